@@ -1,0 +1,132 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"path"
+	"time"
+
+	"sluice"
+	"sluice/body"
+	"sluice/command"
+	"sluice/throttle"
+)
+
+// Options are what the API is made of.
+type Options struct {
+	Commands     command.Set
+	Results      sluice.Results
+	Authenticate func(*http.Request) (sluice.User, error) // who calls; Unauthenticated if nobody
+	Readiness    func() (detail map[string]any, err error)
+	Draining     func() bool // stopping: new calls are refused
+
+	Version        string
+	BaseURL        string
+	TrustedProxies []netip.Prefix
+	MaxInFlight    int // calls at the same time
+	Pace           body.Pace
+	Log            *slog.Logger
+}
+
+// Paths of the API.
+const (
+	commandPath = "/api/v3/command/"
+	resultPath  = "/api/v3/result"
+)
+
+type api struct {
+	Options
+	inFlight chan struct{}
+	misses   *throttle.Limiter // polls for unknown results, by client address
+}
+
+// New gives the handler of the API.
+func New(o Options) http.Handler {
+	a := &api{
+		Options:  o,
+		inFlight: make(chan struct{}, o.MaxInFlight),
+		misses:   throttle.New(60, time.Second),
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc(commandPath+"{name}", a.handle(a.limit(a.command)))
+	mux.HandleFunc(resultPath, a.handle(a.limit(a.result)))
+	mux.HandleFunc("/openapi.json", a.handle(a.openAPI()))
+	mux.HandleFunc("/healthz", a.handle(a.healthz))
+	mux.HandleFunc("/readyz", a.handle(a.readyz))
+	mux.HandleFunc("/", a.handle(notFound))
+	return a.guard(mux)
+}
+
+// guard does what every request needs, before it reaches its handler.
+func (a *api) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header["Cache-Control"] = []string{"no-store"}
+		header["Referrer-Policy"] = []string{"no-referrer"}
+		header["X-Content-Type-Options"] = []string{"nosniff"}
+		if r.TransferEncoding != nil {
+			// A request may have had a Content-Length as well: what follows
+			// on such a connection can't be trusted (RFC 9112, 6.1).
+			header.Set("Connection", "close")
+		}
+		defer a.recover(w, r)
+		r.RemoteAddr = clientAddress(r, a.TrustedProxies)
+		if r.URL.Path != path.Clean(r.URL.Path) {
+			a.fail(w, r, notFound(w, r))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (a *api) recover(w http.ResponseWriter, r *http.Request) {
+	switch v := recover(); v {
+	case nil:
+	case http.ErrAbortHandler:
+		panic(v)
+	default:
+		a.Log.Error("A request made the server panic.", "path", r.URL.Path, "panic", v)
+		a.fail(w, r, sluice.AsError(nil))
+	}
+}
+
+// handle makes a handler of a function that has written nothing if it fails.
+func (a *api) handle(serve command.Endpoint) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := serve(w, r); err != nil {
+			a.fail(w, r, err)
+		}
+	}
+}
+
+// limit refuses calls beyond the bound on calls at the same time: a caller that
+// is told at once can try again, one that queues too long has given up.
+func (a *api) limit(serve command.Endpoint) command.Endpoint {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		select {
+		case a.inFlight <- struct{}{}:
+			defer func() { <-a.inFlight }()
+			return serve(w, r)
+		default:
+			return busy("overloaded", "The server handles as many calls as it can.")
+		}
+	}
+}
+
+func notFound(http.ResponseWriter, *http.Request) error {
+	return sluice.Errorf(sluice.NotFound, "not-found", "There is nothing at this path; /openapi.json lists what there is.")
+}
+
+func notAllowed(allow string) error {
+	e := sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "This method is not allowed here; use %s.", allow)
+	e.Allow = allow
+	return e
+}
+
+// busy is a refusal that passes.
+func busy(code, message string) *sluice.Error {
+	e := sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message)
+	e.RetryAfter = 2 * time.Second
+	return e
+}

@@ -1,0 +1,76 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+
+	"sluice"
+	"sluice/command"
+)
+
+// command calls the command that the path names.
+func (a *api) command(w http.ResponseWriter, r *http.Request) error {
+	if a.Draining() {
+		e := busy("draining", "The server is stopping.")
+		e.Close = true
+		return e
+	}
+	cmd, known := a.Commands.Find(r.PathValue("name"))
+	if known && cmd.Endpoint != nil {
+		return cmd.Endpoint(w, r)
+	}
+	user, err := a.Authenticate(r)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return a.unknownCommand(r.PathValue("name"))
+	}
+	if allow := methodsOf(cmd); r.Method != http.MethodPost && (r.Method != http.MethodGet || !cmd.ReadOnly) {
+		return notAllowed(allow)
+	}
+	args, err := a.arguments(w, r)
+	if err != nil {
+		return err
+	}
+	out, err := cmd.Call(sluice.WithUser(r.Context(), user), args)
+	if err != nil {
+		return err
+	}
+	return answer(w, r, out)
+}
+
+func methodsOf(cmd command.Command) string {
+	if cmd.ReadOnly {
+		return "GET, POST"
+	}
+	return "POST"
+}
+
+func (a *api) unknownCommand(name string) error {
+	hint := "/openapi.json lists those there are"
+	if near := a.Commands.Nearest(name); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return sluice.Errorf(sluice.NotFound, "command-unknown", "There is no such command; %s", hint)
+}
+
+// answer writes what a command returned.
+func answer(w http.ResponseWriter, r *http.Request, out any) error {
+	if page, ok := out.(command.Paged); ok {
+		items, next := page.Page()
+		if next != "" {
+			query := r.URL.Query()
+			query.Set("after", next)
+			w.Header().Set("Link", "<"+r.URL.Path+"?"+query.Encode()+`>; rel="next"`)
+		}
+		out = items
+	}
+	var content bytes.Buffer
+	if err := encodeJSON(&content, out); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(content.Bytes()) // an error means that the caller has gone
+	return nil
+}

@@ -1,0 +1,186 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"sluice"
+	"sluice/command"
+)
+
+// object is a piece of a JSON document.
+type object = map[string]any
+
+// openAPI gives the endpoint that describes the API. The commands don't change
+// while the service runs, so the document is made once.
+func (a *api) openAPI() command.Endpoint {
+	document, err := json.MarshalIndent(OpenAPI(a.Commands, a.Version, a.BaseURL), "", "  ")
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			return notAllowed("GET, HEAD")
+		}
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(document)
+		return nil
+	}
+}
+
+// OpenAPI describes the commands and the other endpoints as OpenAPI 3.1.
+func OpenAPI(set command.Set, version, baseURL string) map[string]any {
+	paths := object{
+		resultPath: object{"get": resultOperation()},
+		"/healthz": object{"get": healthOperation("healthz", "Tell that the process runs.")},
+		"/readyz":  object{"get": healthOperation("readyz", "Tell whether calls are welcome.")},
+	}
+	for _, cmd := range set.All() {
+		operations := object{"post": commandOperation(cmd, "post")}
+		if cmd.ReadOnly || cmd.Endpoint != nil {
+			operations["get"] = commandOperation(cmd, "get")
+		}
+		paths[commandPath+cmd.Name] = operations
+	}
+	return object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title":       "sluice",
+			"version":     version,
+			"description": "Receives webhooks durably. Every operation under " + commandPath + " is a command.",
+		},
+		"servers": []object{{"url": baseURL}},
+		"paths":   paths,
+		"components": object{
+			"securitySchemes": object{"basic": object{"type": "http", "scheme": "basic"}},
+			"schemas": object{
+				"Problem": schemaOf[problem](),
+				"Result":  schemaOf[sluice.Result](),
+			},
+		},
+	}
+}
+
+func commandOperation(cmd command.Command, method string) object {
+	group, _, _ := strings.Cut(cmd.Name, ".")
+	op := object{
+		"operationId": method + "." + cmd.Name,
+		"summary":     cmd.Summary,
+		"tags":        []string{group},
+		"parameters":  queryParameters(cmd),
+		"responses":   commandResponses(cmd),
+	}
+	if cmd.Endpoint != nil {
+		op["security"] = []object{}
+	} else {
+		op["security"] = []object{{"basic": []string{}}}
+		op["x-permission"] = cmd.Name
+	}
+	if method == "post" {
+		op["requestBody"] = requestBody(cmd)
+	}
+	return op
+}
+
+func queryParameters(cmd command.Command) []object {
+	params := make([]object, 0, len(cmd.Params))
+	for _, p := range cmd.Params {
+		params = append(params, object{
+			"name":        p.Name,
+			"in":          "query",
+			"description": p.Doc,
+			"schema":      paramSchema(p),
+		})
+	}
+	return params
+}
+
+// requestBody describes the body of a POST. Parameters may be there or in the
+// query, so none is required in either.
+func requestBody(cmd command.Command) object {
+	if cmd.Endpoint != nil {
+		return object{"description": "The payload, of any type.", "content": object{"*/*": object{}}}
+	}
+	properties := object{}
+	for _, p := range cmd.Params {
+		schema := paramSchema(p)
+		schema["description"] = p.Doc
+		properties[p.Name] = schema
+	}
+	schema := object{"type": "object", "properties": properties}
+	return object{"content": object{
+		"application/json":                  object{"schema": schema},
+		"application/x-www-form-urlencoded": object{"schema": schema},
+	}}
+}
+
+func commandResponses(cmd command.Command) object {
+	ok := ref("Result")
+	switch len(cmd.Results) {
+	case 0:
+	case 1:
+		ok = schemaFor(cmd.Results[0])
+	default:
+		alternatives := make([]object, len(cmd.Results))
+		for i, t := range cmd.Results {
+			alternatives[i] = schemaFor(t)
+		}
+		ok = object{"oneOf": alternatives}
+	}
+	responses := object{
+		"200":     content("The command's output.", "application/json", ok),
+		"default": problemResponse(),
+	}
+	if cmd.Endpoint != nil {
+		responses["302"] = object{"description": "The way to the result, where a redirect was asked for."}
+	}
+	return responses
+}
+
+func resultOperation() object {
+	return object{
+		"operationId": "result",
+		"summary":     "Get the result of a call.",
+		"security":    []object{},
+		"parameters": []object{
+			{
+				"name": "svc-result-correlationid", "in": "query", "required": true,
+				"description": "The value of that header in the answer of the call.",
+				"schema":      object{"type": "string"},
+			},
+			{
+				"name": "pollingRedirectEnabled", "in": "query",
+				"description": "Redirect until the result is ready (true), or answer at once (false).",
+				"schema":      object{"type": "boolean"},
+			},
+		},
+		"responses": object{
+			"200":     content("The result.", "application/json", ref("Result")),
+			"410":     content("No such result, or it has expired.", "application/problem+json", ref("Problem")),
+			"default": problemResponse(),
+		},
+	}
+}
+
+func healthOperation(id, summary string) object {
+	return object{
+		"operationId": id,
+		"summary":     summary,
+		"security":    []object{},
+		"responses": object{
+			"200":     content("All is well.", "application/json", object{"type": "object"}),
+			"default": problemResponse(),
+		},
+	}
+}
+
+func problemResponse() object {
+	return content("What went wrong and what to do next.", "application/problem+json", ref("Problem"))
+}
+
+func content(description, media string, schema object) object {
+	return object{"description": description, "content": object{media: object{"schema": schema}}}
+}
+
+func ref(name string) object { return object{"$ref": "#/components/schemas/" + name} }

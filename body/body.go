@@ -1,0 +1,84 @@
+// Package body reads the bodies of requests within bounds on size and time. The
+// receiver of webhooks and the API read through it, so no branch can miss a
+// limit.
+package body
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"sluice"
+)
+
+// Pace is how slowly a caller may send its body. Else a few callers could hold
+// all connections for ever.
+type Pace struct {
+	Idle  time.Duration // longest pause between two pieces
+	Total time.Duration // longest time for all of it
+	Rate  int           // bytes a second it must reach, once it took longer than Idle
+}
+
+// Read appends the body of a request to b, at most limit bytes of it. Errors are
+// TooLarge, Timeout or Invalid.
+func (p Pace) Read(w http.ResponseWriter, r *http.Request, b []byte, limit int) ([]byte, error) {
+	if r.ContentLength > int64(limit) {
+		return b, TooLarge(limit)
+	}
+	if r.Body == http.NoBody || r.ContentLength == 0 {
+		return b, nil
+	}
+	b = slices.Grow(b, int(max(r.ContentLength, 0))+1) // one more, to see the end
+	conn := http.NewResponseController(w)
+	start := time.Now()
+	deadline := start
+	for {
+		now := time.Now()
+		elapsed := now.Sub(start)
+		if elapsed > p.Total || elapsed > p.Idle && len(b) < int(elapsed.Seconds())*p.Rate {
+			return b, tooSlow()
+		}
+		// Moving the deadline costs a little, so not for every piece.
+		if deadline.Sub(now) < p.Idle/2 {
+			deadline = now.Add(p.Idle)
+			if err := conn.SetReadDeadline(deadline); err != nil {
+				return b, err
+			}
+		}
+		n, err := r.Body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case len(b) > limit:
+			return b, TooLarge(limit)
+		case errors.Is(err, io.EOF):
+			return b, conn.SetReadDeadline(time.Time{})
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return b, tooSlow()
+		case err != nil:
+			return b, malformed(err)
+		}
+		b = slices.Grow(b, 512)
+	}
+}
+
+// TooLarge is the error of a body over its limit.
+func TooLarge(limit int) error {
+	e := sluice.Errorf(sluice.TooLarge, "payload-too-large", "The body is larger than accepted here: the limit is %d bytes.", limit)
+	e.Close = true
+	return e
+}
+
+func tooSlow() error {
+	e := sluice.Errorf(sluice.Timeout, "body-timeout", "The body did not arrive in time; send it again.")
+	e.Close = true
+	return e
+}
+
+func malformed(cause error) error {
+	e := sluice.Errorf(sluice.Invalid, "body-malformed", "The body could not be read to its end; send it again.").Because(cause)
+	e.Close = true
+	return e
+}

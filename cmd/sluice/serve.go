@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sluice/config"
+	"sluice/serve"
+)
+
+func serveCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server",
+		Long: "Run the server. Every setting is a flag, a variable of the environment (--result-ttl is\n" +
+			"SLUICE_RESULT_TTL), and a key of the YAML file given with --config. SLUICE_ADMIN_PASSWORD\n" +
+			"sets the admin's password at the first start.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				file = os.Getenv("SLUICE_CONFIG")
+			}
+			cfg, err := config.Load(file, os.Environ(), changed(cmd.Flags()))
+			if err != nil {
+				return err
+			}
+			log, flush := serve.NewLog(os.Stderr)
+			defer flush()
+			opts := serve.Options{AdminPassword: os.Getenv("SLUICE_ADMIN_PASSWORD"), Log: log}
+			return serve.Run(cmd.Context(), cfg, opts, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&file, "config", "", "YAML file with settings")
+	for _, s := range config.Settings() {
+		cmd.Flags().String(s.Name, s.Default, s.Doc)
+	}
+	return cmd
+}
+
+// changed gives the settings that were given as flags.
+func changed(flags *pflag.FlagSet) map[string]string {
+	given := make(map[string]string)
+	flags.Visit(func(f *pflag.Flag) {
+		if f.Name != "config" {
+			given[f.Name] = f.Value.String()
+		}
+	})
+	return given
+}

@@ -1,0 +1,97 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"reflect"
+	"regexp"
+
+	"sluice"
+)
+
+// A Command is one thing the service can do.
+type Command struct {
+	Name     string // dotted and lower case, such as webhook.put; also the permission
+	Summary  string // one sentence
+	Params   []Param
+	Results  []reflect.Type // what it answers with: one of these
+	ReadOnly bool           // changes nothing, so that GET may run it
+
+	// Endpoint, if set, handles the HTTP request itself, authentication
+	// included; such a command can't be called in any other way.
+	Endpoint Endpoint
+
+	run func(context.Context, Args) (any, error)
+}
+
+// An Endpoint handles an HTTP request. It has written nothing if it returns an
+// error.
+type Endpoint func(http.ResponseWriter, *http.Request) error
+
+// An Option says more about a command than its types do.
+type Option func(*Command)
+
+// ReadOnly declares that the command changes nothing.
+func ReadOnly(c *Command) { c.ReadOnly = true }
+
+// Answers declares what a command answers with, where the result type of its
+// function doesn't say.
+func Answers(samples ...any) Option {
+	return func(c *Command) {
+		c.Results = nil
+		for _, s := range samples {
+			c.Results = append(c.Results, reflect.TypeOf(s))
+		}
+	}
+}
+
+// New declares a command. The exported fields of the struct P are its
+// parameters; see Param for the tags they carry. It panics on a declaration
+// that can't work, since that is a mistake in the program.
+func New[P, R any](name, summary string, run func(context.Context, P) (R, error), opts ...Option) Command {
+	c := declare[P](name, summary)
+	c.Results = []reflect.Type{reflect.TypeFor[R]()}
+	params := c.Params
+	c.run = func(ctx context.Context, args Args) (any, error) {
+		var p P
+		if err := bind(reflect.ValueOf(&p).Elem(), params, args); err != nil {
+			return nil, err
+		}
+		return run(ctx, p)
+	}
+	return c.with(opts)
+}
+
+// NewEndpoint declares a command that handles its HTTP requests itself. P
+// only documents its parameters.
+func NewEndpoint[P any](name, summary string, serve Endpoint, opts ...Option) Command {
+	c := declare[P](name, summary)
+	c.Endpoint = serve
+	return c.with(opts)
+}
+
+var validName = regexp.MustCompile(`^[a-z][a-z0-9]*(\.[a-z][A-Za-z0-9]*)*$`)
+
+func declare[P any](name, summary string) Command {
+	if !validName.MatchString(name) || summary == "" {
+		panic(fmt.Sprintf("command %q needs a dotted lower-case name and a summary", name))
+	}
+	return Command{Name: name, Summary: summary, Params: paramsOf(name, reflect.TypeFor[P]())}
+}
+
+func (c Command) with(opts []Option) Command {
+	for _, opt := range opts {
+		opt(&c)
+	}
+	return c
+}
+
+// Call checks that the user of ctx may run the command, checks the arguments,
+// and runs it. This is the only way in, whoever calls.
+func (c Command) Call(ctx context.Context, args Args) (any, error) {
+	if !sluice.UserFrom(ctx).May(c.Name) {
+		return nil, sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", c.Name)
+	}
+	return c.run(ctx, args)
+}

@@ -1,0 +1,250 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"sluice"
+)
+
+// A Param is one parameter of a command, read from a field of its parameter
+// struct and the field's tags:
+//
+//	json:"name"       its name
+//	doc:"…"           what it means
+//	required:"true"   it must be given
+//	alias:"other"     another name that is accepted for it
+//	enum:"a,b"        the values it may have
+//	min:"1" max:"9"   the range of an integer
+//
+// A field is a string, an int or a bool, or a pointer to one: then nil means
+// that it was not given.
+type Param struct {
+	Name     string
+	Alias    string
+	Doc      string
+	Type     string // string, integer or boolean, as JSON Schema names them
+	Required bool
+	Enum     []string
+	Min, Max *int
+
+	field int
+}
+
+// Text is an argument that arrived as text (a query or form value), to be
+// parsed as the parameter's type.
+type Text string
+
+// An Arg is one named argument. Its value is Text, or a decoded JSON value
+// with numbers as json.Number.
+type Arg struct {
+	Name  string
+	Value any
+}
+
+// Args are the arguments of a call.
+type Args []Arg
+
+func paramsOf(command string, t reflect.Type) []Param {
+	params := make([]Param, 0, t.NumField())
+	for i := range t.NumField() {
+		p, err := paramOf(t.Field(i))
+		if err != nil {
+			panic(fmt.Sprintf("command %s, field %s: %v", command, t.Field(i).Name, err))
+		}
+		p.field = i
+		params = append(params, p)
+	}
+	return params
+}
+
+func paramOf(f reflect.StructField) (Param, error) {
+	p := Param{
+		Name:     f.Tag.Get("json"),
+		Alias:    f.Tag.Get("alias"),
+		Doc:      f.Tag.Get("doc"),
+		Required: f.Tag.Get("required") == "true",
+	}
+	if p.Name == "" || p.Doc == "" {
+		return p, fmt.Errorf("needs the tags json and doc")
+	}
+	if enum := f.Tag.Get("enum"); enum != "" {
+		p.Enum = strings.Split(enum, ",")
+	}
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		p.Type = "string"
+	case reflect.Int:
+		p.Type = "integer"
+	case reflect.Bool:
+		p.Type = "boolean"
+	default:
+		return p, fmt.Errorf("has the unsupported type %s", f.Type)
+	}
+	var err error
+	if p.Min, err = bound(f.Tag.Get("min")); err != nil {
+		return p, err
+	}
+	p.Max, err = bound(f.Tag.Get("max"))
+	return p, err
+}
+
+func bound(tag string) (*int, error) {
+	if tag == "" {
+		return nil, nil
+	}
+	n, err := strconv.Atoi(tag)
+	return &n, err
+}
+
+// bind sets the fields of a parameter struct from arguments.
+func bind(target reflect.Value, params []Param, args Args) error {
+	given := make(map[int]any, len(args))
+	for _, arg := range args {
+		p, ok := find(params, arg.Name)
+		if !ok {
+			return unknown(params, arg.Name)
+		}
+		value, err := p.parse(arg.Value)
+		if err != nil {
+			return err
+		}
+		if before, twice := given[p.field]; twice && before != value {
+			return p.invalid("parameter-conflict", "was given twice with different values; give it once")
+		}
+		given[p.field] = value
+	}
+	for _, p := range params {
+		value, ok := given[p.field]
+		if !ok {
+			if p.Required {
+				return p.invalid("parameter-missing", "is required: %s", p.Doc)
+			}
+			continue
+		}
+		field := target.Field(p.field)
+		if field.Kind() == reflect.Pointer {
+			field.Set(reflect.New(field.Type().Elem()))
+			field = field.Elem()
+		}
+		field.Set(reflect.ValueOf(value).Convert(field.Type()))
+	}
+	return nil
+}
+
+func find(params []Param, name string) (Param, bool) {
+	for _, p := range params {
+		if name == p.Name || p.Alias != "" && name == p.Alias {
+			return p, true
+		}
+	}
+	return Param{}, false
+}
+
+func unknown(params []Param, name string) error {
+	names := make([]string, len(params))
+	for i, p := range params {
+		names[i] = p.Name
+	}
+	hint := "it takes no parameters"
+	if near := nearest(name, names); near != "" {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	} else if len(names) > 0 {
+		hint = "it takes " + strings.Join(names, ", ")
+	}
+	e := sluice.Errorf(sluice.Invalid, "parameter-unknown", "This command has no parameter %s; %s", quote(name), hint)
+	e.Parameter = name
+	return e
+}
+
+// parse gives the argument as a string, int or bool.
+func (p Param) parse(arg any) (any, error) {
+	text, isText := arg.(Text)
+	switch p.Type {
+	case "integer":
+		number, isNumber := arg.(json.Number)
+		if !isText && !isNumber {
+			break
+		}
+		n, err := strconv.Atoi(string(text) + string(number))
+		if err != nil {
+			break
+		}
+		if p.Min != nil && n < *p.Min || p.Max != nil && n > *p.Max {
+			return nil, p.invalid("parameter-invalid", "must be %s, not %d", p.Wants(), n)
+		}
+		return n, nil
+	case "boolean":
+		if b, ok := arg.(bool); ok {
+			return b, nil
+		}
+		switch text {
+		case "true":
+			return true, nil
+		case "false":
+			return false, nil
+		}
+	case "string":
+		s, ok := arg.(string)
+		if isText {
+			s, ok = string(text), true
+		}
+		if !ok || !p.allows(s) {
+			break
+		}
+		return s, nil
+	}
+	return nil, p.invalid("parameter-invalid", "must be %s", p.Wants())
+}
+
+func (p Param) allows(s string) bool {
+	if p.Enum == nil {
+		return true
+	}
+	for _, e := range p.Enum {
+		if s == e {
+			return true
+		}
+	}
+	return false
+}
+
+// Wants says in words which values the parameter takes.
+func (p Param) Wants() string {
+	switch {
+	case p.Enum != nil:
+		return "one of " + strings.Join(p.Enum, ", ")
+	case p.Type == "integer" && p.Min != nil && p.Max != nil:
+		return fmt.Sprintf("an integer from %d to %d", *p.Min, *p.Max)
+	case p.Type == "integer" && p.Min != nil:
+		return fmt.Sprintf("an integer of at least %d", *p.Min)
+	case p.Type == "integer":
+		return "an integer"
+	case p.Type == "boolean":
+		return "true or false"
+	default:
+		return "a string"
+	}
+}
+
+func (p Param) invalid(code, format string, args ...any) error {
+	e := sluice.Errorf(sluice.Invalid, code, "The parameter %s %s.", p.Name, fmt.Sprintf(format, args...))
+	e.Parameter = p.Name
+	return e
+}
+
+// quote shows what a caller sent, shortened and without control characters.
+func quote(s string) string {
+	const longest = 60
+	if len(s) > longest {
+		s = strings.ToValidUTF8(s[:longest], "") + "…"
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,47 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Set is all the commands of a service, in the order of their names.
+type Set struct {
+	commands []Command
+}
+
+// NewSet joins the lists of the rooms. It panics if two commands share a name.
+func NewSet(lists ...[]Command) Set {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, byName)
+	for i := 1; i < len(all); i++ {
+		if all[i].Name == all[i-1].Name {
+			panic(fmt.Sprintf("command %q is declared twice", all[i].Name))
+		}
+	}
+	return Set{all}
+}
+
+// All gives the commands in the order of their names.
+func (s Set) All() []Command { return s.commands }
+
+// Find gives the command of that name.
+func (s Set) Find(name string) (Command, bool) {
+	i, ok := slices.BinarySearchFunc(s.commands, Command{Name: name}, byName)
+	if !ok {
+		return Command{}, false
+	}
+	return s.commands[i], true
+}
+
+// Nearest gives the name a caller may have meant, or "".
+func (s Set) Nearest(name string) string {
+	names := make([]string, len(s.commands))
+	for i, c := range s.commands {
+		names[i] = c.Name
+	}
+	return nearest(name, names)
+}
+
+func byName(a, b Command) int { return strings.Compare(a.Name, b.Name) }

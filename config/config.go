@@ -1,0 +1,104 @@
+// Package config is the settings of a server: one struct, filled from defaults,
+// a YAML file, the environment and flags, in this order. A setting has the same
+// name everywhere: result-ttl is the flag --result-ttl, the variable
+// SLUICE_RESULT_TTL and the key result-ttl of the file.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"time"
+)
+
+// Config is the settings of a server. The tags name each setting, give its
+// default and say what it does.
+type Config struct {
+	Listen    string `name:"listen" default:"127.0.0.1:8080" doc:"address to listen on"`
+	Data      string `name:"data" default:"./data" doc:"folder of the embedded engine"`
+	PublicURL string `name:"public-url" doc:"URL under which callers reach this server; default: the listen address"`
+	Namespace string `name:"namespace" default:"default" doc:"namespace (realm) of this service"`
+	TLSCert   string `name:"tls-cert" doc:"file with the certificate chain, to serve HTTPS"`
+	TLSKey    string `name:"tls-key" doc:"file with the key of the certificate"`
+
+	NATS            string `name:"nats" doc:"URLs of an external NATS JetStream engine, comma-separated, instead of the embedded one"`
+	NATSCredentials string `name:"nats-credentials" doc:"file with credentials for the external engine"`
+	NATSReplicas    int    `name:"nats-replicas" default:"1" doc:"copies the external engine keeps of everything"`
+
+	ResultWait    time.Duration `name:"result-wait" default:"300ms" doc:"how long a call waits for its pipelines before it answers processing"`
+	ResultTTL     time.Duration `name:"result-ttl" default:"1h" doc:"how long a result can be read"`
+	EventMaxAge   time.Duration `name:"event-max-age" default:"168h" doc:"how long events are kept"`
+	EventMaxBytes Size          `name:"event-max-bytes" default:"0" doc:"how many bytes of events are kept; 0: half of the volume, or as much as an external engine takes"`
+	MinFreeDisk   Size          `name:"min-free-disk" default:"512MiB" doc:"free disk space below which calls are refused"`
+
+	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time; more are refused with 503"`
+	MaxConnections           int           `name:"max-connections" default:"16384" doc:"connections open at the same time"`
+	MaxConnectionsPerAddress int           `name:"max-connections-per-address" default:"2048" doc:"connections of one client address"`
+	HeaderTimeout            time.Duration `name:"header-timeout" default:"10s" doc:"how long a client may take to send its headers"`
+	BodyIdleTimeout          time.Duration `name:"body-idle-timeout" default:"10s" doc:"longest pause while a body arrives"`
+	BodyTimeout              time.Duration `name:"body-timeout" default:"2m" doc:"longest time for a body to arrive"`
+	BodyMinRate              Size          `name:"body-min-rate" default:"1KiB" doc:"bytes a second a body must reach"`
+	IdleTimeout              time.Duration `name:"idle-timeout" default:"2m" doc:"how long an idle connection stays open"`
+	DrainWait                time.Duration `name:"drain-wait" default:"0s" doc:"time between turning unready and closing the listener, for load balancers to notice"`
+
+	TrustedProxies Networks `name:"trusted-proxies" doc:"networks of proxies whose X-Forwarded-For counts, comma-separated"`
+	RedactHeaders  Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
+}
+
+var validNamespace = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+
+// check tells what is wrong with the settings taken together.
+func (c Config) check() error {
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		return fmt.Errorf("listen: %q is not host:port", c.Listen)
+	}
+	if !validNamespace.MatchString(c.Namespace) {
+		return fmt.Errorf("namespace: %q must be 1 to 63 lower-case letters, digits and dashes", c.Namespace)
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return errors.New("tls-cert and tls-key: give both or none")
+	}
+	if c.NATSReplicas < 1 || c.NATSReplicas > 5 {
+		return fmt.Errorf("nats-replicas: %d is not from 1 to 5", c.NATSReplicas)
+	}
+	if c.EventMaxAge < c.ResultTTL {
+		return errors.New("event-max-age: must be at least result-ttl, since results are read from events")
+	}
+	if err := c.checkPublicURL(); err != nil {
+		return err
+	}
+	return c.checkPositive()
+}
+
+func (c Config) checkPublicURL() error {
+	if c.PublicURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return errors.New("public-url: must be http:// or https:// with a host and perhaps a path, such as https://hooks.example.org")
+	}
+	return nil
+}
+
+func (c Config) checkPositive() error {
+	for name, value := range map[string]int64{
+		"result-ttl":                  int64(c.ResultTTL),
+		"result-wait":                 int64(c.ResultWait) + 1, // may be 0
+		"max-in-flight":               int64(c.MaxInFlight),
+		"max-connections":             int64(c.MaxConnections),
+		"max-connections-per-address": int64(c.MaxConnectionsPerAddress),
+		"header-timeout":              int64(c.HeaderTimeout),
+		"body-idle-timeout":           int64(c.BodyIdleTimeout),
+		"body-timeout":                int64(c.BodyTimeout),
+		"idle-timeout":                int64(c.IdleTimeout),
+		"drain-wait":                  int64(c.DrainWait) + 1, // may be 0
+	} {
+		if value <= 0 {
+			return fmt.Errorf("%s: must be positive", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package config
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// A Setting is one field of Config as flags and documentation show it.
+type Setting struct {
+	Name    string
+	Default string
+	Doc     string
+}
+
+// Settings lists all settings.
+func Settings() []Setting {
+	var all []Setting
+	for f := range reflect.TypeFor[Config]().Fields() {
+		all = append(all, Setting{f.Tag.Get("name"), f.Tag.Get("default"), f.Tag.Get("doc")})
+	}
+	return all
+}
+
+// otherVariables are variables of the environment that are no settings.
+var otherVariables = []string{"SLUICE_CONFIG", "SLUICE_ADMIN_PASSWORD"}
+
+// Load gives the settings: defaults, then the YAML file if there is one, then
+// the environment (as os.Environ gives it; an empty variable counts as unset),
+// then flags by name. Its error is one line that names the setting at fault and
+// where it was found.
+func Load(file string, environ []string, flags map[string]string) (Config, error) {
+	var c Config
+	for _, s := range Settings() {
+		if s.Default == "" {
+			continue
+		}
+		if err := c.set(s.Name, s.Default); err != nil {
+			return c, fmt.Errorf("default of %s: %w", s.Name, err)
+		}
+	}
+	if file != "" {
+		if err := c.loadFile(file); err != nil {
+			return c, err
+		}
+	}
+	if err := c.loadEnvironment(environ); err != nil {
+		return c, err
+	}
+	for name, value := range flags {
+		if err := c.set(name, value); err != nil {
+			return c, fmt.Errorf("--%s: %w", name, err)
+		}
+	}
+	return c, c.check()
+}
+
+func (c *Config) loadFile(file string) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(content, &document); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if len(document.Content) == 0 {
+		return nil
+	}
+	root := document.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s:%d:%d: expected settings as name: value", file, root.Line, root.Column)
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		text, err := scalar(value)
+		if err == nil {
+			err = c.set(key.Value, text)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d:%d: %s: %w", file, key.Line, key.Column, key.Value, err)
+		}
+	}
+	return nil
+}
+
+// scalar gives a YAML value as the text that a flag would have.
+func scalar(n *yaml.Node) (string, error) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return n.Value, nil
+	case yaml.SequenceNode:
+		items := make([]string, len(n.Content))
+		for i, item := range n.Content {
+			if item.Kind != yaml.ScalarNode {
+				return "", errors.New("expected a list of plain values")
+			}
+			items[i] = item.Value
+		}
+		return strings.Join(items, ","), nil
+	default:
+		return "", errors.New("expected a value or a list of values")
+	}
+}
+
+func (c *Config) loadEnvironment(environ []string) error {
+	for _, entry := range environ {
+		variable, value, _ := strings.Cut(entry, "=")
+		name, ours := strings.CutPrefix(variable, "SLUICE_")
+		if !ours || value == "" || slices.Contains(otherVariables, variable) {
+			continue
+		}
+		name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+		if err := c.set(name, value); err != nil {
+			return fmt.Errorf("%s: %w", variable, err)
+		}
+	}
+	return nil
+}
+
+var errUnknown = errors.New("there is no such setting; sluice serve --help lists them")
+
+// set gives a setting its value.
+func (c *Config) set(name, text string) error {
+	target := reflect.ValueOf(c).Elem()
+	for i := range target.NumField() {
+		if target.Type().Field(i).Tag.Get("name") == name {
+			return parse(target.Field(i), text)
+		}
+	}
+	return errUnknown
+}
+
+func parse(field reflect.Value, text string) error {
+	switch v := field.Addr().Interface().(type) {
+	case encoding.TextUnmarshaler:
+		return v.UnmarshalText([]byte(text))
+	case *string:
+		*v = text
+	case *int:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("%q is not a whole number", text)
+		}
+		*v = n
+	case *time.Duration:
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return fmt.Errorf("%q is not a duration such as 300ms, 5s or 1h", text)
+		}
+		*v = d
+	default:
+		return fmt.Errorf("settings of type %s are not supported", field.Type())
+	}
+	return nil
+}

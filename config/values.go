@@ -1,0 +1,62 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// Size is a number of bytes, written plain or with KiB, MiB or GiB.
+type Size int64
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Size) UnmarshalText(text []byte) error {
+	number, factor := string(text), int64(1)
+	for unit, f := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
+		if rest, ok := strings.CutSuffix(number, unit); ok {
+			number, factor = strings.TrimSpace(rest), f
+			break
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/factor {
+		return fmt.Errorf("%q is not a size such as 1048576, 512MiB or 2GiB", text)
+	}
+	*s = Size(n * factor)
+	return nil
+}
+
+// Networks is a list of networks.
+type Networks []netip.Prefix
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *Networks) UnmarshalText(text []byte) error {
+	*n = nil
+	for _, item := range list(text) {
+		prefix, err := netip.ParsePrefix(item)
+		if addr, e := netip.ParseAddr(item); e == nil {
+			prefix, err = addr.Prefix(addr.BitLen())
+		}
+		if err != nil {
+			return fmt.Errorf("%q is not an address or a network such as 10.0.0.0/8", item)
+		}
+		*n = append(*n, prefix)
+	}
+	return nil
+}
+
+// Headers is a list of header names, in lower case.
+type Headers []string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (h *Headers) UnmarshalText(text []byte) error {
+	*h = list([]byte(strings.ToLower(string(text))))
+	return nil
+}
+
+// list splits a comma-separated list.
+func list(text []byte) []string {
+	return strings.FieldsFunc(string(text), func(r rune) bool { return r == ',' || r == ' ' })
+}

@@ -1,0 +1,220 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// acceptTimeout bounds how long a call waits to become durable.
+	acceptTimeout = 3 * time.Second
+	// ackTimeout bounds how long the engine may take to acknowledge a batch.
+	ackTimeout = 2 * time.Second
+	// maxBatchBytes keeps a batch well below what the engine buffers.
+	maxBatchBytes = 16 << 20
+	// maxFailures is how many batches in a row may fail before the engine is
+	// given up: after one failed write it takes nothing more until a restart.
+	maxFailures = 3
+)
+
+// batchWriter is the group commit of the embedded engine. One loop takes all
+// calls that wait, publishes them, asks for an acknowledgement of the last
+// only, syncs once, and wakes the callers. It is the stream's only writer: so
+// the acknowledged sequence tells whether all of the batch was stored, and
+// each call's sequence follows from its place.
+type batchWriter struct {
+	engine  *Engine
+	nc      *nats.Conn
+	stream  jetstream.Stream
+	sync    func() error
+	calls   chan *call
+	inbox   string
+	acks    chan *nats.Msg
+	batches uint64 // how many were published: part of the address for the ack
+	last    uint64 // sequence of the newest message
+	failing int    // batches that failed in a row
+}
+
+// A call is one message on its way to the disk.
+type call struct {
+	subject string
+	data    []byte
+	done    chan outcome
+	timeout *time.Timer
+}
+
+type outcome struct {
+	sequence uint64
+	err      error
+}
+
+func newBatchWriter(e *Engine, stream jetstream.Stream) (*batchWriter, error) {
+	w := &batchWriter{
+		engine: e,
+		nc:     e.nc,
+		stream: stream,
+		sync:   func() error { return nil },
+		calls:  make(chan *call, 1024),
+		inbox:  nats.NewInbox(),
+		acks:   make(chan *nats.Msg, 8),
+		last:   stream.CachedInfo().State.LastSeq,
+	}
+	if e.syncs() {
+		w.sync = e.blocksOf(eventStream).sync
+	}
+	_, err := w.nc.ChanSubscribe(w.inbox+".*", w.acks)
+	return w, err
+}
+
+var calls = sync.Pool{New: func() any {
+	timeout := time.NewTimer(time.Hour)
+	timeout.Stop()
+	return &call{done: make(chan outcome, 1), timeout: timeout}
+}}
+
+// write implements eventWriter.
+func (w *batchWriter) write(_ context.Context, subject, _ string, data []byte) (uint64, error) {
+	c := calls.Get().(*call)
+	c.subject, c.data = subject, data
+	c.timeout.Reset(acceptTimeout)
+	select {
+	case w.calls <- c:
+	case <-c.timeout.C:
+		return 0, unavailable("engine-unavailable", "Too many calls are waiting for the disk.")
+	}
+	select {
+	case out := <-c.done:
+		c.timeout.Stop()
+		c.data = nil
+		calls.Put(c)
+		return out.sequence, out.err
+	case <-c.timeout.C:
+		// The loop may still hold the call and its data: both are left to it.
+		return 0, unavailable("engine-unavailable", "The event could not be made durable in time.")
+	}
+}
+
+// run serves calls until ctx ends.
+func (w *batchWriter) run(ctx context.Context) {
+	var batch []*call
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case first := <-w.calls:
+			batch = w.gather(append(batch[:0], first))
+		}
+		err := w.commit(ctx, batch)
+		for i, c := range batch {
+			c.done <- outcome{w.last - uint64(len(batch)-1-i), err}
+		}
+		clear(batch)
+	}
+}
+
+// gather adds the calls that wait by now.
+func (w *batchWriter) gather(batch []*call) []*call {
+	size := len(batch[0].data)
+	for size < maxBatchBytes {
+		select {
+		case c := <-w.calls:
+			batch = append(batch, c)
+			size += len(c.data)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit stores a batch and syncs it. After an error, nobody knows which of
+// the batch were stored.
+func (w *batchWriter) commit(ctx context.Context, batch []*call) error {
+	select {
+	case <-w.engine.failed:
+		return unavailable("engine-failed", "The engine failed and is about to restart.")
+	default:
+	}
+	if err := w.store(batch); err != nil {
+		w.failing++
+		if w.failing >= maxFailures {
+			w.engine.fail(fmt.Errorf("%d batches in a row were not stored: %w", w.failing, err))
+		}
+		w.recount(ctx)
+		return unavailable("engine-unavailable", "The engine did not take the event.").Because(err)
+	}
+	w.failing = 0
+	if err := w.sync(); err != nil {
+		w.engine.fail(fmt.Errorf("sync of the events: %w", err))
+		return unavailable("engine-failed", "The event could not be made durable.").Because(err)
+	}
+	return nil
+}
+
+// store publishes a batch and waits until the engine has written it.
+func (w *batchWriter) store(batch []*call) error {
+	final := len(batch) - 1
+	for _, c := range batch[:final] {
+		if err := w.nc.Publish(c.subject, c.data); err != nil {
+			return err
+		}
+	}
+	w.batches++
+	reply := w.inbox + "." + strconv.FormatUint(w.batches, 36)
+	if err := w.nc.PublishRequest(batch[final].subject, reply, batch[final].data); err != nil {
+		return err
+	}
+	sequence, err := w.acknowledged(reply)
+	if err != nil {
+		return err
+	}
+	if want := w.last + uint64(len(batch)); sequence != want {
+		return fmt.Errorf("the batch ends at sequence %d instead of %d", sequence, want)
+	}
+	w.last = sequence
+	return nil
+}
+
+// acknowledged waits for the acknowledgement that is sent to reply.
+func (w *batchWriter) acknowledged(reply string) (sequence uint64, err error) {
+	timeout := time.NewTimer(ackTimeout)
+	defer timeout.Stop()
+	for {
+		select {
+		case msg := <-w.acks:
+			if msg.Subject != reply {
+				continue // late, of a batch that was given up
+			}
+			var ack struct {
+				Sequence uint64              `json:"seq"`
+				Error    *jetstream.APIError `json:"error"`
+			}
+			if err := json.Unmarshal(msg.Data, &ack); err != nil {
+				return 0, err
+			}
+			if ack.Error != nil {
+				return 0, ack.Error
+			}
+			return ack.Sequence, nil
+		case <-timeout.C:
+			return 0, errors.New("the engine did not acknowledge in time")
+		}
+	}
+}
+
+// recount asks for the newest sequence after a batch of unknown outcome.
+func (w *batchWriter) recount(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	if info, err := w.stream.Info(ctx); err == nil {
+		w.last = info.State.LastSeq
+	}
+}

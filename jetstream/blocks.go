@@ -1,0 +1,121 @@
+package jetstream
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// blocks syncs the message-block files (1.blk, 2.blk, …) of one stream of the
+// embedded engine. The engine has written a message to the newest block by the
+// time it acknowledges it; sync makes what was written so far survive a power
+// cut.
+//
+// It is used by one goroutine at a time.
+type blocks struct {
+	dir string
+
+	// rewritten says that the engine also rewrites older blocks, as it does
+	// for buckets, whose old values it drops. Then every changed block is synced.
+	rewritten bool
+
+	newest int                 // every block before this one is synced
+	synced map[int]fs.FileInfo // the blocks of a rewritten stream as last synced
+}
+
+// sync returns once all that was written before the call is on stable storage.
+func (b *blocks) sync() error {
+	if b.rewritten {
+		return b.syncChanged()
+	}
+	// The look for the next block comes first. Synced the other way round,
+	// messages that went to this block after its sync and before the next
+	// block appeared would be left behind for good.
+	_, err := os.Lstat(b.path(b.newest + 1))
+	if errors.Is(err, fs.ErrNotExist) && b.newest > 0 {
+		if err = syncFile(b.path(b.newest)); err == nil {
+			return nil
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return b.syncFromNewest()
+}
+
+// syncFromNewest syncs the block that was the newest and all behind it, and
+// the folder, since it has new names in it.
+func (b *blocks) syncFromNewest() error {
+	found, err := b.list()
+	if err != nil {
+		return err
+	}
+	for _, n := range found {
+		if n < b.newest {
+			continue
+		}
+		// A block that retention has removed needs no sync.
+		if err := syncFile(b.path(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	b.newest = found[len(found)-1]
+	return syncFile(b.dir)
+}
+
+// syncChanged syncs each block that differs from when it was last synced, and
+// the folder.
+func (b *blocks) syncChanged() error {
+	found, err := b.list()
+	if err != nil {
+		return err
+	}
+	seen := make(map[int]fs.FileInfo, len(found))
+	for _, n := range found {
+		info, err := os.Lstat(b.path(n))
+		if err == nil && !unchanged(b.synced[n], info) {
+			err = syncFile(b.path(n))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		seen[n] = info
+	}
+	b.synced = seen
+	return syncFile(b.dir)
+}
+
+func unchanged(before, now fs.FileInfo) bool {
+	return before != nil && os.SameFile(before, now) &&
+		before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
+}
+
+// list gives the numbers of the blocks in order. None at all is an error: an
+// engine that keeps its messages elsewhere must not pass for a durable one.
+func (b *blocks) list() ([]int, error) {
+	entries, err := os.ReadDir(b.dir)
+	if err != nil {
+		return nil, err
+	}
+	var found []int
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".blk")
+		if n, err := strconv.Atoi(name); ok && err == nil {
+			found = append(found, n)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no message blocks in %s: the layout of the engine's store is not the expected one", b.dir)
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+func (b *blocks) path(n int) string {
+	return filepath.Join(b.dir, strconv.Itoa(n)+".blk")
+}

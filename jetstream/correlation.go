@@ -1,0 +1,79 @@
+package jetstream
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/google/uuid"
+)
+
+// correlator makes correlation ids and reads them back. An id is a version-8
+// UUID of two parts:
+//
+//	nonce    64 bits  a keyed hash of the event's trace id
+//	locator  58 bits  the event's stream sequence and 14 zero bits,
+//	                  masked with a keyed hash of the nonce
+//
+// So an id finds its event without an index, tells nobody how many events
+// there are, and can't be made up: the nonce must fit the trace id of the
+// event that the locator points to. The zero bits turn most guesses away
+// before anything is read.
+type correlator struct {
+	key []byte
+}
+
+const (
+	sequenceBits = 44 // 37 years at 15,000 events a second
+	checkBits    = 14
+	locatorBits  = sequenceBits + checkBits
+)
+
+// id gives the correlation id of an event.
+func (c correlator) id(sequence uint64, traceID string) string {
+	nonce := c.nonce(traceID)
+	return pack(nonce, sequence<<checkBits^c.mask(nonce)).String()
+}
+
+// parse gives the sequence that an id points to and the nonce that the event
+// there must have.
+func (c correlator) parse(id string) (sequence, nonce uint64, ok bool) {
+	u, err := uuid.Parse(id)
+	if err != nil || len(id) != 36 || u.Version() != 8 || u.Variant() != uuid.RFC4122 {
+		return 0, 0, false
+	}
+	nonce, masked := unpack(u)
+	locator := masked ^ c.mask(nonce)
+	return locator >> checkBits, nonce, locator&(1<<checkBits-1) == 0
+}
+
+// nonce gives the part of a correlation id that depends on the trace id alone.
+func (c correlator) nonce(traceID string) uint64 {
+	return c.hash("nonce", []byte(traceID))
+}
+
+func (c correlator) mask(nonce uint64) uint64 {
+	return c.hash("mask", binary.BigEndian.AppendUint64(nil, nonce)) >> (64 - locatorBits)
+}
+
+func (c correlator) hash(purpose string, data []byte) uint64 {
+	h := hmac.New(sha256.New, c.key)
+	h.Write([]byte(purpose))
+	h.Write(data)
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// pack lays nonce and locator around the 4 version and 2 variant bits of a
+// UUID: 60 bits of the nonce in the first half, 4 and the locator in the second.
+func pack(nonce, locator uint64) (u uuid.UUID) {
+	high := nonce >> 4
+	binary.BigEndian.PutUint64(u[:8], high>>12<<16|8<<12|high&0xfff)
+	binary.BigEndian.PutUint64(u[8:], 2<<62|nonce&0xf<<locatorBits|locator)
+	return u
+}
+
+func unpack(u uuid.UUID) (nonce, locator uint64) {
+	high, low := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
+	nonce = (high>>16<<12|high&0xfff)<<4 | low>>locatorBits&0xf
+	return nonce, low & (1<<locatorBits - 1)
+}

@@ -1,0 +1,48 @@
+package jetstream
+
+import (
+	"context"
+	"syscall"
+	"time"
+)
+
+// freeDisk gives the bytes that are free on the volume of a folder.
+func freeDisk(dir string) (int64, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return 0, err
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil //nolint:unconvert // the types differ between systems
+}
+
+// watchDisk refuses writes before the disk is full: after one failed write the
+// engine takes nothing more until it is restarted.
+func (e *Engine) watchDisk(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			e.checkDisk()
+		}
+	}
+}
+
+func (e *Engine) checkDisk() {
+	free, err := freeDisk(e.opts.Dir)
+	if err != nil {
+		e.log.Error("Can't tell how much disk space is free.", "error", err)
+		return
+	}
+	low := free < e.opts.MinFreeDisk
+	if low == e.lowDisk.Swap(low) {
+		return
+	}
+	if low {
+		e.log.Error("Free disk space is below the minimum; refusing new events.", "free", free, "minimum", e.opts.MinFreeDisk)
+	} else {
+		e.log.Info("Free disk space is sufficient again.", "free", free)
+	}
+}

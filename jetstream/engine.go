@@ -1,0 +1,308 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+)
+
+// SyncMode says who makes the embedded engine's writes durable. Only
+// benchmarks and torture tests use another one than GroupCommit, to compare.
+type SyncMode int
+
+// The sync modes.
+const (
+	GroupCommit SyncMode = iota // one sync for all calls that wait
+	EngineSync                  // the engine syncs each message by itself
+	NoSync                      // nobody does: a power cut loses events
+)
+
+// Options configure an engine.
+type Options struct {
+	Dir         string // folder of the embedded engine's store
+	URL         string // external engine; empty means embedded
+	Credentials string // file with credentials for the external engine
+	Replicas    int    // of each stream on the external engine
+
+	EventMaxAge   time.Duration
+	EventMaxBytes int64 // 0: half of the volume (embedded), unlimited (external)
+	MinFreeDisk   int64
+	ResultTTL     time.Duration
+
+	Sync SyncMode
+	Log  *slog.Logger
+}
+
+// maxMessage is the largest message the engine must take: a payload of 4 MiB
+// is 5.6 MB in base64, and its headers come on top.
+const maxMessage = 8 << 20
+
+// setupTimeout bounds one attempt to prepare streams and buckets.
+const setupTimeout = 30 * time.Second
+
+// An Engine stores events, webhooks and accounts.
+type Engine struct {
+	opts   Options
+	log    *slog.Logger
+	server *server.Server // nil with an external engine
+	nc     *nats.Conn
+	js     jetstream.JetStream
+
+	webhooks *bucket[sluice.Webhook]
+	accounts *bucket[sluice.Account]
+	events   *Events
+	hooks    *Webhooks
+
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+
+	ready   chan struct{} // closed once set up
+	problem atomic.Value  // string: why it is not set up yet
+	lowDisk atomic.Bool
+
+	failOnce sync.Once
+	failed   chan struct{} // closed when it can't go on
+	failure  error
+}
+
+// Open starts the embedded engine, or connects to an external one. An external
+// engine that can't be used yet is not an error: Ready tells why, and Open's
+// engine keeps trying.
+func Open(ctx context.Context, opts Options) (*Engine, error) {
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	e := &Engine{
+		opts:   opts,
+		log:    opts.Log,
+		cancel: cancel,
+		ready:  make(chan struct{}),
+		failed: make(chan struct{}),
+	}
+	e.problem.Store("the engine is starting")
+	e.webhooks = newBucket[sluice.Webhook](e, "webhooks")
+	e.accounts = newBucket[sluice.Account](e, "accounts")
+	e.hooks = newWebhooks(e.webhooks)
+	e.events = &Events{engine: e}
+	if err := e.connect(); err != nil {
+		e.Close()
+		return nil, err
+	}
+	if e.server == nil {
+		e.start(func() { e.setUpUntilDone(running) })
+		return e, nil
+	}
+	if err := e.setUp(ctx, running); err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *Engine) connect() (err error) {
+	if e.opts.URL == "" {
+		e.server, e.nc, err = startEmbedded(e.opts)
+	} else {
+		e.nc, err = connectExternal(e.opts)
+	}
+	if err != nil {
+		return err
+	}
+	e.js, err = jetstream.New(e.nc)
+	return err
+}
+
+// setUpUntilDone tries to set up an external engine until it works.
+func (e *Engine) setUpUntilDone(ctx context.Context) {
+	const pause = 500 * time.Millisecond
+	logged := ""
+	for {
+		err := e.setUp(ctx, ctx)
+		if err == nil {
+			return
+		}
+		if reason := explain(err, e.nc); reason != logged {
+			e.problem.Store(reason)
+			e.log.Error("The external engine can't be used yet; trying on.", "reason", reason, "error", err)
+			logged = reason
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// setUp prepares streams and buckets, and starts what runs as long as running
+// lasts. What a failed attempt has started, it stops.
+func (e *Engine) setUp(ctx, running context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
+	defer cancel()
+	running, stop := context.WithCancel(running)
+	defer func() {
+		if err != nil {
+			stop()
+		}
+	}()
+	if err := checkExternal(ctx, e); err != nil {
+		return err
+	}
+	key, err := e.correlationKey(ctx)
+	if err != nil {
+		return fmt.Errorf("key of the correlation ids: %w", err)
+	}
+	if err := e.events.setUp(ctx, running, correlator{key}); err != nil {
+		return fmt.Errorf("stream of events: %w", err)
+	}
+	if err := e.webhooks.setUp(ctx, running); err != nil {
+		return fmt.Errorf("bucket of webhooks: %w", err)
+	}
+	if err := e.accounts.setUp(ctx, running); err != nil {
+		return fmt.Errorf("bucket of accounts: %w", err)
+	}
+	if e.syncs() {
+		// The definitions of streams and buckets, and what an earlier
+		// process wrote before it was killed, must not vanish either.
+		if err := syncTree(e.opts.Dir); err != nil {
+			return err
+		}
+	}
+	if e.server != nil {
+		e.checkDisk()
+		e.start(func() { e.watchDisk(running) })
+	}
+	close(e.ready)
+	return nil
+}
+
+// start runs a function that Close waits for.
+func (e *Engine) start(run func()) {
+	e.running.Go(run)
+}
+
+// syncs tells whether writes are to be synced by us.
+func (e *Engine) syncs() bool {
+	return e.server != nil && e.opts.Sync == GroupCommit
+}
+
+// blocksOf gives the message blocks of one of the embedded engine's streams.
+func (e *Engine) blocksOf(stream string) *blocks {
+	return &blocks{dir: filepath.Join(e.opts.Dir, "jetstream", "$G", "streams", stream, "msgs")}
+}
+
+// Webhooks gives the store of webhooks.
+func (e *Engine) Webhooks() *Webhooks { return e.hooks }
+
+// Events gives the store of events.
+func (e *Engine) Events() *Events { return e.events }
+
+// Accounts gives the store of accounts.
+func (e *Engine) Accounts() *Accounts { return &Accounts{e.accounts} }
+
+// SetUp is closed once streams and buckets are there.
+func (e *Engine) SetUp() <-chan struct{} { return e.ready }
+
+// Failed is closed when the engine can't go on and the process must restart;
+// Failure then tells why.
+func (e *Engine) Failed() <-chan struct{} { return e.failed }
+
+// Failure tells why the engine can't go on.
+func (e *Engine) Failure() error { return e.failure }
+
+// fail stops all writing for good. After a failed sync nobody knows what is on
+// the disk; only a restart reads it back.
+func (e *Engine) fail(err error) {
+	e.failOnce.Do(func() {
+		e.failure = err
+		close(e.failed)
+		e.log.Error("The engine can't write any more; the process must restart.", "error", err)
+	})
+}
+
+// Ready gives nil when the engine can take writes, else an Unavailable error
+// that tells why not.
+func (e *Engine) Ready() error {
+	if err := e.connected(); err != nil {
+		return err
+	}
+	if e.lowDisk.Load() {
+		return unavailable("disk-full", "Free disk space is below the configured minimum.")
+	}
+	return nil
+}
+
+// connected gives nil when the engine can be read.
+func (e *Engine) connected() error {
+	select {
+	case <-e.failed:
+		return unavailable("engine-failed", "The engine failed and is about to restart.")
+	default:
+	}
+	select {
+	case <-e.ready:
+	default:
+		return unavailable("engine-unavailable", "Not ready: "+e.problem.Load().(string)+".")
+	}
+	if !e.nc.IsConnected() {
+		return unavailable("engine-unavailable", "The connection to the engine is lost.")
+	}
+	return nil
+}
+
+// Describe says in a few words what kind of engine this is.
+func (e *Engine) Describe() string {
+	if e.server != nil {
+		return "embedded"
+	}
+	return fmt.Sprintf("external, %d replicas", e.opts.Replicas)
+}
+
+// Close stops the engine. What was acknowledged needs no closing to be safe.
+func (e *Engine) Close() {
+	e.cancel()
+	if e.nc != nil {
+		e.nc.Close()
+	}
+	e.running.Wait()
+	if e.server != nil {
+		stopEmbedded(e.server)
+	}
+}
+
+// unavailable is an error of ours that passes: try again soon.
+func unavailable(code, message string) *sluice.Error {
+	err := sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message)
+	err.RetryAfter = 2 * time.Second
+	return err
+}
+
+// wasConflict tells whether a write lost against another one. Replicated
+// streams say so with a code of their own.
+func wasConflict(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
+		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
+}
+
+// Warnings says what keeps an external engine from being as durable as the
+// embedded one. Its sync_interval can't be seen from here.
+func (e *Engine) Warnings() []string {
+	if e.server != nil {
+		return nil
+	}
+	warnings := []string{"durability is the engine's: run it with sync_interval: always"}
+	if e.opts.Replicas < 3 {
+		warnings = append(warnings, fmt.Sprintf("%d of 3 replicas: losing that one server loses or blocks events; set --nats-replicas 3", e.opts.Replicas))
+	}
+	return warnings
+}

@@ -1,0 +1,140 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+)
+
+// eventStream is the stream that holds every event.
+const eventStream = "EVENTS"
+
+// Events implements sluice.Events and sluice.Results on one stream.
+type Events struct {
+	engine *Engine
+	ids    correlator
+	stream jetstream.Stream
+	writer eventWriter
+}
+
+// An eventWriter stores a message in the stream of events.
+type eventWriter interface {
+	// write returns the message's sequence once it is on stable storage. It
+	// does not keep data, unless it fails.
+	write(ctx context.Context, subject, id string, data []byte) (sequence uint64, err error)
+}
+
+// setUp creates the stream where it is missing and starts its writer.
+func (s *Events) setUp(ctx, running context.Context, ids correlator) (err error) {
+	s.ids = ids
+	config, err := s.config(ctx)
+	if err != nil {
+		return err
+	}
+	if s.stream, err = s.engine.js.CreateOrUpdateStream(ctx, config); err != nil {
+		return err
+	}
+	if s.engine.server == nil {
+		s.writer = &clusterWriter{js: s.engine.js}
+		return nil
+	}
+	batch, err := newBatchWriter(s.engine, s.stream)
+	if err != nil {
+		return err
+	}
+	s.writer = batch
+	s.engine.start(func() { batch.run(running) })
+	return nil
+}
+
+func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
+	opts := s.engine.opts
+	config := jetstream.StreamConfig{
+		Name:        eventStream,
+		Subjects:    []string{sluice.EventSubject + ">"},
+		MaxAge:      opts.EventMaxAge,
+		MaxBytes:    opts.EventMaxBytes,
+		Replicas:    max(1, opts.Replicas),
+		AllowDirect: true,
+		// Retries with the same id arrive within this time.
+		Duplicates: 2 * time.Minute,
+	}
+	if s.engine.server == nil {
+		return config, nil
+	}
+	// The embedded engine has no retries, and would read all messages of the
+	// window at each start.
+	config.Duplicates = 100 * time.Millisecond
+	if config.MaxBytes == 0 {
+		free, err := freeDisk(opts.Dir)
+		if err != nil {
+			return config, err
+		}
+		used, err := s.engine.js.AccountInfo(ctx)
+		if err != nil {
+			return config, err
+		}
+		config.MaxBytes = max(64<<20, (free+int64(used.Store))/2)
+	}
+	return config, nil
+}
+
+// buffers holds space for encoded events.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// Accept implements sluice.Events.
+func (s *Events) Accept(ctx context.Context, e *sluice.Event) (correlationID string, err error) {
+	if err := s.engine.Ready(); err != nil {
+		return "", err
+	}
+	buffer := buffers.Get().(*[]byte)
+	data := e.AppendJSON((*buffer)[:0])
+	if len(data) > maxMessage {
+		return "", sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxMessage)
+	}
+	sequence, err := s.writer.write(ctx, sluice.EventSubject+e.EventKey, e.TraceID, data)
+	if err != nil {
+		return "", err
+	}
+	*buffer = data
+	buffers.Put(buffer)
+	return s.ids.id(sequence, e.TraceID), nil
+}
+
+// Result implements sluice.Results.
+func (s *Events) Result(ctx context.Context, correlationID string) (sluice.Result, error) {
+	if err := s.engine.connected(); err != nil {
+		return sluice.Result{}, err
+	}
+	sequence, nonce, ok := s.ids.parse(correlationID)
+	if !ok {
+		return sluice.Result{}, gone()
+	}
+	msg, err := s.stream.GetMsg(ctx, sequence)
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return sluice.Result{}, gone()
+	case err != nil:
+		return sluice.Result{}, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+	case time.Since(msg.Time) > s.engine.opts.ResultTTL:
+		return sluice.Result{}, gone()
+	}
+	var event sluice.Event
+	if err := json.Unmarshal(msg.Data, &event); err != nil {
+		return sluice.Result{}, err
+	}
+	if s.ids.nonce(event.TraceID) != nonce {
+		return sluice.Result{}, gone()
+	}
+	return sluice.Accepted(event.TraceID, correlationID, event.ReceivedAt), nil
+}
+
+func gone() error {
+	return sluice.Errorf(sluice.Gone, "result-gone", "There is no result with this correlation id, or it has expired.")
+}

@@ -1,0 +1,31 @@
+package jetstream
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// correlationKey gives the key of the correlation ids, which all nodes share.
+// The first node of all makes it.
+func (e *Engine) correlationKey(ctx context.Context) ([]byte, error) {
+	kv, err := e.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket:   "keys",
+		Replicas: max(1, e.opts.Replicas),
+	})
+	if err != nil {
+		return nil, err
+	}
+	fresh := make([]byte, 32)
+	_, _ = rand.Read(fresh) // never fails
+	if _, err := kv.Create(ctx, "correlation", fresh); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return nil, err
+	}
+	entry, err := kv.Get(ctx, "correlation")
+	if err != nil {
+		return nil, err
+	}
+	return entry.Value(), nil
+}

@@ -1,0 +1,65 @@
+package serve
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// checkEvery is how often the files are looked at, at most.
+const checkEvery = time.Second
+
+// A certificate is read again when its files change.
+type certificate struct {
+	certFile, keyFile string
+	log               *slog.Logger
+
+	mu      sync.Mutex
+	current *tls.Certificate
+	version string // of the files that current was read from
+	checked time.Time
+}
+
+// load reads the files.
+func (c *certificate) load() error {
+	version := c.filesVersion()
+	cert, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
+	if err != nil {
+		return fmt.Errorf("tls-cert and tls-key: %w", err)
+	}
+	c.current, c.version = &cert, version
+	return nil
+}
+
+// get implements tls.Config.GetCertificate. Files that don't fit together, as
+// while they are being replaced, leave the old certificate in use.
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.checked) < checkEvery {
+		return c.current, nil
+	}
+	c.checked = time.Now()
+	if c.filesVersion() == c.version {
+		return c.current, nil
+	}
+	if err := c.load(); err != nil {
+		c.log.Error("The changed certificate can't be used; the old one stays.", "error", err)
+	} else {
+		c.log.Info("The certificate was read again.")
+	}
+	return c.current, nil
+}
+
+func (c *certificate) filesVersion() string {
+	version := ""
+	for _, name := range []string{c.certFile, c.keyFile} {
+		if info, err := os.Stat(name); err == nil {
+			version += fmt.Sprint(info.ModTime().UnixNano(), info.Size(), " ")
+		}
+	}
+	return version
+}

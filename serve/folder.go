@@ -1,0 +1,65 @@
+package serve
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// format is the version of the data folder's layout. It grows when an older
+// program could not read the folder any more.
+const format = "1"
+
+// A folder is the data folder, locked for one server.
+type folder struct {
+	path string
+	lock *os.File
+}
+
+// openFolder makes the data folder where it is missing, locks it, and checks
+// that this program can read it.
+func openFolder(path string) (*folder, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	f := &folder{path: path, lock: lock}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.close()
+		return nil, fmt.Errorf("data folder %s is in use by another server; stop that one or choose another folder with --data", path)
+	}
+	if err := f.checkFormat(); err != nil {
+		f.close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// checkFormat refuses a folder that a newer program has written.
+func (f *folder) checkFormat() error {
+	name := filepath.Join(f.path, "format")
+	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return os.WriteFile(name, []byte(format+"\n"), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	if found := strings.TrimSpace(string(content)); found != format {
+		return fmt.Errorf("data folder %s has format %q, this program knows %q; use the version that wrote it, or a newer one", f.path, found, format)
+	}
+	return nil
+}
+
+// engine is the folder of the engine's store.
+func (f *folder) engine() string { return filepath.Join(f.path, "engine") }
+
+// close gives the lock back.
+func (f *folder) close() { _ = f.lock.Close() }

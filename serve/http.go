@@ -1,0 +1,86 @@
+package serve
+
+import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+
+	"sluice/api"
+	"sluice/config"
+)
+
+// maxHeader bounds the headers of a request; net/http adds 4 KiB to it.
+const maxHeader = 28 << 10
+
+func (s *Server) httpServer() (*http.Server, error) {
+	server := &http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: s.cfg.HeaderTimeout,
+		IdleTimeout:       s.cfg.IdleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
+		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
+	}
+	if s.cfg.TLSCert == "" {
+		return server, nil
+	}
+	cert := &certificate{certFile: s.cfg.TLSCert, keyFile: s.cfg.TLSKey, log: s.opts.Log}
+	if err := cert.load(); err != nil {
+		return nil, err
+	}
+	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: cert.get}
+	return server, nil
+}
+
+func (s *Server) serve() {
+	limited := api.LimitListener(s.listener, s.cfg.MaxConnections, s.cfg.MaxConnectionsPerAddress, s.cfg.TrustedProxies)
+	var err error
+	if s.http.TLSConfig != nil {
+		err = s.http.ServeTLS(limited, "", "")
+	} else {
+		err = s.http.Serve(limited)
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
+		s.served <- err
+	}
+}
+
+// baseURL gives the URL under which callers reach the server: the configured
+// one, or the listen address, with localhost in place of a wildcard.
+func baseURL(cfg config.Config, addr net.Addr) string {
+	if cfg.PublicURL != "" {
+		return strings.TrimSuffix(cfg.PublicURL, "/")
+	}
+	scheme := "http"
+	if cfg.TLSCert != "" {
+		scheme = "https"
+	}
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return scheme + "://" + addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
+}
+
+// warnings gives what an operator should know about the way it listens.
+func (s *Server) warnings() []string {
+	host, _, err := net.SplitHostPort(s.Address())
+	ip := net.ParseIP(host)
+	if err != nil || ip == nil {
+		return nil
+	}
+	var warnings []string
+	if s.cfg.TLSCert == "" && !ip.IsLoopback() {
+		warnings = append(warnings, "serving plain HTTP beyond this machine: tokens and passwords can be read on the way; set --tls-cert and --tls-key, or put a proxy with TLS in front")
+	}
+	if s.cfg.PublicURL == "" && ip.IsUnspecified() {
+		warnings = append(warnings, "webhook URLs will say "+s.baseURL+"; set --public-url to what callers use")
+	}
+	return warnings
+}

@@ -1,0 +1,69 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"sluice/config"
+	"sluice/iam"
+)
+
+// Run starts a server, tells people on out where it is and how to try it, and
+// serves until ctx ends.
+func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) error {
+	tune()
+	s, err := Start(ctx, cfg, opts)
+	if err != nil {
+		return err
+	}
+	s.greet(out)
+	go s.welcome(ctx, out)
+	err = s.Wait(ctx)
+	return errors.Join(err, s.Stop())
+}
+
+// greet prints where the server listens and what to take care of.
+func (s *Server) greet(out io.Writer) {
+	fmt.Fprintf(out, "sluice %s listens on %s (%s engine)\n", Version, s.baseURL, s.engine.Describe())
+	for _, w := range s.warnings() {
+		fmt.Fprintf(out, "warning: %s\n", w)
+	}
+}
+
+// welcome creates the admin as soon as that is possible, and prints the password
+// if it was made up, with a line to try.
+func (s *Server) welcome(ctx context.Context, out io.Writer) {
+	password, err := s.CreateAdmin(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			s.opts.Log.Error("The admin could not be created; restart to try again.", "error", err)
+		}
+		return
+	}
+	shown := "$SLUICE_ADMIN_PASSWORD"
+	if password != "" {
+		shown = password
+		fmt.Fprintf(out, "user %s has the password %s (shown this once)\n", iam.AdminName, password)
+	}
+	fmt.Fprintf(out, "try: curl -u %s:%s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", iam.AdminName, shown, s.baseURL)
+}
+
+// tune sets the runtime for many short calls beside system calls that block,
+// unless the environment says otherwise: measured, see docs/decisions.
+func tune() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(2 << 30)
+	}
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(2 * runtime.NumCPU())
+	}
+}

@@ -1,0 +1,204 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"sluice"
+	"sluice/api"
+	"sluice/body"
+	"sluice/command"
+	"sluice/config"
+	"sluice/iam"
+	"sluice/jetstream"
+	"sluice/webhook"
+)
+
+// Version is the version of the program.
+const Version = "0.1.0"
+
+// drainTimeout bounds how long a stop waits for calls in flight.
+const drainTimeout = 10 * time.Second
+
+// Options are what a server needs beside its settings.
+type Options struct {
+	AdminPassword string             // of the first start; "" makes one up
+	Sync          jetstream.SyncMode // for benchmarks and torture tests
+	Log           *slog.Logger
+}
+
+// A Server is a running service.
+type Server struct {
+	cfg      config.Config
+	opts     Options
+	folder   *folder // nil with an external engine
+	engine   *jetstream.Engine
+	http     *http.Server
+	listener net.Listener
+	baseURL  string
+	served   chan error // what http.Server.Serve returned
+
+	unready  atomic.Bool
+	draining atomic.Bool
+}
+
+// Start opens the engine and serves. The server is ready when it returns, or
+// says at /readyz what it waits for.
+func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
+	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 1)}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if cfg.NATS == "" {
+		if s.folder, err = openFolder(cfg.Data); err != nil {
+			return nil, err
+		}
+	}
+	if s.listener, err = net.Listen("tcp", cfg.Listen); err != nil {
+		return nil, fmt.Errorf("can't listen on %s: %w", cfg.Listen, err)
+	}
+	s.baseURL = baseURL(cfg, s.listener.Addr())
+	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
+		return nil, fmt.Errorf("can't start the engine: %w", err)
+	}
+	if s.http, err = s.httpServer(); err != nil {
+		return nil, err
+	}
+	go s.serve()
+	return s, nil
+}
+
+func (s *Server) engineOptions() jetstream.Options {
+	opts := jetstream.Options{
+		URL:           s.cfg.NATS,
+		Credentials:   s.cfg.NATSCredentials,
+		Replicas:      s.cfg.NATSReplicas,
+		EventMaxAge:   s.cfg.EventMaxAge,
+		EventMaxBytes: int64(s.cfg.EventMaxBytes),
+		MinFreeDisk:   int64(s.cfg.MinFreeDisk),
+		ResultTTL:     s.cfg.ResultTTL,
+		Sync:          s.opts.Sync,
+		Log:           s.opts.Log,
+	}
+	if s.folder != nil {
+		opts.Dir = s.folder.engine()
+	}
+	return opts
+}
+
+// Commands lists every command of the service.
+func Commands(hooks sluice.Webhooks, baseURL string, receiver *webhook.Receiver) command.Set {
+	return command.NewSet(webhook.Commands(hooks, baseURL, receiver))
+}
+
+func (s *Server) handler() http.Handler {
+	pace := body.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)}
+	receiver := webhook.NewReceiver(webhook.Receiver{
+		Webhooks:  s.engine.Webhooks(),
+		Events:    s.engine.Events(),
+		Namespace: s.cfg.Namespace,
+		PublicURL: strings.TrimSuffix(s.cfg.PublicURL, "/"),
+		Redact:    s.cfg.RedactHeaders,
+		Pace:      pace,
+		Log:       s.opts.Log,
+	})
+	return api.New(api.Options{
+		Commands:       Commands(s.engine.Webhooks(), s.baseURL, receiver),
+		Results:        s.engine.Events(),
+		Authenticate:   iam.NewAuthenticator(s.engine.Accounts(), s.cfg.Namespace).Authenticate,
+		Readiness:      s.readiness,
+		Draining:       s.draining.Load,
+		Version:        Version,
+		BaseURL:        s.baseURL,
+		TrustedProxies: s.cfg.TrustedProxies,
+		MaxInFlight:    s.cfg.MaxInFlight,
+		Pace:           pace,
+		Log:            s.opts.Log,
+	})
+}
+
+// readiness tells whether calls are welcome, with what an operator wants to
+// know of the engine.
+func (s *Server) readiness() (map[string]any, error) {
+	if s.unready.Load() {
+		e := sluice.Errorf(sluice.Unavailable, "draining", "The server is stopping.")
+		e.RetryAfter = time.Second
+		return nil, e
+	}
+	if err := s.engine.Ready(); err != nil {
+		return nil, err
+	}
+	detail := map[string]any{"status": "ready", "engine": s.engine.Describe()}
+	if warnings := s.engine.Warnings(); warnings != nil {
+		detail["warnings"] = warnings
+	}
+	return detail, nil
+}
+
+// URL is where callers reach the server.
+func (s *Server) URL() string { return s.baseURL }
+
+// Address is what the server listens on.
+func (s *Server) Address() string { return s.listener.Addr().String() }
+
+// CreateAdmin waits until the engine is set up, and creates the admin if there
+// is none. It returns the password if it had to make one up.
+func (s *Server) CreateAdmin(ctx context.Context) (password string, err error) {
+	select {
+	case <-s.engine.SetUp():
+		return iam.Bootstrap(ctx, s.engine.Accounts(), s.opts.AdminPassword)
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// Wait returns when ctx ends, or with the error that keeps the server from
+// going on.
+func (s *Server) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-s.engine.Failed():
+		return s.engine.Failure()
+	case err := <-s.served:
+		return err
+	}
+}
+
+// Stop ends the service: it turns unready, waits for load balancers to notice
+// if so configured, refuses new calls, and lets those in flight finish.
+func (s *Server) Stop() error {
+	s.unready.Store(true)
+	time.Sleep(s.cfg.DrainWait)
+	s.draining.Store(true)
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.Join(err, s.http.Close())
+	}
+	s.close()
+	return err
+}
+
+// close releases what Start took.
+func (s *Server) close() {
+	if s.listener != nil {
+		_ = s.listener.Close() // closed twice on a clean stop
+	}
+	if s.engine != nil {
+		s.engine.Close()
+	}
+	if s.folder != nil {
+		s.folder.close()
+	}
+}

@@ -1,0 +1,37 @@
+package sluice
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+const base36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+// NewTraceID makes the trace id of a call: the last 6 characters of the
+// webhook's token, a colon, and a random id. The random id starts with the
+// time in milliseconds (8 characters of base 36), so that a search finds the
+// place in the stream; 8 random characters follow.
+func NewTraceID(uuid string, at time.Time) string {
+	id := make([]byte, 0, 6+1+8+8)
+	id = append(id, Last6(uuid)...)
+	id = append(id, ':')
+	id = appendBase36(id, uint64(at.UnixMilli()))
+	id = appendBase36(id, rand.Uint64())
+	return string(id)
+}
+
+// appendBase36 appends the 8 lowest base-36 digits of n.
+func appendBase36(b []byte, n uint64) []byte {
+	var digits [8]byte
+	for i := range digits {
+		digits[len(digits)-1-i] = base36[n%36]
+		n /= 36
+	}
+	return append(b, digits[:]...)
+}
+
+// TraceInfo is what the caller of a webhook is told of its call.
+type TraceInfo struct {
+	Status  string `json:"status"` // always OK
+	TraceID string `json:"traceId"`
+}

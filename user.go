@@ -1,0 +1,52 @@
+package sluice
+
+import (
+	"context"
+	"strings"
+)
+
+// A User is whoever makes a call, with what they may do.
+type User struct {
+	Name        string
+	Permissions []string // command names, or patterns with a trailing *
+}
+
+// May tells whether the user has a permission.
+func (u User) May(permission string) bool {
+	for _, p := range u.Permissions {
+		if prefix, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(permission, prefix) || p == permission {
+			return true
+		}
+	}
+	return false
+}
+
+type userKey struct{}
+
+// WithUser gives a context in which u makes the calls.
+func WithUser(ctx context.Context, u User) context.Context {
+	return context.WithValue(ctx, userKey{}, u)
+}
+
+// UserFrom gives the user who makes the calls of ctx. Without one it is a user
+// who may do nothing.
+func UserFrom(ctx context.Context) User {
+	u, _ := ctx.Value(userKey{}).(User)
+	return u
+}
+
+// An Account is what the service stores of a user.
+type Account struct {
+	Username string   `json:"username"`
+	Password string   `json:"password"` // argon2id hash
+	Roles    []string `json:"roles"`
+}
+
+// Accounts is the store of users.
+type Accounts interface {
+	// Account gives the account of that name, NotFound if there is none.
+	Account(ctx context.Context, username string) (Account, error)
+
+	// CreateAccount stores a new account, Conflict if the name is taken.
+	CreateAccount(ctx context.Context, a Account) error
+}

@@ -1,0 +1,76 @@
+package webhook
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// Commands gives the commands about webhooks. baseURL is what callers put
+// before /api/v3.
+func Commands(hooks sluice.Webhooks, baseURL string, receiver *Receiver) []command.Command {
+	return []command.Command{
+		putCommand(hooks, baseURL),
+		getCommand(hooks, baseURL),
+		deleteCommand(hooks),
+		receiveCommand(receiver),
+	}
+}
+
+// ReceivePath is where webhooks are called.
+const ReceivePath = "/api/v3/command/webhook.receive"
+
+// A view is a webhook as its commands show it.
+type view struct {
+	UUID             string             `json:"uuid"`
+	EventKey         string             `json:"eventKey"`
+	PayloadType      sluice.PayloadType `json:"payloadType"`
+	MaxPayloadLength int                `json:"maxPayloadLength"`
+	WebhookURL       string             `json:"webhookUrl"`
+	Created          time.Time          `json:"created"`
+	Updated          time.Time          `json:"updated"`
+	Warnings         []string           `json:"warnings,omitempty"`
+}
+
+// show gives the view of a webhook for a user. Who may not see tokens sees
+// their last 6 characters.
+func show(h sluice.Webhook, baseURL string, user sluice.User) view {
+	token := h.UUID
+	if !user.May("webhook.token") {
+		token = "…" + sluice.Last6(token)
+	}
+	return view{
+		UUID:             token,
+		EventKey:         h.EventKey,
+		PayloadType:      h.PayloadType,
+		MaxPayloadLength: h.MaxPayloadLength,
+		WebhookURL:       baseURL + ReceivePath + "?token=" + token,
+		Created:          h.Created,
+		Updated:          h.Updated,
+	}
+}
+
+var validEventKey = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
+
+const maxEventKey = 200
+
+// checkEventKey refuses what can't be an event key, and warns of what is not
+// by convention.
+func checkEventKey(key string) (warnings []string, err error) {
+	if len(key) > maxEventKey || !validEventKey.MatchString(key) {
+		e := sluice.Errorf(sluice.Invalid, "parameter-invalid",
+			"The parameter eventKey must be 1 to %d characters: groups of letters, digits, _ and - joined by single dots, such as webhook.lead.created.", maxEventKey)
+		e.Parameter = "eventKey"
+		return nil, e
+	}
+	if key != strings.ToLower(key) {
+		warnings = append(warnings, "By convention an eventKey is in lower case.")
+	}
+	if !strings.HasPrefix(key, "webhook.") {
+		warnings = append(warnings, "By convention an eventKey starts with webhook. and a dot-separated name.")
+	}
+	return warnings, nil
+}

@@ -1,0 +1,42 @@
+package webhook
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/command"
+)
+
+type getParams struct {
+	UUID   string `json:"uuid" doc:"Token of the one webhook to show. Without it all are listed."`
+	Search string `json:"search" doc:"Lists only webhooks whose eventKey has this in it."`
+	Limit  int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
+	After  string `json:"after" doc:"Lists only webhooks whose eventKey comes behind this one."`
+}
+
+func getCommand(hooks sluice.Webhooks, baseURL string) command.Command {
+	return command.New("webhook.get", "List webhooks in the order of their event keys, or show the one with that token.",
+		func(ctx context.Context, p getParams) (any, error) {
+			user := sluice.UserFrom(ctx)
+			if p.UUID != "" {
+				hook, err := hooks.Webhook(ctx, canonical(p.UUID))
+				if err != nil {
+					return nil, err
+				}
+				return show(hook, baseURL, user), nil
+			}
+			found, more, err := hooks.List(ctx, sluice.WebhookQuery{Search: p.Search, After: p.After, Limit: p.Limit})
+			if err != nil {
+				return nil, err
+			}
+			page := command.Page[view]{Items: make([]view, len(found))}
+			for i, hook := range found {
+				page.Items[i] = show(hook, baseURL, user)
+			}
+			if more {
+				page.Next = found[len(found)-1].EventKey
+			}
+			return page, nil
+		},
+		command.ReadOnly, command.Answers([]view{}, view{}))
+}

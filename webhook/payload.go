@@ -1,0 +1,90 @@
+package webhook
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"mime"
+	"unicode/utf8"
+
+	"sluice"
+)
+
+const (
+	// maxText bounds text in an event. Escaping can make text up to six times
+	// as long; beyond this bound it is carried as base64, which always fits.
+	maxText = 11 << 19 // 5.5 MiB
+
+	// maxDepth bounds the nesting of JSON in an event, so that every consumer
+	// can parse it. Deeper JSON is carried as text.
+	maxDepth = 1000
+)
+
+// encode writes the payload of a call as its webhook wants it to in.payload,
+// and says which form that is.
+func (in *incoming) encode() sluice.Encoding {
+	raw := in.hook.PayloadType == sluice.Raw
+	switch {
+	case in.hook.PayloadType == sluice.Ignore:
+		return sluice.EncodingNone
+	case in.files != nil:
+		in.payload = in.files.appendJSON(in.payload, raw)
+		return sluice.EncodingFiles
+	case raw && isJSONBody(in.request.Header.Get("Content-Type"), in.body):
+		in.payload = append(in.payload, in.body...)
+		return sluice.EncodingJSON
+	case raw:
+		var ok bool
+		if in.payload, ok = appendText(in.payload, in.body); ok {
+			return sluice.EncodingText
+		}
+	}
+	in.payload = append(in.payload, `{"origin":`...)
+	in.payload = appendBase64(in.payload, in.body)
+	in.payload = append(in.payload, '}')
+	return sluice.EncodingBase64
+}
+
+// isJSONBody tells whether a body is JSON that can stand in an event as it is.
+func isJSONBody(contentType string, body []byte) bool {
+	media, _, _ := mime.ParseMediaType(contentType)
+	return isJSON(media) && utf8.Valid(body) && depth(body) <= maxDepth && json.Valid(body)
+}
+
+// depth gives how deep the brackets of a JSON text are nested.
+func depth(body []byte) (deepest int) {
+	now, inString := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}
+
+// appendText appends bytes as a JSON string, if they are text that fits.
+func appendText(b, text []byte) ([]byte, bool) {
+	if !utf8.Valid(text) {
+		return b, false
+	}
+	longer := sluice.AppendJSONString(b, text)
+	if len(longer) > maxText {
+		return b, false
+	}
+	return longer, true
+}
+
+// appendBase64 appends bytes as a JSON string in base64.
+func appendBase64(b, data []byte) []byte {
+	b = append(b, '"')
+	b = base64.StdEncoding.AppendEncode(b, data)
+	return append(b, '"')
+}

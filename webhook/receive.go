@@ -1,0 +1,238 @@
+package webhook
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice"
+	"sluice/body"
+	"sluice/command"
+	"sluice/throttle"
+)
+
+// A Receiver turns calls of webhooks into events.
+type Receiver struct {
+	Webhooks  sluice.WebhookFinder
+	Events    sluice.Events
+	Namespace string
+	PublicURL string   // where the result endpoint is redirected to; "" means this host
+	Redact    []string // further request headers to keep out of events, in lower case
+	Pace      body.Pace
+	Log       *slog.Logger
+
+	misses *throttle.Limiter
+}
+
+// NewReceiver gives a receiver that lets a client address guess 20 tokens, and
+// one more every 3 seconds.
+func NewReceiver(r Receiver) *Receiver {
+	r.misses = throttle.New(20, 3*time.Second)
+	return &r
+}
+
+type receiveParams struct {
+	Token                  string `json:"token" alias:"uuid" required:"true" doc:"Token of the webhook: as a header (best), in the query, or in the body of a POST."`
+	PollingRedirectEnabled bool   `json:"pollingRedirectEnabled" doc:"Answer with a redirect to the result endpoint, which redirects until the result is ready."`
+}
+
+func receiveCommand(r *Receiver) command.Command {
+	return command.NewEndpoint[receiveParams]("webhook.receive",
+		"Call a webhook: its token is the authorization, the body is the payload.", r.receive)
+}
+
+// receive handles one call, from request to result.
+func (rc *Receiver) receive(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodPost {
+		e := sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "A webhook is called with GET or POST.")
+		e.Allow = "GET, POST"
+		return e
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+	}
+	redirect, err := wantsRedirect(query)
+	if err != nil {
+		return err
+	}
+	in := incomings.Get().(*incoming)
+	defer in.release()
+	in.request, in.query = r, query
+	if err := rc.admit(w, in); err != nil {
+		return err
+	}
+	event := rc.event(in)
+	correlationID, err := rc.Events.Accept(r.Context(), event)
+	if err != nil {
+		e := sluice.AsError(err)
+		e.TraceID = event.TraceID
+		return e
+	}
+	rc.Log.LogAttrs(r.Context(), slog.LevelInfo, "Webhook ["+event.TraceID+"]: OK",
+		slog.String("traceId", event.TraceID), slog.String("eventKey", event.EventKey))
+	result := sluice.Accepted(event.TraceID, correlationID, event.ReceivedAt)
+	result.PollingRedirectEnabled = redirect
+	rc.answer(w, &result)
+	return nil
+}
+
+// incoming is a call on its way in.
+type incoming struct {
+	request *http.Request
+	query   url.Values
+	body    []byte
+	files   *upload // a multipart body, else nil
+	hook    sluice.Webhook
+	payload []byte // as JSON
+}
+
+var incomings = sync.Pool{New: func() any { return new(incoming) }}
+
+// release keeps the buffers for another call.
+func (in *incoming) release() {
+	*in = incoming{body: in.body[:0], payload: in.payload[:0]}
+	incomings.Put(in)
+}
+
+// admit finds the webhook of a call and reads its body, in the order that
+// costs least: a token in query or header is checked before the body is read.
+func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
+	token, err := requestToken(in.query, in.request.Header)
+	if err != nil {
+		return err
+	}
+	limit := sluice.MaxPayloadLength
+	if token != "" {
+		if err := rc.find(in, token); err != nil {
+			return err
+		}
+		limit = in.hook.MaxPayloadLength
+	}
+	if in.body, err = rc.Pace.Read(w, in.request, in.body, limit); err != nil {
+		return err
+	}
+	if in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body); err != nil {
+		return err
+	}
+	if token != "" {
+		return nil
+	}
+	return rc.admitByBody(in)
+}
+
+// admitByBody finds the webhook of a call that carries its token in the body.
+func (rc *Receiver) admitByBody(in *incoming) (err error) {
+	token, size := "", len(in.body)
+	if in.files != nil {
+		token, err = agree(in.files.tokens)
+	} else {
+		token, in.body, err = bodyToken(in.request.Header.Get("Content-Type"), in.body)
+	}
+	if err != nil {
+		return err
+	}
+	if err := rc.find(in, token); err != nil {
+		return err
+	}
+	if size > in.hook.MaxPayloadLength {
+		return body.TooLarge(in.hook.MaxPayloadLength)
+	}
+	return nil
+}
+
+// find looks a token up. Unknown tokens are throttled by client address; a
+// valid one never is.
+func (rc *Receiver) find(in *incoming, token string) error {
+	if token == "" {
+		return missing()
+	}
+	err := error(unknown())
+	if wellFormed(token) {
+		in.hook, err = rc.Webhooks.Webhook(in.request.Context(), canonical(token))
+	}
+	if e, ok := errors.AsType[*sluice.Error](err); ok && (e.Kind == sluice.NotFound || e.Kind == sluice.Unauthenticated) {
+		if wait := rc.misses.Try(throttle.Network(in.request.RemoteAddr)); wait > 0 {
+			e := sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls with unknown tokens came from this address.")
+			e.RetryAfter = wait
+			return e
+		}
+		return unknown()
+	}
+	return err
+}
+
+// wantsRedirect reads the query parameter pollingRedirectEnabled.
+func wantsRedirect(query url.Values) (bool, error) {
+	switch query.Get("pollingRedirectEnabled") {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	}
+	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter pollingRedirectEnabled must be true or false.")
+	e.Parameter = "pollingRedirectEnabled"
+	return false, e
+}
+
+// event makes the event of an admitted call.
+func (rc *Receiver) event(in *incoming) *sluice.Event {
+	now := time.Now().UTC()
+	r := in.request
+	in.query.Del("token")
+	in.query.Del("uuid")
+	e := &sluice.Event{
+		EventKey:    in.hook.EventKey,
+		Namespace:   rc.Namespace,
+		TraceID:     sluice.NewTraceID(in.hook.UUID, now),
+		ReceivedAt:  now,
+		PayloadType: in.hook.PayloadType,
+		ContentType: r.Header.Get("Content-Type"),
+		Method:      r.Method,
+		Query:       in.query,
+		Headers:     rc.headers(r),
+		RemoteAddr:  r.RemoteAddr,
+	}
+	e.PayloadEncoding = in.encode()
+	if e.PayloadEncoding != sluice.EncodingNone {
+		e.Payload = in.payload
+	}
+	return e
+}
+
+// answer tells the caller what became of its call.
+func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result) {
+	header := w.Header()
+	header["Svc-Result-Correlationid"] = []string{result.CorrelationID}
+	header["Svc-Trace-Id"] = []string{result.TraceID}
+	if result.PollingRedirectEnabled {
+		header.Set("Location", rc.PublicURL+"/api/v3/result?svc-result-correlationid="+result.CorrelationID+"&pollingRedirectEnabled=true")
+		w.WriteHeader(http.StatusFound)
+		return
+	}
+	header["Content-Type"] = []string{"application/json"}
+	_, _ = w.Write(append(result.AppendJSON(make([]byte, 0, 512)), '\n')) // the caller has gone: the event stays
+}
+
+// secretHeaders never reach an event.
+var secretHeaders = []string{"Token", "Uuid", "Authorization", "Cookie", "Proxy-Authorization"}
+
+// headers gives the request headers as events carry them.
+func (rc *Receiver) headers(r *http.Request) map[string]string {
+	headers := make(map[string]string, len(r.Header)+1)
+	headers["host"] = r.Host
+	for name, values := range r.Header {
+		headers[strings.ToLower(name)] = strings.Join(values, ", ")
+	}
+	for _, name := range secretHeaders {
+		delete(headers, strings.ToLower(name))
+	}
+	for _, name := range rc.Redact {
+		delete(headers, name)
+	}
+	return headers
+}

@@ -1,0 +1,139 @@
+package webhook
+
+import (
+	"bytes"
+	"io"
+	"mime"
+	"mime/multipart"
+	"path"
+	"strconv"
+	"strings"
+
+	"sluice"
+)
+
+// Limits of a multipart body.
+const (
+	maxParts      = 256
+	maxPartHeader = 8 << 10
+	maxBoundary   = 70 // RFC 2046
+	maxFilename   = 255
+	maxToken      = 64
+)
+
+// An upload is a multipart body: its files, and the token if one was in it.
+type upload struct {
+	files  []file
+	tokens []string
+}
+
+type file struct {
+	name        string
+	contentType string
+	content     []byte
+}
+
+// parseUpload reads a multipart/form-data body. It gives nil for other bodies.
+func parseUpload(contentType string, body []byte) (*upload, error) {
+	media, params, err := mime.ParseMediaType(contentType)
+	if media != "multipart/form-data" {
+		return nil, nil
+	}
+	boundary := params["boundary"]
+	if err != nil || boundary == "" || len(boundary) > maxBoundary {
+		return nil, badUpload("needs a boundary of 1 to 70 characters in its Content-Type")
+	}
+	reader := multipart.NewReader(bytes.NewReader(body), boundary)
+	up := new(upload)
+	for n := 0; ; n++ {
+		part, err := reader.NextRawPart()
+		if err == io.EOF { //nolint:errorlint // wrapped, it means that the body was cut short
+			return up, nil
+		}
+		if err != nil {
+			return nil, badUpload("is malformed or cut short")
+		}
+		if n == maxParts {
+			return nil, sluice.Errorf(sluice.TooLarge, "too-many-parts", "The multipart body has more than %d parts.", maxParts)
+		}
+		if err := up.add(part); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// add takes a part up: a file, a token, or none of both.
+func (u *upload) add(part *multipart.Part) error {
+	size := 0
+	for name, values := range part.Header {
+		size += len(name) + len(strings.Join(values, ""))
+	}
+	if size > maxPartHeader {
+		return badUpload("has a part with too large a header")
+	}
+	content, err := io.ReadAll(part)
+	if err != nil {
+		return badUpload("is malformed or cut short")
+	}
+	switch {
+	case part.FormName() == "file":
+		u.files = append(u.files, file{baseName(part.FileName()), part.Header.Get("Content-Type"), content})
+	case part.FormName() == "token" && part.FileName() == "":
+		u.tokens = append(u.tokens, string(content[:min(len(content), maxToken)]))
+	}
+	return nil
+}
+
+// baseName makes a file name harmless: no folders, no control characters, not
+// too long.
+func baseName(name string) string {
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	if name == "." || name == ".." || name == "/" {
+		return ""
+	}
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, name)
+	if len(name) > maxFilename {
+		name = name[:maxFilename]
+	}
+	return strings.ToValidUTF8(name, "")
+}
+
+// appendJSON appends the payload that an upload makes. Where raw is wanted,
+// files that are text are carried as such.
+func (u *upload) appendJSON(b []byte, raw bool) []byte {
+	b = append(b, `{"files":[`...)
+	for i, f := range u.files {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"filename":`...)
+		b = sluice.AppendJSONString(b, f.name)
+		b = append(b, `,"contentType":`...)
+		b = sluice.AppendJSONString(b, f.contentType)
+		b = append(b, `,"length":`...)
+		b = strconv.AppendInt(b, int64(len(f.content)), 10)
+		b = append(b, `,"origin":`...)
+		b = appendOrigin(b, f.content, raw)
+		b = append(b, '}')
+	}
+	return append(b, `]}`...)
+}
+
+// appendOrigin appends a file's content and says how it is encoded.
+func appendOrigin(b, content []byte, raw bool) []byte {
+	if raw {
+		if longer, ok := appendText(b, content); ok {
+			return append(longer, `,"encoding":"text"`...)
+		}
+	}
+	return append(appendBase64(b, content), `,"encoding":"base64"`...)
+}
+
+func badUpload(problem string) error {
+	return sluice.Errorf(sluice.Invalid, "multipart-malformed", "The multipart body %s.", problem)
+}
