@@ -3,6 +3,7 @@ module sluice
 go 1.26.0
 
 require (
+	github.com/emmansun/base64 v0.9.0
 	github.com/google/uuid v1.6.0
 	github.com/nats-io/nats-server/v2 v2.15.2
 	github.com/nats-io/nats.go v1.55.0

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -10,11 +11,18 @@ import (
 // counts only as far as it was written by trusted proxies: read from its end,
 // the first address that is none of them is the client.
 func clientAddress(r *http.Request, trusted []netip.Prefix) string {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	client := peer.Addr().Unmap().WithZone("")
+	if len(trusted) == 0 && !strings.Contains(host, ":") {
+		return host // IPv4: nothing to normalise
+	}
+	client, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	client = client.Unmap().WithZone("")
 	if len(trusted) == 0 {
 		return client.String()
 	}

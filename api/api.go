@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path"
+	"sync/atomic"
 	"time"
 
 	"sluice"
@@ -37,16 +38,15 @@ const (
 
 type api struct {
 	Options
-	inFlight chan struct{}
+	inFlight atomic.Int64
 	misses   *throttle.Limiter // polls for unknown results, by client address
 }
 
 // New gives the handler of the API.
 func New(o Options) http.Handler {
 	a := &api{
-		Options:  o,
-		inFlight: make(chan struct{}, o.MaxInFlight),
-		misses:   throttle.New(60, time.Second),
+		Options: o,
+		misses:  throttle.New(60, time.Second),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc(commandPath+"{name}", a.handle(a.limit(a.command)))
@@ -58,13 +58,20 @@ func New(o Options) http.Handler {
 	return a.guard(mux)
 }
 
+// Headers of every answer, shared since nobody changes them.
+var (
+	noStore    = []string{"no-store"}
+	noReferrer = []string{"no-referrer"}
+	noSniff    = []string{"nosniff"}
+)
+
 // guard does what every request needs, before it reaches its handler.
 func (a *api) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
-		header["Cache-Control"] = []string{"no-store"}
-		header["Referrer-Policy"] = []string{"no-referrer"}
-		header["X-Content-Type-Options"] = []string{"nosniff"}
+		header["Cache-Control"] = noStore
+		header["Referrer-Policy"] = noReferrer
+		header["X-Content-Type-Options"] = noSniff
 		if r.TransferEncoding != nil {
 			// A request may have had a Content-Length as well: what follows
 			// on such a connection can't be trusted (RFC 9112, 6.1).
@@ -104,13 +111,11 @@ func (a *api) handle(serve command.Endpoint) http.HandlerFunc {
 // is told at once can try again, one that queues too long has given up.
 func (a *api) limit(serve command.Endpoint) command.Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		select {
-		case a.inFlight <- struct{}{}:
-			defer func() { <-a.inFlight }()
-			return serve(w, r)
-		default:
+		defer a.inFlight.Add(-1)
+		if a.inFlight.Add(1) > int64(a.MaxInFlight) {
 			return busy("overloaded", "The server handles as many calls as it can.")
 		}
+		return serve(w, r)
 	}
 }
 

@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
 
@@ -53,14 +52,15 @@ func (c correlator) nonce(traceID string) uint64 {
 }
 
 func (c correlator) mask(nonce uint64) uint64 {
-	return c.hash("mask", binary.BigEndian.AppendUint64(nil, nonce)) >> (64 - locatorBits)
+	return c.hash("mask", binary.BigEndian.AppendUint64(make([]byte, 0, 8), nonce)) >> (64 - locatorBits)
 }
 
+// hash is a keyed hash, cut short enough that the plain construction serves:
+// to prolong it one would have to know the part that was cut off.
 func (c correlator) hash(purpose string, data []byte) uint64 {
-	h := hmac.New(sha256.New, c.key)
-	h.Write([]byte(purpose))
-	h.Write(data)
-	return binary.BigEndian.Uint64(h.Sum(nil))
+	var space [96]byte // for all there is to hash, off the heap
+	sum := sha256.Sum256(append(append(append(space[:0], c.key...), purpose...), data...))
+	return binary.BigEndian.Uint64(sum[:])
 }
 
 // pack lays nonce and locator around the 4 version and 2 variant bits of a

@@ -1,10 +1,12 @@
 package webhook
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"mime"
+	"slices"
 	"unicode/utf8"
+
+	"github.com/emmansun/base64"
 
 	"sluice"
 )
@@ -85,6 +87,8 @@ func appendText(b, text []byte) ([]byte, bool) {
 // appendBase64 appends bytes as a JSON string in base64.
 func appendBase64(b, data []byte) []byte {
 	b = append(b, '"')
-	b = base64.StdEncoding.AppendEncode(b, data)
-	return append(b, '"')
+	n := base64.StdEncoding.EncodedLen(len(data))
+	b = slices.Grow(b, n)
+	base64.StdEncoding.Encode(b[len(b):len(b)+n], data)
+	return append(b[:len(b)+n], '"')
 }

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -77,7 +76,7 @@ func (rc *Receiver) receive(w http.ResponseWriter, r *http.Request) error {
 		slog.String("traceId", event.TraceID), slog.String("eventKey", event.EventKey))
 	result := sluice.Accepted(event.TraceID, correlationID, event.ReceivedAt)
 	result.PollingRedirectEnabled = redirect
-	rc.answer(w, &result)
+	rc.answer(w, &result, in.payload[:0])
 	return nil
 }
 
@@ -151,19 +150,22 @@ func (rc *Receiver) find(in *incoming, token string) error {
 	if token == "" {
 		return missing()
 	}
-	err := error(unknown())
 	if wellFormed(token) {
-		in.hook, err = rc.Webhooks.Webhook(in.request.Context(), canonical(token))
-	}
-	if e, ok := errors.AsType[*sluice.Error](err); ok && (e.Kind == sluice.NotFound || e.Kind == sluice.Unauthenticated) {
-		if wait := rc.misses.Try(throttle.Network(in.request.RemoteAddr)); wait > 0 {
-			e := sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls with unknown tokens came from this address.")
-			e.RetryAfter = wait
-			return e
+		hook, err := rc.Webhooks.Webhook(in.request.Context(), canonical(token))
+		if err == nil {
+			in.hook = hook
+			return nil
 		}
-		return unknown()
+		if sluice.AsError(err).Kind != sluice.NotFound {
+			return err
+		}
 	}
-	return err
+	if wait := rc.misses.Try(throttle.Network(in.request.RemoteAddr)); wait > 0 {
+		e := sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls with unknown tokens came from this address.")
+		e.RetryAfter = wait
+		return e
+	}
+	return unknown()
 }
 
 // wantsRedirect reads the query parameter pollingRedirectEnabled.
@@ -204,8 +206,10 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 	return e
 }
 
-// answer tells the caller what became of its call.
-func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result) {
+var jsonContent = []string{"application/json"}
+
+// answer tells the caller what became of its call. It uses space for the body.
+func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space []byte) {
 	header := w.Header()
 	header["Svc-Result-Correlationid"] = []string{result.CorrelationID}
 	header["Svc-Trace-Id"] = []string{result.TraceID}
@@ -214,22 +218,49 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result) {
 		w.WriteHeader(http.StatusFound)
 		return
 	}
-	header["Content-Type"] = []string{"application/json"}
-	_, _ = w.Write(append(result.AppendJSON(make([]byte, 0, 512)), '\n')) // the caller has gone: the event stays
+	header["Content-Type"] = jsonContent
+	_, _ = w.Write(append(result.AppendJSON(space), '\n')) // the caller has gone: the event stays
 }
 
 // secretHeaders never reach an event.
-var secretHeaders = []string{"Token", "Uuid", "Authorization", "Cookie", "Proxy-Authorization"}
+var secretHeaders = []string{"token", "uuid", "authorization", "cookie", "proxy-authorization"}
+
+// lowered has the names that most calls come with, to save making them.
+var lowered = map[string]string{
+	"Accept":            "accept",
+	"Accept-Encoding":   "accept-encoding",
+	"Accept-Language":   "accept-language",
+	"Connection":        "connection",
+	"Content-Encoding":  "content-encoding",
+	"Content-Length":    "content-length",
+	"Content-Type":      "content-type",
+	"Origin":            "origin",
+	"Referer":           "referer",
+	"Token":             "token",
+	"Traceparent":       "traceparent",
+	"User-Agent":        "user-agent",
+	"X-Forwarded-For":   "x-forwarded-for",
+	"X-Forwarded-Host":  "x-forwarded-host",
+	"X-Forwarded-Proto": "x-forwarded-proto",
+	"X-Request-Id":      "x-request-id",
+}
+
+func lower(name string) string {
+	if l, ok := lowered[name]; ok {
+		return l
+	}
+	return strings.ToLower(name)
+}
 
 // headers gives the request headers as events carry them.
 func (rc *Receiver) headers(r *http.Request) map[string]string {
 	headers := make(map[string]string, len(r.Header)+1)
 	headers["host"] = r.Host
 	for name, values := range r.Header {
-		headers[strings.ToLower(name)] = strings.Join(values, ", ")
+		headers[lower(name)] = strings.Join(values, ", ")
 	}
 	for _, name := range secretHeaders {
-		delete(headers, strings.ToLower(name))
+		delete(headers, name)
 	}
 	for _, name := range rc.Redact {
 		delete(headers, name)
