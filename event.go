@@ -3,6 +3,7 @@ package sluice
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 )
@@ -36,7 +37,7 @@ type Event struct {
 	ContentType     string              `json:"contentType"`
 	Method          string              `json:"method"`
 	Query           map[string][]string `json:"query"`
-	Headers         map[string]string   `json:"headers"` // keys in lower case
+	Headers         Headers             `json:"headers"`
 	RemoteAddr      string              `json:"remoteAddr"`
 }
 
@@ -59,7 +60,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = appendField(b, `,"contentType":`, e.ContentType)
 	b = appendField(b, `,"method":`, e.Method)
 	b = append(b, `,"query":{`...)
-	for i, name := range sortedKeys(e.Query) {
+	for i, name := range slices.Sorted(maps.Keys(e.Query)) {
 		b = appendKey(b, i, name)
 		b = append(b, '[')
 		for j, value := range e.Query[name] {
@@ -71,9 +72,9 @@ func (e *Event) AppendJSON(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = append(b, `},"headers":{`...)
-	for i, name := range sortedKeys(e.Headers) {
-		b = appendKey(b, i, name)
-		b = AppendJSONString(b, e.Headers[name])
+	for i, h := range e.Headers {
+		b = appendKey(b, i, h.Name)
+		b = AppendJSONString(b, h.Value)
 	}
 	b = appendField(b, `},"remoteAddr":`, e.RemoteAddr)
 	return append(b, '}')
@@ -92,16 +93,25 @@ func appendKey(b []byte, i int, name string) []byte {
 	return append(b, ':')
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	if len(m) == 0 {
-		return nil
+// Headers are the headers of a request, in the order of their names. Their JSON
+// is an object.
+type Headers []Header
+
+// A Header is one header of a request: its name in lower case, and its value,
+// several joined by a comma.
+type Header struct{ Name, Value string }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (h *Headers) UnmarshalJSON(data []byte) error {
+	var values map[string]string
+	if err := json.Unmarshal(data, &values); err != nil {
+		return err
 	}
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
+	*h = make(Headers, 0, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		*h = append(*h, Header{name, values[name]})
 	}
-	slices.Sort(keys)
-	return keys
+	return nil
 }
 
 // Events takes events to stable storage.

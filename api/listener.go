@@ -100,3 +100,12 @@ func (c *limitedConn) Close() error {
 	c.once.Do(c.leave)
 	return err
 }
+
+// CloseWrite lets net/http end a connection without cutting off its last answer,
+// as it does with a plain TCP connection.
+func (c *limitedConn) CloseWrite() error {
+	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return tcp.CloseWrite()
+	}
+	return nil
+}

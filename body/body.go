@@ -34,9 +34,7 @@ func (p Pace) Read(w http.ResponseWriter, r *http.Request, b []byte, limit int) 
 	b = slices.Grow(b, int(max(r.ContentLength, 0))+1) // one more, to see the end
 	conn := http.NewResponseController(w)
 	start := time.Now()
-	deadline := start
-	for {
-		now := time.Now()
+	for now, deadline := start, start; ; now = time.Now() {
 		elapsed := now.Sub(start)
 		if elapsed > p.Total || elapsed > p.Idle && len(b) < int(elapsed.Seconds())*p.Rate {
 			return b, tooSlow()

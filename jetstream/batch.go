@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -18,6 +19,8 @@ const (
 	acceptTimeout = 3 * time.Second
 	// ackTimeout bounds how long the engine may take to acknowledge a batch.
 	ackTimeout = 2 * time.Second
+	// maxWaiting bounds the calls that wait for the batch after the next.
+	maxWaiting = 8192
 	// maxBatchBytes keeps a batch well below what the engine buffers.
 	maxBatchBytes = 16 << 20
 	// maxFailures is how many batches in a row may fail before the engine is
@@ -62,7 +65,7 @@ func newBatchWriter(e *Engine, stream jetstream.Stream) (*batchWriter, error) {
 		nc:     e.nc,
 		stream: stream,
 		sync:   func() error { return nil },
-		calls:  make(chan *call, 1024),
+		calls:  make(chan *call, maxWaiting),
 		inbox:  nats.NewInbox(),
 		acks:   make(chan *nats.Msg, 8),
 		last:   stream.CachedInfo().State.LastSeq,
@@ -84,12 +87,12 @@ var calls = sync.Pool{New: func() any {
 func (w *batchWriter) write(_ context.Context, subject, _ string, data []byte) (uint64, error) {
 	c := calls.Get().(*call)
 	c.subject, c.data = subject, data
-	c.timeout.Reset(acceptTimeout)
 	select {
 	case w.calls <- c:
-	case <-c.timeout.C:
-		return 0, unavailable("engine-unavailable", "Too many calls are waiting for the disk.")
+	default:
+		return 0, unavailable("overloaded", "Too many calls are waiting for the disk.")
 	}
+	c.timeout.Reset(acceptTimeout)
 	select {
 	case out := <-c.done:
 		c.timeout.Stop()
@@ -120,8 +123,10 @@ func (w *batchWriter) run(ctx context.Context) {
 	}
 }
 
-// gather adds the calls that wait by now.
+// gather adds the calls that wait by now. It first lets those run that are about
+// to: the larger the batch, the less each of its calls pays for the sync.
 func (w *batchWriter) gather(batch []*call) []*call {
+	runtime.Gosched()
 	size := len(batch[0].data)
 	for size < maxBatchBytes {
 		select {

@@ -253,7 +253,7 @@ func (e *Engine) connected() error {
 	default:
 		return unavailable("engine-unavailable", "Not ready: "+e.problem.Load().(string)+".")
 	}
-	if !e.nc.IsConnected() {
+	if e.server == nil && !e.nc.IsConnected() {
 		return unavailable("engine-unavailable", "The connection to the engine is lost.")
 	}
 	return nil

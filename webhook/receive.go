@@ -1,10 +1,10 @@
 package webhook
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -72,12 +72,19 @@ func (rc *Receiver) receive(w http.ResponseWriter, r *http.Request) error {
 		e.TraceID = event.TraceID
 		return e
 	}
-	rc.Log.LogAttrs(r.Context(), slog.LevelInfo, "Webhook ["+event.TraceID+"]: OK",
-		slog.String("traceId", event.TraceID), slog.String("eventKey", event.EventKey))
+	rc.log(r.Context(), event)
 	result := sluice.Accepted(event.TraceID, correlationID, event.ReceivedAt)
 	result.PollingRedirectEnabled = redirect
 	rc.answer(w, &result, in.payload[:0])
 	return nil
+}
+
+// log writes the line by which a call is found again. It makes the record by
+// hand, since a logger would look up the place in the source each time.
+func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
+	line := slog.NewRecord(e.ReceivedAt, slog.LevelInfo, "Webhook ["+e.TraceID+"]: OK", 0)
+	line.AddAttrs(slog.String("traceId", e.TraceID), slog.String("eventKey", e.EventKey))
+	_ = rc.Log.Handler().Handle(ctx, line) // as a logger does: nobody is left to tell
 }
 
 // incoming is a call on its way in.
@@ -87,6 +94,7 @@ type incoming struct {
 	body    []byte
 	files   *upload // a multipart body, else nil
 	hook    sluice.Webhook
+	headers sluice.Headers
 	payload []byte // as JSON
 }
 
@@ -94,7 +102,8 @@ var incomings = sync.Pool{New: func() any { return new(incoming) }}
 
 // release keeps the buffers for another call.
 func (in *incoming) release() {
-	*in = incoming{body: in.body[:0], payload: in.payload[:0]}
+	clear(in.headers)
+	*in = incoming{body: in.body[:0], headers: in.headers[:0], payload: in.payload[:0]}
 	incomings.Put(in)
 }
 
@@ -126,7 +135,8 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 
 // admitByBody finds the webhook of a call that carries its token in the body.
 func (rc *Receiver) admitByBody(in *incoming) (err error) {
-	token, size := "", len(in.body)
+	var token string
+	size := len(in.body)
 	if in.files != nil {
 		token, err = agree(in.files.tokens)
 	} else {
@@ -185,6 +195,7 @@ func wantsRedirect(query url.Values) (bool, error) {
 func (rc *Receiver) event(in *incoming) *sluice.Event {
 	now := time.Now().UTC()
 	r := in.request
+	in.headers = appendHeaders(in.headers, r, rc.Redact)
 	in.query.Del("token")
 	in.query.Del("uuid")
 	e := &sluice.Event{
@@ -196,7 +207,7 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		ContentType: r.Header.Get("Content-Type"),
 		Method:      r.Method,
 		Query:       in.query,
-		Headers:     rc.headers(r),
+		Headers:     in.headers,
 		RemoteAddr:  r.RemoteAddr,
 	}
 	e.PayloadEncoding = in.encode()
@@ -211,8 +222,9 @@ var jsonContent = []string{"application/json"}
 // answer tells the caller what became of its call. It uses space for the body.
 func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space []byte) {
 	header := w.Header()
-	header["Svc-Result-Correlationid"] = []string{result.CorrelationID}
-	header["Svc-Trace-Id"] = []string{result.TraceID}
+	ids := []string{result.CorrelationID, result.TraceID}
+	header["Svc-Result-Correlationid"] = ids[0:1:1]
+	header["Svc-Trace-Id"] = ids[1:2:2]
 	if result.PollingRedirectEnabled {
 		header.Set("Location", rc.PublicURL+"/api/v3/result?svc-result-correlationid="+result.CorrelationID+"&pollingRedirectEnabled=true")
 		w.WriteHeader(http.StatusFound)
@@ -220,50 +232,4 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space [
 	}
 	header["Content-Type"] = jsonContent
 	_, _ = w.Write(append(result.AppendJSON(space), '\n')) // the caller has gone: the event stays
-}
-
-// secretHeaders never reach an event.
-var secretHeaders = []string{"token", "uuid", "authorization", "cookie", "proxy-authorization"}
-
-// lowered has the names that most calls come with, to save making them.
-var lowered = map[string]string{
-	"Accept":            "accept",
-	"Accept-Encoding":   "accept-encoding",
-	"Accept-Language":   "accept-language",
-	"Connection":        "connection",
-	"Content-Encoding":  "content-encoding",
-	"Content-Length":    "content-length",
-	"Content-Type":      "content-type",
-	"Origin":            "origin",
-	"Referer":           "referer",
-	"Token":             "token",
-	"Traceparent":       "traceparent",
-	"User-Agent":        "user-agent",
-	"X-Forwarded-For":   "x-forwarded-for",
-	"X-Forwarded-Host":  "x-forwarded-host",
-	"X-Forwarded-Proto": "x-forwarded-proto",
-	"X-Request-Id":      "x-request-id",
-}
-
-func lower(name string) string {
-	if l, ok := lowered[name]; ok {
-		return l
-	}
-	return strings.ToLower(name)
-}
-
-// headers gives the request headers as events carry them.
-func (rc *Receiver) headers(r *http.Request) map[string]string {
-	headers := make(map[string]string, len(r.Header)+1)
-	headers["host"] = r.Host
-	for name, values := range r.Header {
-		headers[lower(name)] = strings.Join(values, ", ")
-	}
-	for _, name := range secretHeaders {
-		delete(headers, name)
-	}
-	for _, name := range rc.Redact {
-		delete(headers, name)
-	}
-	return headers
 }

@@ -35,8 +35,12 @@ type file struct {
 
 // parseUpload reads a multipart/form-data body. It gives nil for other bodies.
 func parseUpload(contentType string, body []byte) (*upload, error) {
+	const multipartForm = "multipart/form-data"
+	if len(contentType) < len(multipartForm) || !strings.EqualFold(contentType[:len(multipartForm)], multipartForm) {
+		return nil, nil // most calls: not worth parsing the type
+	}
 	media, params, err := mime.ParseMediaType(contentType)
-	if media != "multipart/form-data" {
+	if media != multipartForm && err == nil {
 		return nil, nil
 	}
 	boundary := params["boundary"]
@@ -47,7 +51,7 @@ func parseUpload(contentType string, body []byte) (*upload, error) {
 	up := new(upload)
 	for n := 0; ; n++ {
 		part, err := reader.NextRawPart()
-		if err == io.EOF { //nolint:errorlint // wrapped, it means that the body was cut short
+		if err == io.EOF { // wrapped, it means that the body was cut short
 			return up, nil
 		}
 		if err != nil {

@@ -1,0 +1,50 @@
+package webhook
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"sluice"
+)
+
+// appendHeaders appends the headers of a request as events carry them, without
+// those that are secret.
+func appendHeaders(headers sluice.Headers, r *http.Request, redact []string) sluice.Headers {
+	headers = append(headers, sluice.Header{Name: "host", Value: r.Host})
+	for name, values := range r.Header {
+		name = lower(name)
+		if !secretHeader(name) && !slices.Contains(redact, name) {
+			headers = append(headers, sluice.Header{Name: name, Value: strings.Join(values, ", ")})
+		}
+	}
+	slices.SortFunc(headers, func(a, b sluice.Header) int { return cmp.Compare(a.Name, b.Name) })
+	return headers
+}
+
+func secretHeader(name string) bool {
+	switch name {
+	case "token", "uuid", "authorization", "cookie", "proxy-authorization":
+		return true
+	}
+	return false
+}
+
+// lower gives a header name in lower case. Those that most calls come with are
+// not made anew each time.
+func lower(name string) string {
+	switch name {
+	case "Accept":
+		return "accept"
+	case "Accept-Encoding":
+		return "accept-encoding"
+	case "Content-Length":
+		return "content-length"
+	case "Content-Type":
+		return "content-type"
+	case "User-Agent":
+		return "user-agent"
+	}
+	return strings.ToLower(name)
+}
