@@ -26,7 +26,8 @@ type bucket[T any] struct {
 	engine *Engine
 	name   string
 	kv     jetstream.KeyValue
-	disk   *flusher // nil: durability is the engine's own
+	stream jetstream.Stream // that the bucket is made of
+	disk   *flusher         // nil: durability is the engine's own
 
 	// follow is told of each change under the lock of the copy: before is nil
 	// for a new record, after for a deleted one.
@@ -67,11 +68,10 @@ func (b *bucket[T]) setUp(ctx, running context.Context) (err error) {
 	}
 	// Taken before the watch begins: all up to here is among its first values,
 	// also if the newest messages of the stream are gone.
-	status, err := b.engine.js.Stream(ctx, "KV_"+b.name)
-	if err != nil {
+	if b.stream, err = b.engine.js.Stream(ctx, "KV_"+b.name); err != nil {
 		return err
 	}
-	last := status.CachedInfo().State.LastSeq
+	last := b.stream.CachedInfo().State.LastSeq
 	watch, err := b.kv.WatchAll(running)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (b *bucket[T]) get(ctx context.Context, key string) (*T, error) {
 // change replaces the record of a key by what decide makes of it (nil: none
 // before, or to be deleted) and returns once that is on stable storage. decide
 // sees the copy as it is, under its lock, and may be called again if another
-// node writes at the same time; its error is returned as it is.
+// node writes at the same time; its error, if it stays, is returned as it is.
 func (b *bucket[T]) change(ctx context.Context, key string, decide func(before *T) (*T, error)) (*T, error) {
 	if err := b.engine.Ready(); err != nil {
 		return nil, err
@@ -219,11 +219,20 @@ func (b *bucket[T]) write(ctx context.Context, key string, decide func(before *T
 	case <-ctx.Done():
 		return nil, unavailable("engine-unavailable", "Too many changes are waiting.")
 	}
+	upToDate := b.engine.server != nil
 	for {
 		b.mu.RLock()
 		base := b.applied
 		after, err := decide(b.records[key])
 		b.mu.RUnlock()
+		if err != nil && !upToDate {
+			// Another node may have changed what the decision rests on.
+			if err := b.catchUp(ctx); err != nil {
+				return nil, err
+			}
+			upToDate = true
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -252,6 +261,15 @@ func (b *bucket[T]) publish(ctx context.Context, key string, record *T, base uin
 		return 0, err
 	}
 	return ack.Sequence, nil
+}
+
+// catchUp returns once the copy has all that any node has written by now.
+func (b *bucket[T]) catchUp(ctx context.Context) error {
+	info, err := b.stream.Info(ctx)
+	if err != nil {
+		return unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+	}
+	return b.await(ctx, info.State.LastSeq)
 }
 
 // await returns once the copy has everything up to a revision.

@@ -53,6 +53,9 @@ func checkExternal(ctx context.Context, e *Engine) error {
 	if got := e.nc.MaxPayload(); got < maxMessage {
 		return fmt.Errorf("%w: %d bytes", errSmallPayload, got)
 	}
+	// A cluster that has no leader yet answers nothing: soon ask again.
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
 	_, err := e.js.AccountInfo(ctx)
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {
 		return fmt.Errorf("%w: %w", errNoJetStream, err)
