@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
 	"sluice"
 	"sluice/throttle"
@@ -37,7 +38,7 @@ func (a *api) result(w http.ResponseWriter, r *http.Request) error {
 // correlationID reads the parameter that names the result, under either name.
 func correlationID(query url.Values) (string, error) {
 	const name = "svc-result-correlationid"
-	given := append(query[name], query["correlationId"]...)
+	given := slices.Concat(query[name], query["correlationId"])
 	e := sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter %s is required: the value of that header in the answer of the call.", name)
 	e.Parameter = name
 	if len(given) == 0 || given[0] == "" {

@@ -2,8 +2,10 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,7 +71,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 		Required: f.Tag.Get("required") == "true",
 	}
 	if p.Name == "" || p.Doc == "" {
-		return p, fmt.Errorf("needs the tags json and doc")
+		return p, errors.New("needs the tags json and doc")
 	}
 	if enum := f.Tag.Get("enum"); enum != "" {
 		p.Enum = strings.Split(enum, ",")
@@ -205,15 +207,7 @@ func (p Param) parse(arg any) (any, error) {
 }
 
 func (p Param) allows(s string) bool {
-	if p.Enum == nil {
-		return true
-	}
-	for _, e := range p.Enum {
-		if s == e {
-			return true
-		}
-	}
-	return false
+	return p.Enum == nil || slices.Contains(p.Enum, s)
 }
 
 // Wants says in words which values the parameter takes.

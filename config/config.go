@@ -50,7 +50,7 @@ type Config struct {
 var validNamespace = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // check tells what is wrong with the settings taken together.
-func (c Config) check() error {
+func (c *Config) check() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("listen: %q is not host:port", c.Listen)
 	}
@@ -72,7 +72,7 @@ func (c Config) check() error {
 	return c.checkPositive()
 }
 
-func (c Config) checkPublicURL() error {
+func (c *Config) checkPublicURL() error {
 	if c.PublicURL == "" {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (c Config) checkPublicURL() error {
 	return nil
 }
 
-func (c Config) checkPositive() error {
+func (c *Config) checkPositive() error {
 	for name, value := range map[string]int64{
 		"result-ttl":                  int64(c.ResultTTL),
 		"result-wait":                 int64(c.ResultWait) + 1, // may be 0

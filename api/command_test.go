@@ -1,0 +1,129 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/api"
+	"sluice/body"
+	"sluice/command"
+)
+
+type echoParams struct {
+	Text  string `json:"text" required:"true" doc:"What to say."`
+	Times int    `json:"times" min:"1" doc:"How often."`
+}
+
+type echoed struct {
+	Said string `json:"said"`
+}
+
+// A command is declared once, like this one, and nowhere else.
+func echoCommand() command.Command {
+	return command.New("test.echo", "Say something again.",
+		func(_ context.Context, p echoParams) (echoed, error) {
+			return echoed{strings.Repeat(p.Text, max(1, p.Times))}, nil
+		}, command.ReadOnly)
+}
+
+// serveCommands serves commands to a user with the given permissions.
+func serveCommands(t *testing.T, permissions []string, commands ...command.Command) string {
+	t.Helper()
+	server := httptest.NewServer(api.New(api.Options{
+		Commands: command.NewSet(commands),
+		Authenticate: func(*http.Request) (sluice.User, error) {
+			return sluice.User{Name: "someone", Permissions: permissions}, nil
+		},
+		Draining:    func() bool { return false },
+		MaxInFlight: 10,
+		Pace:        body.Pace{Idle: time.Minute, Total: time.Minute},
+		Log:         slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func get(t *testing.T, url string) (status int, content string) {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(b)
+}
+
+func TestOneDeclarationMakesEndpointPermissionAndDescriptions(t *testing.T) {
+	url := serveCommands(t, []string{"test.echo"}, echoCommand())
+
+	t.Run("endpoint", func(t *testing.T) {
+		status, content := get(t, url+"/api/v3/command/test.echo?text=ab&times=2")
+		if status != http.StatusOK || strings.TrimSpace(content) != `{"said":"abab"}` {
+			t.Errorf("got %d %s", status, content)
+		}
+	})
+	t.Run("checks", func(t *testing.T) {
+		status, content := get(t, url+"/api/v3/command/test.echo?text=a&tims=2")
+		if status != http.StatusBadRequest || !strings.Contains(content, "did you mean times?") {
+			t.Errorf("got %d %s", status, content)
+		}
+	})
+	t.Run("permission", func(t *testing.T) {
+		status, content := get(t, serveCommands(t, nil, echoCommand())+"/api/v3/command/test.echo?text=a")
+		if status != http.StatusForbidden || !strings.Contains(content, "test.echo") {
+			t.Errorf("got %d %s", status, content)
+		}
+	})
+	t.Run("OpenAPI", func(t *testing.T) {
+		_, content := get(t, url+"/openapi.json")
+		var document struct {
+			Paths map[string]map[string]struct {
+				Summary    string `json:"summary"`
+				Permission string `json:"x-permission"`
+				Parameters []struct {
+					Name string `json:"name"`
+				} `json:"parameters"`
+			} `json:"paths"`
+		}
+		if err := json.Unmarshal([]byte(content), &document); err != nil {
+			t.Fatal(err)
+		}
+		for _, method := range []string{"get", "post"} {
+			op := document.Paths["/api/v3/command/test.echo"][method]
+			if op.Summary != "Say something again." || op.Permission != "test.echo" || len(op.Parameters) != 2 || op.Parameters[0].Name != "text" {
+				t.Errorf("%s is described as %+v", method, op)
+			}
+		}
+	})
+	t.Run("reference", func(t *testing.T) {
+		page := command.NewSet([]command.Command{echoCommand()}).Reference()
+		for _, want := range []string{"## test.echo", "Say something again.", "| `text`, required | a string | What to say. |"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("the reference lacks %q:\n%s", want, page)
+			}
+		}
+	})
+}
+
+func TestAPanicIsAnAnswer(t *testing.T) {
+	url := serveCommands(t, []string{"*"}, command.New("test.panic", "Panic.",
+		func(context.Context, struct{}) (any, error) { panic("secret") }, command.ReadOnly))
+	for range 2 {
+		status, content := get(t, url+"/api/v3/command/test.panic")
+		if status != http.StatusInternalServerError || strings.Contains(content, "secret") || !strings.Contains(content, `"code":"internal"`) {
+			t.Errorf("got %d %s", status, content)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice/config"
+)
+
+func writeFile(t *testing.T, content string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "sluice.yaml")
+	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestLaterSourcesWin(t *testing.T) {
+	file := writeFile(t, "listen: 127.0.0.1:1\nresult-ttl: 1m\nnamespace: from-file\ntrusted-proxies: [10.0.0.0/8, 192.0.2.1]\nmin-free-disk: 2GiB\n")
+	environ := []string{"SLUICE_LISTEN=127.0.0.1:2", "SLUICE_RESULT_TTL=2m", "SLUICE_DATA=", "SLUICE_ADMIN_PASSWORD=x", "HOME=/root"}
+	c, err := config.Load(file, environ, map[string]string{"listen": "127.0.0.1:3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Listen != "127.0.0.1:3" || c.ResultTTL != 2*time.Minute || c.Namespace != "from-file" || c.Data != "./data" {
+		t.Errorf("got listen %s, result-ttl %s, namespace %s, data %s", c.Listen, c.ResultTTL, c.Namespace, c.Data)
+	}
+	if len(c.TrustedProxies) != 2 || c.TrustedProxies[1].String() != "192.0.2.1/32" || c.MinFreeDisk != 2<<30 {
+		t.Errorf("got trusted-proxies %v, min-free-disk %d", c.TrustedProxies, c.MinFreeDisk)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	c, err := config.Load("", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Listen != "127.0.0.1:8080" || c.Data != "./data" || c.Namespace != "default" || c.ResultWait != 300*time.Millisecond || c.ResultTTL != time.Hour || c.MinFreeDisk != 512<<20 {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestWrongSettingsAreNamedInOneLine(t *testing.T) {
+	tests := map[string]struct {
+		file    string
+		environ []string
+		flags   map[string]string
+		want    string
+	}{
+		"unknown in the file":        {file: "\nlissten: x\n", want: "sluice.yaml:2:1: lissten: there is no such setting"},
+		"a bad value in the file":    {file: "result-ttl: soon\n", want: `sluice.yaml:1:1: result-ttl: "soon" is not a duration`},
+		"a map in the file":          {file: "listen: {a: b}\n", want: "sluice.yaml:1:1: listen: expected a value"},
+		"a file that is no map":      {file: "- listen\n", want: "sluice.yaml:1:1: expected settings"},
+		"unknown in the environment": {environ: []string{"SLUICE_LISTNE=x"}, want: "SLUICE_LISTNE: there is no such setting"},
+		"not a number":               {flags: map[string]string{"max-in-flight": "many"}, want: `--max-in-flight: "many" is not a whole number`},
+		"not positive":               {flags: map[string]string{"max-in-flight": "0"}, want: "max-in-flight: must be positive"},
+		"not a size":                 {flags: map[string]string{"min-free-disk": "1TB"}, want: `--min-free-disk: "1TB" is not a size`},
+		"too large a size":           {flags: map[string]string{"min-free-disk": "9223372036854775807GiB"}, want: "is not a size"},
+		"not a network":              {flags: map[string]string{"trusted-proxies": "10.0.0.0/99"}, want: "is not an address or a network"},
+		"not an address":             {flags: map[string]string{"listen": "8080"}, want: `listen: "8080" is not host:port`},
+		"a relative URL":             {flags: map[string]string{"public-url": "hooks.example.org"}, want: "public-url: must be http"},
+		"a certificate, no key":      {flags: map[string]string{"tls-cert": "x"}, want: "tls-cert and tls-key: give both"},
+		"a bad namespace":            {flags: map[string]string{"namespace": "Über"}, want: "namespace:"},
+		"too many replicas":          {flags: map[string]string{"nats-replicas": "9"}, want: "nats-replicas: 9 is not from 1 to 5"},
+		"events shorter than results": {
+			flags: map[string]string{"event-max-age": "1m"}, want: "event-max-age: must be at least result-ttl",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			file := ""
+			if test.file != "" {
+				file = writeFile(t, test.file)
+			}
+			_, err := config.Load(file, test.environ, test.flags)
+			if err == nil {
+				t.Fatal("it was accepted")
+			}
+			if !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %q, want one line with %q", err, test.want)
+			}
+		})
+	}
+}
