@@ -54,12 +54,15 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.current, nil
 }
 
+// filesVersion changes when one of the files does.
 func (c *certificate) filesVersion() string {
-	version := ""
-	for _, name := range []string{c.certFile, c.keyFile} {
-		if info, err := os.Stat(name); err == nil {
-			version += fmt.Sprint(info.ModTime().UnixNano(), info.Size(), " ")
-		}
+	return fileVersion(c.certFile) + fileVersion(c.keyFile)
+}
+
+func fileVersion(name string) string {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "none"
 	}
-	return version
+	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())
 }

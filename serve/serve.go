@@ -63,7 +63,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 			return nil, err
 		}
 	}
-	if s.listener, err = net.Listen("tcp", cfg.Listen); err != nil {
+	if s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen); err != nil {
 		return nil, fmt.Errorf("can't listen on %s: %w", cfg.Listen, err)
 	}
 	s.baseURL = baseURL(cfg, s.listener.Addr())
@@ -96,8 +96,11 @@ func (s *Server) engineOptions() jetstream.Options {
 }
 
 // Commands lists every command of the service.
-func Commands(hooks sluice.Webhooks, baseURL string, receiver *webhook.Receiver) command.Set {
-	return command.NewSet(webhook.Commands(hooks, baseURL, receiver))
+func Commands(cfg config.Config, baseURL string, engine *jetstream.Engine, receiver *webhook.Receiver) command.Set {
+	return command.NewSet(
+		webhook.Commands(engine.Webhooks(), baseURL, receiver),
+		[]command.Command{infoCommand(cfg.Namespace, engine.Describe)},
+	)
 }
 
 func (s *Server) handler() http.Handler {
@@ -112,7 +115,7 @@ func (s *Server) handler() http.Handler {
 		Log:       s.opts.Log,
 	})
 	return api.New(api.Options{
-		Commands:       Commands(s.engine.Webhooks(), s.baseURL, receiver),
+		Commands:       Commands(s.cfg, s.baseURL, s.engine, receiver),
 		Results:        s.engine.Events(),
 		Authenticate:   iam.NewAuthenticator(s.engine.Accounts(), s.cfg.Namespace).Authenticate,
 		Readiness:      s.readiness,

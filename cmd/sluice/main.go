@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,8 @@ func main() {
 	err := rootCommand().ExecuteContext(ctx)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "sluice:", err)
+		// One line, whatever it took to say it.
+		fmt.Fprintln(os.Stderr, "sluice:", strings.Join(strings.Fields(err.Error()), " "))
 		os.Exit(1)
 	}
 }

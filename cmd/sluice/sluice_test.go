@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary be the program itself: real processes, real
+// signals, and nothing to build first.
+func TestMain(m *testing.M) {
+	if os.Getenv("RUN_AS_SLUICE") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// sluice prepares a run of the program, in a folder of its own.
+func sluice(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "RUN_AS_SLUICE=1", "SLUICE_MIN_FREE_DISK=1MiB")
+	return cmd
+}
+
+// A running server, with what it printed so far.
+type running struct {
+	cmd    *exec.Cmd
+	url    string
+	stderr *bytes.Buffer
+	lines  []string // of standard output, up to the one with a line to try
+}
+
+// start runs the server and waits until it says how to try it.
+func start(t *testing.T, cmd *exec.Cmd) *running {
+	t.Helper()
+	r := &running{cmd: cmd, stderr: new(bytes.Buffer)}
+	cmd.Stderr = r.stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		}
+	})
+	scan := bufio.NewScanner(stdout)
+	for scan.Scan() {
+		r.lines = append(r.lines, scan.Text())
+		if m := regexp.MustCompile(`listens on (\S+)`).FindStringSubmatch(scan.Text()); m != nil {
+			r.url = m[1]
+		}
+		if strings.HasPrefix(scan.Text(), "try: ") {
+			go func() { _, _ = io.Copy(io.Discard, stdout) }()
+			return r
+		}
+	}
+	_ = cmd.Wait()
+	t.Fatalf("the server ended early:\n%s\n%s", strings.Join(r.lines, "\n"), r.stderr)
+	return nil
+}
+
+func (r *running) stop(t *testing.T, signal os.Signal) {
+	t.Helper()
+	if err := r.cmd.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Wait(); err != nil {
+		t.Errorf("after %s: %v\n%s", signal, err, r.stderr)
+	}
+}
+
+func TestServePrintsAPasswordOnce(t *testing.T) {
+	cmd := sluice(t, "serve", "--listen", "127.0.0.1:0")
+	r := start(t, cmd)
+	password := regexp.MustCompile(`user admin has the password (\S+) `).FindStringSubmatch(strings.Join(r.lines, "\n"))
+	if password == nil {
+		t.Fatalf("no password was printed:\n%s", strings.Join(r.lines, "\n"))
+	}
+	try := strings.TrimPrefix(r.lines[len(r.lines)-1], "try: ")
+	out, err := exec.Command("sh", "-c", strings.Replace(try, "curl ", "curl -s ", 1)).Output()
+	if err != nil || !strings.Contains(string(out), `"eventKey":"webhook.hello"`) {
+		t.Errorf("%s\n%v: %s", try, err, out)
+	}
+	r.stop(t, syscall.SIGTERM)
+
+	again := sluice(t, "serve", "--listen", "127.0.0.1:0")
+	again.Dir = cmd.Dir
+	r = start(t, again)
+	if strings.Contains(strings.Join(r.lines, "\n"), "password") {
+		t.Errorf("a password was printed again:\n%s", strings.Join(r.lines, "\n"))
+	}
+	r.stop(t, syscall.SIGINT)
+}
+
+func TestASecondServerOnTheSameFolderIsRefused(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	r := start(t, sluice(t, "serve", "--listen", "127.0.0.1:0", "--data", data))
+	wantRefusal(t, sluice(t, "serve", "--listen", "127.0.0.1:0", "--data", data), "is in use by another server")
+	r.stop(t, syscall.SIGTERM)
+}
+
+func TestBadSettingsStopTheStart(t *testing.T) {
+	wantRefusal(t, sluice(t, "serve", "--lisen", "x"), "unknown flag: --lisen")
+	wantRefusal(t, sluice(t, "serve", "--result-ttl", "soon"), `--result-ttl: "soon" is not a duration`)
+	wantRefusal(t, sluice(t, "serve", "--config", "missing.yaml"), "missing.yaml")
+	wantRefusal(t, sluice(t, "serve", "--tls-cert", "a.pem", "--tls-key", "b.pem"), "tls-cert and tls-key")
+	wantRefusal(t, sluice(t, "sarve"), `unknown command "sarve"`)
+	withEnv := sluice(t, "serve")
+	withEnv.Env = append(withEnv.Env, "SLUICE_LISEN=x")
+	wantRefusal(t, withEnv, "SLUICE_LISEN: there is no such setting")
+}
+
+// wantRefusal runs a command that must fail with one clear line.
+func wantRefusal(t *testing.T, cmd *exec.Cmd, want string) {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		t.Fatalf("%v succeeded:\n%s", cmd.Args[1:], out)
+	}
+	text := strings.TrimSpace(string(out))
+	if !strings.HasPrefix(text, "sluice: ") || !strings.Contains(text, want) || strings.Contains(text, "\n") {
+		t.Errorf("%v: got %q, want one line with %q", cmd.Args[1:], text, want)
+	}
+}
+
+func TestPlainHTTPBeyondThisMachineIsWarnedOf(t *testing.T) {
+	r := start(t, sluice(t, "serve", "--listen", "0.0.0.0:0"))
+	defer r.stop(t, syscall.SIGTERM)
+	printed := strings.Join(r.lines, "\n")
+	if !strings.Contains(printed, "warning: serving plain HTTP") || !strings.Contains(printed, "http://localhost:") {
+		t.Errorf("printed:\n%s", printed)
+	}
+}
+
+func TestAKilledServerComesBackWithItsEvents(t *testing.T) {
+	cmd := sluice(t, "serve", "--listen", "127.0.0.1:0")
+	r := start(t, cmd)
+	try := strings.TrimPrefix(r.lines[len(r.lines)-1], "try: ")
+	script := strings.Replace(try, "curl ", "curl -s ", 1) + ` > hook.json
+token=$(sed 's/.*"uuid":"\([^"]*\)".*/\1/' hook.json)
+curl -s -H "token: $token" -d hi ` + r.url + `/api/v3/command/webhook.receive | sed 's/.*"correlationId":"\([^"]*\)".*/\1/'`
+	sh := exec.Command("sh", "-c", script)
+	sh.Dir = cmd.Dir
+	id, err := sh.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	again := sluice(t, "serve", "--listen", "127.0.0.1:0")
+	again.Dir = cmd.Dir
+	began := time.Now()
+	r = start(t, again)
+	t.Logf("back after %s", time.Since(began))
+	out, err := exec.Command("curl", "-s", r.url+"/api/v3/result?svc-result-correlationid="+strings.TrimSpace(string(id))).Output()
+	if err != nil || !strings.Contains(string(out), `"status":"ok"`) {
+		t.Errorf("after a kill the result is %s (%v)", out, err)
+	}
+	r.stop(t, syscall.SIGTERM)
+}

@@ -1,0 +1,20 @@
+package serve
+
+import (
+	"context"
+
+	"sluice/command"
+)
+
+type info struct {
+	Version   string `json:"version"`
+	Namespace string `json:"namespace"`
+	Engine    string `json:"engine"`
+}
+
+func infoCommand(namespace string, engine func() string) command.Command {
+	return command.New("server.info", "Tell the server's version, namespace and engine.",
+		func(context.Context, struct{}) (info, error) {
+			return info{Version: Version, Namespace: namespace, Engine: engine()}, nil
+		}, command.ReadOnly)
+}

@@ -1,0 +1,29 @@
+package serve_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sluice/config"
+	"sluice/jetstream"
+	"sluice/serve"
+)
+
+// The reference is generated: UPDATE_GOLDEN=1 go test ./... writes it anew.
+func TestTheReferenceIsUpToDate(t *testing.T) {
+	name := filepath.Join("..", "docs", "reference", "commands.md")
+	want := serve.Commands(config.Config{}, "", new(jetstream.Engine), nil).Reference()
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is not what the commands say; run UPDATE_GOLDEN=1 go test ./...", name)
+	}
+}
