@@ -27,6 +27,7 @@ type Options struct {
 	TrustedProxies []netip.Prefix
 	MaxInFlight    int // calls at the same time
 	Pace           body.Pace
+	Budget         *body.Budget
 	Log            *slog.Logger
 }
 

@@ -21,6 +21,11 @@ func (a *api) arguments(w http.ResponseWriter, r *http.Request) (command.Args, e
 	if err != nil {
 		return nil, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
 	}
+	release, err := a.Budget.Reserve(r, maxArguments)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	content, err := a.Pace.Read(w, r, nil, maxArguments)
 	if err != nil || len(bytes.TrimSpace(content)) == 0 {
 		return args, err

@@ -45,6 +45,7 @@ func serveCommands(t *testing.T, permissions []string, commands ...command.Comma
 		Draining:    func() bool { return false },
 		MaxInFlight: 10,
 		Pace:        body.Pace{Idle: time.Minute, Total: time.Minute},
+		Budget:      body.NewBudget(1 << 20),
 		Log:         slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}))
 	t.Cleanup(server.Close)

@@ -31,7 +31,8 @@ func (p Pace) Read(w http.ResponseWriter, r *http.Request, b []byte, limit int) 
 	if r.Body == http.NoBody || r.ContentLength == 0 {
 		return b, nil
 	}
-	b = slices.Grow(b, int(max(r.ContentLength, 0))+1) // one more, to see the end
+	// One byte more, to see the end; large bodies take memory as they arrive.
+	b = slices.Grow(b, int(min(max(r.ContentLength, 0)+1, small)))
 	conn := http.NewResponseController(w)
 	start := time.Now()
 	for now, deadline := start, start; ; now = time.Now() {

@@ -36,6 +36,7 @@ type Config struct {
 	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time; more are refused with 503"`
 	MaxConnections           int           `name:"max-connections" default:"16384" doc:"connections open at the same time"`
 	MaxConnectionsPerAddress int           `name:"max-connections-per-address" default:"2048" doc:"connections of one client address"`
+	MaxBodyMemory            Size          `name:"max-body-memory" default:"128MiB" doc:"memory for bodies over 64 KiB at the same time; more are refused with 503"`
 	HeaderTimeout            time.Duration `name:"header-timeout" default:"10s" doc:"how long a client may take to send its headers"`
 	BodyIdleTimeout          time.Duration `name:"body-idle-timeout" default:"10s" doc:"longest pause while a body arrives"`
 	BodyTimeout              time.Duration `name:"body-timeout" default:"2m" doc:"longest time for a body to arrive"`
@@ -90,6 +91,7 @@ func (c *Config) checkPositive() error {
 		"max-in-flight":               int64(c.MaxInFlight),
 		"max-connections":             int64(c.MaxConnections),
 		"max-connections-per-address": int64(c.MaxConnectionsPerAddress),
+		"max-body-memory":             int64(c.MaxBodyMemory) / (4 << 20), // one of the largest must fit
 		"header-timeout":              int64(c.HeaderTimeout),
 		"body-idle-timeout":           int64(c.BodyIdleTimeout),
 		"body-timeout":                int64(c.BodyTimeout),

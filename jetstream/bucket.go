@@ -36,21 +36,23 @@ type bucket[T any] struct {
 	writing chan struct{} // holds one token: the right to write from this node
 	misses  *rate.Limiter // direct reads of keys that the copy doesn't have
 
-	mu      sync.RWMutex
-	records map[string]*T
-	applied uint64        // revision up to which the copy is complete
-	moved   chan struct{} // closed and replaced whenever applied grows
+	mu       sync.RWMutex
+	records  map[string]*T
+	unsynced map[string]uint64 // revisions that may not be on the disk yet
+	applied  uint64            // revision up to which the copy is complete
+	moved    chan struct{}     // closed and replaced whenever applied grows
 }
 
 func newBucket[T any](e *Engine, name string) *bucket[T] {
 	b := &bucket[T]{
-		engine:  e,
-		name:    name,
-		follow:  func(_, _ *T) {},
-		writing: make(chan struct{}, 1),
-		misses:  rate.NewLimiter(100, 100),
-		records: make(map[string]*T),
-		moved:   make(chan struct{}),
+		engine:   e,
+		name:     name,
+		follow:   func(_, _ *T) {},
+		writing:  make(chan struct{}, 1),
+		misses:   rate.NewLimiter(100, 100),
+		records:  make(map[string]*T),
+		unsynced: make(map[string]uint64),
+		moved:    make(chan struct{}),
 	}
 	b.writing <- struct{}{}
 	return b
@@ -62,6 +64,7 @@ func (b *bucket[T]) setUp(ctx, running context.Context) (err error) {
 	b.kv, err = b.engine.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket:   b.name,
 		Replicas: max(1, b.engine.opts.Replicas),
+		History:  2, // see settle
 	})
 	if err != nil {
 		return err
@@ -140,6 +143,9 @@ func (b *bucket[T]) apply(entry jetstream.KeyValueEntry) {
 	if before != nil || after != nil {
 		b.follow(before, after)
 	}
+	if b.disk != nil {
+		b.unsynced[entry.Key()] = entry.Revision()
+	}
 	b.applied = max(b.applied, entry.Revision())
 	close(b.moved)
 	b.moved = make(chan struct{})
@@ -196,55 +202,67 @@ func (b *bucket[T]) change(ctx context.Context, key string, decide func(before *
 	// The change is carried through even if the caller gives up meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	after, err := b.write(ctx, key, decide)
+	after, revision, err := b.write(ctx, key, decide)
 	if err != nil {
 		return nil, err
 	}
+	return after, b.settle(ctx, key, revision)
+}
+
+// settle makes a change durable. The engine keeps two values of a key: the one
+// it drops when a third is written may be gone from the disk at once, so the
+// second has to be there by then. That is why write settles what is unsynced.
+func (b *bucket[T]) settle(ctx context.Context, key string, revision uint64) error {
 	if b.disk == nil {
-		return after, nil
+		return nil
 	}
 	if err := b.disk.flush(ctx); err != nil {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			b.engine.fail(fmt.Errorf("sync of bucket %s: %w", b.name, err))
 		}
-		return nil, unavailable("engine-unavailable", "The change could not be made durable.").Because(err)
+		return unavailable("engine-unavailable", "The change could not be made durable.").Because(err)
 	}
-	return after, nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.unsynced[key] == revision {
+		delete(b.unsynced, key)
+	}
+	return nil
 }
 
-func (b *bucket[T]) write(ctx context.Context, key string, decide func(before *T) (*T, error)) (*T, error) {
+// write decides and stores a change, but does not wait for the disk.
+func (b *bucket[T]) write(ctx context.Context, key string, decide func(before *T) (*T, error)) (after *T, revision uint64, err error) {
 	select {
 	case <-b.writing:
 		defer func() { b.writing <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, unavailable("engine-unavailable", "Too many changes are waiting.")
+		return nil, 0, unavailable("engine-unavailable", "Too many changes are waiting.")
 	}
 	upToDate := b.engine.server != nil
 	for {
 		b.mu.RLock()
-		base := b.applied
-		after, err := decide(b.records[key])
+		base, pending := b.applied, b.unsynced[key]
+		after, err = decide(b.records[key])
 		b.mu.RUnlock()
-		if err != nil && !upToDate {
+		switch {
+		case err != nil && upToDate:
+			return nil, 0, err
+		case err != nil:
 			// Another node may have changed what the decision rests on.
-			if err := b.catchUp(ctx); err != nil {
-				return nil, err
+			err, upToDate = b.catchUp(ctx), true
+		case pending != 0:
+			err = b.settle(ctx, key, pending)
+		default:
+			revision, err = b.publish(ctx, key, after, base)
+			if err == nil {
+				return after, revision, b.await(ctx, revision)
 			}
-			upToDate = true
-			continue
+			if wasConflict(err) {
+				err = b.await(ctx, base+1)
+			}
 		}
 		if err != nil {
-			return nil, err
-		}
-		revision, err := b.publish(ctx, key, after, base)
-		if err == nil {
-			return after, b.await(ctx, revision)
-		}
-		if !wasConflict(err) {
-			return nil, unavailable("engine-unavailable", "The engine did not take the change.").Because(err)
-		}
-		if err := b.await(ctx, base+1); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 }
@@ -258,7 +276,7 @@ func (b *bucket[T]) publish(ctx context.Context, key string, record *T, base uin
 	}
 	ack, err := b.engine.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequence(base))
 	if err != nil {
-		return 0, err
+		return 0, unavailable("engine-unavailable", "The engine did not take the change.").Because(err)
 	}
 	return ack.Sequence, nil
 }

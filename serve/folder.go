@@ -23,7 +23,7 @@ type folder struct {
 // openFolder makes the data folder where it is missing, locks it, and checks
 // that this program can read it.
 func openFolder(path string) (*folder, error) {
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	if err := makeFolder(path); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
@@ -47,15 +47,55 @@ func (f *folder) checkFormat() error {
 	name := filepath.Join(f.path, "format")
 	content, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return os.WriteFile(name, []byte(format+"\n"), 0o600)
+		err = writeDurably(name, format+"\n")
 	}
 	if err != nil {
 		return fmt.Errorf("data folder: %w", err)
 	}
-	if found := strings.TrimSpace(string(content)); found != format {
+	if found := strings.TrimSpace(string(content)); content != nil && found != format {
 		return fmt.Errorf("data folder %s has format %q, this program knows %q; use the version that wrote it, or a newer one", f.path, found, format)
 	}
 	return nil
+}
+
+// makeFolder makes a folder and those above it, so that they survive a power cut.
+func makeFolder(path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(path)
+	if err := makeFolder(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncPath(parent)
+}
+
+// writeDurably writes a file that after a power cut is there as a whole or not
+// at all.
+func writeDurably(name, content string) error {
+	draft := name + ".new"
+	if err := os.WriteFile(draft, []byte(content), 0o600); err != nil {
+		return err
+	}
+	if err := syncPath(draft); err != nil {
+		return err
+	}
+	if err := os.Rename(draft, name); err != nil {
+		return err
+	}
+	return syncPath(filepath.Dir(name))
+}
+
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
 }
 
 // engine is the folder of the engine's store.

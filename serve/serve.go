@@ -105,6 +105,7 @@ func Commands(cfg config.Config, baseURL string, engine *jetstream.Engine, recei
 
 func (s *Server) handler() http.Handler {
 	pace := body.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)}
+	budget := body.NewBudget(int64(s.cfg.MaxBodyMemory))
 	receiver := webhook.NewReceiver(webhook.Receiver{
 		Webhooks:  s.engine.Webhooks(),
 		Events:    s.engine.Events(),
@@ -112,6 +113,7 @@ func (s *Server) handler() http.Handler {
 		PublicURL: strings.TrimSuffix(s.cfg.PublicURL, "/"),
 		Redact:    s.cfg.RedactHeaders,
 		Pace:      pace,
+		Budget:    budget,
 		Log:       s.opts.Log,
 	})
 	return api.New(api.Options{
@@ -125,6 +127,7 @@ func (s *Server) handler() http.Handler {
 		TrustedProxies: s.cfg.TrustedProxies,
 		MaxInFlight:    s.cfg.MaxInFlight,
 		Pace:           pace,
+		Budget:         budget,
 		Log:            s.opts.Log,
 	})
 }

@@ -22,6 +22,7 @@ type Receiver struct {
 	PublicURL string   // where the result endpoint is redirected to; "" means this host
 	Redact    []string // further request headers to keep out of events, in lower case
 	Pace      body.Pace
+	Budget    *body.Budget
 	Log       *slog.Logger
 
 	misses *throttle.Limiter
@@ -82,6 +83,9 @@ func (rc *Receiver) receive(w http.ResponseWriter, r *http.Request) error {
 // log writes the line by which a call is found again. It makes the record by
 // hand, since a logger would look up the place in the source each time.
 func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
+	if !rc.Log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
 	line := slog.NewRecord(e.ReceivedAt, slog.LevelInfo, "Webhook ["+e.TraceID+"]: OK", 0)
 	line.AddAttrs(slog.String("traceId", e.TraceID), slog.String("eventKey", e.EventKey))
 	_ = rc.Log.Handler().Handle(ctx, line) // as a logger does: nobody is left to tell
@@ -96,12 +100,16 @@ type incoming struct {
 	hook    sluice.Webhook
 	headers sluice.Headers
 	payload []byte // as JSON
+	unhold  func() // gives back the memory that the body was granted
 }
 
 var incomings = sync.Pool{New: func() any { return new(incoming) }}
 
 // release keeps the buffers for another call.
 func (in *incoming) release() {
+	if in.unhold != nil {
+		in.unhold()
+	}
 	clear(in.headers)
 	*in = incoming{body: in.body[:0], headers: in.headers[:0], payload: in.payload[:0]}
 	incomings.Put(in)
@@ -120,6 +128,9 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 			return err
 		}
 		limit = in.hook.MaxPayloadLength
+	}
+	if in.unhold, err = rc.Budget.Reserve(in.request, limit); err != nil {
+		return err
 	}
 	if in.body, err = rc.Pace.Read(w, in.request, in.body, limit); err != nil {
 		return err
