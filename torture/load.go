@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+const (
+	targets = 8 // webhooks that are called
+	writers = 4 // that change other webhooks meanwhile
+)
+
+// pause keeps callers that are refused, or whose server is down, from spinning.
+const pause = 5 * time.Millisecond
+
+// A load is many callers of one server, at work until it is stopped.
+type load struct {
+	client *client
+	ledger *ledger
+	tokens []string
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	panics chan any // the first panic of a caller
+}
+
+// startLoad makes sure that there are webhooks to call, and starts the callers.
+func startLoad(ctx context.Context, url string, l *ledger, connections int) (*load, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	d := &load{
+		client: newClient(url, connections+writers),
+		ledger: l,
+		cancel: cancel,
+		panics: make(chan any, 1),
+	}
+	changed, err := d.prepare(ctx)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	for range connections {
+		d.start(func() { d.call(ctx) })
+	}
+	for i := range writers {
+		w := &writer{client: d.client, hooks: &l.hooks}
+		for j := i; j < len(changed); j += writers {
+			w.own = append(w.own, changed[j])
+		}
+		d.start(func() { w.run(ctx) })
+	}
+	return d, nil
+}
+
+// prepare creates the webhooks to call at the first time. It gives the others,
+// which are changed meanwhile.
+func (d *load) prepare(ctx context.Context) (others []*hook, err error) {
+	w := &writer{client: d.client, hooks: &d.ledger.hooks}
+	for range targets - len(d.ledger.targets) {
+		h, err := w.create(ctx)
+		if err != nil {
+			return nil, err
+		}
+		d.ledger.targets = append(d.ledger.targets, h)
+	}
+	called := make(map[*hook]bool)
+	for _, h := range d.ledger.targets {
+		called[h] = true
+		d.tokens = append(d.tokens, h.uuid)
+	}
+	for _, h := range d.ledger.hooks.live() {
+		if !called[h] {
+			others = append(others, h)
+		}
+	}
+	return others, nil
+}
+
+// start runs a caller. Should it panic, stop panics in its place, where what
+// has to be cleaned up is.
+func (d *load) start(run func()) {
+	d.work.Go(func() {
+		defer func() {
+			if p := recover(); p != nil {
+				select {
+				case d.panics <- p:
+				default:
+				}
+			}
+		}()
+		run()
+	})
+}
+
+// call calls webhooks until ctx ends.
+func (d *load) call(ctx context.Context) {
+	var body []byte
+	for ctx.Err() == nil {
+		id := d.ledger.newID()
+		body = appendBody(body[:0], id)
+		r, err := d.client.receive(ctx, d.tokens[rand.IntN(len(d.tokens))], id, body)
+		if err != nil {
+			sleep(ctx, pause)
+			continue
+		}
+		d.ledger.acknowledged(r)
+	}
+}
+
+// stop ends the load.
+func (d *load) stop() {
+	d.cancel()
+	d.work.Wait()
+	d.client.close()
+	select {
+	case p := <-d.panics:
+		panic(fmt.Sprint("a caller panicked: ", p))
+	default:
+	}
+}
+
+// sleep waits, unless ctx ends before.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"sluice/config"
+	"sluice/jetstream"
+	"sluice/serve"
+)
+
+const (
+	serverPart    = "server"
+	noSyncOption  = "no-sync"
+	adminPassword = "torture" // of a server that only this machine reaches
+	startWithin   = time.Minute
+	stopWithin    = 20 * time.Second
+)
+
+// runServer is the server's process. It prints its URL once it is ready.
+func runServer(ctx context.Context, data string, options []string) error {
+	endWithParent()
+	cfg, err := config.Load("", nil, map[string]string{
+		"data":                        data,
+		"listen":                      "127.0.0.1:0",
+		"event-max-bytes":             "1024GiB", // retention is not what is tested
+		"result-ttl":                  "24h",
+		"max-connections-per-address": "16384",
+	})
+	if err != nil {
+		return err
+	}
+	opts := serve.Options{
+		AdminPassword: adminPassword,
+		Log:           slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}
+	if len(options) > 0 && options[0] == noSyncOption {
+		opts.Sync = jetstream.NoSync
+	}
+	s, err := serve.Start(ctx, cfg, opts)
+	if err != nil {
+		return err
+	}
+	if _, err = s.CreateAdmin(ctx); err == nil {
+		fmt.Println(s.URL())
+		err = s.Wait(ctx)
+	}
+	return errors.Join(err, s.Stop()) //nolint:contextcheck // ctx has ended by now, and the stop has a bound of its own
+}
+
+// A server is a running server process.
+type server struct {
+	cmd    *exec.Cmd
+	out    io.Reader
+	log    *tail
+	exited chan struct{}
+	err    error // how it ended, once exited is closed
+}
+
+// launch starts a server process on a data folder.
+func launch(data string, noSync bool) (*server, error) {
+	args := []string{serverPart, data}
+	if noSync {
+		args = append(args, noSyncOption)
+	}
+	cmd, err := partCommand(args...)
+	if err != nil {
+		return nil, err
+	}
+	// Held open until the process has ended: see endWithParent.
+	if _, err := cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	s := &server{cmd: cmd, out: out, log: new(tail), exited: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = in, s.log
+	err = cmd.Start()
+	_ = in.Close()
+	if err != nil {
+		return nil, errors.Join(err, out.Close())
+	}
+	go func() {
+		s.err = cmd.Wait()
+		_ = out.Close()
+		close(s.exited)
+	}()
+	return s, nil
+}
+
+// ready waits until the server serves, and gives its URL.
+func (s *server) ready(ctx context.Context) (url string, err error) {
+	line := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(s.out).ReadString('\n')
+		line <- strings.TrimSpace(text)
+	}()
+	select {
+	case url := <-line:
+		if url == "" {
+			s.kill()
+			return "", fmt.Errorf("the server did not start: %w: %s", s.err, s.log.text)
+		}
+		return url, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	case <-time.After(startWithin):
+		return "", errors.New("the server did not start in time")
+	}
+}
+
+// signal sends a signal, unless the process has ended.
+func (s *server) signal(sig syscall.Signal) { _ = s.cmd.Process.Signal(sig) }
+
+// kill ends the process as it stands. It may be called again.
+func (s *server) kill() {
+	s.signal(syscall.SIGKILL)
+	<-s.exited
+}
+
+// stop ends the process cleanly.
+func (s *server) stop() error {
+	s.signal(syscall.SIGTERM)
+	select {
+	case <-s.exited:
+	case <-time.After(stopWithin):
+		s.kill()
+		return errors.New("the server did not stop in time")
+	}
+	if s.err != nil {
+		return fmt.Errorf("the server did not stop cleanly: %w: %s", s.err, s.log.text)
+	}
+	return nil
+}

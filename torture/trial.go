@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"time"
+)
+
+// A trial takes a server down again and again on one data folder. What it has
+// acknowledged adds up, and each cycle looks for all of it.
+type trial struct {
+	name     string
+	settings settings
+	cycles   int
+	data     string
+	noSync   bool // the server doesn't sync
+	mustLose bool // it is a negative control
+
+	// prepare is called before the load starts; nil: nothing to do.
+	prepare func() error
+
+	// takeDown ends the server in the way that is tried, and leaves the data
+	// folder as the next start finds it.
+	takeDown func(*server) error
+
+	// anyTime takes the server down at random moments, now and then also while
+	// it starts; else it is after half of the longest load.
+	anyTime bool
+
+	ledger     *ledger
+	random     *rand.Rand
+	duplicated int
+	done       int // cycles
+}
+
+// run runs the cycles and prints a line for each.
+func (t *trial) run(ctx context.Context) error {
+	for t.done < t.cycles {
+		acked, moment := t.ledger.acked(), t.settings.longest/2
+		if t.anyTime {
+			moment = t.settings.moment(t.random)
+		}
+		fmt.Fprintf(os.Stderr, "%s, cycle %d: load for %v\n", t.name, t.done+1, moment.Round(time.Millisecond))
+		if err := t.cycle(ctx, moment); err != nil {
+			return fmt.Errorf("%s, cycle %d: %w", t.name, t.done+1, err)
+		}
+		t.done++
+		if t.ledger.acked() == acked {
+			return fmt.Errorf("%s, cycle %d: no call was acknowledged", t.name, t.done)
+		}
+		fmt.Printf("%s, cycle %d: down after %v; in all %s\n", t.name, t.done, moment.Round(time.Millisecond), t.figures())
+	}
+	return nil
+}
+
+// cycle loads a server, takes it down, and checks what is left.
+func (t *trial) cycle(ctx context.Context, moment time.Duration) error {
+	if err := t.loadAndTakeDown(ctx, moment); err != nil {
+		return err
+	}
+	if t.anyTime && t.random.IntN(3) == 0 {
+		if err := t.takeDownStarting(ctx); err != nil {
+			return err
+		}
+	}
+	return t.check(ctx)
+}
+
+func (t *trial) loadAndTakeDown(ctx context.Context, moment time.Duration) error {
+	s, err := launch(t.data, t.noSync)
+	if err != nil {
+		return err
+	}
+	defer s.kill()
+	url, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	if t.prepare != nil {
+		if err := t.prepare(); err != nil {
+			return err
+		}
+	}
+	load, err := startLoad(ctx, url, t.ledger, t.settings.connections)
+	if err != nil {
+		return err
+	}
+	defer load.stop()
+	sleep(ctx, moment)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	select {
+	case <-s.exited:
+		return fmt.Errorf("the server ended by itself: %w: %s", s.err, s.log.text)
+	default:
+		return t.takeDown(s)
+	}
+}
+
+// takeDownStarting takes the server down before, or shortly after, it is ready.
+func (t *trial) takeDownStarting(ctx context.Context) error {
+	s, err := launch(t.data, t.noSync)
+	if err != nil {
+		return err
+	}
+	defer s.kill()
+	moment := time.Duration(t.random.Int64N(int64(300 * time.Millisecond)))
+	fmt.Fprintf(os.Stderr, "%s, cycle %d: down again, %v into its start\n", t.name, t.done+1, moment.Round(time.Millisecond))
+	sleep(ctx, moment)
+	return t.takeDown(s)
+}
+
+// check starts the server again and looks for all that was acknowledged. If it
+// doesn't start, everything is lost; only a negative control may come to that.
+func (t *trial) check(ctx context.Context) error {
+	s, err := launch(t.data, t.noSync)
+	if err != nil {
+		return err
+	}
+	defer s.kill()
+	url, err := s.ready(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			t.ledger.missAll()
+		}
+		if t.mustLose {
+			err = ctx.Err()
+		}
+		return err
+	}
+	if err := checkOverHTTP(ctx, url, t.ledger, t.random); err != nil {
+		return err
+	}
+	if err := s.stop(); err != nil {
+		return err
+	}
+	stored, err := readEvents(ctx, t.data)
+	if err != nil {
+		return err
+	}
+	t.duplicated = t.ledger.compare(stored)
+	return nil
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"errors"
+)
+
+// A disk holds the data of one trial after the other.
+type disk interface {
+	// setUp makes an empty data folder.
+	setUp() (data string, err error)
+	// clear removes all that setUp made, also if it failed halfway.
+	clear() error
+}
+
+// trials gives a mode's trial between its controls, as far as they are wanted.
+func (s settings) trials(control, tried, negative trial) []*trial {
+	var all []*trial
+	if s.control {
+		control.name, control.cycles = "control", 1
+		all = append(all, &control)
+	}
+	tried.cycles, tried.anyTime = s.cycles, true
+	all = append(all, &tried)
+	if s.negative {
+		negative.name, negative.cycles, negative.mustLose = "negative control", 1, true
+		all = append(all, &negative)
+	}
+	for _, t := range all {
+		t.settings, t.ledger, t.random = s, newLedger(), s.random()
+	}
+	return all
+}
+
+// runTrials runs trials one after the other, each on an empty disk, and prints
+// the table. Its error tells what is not as it should be.
+func runTrials(ctx context.Context, d disk, trials []*trial) error {
+	var failed error
+	for _, t := range trials {
+		failed = errors.Join(failed, runTrial(ctx, d, t))
+		if ctx.Err() != nil {
+			return failed
+		}
+	}
+	return errors.Join(failed, printTable(trials))
+}
+
+func runTrial(ctx context.Context, d disk, t *trial) (err error) {
+	defer func() { err = errors.Join(err, d.clear()) }()
+	if t.data, err = d.setUp(); err != nil {
+		return err
+	}
+	return t.run(ctx)
+}
