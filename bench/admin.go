@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// An admin calls commands of a server.
+type admin struct {
+	address string
+	client  http.Client
+}
+
+// writers is how many webhooks are created at the same time.
+const writers = 64
+
+// newAdmin waits until the server knows its admin, which it creates once it is
+// ready.
+func newAdmin(ctx context.Context, s *server) (*admin, error) {
+	a := &admin{
+		address: s.address,
+		client:  http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: writers}, Timeout: 30 * time.Second},
+	}
+	var err error
+	for range 100 {
+		if err = a.call(ctx, "webhook.get", url.Values{"limit": {"1"}}, nil); err == nil {
+			return a, nil
+		}
+		pause(ctx, 100*time.Millisecond)
+	}
+	return nil, s.failed(err)
+}
+
+// call calls a command and decodes what it answers.
+func (a *admin) call(ctx context.Context, name string, args url.Values, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+a.address+"/api/v3/command/"+name, strings.NewReader(args.Encode()))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.SetBasicAuth("admin", adminPassword)
+	response, err := a.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }() // it is read
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s: %s", name, response.Status, content)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(content, into)
+}
+
+// createWebhooks creates webhooks over HTTP and gives their tokens.
+func createWebhooks(ctx context.Context, s *server, n int) ([]string, error) {
+	a, err := newAdmin(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer a.client.CloseIdleConnections()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	tokens := make([]string, n)
+	var next atomic.Int64
+	var running sync.WaitGroup
+	for range min(writers, n) {
+		running.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				token, err := a.put(ctx, i)
+				if err != nil {
+					cancel(err)
+				}
+				tokens[i] = token
+				if i > 0 && i%20_000 == 0 {
+					progress("%s of %s webhooks created", grouped(float64(i)), grouped(float64(n)))
+				}
+			}
+		})
+	}
+	running.Wait()
+	return tokens, context.Cause(ctx)
+}
+
+// put creates the webhook of that number and gives its token.
+func (a *admin) put(ctx context.Context, number int64) (string, error) {
+	var created struct {
+		UUID string `json:"uuid"`
+	}
+	err := a.call(ctx, "webhook.put", url.Values{"eventKey": {fmt.Sprintf("webhook.bench.%d", number)}}, &created)
+	return created.UUID, err
+}

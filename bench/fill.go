@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// fill starts a server and calls it until it has accepted the wanted number of
+// events. Bodies are smaller where the disk is too small for full ones.
+func (b *bench) fill(ctx context.Context) (load, *server, error) {
+	size, err := b.fillSize()
+	if err != nil {
+		return load{}, nil, err
+	}
+	s, err := b.startSluice(ctx, "full", groupCommit)
+	if err != nil {
+		return load{}, nil, err
+	}
+	tokens, err := createWebhooks(ctx, s, 1)
+	if err != nil {
+		return load{}, nil, err
+	}
+	file, err := b.tokenFile("full", tokens)
+	if err != nil {
+		return load{}, nil, err
+	}
+	calls := load{address: s.address, tokens: file, connections: 256, size: size}
+	return calls, s, b.callUntilFull(ctx, calls)
+}
+
+// fillSize gives the size of the bodies that there is room for.
+func (b *bench) fillSize() (int, error) {
+	const small = 200
+	free, err := freeDisk(b.part)
+	if err != nil {
+		return 0, err
+	}
+	// An event takes its body in base64, its headers, and a line of the log.
+	room := func(size int) bool { return free > storedEvents*int64(size*4/3+1000)*3/2 }
+	switch {
+	case room(bodySize):
+		return bodySize, nil
+	case room(small):
+		progress("the disk is small: storing events with bodies of %d bytes", small)
+		b.table.add("size of the bodies stored before a start", "200 B, for lack of disk space")
+		return small, nil
+	}
+	return 0, errors.New("too little free disk space for the events; choose another volume with -dir")
+}
+
+// callUntilFull makes calls until enough events are stored.
+func (b *bench) callUntilFull(ctx context.Context, calls load) error {
+	const mostBursts = 500
+	stored, length := 0, 2*time.Second
+	for range mostBursts {
+		o, err := b.run(ctx, calls, length)
+		if err != nil {
+			return err
+		}
+		if stored += o.Requests; stored >= storedEvents {
+			return nil
+		}
+		progress("%s of %s events stored", grouped(float64(stored)), grouped(storedEvents))
+		missing := float64(storedEvents-stored) / o.rate()
+		length = time.Duration(min(10, missing)+1) * time.Second
+	}
+	return errors.New("the server is too slow to store the events")
+}

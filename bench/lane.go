@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A lane is one of several loads that are measured in turn.
+type lane struct {
+	name   string
+	load   load
+	rounds []outcome
+}
+
+// race measures lanes in bursts that alternate, in another order each round.
+// The first round warms up and does not count.
+func (b *bench) race(ctx context.Context, lanes ...*lane) error {
+	const settle = 200 * time.Millisecond // for what a server does after its calls
+	for round := range b.rounds + 1 {
+		for i := range lanes {
+			l := lanes[(round+i)%len(lanes)]
+			o, err := b.run(ctx, l.load, b.burst)
+			if err != nil {
+				return fmt.Errorf("%s: %w", l.name, err)
+			}
+			if round > 0 {
+				l.rounds = append(l.rounds, o)
+			}
+			progress("round %d of %d: %s calls/s, %d connections, %s", round, b.rounds, grouped(o.rate()), l.load.connections, l.name)
+			pause(ctx, settle)
+		}
+	}
+	return nil
+}
+
+// median gives the median over the rounds of one value of their outcomes.
+func (l *lane) median(value func(outcome) float64) float64 {
+	return median(each(l.rounds, value))
+}
+
+// String gives the medians of rate and latency.
+func (l *lane) String() string {
+	return fmt.Sprintf("%s calls/s, p50 %.1f ms, p99 %.1f ms",
+		grouped(l.median(outcome.rate)),
+		l.median(func(o outcome) float64 { return o.P50 }),
+		l.median(func(o outcome) float64 { return o.P99 }))
+}
+
+// ratios gives how the rate of a lane compares to that of another one: the
+// median over the rounds, the smallest and the largest.
+func ratios(of, to *lane) (middle, least, most float64) {
+	all := make([]float64, len(of.rounds))
+	for i := range all {
+		all[i] = of.rounds[i].rate() / to.rounds[i].rate()
+	}
+	return median(all), slices.Min(all), slices.Max(all)
+}
+
+// span writes a ratio and how far the rounds were apart.
+func span(middle, least, most float64) string {
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", middle, least, most)
+}
+
+func each[T any](items []T, value func(T) float64) []float64 {
+	values := make([]float64, len(items))
+	for i, item := range items {
+		values[i] = value(item)
+	}
+	return values
+}
+
+// median gives the middle of some values, of two the mean.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// receivePath is where a webhook is called, up to its token.
+const receivePath = "/api/v3/command/webhook.receive?token="
+
+// bodySize is the size of a call's body in bytes, unless a part says otherwise.
+const bodySize = 1024
+
+// A load is calls to a server, spread over the webhooks whose tokens are the
+// lines of a file.
+type load struct {
+	address     string
+	tokens      string // the file
+	connections int
+	size        int // of a body
+}
+
+// An outcome is what a generator prints about a burst of load, as JSON.
+type outcome struct {
+	Requests int     `json:"requests"`
+	Seconds  float64 `json:"seconds"`
+	P50      float64 `json:"p50"` // milliseconds
+	P99      float64 `json:"p99"`
+	Failed   int     `json:"failed"` // bad answers, broken connections, time-outs
+}
+
+func (o outcome) rate() float64 { return float64(o.Requests) / o.Seconds }
+
+//go:embed load.lua
+var wrkScript []byte
+
+// run lets the generator call the server for a while. A single call that goes
+// wrong fails it: refusals are cheap, so a rate with refusals in it is void.
+func (b *bench) run(ctx context.Context, l load, d time.Duration) (outcome, error) {
+	cmd, err := b.generate(ctx, l, d)
+	if err != nil {
+		return outcome{}, err
+	}
+	printed, err := cmd.Output()
+	if err != nil {
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			err = fmt.Errorf("%w: %s", err, exit.Stderr)
+		}
+		return outcome{}, fmt.Errorf("load: %w", err)
+	}
+	var o outcome
+	// wrk says what it is about to do before its script prints the outcome.
+	if err := json.Unmarshal(printed[max(0, bytes.LastIndexByte(printed, '{')):], &o); err != nil {
+		return outcome{}, fmt.Errorf("load: can't read what it printed: %w\n%s", err, printed)
+	}
+	if o.Failed > 0 || o.Requests == 0 {
+		return o, fmt.Errorf("load: %d calls were answered, %d failed", o.Requests, o.Failed)
+	}
+	return o, nil
+}
+
+// generate gives the command that makes a load. Either generator takes one
+// core at most.
+func (b *bench) generate(ctx context.Context, l load, d time.Duration) (*exec.Cmd, error) {
+	connections, size := strconv.Itoa(l.connections), strconv.Itoa(l.size)
+	if b.wrk == "" {
+		program, err := os.Executable()
+		return exec.CommandContext(ctx, program, "role-load", l.address, connections, d.String(), l.tokens, size), err
+	}
+	script := filepath.Join(b.dir, "load.lua")
+	seconds := strconv.Itoa(max(1, int(d.Seconds())))
+	return exec.CommandContext(ctx, b.wrk, "-t1", "--timeout=10s", "-c"+connections, "-d"+seconds+"s", "-s"+script,
+		"http://"+l.address+receivePath, l.tokens, size), os.WriteFile(script, wrkScript, 0o600)
+}
+
+// generator names where the load comes from.
+func (b *bench) generator() string {
+	if b.wrk == "" {
+		return "a generator in Go"
+	}
+	return "wrk"
+}
+
+// tokenFile writes tokens to a file for the generator.
+func (b *bench) tokenFile(name string, tokens []string) (string, error) {
+	path := filepath.Join(b.part, name+".tokens")
+	return path, os.WriteFile(path, []byte(strings.Join(tokens, "\n")+"\n"), 0o600)
+}

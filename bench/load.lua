@@ -1,0 +1,49 @@
+-- The load that wrk makes: webhooks are called with a JSON body. Arguments: a
+-- file with a token on each line, and the size of the body.
+
+function init(args)
+  local tokens = {}
+  for token in io.lines(args[1]) do
+    tokens[#tokens + 1] = token
+  end
+  local number = "100000"
+  local frame = '{"data":"","number":' .. number .. '}'
+  local filler = string.rep("x", tonumber(args[2]) - #frame)
+  wrk.method = "POST"
+  wrk.headers["Content-Type"] = "application/json"
+  wrk.body = '{"data":"' .. filler .. '","number":' .. number .. '}'
+  local path = wrk.path
+  if #tokens == 1 then
+    wrk.path = path .. tokens[1] -- one request for all calls: wrk's cheapest way
+  else
+    request = cycle(wrk.format(nil, path .. "#"), #number + 1, tokens)
+  end
+end
+
+-- cycle gives a function that puts the next token in place of the # of a
+-- request, from a random one on: a short run must not always meet the first.
+-- The end of the body becomes a number of its own for each line of the file:
+-- Lua keeps equal strings once, so loads cost wrk the same, however many of
+-- their tokens are equal, only if no two requests are.
+function cycle(template, numberLength, tokens)
+  local hash = template:find("#", 1, true)
+  local head, tail = template:sub(1, hash - 1), template:sub(hash + 1, -numberLength - 1)
+  local ends = {}
+  for i = 1, #tokens do
+    ends[i] = (99999 + i) .. "}"
+  end
+  math.randomseed(os.time())
+  local at = math.random(#tokens)
+  return function()
+    at = at % #tokens + 1
+    return head .. tokens[at] .. tail .. ends[at]
+  end
+end
+
+function done(summary, latency, requests)
+  local e = summary.errors
+  io.write(string.format('\n{"requests":%d,"seconds":%f,"p50":%f,"p99":%f,"failed":%d}\n',
+    summary.requests, summary.duration / 1e6,
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    e.connect + e.read + e.write + e.status + e.timeout))
+end

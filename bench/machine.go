@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// machine names what the figures were measured on, with the file system of a
+// folder. What only Linux tells is left out elsewhere.
+func machine(dir string) string {
+	parts := []string{fmt.Sprintf("%s, %d cores", model(), runtime.NumCPU())}
+	if kernel, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		parts = append(parts, "Linux "+strings.TrimSpace(string(kernel)))
+	} else {
+		parts = append(parts, runtime.GOOS)
+	}
+	parts = append(parts, strings.Replace(runtime.Version(), "go", "Go ", 1))
+	if fs := fileSystem(dir); fs != "" {
+		parts = append(parts, "data on "+fs)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// model gives the name of the processor.
+func model() string {
+	content, _ := os.ReadFile("/proc/cpuinfo") // only on Linux
+	for line := range strings.Lines(string(content)) {
+		if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return runtime.GOARCH
+}
+
+// fileSystem gives the type of the file system that a folder is on.
+func fileSystem(dir string) string {
+	content, _ := os.ReadFile("/proc/self/mounts") // only on Linux
+	found, longest := "", ""
+	for line := range strings.Lines(string(content)) {
+		fields := strings.Fields(line)
+		if len(fields) < 3 || len(fields[1]) < len(longest) {
+			continue
+		}
+		if point := strings.TrimSuffix(fields[1], "/"); strings.HasPrefix(dir+"/", point+"/") {
+			found, longest = fields[2], fields[1]
+		}
+	}
+	return found
+}
+
+// freeDisk gives the bytes that are free on the volume of a folder.
+func freeDisk(dir string) (int64, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return 0, err
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil //nolint:unconvert // the types differ between systems
+}
+
+// resident gives the bytes of memory that a process occupies, if the system
+// tells.
+func resident(p *process) (bytes float64, known bool) {
+	content, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid)) // only on Linux
+	for line := range strings.Lines(string(content)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "VmRSS:" {
+			kilobytes, err := strconv.ParseFloat(fields[1], 64)
+			return kilobytes * 1024, err == nil
+		}
+	}
+	return 0, false
+}
