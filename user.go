@@ -8,6 +8,7 @@ import (
 // A User is whoever makes a call, with what they may do.
 type User struct {
 	Name        string
+	Roles       []string
 	Permissions []string // command names, or patterns with a trailing *
 }
 
@@ -33,20 +34,4 @@ func WithUser(ctx context.Context, u User) context.Context {
 func UserFrom(ctx context.Context) User {
 	u, _ := ctx.Value(userKey{}).(User)
 	return u
-}
-
-// An Account is what the service stores of a user.
-type Account struct {
-	Username string   `json:"username"`
-	Password string   `json:"password"` // argon2id hash
-	Roles    []string `json:"roles"`
-}
-
-// Accounts is the store of users.
-type Accounts interface {
-	// Account gives the account of that name, NotFound if there is none.
-	Account(ctx context.Context, username string) (Account, error)
-
-	// CreateAccount stores a new account, Conflict if the name is taken.
-	CreateAccount(ctx context.Context, a Account) error
 }

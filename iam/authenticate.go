@@ -25,7 +25,7 @@ const (
 
 // An Authenticator finds the user behind an Authorization header.
 type Authenticator struct {
-	accounts sluice.Accounts
+	accounts sluice.Records[sluice.Account]
 	realm    string
 	dummy    func() string // hash that unknown users are checked against
 	hashing  chan struct{} // bounds the cores that hash passwords
@@ -44,7 +44,7 @@ type memory struct {
 }
 
 // NewAuthenticator gives an authenticator of the users of a realm.
-func NewAuthenticator(accounts sluice.Accounts, realm string) *Authenticator {
+func NewAuthenticator(accounts sluice.Records[sluice.Account], realm string) *Authenticator {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	return &Authenticator{
@@ -78,13 +78,13 @@ func (a *Authenticator) Authenticate(r *http.Request) (sluice.User, error) {
 }
 
 func (a *Authenticator) login(ctx context.Context, username, password string) (sluice.User, error) {
-	account, err := a.accounts.Account(ctx, username)
-	if err != nil && sluice.AsError(err).Kind != sluice.NotFound {
+	account, err := a.accounts.Get(ctx, username)
+	if err != nil {
 		return sluice.User{}, err
 	}
-	known := err == nil
+	known := account != nil
 	if !known {
-		account.Password = a.dummy() // same work as for a known user
+		account = &sluice.Account{Password: a.dummy()} // same work as for a known user
 	}
 	id := a.fingerprint(username, password)
 	if !a.recalls(id, account.Password) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"strings"
+	"time"
 
 	"sluice"
 )
@@ -13,22 +14,31 @@ const AdminName = "admin"
 
 // Bootstrap creates the admin if there is none, with the given password or one
 // that it makes up and returns: it is shown once and stored nowhere.
-func Bootstrap(ctx context.Context, accounts sluice.Accounts, password string) (generated string, err error) {
-	_, err = accounts.Account(ctx, AdminName)
-	if err == nil || sluice.AsError(err).Kind != sluice.NotFound {
+func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (generated string, err error) {
+	admin, err := accounts.Get(ctx, AdminName)
+	if err != nil || admin != nil {
 		return "", err
 	}
 	if password == "" {
 		generated = strings.ToLower(rand.Text())
 		password = generated
 	}
-	err = accounts.CreateAccount(ctx, sluice.Account{
+	now := time.Now().UTC()
+	mine := &sluice.Account{
 		Username: AdminName,
 		Password: HashPassword(password),
 		Roles:    []string{AdminName},
-	})
-	if err != nil && sluice.AsError(err).Kind == sluice.Conflict {
-		return "", nil // another node was faster
+		Created:  now,
+		Updated:  now,
 	}
-	return generated, err
+	kept, err := accounts.Change(ctx, AdminName, func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
+		if before != nil {
+			return before, nil // another node was faster
+		}
+		return mine, nil
+	})
+	if err != nil || kept != mine {
+		return "", err
+	}
+	return generated, nil
 }

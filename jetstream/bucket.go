@@ -61,6 +61,11 @@ func newBucket[T any](e *Engine, name string) *bucket[T] {
 // setUp creates the bucket where it is missing, fills the copy and keeps it up
 // to date.
 func (b *bucket[T]) setUp(ctx, running context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("bucket of %s: %w", b.name, err)
+		}
+	}()
 	b.kv, err = b.engine.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket:   b.name,
 		Replicas: max(1, b.engine.opts.Replicas),
@@ -195,7 +200,7 @@ func (b *bucket[T]) get(ctx context.Context, key string) (*T, error) {
 // before, or to be deleted) and returns once that is on stable storage. decide
 // sees the copy as it is, under its lock, and may be called again if another
 // node writes at the same time; its error, if it stays, is returned as it is.
-func (b *bucket[T]) change(ctx context.Context, key string, decide func(before *T) (*T, error)) (*T, error) {
+func (b *bucket[T]) change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
 	if err := b.engine.Ready(); err != nil {
 		return nil, err
 	}
@@ -231,7 +236,7 @@ func (b *bucket[T]) settle(ctx context.Context, key string, revision uint64) err
 }
 
 // write decides and stores a change, but does not wait for the disk.
-func (b *bucket[T]) write(ctx context.Context, key string, decide func(before *T) (*T, error)) (after *T, revision uint64, err error) {
+func (b *bucket[T]) write(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (after *T, revision uint64, err error) {
 	select {
 	case <-b.writing:
 		defer func() { b.writing <- struct{}{} }()
@@ -242,7 +247,7 @@ func (b *bucket[T]) write(ctx context.Context, key string, decide func(before *T
 	for {
 		b.mu.RLock()
 		base, pending := b.applied, b.unsynced[key]
-		after, err = decide(b.records[key])
+		after, err = decide(b.records[key], b.records)
 		b.mu.RUnlock()
 		switch {
 		case err != nil && upToDate:

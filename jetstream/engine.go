@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,6 +62,10 @@ type Engine struct {
 
 	webhooks *bucket[sluice.Webhook]
 	accounts *bucket[sluice.Account]
+	roles    *bucket[sluice.Role]
+	clients  *bucket[sluice.Client]
+	sessions *bucket[sluice.Session]
+	signing  *bucket[sluice.SigningKey]
 	events   *Events
 	hooks    *Webhooks
 
@@ -91,6 +96,10 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e.problem.Store("the engine is starting")
 	e.webhooks = newBucket[sluice.Webhook](e, "webhooks")
 	e.accounts = newBucket[sluice.Account](e, "accounts")
+	e.roles = newBucket[sluice.Role](e, "roles")
+	e.clients = newBucket[sluice.Client](e, "clients")
+	e.sessions = newBucket[sluice.Session](e, "sessions")
+	e.signing = newBucket[sluice.SigningKey](e, "signing")
 	e.hooks = newWebhooks(e.webhooks)
 	e.events = &Events{engine: e}
 	if err := e.connect(); err != nil {
@@ -164,11 +173,12 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.events.setUp(ctx, running, correlator{key}); err != nil {
 		return fmt.Errorf("stream of events: %w", err)
 	}
-	if err := e.webhooks.setUp(ctx, running); err != nil {
-		return fmt.Errorf("bucket of webhooks: %w", err)
-	}
-	if err := e.accounts.setUp(ctx, running); err != nil {
-		return fmt.Errorf("bucket of accounts: %w", err)
+	for _, b := range []interface {
+		setUp(ctx, running context.Context) error
+	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing} {
+		if err := b.setUp(ctx, running); err != nil {
+			return err
+		}
 	}
 	if e.syncs() {
 		// The definitions of streams and buckets, and what an earlier
@@ -181,6 +191,8 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 		e.checkDisk()
 		e.start(func() { e.watchDisk(running) })
 	}
+	// Filling the copies leaves garbage several times their size.
+	debug.FreeOSMemory()
 	close(e.ready)
 	return nil
 }
@@ -206,8 +218,26 @@ func (e *Engine) Webhooks() *Webhooks { return e.hooks }
 // Events gives the store of events.
 func (e *Engine) Events() *Events { return e.events }
 
-// Accounts gives the store of accounts.
-func (e *Engine) Accounts() *Accounts { return &Accounts{e.accounts} }
+// Accounts gives the store of accounts, by username.
+func (e *Engine) Accounts() sluice.Records[sluice.Account] {
+	return records[sluice.Account]{e.accounts}
+}
+
+// Roles gives the store of roles, by name.
+func (e *Engine) Roles() sluice.Records[sluice.Role] { return records[sluice.Role]{e.roles} }
+
+// Clients gives the store of clients, by id.
+func (e *Engine) Clients() sluice.Records[sluice.Client] { return records[sluice.Client]{e.clients} }
+
+// Sessions gives the store of sessions, by id.
+func (e *Engine) Sessions() sluice.Records[sluice.Session] {
+	return records[sluice.Session]{e.sessions}
+}
+
+// SigningKeys gives the store of the keys that sign tokens, by id.
+func (e *Engine) SigningKeys() sluice.Records[sluice.SigningKey] {
+	return records[sluice.SigningKey]{e.signing}
+}
 
 // SetUp is closed once streams and buckets are there.
 func (e *Engine) SetUp() <-chan struct{} { return e.ready }

@@ -95,7 +95,7 @@ func (w *Webhooks) Put(ctx context.Context, token string, u sluice.WebhookUpdate
 	if creating {
 		token = uuid.NewString()
 	}
-	hook, err := w.bucket.change(ctx, token, func(before *sluice.Webhook) (*sluice.Webhook, error) {
+	hook, err := w.bucket.change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		after := sluice.Webhook{
 			UUID:             token,
@@ -138,7 +138,7 @@ func update(hook *sluice.Webhook, u sluice.WebhookUpdate) {
 
 // Delete implements sluice.Webhooks.
 func (w *Webhooks) Delete(ctx context.Context, token string) error {
-	_, err := w.bucket.change(ctx, token, func(before *sluice.Webhook) (*sluice.Webhook, error) {
+	_, err := w.bucket.change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
 		if before == nil {
 			return nil, noWebhook()
 		}

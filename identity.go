@@ -1,0 +1,104 @@
+package sluice
+
+import (
+	"context"
+	"time"
+)
+
+// An Account is what the service stores of a user.
+type Account struct {
+	Username string    `json:"username"`
+	Password string    `json:"password"` // argon2id hash; empty: can't log in
+	Roles    []string  `json:"roles"`
+	Disabled bool      `json:"disabled"`
+	Created  time.Time `json:"created"`
+	Updated  time.Time `json:"updated"`
+}
+
+// A Role is a named set of permissions.
+type Role struct {
+	Name        string   `json:"role"`
+	Permissions []string `json:"permissions"`
+}
+
+// A Client is a program that asks the issuer for tokens.
+type Client struct {
+	ID      string    `json:"clientId"`
+	Secret  string    `json:"secret"` // SHA-256 of the secret; empty: a public client, which has none
+	Roles   []string  `json:"roles"`  // of the tokens it gets for itself
+	Grants  []string  `json:"grants"` // grant types it may use
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+}
+
+// A Session is a login that refresh tokens prolong. Each use of a refresh token
+// replaces it; all tokens of one login are a family, which is this record.
+type Session struct {
+	ID       string    `json:"id"`
+	Username string    `json:"username"`
+	ClientID string    `json:"clientId"`
+	Scope    string    `json:"scope"`
+	Hash     string    `json:"hash"` // SHA-256 of the one refresh token that is valid
+	Created  time.Time `json:"created"`
+	Expires  time.Time `json:"expires"`
+}
+
+// A SigningKey signs access tokens.
+type SigningKey struct {
+	ID      string    `json:"id"`
+	Private []byte    `json:"private"` // PKCS #8
+	Created time.Time `json:"created"`
+}
+
+// A Directory is what an issuer of tokens asks about users and clients.
+type Directory interface {
+	// Login gives the user with that password: Unauthenticated if there is
+	// none, Throttled after too many wrong ones from the address, Unavailable
+	// if too many passwords are being checked.
+	Login(ctx context.Context, username, password, address string) (User, error)
+
+	// User gives a user as of now, Unauthenticated if there is none or it is
+	// disabled.
+	User(ctx context.Context, username string) (User, error)
+
+	// Client gives a client, nil if there is none.
+	Client(ctx context.Context, id string) (*Client, error)
+}
+
+// An Identity is what a token stands for.
+type Identity struct {
+	Username string    // the user, or the client that has a token for itself
+	ClientID string    // the client the token was issued to
+	Client   bool      // the client itself is the user
+	Roles    []string  // as an external provider says; the embedded issuer leaves them to the look-up of the user
+	Scope    string    // scopes, space-separated
+	Expires  time.Time // when it stops being valid
+}
+
+// Tokens tells whom tokens stand for. Errors are Unauthenticated, or Unavailable
+// if the issuer can't be asked.
+type Tokens interface {
+	// Access checks an access token.
+	Access(ctx context.Context, token string) (Identity, error)
+
+	// Refresh checks a refresh token. An issuer that rotates it at each use
+	// gives the one to use next, else renewed is empty.
+	Refresh(ctx context.Context, token string) (id Identity, renewed string, err error)
+}
+
+// Records is a store of records of one type by key. Every node has them all in
+// memory; what Change has answered is on stable storage.
+type Records[T any] interface {
+	// Get gives a record, or nil. It must not be changed.
+	Get(ctx context.Context, key string) (*T, error)
+
+	// All gives every record, in no order. They must not be changed.
+	All() []*T
+
+	// Change replaces a record by what decide makes of it: before is nil if
+	// there is none, and returning nil deletes it. all holds every record by
+	// its key and must not be changed. No other change comes between the
+	// decision and its storing; to ensure that, decide may be called again.
+	// Its error is returned as it is.
+	Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error)
+}
