@@ -25,7 +25,6 @@ const writeTimeout = 5 * time.Second
 type bucket[T any] struct {
 	engine *Engine
 	name   string
-	kv     jetstream.KeyValue
 	stream jetstream.Stream // that the bucket is made of
 	disk   *flusher         // nil: durability is the engine's own
 
@@ -34,7 +33,7 @@ type bucket[T any] struct {
 	follow func(before, after *T)
 
 	writing chan struct{} // holds one token: the right to write from this node
-	misses  *rate.Limiter // direct reads of keys that the copy doesn't have
+	misses  *rate.Limiter // of look-ups for keys that the copy doesn't have
 
 	mu       sync.RWMutex
 	records  map[string]*T
@@ -66,7 +65,7 @@ func (b *bucket[T]) setUp(ctx, running context.Context) (err error) {
 			err = fmt.Errorf("bucket of %s: %w", b.name, err)
 		}
 	}()
-	b.kv, err = b.engine.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+	kv, err := b.engine.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket:   b.name,
 		Replicas: max(1, b.engine.opts.Replicas),
 		History:  2, // see settle
@@ -80,7 +79,7 @@ func (b *bucket[T]) setUp(ctx, running context.Context) (err error) {
 		return err
 	}
 	last := b.stream.CachedInfo().State.LastSeq
-	watch, err := b.kv.WatchAll(running)
+	watch, err := kv.WatchAll(running)
 	if err != nil {
 		return err
 	}
@@ -169,12 +168,10 @@ func decode[T any](entry jetstream.KeyValueEntry) (*T, error) {
 }
 
 // get gives a record, or nil. On an external engine a record that another node
-// has just written may not have reached the copy: then one direct read, within
-// a rate that keeps guessers from loading the engine, settles it.
+// has just written may not have reached the copy: then the copy catches up
+// first, within a rate that keeps guessers from loading the engine.
 func (b *bucket[T]) get(ctx context.Context, key string) (*T, error) {
-	b.mu.RLock()
-	record := b.records[key]
-	b.mu.RUnlock()
+	record := b.copied(key)
 	if record != nil || b.engine.server != nil {
 		return record, nil
 	}
@@ -186,14 +183,16 @@ func (b *bucket[T]) get(ctx context.Context, key string) (*T, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	entry, err := b.kv.Get(ctx, key)
-	switch {
-	case errors.Is(err, jetstream.ErrKeyNotFound), errors.Is(err, jetstream.ErrInvalidKey):
-		return nil, nil
-	case err != nil:
-		return nil, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+	if err := b.catchUp(ctx); err != nil {
+		return nil, err
 	}
-	return decode[T](entry)
+	return b.copied(key), nil
+}
+
+func (b *bucket[T]) copied(key string) *T {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.records[key]
 }
 
 // change replaces the record of a key by what decide makes of it (nil: none
@@ -286,7 +285,8 @@ func (b *bucket[T]) publish(ctx context.Context, key string, record *T, base uin
 	return ack.Sequence, nil
 }
 
-// catchUp returns once the copy has all that any node has written by now.
+// catchUp returns once the copy has all that any node has written by now. The
+// stream's leader is asked, since a replica may be behind itself.
 func (b *bucket[T]) catchUp(ctx context.Context) error {
 	info, err := b.stream.Info(ctx)
 	if err != nil {
