@@ -10,6 +10,7 @@ type User struct {
 	Name        string
 	Roles       []string
 	Permissions []string // command names, or patterns with a trailing *
+	Address     string   // where the call comes from
 }
 
 // May tells whether the user has a permission.

@@ -33,7 +33,8 @@ func (a *api) command(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, err := cmd.Call(sluice.WithUser(r.Context(), user), args)
+	user.Address = r.RemoteAddr
+	out, err := a.Commands.Call(sluice.WithUser(r.Context(), user), cmd, args)
 	if err != nil {
 		return err
 	}

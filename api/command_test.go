@@ -34,11 +34,13 @@ func echoCommand() command.Command {
 		}, command.ReadOnly)
 }
 
+func noAudit(context.Context, sluice.AuditEntry) {}
+
 // serveCommands serves commands to a user with the given permissions.
 func serveCommands(t *testing.T, permissions []string, commands ...command.Command) string {
 	t.Helper()
 	server := httptest.NewServer(api.New(api.Options{
-		Commands: command.NewSet(commands),
+		Commands: command.NewSet(noAudit, commands),
 		Authenticate: func(*http.Request) (sluice.User, error) {
 			return sluice.User{Name: "someone", Permissions: permissions}, nil
 		},
@@ -109,7 +111,7 @@ func TestOneDeclarationMakesEndpointPermissionAndDescriptions(t *testing.T) {
 		}
 	})
 	t.Run("reference", func(t *testing.T) {
-		page := command.NewSet([]command.Command{echoCommand()}).Reference()
+		page := command.NewSet(noAudit, []command.Command{echoCommand()}).Reference()
 		for _, want := range []string{"## test.echo", "Say something again.", "| `text`, required | a string | What to say. |"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("the reference lacks %q:\n%s", want, page)

@@ -12,6 +12,9 @@ import (
 // paramSchema gives the JSON Schema of a parameter.
 func paramSchema(p command.Param) object {
 	schema := object{"type": p.Type}
+	if p.Type == "array" {
+		schema["items"] = object{"type": "string"}
+	}
 	if p.Enum != nil {
 		schema["enum"] = p.Enum
 	}

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
-
-	"sluice"
 )
 
 // A Command is one thing the service can do.
@@ -85,13 +83,4 @@ func (c Command) with(opts []Option) Command {
 		opt(&c)
 	}
 	return c
-}
-
-// Call checks that the user of ctx may run the command, checks the arguments,
-// and runs it. This is the only way in, whoever calls.
-func (c Command) Call(ctx context.Context, args Args) (any, error) {
-	if !sluice.UserFrom(ctx).May(c.Name) {
-		return nil, sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", c.Name)
-	}
-	return c.run(ctx, args)
 }

@@ -13,15 +13,23 @@ import (
 )
 
 type greetParams struct {
-	Name   string  `json:"name" alias:"who" required:"true" doc:"Whom to greet."`
-	Times  *int    `json:"times" min:"1" max:"3" doc:"How often."`
-	Tone   *string `json:"tone" enum:"warm,cold" doc:"How."`
-	Silent bool    `json:"silent" doc:"Not at all."`
+	Name   string   `json:"name" alias:"who" required:"true" doc:"Whom to greet."`
+	Times  *int     `json:"times" min:"1" max:"3" doc:"How often."`
+	Tone   *string  `json:"tone" enum:"warm,cold" doc:"How."`
+	Silent bool     `json:"silent" doc:"Not at all."`
+	Also   []string `json:"also" doc:"Whom else."`
 }
 
 func greet() command.Command {
 	return command.New("test.greet", "Greet someone.",
 		func(_ context.Context, p greetParams) (greetParams, error) { return p, nil })
+}
+
+func ignore(context.Context, sluice.AuditEntry) {}
+
+func call(ctx context.Context, args command.Args) (any, error) {
+	c := greet()
+	return command.NewSet(ignore, []command.Command{c}).Call(ctx, c, args)
 }
 
 func as(permissions ...string) context.Context {
@@ -45,11 +53,14 @@ func TestArgumentsBecomeParameters(t *testing.T) {
 		"what is not given stays nil":          {command.Args{{Name: "name", Value: ""}}, greetParams{}},
 		"the same value twice is no conflict":  {command.Args{{Name: "name", Value: "Ada"}, {Name: "who", Value: command.Text("Ada")}}, greetParams{Name: "Ada"}},
 		"one of the values that are allowed":   {command.Args{{Name: "name", Value: "Ada"}, {Name: "tone", Value: "warm"}}, greetParams{Name: "Ada", Tone: new("warm")}},
+		"a list in a text":                     {command.Args{{Name: "name", Value: "Ada"}, {Name: "also", Value: command.Text("Bob, Eve")}}, greetParams{Name: "Ada", Also: []string{"Bob", "Eve"}}},
+		"a list as an array":                   {command.Args{{Name: "name", Value: "Ada"}, {Name: "also", Value: []any{"Bob"}}}, greetParams{Name: "Ada", Also: []string{"Bob"}}},
+		"an empty list":                        {command.Args{{Name: "name", Value: "Ada"}, {Name: "also", Value: command.Text("")}}, greetParams{Name: "Ada", Also: []string{}}},
 		"the ends of a range are inside of it": {command.Args{{Name: "name", Value: "Ada"}, {Name: "times", Value: json.Number("1")}}, greetParams{Name: "Ada", Times: new(1)}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := greet().Call(as("test.greet"), test.args)
+			got, err := call(as("test.greet"), test.args)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +81,7 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 	}{
 		"missing":           {nil, "parameter-missing", "name", "Whom to greet"},
 		"unknown":           {command.Args{ada, {Name: "tims", Value: "x"}}, "parameter-unknown", "tims", "did you mean times?"},
-		"unknown, far off":  {command.Args{ada, {Name: "qqqqqqq", Value: "x"}}, "parameter-unknown", "qqqqqqq", "it takes name, times, tone, silent"},
+		"unknown, far off":  {command.Args{ada, {Name: "qqqqqqq", Value: "x"}}, "parameter-unknown", "qqqqqqq", "it takes name, times, tone, silent, also"},
 		"two values":        {command.Args{ada, {Name: "name", Value: "Bob"}}, "parameter-conflict", "name", "once"},
 		"two names":         {command.Args{ada, {Name: "who", Value: "Bob"}}, "parameter-conflict", "name", "once"},
 		"not an integer":    {command.Args{ada, {Name: "times", Value: command.Text("two")}}, "parameter-invalid", "times", "an integer from 1 to 3"},
@@ -80,11 +91,12 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 		"too large":         {command.Args{ada, {Name: "times", Value: json.Number("99999999999999999999")}}, "parameter-invalid", "times", "an integer"},
 		"not a boolean":     {command.Args{ada, {Name: "silent", Value: command.Text("yes")}}, "parameter-invalid", "silent", "true or false"},
 		"not in the list":   {command.Args{ada, {Name: "tone", Value: "loud"}}, "parameter-invalid", "tone", "warm, cold"},
+		"not a list":        {command.Args{ada, {Name: "also", Value: json.Number("1")}}, "parameter-invalid", "also", "a list of strings"},
 		"not a string":      {command.Args{{Name: "name", Value: map[string]any{}}}, "parameter-invalid", "name", "a string"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := greet().Call(as("test.greet"), test.args)
+			_, err := call(as("test.greet"), test.args)
 			if err == nil {
 				t.Fatal("it was accepted")
 			}
@@ -99,17 +111,17 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 func TestACommandNeedsItsPermission(t *testing.T) {
 	args := command.Args{{Name: "name", Value: "Ada"}}
 	for _, permission := range []string{"test.greet", "test.*", "*"} {
-		if _, err := greet().Call(as(permission), args); err != nil {
+		if _, err := call(as(permission), args); err != nil {
 			t.Errorf("with %s: %v", permission, err)
 		}
 	}
 	for _, permissions := range [][]string{nil, {"test"}, {"test.greeting"}, {"other.*"}} {
-		_, err := greet().Call(as(permissions...), args)
+		_, err := call(as(permissions...), args)
 		if err == nil || sluice.AsError(err).Kind != sluice.Forbidden || !strings.Contains(err.Error(), "test.greet") {
 			t.Errorf("with %v: got %v", permissions, err)
 		}
 	}
-	if _, err := greet().Call(context.Background(), args); err == nil {
+	if _, err := call(context.Background(), args); err == nil {
 		t.Error("nobody at all may call it")
 	}
 }
@@ -119,7 +131,7 @@ func TestBadDeclarationsPanic(t *testing.T) {
 	tests := map[string]func(){
 		"a bad name":          func() { command.New("Test Greet", "Greet.", noop) },
 		"no summary":          func() { command.New("test.greet", "", noop) },
-		"the same name twice": func() { command.NewSet([]command.Command{greet()}, []command.Command{greet()}) },
+		"the same name twice": func() { command.NewSet(ignore, []command.Command{greet()}, []command.Command{greet()}) },
 		"a field without a doc": func() {
 			command.New("test.greet", "Greet.", func(context.Context, struct {
 				Name string `json:"name"`
@@ -148,7 +160,7 @@ func TestBadDeclarationsPanic(t *testing.T) {
 }
 
 func TestASetFindsItsCommands(t *testing.T) {
-	set := command.NewSet([]command.Command{greet()})
+	set := command.NewSet(ignore, []command.Command{greet()})
 	if _, ok := set.Find("test.greet"); !ok {
 		t.Error("the command is not found")
 	}

@@ -21,18 +21,21 @@ import (
 //	alias:"other"     another name that is accepted for it
 //	enum:"a,b"        the values it may have
 //	min:"1" max:"9"   the range of an integer
+//	audit:"yes"       its value stands in the audit log; "last6": its last 6 characters
 //
 // A field is a string, an int or a bool, or a pointer to one: then nil means
-// that it was not given.
+// that it was not given. Or it is a list of strings, given as an array or
+// separated by commas: again nil means not given.
 type Param struct {
 	Name     string
 	Alias    string
 	Doc      string
-	Type     string // string, integer or boolean, as JSON Schema names them
+	Type     string // string, integer, boolean or array, as JSON Schema names them
 	Required bool
 	Enum     []string
 	Min, Max *int
 
+	audit string
 	field int
 }
 
@@ -69,6 +72,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 		Alias:    f.Tag.Get("alias"),
 		Doc:      f.Tag.Get("doc"),
 		Required: f.Tag.Get("required") == "true",
+		audit:    f.Tag.Get("audit"),
 	}
 	if p.Name == "" || p.Doc == "" {
 		return p, errors.New("needs the tags json and doc")
@@ -81,6 +85,11 @@ func paramOf(f reflect.StructField) (Param, error) {
 		t = t.Elem()
 	}
 	switch t.Kind() {
+	case reflect.Slice:
+		p.Type = "array"
+		if t.Elem().Kind() != reflect.String {
+			return p, fmt.Errorf("has the unsupported type %s", f.Type)
+		}
 	case reflect.String:
 		p.Type = "string"
 	case reflect.Int:
@@ -118,7 +127,7 @@ func bind(target reflect.Value, params []Param, args Args) error {
 		if err != nil {
 			return err
 		}
-		if before, twice := given[p.field]; twice && before != value {
+		if before, twice := given[p.field]; twice && !reflect.DeepEqual(before, value) {
 			return p.invalid("parameter-conflict", "was given twice with different values; give it once")
 		}
 		given[p.field] = value
@@ -166,10 +175,14 @@ func unknown(params []Param, name string) error {
 	return e
 }
 
-// parse gives the argument as a string, int or bool.
+// parse gives the argument as a string, int, bool or list of strings.
 func (p Param) parse(arg any) (any, error) {
 	text, isText := arg.(Text)
 	switch p.Type {
+	case "array":
+		if items, ok := stringsOf(arg); ok {
+			return items, nil
+		}
 	case "integer":
 		number, isNumber := arg.(json.Number)
 		if !isText && !isNumber {
@@ -206,6 +219,37 @@ func (p Param) parse(arg any) (any, error) {
 	return nil, p.invalid("parameter-invalid", "must be %s", p.Wants())
 }
 
+// stringsOf gives the items of a list, or of a text with commas.
+func stringsOf(arg any) (items []string, ok bool) {
+	items = []string{}
+	switch v := arg.(type) {
+	case Text:
+		return splitList(string(v)), true
+	case string:
+		return splitList(v), true
+	case []any:
+		for _, item := range v {
+			s, ok := item.(string)
+			if !ok {
+				return nil, false
+			}
+			items = append(items, s)
+		}
+		return items, true
+	}
+	return nil, false
+}
+
+func splitList(s string) []string {
+	items := []string{}
+	for item := range strings.SplitSeq(s, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}
+
 func (p Param) allows(s string) bool {
 	return p.Enum == nil || slices.Contains(p.Enum, s)
 }
@@ -223,6 +267,8 @@ func (p Param) Wants() string {
 		return "an integer"
 	case p.Type == "boolean":
 		return "true or false"
+	case p.Type == "array":
+		return "a list of strings"
 	default:
 		return "a string"
 	}

@@ -1,18 +1,23 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"sluice"
 )
 
 // A Set is all the commands of a service, in the order of their names.
 type Set struct {
 	commands []Command
+	audit    func(context.Context, sluice.AuditEntry)
 }
 
 // NewSet joins the lists of the rooms. It panics if two commands share a name.
-func NewSet(lists ...[]Command) Set {
+// audit is told of calls as the audit log is to have them.
+func NewSet(audit func(context.Context, sluice.AuditEntry), lists ...[]Command) Set {
 	all := slices.Concat(lists...)
 	slices.SortFunc(all, byName)
 	for i := 1; i < len(all); i++ {
@@ -20,7 +25,7 @@ func NewSet(lists ...[]Command) Set {
 			panic(fmt.Sprintf("command %q is declared twice", all[i].Name))
 		}
 	}
-	return Set{all}
+	return Set{all, audit}
 }
 
 // All gives the commands in the order of their names.

@@ -71,7 +71,7 @@ func newBatchWriter(e *Engine, stream jetstream.Stream) (*batchWriter, error) {
 		last:   stream.CachedInfo().State.LastSeq,
 	}
 	if e.syncs() {
-		w.sync = e.blocksOf(eventStream).sync
+		w.sync = e.blocksOf(stream.CachedInfo().Config.Name).sync
 	}
 	_, err := w.nc.ChanSubscribe(w.inbox+".*", w.acks)
 	return w, err
@@ -83,7 +83,7 @@ var calls = sync.Pool{New: func() any {
 	return &call{done: make(chan outcome, 1), timeout: timeout}
 }}
 
-// write implements eventWriter.
+// write implements streamWriter.
 func (w *batchWriter) write(_ context.Context, subject, _ string, data []byte) (uint64, error) {
 	c := calls.Get().(*call)
 	c.subject, c.data = subject, data
@@ -158,7 +158,7 @@ func (w *batchWriter) commit(ctx context.Context, batch []*call) error {
 	}
 	w.failing = 0
 	if err := w.sync(); err != nil {
-		w.engine.fail(fmt.Errorf("sync of the events: %w", err))
+		w.engine.fail(fmt.Errorf("sync of a stream: %w", err))
 		return unavailable("engine-failed", "The event could not be made durable.").Because(err)
 	}
 	return nil

@@ -8,16 +8,17 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// clusterTimeout bounds one attempt to store an event on an external engine.
+// clusterTimeout bounds one attempt to store a message on an external engine.
 // Senders wait 3 to 5 seconds in all.
 const clusterTimeout = 1200 * time.Millisecond
 
-// clusterWriter stores events on an external engine, which acknowledges each.
+// clusterWriter stores messages on an external engine, which acknowledges each.
 type clusterWriter struct {
-	js jetstream.JetStream
+	js     jetstream.JetStream
+	stream string
 }
 
-// write implements eventWriter. An attempt that was not answered is made again
+// write implements streamWriter. An attempt that was not answered is made again
 // with the same id, so that the engine stores the event once.
 func (w *clusterWriter) write(ctx context.Context, subject, id string, data []byte) (uint64, error) {
 	msg := &nats.Msg{Subject: subject, Data: data, Header: nats.Header{}}
@@ -35,5 +36,5 @@ func (w *clusterWriter) write(ctx context.Context, subject, id string, data []by
 func (w *clusterWriter) publish(ctx context.Context, msg *nats.Msg, id string) (*jetstream.PubAck, error) {
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
-	return w.js.PublishMsg(ctx, msg, jetstream.WithMsgID(id), jetstream.WithExpectStream(eventStream))
+	return w.js.PublishMsg(ctx, msg, jetstream.WithMsgID(id), jetstream.WithExpectStream(w.stream))
 }

@@ -67,6 +67,7 @@ type Engine struct {
 	sessions *bucket[sluice.Session]
 	signing  *bucket[sluice.SigningKey]
 	events   *Events
+	audit    *Audit
 	hooks    *Webhooks
 
 	cancel  context.CancelFunc
@@ -102,6 +103,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e.signing = newBucket[sluice.SigningKey](e, "signing")
 	e.hooks = newWebhooks(e.webhooks)
 	e.events = &Events{engine: e}
+	e.audit = &Audit{engine: e}
 	if err := e.connect(); err != nil {
 		e.Close()
 		return nil, err
@@ -173,6 +175,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.events.setUp(ctx, running, correlator{key}); err != nil {
 		return fmt.Errorf("stream of events: %w", err)
 	}
+	if err := e.audit.setUp(ctx, running); err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
 	for _, b := range []interface {
 		setUp(ctx, running context.Context) error
 	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing} {
@@ -217,6 +222,9 @@ func (e *Engine) Webhooks() *Webhooks { return e.hooks }
 
 // Events gives the store of events.
 func (e *Engine) Events() *Events { return e.events }
+
+// Audit gives the audit log.
+func (e *Engine) Audit() *Audit { return e.audit }
 
 // Accounts gives the store of accounts, by username.
 func (e *Engine) Accounts() sluice.Records[sluice.Account] {

@@ -20,14 +20,7 @@ type Events struct {
 	engine *Engine
 	ids    correlator
 	stream jetstream.Stream
-	writer eventWriter
-}
-
-// An eventWriter stores a message in the stream of events.
-type eventWriter interface {
-	// write returns the message's sequence once it is on stable storage. It
-	// does not keep data, unless it fails.
-	write(ctx context.Context, subject, id string, data []byte) (sequence uint64, err error)
+	writer streamWriter
 }
 
 // setUp creates the stream where it is missing and starts its writer.
@@ -40,17 +33,8 @@ func (s *Events) setUp(ctx, running context.Context, ids correlator) (err error)
 	if s.stream, err = s.engine.js.CreateOrUpdateStream(ctx, config); err != nil {
 		return err
 	}
-	if s.engine.server == nil {
-		s.writer = &clusterWriter{js: s.engine.js}
-		return nil
-	}
-	batch, err := newBatchWriter(s.engine, s.stream)
-	if err != nil {
-		return err
-	}
-	s.writer = batch
-	s.engine.start(func() { batch.run(running) })
-	return nil
+	s.writer, err = s.engine.startWriter(running, s.stream)
+	return err
 }
 
 func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
@@ -62,16 +46,9 @@ func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 		MaxBytes:    opts.EventMaxBytes,
 		Replicas:    max(1, opts.Replicas),
 		AllowDirect: true,
-		// Retries with the same id arrive within this time.
-		Duplicates: 2 * time.Minute,
+		Duplicates:  s.engine.duplicateWindow(),
 	}
-	if s.engine.server == nil {
-		return config, nil
-	}
-	// The embedded engine has no retries, and would read all messages of the
-	// window at each start.
-	config.Duplicates = 100 * time.Millisecond
-	if config.MaxBytes == 0 {
+	if s.engine.server != nil && config.MaxBytes == 0 {
 		free, err := freeDisk(opts.Dir)
 		if err != nil {
 			return config, err

@@ -98,6 +98,7 @@ func (s *Server) engineOptions() jetstream.Options {
 // Commands lists every command of the service.
 func Commands(cfg config.Config, baseURL string, engine *jetstream.Engine, receiver *webhook.Receiver) command.Set {
 	return command.NewSet(
+		func(context.Context, sluice.AuditEntry) {},
 		webhook.Commands(engine.Webhooks(), baseURL, receiver),
 		[]command.Command{infoCommand(cfg.Namespace, engine.Describe)},
 	)

@@ -8,7 +8,7 @@ import (
 )
 
 type deleteParams struct {
-	UUID string `json:"uuid" required:"true" doc:"Token of the webhook to delete."`
+	UUID string `json:"uuid" audit:"last6" required:"true" doc:"Token of the webhook to delete."`
 }
 
 type deleted struct {

@@ -8,7 +8,7 @@ import (
 )
 
 type getParams struct {
-	UUID   string `json:"uuid" doc:"Token of the one webhook to show. Without it all are listed."`
+	UUID   string `json:"uuid" audit:"last6" doc:"Token of the one webhook to show. Without it all are listed."`
 	Search string `json:"search" doc:"Lists only webhooks whose eventKey has this in it."`
 	Limit  int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
 	After  string `json:"after" doc:"Lists only webhooks whose eventKey comes behind this one."`

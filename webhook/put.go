@@ -8,10 +8,10 @@ import (
 )
 
 type putParams struct {
-	EventKey         *string             `json:"eventKey" doc:"Name of the webhook and key that pipelines listen to, such as webhook.lead.created. Unique; required to create."`
+	EventKey         *string             `json:"eventKey" audit:"yes" doc:"Name of the webhook and key that pipelines listen to, such as webhook.lead.created. Unique; required to create."`
 	PayloadType      *sluice.PayloadType `json:"payloadType" alias:"payloadHandling" enum:"base64,raw,ignore" doc:"How the payload travels in the event: base64 (default), raw (as the JSON or text it is), or ignore (not at all)."`
 	MaxPayloadLength *int                `json:"maxPayloadLength" min:"1" max:"4194304" doc:"Largest accepted payload in bytes. Default 512000."`
-	UUID             string              `json:"uuid" doc:"Token of the webhook to edit. Without it a new webhook is created."`
+	UUID             string              `json:"uuid" audit:"last6" doc:"Token of the webhook to edit. Without it a new webhook is created."`
 }
 
 func putCommand(hooks sluice.Webhooks, baseURL string) command.Command {

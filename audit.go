@@ -1,0 +1,43 @@
+package sluice
+
+import (
+	"context"
+	"time"
+)
+
+// How a call that is in the audit log ended.
+const (
+	AuditAllowed = "allowed"
+	AuditRefused = "refused" // the caller may not
+	AuditFailed  = "failed"  // the caller may, and it went wrong
+)
+
+// An AuditEntry says who did what to what, from where. It holds no secrets.
+type AuditEntry struct {
+	Time     time.Time `json:"time"`
+	Username string    `json:"username"`
+	Address  string    `json:"address"`
+	Command  string    `json:"command"`
+	Target   string    `json:"target,omitempty"`
+	Outcome  string    `json:"outcome"`
+	Code     string    `json:"code,omitempty"` // of the error
+}
+
+// An AuditQuery selects entries of the audit log, newest first.
+type AuditQuery struct {
+	From, To time.Time // zero means unbounded
+	Username string    // empty means any
+	Command  string    // empty means any
+	Limit    int
+	Before   string // cursor: where the page before ended
+}
+
+// Audit is the audit log.
+type Audit interface {
+	// Record returns once the entry is on stable storage.
+	Record(ctx context.Context, e AuditEntry) error
+
+	// Entries gives the entries of a query, and the cursor behind them if
+	// there may be more.
+	Entries(ctx context.Context, q AuditQuery) (entries []AuditEntry, next string, err error)
+}

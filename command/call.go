@@ -1,0 +1,67 @@
+package command
+
+import (
+	"context"
+	"strings"
+
+	"sluice"
+)
+
+// Call runs a command: it checks that the user of ctx may, checks the arguments,
+// and enters it in the audit log. This is the only way in, whoever calls.
+func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
+	user := sluice.UserFrom(ctx)
+	if !user.May(c.Name) {
+		err := sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", c.Name)
+		s.record(ctx, c, args, err)
+		return nil, err
+	}
+	out, err := c.run(ctx, args)
+	if !c.ReadOnly {
+		s.record(ctx, c, args, err)
+	}
+	return out, err
+}
+
+// record enters a call in the audit log: refused ones, and those that may have
+// changed something.
+func (s Set) record(ctx context.Context, c Command, args Args, err error) {
+	user := sluice.UserFrom(ctx)
+	entry := sluice.AuditEntry{
+		Username: user.Name,
+		Address:  user.Address,
+		Command:  c.Name,
+		Target:   c.target(args),
+		Outcome:  sluice.AuditAllowed,
+	}
+	if err != nil {
+		e := sluice.AsError(err)
+		entry.Code = e.Code
+		entry.Outcome = sluice.AuditFailed
+		if e.Kind == sluice.Forbidden || e.Kind == sluice.Unauthenticated {
+			entry.Outcome = sluice.AuditRefused
+		}
+	}
+	s.audit(ctx, entry)
+}
+
+// target gives the values of the parameters that say what a call is about.
+func (c Command) target(args Args) string {
+	var values []string
+	for _, arg := range args {
+		p, ok := find(c.Params, arg.Name)
+		if !ok || p.audit == "" {
+			continue
+		}
+		value, err := p.parse(arg.Value)
+		text, isString := value.(string)
+		if err != nil || !isString {
+			continue
+		}
+		if p.audit == "last6" {
+			text = sluice.Last6(text)
+		}
+		values = append(values, text)
+	}
+	return strings.Join(values, " ")
+}
