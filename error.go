@@ -36,7 +36,7 @@ type Error struct {
 	TraceID    string        // the call it belongs to, if there is one
 	RetryAfter time.Duration // when trying again makes sense; 0 means unsaid
 	Allow      string        // the methods that are allowed, with MethodNotAllowed
-	Challenge  string        // how to authenticate, with Unauthenticated
+	Challenge  []string      // ways to authenticate, with Unauthenticated
 	Close      bool          // the connection can't be used any further
 	Err        error         // the cause: logged, never shown
 }

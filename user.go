@@ -13,6 +13,9 @@ type User struct {
 	Address     string   // where the call comes from
 }
 
+// ReadPermission allows every command that changes nothing.
+const ReadPermission = "read"
+
 // May tells whether the user has a permission.
 func (u User) May(permission string) bool {
 	for _, p := range u.Permissions {

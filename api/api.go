@@ -18,7 +18,8 @@ import (
 type Options struct {
 	Commands     command.Set
 	Results      sluice.Results
-	Authenticate func(*http.Request) (sluice.User, error) // who calls; Unauthenticated if nobody
+	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // who calls; Unauthenticated if nobody
+	Auth         http.Handler                                                  // the issuer's endpoints under /auth/; nil if there is none
 	Readiness    func() (detail map[string]any, err error)
 	Draining     func() bool // stopping: new calls are refused
 
@@ -52,6 +53,9 @@ func New(o Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc(commandPath+"{name}", a.handle(a.limit(a.command)))
 	mux.HandleFunc(resultPath, a.handle(a.limit(a.result)))
+	if o.Auth != nil {
+		mux.Handle("/auth/", a.limitHandler(o.Auth))
+	}
 	mux.HandleFunc("/openapi.json", a.handle(a.openAPI()))
 	mux.HandleFunc("/healthz", a.handle(a.healthz))
 	mux.HandleFunc("/readyz", a.handle(a.readyz))
@@ -118,6 +122,13 @@ func (a *api) limit(serve command.Endpoint) command.Endpoint {
 		}
 		return serve(w, r)
 	}
+}
+
+func (a *api) limitHandler(next http.Handler) http.Handler {
+	return a.handle(a.limit(func(w http.ResponseWriter, r *http.Request) error {
+		next.ServeHTTP(w, r)
+		return nil
+	}))
 }
 
 func notFound(http.ResponseWriter, *http.Request) error {

@@ -19,7 +19,7 @@ func (a *api) command(w http.ResponseWriter, r *http.Request) error {
 	if known && cmd.Endpoint != nil {
 		return cmd.Endpoint(w, r)
 	}
-	user, err := a.Authenticate(r)
+	user, err := a.Authenticate(w, r)
 	if err != nil {
 		return err
 	}

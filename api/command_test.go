@@ -41,7 +41,7 @@ func serveCommands(t *testing.T, permissions []string, commands ...command.Comma
 	t.Helper()
 	server := httptest.NewServer(api.New(api.Options{
 		Commands: command.NewSet(noAudit, commands),
-		Authenticate: func(*http.Request) (sluice.User, error) {
+		Authenticate: func(http.ResponseWriter, *http.Request) (sluice.User, error) {
 			return sluice.User{Name: "someone", Permissions: permissions}, nil
 		},
 		Draining:    func() bool { return false },

@@ -52,8 +52,8 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if e.Allow != "" {
 		header.Set("Allow", e.Allow)
 	}
-	if e.Challenge != "" {
-		header.Set("WWW-Authenticate", e.Challenge)
+	for _, challenge := range e.Challenge {
+		header.Add("WWW-Authenticate", challenge)
 	}
 	if e.RetryAfter > 0 {
 		header.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))

@@ -2,112 +2,83 @@ package iam
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
-	"runtime"
 	"strings"
-	"sync"
-	"time"
 	"unicode/utf8"
 
 	"sluice"
 )
 
-const (
-	rememberFor   = 5 * time.Minute
-	maxRemembered = 10_000
-	maxPassword   = 1 << 10
-	hashWait      = 2 * time.Second
-)
+// maxHeader bounds an Authorization header before anything parses it.
+const maxHeader = 8 << 10
 
 // An Authenticator finds the user behind an Authorization header.
 type Authenticator struct {
-	accounts sluice.Records[sluice.Account]
-	realm    string
-	dummy    func() string // hash that unknown users are checked against
-	hashing  chan struct{} // bounds the cores that hash passwords
+	Directory *Directory
+	Tokens    sluice.Tokens
+	Realm     string
 
-	// Credentials that were right a short time ago, so that Basic doesn't
-	// cost a password hash per call. The key is a keyed hash of name and
-	// password, which is of no use elsewhere.
-	key        []byte
-	mu         sync.Mutex
-	remembered map[[sha256.Size]byte]memory
+	// Login checks a password: the directory's own, or an external
+	// provider's.
+	Login func(ctx context.Context, username, password, address string) (sluice.User, error)
 }
 
-type memory struct {
-	stored string // the password hash it was checked against
-	until  time.Time
-}
-
-// NewAuthenticator gives an authenticator of the users of a realm.
-func NewAuthenticator(accounts sluice.Records[sluice.Account], realm string) *Authenticator {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
-	return &Authenticator{
-		accounts:   accounts,
-		realm:      realm,
-		dummy:      sync.OnceValue(func() string { return HashPassword(rand.Text()) }),
-		hashing:    make(chan struct{}, runtime.NumCPU()),
-		key:        key,
-		remembered: make(map[[sha256.Size]byte]memory),
-	}
-}
-
-// Authenticate gives the user that a request's Authorization header stands for.
-func (a *Authenticator) Authenticate(r *http.Request) (sluice.User, error) {
+// Authenticate gives the user that a request stands for. Where an issuer
+// replaced the refresh token of the request, the answer's header
+// svc-refresh-token has the one to use next.
+func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
 	headers := r.Header.Values("Authorization")
-	if len(headers) > 1 {
+	switch {
+	case len(headers) == 0:
+		return sluice.User{}, a.challenge(sluice.Errorf(sluice.Unauthenticated, "authorization-missing", "This needs an Authorization header: Basic, Bearer or Refresh."))
+	case len(headers) > 1:
 		return sluice.User{}, sluice.Errorf(sluice.Invalid, "authorization-ambiguous", "The request has more than one Authorization header; send one.")
 	}
-	if len(headers) == 0 {
-		return sluice.User{}, a.refuse("authorization-missing", "This needs an Authorization header.")
+	user, renewed, err := a.Authorize(r.Context(), headers[0], r.RemoteAddr)
+	if err != nil {
+		return sluice.User{}, a.challenge(err)
 	}
-	scheme, credentials, _ := strings.Cut(headers[0], " ")
-	if !strings.EqualFold(scheme, "Basic") {
-		return sluice.User{}, a.refuse("authorization-invalid", "This scheme of authorization is not known here; use Basic.")
+	if renewed != "" {
+		w.Header().Set("svc-refresh-token", renewed)
 	}
-	username, password, ok := parseBasic(credentials)
-	if !ok {
-		return sluice.User{}, a.wrong()
-	}
-	return a.login(r.Context(), username, password)
+	return user, nil
 }
 
-func (a *Authenticator) login(ctx context.Context, username, password string) (sluice.User, error) {
-	account, err := a.accounts.Get(ctx, username)
+// Authorize gives the user that the value of an Authorization header stands
+// for, and a refresh token that replaces the one in it, if there is such.
+func (a *Authenticator) Authorize(ctx context.Context, authorization, address string) (user sluice.User, renewed string, err error) {
+	if len(authorization) > maxHeader {
+		return sluice.User{}, "", wrongCredentials()
+	}
+	scheme, credentials, _ := strings.Cut(authorization, " ")
+	credentials = strings.TrimSpace(credentials)
+	var id sluice.Identity
+	switch strings.ToLower(scheme) {
+	case "basic":
+		username, password, ok := parseBasic(credentials)
+		if !ok {
+			return sluice.User{}, "", wrongCredentials()
+		}
+		user, err = a.Login(ctx, username, password, address)
+		return user, "", err
+	case "bearer":
+		id, err = a.Tokens.Access(ctx, credentials)
+	case "refresh":
+		id, renewed, err = a.Tokens.Refresh(ctx, credentials)
+	default:
+		err = sluice.Errorf(sluice.Unauthenticated, "authorization-invalid", "This scheme of authorization is not known here; use Basic, Bearer or Refresh.")
+	}
 	if err != nil {
-		return sluice.User{}, err
+		return sluice.User{}, "", err
 	}
-	known := account != nil
-	if !known {
-		account = &sluice.Account{Password: a.dummy()} // same work as for a known user
-	}
-	id := a.fingerprint(username, password)
-	if !a.recalls(id, account.Password) {
-		select {
-		case a.hashing <- struct{}{}:
-		case <-time.After(hashWait):
-			e := sluice.Errorf(sluice.Unavailable, "login-busy", "Too many passwords are being checked. Try again soon.")
-			e.RetryAfter = hashWait
-			return sluice.User{}, e
-		}
-		right := verify(account.Password, password)
-		<-a.hashing
-		if !right || !known {
-			return sluice.User{}, a.wrong()
-		}
-		a.remember(id, account.Password)
-	}
-	return sluice.User{Name: account.Username, Permissions: []string{"*"}}, nil
+	user, err = a.Directory.Identify(ctx, id)
+	return user, renewed, err
 }
 
 // parseBasic reads the credentials of the Basic scheme (RFC 7617).
 func parseBasic(credentials string) (username, password string, ok bool) {
-	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(credentials))
+	decoded, err := base64.StdEncoding.DecodeString(credentials)
 	if err != nil || !utf8.Valid(decoded) {
 		return "", "", false
 	}
@@ -116,34 +87,17 @@ func parseBasic(credentials string) (username, password string, ok bool) {
 	return username, password, ok && !control && username != "" && len(password) <= maxPassword
 }
 
-func (a *Authenticator) fingerprint(username, password string) (id [sha256.Size]byte) {
-	h := hmac.New(sha256.New, a.key)
-	h.Write([]byte(username + ":" + password)) // a name has no colon
-	return [sha256.Size]byte(h.Sum(id[:0]))
-}
-
-func (a *Authenticator) recalls(id [sha256.Size]byte, stored string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	m, ok := a.remembered[id]
-	return ok && m.stored == stored && time.Now().Before(m.until)
-}
-
-func (a *Authenticator) remember(id [sha256.Size]byte, stored string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.remembered) >= maxRemembered {
-		clear(a.remembered)
+// challenge tells how to authenticate, where that is what went wrong.
+func (a *Authenticator) challenge(err error) error {
+	e := sluice.AsError(err)
+	if e.Kind != sluice.Unauthenticated {
+		return err
 	}
-	a.remembered[id] = memory{stored, time.Now().Add(rememberFor)}
-}
-
-func (a *Authenticator) wrong() error {
-	return a.refuse("authorization-invalid", "The credentials are not valid.")
-}
-
-func (a *Authenticator) refuse(code, message string) error {
-	e := sluice.Errorf(sluice.Unauthenticated, code, "%s", message)
-	e.Challenge = `Basic realm="` + a.realm + `", charset="UTF-8"`
+	realm := `realm="` + a.Realm + `"`
+	bearer := "Bearer " + realm
+	if e.Code == "invalid_token" {
+		bearer += `, error="invalid_token"`
+	}
+	e.Challenge = []string{"Basic " + realm + `, charset="UTF-8"`, bearer, "Refresh " + realm}
 	return e
 }

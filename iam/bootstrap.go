@@ -9,9 +9,6 @@ import (
 	"sluice"
 )
 
-// AdminName is the user that the first start creates.
-const AdminName = "admin"
-
 // Bootstrap creates the admin if there is none, with the given password or one
 // that it makes up and returns: it is shown once and stored nowhere.
 func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (generated string, err error) {

@@ -1,4 +1,9 @@
-// Package iam says who is calling: it turns the Authorization header of a
-// request into a user. What a user may run is checked in one place, by package
-// command.
+// Package iam says who is calling and what they may do: users, roles and
+// clients, the Authorization header, passwords, impersonation, and the commands
+// iam.* and audit.get.
+//
+// That a user may run a command is checked in one place, by package command.
+// Tokens are issued and verified by package oidc, which asks the Directory here
+// about users and clients; where all of it is stored is package jetstream's
+// business.
 package iam

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sluice/config"
+	"sluice/iam"
 	"sluice/jetstream"
 	"sluice/serve"
 )
@@ -13,7 +14,7 @@ import (
 // The reference is generated: UPDATE_GOLDEN=1 go test ./... writes it anew.
 func TestTheReferenceIsUpToDate(t *testing.T) {
 	name := filepath.Join("..", "docs", "reference", "commands.md")
-	want := serve.Commands(config.Config{}, "", new(jetstream.Engine), nil).Reference()
+	want := serve.Commands(config.Config{}, "", new(jetstream.Engine), new(iam.Directory), nil).Reference()
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

@@ -96,10 +96,11 @@ func (s *Server) engineOptions() jetstream.Options {
 }
 
 // Commands lists every command of the service.
-func Commands(cfg config.Config, baseURL string, engine *jetstream.Engine, receiver *webhook.Receiver) command.Set {
+func Commands(cfg config.Config, baseURL string, engine *jetstream.Engine, directory *iam.Directory, receiver *webhook.Receiver) command.Set {
 	return command.NewSet(
-		func(context.Context, sluice.AuditEntry) {},
+		directory.Note,
 		webhook.Commands(engine.Webhooks(), baseURL, receiver),
+		iam.Commands(directory),
 		[]command.Command{infoCommand(cfg.Namespace, engine.Describe)},
 	)
 }
@@ -117,10 +118,22 @@ func (s *Server) handler() http.Handler {
 		Budget:    budget,
 		Log:       s.opts.Log,
 	})
+	directory := iam.NewDirectory(iam.Directory{
+		Accounts: s.engine.Accounts(),
+		Roles:    s.engine.Roles(),
+		Clients:  s.engine.Clients(),
+		Audit:    s.engine.Audit(),
+		Log:      s.opts.Log,
+	})
+	authenticator := &iam.Authenticator{
+		Directory: directory,
+		Realm:     s.cfg.Namespace,
+		Login:     directory.Login,
+	}
 	return api.New(api.Options{
-		Commands:       Commands(s.cfg, s.baseURL, s.engine, receiver),
+		Commands:       Commands(s.cfg, s.baseURL, s.engine, directory, receiver),
 		Results:        s.engine.Events(),
-		Authenticate:   iam.NewAuthenticator(s.engine.Accounts(), s.cfg.Namespace).Authenticate,
+		Authenticate:   authenticator.Authenticate,
 		Readiness:      s.readiness,
 		Draining:       s.draining.Load,
 		Version:        Version,

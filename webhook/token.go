@@ -142,7 +142,7 @@ func cutMember(body []byte, from, to int) []byte {
 }
 
 // challenge tells how to send a token.
-const challenge = `Webhook realm="webhook.receive", parameter="token"`
+var challenge = []string{`Webhook realm="webhook.receive", parameter="token"`}
 
 func missing() error {
 	e := sluice.Errorf(sluice.Unauthenticated, "token-missing", "The call carries no token; send it as the header token, as the query parameter token, or in the body.")

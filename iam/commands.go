@@ -1,0 +1,42 @@
+package iam
+
+import (
+	"regexp"
+
+	"sluice"
+	"sluice/command"
+)
+
+// Commands gives the commands about users, roles, clients and the audit log.
+func Commands(d *Directory) []command.Command {
+	return []command.Command{
+		userPutCommand(d), userGetCommand(d), userDeleteCommand(d),
+		rolePutCommand(d), roleGetCommand(d), roleDeleteCommand(d),
+		clientPutCommand(d), clientGetCommand(d), clientDeleteCommand(d),
+		passwordSetCommand(d),
+		whoamiCommand(),
+		auditGetCommand(d),
+	}
+}
+
+var (
+	validUsername = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@+-]{0,127}$`)
+	validRole     = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+	validClient   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+	permissions   = regexp.MustCompile(`^([A-Za-z0-9._@:+-]+\*?|\*)$`)
+)
+
+// invalid refuses the value of a parameter.
+func invalid(parameter, format string, args ...any) error {
+	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", format, args...)
+	e.Parameter = parameter
+	return e
+}
+
+func notFound(code, what string) error {
+	return sluice.Errorf(sluice.NotFound, code, "There is no %s.", what)
+}
+
+func builtin(what string) error {
+	return sluice.Errorf(sluice.Conflict, "built-in", "%s is built in and stays as it is.", what)
+}

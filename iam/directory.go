@@ -1,0 +1,79 @@
+package iam
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"sluice"
+	"sluice/throttle"
+)
+
+// A Directory knows users, roles and clients. It implements sluice.Directory.
+type Directory struct {
+	Accounts sluice.Records[sluice.Account]
+	Roles    sluice.Records[sluice.Role]
+	Clients  sluice.Records[sluice.Client]
+	Audit    sluice.Audit
+	Log      *slog.Logger
+
+	dummy     func() string     // hash that unknown users are checked against
+	hashing   chan struct{}     // bounds the cores that hash passwords
+	pairs     *throttle.Backoff // wrong passwords by account and address
+	addresses *throttle.Backoff // wrong passwords by address
+	recent    *recent
+}
+
+// NewDirectory gives a directory over its stores.
+func NewDirectory(d Directory) *Directory {
+	d.dummy = sync.OnceValue(func() string { return HashPassword(rand.Text()) })
+	d.hashing = make(chan struct{}, runtime.NumCPU())
+	d.pairs = &throttle.Backoff{Free: 5, First: time.Second, Longest: 15 * time.Minute}
+	d.addresses = &throttle.Backoff{Free: 100, First: time.Second, Longest: 15 * time.Minute}
+	d.recent = newRecent()
+	return &d
+}
+
+// User implements sluice.Directory.
+func (d *Directory) User(ctx context.Context, username string) (sluice.User, error) {
+	if username == AnonymousName {
+		return d.userWith(ctx, AnonymousName, []string{"anonymous"})
+	}
+	account, err := d.Accounts.Get(ctx, username)
+	if err != nil {
+		return sluice.User{}, err
+	}
+	if account == nil || account.Disabled {
+		return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "user-gone", "The user does not exist any more, or is disabled.")
+	}
+	return d.userWith(ctx, account.Username, account.Roles)
+}
+
+// Client implements sluice.Directory.
+func (d *Directory) Client(ctx context.Context, id string) (*sluice.Client, error) {
+	if id == ClientName {
+		return &sluice.Client{ID: ClientName, Grants: []string{"password", "refresh_token"}}, nil
+	}
+	return d.Clients.Get(ctx, id)
+}
+
+// Identify gives the user that a token stands for, with what they may do now.
+func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.User, error) {
+	switch {
+	case id.Roles != nil:
+		return d.userWith(ctx, id.Username, id.Roles)
+	case id.Client:
+		client, err := d.Client(ctx, id.ClientID)
+		if err != nil {
+			return sluice.User{}, err
+		}
+		if client == nil {
+			return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "client-gone", "The client does not exist any more.")
+		}
+		return d.userWith(ctx, id.Username, client.Roles)
+	}
+	return d.User(ctx, id.Username)
+}

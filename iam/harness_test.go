@@ -1,0 +1,99 @@
+package iam
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/jetstream"
+)
+
+// newDirectory gives a directory on a real engine, with an admin whose password
+// is "admin-password".
+func newDirectory(t testing.TB) *Directory {
+	t.Helper()
+	engine, err := jetstream.Open(context.Background(), jetstream.Options{
+		Dir:           t.TempDir(),
+		EventMaxAge:   time.Hour,
+		EventMaxBytes: 64 << 20,
+		ResultTTL:     time.Hour,
+		Log:           slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(engine.Close)
+	d := NewDirectory(Directory{
+		Accounts: engine.Accounts(),
+		Roles:    engine.Roles(),
+		Clients:  engine.Clients(),
+		Audit:    engine.Audit(),
+		Log:      slog.New(slog.DiscardHandler),
+	})
+	if _, err := Bootstrap(context.Background(), d.Accounts, "admin-password"); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// call runs a command as a user, with arguments as JSON.
+func call(t testing.TB, d *Directory, username, name, arguments string) (map[string]any, error) {
+	t.Helper()
+	user, err := d.User(context.Background(), username)
+	if err != nil {
+		t.Fatal(err)
+	}
+	user.Address = "192.0.2.1"
+	set := command.NewSet(d.Note, Commands(d))
+	cmd, ok := set.Find(name)
+	if !ok {
+		t.Fatalf("there is no command %s", name)
+	}
+	var values map[string]any
+	dec := json.NewDecoder(strings.NewReader(arguments))
+	dec.UseNumber()
+	if err := dec.Decode(&values); err != nil {
+		t.Fatal(err)
+	}
+	var args command.Args
+	for name, value := range values {
+		args = append(args, command.Arg{Name: name, Value: value})
+	}
+	out, err := set.Call(sluice.WithUser(context.Background(), user), cmd, args)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer map[string]any
+	_ = json.Unmarshal(encoded, &answer) // lists have no need of it
+	return answer, nil
+}
+
+// must is call for what has to work.
+func must(t testing.TB, d *Directory, username, name, arguments string) map[string]any {
+	t.Helper()
+	answer, err := call(t, d, username, name, arguments)
+	if err != nil {
+		t.Fatalf("%s %s as %s: %v", name, arguments, username, err)
+	}
+	return answer
+}
+
+// wantCode checks the kind and code of an error.
+func wantCode(t testing.TB, err error, kind sluice.Kind, code string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("it succeeded, want %s", code)
+	}
+	if e := sluice.AsError(err); e.Kind != kind || e.Code != code {
+		t.Fatalf("got kind %d, code %s (%v), want kind %d, code %s", e.Kind, e.Code, err, kind, code)
+	}
+}

@@ -1,0 +1,88 @@
+package iam
+
+import (
+	"context"
+	"time"
+
+	"sluice"
+	"sluice/throttle"
+)
+
+const (
+	maxPassword = 1 << 10
+	hashWait    = 2 * time.Second
+)
+
+// Login implements sluice.Directory.
+func (d *Directory) Login(ctx context.Context, username, password, address string) (sluice.User, error) {
+	account, err := d.Accounts.Get(ctx, username)
+	if err != nil {
+		return sluice.User{}, err
+	}
+	stored := ""
+	if account != nil && !account.Disabled {
+		stored = account.Password
+	}
+	if d.recent.has(username, password, stored) {
+		return d.userWith(ctx, username, account.Roles)
+	}
+	return d.Throttled(ctx, username, address, func() (sluice.User, error) {
+		right, err := d.verify(stored, password)
+		if err != nil {
+			return sluice.User{}, err
+		}
+		if !right {
+			return sluice.User{}, wrongCredentials()
+		}
+		d.recent.add(username, password, stored)
+		return d.userWith(ctx, username, account.Roles)
+	})
+}
+
+// verify checks a password against what is stored. Where nothing is, it costs
+// the same and fails.
+func (d *Directory) verify(stored, password string) (bool, error) {
+	if len(password) > maxPassword {
+		return false, nil
+	}
+	select {
+	case d.hashing <- struct{}{}:
+		defer func() { <-d.hashing }()
+	case <-time.After(hashWait):
+		e := sluice.Errorf(sluice.Unavailable, "login-busy", "Too many passwords are being checked. Try again soon.")
+		e.RetryAfter = hashWait
+		return false, e
+	}
+	if stored == "" {
+		verify(d.dummy(), password)
+		return false, nil
+	}
+	return verify(stored, password), nil
+}
+
+// Throttled runs a check of credentials, unless too many went wrong before for
+// this account from this address, or from this address at all.
+func (d *Directory) Throttled(ctx context.Context, username, address string, check func() (sluice.User, error)) (sluice.User, error) {
+	network := throttle.Network(address)
+	pair := username + "\x00" + network
+	if wait := max(d.pairs.Wait(pair), d.addresses.Wait(network)); wait > 0 {
+		e := sluice.Errorf(sluice.Throttled, "too-many-logins", "Too many wrong credentials came from this address.")
+		e.RetryAfter = wait
+		return sluice.User{}, e
+	}
+	user, err := check()
+	if err == nil {
+		d.pairs.Succeed(pair)
+		return user, nil
+	}
+	if sluice.AsError(err).Kind == sluice.Unauthenticated {
+		d.pairs.Fail(pair)
+		d.addresses.Fail(network)
+		d.Note(ctx, sluice.AuditEntry{Username: username, Address: address, Command: "login", Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code})
+	}
+	return sluice.User{}, err
+}
+
+func wrongCredentials() error {
+	return sluice.Errorf(sluice.Unauthenticated, "authorization-invalid", "The credentials are not valid.")
+}

@@ -1,0 +1,118 @@
+package iam
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sluice"
+	"sluice/throttle"
+)
+
+func TestWrongPasswordsAreThrottledByAccountAndAddress(t *testing.T) {
+	d := newDirectory(t)
+	must(t, d, "admin", "iam.user.put", `{"username":"ada","password":"correct horse"}`)
+	attacker, other := "198.51.100.7", "192.0.2.1"
+	for range d.pairs.Free {
+		_, err := d.Login(t.Context(), "admin", "wrong", attacker)
+		wantCode(t, err, sluice.Unauthenticated, "authorization-invalid")
+	}
+	_, err := d.Login(t.Context(), "admin", "admin-password", attacker)
+	wantCode(t, err, sluice.Throttled, "too-many-logins")
+	if wait := sluice.AsError(err).RetryAfter; wait <= 0 {
+		t.Errorf("the wait is %s", wait)
+	}
+	if _, err := d.Login(t.Context(), "admin", "admin-password", other); err != nil {
+		t.Errorf("the owner is locked out from elsewhere: %v", err)
+	}
+	if _, err := d.Login(t.Context(), "ada", "correct horse", attacker); err != nil {
+		t.Errorf("another account from the same address is locked out: %v", err)
+	}
+}
+
+func TestAThrottleUnlocksItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &throttle.Backoff{Free: 5, First: time.Second, Longest: time.Minute}
+		for range 5 {
+			if wait := b.Wait("x"); wait != 0 {
+				t.Fatalf("the first tries wait %s", wait)
+			}
+			b.Fail("x")
+		}
+		for _, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+			if wait := b.Wait("x"); wait != want {
+				t.Errorf("the wait is %s, want %s", wait, want)
+			}
+			time.Sleep(want)
+			if wait := b.Wait("x"); wait != 0 {
+				t.Errorf("after %s there are still %s to wait", want, wait)
+			}
+			b.Fail("x")
+		}
+		for range 100 {
+			b.Fail("x")
+		}
+		if wait := b.Wait("x"); wait != time.Minute {
+			t.Errorf("the longest wait is %s", wait)
+		}
+		time.Sleep(3 * time.Minute)
+		b.Fail("x")
+		if wait := b.Wait("x"); wait != 0 {
+			t.Errorf("after a quiet time the first failure costs %s", wait)
+		}
+	})
+}
+
+func TestUnknownUsersCostTheSame(t *testing.T) {
+	d := newDirectory(t)
+	d.dummy() // made once, at the first unknown user
+	hashes := func(username string) time.Duration {
+		began := time.Now()
+		_, err := d.Login(t.Context(), username, "wrong", "192.0.2.1")
+		wantCode(t, err, sluice.Unauthenticated, "authorization-invalid")
+		return time.Since(began)
+	}
+	known, unknown := hashes("admin"), hashes("nobody")
+	// One password hash each: the figures are logged, what is checked is that
+	// neither answers without one, which would be a thousand times faster.
+	t.Logf("known user %s, unknown user %s", known, unknown)
+	if unknown < known/20 {
+		t.Errorf("an unknown user is told from a known one by time: %s and %s", unknown, known)
+	}
+}
+
+func TestHashingIsBoundToItsCores(t *testing.T) {
+	d := newDirectory(t)
+	for range cap(d.hashing) {
+		d.hashing <- struct{}{} // all cores are busy
+	}
+	if cap(d.hashing) != runtime.NumCPU() {
+		t.Errorf("%d passwords may be hashed at a time", cap(d.hashing))
+	}
+	var busy atomic.Int32
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			_, err := d.Login(t.Context(), "admin", "wrong", string(rune('a'+i)))
+			if err != nil && sluice.AsError(err).Code == "login-busy" && sluice.AsError(err).RetryAfter > 0 {
+				busy.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if busy.Load() != 20 {
+		t.Errorf("%d of 20 were told to come again", busy.Load())
+	}
+	<-d.hashing
+	if _, err := d.Login(t.Context(), "admin", "admin-password", "192.0.2.1"); err != nil {
+		t.Error(err)
+	}
+	// Remembered: needs no hash, so no free core either.
+	d.hashing <- struct{}{}
+	if _, err := d.Login(t.Context(), "admin", "admin-password", "192.0.2.1"); err != nil {
+		t.Errorf("a remembered password was hashed again: %v", err)
+	}
+}

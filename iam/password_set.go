@@ -1,0 +1,73 @@
+package iam
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/command"
+)
+
+type passwordSetParams struct {
+	Username string  `json:"username" audit:"yes" doc:"Whose password to set; default: your own."`
+	Password string  `json:"password" required:"true" doc:"The new password, of at most 1024 bytes."`
+	Current  *string `json:"current" doc:"The password so far; needed for your own."`
+}
+
+func passwordSetCommand(d *Directory) command.Command {
+	return command.New("iam.password.set", "Set your own password, or, with the permission iam.user.put, that of another user.",
+		func(ctx context.Context, p passwordSetParams) (userView, error) {
+			caller := sluice.UserFrom(ctx)
+			if p.Username == "" {
+				p.Username = caller.Name
+			}
+			if err := d.maySetPassword(ctx, caller, p); err != nil {
+				return userView{}, err
+			}
+			hash, warnings, err := newPassword(&p.Password)
+			if err != nil {
+				return userView{}, err
+			}
+			account, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
+				if before == nil {
+					return nil, notFound("user-not-found", "user of that name")
+				}
+				if err := d.mayGrant(ctx, before.Roles); err != nil {
+					return nil, err
+				}
+				after := *before
+				after.Password, after.Updated = hash, now()
+				return &after, nil
+			})
+			if err != nil {
+				return userView{}, err
+			}
+			shown := showUser(account)
+			shown.Warnings = warnings
+			return shown, nil
+		})
+}
+
+// maySetPassword checks the current password of who sets their own, else the
+// permission to set others'.
+func (d *Directory) maySetPassword(ctx context.Context, caller sluice.User, p passwordSetParams) error {
+	if p.Username != caller.Name {
+		if !caller.May("iam.user.put") {
+			return sluice.Errorf(sluice.Forbidden, "forbidden", "To set another user's password you need the permission iam.user.put.")
+		}
+		return checkUsername(p.Username)
+	}
+	if p.Current == nil {
+		e := sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter current is required to set your own password.")
+		e.Parameter = "current"
+		return e
+	}
+	if _, err := d.Login(ctx, caller.Name, *p.Current, caller.Address); err != nil {
+		if sluice.AsError(err).Kind != sluice.Unauthenticated {
+			return err
+		}
+		e := sluice.Errorf(sluice.Forbidden, "password-wrong", "The current password is not right.")
+		e.Parameter = "current"
+		return e
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package iam
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"sluice"
+	"sluice/command"
+)
+
+type roleGetParams struct {
+	Role string `json:"role" doc:"Name of the one role to show. Without it all are listed."`
+}
+
+func roleGetCommand(d *Directory) command.Command {
+	return command.New("iam.role.get", "List the roles with their permissions, or show the one of that name.",
+		func(ctx context.Context, p roleGetParams) (any, error) {
+			if p.Role != "" {
+				role, err := d.role(ctx, p.Role)
+				if err != nil {
+					return nil, err
+				}
+				if role == nil {
+					return nil, notFound("role-not-found", "role of that name")
+				}
+				return *role, nil
+			}
+			byName := make(map[string]sluice.Role)
+			for name, permissions := range builtinRoles {
+				byName[name] = sluice.Role{Name: name, Permissions: permissions}
+			}
+			for _, role := range d.Roles.All() {
+				byName[role.Name] = *role
+			}
+			roles := make([]sluice.Role, 0, len(byName))
+			for _, role := range byName {
+				roles = append(roles, role)
+			}
+			slices.SortFunc(roles, func(a, b sluice.Role) int { return cmp.Compare(a.Name, b.Name) })
+			return roles, nil
+		}, command.ReadOnly, command.Answers([]sluice.Role{}, sluice.Role{}))
+}

@@ -1,0 +1,110 @@
+package iam
+
+import (
+	"context"
+	"slices"
+
+	"sluice"
+)
+
+// Names that exist without being stored.
+const (
+	AdminName     = "admin"         // the first user, and the role that may do everything
+	AnonymousName = "anonymousUser" // who pipelines run as that a webhook has started
+	ClientName    = "sluice"        // the public client of the command line and of people
+)
+
+// builtinRoles are there from the start. All but admin can be redefined.
+var builtinRoles = map[string][]string{
+	AdminName: {"*"},
+	"developer": {
+		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
+		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request",
+		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info",
+	},
+	"viewer": {sluice.ReadPermission, "iam.password.set"},
+	"anonymous": {
+		"log", "set", "assert", "fail", "exit", "wait", "convert.*",
+		"event.receive", "iam.whoami", "iam.run.as", "iam.authorize",
+	},
+}
+
+// role gives a role, nil if there is none.
+func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error) {
+	stored, err := d.Roles.Get(ctx, name)
+	if stored != nil || err != nil {
+		return stored, err
+	}
+	if permissions, ok := builtinRoles[name]; ok {
+		return &sluice.Role{Name: name, Permissions: permissions}, nil
+	}
+	return nil, nil
+}
+
+// userWith gives a user with the permissions that roles have by now. Roles that
+// don't exist give none.
+func (d *Directory) userWith(ctx context.Context, name string, roles []string) (sluice.User, error) {
+	user := sluice.User{Name: name, Roles: roles}
+	for _, name := range roles {
+		role, err := d.role(ctx, name)
+		if err != nil {
+			return sluice.User{}, err
+		}
+		if role != nil {
+			user.Permissions = append(user.Permissions, role.Permissions...)
+		}
+	}
+	return user, nil
+}
+
+// mayGrant refuses to hand out, or to lay hands on, more than the caller has:
+// else who may edit users could make themselves an administrator.
+func (d *Directory) mayGrant(ctx context.Context, roles []string) error {
+	granted, err := d.userWith(ctx, "", roles)
+	if err != nil {
+		return err
+	}
+	return mayGive(sluice.UserFrom(ctx), granted.Permissions)
+}
+
+func mayGive(caller sluice.User, permissions []string) error {
+	for _, p := range permissions {
+		if !caller.May(p) {
+			return sluice.Errorf(sluice.Forbidden, "forbidden", "This reaches further than your own permissions: you lack %s.", p)
+		}
+	}
+	return nil
+}
+
+// checkRoles refuses names of roles that don't exist.
+func (d *Directory) checkRoles(ctx context.Context, roles []string) error {
+	for _, name := range roles {
+		role, err := d.role(ctx, name)
+		if err != nil {
+			return err
+		}
+		if role == nil {
+			e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "There is no role of the name %q; iam.role.get lists those there are.", name)
+			e.Parameter = "roles"
+			return e
+		}
+	}
+	return nil
+}
+
+func isAdmin(a *sluice.Account) bool {
+	return !a.Disabled && a.Password != "" && slices.Contains(a.Roles, AdminName)
+}
+
+// keepsAdmin refuses a change after which nobody could administer the service.
+func keepsAdmin(before, after *sluice.Account, all map[string]*sluice.Account) error {
+	if before == nil || !isAdmin(before) || after != nil && isAdmin(after) {
+		return nil
+	}
+	for _, other := range all {
+		if other.Username != before.Username && isAdmin(other) {
+			return nil
+		}
+	}
+	return sluice.Errorf(sluice.Conflict, "last-admin", "This is the last administrator who can log in; make another one first.")
+}

@@ -1,0 +1,36 @@
+package iam
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/command"
+)
+
+type userDeleteParams struct {
+	Username string `json:"username" required:"true" audit:"yes" doc:"Name of the user to delete."`
+}
+
+type userDeleted struct {
+	Username string `json:"username"`
+	Deleted  bool   `json:"deleted"`
+}
+
+func userDeleteCommand(d *Directory) command.Command {
+	return command.New("iam.user.delete", "Delete a user: passwords and tokens of that user are refused from then on.",
+		func(ctx context.Context, p userDeleteParams) (userDeleted, error) {
+			if err := checkUsername(p.Username); err != nil {
+				return userDeleted{}, err
+			}
+			_, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
+				if before == nil {
+					return nil, notFound("user-not-found", "user of that name")
+				}
+				if err := d.mayGrant(ctx, before.Roles); err != nil {
+					return nil, err
+				}
+				return nil, keepsAdmin(before, nil, all)
+			})
+			return userDeleted{p.Username, err == nil}, err
+		})
+}

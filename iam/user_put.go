@@ -1,0 +1,106 @@
+package iam
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+type userPutParams struct {
+	Username string   `json:"username" required:"true" audit:"yes" doc:"Name of the user: letters, digits and . _ @ + -"`
+	Password *string  `json:"password" doc:"New password, of at most 1024 bytes. Without one, a new user can't log in."`
+	Roles    []string `json:"roles" doc:"Roles the user has from now on."`
+	Disabled *bool    `json:"disabled" doc:"Whether the user is kept from logging in and from using tokens."`
+}
+
+// A userView is an account as commands show it: without the password.
+type userView struct {
+	Username string     `json:"username"`
+	Roles    []string   `json:"roles"`
+	Disabled bool       `json:"disabled"`
+	Created  *time.Time `json:"created,omitempty"`
+	Updated  *time.Time `json:"updated,omitempty"`
+	Warnings []string   `json:"warnings,omitempty"`
+}
+
+func showUser(a *sluice.Account) userView {
+	return userView{Username: a.Username, Roles: a.Roles, Disabled: a.Disabled, Created: &a.Created, Updated: &a.Updated}
+}
+
+func userPutCommand(d *Directory) command.Command {
+	return command.New("iam.user.put", "Create a user, or edit the one of that name: what is not given keeps its value.",
+		func(ctx context.Context, p userPutParams) (userView, error) {
+			if err := checkUsername(p.Username); err != nil {
+				return userView{}, err
+			}
+			hash, warnings, err := newPassword(p.Password)
+			if err != nil {
+				return userView{}, err
+			}
+			if err := d.checkRoles(ctx, p.Roles); err != nil {
+				return userView{}, err
+			}
+			if err := d.mayGrant(ctx, p.Roles); err != nil {
+				return userView{}, err
+			}
+			account, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
+				after := &sluice.Account{Username: p.Username, Roles: []string{}, Created: now()}
+				if before != nil {
+					if err := d.mayGrant(ctx, before.Roles); err != nil {
+						return nil, err
+					}
+					copied := *before
+					after = &copied
+				}
+				after.Updated = now()
+				if p.Password != nil {
+					after.Password = hash
+				}
+				if p.Roles != nil {
+					after.Roles = slices.Compact(slices.Sorted(slices.Values(p.Roles)))
+				}
+				if p.Disabled != nil {
+					after.Disabled = *p.Disabled
+				}
+				return after, keepsAdmin(before, after, all)
+			})
+			if err != nil {
+				return userView{}, err
+			}
+			if account.Password == "" {
+				warnings = append(warnings, "The user has no password and can't log in; iam.password.set gives one.")
+			}
+			shown := showUser(account)
+			shown.Warnings = warnings
+			return shown, nil
+		})
+}
+
+func checkUsername(username string) error {
+	if username == AnonymousName {
+		return builtin("The user " + AnonymousName)
+	}
+	if !validUsername.MatchString(username) {
+		return invalid("username", "The parameter username must be 1 to 128 letters, digits and . _ @ + -, starting with a letter or digit.")
+	}
+	return nil
+}
+
+// newPassword gives the hash of a password, if one is given.
+func newPassword(password *string) (hash string, warnings []string, err error) {
+	if password == nil {
+		return "", nil, nil
+	}
+	if *password == "" || len(*password) > maxPassword {
+		return "", nil, invalid("password", "The parameter password must have 1 to %d bytes.", maxPassword)
+	}
+	if len(*password) < 8 {
+		warnings = []string{"The password is shorter than 8 characters."}
+	}
+	return HashPassword(*password), warnings, nil
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,30 @@
+package iam
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/command"
+)
+
+type me struct {
+	Username    string   `json:"username"`
+	Roles       []string `json:"roles"`
+	Permissions []string `json:"permissions"`
+}
+
+func whoamiCommand() command.Command {
+	return command.New("iam.whoami", "Tell who you are and what you may do.",
+		func(ctx context.Context, _ struct{}) (me, error) {
+			user := sluice.UserFrom(ctx)
+			return me{user.Name, orEmpty(user.Roles), orEmpty(user.Permissions)}, nil
+		}, command.ReadOnly)
+}
+
+// orEmpty makes a list show as [] rather than null.
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
