@@ -38,15 +38,17 @@ const (
 	resultPath  = "/api/v3/result"
 )
 
-type api struct {
+// API serves everything under one address. It is an http.Handler.
+type API struct {
 	Options
+	handler  http.Handler
 	inFlight atomic.Int64
 	misses   *throttle.Limiter // polls for unknown results, by client address
 }
 
-// New gives the handler of the API.
-func New(o Options) http.Handler {
-	a := &api{
+// New gives the API.
+func New(o Options) *API {
+	a := &API{
 		Options: o,
 		misses:  throttle.New(60, time.Second),
 	}
@@ -60,8 +62,15 @@ func New(o Options) http.Handler {
 	mux.HandleFunc("/healthz", a.handle(a.healthz))
 	mux.HandleFunc("/readyz", a.handle(a.readyz))
 	mux.HandleFunc("/", a.handle(notFound))
-	return a.guard(mux)
+	a.handler = a.guard(mux)
+	return a
 }
+
+// ServeHTTP implements http.Handler.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+
+// InFlight tells how many calls are being handled.
+func (a *API) InFlight() int { return int(a.inFlight.Load()) }
 
 // Headers of every answer, shared since nobody changes them.
 var (
@@ -71,7 +80,7 @@ var (
 )
 
 // guard does what every request needs, before it reaches its handler.
-func (a *api) guard(next http.Handler) http.Handler {
+func (a *API) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header["Cache-Control"] = noStore
@@ -92,7 +101,7 @@ func (a *api) guard(next http.Handler) http.Handler {
 	})
 }
 
-func (a *api) recover(w http.ResponseWriter, r *http.Request) {
+func (a *API) recover(w http.ResponseWriter, r *http.Request) {
 	switch v := recover(); v {
 	case nil:
 	case http.ErrAbortHandler:
@@ -104,7 +113,7 @@ func (a *api) recover(w http.ResponseWriter, r *http.Request) {
 }
 
 // handle makes a handler of a function that has written nothing if it fails.
-func (a *api) handle(serve command.Endpoint) http.HandlerFunc {
+func (a *API) handle(serve command.Endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := serve(w, r); err != nil {
 			a.fail(w, r, err)
@@ -114,7 +123,7 @@ func (a *api) handle(serve command.Endpoint) http.HandlerFunc {
 
 // limit refuses calls beyond the bound on calls at the same time: a caller that
 // is told at once can try again, one that queues too long has given up.
-func (a *api) limit(serve command.Endpoint) command.Endpoint {
+func (a *API) limit(serve command.Endpoint) command.Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		defer a.inFlight.Add(-1)
 		if a.inFlight.Add(1) > int64(a.MaxInFlight) {
@@ -124,7 +133,7 @@ func (a *api) limit(serve command.Endpoint) command.Endpoint {
 	}
 }
 
-func (a *api) limitHandler(next http.Handler) http.Handler {
+func (a *API) limitHandler(next http.Handler) http.Handler {
 	return a.handle(a.limit(func(w http.ResponseWriter, r *http.Request) error {
 		next.ServeHTTP(w, r)
 		return nil

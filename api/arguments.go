@@ -16,7 +16,7 @@ const maxArguments = 1 << 20
 
 // arguments collects a call's arguments from the query, a form body, or a JSON
 // object body. Which of them a command takes is the command's business.
-func (a *api) arguments(w http.ResponseWriter, r *http.Request) (command.Args, error) {
+func (a *API) arguments(w http.ResponseWriter, r *http.Request) (command.Args, error) {
 	args, err := formArguments(r.URL.RawQuery)
 	if err != nil {
 		return nil, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")

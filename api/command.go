@@ -2,14 +2,16 @@ package api
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
+	"net/url"
 
 	"sluice"
 	"sluice/command"
 )
 
 // command calls the command that the path names.
-func (a *api) command(w http.ResponseWriter, r *http.Request) error {
+func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if a.Draining() {
 		e := busy("draining", "The server is stopping.")
 		e.Close = true
@@ -38,7 +40,7 @@ func (a *api) command(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, r, out)
+	return answer(w, r, args, out)
 }
 
 func methodsOf(cmd command.Command) string {
@@ -48,7 +50,7 @@ func methodsOf(cmd command.Command) string {
 	return "POST"
 }
 
-func (a *api) unknownCommand(name string) error {
+func (a *API) unknownCommand(name string) error {
 	hint := "/openapi.json lists those there are"
 	if near := a.Commands.Nearest(name); near != "" {
 		hint = "did you mean " + near + "?"
@@ -57,11 +59,14 @@ func (a *api) unknownCommand(name string) error {
 }
 
 // answer writes what a command returned.
-func answer(w http.ResponseWriter, r *http.Request, out any) error {
+func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) error {
 	if page, ok := out.(command.Paged); ok {
 		items, next := page.Page()
 		if next != "" {
-			query := r.URL.Query()
+			query := url.Values{} // wherever the arguments came from
+			for _, arg := range args {
+				query.Set(arg.Name, fmt.Sprint(arg.Value))
+			}
 			query.Set("after", next)
 			w.Header().Set("Link", "<"+r.URL.Path+"?"+query.Encode()+`>; rel="next"`)
 		}

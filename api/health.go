@@ -3,12 +3,12 @@ package api
 import "net/http"
 
 // healthz tells that the process runs.
-func (a *api) healthz(w http.ResponseWriter, r *http.Request) error {
+func (a *API) healthz(w http.ResponseWriter, r *http.Request) error {
 	return health(w, r, map[string]any{"status": "ok"})
 }
 
 // readyz tells whether calls are welcome.
-func (a *api) readyz(w http.ResponseWriter, r *http.Request) error {
+func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	detail, err := a.Readiness()
 	if err != nil {
 		return err

@@ -56,10 +56,13 @@ func (l *limitListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener.
-func (l *limitListener) Close() error {
-	l.closeOnce.Do(func() { close(l.closed) })
-	return l.Listener.Close()
+// Close implements net.Listener. Closing it again does nothing.
+func (l *limitListener) Close() (err error) {
+	l.closeOnce.Do(func() {
+		close(l.closed)
+		err = l.Listener.Close()
+	})
+	return err
 }
 
 // enter counts a connection, or gives nil if its client has too many.

@@ -14,7 +14,7 @@ type object = map[string]any
 
 // openAPI gives the endpoint that describes the API. The commands don't change
 // while the service runs, so the document is made once.
-func (a *api) openAPI() command.Endpoint {
+func (a *API) openAPI() command.Endpoint {
 	document, err := json.MarshalIndent(OpenAPI(a.Commands, a.Version, a.BaseURL), "", "  ")
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

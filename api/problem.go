@@ -40,8 +40,16 @@ var statusOf = map[sluice.Kind]int{
 	sluice.Unavailable:      http.StatusServiceUnavailable,
 }
 
+// refusedBodyWait is how long the body of a refused call may take to arrive, so
+// that the connection can be used on.
+const refusedBodyWait = time.Second
+
 // fail answers a request with an error.
-func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
+func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Body != http.NoBody {
+		// net/http reads what is left of a body, however long that takes.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(min(a.Pace.Idle, refusedBodyWait)))
+	}
 	e := sluice.AsError(err)
 	status := statusOf[e.Kind]
 	if status >= http.StatusInternalServerError && e.Err != nil {

@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"sluice"
+	"sluice/command"
 	"sluice/throttle"
 )
 
 // result answers a poll. Whoever holds the correlation id may ask.
-func (a *api) result(w http.ResponseWriter, r *http.Request) error {
+func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return notAllowed("GET")
 	}
@@ -22,11 +23,15 @@ func (a *api) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	redirect, err := command.Flag(query, "pollingRedirectEnabled")
+	if err != nil {
+		return err
+	}
 	result, err := a.Results.Result(r.Context(), id)
 	if err != nil {
 		return a.throttleMisses(r, err)
 	}
-	result.PollingRedirectEnabled = query.Get("pollingRedirectEnabled") == "true"
+	result.PollingRedirectEnabled = redirect
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
 	header.Set("svc-result-correlationid", result.CorrelationID)
@@ -54,7 +59,7 @@ func correlationID(query url.Values) (string, error) {
 }
 
 // throttleMisses bounds how often an address may ask for what isn't there.
-func (a *api) throttleMisses(r *http.Request, err error) error {
+func (a *API) throttleMisses(r *http.Request, err error) error {
 	if sluice.AsError(err).Kind != sluice.Gone {
 		return err
 	}

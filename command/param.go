@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -217,6 +218,19 @@ func (p Param) parse(arg any) (any, error) {
 		return s, nil
 	}
 	return nil, p.invalid("parameter-invalid", "must be %s", p.Wants())
+}
+
+// Flag reads a boolean of a query, for endpoints that take theirs apart
+// themselves. Not given, or empty, is false.
+func Flag(query url.Values, name string) (bool, error) {
+	if query.Get(name) == "" {
+		return false, nil
+	}
+	value, err := Param{Name: name, Type: "boolean"}.parse(Text(query.Get(name)))
+	if err != nil {
+		return false, err
+	}
+	return value == true, nil
 }
 
 // stringsOf gives the items of a list, or of a text with commas.

@@ -27,6 +27,15 @@ type Config struct {
 	NATSCredentials string `name:"nats-credentials" doc:"file with credentials for the external engine"`
 	NATSReplicas    int    `name:"nats-replicas" default:"1" doc:"copies the external engine keeps of everything"`
 
+	AccessTTL        time.Duration `name:"access-ttl" default:"5m" doc:"how long an access token is valid"`
+	RefreshTTL       time.Duration `name:"refresh-ttl" default:"720h" doc:"how long a login can be renewed"`
+	KeyRotation      time.Duration `name:"key-rotation" default:"720h" doc:"how often the key that signs tokens is replaced"`
+	AuthIssuer       string        `name:"auth-issuer" doc:"URL of an external OpenID provider, instead of the embedded issuer"`
+	AuthClientID     string        `name:"auth-client-id" doc:"client id at the external provider"`
+	AuthClientSecret string        `name:"auth-client-secret" doc:"secret of that client; better given as a variable than as a flag"`
+	AuthAudience     string        `name:"auth-audience" doc:"audience that access tokens of the external provider must have; default: the client id"`
+	AuthRolesClaim   string        `name:"auth-roles-claim" default:"realm_access.roles" doc:"claim of the external provider's tokens that holds the roles"`
+
 	ResultWait    time.Duration `name:"result-wait" default:"300ms" doc:"how long a call waits for its pipelines before it answers processing"`
 	ResultTTL     time.Duration `name:"result-ttl" default:"1h" doc:"how long a result can be read"`
 	EventMaxAge   time.Duration `name:"event-max-age" default:"168h" doc:"how long events are kept"`
@@ -67,6 +76,9 @@ func (c *Config) check() error {
 	if c.EventMaxAge < c.ResultTTL {
 		return errors.New("event-max-age: must be at least result-ttl, since results are read from events")
 	}
+	if c.AuthIssuer != "" && c.AuthClientID == "" {
+		return errors.New("auth-client-id: needed with auth-issuer")
+	}
 	if err := c.checkPublicURL(); err != nil {
 		return err
 	}
@@ -87,6 +99,9 @@ func (c *Config) checkPublicURL() error {
 func (c *Config) checkPositive() error {
 	for name, value := range map[string]int64{
 		"result-ttl":                  int64(c.ResultTTL),
+		"access-ttl":                  int64(c.AccessTTL),
+		"refresh-ttl":                 int64(c.RefreshTTL),
+		"key-rotation":                int64(c.KeyRotation),
 		"result-wait":                 int64(c.ResultWait) + 1, // may be 0
 		"max-in-flight":               int64(c.MaxInFlight),
 		"max-connections":             int64(c.MaxConnections),

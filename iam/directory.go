@@ -20,6 +20,9 @@ type Directory struct {
 	Audit    sluice.Audit
 	Log      *slog.Logger
 
+	// PasswordChanged ends what was begun with a user's old password.
+	PasswordChanged func(ctx context.Context, username string) error
+
 	dummy     func() string     // hash that unknown users are checked against
 	hashing   chan struct{}     // bounds the cores that hash passwords
 	pairs     *throttle.Backoff // wrong passwords by account and address
@@ -34,6 +37,9 @@ func NewDirectory(d Directory) *Directory {
 	d.pairs = &throttle.Backoff{Free: 5, First: time.Second, Longest: 15 * time.Minute}
 	d.addresses = &throttle.Backoff{Free: 100, First: time.Second, Longest: 15 * time.Minute}
 	d.recent = newRecent()
+	if d.PasswordChanged == nil {
+		d.PasswordChanged = func(context.Context, string) error { return nil }
+	}
 	return &d
 }
 

@@ -78,9 +78,18 @@ func (d *Directory) Throttled(ctx context.Context, username, address string, che
 	if sluice.AsError(err).Kind == sluice.Unauthenticated {
 		d.pairs.Fail(pair)
 		d.addresses.Fail(network)
-		d.Note(ctx, sluice.AuditEntry{Username: username, Address: address, Command: "login", Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code})
+		d.Note(ctx, sluice.AuditEntry{Username: d.knownName(ctx, username), Address: address, Command: "login", Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code})
 	}
 	return sluice.User{}, err
+}
+
+// knownName gives the name of a user there is. Others are left out of the audit
+// log: people type their password into the wrong field.
+func (d *Directory) knownName(ctx context.Context, username string) string {
+	if account, err := d.Accounts.Get(ctx, username); err == nil && account != nil {
+		return account.Username
+	}
+	return ""
 }
 
 func wrongCredentials() error {

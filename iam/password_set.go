@@ -41,6 +41,9 @@ func passwordSetCommand(d *Directory) command.Command {
 			if err != nil {
 				return userView{}, err
 			}
+			if err := d.PasswordChanged(ctx, p.Username); err != nil {
+				return userView{}, err
+			}
 			shown := showUser(account)
 			shown.Warnings = warnings
 			return shown, nil

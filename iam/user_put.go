@@ -70,6 +70,11 @@ func userPutCommand(d *Directory) command.Command {
 			if err != nil {
 				return userView{}, err
 			}
+			if p.Password != nil {
+				if err := d.PasswordChanged(ctx, p.Username); err != nil {
+					return userView{}, err
+				}
+			}
 			if account.Password == "" {
 				warnings = append(warnings, "The user has no password and can't log in; iam.password.set gives one.")
 			}

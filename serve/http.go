@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 
-	"sluice/api"
 	"sluice/config"
 )
 
@@ -17,8 +16,9 @@ const maxHeader = 28 << 10
 
 func (s *Server) httpServer() (*http.Server, error) {
 	server := &http.Server{
-		Handler:           s.handler(),
+		Handler:           s.api,
 		ReadHeaderTimeout: s.cfg.HeaderTimeout,
+		ReadTimeout:       s.cfg.BodyIdleTimeout, // for bodies that nobody reads; package body sets its own
 		IdleTimeout:       s.cfg.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
@@ -36,12 +36,11 @@ func (s *Server) httpServer() (*http.Server, error) {
 }
 
 func (s *Server) serve() {
-	limited := api.LimitListener(s.listener, s.cfg.MaxConnections, s.cfg.MaxConnectionsPerAddress, s.cfg.TrustedProxies)
 	var err error
 	if s.http.TLSConfig != nil {
-		err = s.http.ServeTLS(limited, "", "")
+		err = s.http.ServeTLS(s.listener, "", "")
 	} else {
-		err = s.http.Serve(limited)
+		err = s.http.Serve(s.listener)
 	}
 	if !errors.Is(err, http.ErrServerClosed) {
 		s.served <- err

@@ -37,7 +37,8 @@ func (s *Server) greet(out io.Writer) {
 }
 
 // welcome creates the admin as soon as that is possible, and prints the password
-// if it was made up, with a line to try.
+// if it was made up, with a line to try: curl asks for the password, which so
+// stays out of the shell's history.
 func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	password, err := s.CreateAdmin(ctx)
 	if err != nil {
@@ -46,12 +47,10 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 		}
 		return
 	}
-	shown := "$SLUICE_ADMIN_PASSWORD"
 	if password != "" {
-		shown = password
 		fmt.Fprintf(out, "user %s has the password %s (shown this once)\n", iam.AdminName, password)
 	}
-	fmt.Fprintf(out, "try: curl -u %s:%s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", iam.AdminName, shown, s.baseURL)
+	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", iam.AdminName, s.baseURL)
 }
 
 // tune sets the runtime for many short calls beside system calls that block,

@@ -40,6 +40,7 @@ type Server struct {
 	opts     Options
 	folder   *folder // nil with an external engine
 	engine   *jetstream.Engine
+	api      *api.API
 	http     *http.Server
 	listener net.Listener
 	baseURL  string
@@ -63,13 +64,16 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 			return nil, err
 		}
 	}
-	if s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen); err != nil {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen)
+	if err != nil {
 		return nil, fmt.Errorf("can't listen on %s: %w", cfg.Listen, err)
 	}
+	s.listener = api.LimitListener(listener, cfg.MaxConnections, cfg.MaxConnectionsPerAddress, cfg.TrustedProxies)
 	s.baseURL = baseURL(cfg, s.listener.Addr())
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, fmt.Errorf("can't start the engine: %w", err)
 	}
+	s.api = s.newAPI()
 	if s.http, err = s.httpServer(); err != nil {
 		return nil, err
 	}
@@ -105,7 +109,7 @@ func Commands(cfg config.Config, baseURL string, engine *jetstream.Engine, direc
 	)
 }
 
-func (s *Server) handler() http.Handler {
+func (s *Server) newAPI() *api.API {
 	pace := body.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)}
 	budget := body.NewBudget(int64(s.cfg.MaxBodyMemory))
 	receiver := webhook.NewReceiver(webhook.Receiver{
@@ -125,15 +129,12 @@ func (s *Server) handler() http.Handler {
 		Audit:    s.engine.Audit(),
 		Log:      s.opts.Log,
 	})
-	authenticator := &iam.Authenticator{
-		Directory: directory,
-		Realm:     s.cfg.Namespace,
-		Login:     directory.Login,
-	}
+	authenticator, issuer := s.authentication(directory)
 	return api.New(api.Options{
 		Commands:       Commands(s.cfg, s.baseURL, s.engine, directory, receiver),
 		Results:        s.engine.Events(),
 		Authenticate:   authenticator.Authenticate,
+		Auth:           issuer,
 		Readiness:      s.readiness,
 		Draining:       s.draining.Load,
 		Version:        Version,
@@ -202,12 +203,29 @@ func (s *Server) Stop() error {
 	s.draining.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
+	_ = s.listener.Close()
+	// Connections from before stay open for now: what comes on them is told
+	// to come again, instead of being cut off.
+	s.awaitCalls(ctx)
 	err := s.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errors.Join(err, s.http.Close())
 	}
 	s.close()
 	return err
+}
+
+// awaitCalls returns when no call is in flight, or ctx ends.
+func (s *Server) awaitCalls(ctx context.Context) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for s.api.InFlight() > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // close releases what Start took.

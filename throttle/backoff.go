@@ -37,7 +37,7 @@ func (b *Backoff) Fail(key string) {
 		b.since = make(map[string]failures)
 	}
 	if len(b.since) >= maxKeys {
-		b.forget(now)
+		makeRoom(b.since, func(f failures) bool { return f.until.Before(now) })
 	}
 	f := b.since[key]
 	if !f.until.IsZero() && now.Sub(f.until) > b.Longest {
@@ -56,19 +56,4 @@ func (b *Backoff) Succeed(key string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.since, key)
-}
-
-// forget drops the keys that need not wait, or else any.
-func (b *Backoff) forget(now time.Time) {
-	for key, f := range b.since {
-		if f.until.Before(now) {
-			delete(b.since, key)
-		}
-	}
-	for key := range b.since {
-		if len(b.since) < maxKeys {
-			return
-		}
-		delete(b.since, key)
-	}
 }

@@ -41,24 +41,25 @@ func (l *Limiter) Try(key string) (wait time.Duration) {
 		return over
 	}
 	if len(l.spent) >= maxKeys {
-		l.forget(now)
+		makeRoom(l.spent, func(full time.Time) bool { return full.Before(now) })
 	}
 	l.spent[key] = full
 	return 0
 }
 
-// forget drops the keys that have their whole burst back, or else any.
-func (l *Limiter) forget(now time.Time) {
-	for key, full := range l.spent {
-		if full.Before(now) {
-			delete(l.spent, key)
+// makeRoom drops what is spent from a full map, and if that is not much, any
+// other tenth of it: so that a flood of new keys doesn't search it each time.
+func makeRoom[V any](m map[string]V, spent func(V) bool) {
+	for key, value := range m {
+		if spent(value) {
+			delete(m, key)
 		}
 	}
-	for key := range l.spent {
-		if len(l.spent) < maxKeys {
+	for key := range m {
+		if len(m) <= maxKeys*9/10 {
 			return
 		}
-		delete(l.spent, key)
+		delete(m, key)
 	}
 }
 

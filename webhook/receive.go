@@ -56,7 +56,7 @@ func (rc *Receiver) receive(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
 	}
-	redirect, err := wantsRedirect(query)
+	redirect, err := command.Flag(query, "pollingRedirectEnabled")
 	if err != nil {
 		return err
 	}
@@ -187,19 +187,6 @@ func (rc *Receiver) find(in *incoming, token string) error {
 		return e
 	}
 	return unknown()
-}
-
-// wantsRedirect reads the query parameter pollingRedirectEnabled.
-func wantsRedirect(query url.Values) (bool, error) {
-	switch query.Get("pollingRedirectEnabled") {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	}
-	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter pollingRedirectEnabled must be true or false.")
-	e.Parameter = "pollingRedirectEnabled"
-	return false, e
 }
 
 // event makes the event of an admitted call.

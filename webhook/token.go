@@ -36,7 +36,7 @@ func requestToken(query url.Values, header http.Header) (string, error) {
 func agree(places ...[]string) (string, error) {
 	token := ""
 	for _, values := range places {
-		if len(values) == 0 {
+		if len(values) == 0 || len(values) == 1 && values[0] == "" {
 			continue
 		}
 		if len(values) > 1 || token != "" && canonical(values[0]) != canonical(token) {

@@ -8,6 +8,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"sluice"
 )
@@ -15,7 +16,7 @@ import (
 // Limits of a multipart body.
 const (
 	maxParts      = 256
-	maxPartHeader = 8 << 10
+	maxPartHeader = 16 << 10
 	maxBoundary   = 70 // RFC 2046
 	maxFilename   = 255
 	maxToken      = 64
@@ -51,7 +52,7 @@ func parseUpload(contentType string, body []byte) (*upload, error) {
 	up := new(upload)
 	for n := 0; ; n++ {
 		part, err := reader.NextRawPart()
-		if err == io.EOF { // wrapped, it means that the body was cut short
+		if err == io.EOF && closed(body, boundary) {
 			return up, nil
 		}
 		if err != nil {
@@ -64,6 +65,13 @@ func parseUpload(contentType string, body []byte) (*upload, error) {
 			return nil, err
 		}
 	}
+}
+
+// closed tells whether a body has the boundary that ends it. The reader takes a
+// body for ended that was cut short in the header of a part.
+func closed(body []byte, boundary string) bool {
+	end := []byte("--" + boundary + "--")
+	return bytes.HasPrefix(body, end) || bytes.Contains(body, append([]byte("\n"), end...))
 }
 
 // add takes a part up: a file, a token, or none of both.
@@ -91,20 +99,20 @@ func (u *upload) add(part *multipart.Part) error {
 // baseName makes a file name harmless: no folders, no control characters, not
 // too long.
 func baseName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	if name == "." || name == ".." || name == "/" {
 		return ""
 	}
-	name = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return -1
-		}
-		return r
-	}, name)
 	if len(name) > maxFilename {
-		name = name[:maxFilename]
+		name = strings.ToValidUTF8(name[:maxFilename], "")
 	}
-	return strings.ToValidUTF8(name, "")
+	return name
 }
 
 // appendJSON appends the payload that an upload makes. Where raw is wanted,

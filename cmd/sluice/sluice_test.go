@@ -79,6 +79,12 @@ func start(t *testing.T, cmd *exec.Cmd) *running {
 	return nil
 }
 
+// try gives the line to try, with the password that curl would ask for.
+func (r *running) try(password string) string {
+	line := strings.TrimPrefix(r.lines[len(r.lines)-1], "try: ")
+	return strings.Replace(line, "curl -u admin ", "curl -s -u admin:"+password+" ", 1)
+}
+
 func (r *running) stop(t *testing.T, signal os.Signal) {
 	t.Helper()
 	if err := r.cmd.Process.Signal(signal); err != nil {
@@ -96,10 +102,9 @@ func TestServePrintsAPasswordOnce(t *testing.T) {
 	if password == nil {
 		t.Fatalf("no password was printed:\n%s", strings.Join(r.lines, "\n"))
 	}
-	try := strings.TrimPrefix(r.lines[len(r.lines)-1], "try: ")
-	out, err := exec.Command("sh", "-c", strings.Replace(try, "curl ", "curl -s ", 1)).Output()
+	out, err := exec.Command("sh", "-c", r.try(password[1])).Output()
 	if err != nil || !strings.Contains(string(out), `"eventKey":"webhook.hello"`) {
-		t.Errorf("%s\n%v: %s", try, err, out)
+		t.Errorf("%v: %s", err, out)
 	}
 	r.stop(t, syscall.SIGTERM)
 
@@ -154,9 +159,9 @@ func TestPlainHTTPBeyondThisMachineIsWarnedOf(t *testing.T) {
 
 func TestAKilledServerComesBackWithItsEvents(t *testing.T) {
 	cmd := sluice(t, "serve", "--listen", "127.0.0.1:0")
+	cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=known")
 	r := start(t, cmd)
-	try := strings.TrimPrefix(r.lines[len(r.lines)-1], "try: ")
-	script := strings.Replace(try, "curl ", "curl -s ", 1) + ` > hook.json
+	script := r.try("known") + ` > hook.json
 token=$(sed 's/.*"uuid":"\([^"]*\)".*/\1/' hook.json)
 curl -s -H "token: $token" -d hi ` + r.url + `/api/v3/command/webhook.receive | sed 's/.*"correlationId":"\([^"]*\)".*/\1/'`
 	sh := exec.Command("sh", "-c", script)

@@ -1,0 +1,52 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+
+	"sluice"
+	"sluice/iam"
+	"sluice/oidc"
+)
+
+// authentication gives what turns Authorization headers into users, and the
+// endpoints of the embedded issuer, nil with an external provider.
+func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, http.Handler) {
+	a := &iam.Authenticator{Directory: directory, Realm: s.cfg.Namespace}
+	if s.cfg.AuthIssuer != "" {
+		provider := oidc.NewProvider(oidc.ProviderOptions{
+			Issuer:       s.cfg.AuthIssuer,
+			ClientID:     s.cfg.AuthClientID,
+			ClientSecret: s.cfg.AuthClientSecret,
+			Audience:     s.cfg.AuthAudience,
+			RolesClaim:   s.cfg.AuthRolesClaim,
+		})
+		a.Tokens = provider
+		a.Login = func(ctx context.Context, username, password, address string) (sluice.User, error) {
+			return directory.Throttled(ctx, username, address, func() (sluice.User, error) {
+				id, err := provider.Password(ctx, username, password)
+				if err != nil {
+					return sluice.User{}, err
+				}
+				return directory.Identify(ctx, id)
+			})
+		}
+		return a, nil
+	}
+	issuer := oidc.NewIssuer(oidc.IssuerOptions{
+		BaseURL:    s.baseURL,
+		Namespace:  s.cfg.Namespace,
+		Directory:  directory,
+		Sessions:   s.engine.Sessions(),
+		Keys:       s.engine.SigningKeys(),
+		AccessTTL:  s.cfg.AccessTTL,
+		RefreshTTL: s.cfg.RefreshTTL,
+		Rotation:   s.cfg.KeyRotation,
+		Log:        s.opts.Log,
+	})
+	directory.PasswordChanged = func(ctx context.Context, username string) error {
+		return issuer.EndSessions(ctx, func(session *sluice.Session) bool { return session.Username == username })
+	}
+	a.Tokens, a.Login = issuer, directory.Login
+	return a, issuer.Handler()
+}

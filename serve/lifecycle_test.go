@@ -1,0 +1,194 @@
+package serve_test
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice/serve"
+)
+
+// TestRestart: a server finds again what an earlier one on its folder stored.
+func TestRestart(t *testing.T) {
+	s := start(t)
+	kept := s.create("webhook.kept", "payloadType", "raw", "maxPayloadLength", 10)
+	deleted := s.create("webhook.deleted")
+	s.command("webhook.delete", map[string]any{"uuid": deleted.UUID}).wantStatus(t, 200)
+	first := s.call(kept, "text/plain", "before").wantStatus(t, 200)
+
+	s.stop()
+	s.resume()
+
+	var got hook
+	s.command("webhook.get", map[string]any{"uuid": kept.UUID}).wantStatus(t, 200).into(t, &got)
+	got.WebhookURL = kept.WebhookURL // the port is another one
+	if diff := cmp.Diff(kept, got); diff != "" {
+		t.Errorf("the webhook is another one (-before +after):\n%s", diff)
+	}
+	s.call(deleted, "text/plain", "").wantProblem(t, 401, "token-invalid")
+	s.call(kept, "text/plain", "longer than ten").wantProblem(t, 413, "payload-too-large")
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.kept"}).wantProblem(t, 409, "event-key-taken")
+	second := s.call(kept, "text/plain", "after").wantStatus(t, 200)
+	wantExactly(t, s.events(), []string{traceOf(first), traceOf(second)})
+}
+
+// wantRefusedStart checks that no server starts, with one line that says why.
+func wantRefusedStart(t *testing.T, s *service, mentions ...string) {
+	t.Helper()
+	second, err := serve.Start(t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: s.log.logger()})
+	if err == nil {
+		t.Error("the server started")
+		_ = second.Stop()
+		return
+	}
+	for _, word := range mentions {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("the error is %q, want it to mention %q", err, word)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error is more than a line: %q", err)
+	}
+}
+
+// TestOneServerPerFolder: a second server on a data folder is refused, and the
+// first is not disturbed.
+func TestOneServerPerFolder(t *testing.T) {
+	s := start(t)
+	hook := s.create("webhook.first")
+	wantRefusedStart(t, s, s.config.Data, "in use", "--data")
+	s.call(hook, "text/plain", "hi").wantStatus(t, 200)
+}
+
+// TestNewerFolder: a folder in a format of the future is left as it is.
+func TestNewerFolder(t *testing.T) {
+	s := start(t)
+	s.stop()
+	format := filepath.Join(s.config.Data, "format")
+	if err := os.WriteFile(format, []byte("999\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantRefusedStart(t, s, s.config.Data, "999", "newer")
+	if content, _ := os.ReadFile(format); string(content) != "999\n" {
+		t.Errorf("the format was changed to %q", content)
+	}
+}
+
+// TestTakenPort: a port that someone else has is named.
+func TestTakenPort(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	s := start(t)
+	s.stop()
+	s.config.Listen = taken.Addr().String()
+	wantRefusedStart(t, s, taken.Addr().String())
+}
+
+// TestStopLetsCallsFinish: a stop takes nothing new, and waits for what has begun.
+func TestStopLetsCallsFinish(t *testing.T) {
+	s := start(t)
+	hook := s.create("webhook.stop")
+	begun := s.begin(t, hook)
+	stopped := s.beginStop(t)
+	begun.say("hi")
+	finished := begun.hear(http.MethodPost).wantStatus(t, http.StatusOK)
+	if err := <-stopped; err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	wantExactly(t, s.events(), []string{traceOf(finished)})
+}
+
+// TestCallDuringTheStop: a call that comes on a connection from before the stop
+// is told to come again, as long as the server waits for others.
+func TestCallDuringTheStop(t *testing.T) {
+	s := start(t)
+	hook := s.create("webhook.late")
+	late := s.dial(t) // taken before the next one: connections are taken in turn
+	begun := s.begin(t, hook)
+	stopped := s.beginStop(t)
+	late.say(request("GET "+receivePath+"?token="+hook.UUID+" HTTP/1.1", "Host: sluice"))
+	refused := late.hear(http.MethodGet)
+	refused.wantProblem(t, http.StatusServiceUnavailable, "draining")
+	wantRetryAfter(t, refused)
+	late.wantClosed()
+	begun.say("hi")
+	finished := begun.hear(http.MethodPost).wantStatus(t, http.StatusOK)
+	if err := <-stopped; err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	wantExactly(t, s.events(), []string{traceOf(finished)})
+}
+
+// beginStop stops the server on the side, and returns once its port is closed.
+func (s *service) beginStop(t *testing.T) (stopped <-chan error) {
+	t.Helper()
+	s.client.CloseIdleConnections()
+	server, done := s.server, make(chan error, 1)
+	s.server = nil
+	go func() { done <- server.Stop() }()
+	eventually(t, "the port to be closed", func() bool {
+		conn, err := net.Dial("tcp", server.Address())
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	})
+	return done
+}
+
+// TestUnreadyBeforeTheStop: load balancers are told first, and calls are taken
+// until they have noticed.
+func TestUnreadyBeforeTheStop(t *testing.T) {
+	s := start(t, "drain-wait=1s")
+	hook := s.create("webhook.unready")
+	server, stopped := s.server, make(chan error, 1)
+	go func() { stopped <- server.Stop() }()
+	var readiness answer
+	eventually(t, "unreadiness", func() bool {
+		readiness = s.send("GET", "/readyz", nil)
+		return readiness.status != http.StatusOK
+	})
+	readiness.wantProblem(t, http.StatusServiceUnavailable, "draining")
+	wantRetryAfter(t, readiness)
+	s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK)
+	s.client.CloseIdleConnections()
+	if err := <-stopped; err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	s.server = nil
+}
+
+// TestFullDisk: calls are refused before the disk is full, as a passing fault of
+// ours; what is stored can still be read.
+func TestFullDisk(t *testing.T) {
+	s := start(t)
+	hook := s.create("webhook.disk")
+	accepted := s.call(hook, "text/plain", "hi").wantStatus(t, 200)
+	s.stop()
+	s.config.MinFreeDisk = 1 << 60
+	s.resume()
+
+	for name, got := range map[string]answer{
+		"a call":    s.call(hook, "text/plain", "hi"),
+		"a put":     s.command("webhook.put", map[string]any{"eventKey": "webhook.more"}),
+		"a delete":  s.command("webhook.delete", map[string]any{"uuid": hook.UUID}),
+		"readiness": s.send("GET", "/readyz", nil),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got.wantProblem(t, http.StatusServiceUnavailable, "disk-full")
+			wantRetryAfter(t, got)
+		})
+	}
+	s.send("GET", "/healthz", nil).wantStatus(t, 200)
+	s.poll(accepted.header.Get("svc-result-correlationid")).wantStatus(t, 200)
+	s.command("webhook.get", nil).wantStatus(t, 200)
+	wantExactly(t, s.events(), []string{traceOf(accepted)})
+}

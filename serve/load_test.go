@@ -1,0 +1,95 @@
+package serve_test
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+)
+
+// begin starts a call that stays in flight until its body of 2 bytes is sent:
+// once it is told to continue, its handler runs.
+func (s *service) begin(t *testing.T, h hook) *wire {
+	t.Helper()
+	w := s.dial(t)
+	w.say(request("POST "+receivePath+" HTTP/1.1", "Host: sluice", "Token: "+h.UUID, "Expect: 100-continue", "Content-Length: 2"))
+	w.hear(http.MethodPost).wantStatus(t, http.StatusContinue)
+	return w
+}
+
+// TestTooManyCallsInFlight: a call beyond the bound is told at once to come
+// again; health is told nevertheless.
+func TestTooManyCallsInFlight(t *testing.T) {
+	s := start(t, "max-in-flight=1")
+	hook := s.create("webhook.busy")
+	first := s.begin(t, hook)
+
+	refused := s.call(hook, "text/plain", "second")
+	refused.wantProblem(t, http.StatusServiceUnavailable, "overloaded")
+	wantRetryAfter(t, refused)
+	s.send("GET", "/healthz", nil).wantStatus(t, http.StatusOK)
+	s.send("GET", "/readyz", nil).wantStatus(t, http.StatusOK)
+
+	first.say("hi")
+	inFlight := first.hear(http.MethodPost).wantStatus(t, http.StatusOK)
+	third := s.call(hook, "text/plain", "third").wantStatus(t, http.StatusOK)
+	wantExactly(t, s.events(), []string{traceOf(inFlight), traceOf(third)})
+}
+
+// TestTooManyConnectionsOfOneClient: those beyond the bound are closed, and
+// there is room again when one ends.
+func TestTooManyConnectionsOfOneClient(t *testing.T) {
+	s := start(t, "max-connections-per-address=2")
+	first, second := s.dial(t), s.dial(t)
+	first.wantOpen()
+	second.wantOpen()
+	s.dial(t).wantClosed()
+
+	_ = first.Close()
+	second.wantOpen()
+	eventually(t, "room for another connection", func() bool {
+		w := s.dial(t)
+		w.say(request("GET /healthz HTTP/1.1", "Host: sluice"))
+		_, err := http.ReadResponse(w.reader, nil)
+		return err == nil
+	})
+}
+
+// TestConnectionsOfATrustedProxy: a proxy carries many clients, so the bound on
+// one client is not for it.
+func TestConnectionsOfATrustedProxy(t *testing.T) {
+	s := start(t, "max-connections-per-address=1", "trusted-proxies=127.0.0.0/8")
+	first, second := s.dial(t), s.dial(t)
+	first.wantOpen()
+	second.wantOpen()
+}
+
+// TestTooManyConnections: those beyond the bound in all wait for their turn.
+func TestTooManyConnections(t *testing.T) {
+	s := start(t, "max-connections=1")
+	first, second := s.dial(t), s.dial(t)
+	first.wantOpen()
+	second.say(request("GET /healthz HTTP/1.1", "Host: sluice"))
+	first.wantOpen()
+	_ = first.Close()
+	second.hear(http.MethodGet).wantStatus(t, http.StatusOK)
+}
+
+// TestIdleConnections: an idle connection is closed after a while.
+func TestIdleConnections(t *testing.T) {
+	s := start(t, "idle-timeout=100ms")
+	w := s.dial(t)
+	w.wantOpen()
+	w.wantClosed()
+}
+
+// wantRetryAfter checks that an answer says in how many seconds to come again.
+func wantRetryAfter(t *testing.T, a answer) {
+	t.Helper()
+	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
+	if err != nil || seconds < 1 {
+		t.Errorf("Retry-After is %q, want a number of seconds", a.header.Get("Retry-After"))
+	}
+}
+
+// traceOf gives the trace id of a call from its answer.
+func traceOf(a answer) string { return a.header.Get("Svc-Trace-Id") }

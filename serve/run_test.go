@@ -1,0 +1,103 @@
+package serve_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sluice/serve"
+)
+
+// running is a server started the way the command line starts it.
+type running struct {
+	*service
+	banner *transcript
+	url    string
+	stop   func()
+}
+
+var listensOn = regexp.MustCompile(`listens on (\S+)`)
+
+// runServer runs a server until the test ends, and waits for its banner.
+func runServer(t *testing.T, password string, settings ...string) *running {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &running{
+		service: &service{t: t, config: load(t, t.TempDir(), settings...), log: new(transcript), client: newClient()},
+		banner:  new(transcript),
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- serve.Run(ctx, r.config, serve.Options{AdminPassword: password, Log: r.log.logger()}, r.banner)
+	}()
+	stopped := false
+	r.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		r.client.CloseIdleConnections()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("run: %v", err)
+		}
+	}
+	t.Cleanup(r.stop)
+	eventually(t, "the banner", func() bool { return strings.Contains(r.banner.String(), "try: ") })
+	r.url = listensOn.FindStringSubmatch(r.banner.String())[1]
+	return r
+}
+
+// TestGeneratedPassword: without a given one, the first start makes a password up
+// and shows it once; the next start doesn't know it any more.
+func TestGeneratedPassword(t *testing.T) {
+	r := runServer(t, "")
+	password := regexp.MustCompile(`has the password (\S+)`).FindStringSubmatch(r.banner.String())
+	if password == nil {
+		t.Fatalf("the banner shows no password:\n%s", r.banner)
+	}
+	if times := strings.Count(r.banner.String(), password[1]); times != 1 {
+		t.Errorf("the banner shows the password %d times, want once:\n%s", times, r.banner)
+	}
+	answer := r.exchange("GET", "/api/v3/command/webhook.get", "", header("Authorization", basic("admin", password[1])))
+	if !strings.HasPrefix(answer, "HTTP/1.1 200") {
+		t.Errorf("the password is not valid: %s", answer)
+	}
+	if len(password[1]) < 20 {
+		t.Errorf("the password %q is short", password[1])
+	}
+	r.stop()
+	if strings.Contains(r.log.String(), password[1]) {
+		t.Error("the log has the password in it")
+	}
+}
+
+// TestBanner: a start says where the server is, how to try it, and what to take
+// care of.
+func TestBanner(t *testing.T) {
+	plain, warned := "serving plain HTTP", "set --public-url"
+	for _, test := range []struct {
+		name      string
+		settings  []string
+		says, not []string
+	}{
+		{"on this machine only", nil, []string{"listens on http://127.0.0.1:", "embedded", "curl -u admin -d"}, []string{plain, warned, adminPassword}},
+		{"on all addresses", []string{"listen=0.0.0.0:0"}, []string{"listens on http://localhost:", plain, warned}, nil},
+		{"behind a public URL", []string{"listen=0.0.0.0:0", "public-url=https://hooks.example.org"}, []string{"listens on https://hooks.example.org", plain}, []string{warned}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			banner := runServer(t, adminPassword, test.settings...).banner.String()
+			for _, text := range test.says {
+				if !strings.Contains(banner, text) {
+					t.Errorf("the banner doesn't say %q:\n%s", text, banner)
+				}
+			}
+			for _, text := range test.not {
+				if strings.Contains(banner, text) {
+					t.Errorf("the banner says %q:\n%s", text, banner)
+				}
+			}
+		})
+	}
+}
