@@ -15,20 +15,21 @@ import (
 // only. A new package must be entered here, which is the moment to ask where it
 // belongs.
 var rooms = map[string][]string{
-	".":          {},
-	"command":    {"."},
-	"config":     {},
-	"body":       {"."},
-	"throttle":   {},
-	"webhook":    {".", "command", "body", "throttle"},
-	"iam":        {".", "command", "throttle"},
-	"jetstream":  {"."},
-	"oidc":       {"."},
-	"api":        {".", "command", "body", "throttle"},
-	"serve":      {".", "api", "body", "command", "config", "iam", "jetstream", "oidc", "webhook"},
-	"cmd/sluice": {"config", "serve"},
-	"bench":      {".", "config", "jetstream", "serve"},
-	"torture":    {".", "config", "iam", "jetstream", "serve"},
+	".":            {},
+	"command":      {"."},
+	"config":       {},
+	"body":         {"."},
+	"throttle":     {},
+	"webhook":      {".", "command", "body", "throttle"},
+	"iam":          {".", "command", "throttle"},
+	"jetstream":    {"."},
+	"oidc":         {"."},
+	"oidc/dextest": {},
+	"api":          {".", "command", "body", "throttle"},
+	"serve":        {".", "api", "body", "command", "config", "iam", "jetstream", "oidc", "webhook"},
+	"cmd/sluice":   {"config", "serve"},
+	"bench":        {".", "config", "jetstream", "serve"},
+	"torture":      {".", "config", "iam", "jetstream", "serve"},
 }
 
 func TestImportsPointDownward(t *testing.T) {

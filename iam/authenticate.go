@@ -84,7 +84,7 @@ func parseBasic(credentials string) (username, password string, ok bool) {
 	}
 	username, password, ok = strings.Cut(string(decoded), ":")
 	control := strings.ContainsFunc(string(decoded), func(r rune) bool { return r < ' ' || r == 0x7f })
-	return username, password, ok && !control && username != "" && len(password) <= maxPassword
+	return username, password, ok && !control && username != "" && len(username) <= maxUsername && len(password) <= maxPassword
 }
 
 // challenge tells how to authenticate, where that is what went wrong.

@@ -28,6 +28,10 @@ func clientDeleteCommand(d *Directory) command.Command {
 				}
 				return nil, d.mayGrant(ctx, before.Roles)
 			})
-			return clientDeleted{p.ClientID, err == nil}, err
+			if err != nil {
+				return clientDeleted{}, err
+			}
+			// Else a new client with the same id would inherit them.
+			return clientDeleted{p.ClientID, true}, d.EndSessions(ctx, "", p.ClientID)
 		})
 }

@@ -20,8 +20,8 @@ type Directory struct {
 	Audit    sluice.Audit
 	Log      *slog.Logger
 
-	// PasswordChanged ends what was begun with a user's old password.
-	PasswordChanged func(ctx context.Context, username string) error
+	// EndSessions ends the logins of a user, or those made through a client.
+	EndSessions func(ctx context.Context, username, clientID string) error
 
 	dummy     func() string     // hash that unknown users are checked against
 	hashing   chan struct{}     // bounds the cores that hash passwords
@@ -37,8 +37,8 @@ func NewDirectory(d Directory) *Directory {
 	d.pairs = &throttle.Backoff{Free: 5, First: time.Second, Longest: 15 * time.Minute}
 	d.addresses = &throttle.Backoff{Free: 100, First: time.Second, Longest: 15 * time.Minute}
 	d.recent = newRecent()
-	if d.PasswordChanged == nil {
-		d.PasswordChanged = func(context.Context, string) error { return nil }
+	if d.EndSessions == nil {
+		d.EndSessions = func(context.Context, string, string) error { return nil }
 	}
 	return &d
 }

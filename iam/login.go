@@ -10,6 +10,7 @@ import (
 
 const (
 	maxPassword = 1 << 10
+	maxUsername = 256 // of what callers send; the throttles remember it
 	hashWait    = 2 * time.Second
 )
 

@@ -41,7 +41,7 @@ func passwordSetCommand(d *Directory) command.Command {
 			if err != nil {
 				return userView{}, err
 			}
-			if err := d.PasswordChanged(ctx, p.Username); err != nil {
+			if err := d.EndSessions(ctx, p.Username, ""); err != nil {
 				return userView{}, err
 			}
 			shown := showUser(account)

@@ -31,6 +31,10 @@ func userDeleteCommand(d *Directory) command.Command {
 				}
 				return nil, keepsAdmin(before, nil, all)
 			})
-			return userDeleted{p.Username, err == nil}, err
+			if err != nil {
+				return userDeleted{}, err
+			}
+			// Else a new user of the same name would inherit them.
+			return userDeleted{p.Username, true}, d.EndSessions(ctx, p.Username, "")
 		})
 }

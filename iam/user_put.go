@@ -70,8 +70,8 @@ func userPutCommand(d *Directory) command.Command {
 			if err != nil {
 				return userView{}, err
 			}
-			if p.Password != nil {
-				if err := d.PasswordChanged(ctx, p.Username); err != nil {
+			if p.Password != nil || account.Disabled {
+				if err := d.EndSessions(ctx, p.Username, ""); err != nil {
 					return userView{}, err
 				}
 			}

@@ -42,10 +42,23 @@ func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, h
 		AccessTTL:  s.cfg.AccessTTL,
 		RefreshTTL: s.cfg.RefreshTTL,
 		Rotation:   s.cfg.KeyRotation,
-		Log:        s.opts.Log,
+		Observe: func(ctx context.Context, login oidc.Login) {
+			if login.Outcome == oidc.Granted {
+				directory.Note(ctx, sluice.AuditEntry{
+					Username: login.Username,
+					Address:  login.Address,
+					Command:  "login",
+					Target:   login.ClientID,
+					Outcome:  sluice.AuditAllowed,
+				})
+			}
+		},
+		Log: s.opts.Log,
 	})
-	directory.PasswordChanged = func(ctx context.Context, username string) error {
-		return issuer.EndSessions(ctx, func(session *sluice.Session) bool { return session.Username == username })
+	directory.EndSessions = func(ctx context.Context, username, clientID string) error {
+		return issuer.EndSessions(ctx, func(s *sluice.Session) bool {
+			return s.Username == username || s.ClientID == clientID
+		})
 	}
 	a.Tokens, a.Login = issuer, directory.Login
 	return a, issuer.Handler()

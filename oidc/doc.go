@@ -1,0 +1,14 @@
+// Package oidc says whom tokens stand for. An Issuer makes tokens of its own and
+// checks them; a Provider asks an OpenID provider elsewhere. Both are
+// sluice.Tokens.
+//
+// The issuer is a small OAuth 2.0 server. What every grant needs (reading the
+// form, authenticating the client, scope, writing the answer) is done by the
+// token endpoint, so that a grant is one file that can't forget it. Access
+// tokens are JWTs signed with ES256; refresh tokens are random and stored as
+// hashes.
+//
+// Users, passwords and their throttling are behind sluice.Directory, which
+// package iam implements; so is reading the Authorization header of commands.
+// Package jetstream stores sessions and signing keys.
+package oidc

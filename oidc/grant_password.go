@@ -1,0 +1,58 @@
+package oidc
+
+import (
+	"context"
+	"slices"
+
+	"sluice"
+)
+
+const (
+	maxPassword = 1 << 10 // what is hashed
+	maxUsername = 256     // what is counted and logged
+)
+
+// password is the grant for a username and its password (RFC 6749, 4.3). It
+// opens a session, with a refresh token if the client may use one.
+func (i *Issuer) password(ctx context.Context, r *request) (issue, error) {
+	username, password := r.form["username"], r.form["password"]
+	r.login.Username = username
+	if username == "" || password == "" {
+		return issue{}, invalidRequest("The parameters username and password are needed.")
+	}
+	scope, err := grantScope(r.form["scope"])
+	if err != nil {
+		return issue{}, err
+	}
+	if len(password) > maxPassword || len(username) > maxUsername {
+		return issue{}, wrongPassword()
+	}
+	user, err := i.Directory.Login(ctx, username, password, r.address)
+	if err != nil {
+		if sluice.AsError(err).Kind == sluice.Unauthenticated {
+			return issue{}, wrongPassword()
+		}
+		return issue{}, err
+	}
+	r.login.Username = user.Name
+	lifetime, refreshable := i.AccessTTL, slices.Contains(r.client.Grants, "refresh_token")
+	if refreshable {
+		lifetime = i.RefreshTTL
+	}
+	session, refresh, err := i.sessions.open(ctx, sluice.Session{
+		Username: user.Name,
+		ClientID: r.client.ID,
+		Scope:    scope,
+	}, lifetime)
+	if err != nil {
+		return issue{}, err
+	}
+	if !refreshable {
+		refresh = ""
+	}
+	return issue{user: user.Name, roles: user.Roles, scope: scope, session: session, refresh: refresh}, nil
+}
+
+func wrongPassword() error {
+	return invalidGrant("The username or the password is wrong.")
+}

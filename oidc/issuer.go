@@ -1,0 +1,117 @@
+package oidc
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// Audience is what access tokens of the embedded issuer are for.
+const Audience = "sluice"
+
+// leeway is how far clocks may differ when the times of a token are checked.
+const leeway = time.Minute
+
+// maxToken bounds a token before it is parsed.
+const maxToken = 8 << 10
+
+// IssuerOptions are what an embedded issuer is made of.
+type IssuerOptions struct {
+	BaseURL   string // under which callers reach the server
+	Namespace string // the realm
+	Directory sluice.Directory
+	Sessions  sluice.Records[sluice.Session]
+	Keys      sluice.Records[sluice.SigningKey]
+
+	AccessTTL  time.Duration // how long an access token is valid
+	RefreshTTL time.Duration // how long a login lasts, however often it is refreshed
+	Rotation   time.Duration // how long a key signs
+
+	Observe func(context.Context, Login) // told of every request for tokens; may be nil
+	Log     *slog.Logger
+}
+
+// A Login is a request for tokens and what came of it. It holds no secrets, but
+// the names in it are the caller's words unless the outcome is Granted.
+type Login struct {
+	Grant    string // empty if there is none of that name
+	ClientID string
+	Username string // empty if the client asks for itself
+	Address  string // of the client
+	Outcome  string // Granted, or the error code of the answer
+}
+
+// Granted is the outcome of a login that got its tokens.
+const Granted = "granted"
+
+// An Issuer makes access and refresh tokens, and checks them.
+type Issuer struct {
+	IssuerOptions
+
+	url      string // its identifier
+	keys     *keyring
+	sessions *sessions
+	verified *memory[*verified]
+	grants   map[string]grant
+	now      func() time.Time
+}
+
+// NewIssuer gives an issuer. It stores nothing before it is used.
+func NewIssuer(o IssuerOptions) *Issuer {
+	if o.Observe == nil {
+		o.Observe = func(context.Context, Login) {}
+	}
+	i := &Issuer{
+		IssuerOptions: o,
+		url:           strings.TrimSuffix(o.BaseURL, "/") + "/auth/realms/" + o.Namespace,
+		verified:      newMemory[*verified](),
+		now:           time.Now,
+	}
+	clock := func() time.Time { return i.now() }
+	i.keys = newKeyring(o.Keys, o.Rotation, o.AccessTTL+2*leeway, clock)
+	i.sessions = &sessions{records: o.Sessions, now: clock}
+	i.grants = map[string]grant{
+		"password":           {run: i.password, public: true},
+		"refresh_token":      {run: i.refresh, public: true},
+		"client_credentials": {run: i.clientCredentials},
+	}
+	return i
+}
+
+// URL is the issuer's identifier.
+func (i *Issuer) URL() string { return i.url }
+
+// Rotate makes a new signing key if it is time, and deletes those whose tokens
+// are dead. Signing does it too; calling it at the start makes the first login
+// as fast as the others.
+func (i *Issuer) Rotate(ctx context.Context) error { return i.keys.rotate(ctx) }
+
+// Refresh checks a refresh token without using it up.
+func (i *Issuer) Refresh(ctx context.Context, token string) (id sluice.Identity, renewed string, err error) {
+	session, err := i.sessions.find(ctx, token)
+	if err != nil {
+		return sluice.Identity{}, "", err
+	}
+	if session == nil {
+		return sluice.Identity{}, "", invalidToken("The refresh token is not valid.")
+	}
+	return sluice.Identity{
+		Username: session.Username,
+		ClientID: session.ClientID,
+		Scope:    session.Scope,
+		Expires:  session.Expires,
+	}, "", nil
+}
+
+// EndSessions ends the sessions that which picks, such as those of a user who
+// was deleted or has a new password. Their tokens die at once.
+func (i *Issuer) EndSessions(ctx context.Context, which func(*sluice.Session) bool) error {
+	return i.sessions.endAll(ctx, which)
+}
+
+func invalidToken(message string) *sluice.Error {
+	return sluice.Errorf(sluice.Unauthenticated, "invalid_token", "%s", message)
+}

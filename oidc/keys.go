@@ -1,0 +1,171 @@
+package oidc
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"sluice"
+)
+
+// A keyring holds the keys that sign tokens. All nodes share the stored ones;
+// a key is parsed once per process.
+type keyring struct {
+	records  sluice.Records[sluice.SigningKey]
+	rotation time.Duration // how long a key signs
+	grace    time.Duration // how long its tokens may outlive that
+	now      func() time.Time
+
+	rotating sync.Mutex
+	mu       sync.RWMutex
+	parsed   map[string]*signingKey
+}
+
+func newKeyring(records sluice.Records[sluice.SigningKey], rotation, grace time.Duration, now func() time.Time) *keyring {
+	return &keyring{records: records, rotation: rotation, grace: grace, now: now, parsed: make(map[string]*signingKey)}
+}
+
+// signing gives the key to sign with, a new one if it is time.
+func (k *keyring) signing(ctx context.Context) (*signingKey, error) {
+	live, dead := k.sort(k.records.All())
+	if !k.fresh(live) || len(dead) > 0 {
+		if err := k.rotate(ctx); err != nil {
+			return nil, err
+		}
+		live, _ = k.sort(k.records.All())
+	}
+	if len(live) == 0 {
+		return nil, errors.New("the new signing key is gone")
+	}
+	return k.parse(live[0])
+}
+
+// published gives the keys whose tokens may be alive, the newest first.
+func (k *keyring) published(ctx context.Context) ([]*signingKey, error) {
+	if _, err := k.signing(ctx); err != nil {
+		return nil, err
+	}
+	live, _ := k.sort(k.records.All())
+	keys := make([]*signingKey, 0, len(live))
+	for _, record := range live {
+		key, err := k.parse(record)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// find gives the key with that id, or nil. The id may be anything that a caller
+// made up.
+func (k *keyring) find(ctx context.Context, id string) (*signingKey, error) {
+	if !isRandom(id, familySize) {
+		return nil, nil
+	}
+	live, dead := k.sort(k.records.All())
+	same := func(r *sluice.SigningKey) bool { return r.ID == id }
+	if n := slices.IndexFunc(live, same); n >= 0 {
+		return k.parse(live[n])
+	}
+	if slices.ContainsFunc(dead, same) {
+		return nil, nil
+	}
+	record, err := k.records.Get(ctx, id) // another node may just have made it
+	if err != nil || record == nil {
+		return nil, err
+	}
+	return k.parse(record)
+}
+
+// sort puts the newest key first, and apart those whose successor is so old
+// that none of their tokens is alive.
+func (k *keyring) sort(records []*sluice.SigningKey) (live, dead []*sluice.SigningKey) {
+	slices.SortFunc(records, func(a, b *sluice.SigningKey) int { return b.Created.Compare(a.Created) })
+	for n := 1; n < len(records); n++ {
+		if records[n-1].Created.Add(k.grace).Before(k.now()) {
+			return records[:n], records[n:]
+		}
+	}
+	return records, nil
+}
+
+func (k *keyring) fresh(live []*sluice.SigningKey) bool {
+	return len(live) > 0 && k.now().Before(live[0].Created.Add(k.rotation))
+}
+
+// rotate makes a new key if the newest is too old, and deletes the dead ones.
+func (k *keyring) rotate(ctx context.Context) error {
+	k.rotating.Lock()
+	defer k.rotating.Unlock()
+	live, dead := k.sort(k.records.All())
+	if !k.fresh(live) {
+		if err := k.add(ctx); err != nil {
+			return err
+		}
+	}
+	for _, record := range dead {
+		_, err := k.records.Change(ctx, record.ID, func(before *sluice.SigningKey, _ map[string]*sluice.SigningKey) (*sluice.SigningKey, error) {
+			if before == nil {
+				return nil, errUnchanged
+			}
+			return nil, nil
+		})
+		if err != nil && !errors.Is(err, errUnchanged) {
+			return err
+		}
+		k.mu.Lock()
+		delete(k.parsed, record.ID)
+		k.mu.Unlock()
+	}
+	return nil
+}
+
+// add stores a new key, unless another node has just done so.
+func (k *keyring) add(ctx context.Context) error {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return err
+	}
+	mine := &sluice.SigningKey{ID: random(familySize), Private: encoded, Created: k.now().UTC()}
+	_, err = k.records.Change(ctx, mine.ID, func(_ *sluice.SigningKey, all map[string]*sluice.SigningKey) (*sluice.SigningKey, error) {
+		for _, other := range all {
+			if k.fresh([]*sluice.SigningKey{other}) {
+				return nil, errUnchanged
+			}
+		}
+		return mine, nil
+	})
+	if errors.Is(err, errUnchanged) {
+		return nil
+	}
+	return err
+}
+
+// parse gives the usable form of a stored key.
+func (k *keyring) parse(record *sluice.SigningKey) (*signingKey, error) {
+	k.mu.RLock()
+	key := k.parsed[record.ID]
+	k.mu.RUnlock()
+	if key != nil {
+		return key, nil
+	}
+	key, err := newSigningKey(record)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.parsed[record.ID] = key
+	return key, nil
+}

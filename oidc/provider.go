@@ -1,0 +1,148 @@
+package oidc
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	goidc "github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"sluice"
+)
+
+// retryAfter is how long a provider that failed is left alone.
+const retryAfter = 2 * time.Second
+
+// ProviderOptions say which OpenID provider to trust, and how to read its tokens.
+type ProviderOptions struct {
+	Issuer        string       // its identifier, where discovery starts
+	ClientID      string       // of this service at the provider
+	ClientSecret  string       // empty: a public client
+	Audience      string       // that access tokens must be for; empty: the client id
+	RolesClaim    string       // where a token has the roles, such as groups or realm_access.roles
+	UsernameClaim string       // empty: preferred_username, else a verified email, else sub
+	HTTP          *http.Client // nil: one with a timeout
+}
+
+// A Provider is an OpenID provider elsewhere, such as Keycloak or Dex, that
+// says whom tokens and passwords stand for. It is asked when it is first needed:
+// one that is down keeps nobody from starting, and is tried again.
+type Provider struct {
+	ProviderOptions
+
+	now       func() time.Time
+	key       []byte // of the fingerprints
+	verified  *memory[foreign]
+	exchanged *memory[exchanged]
+	exchanges flight[exchanged]
+	busy      chan struct{} // bounds the exchanges at the same time
+
+	discovery flight[*remote]
+	mu        sync.RWMutex
+	found     *remote
+	failure   error // of the last discovery
+	failed    time.Time
+}
+
+// NewProvider gives a provider. It does not ask it yet.
+func NewProvider(o ProviderOptions) *Provider {
+	if o.Audience == "" {
+		o.Audience = o.ClientID
+	}
+	if o.HTTP == nil {
+		o.HTTP = &http.Client{Timeout: flightTimeout}
+	}
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	return &Provider{
+		ProviderOptions: o,
+		now:             time.Now,
+		key:             key,
+		verified:        newMemory[foreign](),
+		exchanged:       newMemory[exchanged](),
+		busy:            make(chan struct{}, maxExchanges),
+	}
+}
+
+// A remote is what discovery found out.
+type remote struct {
+	keys   *keySet
+	oauth  oauth2.Config
+	access *goidc.IDTokenVerifier // of access tokens
+	id     *goidc.IDTokenVerifier // of ID tokens
+}
+
+// remote gives what discovery found out, now or before.
+func (p *Provider) remote(ctx context.Context) (*remote, error) {
+	p.mu.RLock()
+	found, failure, failed := p.found, p.failure, p.failed
+	p.mu.RUnlock()
+	if found != nil {
+		return found, nil
+	}
+	if failure != nil && p.now().Before(failed.Add(retryAfter)) {
+		return nil, copyOf(failure)
+	}
+	return p.discovery.do(ctx, fingerprint{}, func(ctx context.Context) (*remote, error) {
+		found, err := p.discover(goidc.ClientContext(ctx, p.HTTP))
+		if err != nil {
+			err = unreachable(err)
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.found, p.failure, p.failed = found, err, p.now()
+		return found, err
+	})
+}
+
+func (p *Provider) discover(ctx context.Context) (*remote, error) {
+	provider, err := goidc.NewProvider(ctx, p.Issuer)
+	if err != nil {
+		return nil, err
+	}
+	var document struct {
+		Keys    string   `json:"jwks_uri"`
+		Scopes  []string `json:"scopes_supported"`
+		Methods []string `json:"token_endpoint_auth_methods_supported"`
+	}
+	if err := provider.Claims(&document); err != nil {
+		return nil, err
+	}
+	r := &remote{
+		keys:  newKeySet(document.Keys, p.HTTP, p.now),
+		oauth: oauth2.Config{ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: provider.Endpoint(), Scopes: scopesOf(document.Scopes)},
+	}
+	r.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInHeader
+	if p.ClientSecret == "" || document.Methods != nil && !slices.Contains(document.Methods, "client_secret_basic") {
+		r.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInParams
+	}
+	verifier := func(audience string) *goidc.IDTokenVerifier {
+		return goidc.NewVerifier(p.Issuer, r.keys, &goidc.Config{
+			ClientID:             audience,
+			SupportedSigningAlgs: algorithmNames(),
+			SkipExpiryCheck:      true, // see checkTimes, which has another leeway
+		})
+	}
+	r.access, r.id = verifier(p.Audience), verifier(p.ClientID)
+	return r, nil
+}
+
+// scopesOf gives the scopes to ask for: those that bring names and roles, as far
+// as the provider has them, since some refuse a request for others.
+func scopesOf(supported []string) []string {
+	wanted := []string{"openid", "profile", "email", "groups", "roles"}
+	return slices.DeleteFunc(wanted, func(s string) bool {
+		return s != "openid" && !slices.Contains(supported, s)
+	})
+}
+
+// unreachable is the error of a provider that can't be asked.
+func unreachable(cause error) *sluice.Error {
+	e := sluice.Errorf(sluice.Unavailable, "provider-unavailable", "The identity provider can't be asked. Try again soon.").Because(cause)
+	e.RetryAfter = retryAfter
+	return e
+}

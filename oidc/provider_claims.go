@@ -1,0 +1,76 @@
+package oidc
+
+import (
+	"strings"
+
+	"sluice"
+)
+
+// identity reads from claims whom a token stands for. There are always roles,
+// if only none: nil would mean that they are looked up here, where a user of
+// the same name may have others.
+func (p *Provider) identity(claims map[string]any) (id sluice.Identity, ok bool) {
+	id.Username = p.username(claims)
+	id.Roles = rolesAt(claims, p.RolesClaim)
+	id.ClientID = textOf(claims, "azp")
+	if id.ClientID == "" {
+		id.ClientID = textOf(claims, "client_id")
+	}
+	id.Scope = textOf(claims, "scope")
+	return id, id.Username != "" && plain(id.Username)
+}
+
+func (p *Provider) username(claims map[string]any) string {
+	if p.UsernameClaim != "" {
+		return textOf(claims, p.UsernameClaim)
+	}
+	if name := textOf(claims, "preferred_username"); name != "" {
+		return name
+	}
+	// At some providers people enter any address they like.
+	if email := textOf(claims, "email"); email != "" && claims["email_verified"] == true {
+		return email
+	}
+	return textOf(claims, "sub")
+}
+
+// rolesAt gives the roles at a path of claims. They are a list, or a single one.
+func rolesAt(claims map[string]any, path string) []string {
+	roles := []string{}
+	switch found := claimAt(claims, path).(type) {
+	case string:
+		roles = append(roles, found)
+	case []any:
+		for _, role := range found {
+			if name, ok := role.(string); ok {
+				roles = append(roles, name)
+			}
+		}
+	}
+	return roles
+}
+
+// claimAt gives the claim at a dotted path. A claim may have dots in its own
+// name, as those do that are URLs, so the longest name goes first.
+func claimAt(claims map[string]any, path string) any {
+	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '.') {
+		value, ok := claims[path[:end]]
+		if !ok {
+			continue
+		}
+		if end == len(path) {
+			return value
+		}
+		inner, ok := value.(map[string]any)
+		if !ok {
+			return nil
+		}
+		return claimAt(inner, path[end+1:])
+	}
+	return nil
+}
+
+func textOf(claims map[string]any, path string) string {
+	text, _ := claimAt(claims, path).(string)
+	return text
+}

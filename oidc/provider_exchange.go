@@ -1,0 +1,152 @@
+package oidc
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	goidc "github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"sluice"
+)
+
+// maxExchanges bounds the requests to the provider at the same time.
+const maxExchanges = 64
+
+// exchanged is what the provider answered to a password or a refresh token.
+type exchanged struct {
+	id      sluice.Identity
+	renewed string // the refresh token to use next; kept for callers who missed it
+}
+
+// Password gives the user with that password: Unauthenticated if the provider
+// says so, Unavailable if it can't be asked. The answer is remembered until the
+// token that came with it expires.
+func (p *Provider) Password(ctx context.Context, username, password string) (sluice.Identity, error) {
+	if username == "" || password == "" || len(password) > maxPassword {
+		return sluice.Identity{}, wrongCredentials()
+	}
+	answer, err := p.exchange(ctx, p.fingerprint("password", username, password), func(ctx context.Context, r *remote) (*oauth2.Token, error) {
+		token, err := r.oauth.PasswordCredentialsToken(ctx, username, password)
+		if err == nil {
+			token.RefreshToken = "" // nobody will ask for it
+		}
+		return token, err
+	})
+	return answer.id, err
+}
+
+// Refresh gives whom a refresh token of the provider stands for. If the provider
+// replaces the token, renewed is the new one; until the access token expires the
+// old one goes on working here, for calls that are under way.
+func (p *Provider) Refresh(ctx context.Context, token string) (id sluice.Identity, renewed string, err error) {
+	if token == "" || len(token) > maxToken {
+		return sluice.Identity{}, "", wrongCredentials()
+	}
+	answer, err := p.exchange(ctx, p.fingerprint("refresh", token), func(ctx context.Context, r *remote) (*oauth2.Token, error) {
+		return r.oauth.TokenSource(ctx, &oauth2.Token{RefreshToken: token}).Token()
+	})
+	if answer.renewed == token {
+		answer.renewed = ""
+	}
+	return answer.id, answer.renewed, err
+}
+
+// exchange gives what the provider answers, now or a short time ago.
+func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(context.Context, *remote) (*oauth2.Token, error)) (exchanged, error) {
+	if known, ok := p.exchanged.get(mark, p.now()); ok {
+		return known, nil
+	}
+	return p.exchanges.do(ctx, mark, func(ctx context.Context) (exchanged, error) {
+		if known, ok := p.exchanged.get(mark, p.now()); ok {
+			return known, nil // it came while this call was on its way here
+		}
+		select {
+		case p.busy <- struct{}{}:
+			defer func() { <-p.busy }()
+		default:
+			return exchanged{}, unreachable(errors.New("too many exchanges at the same time"))
+		}
+		r, err := p.remote(ctx)
+		if err != nil {
+			return exchanged{}, err
+		}
+		token, err := ask(goidc.ClientContext(ctx, p.HTTP), r)
+		if err != nil {
+			return exchanged{}, refusal(err)
+		}
+		answer, err := p.read(ctx, token)
+		if err == nil {
+			p.remember(mark, answer)
+		}
+		return answer, err
+	})
+}
+
+// read gives whom an answer of the token endpoint is about: by its access token,
+// which has the roles at most providers, or by its ID token if the access token
+// is not for us to read.
+func (p *Provider) read(ctx context.Context, token *oauth2.Token) (exchanged, error) {
+	id, _, err := p.verify(ctx, token.AccessToken, false)
+	if idToken, ok := token.Extra("id_token").(string); ok && err != nil {
+		id, _, err = p.verify(ctx, idToken, true)
+	}
+	if err != nil {
+		return exchanged{}, unreachable(fmt.Errorf("none of the provider's tokens can be used: %w", err))
+	}
+	if !token.Expiry.IsZero() && token.Expiry.Before(id.Expires) {
+		id.Expires = token.Expiry
+	}
+	return exchanged{id: id, renewed: token.RefreshToken}, nil
+}
+
+// remember keeps an answer until it expires. A new refresh token need not be
+// used up just to learn the same.
+func (p *Provider) remember(mark fingerprint, answer exchanged) {
+	p.exchanged.put(mark, answer, answer.id.Expires, p.now())
+	if answer.renewed != "" {
+		p.exchanged.put(p.fingerprint("refresh", answer.renewed), answer, answer.id.Expires, p.now())
+	}
+}
+
+// fingerprint stands for credentials. Its key never leaves the process, so that
+// nobody can try passwords on what the memory holds.
+func (p *Provider) fingerprint(parts ...string) (id fingerprint) {
+	h := hmac.New(sha256.New, p.key)
+	for _, part := range parts {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		h.Write([]byte(part))
+	}
+	return fingerprint(h.Sum(id[:0]))
+}
+
+// refusal tells wrong credentials from a provider that can't be asked, which
+// may be its fault or that of our settings there.
+func refusal(err error) error {
+	failure, ok := errors.AsType[*oauth2.RetrieveError](err)
+	if !ok {
+		return unreachable(err)
+	}
+	switch failure.ErrorCode {
+	case "invalid_grant", "access_denied":
+		return wrongCredentials()
+	}
+	// The error's own text has the whole answer, which may hold anything.
+	e := unreachable(fmt.Errorf("the provider's token endpoint answered %d with error %q", failure.Response.StatusCode, failure.ErrorCode))
+	e.RetryAfter = max(e.RetryAfter, retryAfterOf(failure))
+	return e
+}
+
+func retryAfterOf(failure *oauth2.RetrieveError) time.Duration {
+	wait, _ := time.ParseDuration(failure.Response.Header.Get("Retry-After") + "s")
+	return min(wait, time.Hour)
+}
+
+func wrongCredentials() error {
+	return sluice.Errorf(sluice.Unauthenticated, "authorization-invalid", "The credentials are not valid.")
+}

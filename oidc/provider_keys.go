@@ -1,0 +1,164 @@
+package oidc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/time/rate"
+)
+
+const (
+	keysMaxAge   = 15 * time.Minute // then a key that was withdrawn is forgotten
+	keysCoolDown = 10 * time.Second // between fetches that tokens with made-up key ids cause
+	keysBurst    = 3
+	maxKeySet    = 1 << 20
+)
+
+// algorithms are those that a provider's keys may be for: all with a public
+// half, so that knowing the published key is of no use.
+var algorithms = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512,
+	jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+}
+
+func algorithmNames() []string {
+	names := make([]string, 0, len(algorithms))
+	for _, a := range algorithms {
+		names = append(names, string(a))
+	}
+	return names
+}
+
+// A keySet holds the keys that a provider publishes.
+type keySet struct {
+	url    string
+	client *http.Client
+	now    func() time.Time
+	limit  *rate.Limiter
+
+	fetching flight[struct{}]
+	mu       sync.RWMutex
+	keys     []jose.JSONWebKey
+	fetched  time.Time
+	failure  error // of the last fetch
+}
+
+func newKeySet(url string, client *http.Client, now func() time.Time) *keySet {
+	return &keySet{url: url, client: client, now: now, limit: rate.NewLimiter(rate.Every(keysCoolDown), keysBurst)}
+}
+
+// want makes sure that the key with that id is here, if the provider has it. It
+// fails only if the provider can't be asked and the key is not here.
+func (k *keySet) want(ctx context.Context, id string) error {
+	known, old, failure := k.state(id)
+	if known && !old {
+		return nil
+	}
+	if k.limit.AllowN(k.now(), 1) {
+		_, failure = k.fetching.do(ctx, fingerprint{}, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, k.fetch(ctx)
+		})
+	}
+	if known {
+		return nil // old keys are better than none
+	}
+	return copyOf(failure)
+}
+
+func (k *keySet) state(id string) (known, old bool, failure error) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	known = slices.ContainsFunc(k.keys, func(key jose.JSONWebKey) bool { return id == "" || key.KeyID == id })
+	return known, !k.now().Before(k.fetched.Add(keysMaxAge)), k.failure
+}
+
+// has tells whether the provider publishes a key, as far as is known.
+func (k *keySet) has(id string) bool {
+	known, _, _ := k.state(id)
+	return known
+}
+
+// VerifySignature implements the KeySet of go-oidc with the keys that are here.
+func (k *keySet) VerifySignature(_ context.Context, token string) ([]byte, error) {
+	signed, err := jose.ParseSignedCompact(token, algorithms)
+	if err != nil {
+		return nil, err
+	}
+	header := signed.Signatures[0].Protected
+	k.mu.RLock()
+	keys := k.keys
+	k.mu.RUnlock()
+	for _, key := range keys {
+		if header.KeyID != "" && key.KeyID != header.KeyID || key.Algorithm != "" && key.Algorithm != header.Algorithm {
+			continue
+		}
+		if payload, err := signed.Verify(key.Key); err == nil {
+			return payload, nil
+		}
+	}
+	return nil, errors.New("no key of the provider verifies the token")
+}
+
+// fetch replaces the keys by those that the provider publishes now. If that
+// fails, they stay.
+func (k *keySet) fetch(ctx context.Context) error {
+	keys, err := k.download(ctx)
+	if err != nil {
+		err = unreachable(err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.failure = err; err == nil {
+		k.keys, k.fetched = keys, k.now()
+	}
+	return err
+}
+
+func (k *keySet) download(ctx context.Context) ([]jose.JSONWebKey, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, k.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := k.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(resp.Body, maxKeySet))
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the provider's keys: %s", resp.Status)
+	}
+	return parseKeySet(content)
+}
+
+// parseKeySet reads a JWKS. Keys that are of no use here are left out, so that
+// one new kind of key doesn't make the others unusable.
+func parseKeySet(content []byte) (keys []jose.JSONWebKey, err error) {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(content, &set); err != nil {
+		return nil, err
+	}
+	for _, encoded := range set.Keys {
+		var key jose.JSONWebKey
+		if err := json.Unmarshal(encoded, &key); err == nil && key.IsPublic() && key.Use != "enc" {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("the provider publishes no key that can be used")
+	}
+	return keys, nil
+}

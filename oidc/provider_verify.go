@@ -1,0 +1,121 @@
+package oidc
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+
+	goidc "github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"sluice"
+)
+
+// foreign is an access token of the provider that was found to be valid.
+type foreign struct {
+	id  sluice.Identity
+	key string // that signed it
+}
+
+// Access checks an access token of the provider, which must be a JWT.
+//
+// ID tokens are refused where they can be told: Keycloak marks both kinds with
+// the claim typ, RFC 9068 access tokens with the header, and with most others
+// the audience differs, if one is configured. The access tokens of Dex are ID
+// tokens in all but name, so there either is accepted.
+func (p *Provider) Access(ctx context.Context, token string) (sluice.Identity, error) {
+	if len(token) > maxToken {
+		return sluice.Identity{}, notAccepted()
+	}
+	mark := fingerprint(sha256.Sum256([]byte(token)))
+	if known, ok := p.verified.get(mark, p.now()); ok && p.current(ctx, known.key) {
+		return known.id, nil
+	}
+	id, key, err := p.verify(ctx, token, false)
+	if err != nil {
+		p.verified.drop(mark)
+		return sluice.Identity{}, err
+	}
+	p.verified.put(mark, foreign{id, key}, id.Expires.Add(leeway), p.now())
+	return id, nil
+}
+
+// current tells whether the provider still publishes a key.
+func (p *Provider) current(ctx context.Context, key string) bool {
+	r, err := p.remote(ctx)
+	return err == nil && r.keys.want(ctx, key) == nil && r.keys.has(key)
+}
+
+// verify checks a token of the provider, and gives whom it stands for and the
+// key that signed it.
+func (p *Provider) verify(ctx context.Context, token string, idToken bool) (id sluice.Identity, key string, err error) {
+	parsed, err := jwt.ParseSigned(token, algorithms)
+	if err != nil {
+		return id, "", notAccepted().Because(err)
+	}
+	header := parsed.Headers[0]
+	r, err := p.remote(ctx)
+	if err != nil {
+		return id, "", err
+	}
+	if err := r.keys.want(ctx, header.KeyID); err != nil {
+		return id, "", err
+	}
+	verifier := r.access
+	if idToken {
+		verifier = r.id
+	}
+	verified, err := verifier.Verify(ctx, token)
+	if err != nil {
+		return id, "", notAccepted().Because(err)
+	}
+	var claims map[string]any
+	if err := verified.Claims(&claims); err != nil {
+		return id, "", notAccepted().Because(err)
+	}
+	if err := p.checkTimes(verified); err != nil {
+		return id, "", notAccepted().Because(err)
+	}
+	if !rightType(header, claims, idToken) {
+		return id, "", notAccepted()
+	}
+	id, ok := p.identity(claims)
+	if !ok {
+		return id, "", notAccepted()
+	}
+	id.Expires = verified.Expiry
+	return id, header.KeyID, nil
+}
+
+// checkTimes checks when a token is valid. Without an expiry it never is.
+func (p *Provider) checkTimes(token *goidc.IDToken) error {
+	var times jwt.Claims
+	if err := token.Claims(&times); err != nil {
+		return err
+	}
+	if times.Expiry == nil {
+		return jwt.ErrExpired
+	}
+	return times.ValidateWithLeeway(jwt.Expected{Time: p.now()}, leeway)
+}
+
+// rightType tells whether a token may be of the kind that is wanted, by its
+// header and by the claim of Keycloak.
+func rightType(header jose.Header, claims map[string]any, idToken bool) bool {
+	switch kind, _ := header.ExtraHeaders[jose.HeaderType].(string); strings.TrimPrefix(strings.ToLower(kind), "application/") {
+	case "", "jwt":
+	case "at+jwt":
+		if idToken {
+			return false
+		}
+	default:
+		return false
+	}
+	want := accessClaim
+	if idToken {
+		want = idClaim
+	}
+	kind, marked := claims["typ"].(string)
+	return !marked || strings.EqualFold(kind, want)
+}

@@ -1,0 +1,65 @@
+package oidc
+
+import (
+	"context"
+	"net/http"
+
+	"sluice"
+)
+
+// revoke makes a token invalid (RFC 7009). Both kinds of token end the session
+// they belong to, and all its tokens with it.
+func (i *Issuer) revoke(w http.ResponseWriter, r *http.Request) error {
+	return i.endBy(w, r, "token", http.StatusOK)
+}
+
+// logout ends the session of a refresh token, in the form that Keycloak takes.
+func (i *Issuer) logout(w http.ResponseWriter, r *http.Request) error {
+	return i.endBy(w, r, "refresh_token", http.StatusNoContent)
+}
+
+// endBy ends the session that the token in a parameter belongs to. A token that
+// is not valid is no error: what the client wants is so already.
+func (i *Issuer) endBy(w http.ResponseWriter, r *http.Request, parameter string, status int) error {
+	client, form, err := i.clientForm(w, r)
+	if err != nil {
+		return err
+	}
+	token := form[parameter]
+	if token == "" {
+		return invalidRequest("The parameter " + parameter + " is missing.")
+	}
+	session, err := i.sessionOf(r.Context(), token)
+	if err != nil {
+		return err
+	}
+	if session != nil {
+		if session.ClientID != client.ID {
+			return invalidGrant("The token belongs to another client.")
+		}
+		if err := i.sessions.end(r.Context(), session.ID); err != nil {
+			return err
+		}
+	}
+	w.WriteHeader(status)
+	return nil
+}
+
+// sessionOf gives the session of an access token, or of a refresh token that is
+// or was valid; nil if there is none.
+func (i *Issuer) sessionOf(ctx context.Context, token string) (*sluice.Session, error) {
+	session, err := i.sessions.ofFamily(ctx, token)
+	if err != nil || session != nil {
+		return session, err
+	}
+	v, err := i.verify(ctx, token)
+	switch {
+	case err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case v.isClient():
+		return nil, sluice.Errorf(sluice.Invalid, "unsupported_token_type", "The token of a client can't be revoked; it expires soon.")
+	}
+	return i.sessions.get(ctx, v.Session)
+}

@@ -1,0 +1,59 @@
+package oidc
+
+import (
+	"slices"
+	"strings"
+
+	"sluice"
+)
+
+// scopes are those that change something: openid asks for an ID token, profile
+// for the name in it.
+var scopes = []string{"openid", "profile"}
+
+// grantScope gives what is granted of the scopes that are asked for. Those that
+// mean nothing here are left out, as OpenID Connect wants it; the answer tells.
+func grantScope(asked string) (string, error) {
+	if strings.ContainsFunc(asked, notScope) {
+		return "", invalidScope("The scope has characters that no scope has.")
+	}
+	var granted []string
+	for s := range strings.FieldsSeq(asked) {
+		if slices.Contains(scopes, s) && !slices.Contains(granted, s) {
+			granted = append(granted, s)
+		}
+	}
+	return strings.Join(granted, " "), nil
+}
+
+// narrowScope gives the scope of a refreshed token: what was granted before,
+// or the part of it that is asked for.
+func narrowScope(before, asked string) (string, error) {
+	if asked == "" {
+		return before, nil
+	}
+	for s := range strings.FieldsSeq(asked) {
+		if !hasScope(before, s) {
+			return "", invalidScope("The scope is wider than the one that was granted.")
+		}
+	}
+	return grantScope(asked)
+}
+
+// withoutScope gives a scope without one of its words.
+func withoutScope(scope, word string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(scope), func(s string) bool { return s == word }), " ")
+}
+
+func hasScope(scope, word string) bool {
+	return slices.Contains(strings.Fields(scope), word)
+}
+
+// notScope tells characters that RFC 6749, 3.3 forbids.
+func notScope(r rune) bool {
+	return r < ' ' || r > '~' || r == '"' || r == '\\'
+}
+
+func invalidScope(message string) *sluice.Error {
+	return sluice.Errorf(sluice.Invalid, "invalid_scope", "%s", message)
+}

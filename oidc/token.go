@@ -1,0 +1,132 @@
+package oidc
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// A grant is one way to get tokens. It runs when the client is known and may
+// use it.
+type grant struct {
+	run    func(context.Context, *request) (issue, error)
+	public bool // clients without a secret may use it
+}
+
+// A request is what a grant decides on.
+type request struct {
+	client  *sluice.Client
+	form    map[string]string
+	address string
+	login   *Login // to be told of
+}
+
+// An issue is what a grant has decided to give.
+type issue struct {
+	user    string // whom the tokens stand for
+	client  bool   // the client itself is the user
+	roles   []string
+	scope   string
+	session *sluice.Session // nil for a client that asks for itself
+	refresh string          // the refresh token; empty: none
+}
+
+// An answer is the body of a successful request (RFC 6749, 5.1).
+type answer struct {
+	AccessToken      string `json:"access_token"`
+	TokenType        string `json:"token_type"`
+	ExpiresIn        int    `json:"expires_in"`
+	RefreshToken     string `json:"refresh_token,omitempty"`
+	RefreshExpiresIn int    `json:"refresh_expires_in,omitempty"`
+	Scope            string `json:"scope"`
+	IDToken          string `json:"id_token,omitempty"`
+}
+
+// token is the token endpoint: the phases that all grants share.
+func (i *Issuer) token(w http.ResponseWriter, r *http.Request) error {
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	login := Login{ClientID: form["client_id"], Address: r.RemoteAddr, Outcome: Granted}
+	if _, known := i.grants[form["grant_type"]]; known {
+		login.Grant = form["grant_type"]
+	}
+	answer, err := i.exchange(r, form, &login)
+	if err != nil {
+		login.Outcome = outcomeOf(sluice.AsError(err)).code
+	}
+	login.ClientID, login.Username = clip(login.ClientID), clip(login.Username)
+	i.Observe(r.Context(), login)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, answer)
+	return nil
+}
+
+// exchange authenticates the client, runs its grant and makes the tokens.
+func (i *Issuer) exchange(r *http.Request, form map[string]string, login *Login) (*answer, error) {
+	client, err := i.authenticate(r, form)
+	if err != nil {
+		return nil, err
+	}
+	login.ClientID = client.ID
+	name := form["grant_type"]
+	if name == "" {
+		return nil, invalidRequest("The parameter grant_type is missing.")
+	}
+	grant, known := i.grants[name]
+	if !known {
+		return nil, sluice.Errorf(sluice.Invalid, "unsupported_grant_type", "There is no such grant type here.")
+	}
+	if !slices.Contains(client.Grants, name) || client.Secret == "" && !grant.public {
+		return nil, sluice.Errorf(sluice.Invalid, "unauthorized_client", "This client may not use the grant type %s.", name)
+	}
+	issue, err := grant.run(r.Context(), &request{client: client, form: form, address: r.RemoteAddr, login: login})
+	if err != nil {
+		return nil, err
+	}
+	return i.answer(r.Context(), client, issue)
+}
+
+// answer makes the tokens of an issue.
+func (i *Issuer) answer(ctx context.Context, client *sluice.Client, is issue) (*answer, error) {
+	key, err := i.keys.signing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := i.now()
+	expires := now.Add(i.AccessTTL)
+	if is.session != nil && is.session.Expires.Before(expires) {
+		expires = is.session.Expires
+	}
+	a := &answer{TokenType: "Bearer", ExpiresIn: seconds(expires.Sub(now)), Scope: is.scope, RefreshToken: is.refresh}
+	if a.AccessToken, err = key.access(i.accessClaims(client, is, now, expires)); err != nil {
+		return nil, err
+	}
+	if is.refresh != "" {
+		a.RefreshExpiresIn = seconds(is.session.Expires.Sub(now))
+	}
+	if hasScope(is.scope, "openid") {
+		if a.IDToken, err = key.idToken(i.idClaims(client, is, now, expires)); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// clip bounds what a caller wrote.
+func clip(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), maxUsername)], "")
+}
+
+func seconds(d time.Duration) int { return int(d.Round(time.Second) / time.Second) }
+
+func invalidGrant(message string) *sluice.Error {
+	return sluice.Errorf(sluice.Invalid, "invalid_grant", "%s", message)
+}

@@ -1,0 +1,114 @@
+package oidc
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+
+	"sluice"
+)
+
+// verified is an access token whose signature and claims were right.
+type verified struct {
+	claims
+	key string // that signed it
+}
+
+// Access checks an access token. Whether its user may still do anything is for
+// the caller to look up; a token whose session was ended is refused here.
+func (i *Issuer) Access(ctx context.Context, token string) (sluice.Identity, error) {
+	v, err := i.verify(ctx, token)
+	if err != nil {
+		return sluice.Identity{}, err
+	}
+	return sluice.Identity{
+		Username: v.Subject,
+		ClientID: v.ClientID,
+		Client:   v.isClient(),
+		Scope:    v.Scope,
+		Expires:  v.Expiry.Time(),
+	}, nil
+}
+
+func (v *verified) isClient() bool { return v.Grant == "client_credentials" }
+
+// verify checks an access token. A token that passed is remembered, so that it
+// costs one signature check however often it is used; key and session are
+// looked at every time.
+func (i *Issuer) verify(ctx context.Context, token string) (*verified, error) {
+	if len(token) > maxToken {
+		return nil, notAccepted()
+	}
+	id := fingerprint(sha256.Sum256([]byte(token)))
+	v, known := i.verified.get(id, i.now())
+	var err error
+	if !known {
+		v, err = i.checkToken(ctx, token)
+	} else if key, findErr := i.keys.find(ctx, v.key); findErr != nil {
+		err = findErr
+	} else if key == nil {
+		err = notAccepted()
+	}
+	if err == nil {
+		err = i.checkSession(ctx, v)
+	}
+	switch {
+	case err == nil && !known:
+		i.verified.put(id, v, v.Expiry.Time().Add(leeway), i.now())
+	case err != nil && known:
+		i.verified.drop(id)
+	}
+	return v, err
+}
+
+// checkSession refuses tokens of a login that has ended. Tokens of clients have
+// no session, those of users always.
+func (i *Issuer) checkSession(ctx context.Context, v *verified) error {
+	if v.isClient() {
+		return nil
+	}
+	session, err := i.sessions.get(ctx, v.Session)
+	if err == nil && session == nil {
+		return notAccepted()
+	}
+	return err
+}
+
+// checkToken checks signature and claims. Only alg, kid and typ of the header
+// count: a key that the token brings along, or says where to find, is ignored.
+func (i *Issuer) checkToken(ctx context.Context, token string) (*verified, error) {
+	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil {
+		return nil, notAccepted().Because(err)
+	}
+	header := parsed.Headers[0]
+	if header.ExtraHeaders[jose.HeaderType] != accessType {
+		return nil, notAccepted()
+	}
+	key, err := i.keys.find(ctx, header.KeyID)
+	if err != nil {
+		return nil, err
+	}
+	if key == nil {
+		return nil, notAccepted()
+	}
+	v := &verified{key: key.id}
+	if err := parsed.Claims(key.public, &v.claims); err != nil {
+		return nil, notAccepted().Because(err)
+	}
+	if v.Expiry == nil || v.NotBefore == nil || v.IssuedAt == nil || v.Subject == "" {
+		return nil, notAccepted()
+	}
+	expected := jwt.Expected{Issuer: i.url, AnyAudience: jwt.Audience{Audience}, Time: i.now()}
+	if err := v.ValidateWithLeeway(expected, leeway); err != nil {
+		return nil, notAccepted().Because(err)
+	}
+	return v, nil
+}
+
+// notAccepted is the same for every fault of a token.
+func notAccepted() *sluice.Error {
+	return invalidToken("The access token is not valid here, or has expired. Get a new one.")
+}
