@@ -60,16 +60,8 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = appendField(b, `,"contentType":`, e.ContentType)
 	b = appendField(b, `,"method":`, e.Method)
 	b = append(b, `,"query":{`...)
-	for i, name := range slices.Sorted(maps.Keys(e.Query)) {
-		b = appendKey(b, i, name)
-		b = append(b, '[')
-		for j, value := range e.Query[name] {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = AppendJSONString(b, value)
-		}
-		b = append(b, ']')
+	if len(e.Query) > 0 { // sorting nothing is not for free
+		b = appendQuery(b, e.Query)
 	}
 	b = append(b, `},"headers":{`...)
 	for i, h := range e.Headers {
@@ -78,6 +70,21 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	}
 	b = appendField(b, `},"remoteAddr":`, e.RemoteAddr)
 	return append(b, '}')
+}
+
+func appendQuery(b []byte, query map[string][]string) []byte {
+	for i, name := range slices.Sorted(maps.Keys(query)) {
+		b = appendKey(b, i, name)
+		b = append(b, '[')
+		for j, value := range query[name] {
+			if j > 0 {
+				b = append(b, ',')
+			}
+			b = AppendJSONString(b, value)
+		}
+		b = append(b, ']')
+	}
+	return b
 }
 
 func appendField(b []byte, name, value string) []byte {

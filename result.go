@@ -29,7 +29,8 @@ type Result struct {
 // Accepted is the result of a call that no pipeline listens to: its value is
 // the trace information.
 func Accepted(traceID, correlationID string, at time.Time) Result {
-	value := appendField([]byte(`{"status":"OK"`), `,"traceId":`, traceID)
+	value := append(make([]byte, 0, 64), `{"status":"OK"`...)
+	value = appendField(value, `,"traceId":`, traceID)
 	return Result{
 		StatusCode:    http.StatusOK,
 		Status:        StatusOK,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -53,7 +54,7 @@ func New(o Options) *API {
 		misses:  throttle.New(60, time.Second),
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc(commandPath+"{name}", a.handle(a.limit(a.command)))
+	commands := a.handle(a.limit(a.command))
 	mux.HandleFunc(resultPath, a.handle(a.limit(a.result)))
 	if o.Auth != nil {
 		mux.Handle("/auth/", a.limitHandler(o.Auth))
@@ -62,7 +63,14 @@ func New(o Options) *API {
 	mux.HandleFunc("/healthz", a.handle(a.healthz))
 	mux.HandleFunc("/readyz", a.handle(a.readyz))
 	mux.HandleFunc("/", a.handle(notFound))
-	a.handler = a.guard(mux)
+	a.handler = a.guard(func(w http.ResponseWriter, r *http.Request) {
+		// Commands are data, not routes; and most requests are calls of one.
+		if strings.HasPrefix(r.URL.Path, commandPath) {
+			commands(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 	return a
 }
 
@@ -80,7 +88,7 @@ var (
 )
 
 // guard does what every request needs, before it reaches its handler.
-func (a *API) guard(next http.Handler) http.Handler {
+func (a *API) guard(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header["Cache-Control"] = noStore
@@ -97,7 +105,7 @@ func (a *API) guard(next http.Handler) http.Handler {
 			a.fail(w, r, notFound(w, r))
 			return
 		}
-		next.ServeHTTP(w, r)
+		next(w, r)
 	})
 }
 

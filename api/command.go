@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"sluice"
 	"sluice/command"
@@ -17,7 +18,8 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 		e.Close = true
 		return e
 	}
-	cmd, known := a.Commands.Find(r.PathValue("name"))
+	name := strings.TrimPrefix(r.URL.Path, commandPath)
+	cmd, known := a.Commands.Find(name)
 	if known && cmd.Endpoint != nil {
 		return cmd.Endpoint(w, r)
 	}
@@ -26,7 +28,7 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !known {
-		return a.unknownCommand(r.PathValue("name"))
+		return a.unknownCommand(name)
 	}
 	if allow := methodsOf(cmd); r.Method != http.MethodPost && (r.Method != http.MethodGet || !cmd.ReadOnly) {
 		return notAllowed(allow)

@@ -23,7 +23,7 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	redirect, err := command.Flag(query, "pollingRedirectEnabled")
+	redirect, err := command.Flag("pollingRedirectEnabled", query.Get("pollingRedirectEnabled"))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -220,13 +219,13 @@ func (p Param) parse(arg any) (any, error) {
 	return nil, p.invalid("parameter-invalid", "must be %s", p.Wants())
 }
 
-// Flag reads a boolean of a query, for endpoints that take theirs apart
-// themselves. Not given, or empty, is false.
-func Flag(query url.Values, name string) (bool, error) {
-	if query.Get(name) == "" {
+// Flag reads a boolean, for endpoints that take their query apart themselves.
+// Not given, or empty, is false.
+func Flag(name, text string) (bool, error) {
+	if text == "" {
 		return false, nil
 	}
-	value, err := Param{Name: name, Type: "boolean"}.parse(Text(query.Get(name)))
+	value, err := Param{Name: name, Type: "boolean"}.parse(Text(text))
 	if err != nil {
 		return false, err
 	}

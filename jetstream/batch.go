@@ -37,7 +37,7 @@ type batchWriter struct {
 	engine  *Engine
 	nc      *nats.Conn
 	stream  jetstream.Stream
-	sync    func() error
+	blocks  *blocks // nil: not to be synced by us
 	calls   chan *call
 	inbox   string
 	acks    chan *nats.Msg
@@ -64,14 +64,13 @@ func newBatchWriter(e *Engine, stream jetstream.Stream) (*batchWriter, error) {
 		engine: e,
 		nc:     e.nc,
 		stream: stream,
-		sync:   func() error { return nil },
 		calls:  make(chan *call, maxWaiting),
 		inbox:  nats.NewInbox(),
 		acks:   make(chan *nats.Msg, 8),
 		last:   stream.CachedInfo().State.LastSeq,
 	}
 	if e.syncs() {
-		w.sync = e.blocksOf(stream.CachedInfo().Config.Name).sync
+		w.blocks = e.blocksOf(stream.CachedInfo().Config.Name)
 	}
 	_, err := w.nc.ChanSubscribe(w.inbox+".*", w.acks)
 	return w, err
@@ -107,6 +106,9 @@ func (w *batchWriter) write(_ context.Context, subject, _ string, data []byte) (
 
 // run serves calls until ctx ends.
 func (w *batchWriter) run(ctx context.Context) {
+	if w.blocks != nil {
+		defer w.blocks.close()
+	}
 	var batch []*call
 	for {
 		select {
@@ -157,7 +159,10 @@ func (w *batchWriter) commit(ctx context.Context, batch []*call) error {
 		return unavailable("engine-unavailable", "The engine did not take the event.").Because(err)
 	}
 	w.failing = 0
-	if err := w.sync(); err != nil {
+	if w.blocks == nil {
+		return nil
+	}
+	if err := w.blocks.sync(); err != nil {
 		w.engine.fail(fmt.Errorf("sync of a stream: %w", err))
 		return unavailable("engine-failed", "The event could not be made durable.").Because(err)
 	}

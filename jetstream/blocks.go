@@ -25,6 +25,7 @@ type blocks struct {
 	rewritten bool
 
 	newest int                 // every block before this one is synced
+	file   *os.File            // the newest block, kept open between syncs
 	synced map[int]fs.FileInfo // the blocks of a rewritten stream as last synced
 }
 
@@ -38,7 +39,7 @@ func (b *blocks) sync() error {
 	// block appeared would be left behind for good.
 	_, err := os.Lstat(b.path(b.newest + 1))
 	if errors.Is(err, fs.ErrNotExist) && b.newest > 0 {
-		if err = syncFile(b.path(b.newest)); err == nil {
+		if err = b.syncNewest(); err == nil {
 			return nil
 		}
 	}
@@ -46,6 +47,33 @@ func (b *blocks) sync() error {
 		return err
 	}
 	return b.syncFromNewest()
+}
+
+// syncNewest syncs the newest block. The file is opened once; a look at its name
+// makes sure that it is still the one the engine writes to.
+func (b *blocks) syncNewest() error {
+	named, err := os.Lstat(b.path(b.newest))
+	if err != nil {
+		return err
+	}
+	if b.file != nil {
+		if open, err := b.file.Stat(); err == nil && os.SameFile(open, named) {
+			return b.file.Sync()
+		}
+		b.close()
+	}
+	if b.file, err = os.Open(b.path(b.newest)); err != nil {
+		return err
+	}
+	return b.file.Sync()
+}
+
+// close lets go of the newest block.
+func (b *blocks) close() {
+	if b.file != nil {
+		_ = b.file.Close() // only read from
+		b.file = nil
+	}
 }
 
 // syncFromNewest syncs the block that was the newest and all behind it, and
@@ -64,6 +92,7 @@ func (b *blocks) syncFromNewest() error {
 			return err
 		}
 	}
+	b.close()
 	b.newest = found[len(found)-1]
 	return syncFile(b.dir)
 }

@@ -35,7 +35,11 @@ func FuzzEvent(f *testing.F) {
 		payloadType := []sluice.PayloadType{sluice.Base64, sluice.Raw, sluice.Ignore}[kind%3]
 		r := httptest.NewRequest("POST", "/", nil)
 		r.Header["Content-Type"] = []string{contentType}
-		in := &incoming{request: r, query: query, body: body, hook: sluice.Webhook{UUID: "secret", EventKey: "webhook.fuzz", PayloadType: payloadType}}
+		parsed, err := parseQuery(nil, rawQuery)
+		if err != nil {
+			t.Fatalf("%q is malformed: %v", rawQuery, err)
+		}
+		in := &incoming{request: r, query: parsed, body: body, hook: sluice.Webhook{UUID: "secret", EventKey: "webhook.fuzz", PayloadType: payloadType}}
 		receiver := &Receiver{Namespace: "default", Log: slog.New(slog.DiscardHandler)}
 		data := receiver.event(in).AppendJSON(nil)
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -52,17 +51,17 @@ func (rc *Receiver) receive(w http.ResponseWriter, r *http.Request) error {
 		e.Allow = "GET, POST"
 		return e
 	}
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
+	in := incomings.Get().(*incoming)
+	defer in.release()
+	in.request = r
+	var err error
+	if in.query, err = parseQuery(in.query, r.URL.RawQuery); err != nil {
 		return sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
 	}
-	redirect, err := command.Flag(query, "pollingRedirectEnabled")
+	redirect, err := command.Flag("pollingRedirectEnabled", in.query.first("pollingRedirectEnabled"))
 	if err != nil {
 		return err
 	}
-	in := incomings.Get().(*incoming)
-	defer in.release()
-	in.request, in.query = r, query
 	if err := rc.admit(w, in); err != nil {
 		return err
 	}
@@ -94,7 +93,7 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 // incoming is a call on its way in.
 type incoming struct {
 	request *http.Request
-	query   url.Values
+	query   query
 	body    []byte
 	files   *upload // a multipart body, else nil
 	hook    sluice.Webhook
@@ -110,8 +109,9 @@ func (in *incoming) release() {
 	if in.unhold != nil {
 		in.unhold()
 	}
+	clear(in.query)
 	clear(in.headers)
-	*in = incoming{body: in.body[:0], headers: in.headers[:0], payload: in.payload[:0]}
+	*in = incoming{query: in.query[:0], body: in.body[:0], headers: in.headers[:0], payload: in.payload[:0]}
 	incomings.Put(in)
 }
 
@@ -194,8 +194,6 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 	now := time.Now().UTC()
 	r := in.request
 	in.headers = appendHeaders(in.headers, r, rc.Redact)
-	in.query.Del("token")
-	in.query.Del("uuid")
 	e := &sluice.Event{
 		EventKey:    in.hook.EventKey,
 		Namespace:   rc.Namespace,
@@ -204,7 +202,7 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		PayloadType: in.hook.PayloadType,
 		ContentType: r.Header.Get("Content-Type"),
 		Method:      r.Method,
-		Query:       in.query,
+		Query:       in.query.without("token", "uuid"),
 		Headers:     in.headers,
 		RemoteAddr:  r.RemoteAddr,
 	}

@@ -27,8 +27,8 @@ func wellFormed(token string) bool {
 
 // requestToken gives the token in the query and the header of a request, ""
 // if there is none. They may repeat each other and nothing else.
-func requestToken(query url.Values, header http.Header) (string, error) {
-	return agree(query["token"], query["uuid"], header["Token"], header["Uuid"])
+func requestToken(q query, header http.Header) (string, error) {
+	return agree(q.all("token"), q.all("uuid"), header["Token"], header["Uuid"])
 }
 
 // agree gives the one token that all places name. Two values in one place are

@@ -33,7 +33,11 @@ func FuzzRequestToken(f *testing.F) {
 		if bothHeaders {
 			header["Uuid"] = []string{uuidHeader}
 		}
-		got, err := requestToken(query, header)
+		parsed, err := parseQuery(nil, rawQuery)
+		if err != nil {
+			t.Fatalf("%q is malformed: %v", rawQuery, err)
+		}
+		got, err := requestToken(parsed, header)
 		want, ambiguous := expectedToken(query["token"], query["uuid"], header["Token"], header["Uuid"])
 		if (err != nil) != ambiguous {
 			t.Fatalf("error is %v, want one: %t", err, ambiguous)

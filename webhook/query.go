@@ -1,0 +1,79 @@
+package webhook
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A query is the parameters of a URL in their order. Most calls have one, the
+// token: for that a map would cost more than all the rest of reading it.
+type query []parameter
+
+type parameter struct{ name, value string }
+
+// maxParameters bounds the work that a query causes.
+const maxParameters = 10_000
+
+var errQuery = errors.New("malformed query")
+
+// parseQuery appends the parameters of a raw query. Unlike url.ParseQuery it
+// drops nothing: what is malformed is an error.
+func parseQuery(q query, raw string) (query, error) {
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if pair == "" {
+			continue
+		}
+		if strings.Contains(pair, ";") || len(q) == maxParameters {
+			return q, errQuery
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		if err != nil {
+			return q, errQuery
+		}
+		if value, err = url.QueryUnescape(value); err != nil {
+			return q, errQuery
+		}
+		q = append(q, parameter{name, value})
+	}
+	return q, nil
+}
+
+// all gives every value of a name.
+func (q query) all(name string) (values []string) {
+	for _, p := range q {
+		if p.name == name {
+			values = append(values, p.value)
+		}
+	}
+	return values
+}
+
+// first gives the first value of a name, "" if there is none.
+func (q query) first(name string) string {
+	for _, p := range q {
+		if p.name == name {
+			return p.value
+		}
+	}
+	return ""
+}
+
+// without gives the parameters but for some names, as events carry them.
+func (q query) without(names ...string) map[string][]string {
+	var rest map[string][]string
+	for _, p := range q {
+		if slices.Contains(names, p.name) {
+			continue
+		}
+		if rest == nil {
+			rest = make(map[string][]string)
+		}
+		rest[p.name] = append(rest[p.name], p.value)
+	}
+	return rest
+}
