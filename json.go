@@ -4,6 +4,14 @@ import "unicode/utf8"
 
 const hexDigits = "0123456789abcdef"
 
+// plain has the bytes that stand for themselves in a JSON string.
+var plain = func() (table [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		table[c] = c != '"' && c != '\\'
+	}
+	return table
+}()
+
 // AppendJSONString appends s as a JSON string. Bytes that are not UTF-8 become
 // U+FFFD: check before, where that matters.
 func AppendJSONString[S string | []byte](b []byte, s S) []byte {
@@ -11,6 +19,10 @@ func AppendJSONString[S string | []byte](b []byte, s S) []byte {
 	start := 0
 	for i := 0; i < len(s); {
 		c := s[i]
+		if plain[c] {
+			i++
+			continue
+		}
 		if c >= utf8.RuneSelf {
 			r, size := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
 			if r == utf8.RuneError && size == 1 {
@@ -19,10 +31,6 @@ func AppendJSONString[S string | []byte](b []byte, s S) []byte {
 				start = i + 1
 			}
 			i += size
-			continue
-		}
-		if c >= 0x20 && c != '"' && c != '\\' {
-			i++
 			continue
 		}
 		b = append(b, s[start:i]...)

@@ -35,7 +35,7 @@ func (p Pace) Read(w http.ResponseWriter, r *http.Request, b []byte, limit int) 
 	b = slices.Grow(b, int(min(max(r.ContentLength, 0)+1, small)))
 	conn := http.NewResponseController(w)
 	start := time.Now()
-	for now, deadline := start, start; ; now = time.Now() {
+	for now, deadline := start, p.firstDeadline(r, start); ; now = time.Now() {
 		elapsed := now.Sub(start)
 		if elapsed > p.Total || elapsed > p.Idle && len(b) < int(elapsed.Seconds())*p.Rate {
 			return b, tooSlow()
@@ -61,6 +61,16 @@ func (p Pace) Read(w http.ResponseWriter, r *http.Request, b []byte, limit int) 
 		}
 		b = slices.Grow(b, 512)
 	}
+}
+
+// firstDeadline gives the deadline that the connection has already. Most bodies
+// arrive with their headers: for those, that of the server is enough.
+func (p Pace) firstDeadline(r *http.Request, start time.Time) time.Time {
+	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
+	if ok && server.ReadTimeout > 0 && server.ReadTimeout <= p.Idle {
+		return start.Add(p.Idle)
+	}
+	return start
 }
 
 // TooLarge is the error of a body over its limit.

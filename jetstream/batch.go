@@ -44,6 +44,11 @@ type batchWriter struct {
 	batches uint64 // how many were published: part of the address for the ack
 	last    uint64 // sequence of the newest message
 	failing int    // batches that failed in a row
+
+	mu      sync.Mutex
+	busy    bool      // a batch is under way
+	since   time.Time // when it began
+	current []*call   // its calls; nil if they were given up
 }
 
 // A call is one message on its way to the disk.
@@ -51,12 +56,12 @@ type call struct {
 	subject string
 	data    []byte
 	done    chan outcome
-	timeout *time.Timer
 }
 
 type outcome struct {
 	sequence uint64
 	err      error
+	late     bool // the loop may still hold the call and its data
 }
 
 func newBatchWriter(e *Engine, stream jetstream.Stream) (*batchWriter, error) {
@@ -76,11 +81,7 @@ func newBatchWriter(e *Engine, stream jetstream.Stream) (*batchWriter, error) {
 	return w, err
 }
 
-var calls = sync.Pool{New: func() any {
-	timeout := time.NewTimer(time.Hour)
-	timeout.Stop()
-	return &call{done: make(chan outcome, 1), timeout: timeout}
-}}
+var calls = sync.Pool{New: func() any { return &call{done: make(chan outcome, 1)} }}
 
 // write implements streamWriter.
 func (w *batchWriter) write(_ context.Context, subject, _ string, data []byte) (uint64, error) {
@@ -91,17 +92,12 @@ func (w *batchWriter) write(_ context.Context, subject, _ string, data []byte) (
 	default:
 		return 0, unavailable("overloaded", "Too many calls are waiting for the disk.")
 	}
-	c.timeout.Reset(acceptTimeout)
-	select {
-	case out := <-c.done:
-		c.timeout.Stop()
+	out := <-c.done
+	if !out.late {
 		c.data = nil
 		calls.Put(c)
-		return out.sequence, out.err
-	case <-c.timeout.C:
-		// The loop may still hold the call and its data: both are left to it.
-		return 0, unavailable("engine-unavailable", "The event could not be made durable in time.")
 	}
+	return out.sequence, out.err
 }
 
 // run serves calls until ctx ends.
@@ -117,11 +113,67 @@ func (w *batchWriter) run(ctx context.Context) {
 		case first := <-w.calls:
 			batch = w.gather(append(batch[:0], first))
 		}
+		w.begin(batch)
 		err := w.commit(ctx, batch)
-		for i, c := range batch {
-			c.done <- outcome{w.last - uint64(len(batch)-1-i), err}
+		if w.end() {
+			for i, c := range batch {
+				c.done <- outcome{sequence: w.last - uint64(len(batch)-1-i), err: err}
+			}
 		}
 		clear(batch)
+	}
+}
+
+func (w *batchWriter) begin(batch []*call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy, w.since, w.current = true, time.Now(), batch
+}
+
+// end tells whether the batch under way is still to be answered.
+func (w *batchWriter) end() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	open := w.current != nil
+	w.busy, w.current = false, nil
+	return open
+}
+
+// watch gives up a batch that takes too long, as on a disk that hangs, and all
+// calls that wait behind it. One look at all of them is cheaper than a timer
+// for each.
+func (w *batchWriter) watch(ctx context.Context) {
+	tick := time.NewTicker(acceptTimeout / 12)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			w.giveUp(now.Add(-acceptTimeout))
+		}
+	}
+}
+
+// giveUp answers the batch under way if it began before a time.
+func (w *batchWriter) giveUp(before time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.busy || w.since.After(before) {
+		return
+	}
+	late := outcome{err: unavailable("engine-unavailable", "The event could not be made durable in time."), late: true}
+	for _, c := range w.current {
+		c.done <- late
+	}
+	w.current = nil
+	for {
+		select {
+		case c := <-w.calls:
+			c.done <- late
+		default:
+			return
+		}
 	}
 }
 

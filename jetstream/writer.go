@@ -25,6 +25,7 @@ func (e *Engine) startWriter(running context.Context, stream jetstream.Stream) (
 		return nil, err
 	}
 	e.start(func() { batch.run(running) })
+	e.start(func() { batch.watch(running) })
 	return batch, nil
 }
 
