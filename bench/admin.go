@@ -86,7 +86,7 @@ func createWebhooks(ctx context.Context, s *server, n int) ([]string, error) {
 				}
 				tokens[i] = token
 				if i > 0 && i%20_000 == 0 {
-					progress("%s of %s webhooks created", grouped(float64(i)), grouped(float64(n)))
+					progressf("%s of %s webhooks created", grouped(float64(i)), grouped(float64(n)))
 				}
 			}
 		})

@@ -39,14 +39,14 @@ func newBench(dir string, rounds int, burst time.Duration) (*bench, error) {
 	}
 	b := &bench{rounds: rounds, burst: burst, dir: dir}
 	if b.wrk, err = exec.LookPath("wrk"); err != nil {
-		progress("wrk is not installed: the load comes from a generator in Go, which takes more of the machine")
+		progressf("wrk is not installed: the load comes from a generator in Go, which takes more of the machine")
 	}
 	return b, nil
 }
 
 func (b *bench) close() {
 	if err := os.RemoveAll(b.dir); err != nil {
-		progress("can't remove the data: %v", err)
+		progressf("can't remove the data: %v", err)
 	}
 }
 
@@ -84,7 +84,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// progress tells the user what is going on.
-func progress(format string, args ...any) {
+// progressf tells the user what is going on.
+func progressf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, format+"\n", args...)
 }

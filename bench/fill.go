@@ -42,7 +42,7 @@ func (b *bench) fillSize() (int, error) {
 	case room(bodySize):
 		return bodySize, nil
 	case room(small):
-		progress("the disk is small: storing events with bodies of %d bytes", small)
+		progressf("the disk is small: storing events with bodies of %d bytes", small)
 		b.table.add("size of the bodies stored before a start", "200 B, for lack of disk space")
 		return small, nil
 	}
@@ -61,7 +61,7 @@ func (b *bench) callUntilFull(ctx context.Context, calls load) error {
 		if stored += o.Requests; stored >= storedEvents {
 			return nil
 		}
-		progress("%s of %s events stored", grouped(float64(stored)), grouped(storedEvents))
+		progressf("%s of %s events stored", grouped(float64(stored)), grouped(storedEvents))
 		missing := float64(storedEvents-stored) / o.rate()
 		length = time.Duration(min(10, missing)+1) * time.Second
 	}

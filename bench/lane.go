@@ -28,7 +28,7 @@ func (b *bench) race(ctx context.Context, lanes ...*lane) error {
 			if round > 0 {
 				l.rounds = append(l.rounds, o)
 			}
-			progress("round %d of %d: %s calls/s, %d connections, %s", round, b.rounds, grouped(o.rate()), l.load.connections, l.name)
+			progressf("round %d of %d: %s calls/s, %d connections, %s", round, b.rounds, grouped(o.rate()), l.load.connections, l.name)
 			pause(ctx, settle)
 		}
 	}

@@ -64,7 +64,7 @@ func (b *bench) startFull(ctx context.Context) error {
 func (b *bench) holdStart(figure string, seconds []float64, bar time.Duration) {
 	middle := median(seconds)
 	b.table.hold(figure, grouped(middle*1e3)+" ms", "under "+grouped(float64(bar.Milliseconds()))+" ms", middle < bar.Seconds())
-	progress("%s: %.3f s", figure, seconds)
+	progressf("%s: %.3f s", figure, seconds)
 }
 
 // killUnderLoad kills a server while it takes calls.

@@ -50,7 +50,7 @@ func (b *bench) startWithWebhooks(ctx context.Context, name string, n int) (*ser
 	if s, err = b.startSluice(ctx, name, groupCommit); err != nil {
 		return nil, nil, err
 	}
-	progress("ready %d ms after the start with %s webhooks", s.ready.Milliseconds(), grouped(float64(n)))
+	progressf("ready %d ms after the start with %s webhooks", s.ready.Milliseconds(), grouped(float64(n)))
 	return s, tokens, nil
 }
 

@@ -96,7 +96,7 @@ func (a *Authenticator) challenge(err error) error {
 	realm := `realm="` + a.Realm + `"`
 	bearer := "Bearer " + realm
 	if e.Code == "invalid_token" {
-		bearer += `, error="invalid_token"`
+		bearer += `, error="` + e.Code + `"`
 	}
 	e.Challenge = []string{"Basic " + realm + `, charset="UTF-8"`, bearer, "Refresh " + realm}
 	return e

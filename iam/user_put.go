@@ -33,17 +33,11 @@ func showUser(a *sluice.Account) userView {
 func userPutCommand(d *Directory) command.Command {
 	return command.New("iam.user.put", "Create a user, or edit the one of that name: what is not given keeps its value.",
 		func(ctx context.Context, p userPutParams) (userView, error) {
-			if err := checkUsername(p.Username); err != nil {
+			if err := d.checkUser(ctx, p); err != nil {
 				return userView{}, err
 			}
 			hash, warnings, err := newPassword(p.Password)
 			if err != nil {
-				return userView{}, err
-			}
-			if err := d.checkRoles(ctx, p.Roles); err != nil {
-				return userView{}, err
-			}
-			if err := d.mayGrant(ctx, p.Roles); err != nil {
 				return userView{}, err
 			}
 			account, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
@@ -52,19 +46,9 @@ func userPutCommand(d *Directory) command.Command {
 					if err := d.mayGrant(ctx, before.Roles); err != nil {
 						return nil, err
 					}
-					copied := *before
-					after = &copied
+					*after = *before
 				}
-				after.Updated = now()
-				if p.Password != nil {
-					after.Password = hash
-				}
-				if p.Roles != nil {
-					after.Roles = slices.Compact(slices.Sorted(slices.Values(p.Roles)))
-				}
-				if p.Disabled != nil {
-					after.Disabled = *p.Disabled
-				}
+				p.apply(after, hash)
 				return after, keepsAdmin(before, after, all)
 			})
 			if err != nil {
@@ -82,6 +66,31 @@ func userPutCommand(d *Directory) command.Command {
 			shown.Warnings = warnings
 			return shown, nil
 		})
+}
+
+// checkUser refuses what no user can be, and what the caller may not make.
+func (d *Directory) checkUser(ctx context.Context, p userPutParams) error {
+	if err := checkUsername(p.Username); err != nil {
+		return err
+	}
+	if err := d.checkRoles(ctx, p.Roles); err != nil {
+		return err
+	}
+	return d.mayGrant(ctx, p.Roles)
+}
+
+// apply changes what was given.
+func (p userPutParams) apply(a *sluice.Account, hash string) {
+	a.Updated = now()
+	if p.Password != nil {
+		a.Password = hash
+	}
+	if p.Roles != nil {
+		a.Roles = slices.Compact(slices.Sorted(slices.Values(p.Roles)))
+	}
+	if p.Disabled != nil {
+		a.Disabled = *p.Disabled
+	}
 }
 
 func checkUsername(username string) error {
