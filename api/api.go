@@ -84,6 +84,7 @@ func (a *API) InFlight() int { return int(a.inFlight.Load()) }
 var (
 	noStore    = []string{"no-store"}
 	noReferrer = []string{"no-referrer"}
+	noSniff    = []string{"nosniff"}
 )
 
 // guard does what every request needs, before it reaches its handler.
@@ -92,6 +93,7 @@ func (a *API) guard(next http.HandlerFunc) http.Handler {
 		header := w.Header()
 		header["Cache-Control"] = noStore
 		header["Referrer-Policy"] = noReferrer
+		header["X-Content-Type-Options"] = noSniff
 		if r.TransferEncoding != nil {
 			// A request may have had a Content-Length as well: what follows
 			// on such a connection can't be trusted (RFC 9112, 6.1).

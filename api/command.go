@@ -79,7 +79,6 @@ func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) 
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
 	_, _ = w.Write(content.Bytes()) // an error means that the caller has gone
 	return nil
 }

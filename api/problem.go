@@ -57,7 +57,6 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/problem+json")
-	header.Set("X-Content-Type-Options", "nosniff")
 	if e.Allow != "" {
 		header.Set("Allow", e.Allow)
 	}
