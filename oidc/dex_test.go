@@ -17,8 +17,8 @@ import (
 // startDex builds and runs the provider in the folder dextest.
 func startDex(t *testing.T) (issuer string) {
 	t.Helper()
-	if os.Getenv("SLUICE_TEST_DEX") == "" {
-		t.Skip("Dex was not tried: building it takes minutes. Set SLUICE_TEST_DEX=1 to do so.")
+	if os.Getenv("TEST_DEX") == "" {
+		t.Skip("Dex was not tried: building it takes minutes. Set TEST_DEX=1 to do so.")
 	}
 	program := filepath.Join(t.TempDir(), "dextest")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")

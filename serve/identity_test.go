@@ -1,0 +1,128 @@
+package serve_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// token asks the token endpoint of a service.
+func (s *service) token(form url.Values, alterations ...func(*http.Request)) answer {
+	s.t.Helper()
+	alterations = append(alterations, header("Content-Type", "application/x-www-form-urlencoded"))
+	return s.send("POST", "/auth/realms/default/protocol/openid-connect/token", strings.NewReader(form.Encode()), alterations...)
+}
+
+// login gives the tokens of the admin.
+func (s *service) login() (access, refresh string) {
+	s.t.Helper()
+	tokens := s.token(url.Values{
+		"grant_type": {"password"}, "client_id": {"sluice"}, "username": {"admin"}, "password": {adminPassword},
+	}).wantStatus(s.t, 200).object(s.t)
+	return tokens["access_token"].(string), tokens["refresh_token"].(string)
+}
+
+func (s *service) whoami(authorization string) answer {
+	s.t.Helper()
+	return s.send("GET", "/api/v3/command/iam.whoami", nil, header("authorization", authorization))
+}
+
+// TestTokensOfTheEmbeddedIssuer: what the token endpoint gives is what the
+// header takes, as long as the user stays, also after a restart.
+func TestTokensOfTheEmbeddedIssuer(t *testing.T) {
+	s := start(t, "public-url=http://sluice.example") // the port changes with a restart, the issuer must not
+	access, refresh := s.login()
+	for range 2 {
+		for _, authorization := range []string{"Bearer " + access, "bearer " + access, "Refresh " + refresh} {
+			if got := s.whoami(authorization).wantStatus(t, 200).object(t)["username"]; got != "admin" {
+				t.Errorf("%s is %v", authorization[:8], got)
+			}
+		}
+		s.stop()
+		s.resume()
+	}
+	s.whoami("Bearer "+access+"x").wantProblem(t, 401, "invalid_token")
+	s.whoami("Refresh "+access).wantProblem(t, 401, "invalid_token")
+}
+
+// TestLiveTokensFollowTheirUser: what changes for a user counts at once.
+func TestLiveTokensFollowTheirUser(t *testing.T) {
+	s := start(t)
+	s.command("iam.user.put", map[string]any{"username": "ada", "password": "first password", "roles": []string{"developer"}}).wantStatus(t, 200)
+	tokens := s.token(url.Values{
+		"grant_type": {"password"}, "client_id": {"sluice"}, "username": {"ada"}, "password": {"first password"},
+	}).wantStatus(t, 200).object(t)
+	bearer := header("authorization", "Bearer "+tokens["access_token"].(string))
+	list := func() answer { return s.send("GET", "/api/v3/command/webhook.get", nil, bearer) }
+	hook := s.create("webhook.seen")
+	if got := list().wantStatus(t, 200); !strings.Contains(string(got.body), hook.UUID) {
+		t.Errorf("a developer doesn't see the token: %s", got.body)
+	}
+	s.command("iam.user.put", map[string]any{"username": "ada", "roles": "viewer"}).wantStatus(t, 200)
+	if got := list().wantStatus(t, 200); strings.Contains(string(got.body), hook.UUID) || !strings.Contains(string(got.body), hook.last6()) {
+		t.Errorf("a viewer sees %s", got.body)
+	}
+	s.send("POST", "/api/v3/command/webhook.delete?uuid="+hook.UUID, nil, bearer).wantProblem(t, 403, "forbidden")
+	s.command("iam.user.put", map[string]any{"username": "ada", "roles": []string{}}).wantStatus(t, 200)
+	list().wantProblem(t, 403, "forbidden")
+	s.command("iam.user.put", map[string]any{"username": "ada", "password": "second password"}).wantStatus(t, 200)
+	list().wantProblem(t, 401, "invalid_token") // the login was the old password's
+	s.whoami("Refresh "+tokens["refresh_token"].(string)).wantProblem(t, 401, "invalid_token")
+}
+
+// TestClientCredentials: a program has a secret and roles of its own.
+func TestClientCredentials(t *testing.T) {
+	s := start(t)
+	client := s.command("iam.client.put", map[string]any{"clientId": "ci", "roles": "viewer"}).wantStatus(t, 200).object(t)
+	secret := client["secret"].(string)
+	grant := url.Values{"grant_type": {"client_credentials"}}
+	tokens := s.token(grant, func(r *http.Request) { r.SetBasicAuth("ci", secret) }).wantStatus(t, 200).object(t)
+	me := s.whoami("Bearer " + tokens["access_token"].(string)).wantStatus(t, 200).object(t)
+	if me["username"] != "ci" || me["roles"].([]any)[0] != "viewer" {
+		t.Errorf("the client is %v", me)
+	}
+	grant.Set("client_id", "ci")
+	grant.Set("client_secret", secret)
+	s.token(grant).wantStatus(t, 200)
+	s.command("iam.client.delete", map[string]any{"clientId": "ci"}).wantStatus(t, 200)
+	s.token(grant).wantStatus(t, 401)
+	s.whoami("Bearer "+tokens["access_token"].(string)).wantProblem(t, 401, "client-gone")
+}
+
+// TestAnExternalProvider: one service trusts the issuer of another one.
+func TestAnExternalProvider(t *testing.T) {
+	provider := start(t)
+	client := provider.command("iam.client.put", map[string]any{"clientId": "relay", "grants": "password,refresh_token"}).wantStatus(t, 200).object(t)
+	provider.command("iam.user.put", map[string]any{"username": "ada", "password": "correct horse", "roles": "developer"}).wantStatus(t, 200)
+	s := start(t,
+		"auth-issuer="+provider.server.URL()+"/auth/realms/default", "auth-client-id=relay", "auth-client-secret="+client["secret"].(string),
+		"auth-roles-claim=roles", "auth-audience=sluice")
+
+	tokens := provider.token(url.Values{
+		"grant_type": {"password"}, "client_id": {"relay"}, "client_secret": {client["secret"].(string)}, "username": {"ada"}, "password": {"correct horse"},
+	}).wantStatus(t, 200).object(t)
+	basic := func(r *http.Request) { r.SetBasicAuth("ada", "correct horse") }
+	for name, authorize := range map[string]func(*http.Request){
+		"Basic":   basic,
+		"Bearer":  header("authorization", "Bearer "+tokens["access_token"].(string)),
+		"Refresh": header("authorization", "Refresh "+tokens["refresh_token"].(string)),
+	} {
+		got := s.send("GET", "/api/v3/command/iam.whoami", nil, authorize).wantStatus(t, 200)
+		if me := got.object(t); me["username"] != "ada" || me["roles"].([]any)[0] != "developer" {
+			t.Errorf("%s: the user is %v", name, me)
+		}
+		if renewed := got.header.Get("svc-refresh-token"); (renewed != "") != (name == "Refresh") {
+			t.Errorf("%s: the renewed token is %q", name, renewed)
+		}
+	}
+	s.send("GET", "/api/v3/command/iam.whoami", nil, func(r *http.Request) { r.SetBasicAuth("ada", "wrong") }).wantProblem(t, 401, "authorization-invalid")
+	s.send("POST", "/auth/realms/default/protocol/openid-connect/token", nil).wantProblem(t, 404, "not-found")
+
+	provider.stop()
+	s.send("GET", "/api/v3/command/iam.whoami", nil, basic).wantStatus(t, 200) // from the cache
+	got := s.send("GET", "/api/v3/command/iam.whoami", nil, func(r *http.Request) { r.SetBasicAuth("bob", "who knows") })
+	if got.status != 503 || got.header.Get("Retry-After") == "" {
+		t.Errorf("without its provider the service answers %d: %s", got.status, got.body)
+	}
+}
