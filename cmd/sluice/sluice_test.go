@@ -133,7 +133,7 @@ func TestBadSettingsStopTheStart(t *testing.T) {
 	wantRefusal(t, sluice(t, "serve", "--lisen", "x"), "unknown flag: --lisen")
 	wantRefusal(t, sluice(t, "serve", "--result-ttl", "soon"), `--result-ttl: "soon" is not a duration`)
 	wantRefusal(t, sluice(t, "serve", "--config", "missing.yaml"), "missing.yaml")
-	wantRefusal(t, sluice(t, "serve", "--tls-cert", "a.pem", "--tls-key", "b.pem"), "tls-cert and tls-key")
+	wantRefusal(t, sluice(t, "serve", "--listen", "127.0.0.1:0", "--tls-cert", "a.pem", "--tls-key", "b.pem"), "tls-cert and tls-key")
 	wantRefusal(t, sluice(t, "sarve"), `unknown command "sarve"`)
 	withEnv := sluice(t, "serve")
 	withEnv.Env = append(withEnv.Env, "SLUICE_LISEN=x")
