@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -217,85 +216,8 @@ func (e *Engine) blocksOf(stream string) *blocks {
 	return &blocks{dir: filepath.Join(e.opts.Dir, "jetstream", "$G", "streams", stream, "msgs")}
 }
 
-// Webhooks gives the store of webhooks.
-func (e *Engine) Webhooks() *Webhooks { return e.hooks }
-
-// Events gives the store of events.
-func (e *Engine) Events() *Events { return e.events }
-
-// Audit gives the audit log.
-func (e *Engine) Audit() *Audit { return e.audit }
-
-// Accounts gives the store of accounts, by username.
-func (e *Engine) Accounts() sluice.Records[sluice.Account] {
-	return records[sluice.Account]{e.accounts}
-}
-
-// Roles gives the store of roles, by name.
-func (e *Engine) Roles() sluice.Records[sluice.Role] { return records[sluice.Role]{e.roles} }
-
-// Clients gives the store of clients, by id.
-func (e *Engine) Clients() sluice.Records[sluice.Client] { return records[sluice.Client]{e.clients} }
-
-// Sessions gives the store of sessions, by id.
-func (e *Engine) Sessions() sluice.Records[sluice.Session] {
-	return records[sluice.Session]{e.sessions}
-}
-
-// SigningKeys gives the store of the keys that sign tokens, by id.
-func (e *Engine) SigningKeys() sluice.Records[sluice.SigningKey] {
-	return records[sluice.SigningKey]{e.signing}
-}
-
 // SetUp is closed once streams and buckets are there.
 func (e *Engine) SetUp() <-chan struct{} { return e.ready }
-
-// Failed is closed when the engine can't go on and the process must restart;
-// Failure then tells why.
-func (e *Engine) Failed() <-chan struct{} { return e.failed }
-
-// Failure tells why the engine can't go on.
-func (e *Engine) Failure() error { return e.failure }
-
-// fail stops all writing for good. After a failed sync nobody knows what is on
-// the disk; only a restart reads it back.
-func (e *Engine) fail(err error) {
-	e.failOnce.Do(func() {
-		e.failure = err
-		close(e.failed)
-		e.log.Error("The engine can't write any more; the process must restart.", "error", err)
-	})
-}
-
-// Ready gives nil when the engine can take writes, else an Unavailable error
-// that tells why not.
-func (e *Engine) Ready() error {
-	if err := e.connected(); err != nil {
-		return err
-	}
-	if e.lowDisk.Load() {
-		return unavailable("disk-full", "Free disk space is below the configured minimum.")
-	}
-	return nil
-}
-
-// connected gives nil when the engine can be read.
-func (e *Engine) connected() error {
-	select {
-	case <-e.failed:
-		return unavailable("engine-failed", "The engine failed and is about to restart.")
-	default:
-	}
-	select {
-	case <-e.ready:
-	default:
-		return unavailable("engine-unavailable", "Not ready: "+e.problem.Load().(string)+".")
-	}
-	if e.server == nil && !e.nc.IsConnected() {
-		return unavailable("engine-unavailable", "The connection to the engine is lost.")
-	}
-	return nil
-}
 
 // Describe says in a few words what kind of engine this is.
 func (e *Engine) Describe() string {
@@ -315,32 +237,4 @@ func (e *Engine) Close() {
 	if e.server != nil {
 		stopEmbedded(e.server)
 	}
-}
-
-// unavailable is an error of ours that passes: try again soon.
-func unavailable(code, message string) *sluice.Error {
-	err := sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message)
-	err.RetryAfter = 2 * time.Second
-	return err
-}
-
-// wasConflict tells whether a write lost against another one. Replicated
-// streams say so with a code of their own.
-func wasConflict(err error) bool {
-	api, ok := errors.AsType[*jetstream.APIError](err)
-	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
-		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
-}
-
-// Warnings says what keeps an external engine from being as durable as the
-// embedded one. Its sync_interval can't be seen from here.
-func (e *Engine) Warnings() []string {
-	if e.server != nil {
-		return nil
-	}
-	warnings := []string{"durability is the engine's: run it with sync_interval: always"}
-	if e.opts.Replicas < 3 {
-		warnings = append(warnings, fmt.Sprintf("%d of 3 replicas: losing that one server loses or blocks events; set --nats-replicas 3", e.opts.Replicas))
-	}
-	return warnings
 }

@@ -78,7 +78,7 @@ func TestClientCredentials(t *testing.T) {
 	secret := client["secret"].(string)
 	grant := url.Values{"grant_type": {"client_credentials"}}
 	tokens := s.token(grant, func(r *http.Request) { r.SetBasicAuth("ci", secret) }).wantStatus(t, 200).object(t)
-	me := s.whoami("Bearer " + tokens["access_token"].(string)).wantStatus(t, 200).object(t)
+	me := s.whoami("Bearer "+tokens["access_token"].(string)).wantStatus(t, 200).object(t)
 	if me["username"] != "ci" || me["roles"].([]any)[0] != "viewer" {
 		t.Errorf("the client is %v", me)
 	}

@@ -1,0 +1,33 @@
+package jetstream
+
+import "sluice"
+
+// Webhooks gives the store of webhooks.
+func (e *Engine) Webhooks() *Webhooks { return e.hooks }
+
+// Events gives the store of events.
+func (e *Engine) Events() *Events { return e.events }
+
+// Audit gives the audit log.
+func (e *Engine) Audit() *Audit { return e.audit }
+
+// Accounts gives the store of accounts, by username.
+func (e *Engine) Accounts() sluice.Records[sluice.Account] {
+	return records[sluice.Account]{e.accounts}
+}
+
+// Roles gives the store of roles, by name.
+func (e *Engine) Roles() sluice.Records[sluice.Role] { return records[sluice.Role]{e.roles} }
+
+// Clients gives the store of clients, by id.
+func (e *Engine) Clients() sluice.Records[sluice.Client] { return records[sluice.Client]{e.clients} }
+
+// Sessions gives the store of sessions, by id.
+func (e *Engine) Sessions() sluice.Records[sluice.Session] {
+	return records[sluice.Session]{e.sessions}
+}
+
+// SigningKeys gives the store of the keys that sign tokens, by id.
+func (e *Engine) SigningKeys() sluice.Records[sluice.SigningKey] {
+	return records[sluice.SigningKey]{e.signing}
+}
