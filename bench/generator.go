@@ -18,7 +18,8 @@ import (
 )
 
 // loadRole is the generator for machines without wrk. Arguments: address,
-// connections, duration, file with tokens, size of a body.
+// connections, duration, path up to the token, file with tokens, size of a
+// body, Authorization header; for the last two see load.
 func loadRole(args []string) error {
 	runtime.GOMAXPROCS(1) // as wrk with one thread
 	connections, err := strconv.Atoi(args[1])
@@ -29,27 +30,33 @@ func loadRole(args []string) error {
 	if err != nil {
 		return err
 	}
-	tokens, err := os.ReadFile(args[3])
+	tokens, err := os.ReadFile(args[4])
 	if err != nil {
 		return err
 	}
-	size, err := strconv.Atoi(args[4])
+	size, err := strconv.Atoi(args[5])
 	if err != nil {
 		return err
 	}
-	o := generate(template(args[0], size), strings.Fields(string(tokens)), args[0], connections, length)
+	o := generate(template(args[0], args[3], size, args[6]), strings.Fields(string(tokens)), args[0], connections, length)
 	return json.NewEncoder(os.Stdout).Encode(o)
 }
 
 // A request is what is sent, before and behind the token.
 type request struct{ head, tail []byte }
 
-func template(address string, size int) request {
-	body := `{"data":"` + strings.Repeat("x", size-len(`{"data":""}`)) + `"}`
-	return request{
-		head: []byte("POST " + receivePath),
-		tail: fmt.Appendf(nil, " HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", address, size, body),
+func template(address, path string, size int, authorization string) request {
+	method, tail := "GET ", " HTTP/1.1\r\nHost: "+address+"\r\n"
+	if authorization != "" {
+		tail += "Authorization: " + authorization + "\r\n"
 	}
+	body := ""
+	if size > 0 {
+		method = "POST "
+		tail += fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", size)
+		body = `{"data":"` + strings.Repeat("x", size-len(`{"data":""}`)) + `"}`
+	}
+	return request{head: []byte(method + path), tail: []byte(tail + "\r\n" + body)}
 }
 
 // generate calls a server over some connections for a while.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -22,12 +23,15 @@ const receivePath = "/api/v3/command/webhook.receive?token="
 const bodySize = 1024
 
 // A load is calls to a server, spread over the webhooks whose tokens are the
-// lines of a file.
+// lines of a file: webhooks are called with a body, or, where a part gives the
+// path of something else and no size, that is read with GET.
 type load struct {
-	address     string
-	tokens      string // the file
-	connections int
-	size        int // of a body
+	address       string
+	path          string // up to the token; receivePath if empty
+	tokens        string // the file
+	connections   int
+	size          int    // of a body; 0 for a GET without one
+	authorization string // the header; none if empty
 }
 
 // An outcome is what a generator prints about a burst of load, as JSON.
@@ -73,14 +77,15 @@ func (b *bench) run(ctx context.Context, l load, d time.Duration) (outcome, erro
 // core at most.
 func (b *bench) generate(ctx context.Context, l load, d time.Duration) (*exec.Cmd, error) {
 	connections, size := strconv.Itoa(l.connections), strconv.Itoa(l.size)
+	path := cmp.Or(l.path, receivePath)
 	if b.wrk == "" {
 		program, err := os.Executable()
-		return exec.CommandContext(ctx, program, "role-load", l.address, connections, d.String(), l.tokens, size), err
+		return exec.CommandContext(ctx, program, "role-load", l.address, connections, d.String(), path, l.tokens, size, l.authorization), err
 	}
 	script := filepath.Join(b.dir, "load.lua")
 	seconds := strconv.Itoa(max(1, int(d.Seconds())))
 	return exec.CommandContext(ctx, b.wrk, "-t1", "--timeout=10s", "-c"+connections, "-d"+seconds+"s", "-s"+script,
-		"http://"+l.address+receivePath, l.tokens, size), os.WriteFile(script, wrkScript, 0o600)
+		"http://"+l.address+path, l.tokens, size, l.authorization), os.WriteFile(script, wrkScript, 0o600)
 }
 
 // generator names where the load comes from.

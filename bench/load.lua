@@ -1,5 +1,6 @@
--- The load that wrk makes: webhooks are called with a JSON body. Arguments: a
--- file with a token on each line, and the size of the body.
+-- The load that wrk makes: webhooks are called with a JSON body, or something
+-- is read without one. Arguments: a file with a token on each line, the size of
+-- the body (0 for a GET without one), the Authorization header (may be empty).
 
 function init(args)
   local tokens = {}
@@ -7,16 +8,22 @@ function init(args)
     tokens[#tokens + 1] = token
   end
   local number = "100000"
-  local frame = '{"data":"","number":' .. number .. '}'
-  local filler = string.rep("x", tonumber(args[2]) - #frame)
-  wrk.method = "POST"
-  wrk.headers["Content-Type"] = "application/json"
-  wrk.body = '{"data":"' .. filler .. '","number":' .. number .. '}'
+  local size = tonumber(args[2])
+  if size > 0 then
+    local frame = '{"data":"","number":' .. number .. '}'
+    local filler = string.rep("x", size - #frame)
+    wrk.method = "POST"
+    wrk.headers["Content-Type"] = "application/json"
+    wrk.body = '{"data":"' .. filler .. '","number":' .. number .. '}'
+  end
+  if args[3] and args[3] ~= "" then
+    wrk.headers["Authorization"] = args[3]
+  end
   local path = wrk.path
   if #tokens == 1 then
     wrk.path = path .. tokens[1] -- one request for all calls: wrk's cheapest way
   else
-    request = cycle(wrk.format(nil, path .. "#"), #number + 1, tokens)
+    request = cycle(wrk.format(nil, path .. "#"), size > 0 and #number + 1 or 0, tokens)
   end
 end
 
@@ -24,13 +31,14 @@ end
 -- request, from a random one on: a short run must not always meet the first.
 -- The end of the body becomes a number of its own for each line of the file:
 -- Lua keeps equal strings once, so loads cost wrk the same, however many of
--- their tokens are equal, only if no two requests are.
+-- their tokens are equal, only if no two requests are. Without a body there is
+-- no such number, and its length is 0.
 function cycle(template, numberLength, tokens)
   local hash = template:find("#", 1, true)
   local head, tail = template:sub(1, hash - 1), template:sub(hash + 1, -numberLength - 1)
   local ends = {}
   for i = 1, #tokens do
-    ends[i] = (99999 + i) .. "}"
+    ends[i] = numberLength > 0 and (99999 + i) .. "}" or ""
   end
   math.randomseed(os.time())
   local at = math.random(#tokens)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -80,6 +81,27 @@ func TestGeneratorsCallEachWebhook(t *testing.T) {
 	}
 }
 
+func TestGeneratorsReadWithCredentials(t *testing.T) {
+	for name, b := range generators(t) {
+		for _, authorization := range []string{"", "Bearer abc"} {
+			for _, tokens := range [][]string{{"a"}, {"a", "b"}} {
+				t.Run(fmt.Sprint(name, authorization, len(tokens)), func(t *testing.T) {
+					reader := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						content, err := io.ReadAll(r.Body)
+						if err != nil || len(content) > 0 || r.Method != http.MethodGet || !slices.Contains(tokens, r.FormValue("uuid")) ||
+							r.URL.Path != "/api/v3/command/webhook.get" || r.Header.Get("Authorization") != authorization {
+							w.WriteHeader(http.StatusBadRequest)
+						}
+					})
+					if _, err := b.send(t, reader, tokens, load{path: getPath, authorization: authorization}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
 func TestRefusedCallsFailTheRun(t *testing.T) {
 	refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
@@ -93,8 +115,14 @@ func TestRefusedCallsFailTheRun(t *testing.T) {
 	}
 }
 
-// call runs a short load against a handler.
+// call runs a short load of webhook calls against a handler.
 func (b *bench) call(t *testing.T, h http.Handler, tokens []string) (outcome, error) {
+	t.Helper()
+	return b.send(t, h, tokens, load{size: bodySize})
+}
+
+// send runs a short load against a handler.
+func (b *bench) send(t *testing.T, h http.Handler, tokens []string, l load) (outcome, error) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
@@ -102,6 +130,6 @@ func (b *bench) call(t *testing.T, h http.Handler, tokens []string) (outcome, er
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := load{address: server.Listener.Addr().String(), tokens: file, connections: 4, size: bodySize}
+	l.address, l.tokens, l.connections = server.Listener.Addr().String(), file, 4
 	return b.run(context.Background(), l, time.Second)
 }

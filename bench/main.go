@@ -1,13 +1,13 @@
 // Command bench measures what the service costs, on this machine:
 //
-//	go run ./bench                     # everything, about four minutes
+//	go run ./bench                     # everything, about five minutes
 //	go run ./bench -only rate          # one part; -h lists them
 //	go run ./bench -dir /mnt/disk      # data on another volume
 //
 // It starts the server as a process of its own, through the constructor of the
 // shipped program, and beside it what it is compared with: a bare net/http
 // handler, and the same server with the engine's sync-always in place of group
-// commit. The load comes from a further process: wrk where it is installed,
+// commit, or with authentication switched off. The load comes from a further process: wrk where it is installed,
 // else a generator in Go. What is compared is measured in short bursts that
 // alternate, and a ratio is the median of the rounds' ratios: so a noisy
 // machine disturbs both sides alike.
@@ -44,6 +44,7 @@ type part struct {
 var parts = []part{
 	{"rate", "calls a second and latency, against a bare handler and against the engine's sync-always", measureRate},
 	{"webhooks", "cost of a call and resident memory with 10 and with 100,000 webhooks", measureWebhooks},
+	{"auth", "calls a second by kind of credentials, against no authentication; and a flood of wrong passwords", measureAuth},
 	{"start", "time from start to ready: empty, and with 1,000,000 events", measureStart},
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,10 +25,12 @@ const adminPassword = "benchmark"
 // readyTimeout bounds how long a server may take to become ready.
 const readyTimeout = 2 * time.Minute
 
-// Who makes writes durable, as an argument of the role.
+// What is special about a server, as an argument of the role: who makes writes
+// durable, or that nobody asks who calls. The first is how it is shipped.
 const (
 	groupCommit = "group-commit"
 	engineSync  = "engine-sync"
+	noAuth      = "no-auth"
 )
 
 // A server is a child that answers HTTP on an address.
@@ -37,23 +40,30 @@ type server struct {
 	ready   time.Duration // from the start of the process to the first 200 at /readyz
 }
 
-// serveRole is the server under test: the shipped one but for the sync mode
-// and a minimum of free disk space that lets it run on small machines.
+// serveRole is the server under test: the shipped one but for its mode, a
+// minimum of free disk space that lets it run on small machines, and further
+// settings that a part needs. Arguments: address, data folder, mode, and any
+// number of name=value.
 func serveRole(args []string) error {
 	go endWithParent()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	cfg, err := config.Load("", nil, map[string]string{
+	settings := map[string]string{
 		"listen":        args[0],
 		"data":          args[1],
 		"min-free-disk": "64MiB",
-	})
+	}
+	for _, setting := range args[3:] {
+		name, value, _ := strings.Cut(setting, "=")
+		settings[name] = value
+	}
+	cfg, err := config.Load("", nil, settings)
 	if err != nil {
 		return err
 	}
 	log, flush := serve.NewLog(os.Stderr)
 	defer flush()
-	opts := serve.Options{AdminPassword: adminPassword, Log: log}
+	opts := serve.Options{AdminPassword: adminPassword, NoAuth: args[2] == noAuth, Log: log}
 	if args[2] == engineSync {
 		opts.Sync = jetstream.EngineSync
 	}
@@ -62,8 +72,8 @@ func serveRole(args []string) error {
 
 // startSluice starts a server on the data folder of that name, a new one or
 // that of an earlier server, and waits until it is ready.
-func (b *bench) startSluice(ctx context.Context, name, sync string) (*server, error) {
-	return b.startServer(ctx, name, "role-serve", filepath.Join(b.part, name), sync)
+func (b *bench) startSluice(ctx context.Context, name, mode string, settings ...string) (*server, error) {
+	return b.startServer(ctx, name, "role-serve", append([]string{filepath.Join(b.part, name), mode}, settings...)...)
 }
 
 // startServer starts a role that listens on the address it gets before args.

@@ -30,6 +30,7 @@ type Config struct {
 	AccessTTL        time.Duration `name:"access-ttl" default:"5m" doc:"how long an access token is valid"`
 	RefreshTTL       time.Duration `name:"refresh-ttl" default:"720h" doc:"how long a login can be renewed"`
 	KeyRotation      time.Duration `name:"key-rotation" default:"720h" doc:"how often the key that signs tokens is replaced"`
+	PasswordCores    int           `name:"password-cores" default:"0" doc:"cores that check passwords at the same time; 0: half of all"`
 	AuthIssuer       string        `name:"auth-issuer" doc:"URL of an external OpenID provider, instead of the embedded issuer"`
 	AuthClientID     string        `name:"auth-client-id" doc:"client id at the external provider"`
 	AuthClientSecret string        `name:"auth-client-secret" doc:"secret of that client; better given as a variable than as a flag"`
@@ -75,6 +76,9 @@ func (c *Config) check() error {
 	}
 	if c.EventMaxAge < c.ResultTTL {
 		return errors.New("event-max-age: must be at least result-ttl, since results are read from events")
+	}
+	if c.PasswordCores < 0 {
+		return errors.New("password-cores: must be 0 or more")
 	}
 	if c.AuthIssuer != "" && c.AuthClientID == "" {
 		return errors.New("auth-client-id: needed with auth-issuer")

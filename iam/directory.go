@@ -19,6 +19,7 @@ type Directory struct {
 	Clients  sluice.Records[sluice.Client]
 	Audit    sluice.Audit
 	Log      *slog.Logger
+	Cores    int // that may check passwords at the same time; 0 means half of all
 
 	// EndSessions ends the logins of a user, or those made through a client.
 	EndSessions func(ctx context.Context, username, clientID string) error
@@ -33,7 +34,10 @@ type Directory struct {
 // NewDirectory gives a directory over its stores.
 func NewDirectory(d Directory) *Directory {
 	d.dummy = sync.OnceValue(func() string { return HashPassword(rand.Text()) })
-	d.hashing = make(chan struct{}, runtime.NumCPU())
+	if d.Cores == 0 {
+		d.Cores = max(1, runtime.NumCPU()/2)
+	}
+	d.hashing = make(chan struct{}, d.Cores)
 	d.pairs = &throttle.Backoff{Free: 5, First: time.Second, Longest: 15 * time.Minute}
 	d.addresses = &throttle.Backoff{Free: 100, First: time.Second, Longest: 15 * time.Minute}
 	d.recent = newRecent()

@@ -129,6 +129,7 @@ func (s *Server) newAPI() *api.API {
 		Clients:  s.engine.Clients(),
 		Audit:    s.engine.Audit(),
 		Log:      s.opts.Log,
+		Cores:    s.cfg.PasswordCores,
 	})
 	authenticator, issuer := s.authentication(directory)
 	authenticate := authenticator.Authenticate
