@@ -23,10 +23,16 @@ type Role struct {
 
 // A Client is a program that asks the issuer for tokens.
 type Client struct {
-	ID      string    `json:"clientId"`
-	Secret  string    `json:"secret"` // SHA-256 of the secret; empty: a public client, which has none
-	Roles   []string  `json:"roles"`  // of the tokens it gets for itself
-	Grants  []string  `json:"grants"` // grant types it may use
+	ID     string   `json:"clientId"`
+	Secret string   `json:"secret"` // SHA-256 of the secret; empty: a public client, which has none
+	Roles  []string `json:"roles"`  // of the tokens it gets for itself
+	Grants []string `json:"grants"` // grant types it may use
+
+	// TokensSince is when the tokens that the client has for itself began to
+	// be valid: those of a secret before, or of another client with the same
+	// id, are not.
+	TokensSince time.Time `json:"tokensSince"`
+
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 }
@@ -72,6 +78,7 @@ type Identity struct {
 	Client   bool      // the client itself is the user
 	Roles    []string  // as an external provider says; the embedded issuer leaves them to the look-up of the user
 	Scope    string    // scopes, space-separated
+	Issued   time.Time // when it was issued
 	Expires  time.Time // when it stops being valid
 }
 

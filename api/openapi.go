@@ -53,7 +53,10 @@ func OpenAPI(set command.Set, version, baseURL string) map[string]any {
 		"servers": []object{{"url": baseURL}},
 		"paths":   paths,
 		"components": object{
-			"securitySchemes": object{"basic": object{"type": "http", "scheme": "basic"}},
+			"securitySchemes": object{
+				"basic":  object{"type": "http", "scheme": "basic"},
+				"bearer": object{"type": "http", "scheme": "bearer"},
+			},
 			"schemas": object{
 				"Problem": schemaOf[problem](),
 				"Result":  schemaOf[sluice.Result](),
@@ -74,7 +77,7 @@ func commandOperation(cmd command.Command, method string) object {
 	if cmd.Endpoint != nil {
 		op["security"] = []object{}
 	} else {
-		op["security"] = []object{{"basic": []string{}}}
+		op["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
 		op["x-permission"] = cmd.Name
 	}
 	if method == "post" {

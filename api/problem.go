@@ -84,7 +84,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // title gives a code in words.
 func title(code string) string {
-	words := strings.ReplaceAll(code, "-", " ")
+	words := strings.NewReplacer("-", " ", "_", " ").Replace(code)
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 

@@ -48,11 +48,16 @@ func bind(target reflect.Value, params []Param, args Args) error {
 
 func find(params []Param, name string) (Param, bool) {
 	for _, p := range params {
-		if name == p.Name || p.Alias != "" && name == p.Alias {
+		if p.answersTo(name) {
 			return p, true
 		}
 	}
 	return Param{}, false
+}
+
+// answersTo tells whether a name is the parameter's, or the other one it has.
+func (p Param) answersTo(name string) bool {
+	return name == p.Name || p.Alias != "" && name == p.Alias
 }
 
 func unknown(params []Param, name string) error {

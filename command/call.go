@@ -50,23 +50,34 @@ func (s Set) record(ctx context.Context, c Command, args Args, err error) {
 	s.audit(ctx, entry)
 }
 
-// target gives the values of the parameters that say what a call is about.
+// target gives the values of the parameters that say what a call is about, in
+// the order of their declaration.
 func (c Command) target(args Args) string {
 	var values []string
-	for _, arg := range args {
-		p, ok := find(c.Params, arg.Name)
-		if !ok || p.audit == "" {
-			continue
+	for _, p := range c.Params {
+		for _, arg := range args {
+			if p.audit != "" && p.answersTo(arg.Name) {
+				values = append(values, p.shown(arg.Value))
+			}
 		}
-		value, err := p.parse(arg.Value)
-		text, isString := value.(string)
-		if err != nil || !isString {
-			continue
-		}
-		if p.audit == "last6" {
-			text = sluice.Last6(text)
-		}
-		values = append(values, text)
 	}
 	return strings.Join(values, " ")
+}
+
+// shown gives an argument as the audit log has it.
+func (p Param) shown(arg any) string {
+	value, err := p.parse(arg)
+	if err != nil {
+		return ""
+	}
+	switch v := value.(type) {
+	case []string:
+		return strings.Join(v, ",")
+	case string:
+		if p.audit == "last6" {
+			return sluice.Last6(v)
+		}
+		return v
+	}
+	return ""
 }

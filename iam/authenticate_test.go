@@ -102,7 +102,7 @@ func TestATokenOfAUserWhoIsGoneIsRefused(t *testing.T) {
 	_, err = d.Identify(t.Context(), id)
 	wantCode(t, err, sluice.Unauthenticated, "user-gone")
 	_, err = d.Identify(t.Context(), sluice.Identity{Username: "ci", ClientID: "ci", Client: true})
-	wantCode(t, err, sluice.Unauthenticated, "client-gone")
+	wantCode(t, err, sluice.Unauthenticated, "invalid_token")
 }
 
 func TestAnExternalProvidersRolesCount(t *testing.T) {

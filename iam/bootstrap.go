@@ -11,10 +11,10 @@ import (
 
 // Bootstrap creates the admin if there is none, with the given password or one
 // that it makes up and returns: it is shown once and stored nowhere.
-func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (generated string, err error) {
+func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (created bool, generated string, err error) {
 	admin, err := accounts.Get(ctx, AdminName)
 	if err != nil || admin != nil {
-		return "", err
+		return false, "", err
 	}
 	if password == "" {
 		generated = strings.ToLower(rand.Text())
@@ -35,7 +35,7 @@ func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], pas
 		return mine, nil
 	})
 	if err != nil || kept != mine {
-		return "", err
+		return false, "", err
 	}
-	return generated, nil
+	return true, generated, nil
 }

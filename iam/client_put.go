@@ -14,7 +14,7 @@ import (
 
 type clientPutParams struct {
 	ClientID string   `json:"clientId" required:"true" audit:"yes" doc:"Id of the client: letters, digits and . _ -"`
-	Roles    []string `json:"roles" doc:"Roles of the tokens that the client gets for itself."`
+	Roles    []string `json:"roles" audit:"yes" doc:"Roles of the tokens that the client gets for itself."`
 	Grants   []string `json:"grants" doc:"Grants the client may use: client_credentials (default), password, refresh_token."`
 	Renew    bool     `json:"renew" doc:"Make a new secret; the old one stops working at once."`
 }
@@ -37,7 +37,7 @@ func showClient(c *sluice.Client) clientView {
 var grants = []string{"client_credentials", "password", "refresh_token"}
 
 func clientPutCommand(d *Directory) command.Command {
-	return command.New("iam.client.put", "Create an OAuth 2.0 client, or edit the one with that id. Its secret is shown this once.",
+	return command.New("iam.client.put", "Create an OAuth 2.0 client, or edit the one with that id. Its secret is shown when it is made, and never again.",
 		func(ctx context.Context, p clientPutParams) (clientView, error) {
 			if err := d.checkClient(ctx, p); err != nil {
 				return clientView{}, err
@@ -54,14 +54,17 @@ func clientPutCommand(d *Directory) command.Command {
 				}
 				after.Updated = now()
 				if p.Roles != nil {
-					after.Roles = slices.Compact(slices.Sorted(slices.Values(p.Roles)))
+					after.Roles = distinct(p.Roles)
 				}
 				if p.Grants != nil {
-					after.Grants = slices.Compact(slices.Sorted(slices.Values(p.Grants)))
+					after.Grants = distinct(p.Grants)
 				}
 				if before == nil || p.Renew {
 					secret = rand.Text()
-					after.Secret = HashSecret(secret)
+					after.Secret, after.TokensSince = HashSecret(secret), time.Now().UTC()
+				}
+				if !slices.Contains(after.Grants, "client_credentials") {
+					after.TokensSince = time.Now().UTC()
 				}
 				return &after, nil
 			})

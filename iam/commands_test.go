@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice"
 )
@@ -164,6 +165,29 @@ func TestAClientsSecretIsShownOnce(t *testing.T) {
 	must(t, d, "admin", "iam.client.delete", `{"clientId":"ci"}`)
 }
 
+func TestTokensOfAnEarlierClientStayDead(t *testing.T) {
+	d := newDirectory(t)
+	alive := func(issued time.Time) bool {
+		_, err := d.Identify(t.Context(), sluice.Identity{ClientID: "ci", Client: true, Issued: issued})
+		return err == nil
+	}
+	must(t, d, "admin", "iam.client.put", `{"clientId":"ci","roles":["viewer"]}`)
+	issued := time.Now()
+	if !alive(issued) || alive(issued.Add(-time.Hour)) {
+		t.Error("a token of the client is dead, or one from before it was made is alive")
+	}
+	later := func(client *sluice.Client) bool { return client.TokensSince.After(issued) }
+	for _, change := range []string{
+		`{"clientId":"ci","renew":true}`,
+		`{"clientId":"ci","grants":["password"]}`,
+	} {
+		must(t, d, "admin", "iam.client.put", change)
+		if client, err := d.Client(t.Context(), "ci"); err != nil || !later(client) {
+			t.Errorf("after %s tokens from before are alive (%v)", change, err)
+		}
+	}
+}
+
 func TestOnesOwnPassword(t *testing.T) {
 	d := newDirectory(t)
 	must(t, d, "admin", "iam.user.put", `{"username":"vi","password":"first password","roles":["viewer"]}`)
@@ -226,7 +250,7 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 	want := []string{
 		"vi login  refused authorization-invalid 198.51.100.7",
 		"vi iam.user.delete admin refused forbidden 192.0.2.1",
-		"admin iam.user.put vi allowed  192.0.2.1",
+		"admin iam.user.put vi viewer allowed  192.0.2.1",
 	}
 	items := answer["items"].([]any)
 	if len(items) != len(want) {

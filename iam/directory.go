@@ -28,6 +28,7 @@ type Directory struct {
 	hashing   chan struct{}     // bounds the cores that hash passwords
 	pairs     *throttle.Backoff // wrong passwords by account and address
 	addresses *throttle.Backoff // wrong passwords by address
+	refusals  *throttle.Limiter // entries of the audit log about refused requests for tokens
 	recent    *recent
 }
 
@@ -40,6 +41,7 @@ func NewDirectory(d Directory) *Directory {
 	d.hashing = make(chan struct{}, d.Cores)
 	d.pairs = &throttle.Backoff{Free: 5, First: time.Second, Longest: 15 * time.Minute}
 	d.addresses = &throttle.Backoff{Free: 100, First: time.Second, Longest: 15 * time.Minute}
+	d.refusals = throttle.New(20, 3*time.Second)
 	d.recent = newRecent()
 	if d.EndSessions == nil {
 		d.EndSessions = func(context.Context, string, string) error { return nil }
@@ -80,10 +82,11 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.Us
 		if err != nil {
 			return sluice.User{}, err
 		}
-		if client == nil {
-			return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "client-gone", "The client does not exist any more.")
+		// Tokens tell the second they were issued in.
+		if client == nil || id.Issued.Before(client.TokensSince.Truncate(time.Second)) {
+			return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "invalid_token", "The client of this token does not exist any more, or has a new secret.")
 		}
-		return d.userWith(ctx, id.Username, client.Roles)
+		return d.userWith(ctx, ClientPrefix+id.ClientID, client.Roles)
 	}
 	return d.User(ctx, id.Username)
 }

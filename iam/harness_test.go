@@ -35,7 +35,7 @@ func newDirectory(t testing.TB) *Directory {
 		Audit:    engine.Audit(),
 		Log:      slog.New(slog.DiscardHandler),
 	})
-	if _, err := Bootstrap(context.Background(), d.Accounts, "admin-password"); err != nil {
+	if _, _, err := Bootstrap(context.Background(), d.Accounts, "admin-password"); err != nil {
 		t.Fatal(err)
 	}
 	return d

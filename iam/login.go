@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"sluice"
 	"sluice/throttle"
 )
@@ -16,6 +18,7 @@ const (
 
 // Login implements sluice.Directory.
 func (d *Directory) Login(ctx context.Context, username, password, address string) (sluice.User, error) {
+	password = norm.NFC.String(password)
 	account, err := d.Accounts.Get(ctx, username)
 	if err != nil {
 		return sluice.User{}, err
@@ -24,10 +27,12 @@ func (d *Directory) Login(ctx context.Context, username, password, address strin
 	if account != nil && !account.Disabled {
 		stored = account.Password
 	}
-	if d.recent.has(username, password, stored) {
-		return d.userWith(ctx, username, account.Roles)
-	}
+	// The throttle comes first: else a password that is remembered could be
+	// guessed at any speed.
 	return d.Throttled(ctx, username, address, func() (sluice.User, error) {
+		if d.recent.has(username, password, stored) {
+			return d.userWith(ctx, username, account.Roles)
+		}
 		right, err := d.verify(stored, password)
 		if err != nil {
 			return sluice.User{}, err

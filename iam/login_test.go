@@ -33,6 +33,20 @@ func TestWrongPasswordsAreThrottledByAccountAndAddress(t *testing.T) {
 	}
 }
 
+func TestARememberedPasswordIsNoOracle(t *testing.T) {
+	d := newDirectory(t)
+	if _, err := d.Login(t.Context(), "admin", "admin-password", "192.0.2.1"); err != nil {
+		t.Fatal(err)
+	}
+	attacker := "198.51.100.7"
+	for range d.pairs.Free {
+		_, err := d.Login(t.Context(), "admin", "wrong", attacker)
+		wantCode(t, err, sluice.Unauthenticated, "authorization-invalid")
+	}
+	_, err := d.Login(t.Context(), "admin", "admin-password", attacker)
+	wantCode(t, err, sluice.Throttled, "too-many-logins")
+}
+
 func TestAThrottleUnlocksItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &throttle.Backoff{Free: 5, First: time.Second, Longest: time.Minute}

@@ -2,7 +2,6 @@ package iam
 
 import (
 	"context"
-	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -10,7 +9,7 @@ import (
 
 type rolePutParams struct {
 	Role        string   `json:"role" required:"true" audit:"yes" doc:"Name of the role: lower-case letters, digits and . _ -"`
-	Permissions []string `json:"permissions" required:"true" doc:"What the role allows: names of commands, patterns with a trailing *, or read for all that changes nothing."`
+	Permissions []string `json:"permissions" required:"true" audit:"yes" doc:"What the role allows: names of commands, patterns with a trailing *, or read for all that changes nothing."`
 }
 
 func rolePutCommand(d *Directory) command.Command {
@@ -35,7 +34,7 @@ func rolePutCommand(d *Directory) command.Command {
 				return sluice.Role{}, err
 			}
 			role, err := d.Roles.Change(ctx, p.Role, func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) {
-				return &sluice.Role{Name: p.Role, Permissions: slices.Compact(slices.Sorted(slices.Values(p.Permissions)))}, nil
+				return &sluice.Role{Name: p.Role, Permissions: distinct(p.Permissions)}, nil
 			})
 			if err != nil {
 				return sluice.Role{}, err

@@ -12,6 +12,7 @@ const (
 	AdminName     = "admin"         // the first user, and the role that may do everything
 	AnonymousName = "anonymousUser" // who pipelines run as that a webhook has started
 	ClientName    = "sluice"        // the public client of the command line and of people
+	ClientPrefix  = "client:"       // before the id of a client that calls for itself: no user has such a name
 )
 
 // builtinRoles are there from the start. All but admin can be redefined.

@@ -2,8 +2,11 @@ package iam
 
 import (
 	"context"
-	"slices"
+	"strings"
 	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"sluice"
 	"sluice/command"
@@ -12,7 +15,7 @@ import (
 type userPutParams struct {
 	Username string   `json:"username" required:"true" audit:"yes" doc:"Name of the user: letters, digits and . _ @ + -"`
 	Password *string  `json:"password" doc:"New password, of at most 1024 bytes. Without one, a new user can't log in."`
-	Roles    []string `json:"roles" doc:"Roles the user has from now on."`
+	Roles    []string `json:"roles" audit:"yes" doc:"Roles the user has from now on."`
 	Disabled *bool    `json:"disabled" doc:"Whether the user is kept from logging in and from using tokens."`
 }
 
@@ -86,7 +89,7 @@ func (p userPutParams) apply(a *sluice.Account, hash string) {
 		a.Password = hash
 	}
 	if p.Roles != nil {
-		a.Roles = slices.Compact(slices.Sorted(slices.Values(p.Roles)))
+		a.Roles = distinct(p.Roles)
 	}
 	if p.Disabled != nil {
 		a.Disabled = *p.Disabled
@@ -108,13 +111,15 @@ func newPassword(password *string) (hash string, warnings []string, err error) {
 	if password == nil {
 		return "", nil, nil
 	}
-	if *password == "" || len(*password) > maxPassword {
-		return "", nil, invalid("password", "The parameter password must have 1 to %d bytes.", maxPassword)
+	// The same letters may come composed or decomposed.
+	normal := norm.NFC.String(*password)
+	if normal == "" || len(normal) > maxPassword || strings.ContainsFunc(normal, unicode.IsControl) {
+		return "", nil, invalid("password", "The parameter password must have 1 to %d bytes and no control characters.", maxPassword)
 	}
 	if len(*password) < 8 {
 		warnings = []string{"The password is shorter than 8 characters."}
 	}
-	return HashPassword(*password), warnings, nil
+	return HashPassword(normal), warnings, nil
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

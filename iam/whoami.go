@@ -2,6 +2,7 @@ package iam
 
 import (
 	"context"
+	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -19,6 +20,11 @@ func whoamiCommand() command.Command {
 			user := sluice.UserFrom(ctx)
 			return me{user.Name, orEmpty(user.Roles), orEmpty(user.Permissions)}, nil
 		}, command.ReadOnly)
+}
+
+// distinct gives the items of a list in order, each once.
+func distinct(list []string) []string {
+	return orEmpty(slices.Compact(slices.Sorted(slices.Values(list))))
 }
 
 // orEmpty makes a list show as [] rather than null.

@@ -74,7 +74,9 @@ func (a *Audit) Entries(ctx context.Context, q sluice.AuditQuery) (entries []slu
 	case q.Before != "":
 		before, err := strconv.ParseUint(q.Before, 10, 64)
 		if err != nil || before == 0 {
-			return nil, "", sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter after must be the cursor of a page before.")
+			e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter after must be the cursor of a page before.")
+			e.Parameter = "after"
+			return nil, "", e
 		}
 		last = min(last, before-1)
 	case !q.To.IsZero():

@@ -28,6 +28,7 @@ func (i *Issuer) Access(ctx context.Context, token string) (sluice.Identity, err
 		ClientID: v.ClientID,
 		Client:   v.isClient(),
 		Scope:    v.Scope,
+		Issued:   v.IssuedAt.Time(),
 		Expires:  v.Expiry.Time(),
 	}, nil
 }

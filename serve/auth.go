@@ -48,15 +48,7 @@ func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, h
 		RefreshTTL: s.cfg.RefreshTTL,
 		Rotation:   s.cfg.KeyRotation,
 		Observe: func(ctx context.Context, login oidc.Login) {
-			if login.Outcome == oidc.Granted {
-				directory.Note(ctx, sluice.AuditEntry{
-					Username: login.Username,
-					Address:  login.Address,
-					Command:  "login",
-					Target:   login.ClientID,
-					Outcome:  sluice.AuditAllowed,
-				})
-			}
+			directory.NoteLogin(ctx, login.Grant, login.ClientID, login.Username, login.Address, login.Outcome == oidc.Granted, login.Outcome)
 		},
 		Log: s.opts.Log,
 	})

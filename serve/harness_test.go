@@ -82,7 +82,7 @@ func (s *service) resume() {
 		s.t.Fatal(err)
 	}
 	s.server = server
-	if _, err := server.CreateAdmin(s.t.Context()); err != nil {
+	if _, _, err := server.CreateAdmin(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
 }

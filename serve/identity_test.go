@@ -79,7 +79,7 @@ func TestClientCredentials(t *testing.T) {
 	grant := url.Values{"grant_type": {"client_credentials"}}
 	tokens := s.token(grant, func(r *http.Request) { r.SetBasicAuth("ci", secret) }).wantStatus(t, 200).object(t)
 	me := s.whoami("Bearer "+tokens["access_token"].(string)).wantStatus(t, 200).object(t)
-	if me["username"] != "ci" || me["roles"].([]any)[0] != "viewer" {
+	if me["username"] != "client:ci" || me["roles"].([]any)[0] != "viewer" {
 		t.Errorf("the client is %v", me)
 	}
 	grant.Set("client_id", "ci")
@@ -87,7 +87,7 @@ func TestClientCredentials(t *testing.T) {
 	s.token(grant).wantStatus(t, 200)
 	s.command("iam.client.delete", map[string]any{"clientId": "ci"}).wantStatus(t, 200)
 	s.token(grant).wantStatus(t, 401)
-	s.whoami("Bearer "+tokens["access_token"].(string)).wantProblem(t, 401, "client-gone")
+	s.whoami("Bearer "+tokens["access_token"].(string)).wantProblem(t, 401, "invalid_token")
 }
 
 // TestAnExternalProvider: one service trusts the issuer of another one.

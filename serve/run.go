@@ -40,15 +40,20 @@ func (s *Server) greet(out io.Writer) {
 // if it was made up, with a line to try: curl asks for the password, which so
 // stays out of the shell's history.
 func (s *Server) welcome(ctx context.Context, out io.Writer) {
-	password, err := s.CreateAdmin(ctx)
+	created, password, err := s.CreateAdmin(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
 			s.opts.Log.Error("The admin could not be created; restart to try again.", "error", err)
 		}
 		return
 	}
-	if password != "" {
+	switch {
+	case s.cfg.AuthIssuer != "":
+		return // users are the provider's
+	case password != "":
 		fmt.Fprintf(out, "user %s has the password %s (shown this once)\n", iam.AdminName, password)
+	case !created && s.opts.AdminPassword != "":
+		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD is not used: there is a user %s already, with a password of its own\n", iam.AdminName)
 	}
 	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", iam.AdminName, s.baseURL)
 }

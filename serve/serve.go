@@ -47,6 +47,7 @@ type Server struct {
 	baseURL  string
 	served   chan error // what http.Server.Serve returned
 
+	admin    atomic.Bool // there is one, or an external provider has them
 	unready  atomic.Bool
 	draining atomic.Bool
 }
@@ -164,6 +165,11 @@ func (s *Server) readiness() (map[string]any, error) {
 	if err := s.engine.Ready(); err != nil {
 		return nil, err
 	}
+	if !s.admin.Load() {
+		e := sluice.Errorf(sluice.Unavailable, "starting", "The server is starting.")
+		e.RetryAfter = time.Second
+		return nil, e
+	}
 	detail := map[string]any{"status": "ready", "engine": s.engine.Describe()}
 	if warnings := s.engine.Warnings(); warnings != nil {
 		detail["warnings"] = warnings
@@ -178,14 +184,19 @@ func (s *Server) URL() string { return s.baseURL }
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // CreateAdmin waits until the engine is set up, and creates the admin if there
-// is none. It returns the password if it had to make one up.
-func (s *Server) CreateAdmin(ctx context.Context) (password string, err error) {
+// is none: created says so, with the password if it had to make one up. The
+// server is not ready before.
+func (s *Server) CreateAdmin(ctx context.Context) (created bool, password string, err error) {
 	select {
 	case <-s.engine.SetUp():
-		return iam.Bootstrap(ctx, s.engine.Accounts(), s.opts.AdminPassword)
 	case <-ctx.Done():
-		return "", ctx.Err()
+		return false, "", ctx.Err()
 	}
+	if s.cfg.AuthIssuer == "" {
+		created, password, err = iam.Bootstrap(ctx, s.engine.Accounts(), s.opts.AdminPassword)
+	}
+	s.admin.Store(err == nil)
+	return created, password, err
 }
 
 // Wait returns when ctx ends, or with the error that keeps the server from

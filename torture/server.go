@@ -50,7 +50,7 @@ func runServer(ctx context.Context, data string, options []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = s.CreateAdmin(ctx); err == nil {
+	if _, _, err = s.CreateAdmin(ctx); err == nil {
 		fmt.Println(s.URL())
 		err = s.Wait(ctx)
 	}
