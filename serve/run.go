@@ -68,6 +68,6 @@ func tune() {
 		debug.SetMemoryLimit(2 << 30)
 	}
 	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(2 * runtime.NumCPU())
+		runtime.GOMAXPROCS(runtime.NumCPU() + 1)
 	}
 }
