@@ -3,6 +3,8 @@ package sluice
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -61,6 +63,23 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Because(cause error) *Error {
 	e.Err = cause
 	return e
+}
+
+// SetHeaders sets the headers of an answer that tell the caller what to do next,
+// whatever form its body has.
+func (e *Error) SetHeaders(header http.Header) {
+	if e.Allow != "" {
+		header.Set("Allow", e.Allow)
+	}
+	for _, challenge := range e.Challenge {
+		header.Add("WWW-Authenticate", challenge)
+	}
+	if e.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
+	if e.Close {
+		header.Set("Connection", "close")
+	}
 }
 
 // AsError gives the *Error in err's chain, or wraps err as an internal fault

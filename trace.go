@@ -29,9 +29,3 @@ func appendBase36(b []byte, n uint64) []byte {
 	}
 	return append(b, digits[:]...)
 }
-
-// TraceInfo is what the caller of a webhook is told of its call.
-type TraceInfo struct {
-	Status  string `json:"status"` // always OK
-	TraceID string `json:"traceId"`
-}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -57,18 +56,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/problem+json")
-	if e.Allow != "" {
-		header.Set("Allow", e.Allow)
-	}
-	for _, challenge := range e.Challenge {
-		header.Add("WWW-Authenticate", challenge)
-	}
-	if e.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
-	}
-	if e.Close {
-		header.Set("Connection", "close")
-	}
+	e.SetHeaders(header)
 	w.WriteHeader(status)
 	writeJSON(w, problem{
 		Type:       "urn:sluice:problem:" + e.Code,

@@ -5,9 +5,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"sluice"
 )
@@ -107,19 +105,7 @@ func (i *Issuer) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if o.status >= http.StatusInternalServerError && e.Err != nil {
 		i.Log.Error("A request for tokens failed.", "path", r.URL.Path, "code", e.Code, "error", e.Err)
 	}
-	header := w.Header()
-	if e.Allow != "" {
-		header.Set("Allow", e.Allow)
-	}
-	for _, challenge := range e.Challenge {
-		header.Add("WWW-Authenticate", challenge)
-	}
-	if e.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
-	}
-	if e.Close {
-		header.Set("Connection", "close")
-	}
+	e.SetHeaders(w.Header())
 	writeJSON(w, o.status, map[string]string{"error": o.code, "error_description": strings.Map(descriptive, e.Message)})
 }
 
