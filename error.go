@@ -35,12 +35,21 @@ type Error struct {
 	Code       string        // stable word for programs, such as payload-too-large
 	Message    string        // for people: what went wrong and what to do next
 	Parameter  string        // the parameter at fault, if one is
+	Status     int           // the HTTP status, if it is not that of the kind
 	TraceID    string        // the call it belongs to, if there is one
+	Place      Place         // where in a pipeline it is, if it is in one
 	RetryAfter time.Duration // when trying again makes sense; 0 means unsaid
 	Allow      string        // the methods that are allowed, with MethodNotAllowed
 	Challenge  []string      // ways to authenticate, with Unauthenticated
 	Close      bool          // the connection can't be used any further
 	Err        error         // the cause: logged, never shown
+}
+
+// A Place is a spot in the source of a pipeline.
+type Place struct {
+	Line, Column int    // counted from 1; 0 means unknown
+	Snippet      string // the line as it is written
+	Step         string // the command of the step, with its id if it has one
 }
 
 // Errorf makes an error of a kind with a stable code and a message.

@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 )
 
-// EventSubject is the prefix of the key under which an event is forwarded as
-// a message.
-const EventSubject = "svc.event."
+// EventPrefix is what the key of an event is forwarded under as a message: a
+// message whose key begins so is an event.
+const EventPrefix = "svc.event."
 
 // Encoding says in which form an event carries its payload.
 type Encoding string
@@ -24,12 +25,16 @@ const (
 	EncodingNone   Encoding = "none"   // there is no payload
 )
 
-// An Event is one accepted call as its consumers see it. The same JSON is
-// stored, given to pipelines, and read by subscribers of the message key.
+// An Event is one accepted call as its consumers see it, or an event or message
+// that a pipeline has sent. The same JSON is stored, given to pipelines, and read
+// by subscribers of the message key.
 type Event struct {
-	EventKey        string              `json:"eventKey"`
+	EventKey        string              `json:"eventKey,omitempty"`
+	Key             string              `json:"key,omitempty"` // of a message that is no event
 	Namespace       string              `json:"namespace"`
 	TraceID         string              `json:"traceId"`
+	Hops            int                 `json:"hops,omitempty"`      // how many events led to this one
+	Listeners       []string            `json:"listeners,omitempty"` // pipelines that it starts
 	ReceivedAt      time.Time           `json:"receivedAt"`
 	Payload         json.RawMessage     `json:"payload,omitempty"`
 	PayloadType     PayloadType         `json:"payloadType"`
@@ -45,9 +50,21 @@ type Event struct {
 // decode into the same event, without the cost of reflection: this is on the
 // path of every call.
 func (e *Event) AppendJSON(b []byte) []byte {
-	b = appendField(b, `{"eventKey":`, e.EventKey)
+	if e.Key == "" {
+		b = appendField(b, `{"eventKey":`, e.EventKey)
+	} else {
+		b = appendField(b, `{"key":`, e.Key)
+	}
 	b = appendField(b, `,"namespace":`, e.Namespace)
 	b = appendField(b, `,"traceId":`, e.TraceID)
+	if e.Hops > 0 {
+		b = append(b, `,"hops":`...)
+		b = strconv.AppendInt(b, int64(e.Hops), 10)
+	}
+	if len(e.Listeners) > 0 {
+		b = append(b, `,"listeners":`...)
+		b = appendStrings(b, e.Listeners)
+	}
 	b = append(b, `,"receivedAt":"`...)
 	b = e.ReceivedAt.UTC().AppendFormat(b, time.RFC3339Nano)
 	b = append(b, '"')
@@ -75,16 +92,20 @@ func (e *Event) AppendJSON(b []byte) []byte {
 func appendQuery(b []byte, query map[string][]string) []byte {
 	for i, name := range slices.Sorted(maps.Keys(query)) {
 		b = appendKey(b, i, name)
-		b = append(b, '[')
-		for j, value := range query[name] {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = AppendJSONString(b, value)
-		}
-		b = append(b, ']')
+		b = appendStrings(b, query[name])
 	}
 	return b
+}
+
+func appendStrings(b []byte, values []string) []byte {
+	b = append(b, '[')
+	for i, value := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = AppendJSONString(b, value)
+	}
+	return append(b, ']')
 }
 
 func appendField(b []byte, name, value string) []byte {
@@ -121,10 +142,29 @@ func (h *Headers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// MessageKey gives the key that consumers of messages know the event by.
+func (e *Event) MessageKey() string {
+	if e.Key != "" {
+		return e.Key
+	}
+	return EventPrefix + e.EventKey
+}
+
 // Events takes events to stable storage.
 type Events interface {
-	// Accept returns once the event is on stable storage, with the
-	// correlation id under which its result is found. An error of kind
-	// Unavailable means that the event may or may not have been stored.
-	Accept(ctx context.Context, e *Event) (correlationID string, err error)
+	// Accept stores an event, with the names of the pipelines that listen to
+	// it, and waits for their outcomes, at most as long as said. It returns
+	// once the event is on stable storage, with the result as it is then. An
+	// error of kind Unavailable means that the event may or may not have been
+	// stored.
+	Accept(ctx context.Context, e *Event, wait time.Duration) (Result, error)
+}
+
+// StoredEvents gives single events, as JSON.
+type StoredEvents interface {
+	// Newest gives the newest event with that key, nil if there is none.
+	Newest(ctx context.Context, eventKey string) (json.RawMessage, error)
+
+	// Next waits for an event with that key, until ctx ends: then it is nil.
+	Next(ctx context.Context, eventKey string) (json.RawMessage, error)
 }

@@ -11,8 +11,12 @@ import (
 // Status is how far the task behind a call has come.
 type Status string
 
-// StatusOK says that the task is done and Value is its result.
-const StatusOK Status = "ok"
+// How far a task can have come.
+const (
+	StatusProcessing Status = "processing" // it is not done yet
+	StatusOK         Status = "ok"         // it is done, and Value is its result
+	StatusError      Status = "error"      // it failed for good, and Error says why
+)
 
 // A Result is what a call has come to. Its JSON is the body of a successful
 // call and of a ready poll.
@@ -20,6 +24,7 @@ type Result struct {
 	StatusCode             int             `json:"statusCode"`
 	Status                 Status          `json:"status"`
 	Value                  json.RawMessage `json:"value"`
+	Error                  *Problem        `json:"error,omitempty"`
 	PollingRedirectEnabled bool            `json:"pollingRedirectEnabled"`
 	CorrelationID          string          `json:"correlationId"`
 	TraceID                string          `json:"traceId"`
@@ -47,7 +52,15 @@ func (r *Result) AppendJSON(b []byte) []byte {
 	b = strconv.AppendInt(b, int64(r.StatusCode), 10)
 	b = appendField(b, `,"status":`, string(r.Status))
 	b = append(b, `,"value":`...)
-	b = append(b, r.Value...)
+	if r.Value == nil {
+		b = append(b, "null"...)
+	} else {
+		b = append(b, r.Value...)
+	}
+	if r.Error != nil {
+		b = append(b, `,"error":`...)
+		b = appendJSON(b, r.Error)
+	}
 	b = append(b, `,"pollingRedirectEnabled":`...)
 	b = strconv.AppendBool(b, r.PollingRedirectEnabled)
 	b = appendField(b, `,"correlationId":`, r.CorrelationID)
@@ -57,9 +70,19 @@ func (r *Result) AppendJSON(b []byte) []byte {
 	return append(b, `"}`...)
 }
 
+// appendJSON appends what encoding/json makes of a value that has a JSON form.
+func appendJSON(b []byte, value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // no value of ours
+	}
+	return append(b, text...)
+}
+
 // Results finds what calls have come to.
 type Results interface {
-	// Result gives the result with that correlation id, Gone if there is
-	// none or it has expired.
-	Result(ctx context.Context, correlationID string) (Result, error)
+	// Result gives the result with that correlation id as soon as it is
+	// ready, or as it is after some time of waiting. Gone if there is none or
+	// it has expired.
+	Result(ctx context.Context, correlationID string, wait time.Duration) (Result, error)
 }

@@ -6,44 +6,87 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"unicode/utf8"
 
 	"sluice"
 	"sluice/command"
 )
 
-// maxArguments bounds the body of a command's call.
-const maxArguments = 1 << 20
+// Bounds on the body of a command's call: one that holds parameters, and one
+// that the command takes as its body.
+const (
+	maxArguments = 1 << 20
+	maxBody      = 4 << 20
+)
 
-// arguments collects a call's arguments from the query, a form body, or a JSON
-// object body. Which of them a command takes is the command's business.
-func (a *API) arguments(w http.ResponseWriter, r *http.Request) (command.Args, error) {
+// arguments collects a call's arguments from the query, and from a body that is
+// a form or a JSON object. A body that is neither, or that the command takes
+// whole, is the command's body.
+func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Command) (command.Args, error) {
 	args, err := formArguments(r.URL.RawQuery)
 	if err != nil {
 		return nil, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
 	}
-	release, err := a.Budget.Reserve(r, maxArguments)
+	limit := maxArguments
+	whole, takesBody := cmd.BodyParam()
+	if takesBody {
+		limit = maxBody
+	}
+	release, err := a.Budget.Reserve(r, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	content, err := a.Pace.Read(w, r, nil, maxArguments)
+	content, err := a.Pace.Read(w, r, nil, limit)
 	if err != nil || len(bytes.TrimSpace(content)) == 0 {
 		return args, err
 	}
+	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if takesBody && whole.Body == command.BodyOnly {
+		return withBody(args, whole, media, content)
+	}
 	var more command.Args
-	switch media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media {
-	case "application/x-www-form-urlencoded":
+	switch {
+	case media == "application/x-www-form-urlencoded":
 		if more, err = formArguments(string(content)); err != nil {
 			return nil, sluice.Errorf(sluice.Invalid, "body-malformed", "The form in the body is malformed; percent-encode what is not a letter or digit.")
 		}
-	case "application/json":
+	case media == "application/json":
 		if more, err = jsonArguments(content); err != nil {
 			return nil, err
 		}
+	case takesBody:
+		return withBody(args, whole, media, content)
 	default:
 		return nil, sluice.Errorf(sluice.Unsupported, "content-type-unsupported", "A command takes its parameters as application/json or application/x-www-form-urlencoded.")
 	}
 	return append(args, more...), nil
+}
+
+// withBody adds the body of a request as an argument: the value if it is JSON
+// and any value will do, else the text.
+func withBody(args command.Args, p command.Param, media string, content []byte) (command.Args, error) {
+	for _, arg := range args {
+		if arg.Name == p.Name && p.Body == command.BodyOnly {
+			e := sluice.Errorf(sluice.Invalid, "parameter-unknown", "The parameter %s is the body of the request; it can't be given in the query.", p.Name)
+			e.Parameter = p.Name
+			return nil, e
+		}
+	}
+	if !utf8.Valid(content) {
+		return nil, sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be text in UTF-8.")
+	}
+	var value any = string(content)
+	if p.Type == "" && (media == "application/json" || media == "") {
+		parsed, err := sluice.DecodeJSON(content)
+		if err != nil && media != "" {
+			return nil, sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be one JSON value.")
+		}
+		if err == nil {
+			value = parsed
+		}
+	}
+	return append(args, command.Arg{Name: p.Name, Value: value}), nil
 }
 
 func formArguments(form string) (command.Args, error) {

@@ -33,7 +33,7 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if allow := methodsOf(cmd); r.Method != http.MethodPost && (r.Method != http.MethodGet || !cmd.ReadOnly) {
 		return notAllowed(allow)
 	}
-	args, err := a.arguments(w, r)
+	args, err := a.arguments(w, r, cmd)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func OpenAPI(set command.Set, version, baseURL string) map[string]any {
 				"bearer": object{"type": "http", "scheme": "bearer"},
 			},
 			"schemas": object{
-				"Problem": schemaOf[problem](),
+				"Problem": schemaOf[sluice.Problem](),
 				"Result":  schemaOf[sluice.Result](),
 			},
 		},
@@ -89,6 +89,9 @@ func commandOperation(cmd command.Command, method string) object {
 func queryParameters(cmd command.Command) []object {
 	params := make([]object, 0, len(cmd.Params))
 	for _, p := range cmd.Params {
+		if p.Body == command.BodyOnly {
+			continue
+		}
 		params = append(params, object{
 			"name":        p.Name,
 			"in":          "query",
@@ -104,6 +107,9 @@ func queryParameters(cmd command.Command) []object {
 func requestBody(cmd command.Command) object {
 	if cmd.Endpoint != nil {
 		return object{"description": "The payload, of any type.", "content": object{"*/*": object{}}}
+	}
+	if p, ok := cmd.BodyParam(); ok && p.Body == command.BodyOnly {
+		return object{"description": p.Doc, "required": p.Required, "content": object{"*/*": object{"schema": paramSchema(p)}}}
 	}
 	properties := object{}
 	for _, p := range cmd.Params {

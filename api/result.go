@@ -27,7 +27,7 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := a.Results.Result(r.Context(), id)
+	result, err := a.Results.Result(r.Context(), id, 0)
 	if err != nil {
 		return a.throttleMisses(r, err)
 	}

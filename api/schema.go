@@ -11,7 +11,10 @@ import (
 
 // paramSchema gives the JSON Schema of a parameter.
 func paramSchema(p command.Param) object {
-	schema := object{"type": p.Type}
+	schema := object{}
+	if p.Type != "" {
+		schema["type"] = p.Type
+	}
 	if p.Type == "array" {
 		schema["items"] = object{"type": "string"}
 	}

@@ -3,10 +3,12 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sluice"
 )
@@ -15,9 +17,9 @@ import (
 func bind(target reflect.Value, params []Param, args Args) error {
 	given := make(map[int]any, len(args))
 	for _, arg := range args {
-		p, ok := find(params, arg.Name)
-		if !ok {
-			return unknown(params, arg.Name)
+		p, err := find(params, arg.Name)
+		if err != nil {
+			return err
 		}
 		value, err := p.parse(arg.Value)
 		if err != nil {
@@ -36,6 +38,9 @@ func bind(target reflect.Value, params []Param, args Args) error {
 			}
 			continue
 		}
+		if value == nil {
+			continue
+		}
 		field := target.Field(p.field)
 		if field.Kind() == reflect.Pointer {
 			field.Set(reflect.New(field.Type().Elem()))
@@ -46,9 +51,24 @@ func bind(target reflect.Value, params []Param, args Args) error {
 	return nil
 }
 
-func find(params []Param, name string) (Param, bool) {
+// Param gives the parameter of that name. The error for a name that none has
+// tells the closest one.
+func (c Command) Param(name string) (Param, error) { return find(c.Params, name) }
+
+func find(params []Param, name string) (Param, error) {
 	for _, p := range params {
 		if p.answersTo(name) {
+			return p, nil
+		}
+	}
+	return Param{}, unknown(params, name)
+}
+
+// BodyParam gives the parameter that is the body of a call, or is it by
+// default.
+func (c Command) BodyParam() (Param, bool) {
+	for _, p := range c.Params {
+		if p.Body != "" {
 			return p, true
 		}
 	}
@@ -76,21 +96,32 @@ func unknown(params []Param, name string) error {
 	return e
 }
 
-// parse gives the argument as a string, int, bool or list of strings.
+// Check tells whether the parameter takes an argument.
+func (p Param) Check(arg any) error {
+	_, err := p.parse(arg)
+	return err
+}
+
+// parse gives the argument as the parameter's type, or as a type that converts
+// to it.
 func (p Param) parse(arg any) (any, error) {
-	text, isText := arg.(Text)
 	switch p.Type {
+	case "":
+		if text, ok := arg.(Text); ok {
+			return string(text), nil
+		}
+		return arg, nil
 	case "array":
 		if items, ok := stringsOf(arg); ok {
 			return items, nil
 		}
-	case "integer":
-		number, isNumber := arg.(json.Number)
-		if !isText && !isNumber {
-			break
+	case "object":
+		if object, ok := objectOf(arg); ok {
+			return object, nil
 		}
-		n, err := strconv.Atoi(string(text) + string(number))
-		if err != nil {
+	case "integer":
+		n, ok := intOf(arg)
+		if !ok {
 			break
 		}
 		if p.Min != nil && n < *p.Min || p.Max != nil && n > *p.Max {
@@ -98,26 +129,64 @@ func (p Param) parse(arg any) (any, error) {
 		}
 		return n, nil
 	case "boolean":
-		if b, ok := arg.(bool); ok {
-			return b, nil
-		}
-		switch text {
-		case "true":
+		switch arg {
+		case true, Text("true"):
 			return true, nil
-		case "false":
+		case false, Text("false"):
 			return false, nil
 		}
 	case "string":
-		s, ok := arg.(string)
-		if isText {
-			s, ok = string(text), true
-		}
+		s, ok := stringOf(arg)
 		if !ok || !p.allows(s) {
 			break
 		}
-		return s, nil
+		if !p.Duration {
+			return s, nil
+		}
+		if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+			return d, nil
+		}
 	}
 	return nil, p.invalid("parameter-invalid", "must be %s", p.Wants())
+}
+
+func stringOf(arg any) (string, bool) {
+	if text, ok := arg.(Text); ok {
+		return string(text), true
+	}
+	s, ok := arg.(string)
+	return s, ok
+}
+
+func intOf(arg any) (int, bool) {
+	switch v := arg.(type) {
+	case int:
+		return v, true
+	case float64:
+		return int(v), v == math.Trunc(v) && math.Abs(v) < 1<<53
+	case json.Number:
+		n, err := strconv.Atoi(string(v))
+		return n, err == nil
+	case Text:
+		n, err := strconv.Atoi(string(v))
+		return n, err == nil
+	}
+	return 0, false
+}
+
+// objectOf gives an object, which as text is JSON.
+func objectOf(arg any) (object map[string]any, ok bool) {
+	text, isText := arg.(Text)
+	if !isText {
+		object, ok = arg.(map[string]any)
+		return object, ok
+	}
+	value, err := sluice.DecodeJSON([]byte(text))
+	if err != nil {
+		return nil, false
+	}
+	object, ok = value.(map[string]any)
+	return object, ok
 }
 
 // Flag reads a boolean, for endpoints that take their query apart themselves.

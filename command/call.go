@@ -17,7 +17,7 @@ func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 		return nil, err
 	}
 	out, err := c.run(ctx, args)
-	if !c.ReadOnly {
+	if !c.ReadOnly && !c.Traffic {
 		s.record(ctx, c, args, err)
 	}
 	return out, err

@@ -15,6 +15,9 @@ type Command struct {
 	Params   []Param
 	Results  []reflect.Type // what it answers with: one of these
 	ReadOnly bool           // changes nothing, so that GET may run it
+	Pure     bool           // needs nothing but its arguments and its run, so that tests of pipelines run it as it is
+	Traffic  bool           // moves data as pipelines do all the time: only refusals stand in the audit log
+	Trigger  bool           // starts a pipeline: the first step or none
 
 	// Endpoint, if set, handles the HTTP request itself, authentication
 	// included; such a command can't be called in any other way.
@@ -32,6 +35,17 @@ type Option func(*Command)
 
 // ReadOnly declares that the command changes nothing.
 func ReadOnly(c *Command) { c.ReadOnly = true }
+
+// Pure declares that the command changes nothing and needs nothing but its
+// arguments and the run it is a step of.
+func Pure(c *Command) { c.ReadOnly, c.Pure = true, true }
+
+// Traffic declares that the command moves data, as pipelines do all the time:
+// the audit log has only the calls that were refused.
+func Traffic(c *Command) { c.Traffic = true }
+
+// Trigger declares that the command starts the pipeline whose first step it is.
+func Trigger(c *Command) { c.ReadOnly, c.Pure, c.Trigger = true, true, true }
 
 // Answers declares what a command answers with, where the result type of its
 // function doesn't say.

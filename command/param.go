@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"sluice"
 )
@@ -20,29 +21,43 @@ import (
 //	enum:"a,b"        the values it may have
 //	min:"1" max:"9"   the range of an integer
 //	audit:"yes"       its value stands in the audit log; "last6": its last 6 characters
+//	body:"only"       it is the body of the call, and can't be given by name
+//	body:"default"    in a pipeline it is the body unless it is given
 //
-// A field is a string, an int or a bool, or a pointer to one: then nil means
-// that it was not given. Or it is a list of strings, given as an array or
-// separated by commas: again nil means not given.
+// A field is a string, an int, a bool or a time.Duration, or a pointer to one:
+// then nil means that it was not given. Or it is a list of strings, given as an
+// array or separated by commas, or an object: again nil means not given. Or it
+// is of type any and takes every value.
 type Param struct {
 	Name     string
 	Alias    string
 	Doc      string
-	Type     string // string, integer, boolean or array, as JSON Schema names them
+	Type     string // string, integer, boolean, array or object, as JSON Schema names them; "" means any
+	Duration bool   // it is a string such as 2s
 	Required bool
 	Enum     []string
 	Min, Max *int
+	Body     BodyUse
 
 	audit string
 	field int
 }
 
+// BodyUse says what a parameter has to do with the body of a call.
+type BodyUse string
+
+// The uses of the body.
+const (
+	BodyOnly    BodyUse = "only"    // the parameter is the body
+	BodyDefault BodyUse = "default" // in a pipeline it is the body unless it is given
+)
+
 // Text is an argument that arrived as text (a query or form value), to be
 // parsed as the parameter's type.
 type Text string
 
-// An Arg is one named argument. Its value is Text, or a decoded JSON value
-// with numbers as json.Number.
+// An Arg is one named argument. Its value is Text, or a decoded JSON value;
+// a number is an int, a float64 or a json.Number.
 type Arg struct {
 	Name  string
 	Value any
@@ -70,6 +85,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 		Alias:    f.Tag.Get("alias"),
 		Doc:      f.Tag.Get("doc"),
 		Required: f.Tag.Get("required") == "true",
+		Body:     BodyUse(f.Tag.Get("body")),
 		audit:    f.Tag.Get("audit"),
 	}
 	if p.Name == "" || p.Doc == "" {
@@ -78,31 +94,43 @@ func paramOf(f reflect.StructField) (Param, error) {
 	if enum := f.Tag.Get("enum"); enum != "" {
 		p.Enum = strings.Split(enum, ",")
 	}
-	t := f.Type
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch t.Kind() {
-	case reflect.Slice:
-		p.Type = "array"
-		if t.Elem().Kind() != reflect.String {
-			return p, fmt.Errorf("has the unsupported type %s", f.Type)
-		}
-	case reflect.String:
-		p.Type = "string"
-	case reflect.Int:
-		p.Type = "integer"
-	case reflect.Bool:
-		p.Type = "boolean"
-	default:
-		return p, fmt.Errorf("has the unsupported type %s", f.Type)
-	}
 	var err error
+	if p.Type, err = typeName(f.Type); err != nil {
+		return p, err
+	}
+	p.Duration = p.Type == "string" && indirect(f.Type) == reflect.TypeFor[time.Duration]()
 	if p.Min, err = bound(f.Tag.Get("min")); err != nil {
 		return p, err
 	}
 	p.Max, err = bound(f.Tag.Get("max"))
 	return p, err
+}
+
+// typeName gives the name that JSON Schema has for values of a field.
+func typeName(field reflect.Type) (string, error) {
+	t := indirect(field)
+	switch {
+	case t == reflect.TypeFor[time.Duration](), t.Kind() == reflect.String:
+		return "string", nil
+	case t.Kind() == reflect.Int:
+		return "integer", nil
+	case t.Kind() == reflect.Bool:
+		return "boolean", nil
+	case t == reflect.TypeFor[[]string]():
+		return "array", nil
+	case t == reflect.TypeFor[map[string]any]():
+		return "object", nil
+	case t == reflect.TypeFor[any]():
+		return "", nil
+	}
+	return "", fmt.Errorf("has the unsupported type %s", field)
+}
+
+func indirect(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
 }
 
 func bound(tag string) (*int, error) {
@@ -128,6 +156,12 @@ func (p Param) Wants() string {
 		return "true or false"
 	case p.Type == "array":
 		return "a list of strings"
+	case p.Type == "object":
+		return "an object"
+	case p.Duration:
+		return "a duration such as 2s or 5m"
+	case p.Type == "":
+		return "any value"
 	default:
 		return "a string"
 	}

@@ -39,6 +39,12 @@ func (c Command) describe(page *strings.Builder) {
 		if p.Required {
 			name += ", required"
 		}
+		switch p.Body {
+		case BodyOnly:
+			name += ", the body of the call"
+		case BodyDefault:
+			name += ", in a pipeline by default the body"
+		}
 		fmt.Fprintf(page, "| %s | %s | %s |\n", name, p.Wants(), p.Doc)
 	}
 }

@@ -46,7 +46,7 @@ func TestTheNewestBlockIsFollowed(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 6 {
-				if _, err := e.Events().Accept(t.Context(), big); err != nil {
+				if _, err := e.Events().Accept(t.Context(), big, 0); err != nil {
 					t.Error(err)
 				}
 			}
@@ -119,13 +119,13 @@ func TestAFailedSyncStopsAllWriting(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "jetstream", "$G", "streams", "EVENTS", "msgs")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := e.Events().Accept(t.Context(), event("abcdef:0000000001"))
+	_, err := e.Events().Accept(t.Context(), event("abcdef:0000000001"), 0)
 	wantKind(t, err, sluice.Unavailable)
 	<-e.Failed()
 	if e.Failure() == nil || e.Ready() == nil {
 		t.Error("the engine still claims to be fine")
 	}
-	_, err = e.Events().Accept(t.Context(), event("abcdef:0000000002"))
+	_, err = e.Events().Accept(t.Context(), event("abcdef:0000000002"), 0)
 	wantKind(t, err, sluice.Unavailable)
 	wantKind(t, e.Webhooks().Delete(t.Context(), hook.UUID), sluice.Unavailable)
 }
@@ -160,7 +160,7 @@ func TestAWriterWaitsForASyncThatBeganLater(t *testing.T) {
 
 func TestLowDiskSpaceRefusesWrites(t *testing.T) {
 	e := openEngine(t, Options{Dir: t.TempDir(), MinFreeDisk: 1 << 60})
-	_, err := e.Events().Accept(t.Context(), event("abcdef:0123456789"))
+	_, err := e.Events().Accept(t.Context(), event("abcdef:0123456789"), 0)
 	wantKind(t, err, sluice.Unavailable)
 	if code := sluice.AsError(err).Code; code != "disk-full" {
 		t.Errorf("the code is %s, want disk-full", code)

@@ -41,7 +41,7 @@ func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 	opts := s.engine.opts
 	config := jetstream.StreamConfig{
 		Name:        eventStream,
-		Subjects:    []string{sluice.EventSubject + ">"},
+		Subjects:    []string{sluice.EventPrefix + ">"},
 		MaxAge:      opts.EventMaxAge,
 		MaxBytes:    opts.EventMaxBytes,
 		Replicas:    max(1, opts.Replicas),
@@ -66,26 +66,26 @@ func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Accept implements sluice.Events.
-func (s *Events) Accept(ctx context.Context, e *sluice.Event) (correlationID string, err error) {
+func (s *Events) Accept(ctx context.Context, e *sluice.Event, _ time.Duration) (sluice.Result, error) {
 	if err := s.engine.Ready(); err != nil {
-		return "", err
+		return sluice.Result{}, err
 	}
 	buffer := buffers.Get().(*[]byte)
 	data := e.AppendJSON((*buffer)[:0])
 	if len(data) > maxMessage {
-		return "", sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxMessage)
+		return sluice.Result{}, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxMessage)
 	}
-	sequence, err := s.writer.write(ctx, sluice.EventSubject+e.EventKey, e.TraceID, data)
+	sequence, err := s.writer.write(ctx, sluice.EventPrefix+e.EventKey, e.TraceID, data)
 	if err != nil {
-		return "", err
+		return sluice.Result{}, err
 	}
 	*buffer = data
 	buffers.Put(buffer)
-	return s.ids.id(sequence, e.TraceID), nil
+	return sluice.Accepted(e.TraceID, s.ids.id(sequence, e.TraceID), e.ReceivedAt), nil
 }
 
 // Result implements sluice.Results.
-func (s *Events) Result(ctx context.Context, correlationID string) (sluice.Result, error) {
+func (s *Events) Result(ctx context.Context, correlationID string, _ time.Duration) (sluice.Result, error) {
 	if err := s.engine.connected(); err != nil {
 		return sluice.Result{}, err
 	}

@@ -30,11 +30,11 @@ func event(traceID string) *sluice.Event {
 
 func accept(t *testing.T, e *Engine, traceID string) (correlationID string) {
 	t.Helper()
-	id, err := e.Events().Accept(t.Context(), event(traceID))
+	result, err := e.Events().Accept(t.Context(), event(traceID), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return id
+	return result.CorrelationID
 }
 
 func TestResultsAreFoundByTheirCorrelationID(t *testing.T) {
@@ -45,17 +45,18 @@ func TestResultsAreFoundByTheirCorrelationID(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range calls {
 			all.Go(func() {
-				var err error
-				if ids[i], err = e.Events().Accept(t.Context(), event(fmt.Sprintf("abcdef:%010d", i))); err != nil {
+				result, err := e.Events().Accept(t.Context(), event(fmt.Sprintf("abcdef:%010d", i)), 0)
+				if err != nil {
 					t.Error(err)
 				}
+				ids[i] = result.CorrelationID
 			})
 		}
 		all.Wait()
 		e.Close()
 		e = open() // results outlive the process
 		for i, id := range ids {
-			result, err := e.Events().Result(t.Context(), id)
+			result, err := e.Events().Result(t.Context(), id, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +96,7 @@ func TestUnknownAndExpiredResultsAreGone(t *testing.T) {
 		"another trace":    e.events.ids.id(1, "abcdef:9876543210"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := e.Events().Result(t.Context(), asked)
+			_, err := e.Events().Result(t.Context(), asked, 0)
 			wantKind(t, err, sluice.Gone)
 		})
 	}

@@ -28,7 +28,7 @@ func TestAnExternalEngineThatCantServeIsExplained(t *testing.T) {
 				err := e.Ready()
 				return err != nil && strings.Contains(err.Error(), test.want)
 			})
-			_, err := e.Events().Accept(t.Context(), event("abcdef:0123456789"))
+			_, err := e.Events().Accept(t.Context(), event("abcdef:0123456789"), 0)
 			wantKind(t, err, sluice.Unavailable)
 		})
 	}

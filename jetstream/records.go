@@ -25,6 +25,12 @@ func (r records[T]) All() []*T {
 	return all
 }
 
+func (r records[T]) Changed() <-chan struct{} {
+	r.bucket.mu.RLock()
+	defer r.bucket.mu.RUnlock()
+	return r.bucket.moved
+}
+
 func (r records[T]) Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
 	return r.bucket.change(ctx, encodeKey(key), decide)
 }

@@ -123,6 +123,8 @@ func (s *Server) newAPI() *api.API {
 		Pace:      pace,
 		Budget:    budget,
 		Log:       s.opts.Log,
+
+		ResultWait: s.cfg.ResultWait,
 	})
 	directory := iam.NewDirectory(iam.Directory{
 		Accounts: s.engine.Accounts(),

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
@@ -53,16 +52,12 @@ func show(h sluice.Webhook, baseURL string, user sluice.User) view {
 	}
 }
 
-var validEventKey = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
-
-const maxEventKey = 200
-
 // checkEventKey refuses what can't be an event key, and warns of what is not
 // by convention.
 func checkEventKey(key string) (warnings []string, err error) {
-	if len(key) > maxEventKey || !validEventKey.MatchString(key) {
+	if !sluice.ValidKey(key) {
 		e := sluice.Errorf(sluice.Invalid, "parameter-invalid",
-			"The parameter eventKey must be 1 to %d characters: groups of letters, digits, _ and - joined by single dots, such as webhook.lead.created.", maxEventKey)
+			"The parameter eventKey must be %s, such as webhook.lead.created.", sluice.KeyRule)
 		e.Parameter = "eventKey"
 		return nil, e
 	}

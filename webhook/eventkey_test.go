@@ -27,7 +27,7 @@ func FuzzCheckEventKey(f *testing.F) {
 			}
 			return
 		}
-		for group := range strings.SplitSeq(sluice.EventSubject+key, ".") {
+		for group := range strings.SplitSeq(sluice.EventPrefix+key, ".") {
 			if group == "" || strings.ContainsAny(group, "*> \t\r\n\x00") {
 				t.Fatalf("%q makes a subject with the group %q", key, group)
 			}

@@ -24,6 +24,9 @@ type Receiver struct {
 	Budget    *body.Budget
 	Log       *slog.Logger
 
+	// ResultWait is how long a call waits for the pipelines it starts.
+	ResultWait time.Duration
+
 	misses *throttle.Limiter
 }
 
@@ -66,14 +69,17 @@ func (rc *Receiver) receive(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	event := rc.event(in)
-	correlationID, err := rc.Events.Accept(r.Context(), event)
+	wait := rc.ResultWait
+	if redirect {
+		wait = 0 // the result endpoint does the waiting
+	}
+	result, err := rc.Events.Accept(r.Context(), event, wait)
 	if err != nil {
 		e := sluice.AsError(err)
 		e.TraceID = event.TraceID
 		return e
 	}
 	rc.log(r.Context(), event)
-	result := sluice.Accepted(event.TraceID, correlationID, event.ReceivedAt)
 	result.PollingRedirectEnabled = redirect
 	rc.answer(w, &result, in.payload[:0])
 	return nil

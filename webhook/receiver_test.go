@@ -40,14 +40,14 @@ type sink struct {
 	events []string
 }
 
-func (s *sink) Accept(_ context.Context, e *sluice.Event) (string, error) {
+func (s *sink) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (sluice.Result, error) {
 	if s.err != nil {
-		return "", s.err
+		return sluice.Result{}, s.err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = append(s.events, string(e.AppendJSON(nil)))
-	return "correlation", nil
+	return sluice.Accepted(e.TraceID, "correlation", e.ReceivedAt), nil
 }
 
 // receiver gives a receiver with its log.

@@ -1,0 +1,103 @@
+package sluice
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// A Pipeline is a stored pipeline.
+type Pipeline struct {
+	Name    string    `json:"name"`
+	Source  string    `json:"source"`
+	Owner   string    `json:"owner"`             // who stored it last
+	Folder  bool      `json:"folder,omitempty"`  // it comes from the operator's folder
+	Binding *Binding  `json:"binding,omitempty"` // to the events that start it; nil if none do
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+}
+
+// Pipelines is the store of pipelines, by name.
+type Pipelines interface {
+	Records[Pipeline]
+
+	// Changed gives a channel that is closed at the next change, whichever
+	// node makes it.
+	Changed() <-chan struct{}
+}
+
+// A Binding ties a pipeline to the events that start it.
+type Binding struct {
+	ID          string `json:"id"`
+	Pattern     string `json:"pattern"`     // of message keys, see KeyMatches
+	Concurrency int    `json:"concurrency"` // runs at the same time; 1 keeps the order of events
+	Start       uint64 `json:"start"`       // place of the first event that is the pipeline's
+}
+
+// A Delivery is an event that is handed to a pipeline.
+type Delivery struct {
+	Message       map[string]any // the event, with correlationId and deliveryCount
+	TraceID       string
+	CorrelationID string // the same at each delivery of the event
+	Hops          int    // how many events led to this one
+	Count         int    // how often it was delivered, this time included
+}
+
+// An Outcome is what a pipeline has made of an event.
+type Outcome struct {
+	Pipeline   string          `json:"pipeline"`
+	Status     Status          `json:"status"` // ok or error
+	StatusCode int             `json:"statusCode"`
+	Value      json.RawMessage `json:"value,omitempty"`
+	Error      *Problem        `json:"error,omitempty"`
+	Attempts   int             `json:"attempts"`
+	Finished   time.Time       `json:"finished"`
+}
+
+// A Queue hands events to the pipelines that they start.
+type Queue interface {
+	// Bind gives a binding that all events accepted from now on wait for. It
+	// is on stable storage, and holds until Unbind.
+	Bind(ctx context.Context, pattern string, concurrency int) (*Binding, error)
+
+	// Unbind ends a binding. Events that still wait for it don't any more.
+	Unbind(ctx context.Context, b *Binding) error
+
+	// Consume hands the events of a pipeline to run until ctx ends, and
+	// returns when all runs have. Each event is handed out until an outcome
+	// of it is on stable storage, on one node at a time. If run gives an
+	// error, there is no outcome, and the event is handed out again.
+	Consume(ctx context.Context, p *Pipeline, run func(context.Context, Delivery) (Outcome, error)) error
+}
+
+// A DeadLetter is an event that a pipeline failed on for good.
+type DeadLetter struct {
+	Letter        string          `json:"letter"` // names it
+	Pipeline      string          `json:"pipeline"`
+	TraceID       string          `json:"traceId"`
+	CorrelationID string          `json:"correlationId"`
+	EventKey      string          `json:"eventKey,omitempty"`
+	Error         Problem         `json:"error"`
+	Attempts      int             `json:"attempts"`
+	Time          time.Time       `json:"time"`
+	Event         json.RawMessage `json:"event,omitempty"`
+}
+
+// A DeadLetterQuery selects dead letters, newest first.
+type DeadLetterQuery struct {
+	Letter   string    // this one only
+	Pipeline string    // empty means any
+	From, To time.Time // zero means unbounded
+	Limit    int
+	Before   string // cursor: where the page before ended
+}
+
+// DeadLetters keeps the events that pipelines failed on.
+type DeadLetters interface {
+	// Letters gives the dead letters of a query, and the cursor behind them
+	// if there may be more.
+	Letters(ctx context.Context, q DeadLetterQuery) (letters []DeadLetter, next string, err error)
+
+	// Drop deletes a dead letter, NotFound if there is none.
+	Drop(ctx context.Context, letter string) error
+}
