@@ -35,6 +35,8 @@ type Event struct {
 	TraceID         string              `json:"traceId"`
 	Hops            int                 `json:"hops,omitempty"`      // how many events led to this one
 	Listeners       []string            `json:"listeners,omitempty"` // pipelines that it starts
+	To              string              `json:"to,omitempty"`        // the only pipeline it is for
+	ReplayOf        string              `json:"replayOf,omitempty"`  // trace id of the event it repeats
 	ReceivedAt      time.Time           `json:"receivedAt"`
 	Payload         json.RawMessage     `json:"payload,omitempty"`
 	PayloadType     PayloadType         `json:"payloadType"`
@@ -64,6 +66,12 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	if len(e.Listeners) > 0 {
 		b = append(b, `,"listeners":`...)
 		b = appendStrings(b, e.Listeners)
+	}
+	if e.To != "" {
+		b = appendField(b, `,"to":`, e.To)
+	}
+	if e.ReplayOf != "" {
+		b = appendField(b, `,"replayOf":`, e.ReplayOf)
 	}
 	b = append(b, `,"receivedAt":"`...)
 	b = e.ReceivedAt.UTC().AppendFormat(b, time.RFC3339Nano)
