@@ -3,6 +3,7 @@ package sluice
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"time"
 )
 
@@ -52,6 +53,27 @@ type Outcome struct {
 	Error      *Problem        `json:"error,omitempty"`
 	Attempts   int             `json:"attempts"`
 	Finished   time.Time       `json:"finished"`
+}
+
+// AppendJSON appends the outcome's JSON, as encoding/json would write it.
+func (o *Outcome) AppendJSON(b []byte) []byte {
+	b = appendField(b, `{"pipeline":`, o.Pipeline)
+	b = appendField(b, `,"status":`, string(o.Status))
+	b = append(b, `,"statusCode":`...)
+	b = strconv.AppendInt(b, int64(o.StatusCode), 10)
+	if o.Value != nil {
+		b = append(b, `,"value":`...)
+		b = append(b, o.Value...)
+	}
+	if o.Error != nil {
+		b = append(b, `,"error":`...)
+		b = appendJSON(b, o.Error)
+	}
+	b = append(b, `,"attempts":`...)
+	b = strconv.AppendInt(b, int64(o.Attempts), 10)
+	b = append(b, `,"finished":"`...)
+	b = o.Finished.AppendFormat(b, time.RFC3339Nano)
+	return append(b, `"}`...)
 }
 
 // A Queue hands events to the pipelines that they start.

@@ -46,17 +46,53 @@ func Accepted(traceID, correlationID string, at time.Time) Result {
 	}
 }
 
+// Combine gives the result of a call from the outcomes of the pipelines that
+// listen to it, by their names; one that is missing is not done yet. The value
+// of a single listener stands for itself, those of several are in an object.
+func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlationID string, at time.Time) Result {
+	r := Result{
+		StatusCode:    http.StatusOK,
+		Status:        StatusOK,
+		CorrelationID: correlationID,
+		TraceID:       traceID,
+		Created:       at.UTC(),
+	}
+	for _, name := range listeners {
+		o, done := outcomes[name]
+		switch {
+		case !done:
+			r.StatusCode, r.Status, r.Value, r.Error = http.StatusOK, StatusProcessing, nil, nil
+			return r
+		case o.Status == StatusError && r.Error == nil:
+			r.StatusCode, r.Status, r.Error = o.StatusCode, StatusError, o.Error
+		}
+	}
+	if len(listeners) == 1 {
+		r.Value = outcomes[listeners[0]].Value
+		return r
+	}
+	for i, name := range listeners {
+		r.Value = appendKey(append(r.Value, "{,"[min(i, 1)]), 0, name)
+		r.Value = appendValue(r.Value, outcomes[name].Value)
+	}
+	r.Value = append(r.Value, '}')
+	return r
+}
+
+func appendValue(b []byte, value json.RawMessage) []byte {
+	if value == nil {
+		return append(b, "null"...)
+	}
+	return append(b, value...)
+}
+
 // AppendJSON appends the result's JSON, as encoding/json would write it.
 func (r *Result) AppendJSON(b []byte) []byte {
 	b = append(b, `{"statusCode":`...)
 	b = strconv.AppendInt(b, int64(r.StatusCode), 10)
 	b = appendField(b, `,"status":`, string(r.Status))
 	b = append(b, `,"value":`...)
-	if r.Value == nil {
-		b = append(b, "null"...)
-	} else {
-		b = append(b, r.Value...)
-	}
+	b = appendValue(b, r.Value)
 	if r.Error != nil {
 		b = append(b, `,"error":`...)
 		b = appendJSON(b, r.Error)

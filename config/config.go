@@ -37,11 +37,19 @@ type Config struct {
 	AuthAudience     string        `name:"auth-audience" doc:"audience that access tokens of the external provider must have; default: the client id"`
 	AuthRolesClaim   string        `name:"auth-roles-claim" default:"realm_access.roles" doc:"claim of the external provider's tokens that holds the roles"`
 
-	ResultWait    time.Duration `name:"result-wait" default:"300ms" doc:"how long a call waits for its pipelines before it answers processing"`
-	ResultTTL     time.Duration `name:"result-ttl" default:"1h" doc:"how long a result can be read"`
-	EventMaxAge   time.Duration `name:"event-max-age" default:"168h" doc:"how long events are kept"`
-	EventMaxBytes Size          `name:"event-max-bytes" default:"0" doc:"how many bytes of events are kept; 0: half of the volume, or as much as an external engine takes"`
-	MinFreeDisk   Size          `name:"min-free-disk" default:"512MiB" doc:"free disk space below which calls are refused"`
+	ResultWait     time.Duration `name:"result-wait" default:"300ms" doc:"how long a call waits for its pipelines before it answers processing"`
+	ResultTTL      time.Duration `name:"result-ttl" default:"1h" doc:"how long a result can be read"`
+	EventMaxAge    time.Duration `name:"event-max-age" default:"168h" doc:"how long events are kept"`
+	EventMaxBytes  Size          `name:"event-max-bytes" default:"0" doc:"how many bytes of events are kept; 0: half of the volume, or as much as an external engine takes"`
+	ResultMaxCount int           `name:"result-max-count" default:"1000000" doc:"how many results of pipelines are kept; beyond, the oldest go first"`
+	ResultMaxBytes Size          `name:"result-max-bytes" default:"1GiB" doc:"how many bytes of results of pipelines are kept"`
+	MinFreeDisk    Size          `name:"min-free-disk" default:"512MiB" doc:"free disk space below which calls are refused"`
+
+	Pipelines  string        `name:"pipelines" doc:"folder of pipelines (*.yaml) that are loaded at the start and when they change"`
+	MaxRuns    int           `name:"max-runs" default:"4096" doc:"runs of pipelines at the same time"`
+	RunTimeout time.Duration `name:"run-timeout" default:"15m" doc:"longest time for a run of a pipeline"`
+	HTTPAllow  Networks      `name:"http-allow" doc:"private networks that http.request may call, comma-separated, such as 127.0.0.0/8"`
+	SecretKey  string        `name:"secret-key" doc:"key that encrypts secrets; better given as a variable than as a flag; default: one made in the data folder"`
 
 	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time; more are refused with 503"`
 	MaxConnections           int           `name:"max-connections" default:"16384" doc:"connections open at the same time"`
@@ -107,6 +115,10 @@ func (c *Config) checkPositive() error {
 		"refresh-ttl":                 int64(c.RefreshTTL),
 		"key-rotation":                int64(c.KeyRotation),
 		"result-wait":                 int64(c.ResultWait) + 1, // may be 0
+		"result-max-count":            int64(c.ResultMaxCount),
+		"result-max-bytes":            int64(c.ResultMaxBytes),
+		"max-runs":                    int64(c.MaxRuns),
+		"run-timeout":                 int64(c.RunTimeout),
 		"max-in-flight":               int64(c.MaxInFlight),
 		"max-connections":             int64(c.MaxConnections),
 		"max-connections-per-address": int64(c.MaxConnectionsPerAddress),

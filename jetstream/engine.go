@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -40,6 +41,9 @@ type Options struct {
 	MinFreeDisk   int64
 	ResultTTL     time.Duration
 
+	ResultMaxCount int64 // results that are kept
+	ResultMaxBytes int64
+
 	Sync SyncMode
 	Log  *slog.Logger
 }
@@ -65,9 +69,15 @@ type Engine struct {
 	clients  *bucket[sluice.Client]
 	sessions *bucket[sluice.Session]
 	signing  *bucket[sluice.SigningKey]
-	events   *Events
-	audit    *Audit
-	hooks    *Webhooks
+
+	pipelines *bucket[sluice.Pipeline]
+	secrets   *bucket[sluice.Secret]
+
+	events  *Events
+	queue   *Queue
+	letters *Letters
+	audit   *Audit
+	hooks   *Webhooks
 
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -100,8 +110,12 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e.clients = newBucket[sluice.Client](e, "clients")
 	e.sessions = newBucket[sluice.Session](e, "sessions")
 	e.signing = newBucket[sluice.SigningKey](e, "signing")
+	e.pipelines = newBucket[sluice.Pipeline](e, "pipelines")
+	e.secrets = newBucket[sluice.Secret](e, "secrets")
 	e.hooks = newWebhooks(e.webhooks)
-	e.events = &Events{engine: e}
+	e.events = newEvents(e)
+	e.queue = &Queue{engine: e, work: &inProgress{msgs: make(map[jetstream.Msg]time.Time)}}
+	e.letters = &Letters{engine: e}
 	e.audit = &Audit{engine: e}
 	if err := e.connect(); err != nil {
 		e.Close()
@@ -174,23 +188,29 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.events.setUp(ctx, running, correlator{key}); err != nil {
 		return fmt.Errorf("stream of events: %w", err)
 	}
+	if err := e.letters.setUp(ctx, running); err != nil {
+		return fmt.Errorf("dead letters: %w", err)
+	}
 	if err := e.audit.setUp(ctx, running); err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
 	for _, b := range []interface {
 		setUp(ctx, running context.Context) error
-	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing} {
+	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.pipelines, e.secrets} {
 		if err := b.setUp(ctx, running); err != nil {
 			return err
 		}
 	}
-	if e.syncs() {
-		// The definitions of streams and buckets, and what an earlier
-		// process wrote before it was killed, must not vanish either.
-		if err := syncTree(e.opts.Dir); err != nil {
-			return err
-		}
+	if err := e.queue.dropUnbound(ctx); err != nil {
+		return fmt.Errorf("bindings of pipelines: %w", err)
 	}
+	// The definitions of streams and buckets, and what an earlier process
+	// wrote before it was killed, must not vanish either.
+	if err := e.syncStore(); err != nil {
+		return err
+	}
+	e.start(func() { e.queue.work.beat(running) })
+	e.start(func() { e.events.trim(running) })
 	if e.server != nil {
 		e.checkDisk()
 		e.start(func() { e.watchDisk(running) })
@@ -209,6 +229,32 @@ func (e *Engine) start(run func()) {
 // syncs tells whether writes are to be synced by us.
 func (e *Engine) syncs() bool {
 	return e.server != nil && e.opts.Sync == GroupCommit
+}
+
+// syncStore puts all that was written so far to a folder of the embedded
+// engine's store on stable storage, with the names of the folder and of those
+// it is in.
+func (e *Engine) syncStore(folders ...string) error {
+	if !e.syncs() {
+		return nil
+	}
+	folder := e.opts.Dir
+	var err error
+	for _, below := range folders {
+		err = errors.Join(err, syncFile(folder))
+		folder = filepath.Join(folder, below)
+	}
+	if err = errors.Join(err, syncTree(folder)); err != nil {
+		e.fail(fmt.Errorf("sync of the store: %w", err))
+		return unavailable("engine-failed", "The change could not be made durable.").Because(err)
+	}
+	return nil
+}
+
+// syncStream puts a folder of one of the embedded engine's streams on stable
+// storage.
+func (e *Engine) syncStream(stream string, below ...string) error {
+	return e.syncStore(append([]string{"jetstream", "$G", "streams", stream}, below...)...)
 }
 
 // blocksOf gives the message blocks of one of the embedded engine's streams.

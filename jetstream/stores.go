@@ -8,6 +8,18 @@ func (e *Engine) Webhooks() *Webhooks { return e.hooks }
 // Events gives the store of events.
 func (e *Engine) Events() *Events { return e.events }
 
+// Queue gives the queue that hands events to pipelines.
+func (e *Engine) Queue() *Queue { return e.queue }
+
+// DeadLetters gives the events that pipelines failed on.
+func (e *Engine) DeadLetters() *Letters { return e.letters }
+
+// Pipelines gives the store of pipelines, by name.
+func (e *Engine) Pipelines() sluice.Pipelines { return records[sluice.Pipeline]{e.pipelines} }
+
+// Secrets gives the store of secrets, by name.
+func (e *Engine) Secrets() sluice.Records[sluice.Secret] { return records[sluice.Secret]{e.secrets} }
+
 // Audit gives the audit log.
 func (e *Engine) Audit() *Audit { return e.audit }
 

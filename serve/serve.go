@@ -92,8 +92,12 @@ func (s *Server) engineOptions() jetstream.Options {
 		EventMaxBytes: int64(s.cfg.EventMaxBytes),
 		MinFreeDisk:   int64(s.cfg.MinFreeDisk),
 		ResultTTL:     s.cfg.ResultTTL,
-		Sync:          s.opts.Sync,
-		Log:           s.opts.Log,
+
+		ResultMaxCount: int64(s.cfg.ResultMaxCount),
+		ResultMaxBytes: int64(s.cfg.ResultMaxBytes),
+
+		Sync: s.opts.Sync,
+		Log:  s.opts.Log,
 	}
 	if s.folder != nil {
 		opts.Dir = s.folder.engine()

@@ -1,0 +1,173 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+)
+
+// A consumption hands the events of one pipeline to its runs.
+type consumption struct {
+	queue      *Queue
+	pipeline   string
+	run        func(context.Context, sluice.Delivery) (sluice.Outcome, error)
+	slots      chan struct{} // as many as runs may go on at the same time
+	deliveries sync.WaitGroup
+}
+
+// follow takes events as they come until ctx ends or the engine fails.
+func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
+	consumer, err := c.queue.consumer(ctx, b)
+	if err != nil {
+		return err
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(deliveredAtOnce(b.Concurrency)))
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, messages.Stop)
+	defer stop()
+	defer messages.Stop()
+	for {
+		msg, err := messages.Next()
+		if err != nil {
+			return err
+		}
+		if b.Concurrency == 1 {
+			c.deliver(ctx, msg)
+			continue
+		}
+		c.deliveries.Go(func() { c.deliver(ctx, msg) })
+	}
+}
+
+// deliver runs the pipeline for one event. The outcome is on stable storage
+// before the engine is told that the event is done with: else a power cut could
+// keep the acknowledgement and lose the outcome.
+func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
+	end := c.queue.work.begin(msg)
+	defer end()
+	again := func(after time.Duration, reason error) {
+		if reason != nil {
+			c.queue.engine.log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", reason)
+		}
+		_ = msg.NakWithDelay(after) // else it is delivered again when nobody works on it
+	}
+	d, sequence, err := c.queue.open(msg)
+	if err != nil {
+		c.queue.engine.log.Error("A stored event can't be read; it is left out.", "pipeline", c.pipeline, "error", err)
+		_ = msg.Term()
+		return
+	}
+	if d.Count > 1 {
+		done, err := c.queue.engine.events.outcomes.get(ctx, sequence, d.TraceID, c.pipeline)
+		if err != nil {
+			again(consumeAgain, err)
+			return
+		}
+		if done != nil {
+			_ = msg.Ack() // else it is delivered once more
+			return
+		}
+	}
+	select {
+	case c.slots <- struct{}{}:
+	case <-ctx.Done():
+		again(0, nil)
+		return
+	}
+	outcome, err := c.run(ctx, d)
+	<-c.slots
+	if err != nil {
+		if ctx.Err() != nil {
+			err = nil // stopping is no failure
+		}
+		again(consumeAgain, err)
+		return
+	}
+	if err := c.queue.settle(sequence, d, msg.Data(), outcome); err != nil {
+		again(consumeAgain, err)
+		return
+	}
+	_ = msg.Ack() // else it is delivered again, and its outcome is found
+}
+
+// open gives a message as a delivery.
+func (q *Queue) open(msg jetstream.Msg) (d sluice.Delivery, sequence uint64, err error) {
+	meta, err := msg.Metadata()
+	if err != nil {
+		return d, 0, err
+	}
+	value, err := sluice.DecodeJSON(msg.Data())
+	if err != nil {
+		return d, 0, err
+	}
+	message, ok := value.(map[string]any)
+	if !ok {
+		return d, 0, fmt.Errorf("the event %d is no object", meta.Sequence.Stream)
+	}
+	d = sluice.Delivery{Message: message, Count: int(meta.NumDelivered)}
+	d.TraceID, _ = message["traceId"].(string)
+	d.Hops, _ = message["hops"].(int)
+	d.CorrelationID = q.engine.events.ids.id(meta.Sequence.Stream, d.TraceID)
+	message["correlationId"] = d.CorrelationID
+	message["deliveryCount"] = d.Count
+	return d, meta.Sequence.Stream, nil
+}
+
+// settle stores an outcome, and a dead letter if it is a failure.
+func (q *Queue) settle(sequence uint64, d sluice.Delivery, event []byte, o sluice.Outcome) error {
+	// Not the run's context: what was done is written down, also on the way out.
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	if o.Status == sluice.StatusError {
+		if err := q.engine.letters.add(ctx, d, event, o); err != nil {
+			return err
+		}
+	}
+	return q.engine.events.outcomes.put(ctx, sequence, d.TraceID, o)
+}
+
+// inProgress tells the engine of the events that are worked on, so that it does
+// not deliver them again.
+type inProgress struct {
+	mu   sync.Mutex
+	msgs map[jetstream.Msg]time.Time // since when
+}
+
+// begin says that an event is worked on, until end is called.
+func (w *inProgress) begin(msg jetstream.Msg) (end func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.msgs[msg] = time.Now()
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.msgs, msg)
+	}
+}
+
+// beat tells the engine again and again, until ctx ends.
+func (w *inProgress) beat(ctx context.Context) {
+	tick := time.NewTicker(heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			w.mu.Lock()
+			for msg, since := range w.msgs {
+				if now.Sub(since) >= heartbeat {
+					_ = msg.InProgress() // else the event may be delivered again
+				}
+			}
+			w.mu.Unlock()
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sort"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	trimEvery = time.Second
+	// Trimming starts when this part of the room for events is used, and
+	// goes on down to the second one. What is above the last is kept free for
+	// calls that are under way.
+	trimAbove, trimDown, trimFull = 0.90, 0.85, 0.97
+)
+
+// trim removes old events until ctx ends: those past their age, and the oldest
+// as the room fills. It stops at the first event that a pipeline has not
+// finished. The engine's own limits would not: they only refuse what is too much.
+func (s *Events) trim(ctx context.Context) {
+	tick := time.NewTicker(trimEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := s.trimOnce(ctx); err != nil && ctx.Err() == nil && s.engine.connected() == nil {
+			s.engine.log.Warn("Old events could not be removed.", "error", err)
+		}
+	}
+}
+
+func (s *Events) trimOnce(ctx context.Context) error {
+	info, err := s.stream.Info(ctx)
+	if err != nil {
+		return err
+	}
+	until, err := s.expendable(ctx, info)
+	if err != nil {
+		return err
+	}
+	if until > info.State.FirstSeq {
+		unfinished, err := s.firstUnfinished(ctx)
+		if err != nil {
+			return err
+		}
+		until = min(until, unfinished)
+	}
+	if until > info.State.FirstSeq {
+		if err := s.stream.Purge(ctx, jetstream.WithPurgeSequence(until)); err != nil {
+			return err
+		}
+		if info, err = s.stream.Info(ctx); err != nil {
+			return err
+		}
+	}
+	s.noteRoom(used(info))
+	return nil
+}
+
+// used gives the part of the room for events that is used.
+func used(info *jetstream.StreamInfo) float64 {
+	if info.Config.MaxBytes <= 0 {
+		return 0
+	}
+	return float64(info.State.Bytes) / float64(info.Config.MaxBytes)
+}
+
+func (s *Events) noteRoom(used float64) {
+	full := used > trimFull
+	if full == s.full.Swap(full) {
+		return
+	}
+	if full {
+		s.engine.log.Error("The storage of events is full of events that pipelines have not finished; refusing new ones.")
+	} else {
+		s.engine.log.Info("There is room for events again.")
+	}
+}
+
+// expendable gives the sequence before which events are too old, or have to make
+// room.
+func (s *Events) expendable(ctx context.Context, info *jetstream.StreamInfo) (uint64, error) {
+	if info.State.Msgs == 0 {
+		return 0, nil
+	}
+	until := info.State.FirstSeq
+	if u := used(info); u > trimAbove {
+		surplus := (u - trimDown) / u
+		until += uint64(math.Ceil(surplus * float64(info.State.Msgs)))
+	}
+	limit := time.Now().Add(-s.engine.opts.EventMaxAge)
+	if !info.State.FirstTime.Before(limit) {
+		return until, nil
+	}
+	aged, err := s.firstSince(ctx, info.State.FirstSeq, info.State.LastSeq, limit)
+	return max(until, aged), err
+}
+
+// firstSince gives the sequence of the first event that is not older than a
+// time.
+func (s *Events) firstSince(ctx context.Context, first, last uint64, limit time.Time) (uint64, error) {
+	var failed error
+	n := sort.Search(int(last+1-first), func(i int) bool {
+		msg, err := s.stream.GetMsg(ctx, first+uint64(i))
+		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+			failed = err
+		}
+		return err == nil && !msg.Time.Before(limit)
+	})
+	return first + uint64(n), failed
+}
+
+// firstUnfinished gives the sequence up to which all pipelines are done.
+func (s *Events) firstUnfinished(ctx context.Context) (uint64, error) {
+	unfinished := uint64(math.MaxUint64)
+	consumers := s.stream.ListConsumers(ctx)
+	for info := range consumers.Info() {
+		switch {
+		case info.NumAckPending > 0:
+			unfinished = min(unfinished, info.AckFloor.Stream+1)
+		case info.NumPending > 0:
+			unfinished = min(unfinished, info.Delivered.Stream+1)
+		}
+	}
+	return unfinished, consumers.Err()
+}
