@@ -7,6 +7,10 @@ import (
 
 const base36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
+// DirectCall stands in a trace id for the webhook where there is none, as for a
+// pipeline that a user runs.
+const DirectCall = "direct"
+
 // NewTraceID makes the trace id of a call: the last 6 characters of the
 // webhook's token, a colon, and a random id. The random id starts with the
 // time in milliseconds (8 characters of base 36), so that a search finds the

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -28,7 +27,7 @@ type Events struct {
 	listeners *listeners
 	hub       *hub
 	progress  progress
-	full      atomic.Bool // nothing can be trimmed, and there is no more room
+	room      *room
 }
 
 func newEvents(e *Engine) *Events {
@@ -39,6 +38,7 @@ func newEvents(e *Engine) *Events {
 		listeners: newListeners(e.pipelines),
 		hub:       h,
 		progress:  progress{seen: make(map[string]seenProgress)},
+		room:      newRoom(),
 	}
 }
 
@@ -52,6 +52,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlator) (err error)
 	if s.stream, err = s.engine.js.CreateOrUpdateStream(ctx, config); err != nil {
 		return err
 	}
+	s.measureRoom(s.stream.CachedInfo())
 	if s.writer, err = s.engine.startWriter(running, s.stream); err != nil {
 		return err
 	}
@@ -93,9 +94,6 @@ const maxEvent = maxMessage - 64<<10
 func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (sluice.Result, error) {
 	if err := s.engine.Ready(); err != nil {
 		return sluice.Result{}, err
-	}
-	if s.full.Load() {
-		return sluice.Result{}, unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
 	}
 	subject, err := s.address(e)
 	if err != nil {
@@ -142,6 +140,9 @@ func (s *Events) store(ctx context.Context, subject string, e *sluice.Event) (se
 	data := e.AppendJSON((*buffer)[:0])
 	if len(data) > maxEvent {
 		return 0, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
+	}
+	if !s.room.take(len(data)) {
+		return 0, unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
 	}
 	id := e.TraceID
 	if e.Hops > 0 || e.Key != "" {

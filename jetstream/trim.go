@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"sort"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -13,10 +14,36 @@ import (
 const (
 	trimEvery = time.Second
 	// Trimming starts when this part of the room for events is used, and
-	// goes on down to the second one. What is above the last is kept free for
-	// calls that are under way.
+	// goes on down to the second one. Above the last nothing is taken.
 	trimAbove, trimDown, trimFull = 0.90, 0.85, 0.97
 )
+
+// room is how much may be stored until the next look at the stream. The engine
+// must never come to refuse an event itself: of a batch it would store some.
+type room struct {
+	left atomic.Int64
+	full atomic.Bool   // it was used up
+	low  chan struct{} // asks for a look before its time
+}
+
+func newRoom() *room {
+	r := &room{low: make(chan struct{}, 1)}
+	r.left.Store(math.MaxInt64)
+	return r
+}
+
+// take tells whether there is room for an event.
+func (r *room) take(size int) bool {
+	const overhead = 512 // of a message: subject, times, checksum
+	if r.left.Add(-int64(size)-overhead) > 0 {
+		return true
+	}
+	select {
+	case r.low <- struct{}{}:
+	default:
+	}
+	return false
+}
 
 // trim removes old events until ctx ends: those past their age, and the oldest
 // as the room fills. It stops at the first event that a pipeline has not
@@ -29,6 +56,7 @@ func (s *Events) trim(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-s.room.low:
 		}
 		if err := s.trimOnce(ctx); err != nil && ctx.Err() == nil && s.engine.connected() == nil {
 			s.engine.log.Warn("Old events could not be removed.", "error", err)
@@ -60,7 +88,7 @@ func (s *Events) trimOnce(ctx context.Context) error {
 			return err
 		}
 	}
-	s.noteRoom(used(info))
+	s.measureRoom(info)
 	return nil
 }
 
@@ -72,9 +100,14 @@ func used(info *jetstream.StreamInfo) float64 {
 	return float64(info.State.Bytes) / float64(info.Config.MaxBytes)
 }
 
-func (s *Events) noteRoom(used float64) {
-	full := used > trimFull
-	if full == s.full.Swap(full) {
+func (s *Events) measureRoom(info *jetstream.StreamInfo) {
+	if info.Config.MaxBytes <= 0 {
+		return
+	}
+	left := int64(trimFull*float64(info.Config.MaxBytes)) - int64(info.State.Bytes)
+	s.room.left.Store(left)
+	full := left <= 0
+	if full == s.room.full.Swap(full) {
 		return
 	}
 	if full {
@@ -122,11 +155,22 @@ func (s *Events) firstUnfinished(ctx context.Context) (uint64, error) {
 	unfinished := uint64(math.MaxUint64)
 	consumers := s.stream.ListConsumers(ctx)
 	for info := range consumers.Info() {
+		behind := info.Delivered.Stream
 		switch {
 		case info.NumAckPending > 0:
-			unfinished = min(unfinished, info.AckFloor.Stream+1)
-		case info.NumPending > 0:
-			unfinished = min(unfinished, info.Delivered.Stream+1)
+			behind = info.AckFloor.Stream
+		case info.NumPending == 0:
+			continue
+		}
+		for _, subject := range info.Config.FilterSubjects {
+			msg, err := s.stream.GetMsg(ctx, behind+1, jetstream.WithGetMsgSubject(subject))
+			if errors.Is(err, jetstream.ErrMsgNotFound) {
+				continue
+			}
+			if err != nil {
+				return 0, err
+			}
+			unfinished = min(unfinished, msg.Sequence)
 		}
 	}
 	return unfinished, consumers.Err()

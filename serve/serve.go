@@ -16,6 +16,7 @@ import (
 	"sluice/body"
 	"sluice/command"
 	"sluice/config"
+	"sluice/event"
 	"sluice/iam"
 	"sluice/jetstream"
 	"sluice/webhook"
@@ -110,6 +111,7 @@ func Commands(cfg config.Config, baseURL string, engine *jetstream.Engine, direc
 	return command.NewSet(
 		directory.Note,
 		webhook.Commands(engine.Webhooks(), baseURL, receiver),
+		event.Commands(engine.Events(), engine.Events(), cfg.Namespace),
 		iam.Commands(directory),
 		[]command.Command{infoCommand(cfg.Namespace, engine.Describe)},
 	)

@@ -1,0 +1,89 @@
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// maxPayload is how large the payload of a sent event may be.
+const maxPayload = 4 << 20
+
+type sendParams struct {
+	EventKey string `json:"eventKey" alias:"key" required:"true" doc:"Key of the event."`
+	Payload  any    `json:"payload" body:"default" doc:"What the event carries."`
+}
+
+// A sent answers for an event or message that is on stable storage.
+type sent struct {
+	EventKey      string `json:"eventKey,omitempty"`
+	Key           string `json:"key,omitempty"`
+	TraceID       string `json:"traceId"`
+	CorrelationID string `json:"correlationId"`
+}
+
+func sendCommand(events sluice.Events, namespace string) command.Command {
+	return command.New("event.send", "Send an event: pipelines that listen to its key are started.",
+		func(ctx context.Context, p sendParams) (sent, error) {
+			if err := checkKey("eventKey", p.EventKey); err != nil {
+				return sent{}, err
+			}
+			return send(ctx, events, sluice.Event{EventKey: p.EventKey, Namespace: namespace}, p.Payload)
+		}, command.Traffic)
+}
+
+type messageSendParams struct {
+	Key     string `json:"key" required:"true" doc:"Key of the message; one that begins with svc.event. makes it an event."`
+	Payload any    `json:"payload" body:"default" doc:"What the message carries."`
+}
+
+func messageSendCommand(events sluice.Events, namespace string) command.Command {
+	return command.New("message.send", "Send a message: pipelines that receive messages of its key are started.",
+		func(ctx context.Context, p messageSendParams) (sent, error) {
+			if err := checkKey("key", p.Key); err != nil {
+				return sent{}, err
+			}
+			e := sluice.Event{Key: p.Key, Namespace: namespace}
+			if key, isEvent := strings.CutPrefix(p.Key, sluice.EventPrefix); isEvent {
+				e.Key, e.EventKey = "", key
+			}
+			return send(ctx, events, e, p.Payload)
+		}, command.Traffic)
+}
+
+// send stores an event that carries a value. It keeps the trace id of the run
+// that sends it, so that one look finds all that a call has led to.
+func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any) (sent, error) {
+	text, err := json.Marshal(payload)
+	if err != nil {
+		return sent{}, err
+	}
+	if len(text) > maxPayload {
+		return sent{}, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The payload is longer than %d bytes.", maxPayload)
+	}
+	if e.Hops, err = sluice.NextHop(ctx); err != nil {
+		return sent{}, err
+	}
+	e.ReceivedAt = time.Now().UTC()
+	e.TraceID = traceID(ctx, e.ReceivedAt)
+	e.Payload = text
+	e.PayloadType, e.PayloadEncoding = sluice.Raw, sluice.EncodingJSON
+	e.ContentType = "application/json"
+	e.RemoteAddr = sluice.UserFrom(ctx).Address
+	result, err := events.Accept(ctx, &e, 0)
+	if err != nil {
+		return sent{}, err
+	}
+	return sent{EventKey: e.EventKey, Key: e.Key, TraceID: result.TraceID, CorrelationID: result.CorrelationID}, nil
+}
+
+func traceID(ctx context.Context, now time.Time) string {
+	if run := sluice.RunFrom(ctx); run != nil {
+		return run.TraceID
+	}
+	return sluice.NewTraceID(sluice.DirectCall, now)
+}

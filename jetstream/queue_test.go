@@ -1,0 +1,381 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice"
+)
+
+// patience bounds every wait of these tests: reaching it is a failure.
+const patience = 20 * time.Second
+
+// bind stores a pipeline that listens to a pattern.
+func bind(t *testing.T, e *Engine, name, pattern string, concurrency int) *sluice.Pipeline {
+	t.Helper()
+	b, err := e.Queue().Bind(t.Context(), pattern, concurrency)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &sluice.Pipeline{Name: name, Binding: b}
+	storePipeline(t, e, name, p)
+	t.Cleanup(func() { _ = e.Queue().Unbind(context.Background(), b) })
+	return p
+}
+
+// storePipeline stores a pipeline, or deletes it if p is nil.
+func storePipeline(t *testing.T, e *Engine, name string, p *sluice.Pipeline) {
+	t.Helper()
+	_, err := e.Pipelines().Change(t.Context(), name, func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// consume runs a pipeline until the test ends or stop is called.
+func consume(t *testing.T, e *Engine, p *sluice.Pipeline, run func(context.Context, sluice.Delivery) (sluice.Outcome, error)) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := e.Queue().Consume(ctx, p, run); err != nil {
+			t.Error(err)
+		}
+	})
+	stop = func() {
+		cancel()
+		done.Wait()
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// answering gives a run that answers with a value.
+func answering(p *sluice.Pipeline, value string) func(context.Context, sluice.Delivery) (sluice.Outcome, error) {
+	return func(context.Context, sluice.Delivery) (sluice.Outcome, error) {
+		return ok(p.Name, value), nil
+	}
+}
+
+func ok(pipeline, value string) sluice.Outcome {
+	return sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusOK, StatusCode: 200, Value: json.RawMessage(value), Attempts: 1, Finished: time.Now().UTC()}
+}
+
+// send accepts an event with a key of its own.
+func send(t *testing.T, e *Engine, key string, wait time.Duration) sluice.Result {
+	t.Helper()
+	result, err := e.Events().Accept(t.Context(), keyed(key), wait)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func keyed(key string) *sluice.Event {
+	e := event(sluice.NewTraceID("abcdef", time.Now()))
+	e.EventKey = key
+	return e
+}
+
+func TestACallGetsTheOutcomesOfItsPipelines(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
+		e := open()
+		key := uniqueKey("outcomes")
+		suffix := strings.Split(key, ".")[1]
+		one := bind(t, e, "one"+suffix, sluice.EventPrefix+key, 16)
+		consume(t, e, one, answering(one, `{"a":1}`))
+		if got := send(t, e, key, patience); got.Status != sluice.StatusOK || string(got.Value) != `{"a":1}` {
+			t.Fatalf("one pipeline gives %s %s", got.Status, got.Value)
+		}
+		two := bind(t, e, "two"+suffix, sluice.EventPrefix+"webhook."+suffix+".#", 16)
+		consume(t, e, two, answering(two, `null`))
+		got := send(t, e, key, patience)
+		if want := fmt.Sprintf(`{"one%s":{"a":1},"two%s":null}`, suffix, suffix); string(got.Value) != want {
+			t.Fatalf("two pipelines give %s, want %s", got.Value, want)
+		}
+		again, err := e.Events().Result(t.Context(), got.CorrelationID, 0)
+		if err != nil || string(again.Value) != string(got.Value) || again.Status != sluice.StatusOK {
+			t.Fatalf("the result is %+v (%v)", again, err)
+		}
+	})
+}
+
+func TestAResultIsReadableOnAnyNode(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, shared bool) {
+		if !shared {
+			return // there is one node
+		}
+		here, there := open(), open()
+		key := uniqueKey("nodes")
+		p := bind(t, here, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		begin := make(chan struct{})
+		consume(t, there, p, func(context.Context, sluice.Delivery) (sluice.Outcome, error) {
+			<-begin
+			return ok(p.Name, `"there"`), nil
+		})
+		result := send(t, here, key, 0)
+		if result.Status != sluice.StatusProcessing {
+			t.Fatalf("the status is %s before the pipeline ran", result.Status)
+		}
+		polled := make(chan sluice.Result, 1)
+		go func() {
+			got, err := here.Events().Result(context.Background(), result.CorrelationID, patience)
+			if err != nil {
+				t.Error(err)
+			}
+			polled <- got
+		}()
+		close(begin)
+		if got := <-polled; got.Status != sluice.StatusOK || string(got.Value) != `"there"` {
+			t.Errorf("the held poll gives %s %s", got.Status, got.Value)
+		}
+	})
+}
+
+func TestAnUnfinishedEventIsDeliveredAgain(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
+		e := open()
+		key := uniqueKey("again")
+		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		started := make(chan sluice.Delivery, 1)
+		stop := consume(t, e, p, func(ctx context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+			started <- d
+			<-ctx.Done()
+			return sluice.Outcome{}, ctx.Err()
+		})
+		result := send(t, e, key, 0)
+		first := <-started
+		stop()
+		e.Close()
+		e = open()
+		again := make(chan sluice.Delivery, 10)
+		consume(t, e, p, func(_ context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+			again <- d
+			return ok(p.Name, `1`), nil
+		})
+		second := <-again
+		if first.Count != 1 || second.Count < 2 {
+			t.Errorf("the deliveries are number %d and %d", first.Count, second.Count)
+		}
+		if first.CorrelationID != second.CorrelationID || first.CorrelationID != result.CorrelationID {
+			t.Errorf("the correlation ids are %s, %s and %s", result.CorrelationID, first.CorrelationID, second.CorrelationID)
+		}
+		got, err := e.Events().Result(t.Context(), result.CorrelationID, patience)
+		if err != nil || got.Status != sluice.StatusOK {
+			t.Errorf("the result is %+v (%v)", got, err)
+		}
+	})
+}
+
+func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.done", 16)
+	runs := make(chan int, 10)
+	failed := false
+	consume(t, e, p, func(ctx context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+		runs <- d.Count
+		if failed {
+			return ok(p.Name, `1`), nil
+		}
+		failed = true
+		// As if the process had died between the outcome and the
+		// acknowledgement.
+		sequence, _, _ := e.events.ids.parse(d.CorrelationID)
+		if err := e.events.outcomes.put(ctx, sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
+			t.Error(err)
+		}
+		return sluice.Outcome{}, errors.New("died")
+	})
+	send(t, e, "webhook.done", 0)
+	second := send(t, e, "webhook.done", patience) // behind the first
+	if second.Status != sluice.StatusOK {
+		t.Fatalf("the status is %s", second.Status)
+	}
+	eventually(t, "all events are done with", func() bool {
+		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+		return err == nil && info.CachedInfo().NumAckPending == 0 && info.CachedInfo().NumPending == 0
+	})
+	if len(runs) != 2 {
+		t.Errorf("there were %d runs of two events", len(runs))
+	}
+}
+
+func TestConcurrencyOneKeepsTheOrder(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
+		e := open()
+		key := uniqueKey("order")
+		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 1)
+		var want []string
+		for range 50 {
+			want = append(want, send(t, e, key, 0).TraceID)
+		}
+		order := make(chan string, 100)
+		failures := 0
+		consume(t, e, p, func(_ context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+			if failures < 1 {
+				failures++
+				return sluice.Outcome{}, errors.New("once more")
+			}
+			order <- d.TraceID
+			return ok(p.Name, `1`), nil
+		})
+		var got []string
+		for range want {
+			got = append(got, <-order)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the order is %v, want %v", got, want)
+		}
+	})
+}
+
+func TestAFailureIsADeadLetter(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
+		e := open()
+		key := uniqueKey("letter")
+		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		problem := sluice.Errorf(sluice.Invalid, "no-good", "No good.").Problem()
+		consume(t, e, p, func(context.Context, sluice.Delivery) (sluice.Outcome, error) {
+			return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: &problem, Attempts: 3, Finished: time.Now().UTC()}, nil
+		})
+		result := send(t, e, key, patience)
+		if result.Status != sluice.StatusError || result.StatusCode != 400 || result.Error.Code != "no-good" || result.Value != nil {
+			t.Fatalf("the result is %+v", result)
+		}
+		letters, _, err := e.DeadLetters().Letters(t.Context(), sluice.DeadLetterQuery{Pipeline: p.Name, Limit: 10})
+		if err != nil || len(letters) != 1 {
+			t.Fatalf("there are %d dead letters (%v)", len(letters), err)
+		}
+		l := letters[0]
+		if l.TraceID != result.TraceID || l.CorrelationID != result.CorrelationID || l.Attempts != 3 || l.Error.Code != "no-good" || l.EventKey != key || !strings.Contains(string(l.Event), key) {
+			t.Errorf("the letter is %+v", l)
+		}
+		if err := e.DeadLetters().Drop(t.Context(), l.Letter); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.DeadLetters().Drop(t.Context(), l.Letter); sluice.AsError(err).Kind != sluice.NotFound {
+			t.Errorf("dropped twice: %v", err)
+		}
+	})
+}
+
+func TestAnEventForOnePipeline(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	one := bind(t, e, "one", sluice.EventPrefix+"webhook.shared", 16)
+	two := bind(t, e, "two", sluice.EventPrefix+"webhook.shared", 16)
+	consume(t, e, one, answering(one, `1`))
+	consume(t, e, two, answering(two, `2`))
+	direct := keyed("webhook.shared")
+	direct.To = "two"
+	got, err := e.Events().Accept(t.Context(), direct, patience)
+	if err != nil || string(got.Value) != `2` {
+		t.Errorf("the result is %s (%v)", got.Value, err)
+	}
+	direct.To = "three"
+	if _, err := e.Events().Accept(t.Context(), direct, 0); sluice.AsError(err).Kind != sluice.NotFound {
+		t.Errorf("an unknown pipeline: %v", err)
+	}
+}
+
+func TestResultsOfPipelinesThatAreGone(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.gone", 16)
+	result := send(t, e, "webhook.gone", 0)
+	poll := func() sluice.Result {
+		t.Helper()
+		got, err := e.Events().Result(t.Context(), result.CorrelationID, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := poll(); got.Status != sluice.StatusProcessing {
+		t.Errorf("before it ran the status is %s", got.Status)
+	}
+	if err := e.Queue().Unbind(t.Context(), p.Binding); err != nil {
+		t.Fatal(err)
+	}
+	storePipeline(t, e, "p", nil)
+	if got := poll(); got.Status != sluice.StatusError || got.Error.Code != "pipeline-gone" {
+		t.Errorf("after it was deleted the result is %+v", got)
+	}
+	bind(t, e, "p", sluice.EventPrefix+"webhook.gone", 16)
+	if got := poll(); got.Status != sluice.StatusError {
+		t.Errorf("a new one of the same name does not run old events, but the status is %s", got.Status)
+	}
+}
+
+func TestOutcomesExpire(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir(), ResultTTL: 300 * time.Millisecond})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.short", 16)
+	consume(t, e, p, answering(p, `1`))
+	result := send(t, e, "webhook.short", patience)
+	eventually(t, "the outcome has expired", func() bool {
+		_, err := e.Events().Result(t.Context(), result.CorrelationID, 0)
+		return err != nil && sluice.AsError(err).Kind == sluice.Gone
+	})
+}
+
+func TestTrimmingStopsAtTheUnfinished(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir(), EventMaxAge: time.Millisecond})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.slow", 16)
+	for range 10 {
+		send(t, e, "webhook.other", 0)
+	}
+	send(t, e, "webhook.slow", 0)
+	for range 10 {
+		send(t, e, "webhook.other", 0)
+	}
+	eventually(t, "all but the unfinished and what follows is trimmed", func() bool {
+		info, err := e.events.stream.Info(t.Context())
+		return err == nil && info.State.Msgs == 11
+	})
+	consume(t, e, p, answering(p, `1`))
+	eventually(t, "all is trimmed", func() bool {
+		info, err := e.events.stream.Info(t.Context())
+		return err == nil && info.State.Msgs == 0
+	})
+}
+
+func TestAFullStoreRefusesOnlyWhatNobodyFinished(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir(), EventMaxBytes: 4 << 20})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.hanging", 16)
+	big := func(key string) error {
+		ev := keyed(key)
+		ev.Payload = json.RawMessage(`"` + strings.Repeat("x", 200<<10) + `"`)
+		_, err := e.Events().Accept(t.Context(), ev, 0)
+		return err
+	}
+	first := send(t, e, "webhook.hanging", 0)
+	eventually(t, "the store is full", func() bool { return e.events.room.full.Load() || big("webhook.filler") != nil })
+	if err := big("webhook.filler"); err == nil || sluice.AsError(err).Code != "storage-full" {
+		t.Errorf("a full store answers %v", err)
+	}
+	consume(t, e, p, answering(p, `1`))
+	eventually(t, "there is room again", func() bool { return big("webhook.filler") == nil })
+	if got, err := e.Events().Result(t.Context(), first.CorrelationID, patience); err == nil && got.Status != sluice.StatusOK {
+		t.Errorf("the event that was waited for has the status %s", got.Status)
+	}
+}
+
+func TestUnboundConsumersAreDropped(t *testing.T) {
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	if _, err := e.Queue().Bind(t.Context(), "svc.event.a", 16); err != nil { // and no pipeline is stored
+		t.Fatal(err)
+	}
+	bind(t, e, "p", "svc.event.b", 16)
+	e.Close()
+	e = openEngine(t, Options{Dir: dir})
+	info, err := e.events.stream.Info(t.Context())
+	if err != nil || info.State.Consumers != 1 {
+		t.Errorf("there are %d consumers (%v), want 1", info.State.Consumers, err)
+	}
+}
