@@ -26,6 +26,7 @@ type Options struct {
 
 	Version        string
 	BaseURL        string
+	PublicURL      string // where redirects lead to; "" means this host
 	TrustedProxies []netip.Prefix
 	MaxInFlight    int // calls at the same time
 	Pace           body.Pace
@@ -35,8 +36,9 @@ type Options struct {
 
 // Paths of the API.
 const (
-	commandPath = "/api/v3/command/"
-	resultPath  = "/api/v3/result"
+	commandPath  = "/api/v3/command/"
+	pipelinePath = "/api/v3/pipeline"
+	resultPath   = "/api/v3/result"
 )
 
 // API serves everything under one address. It is an http.Handler.
@@ -45,6 +47,7 @@ type API struct {
 	handler  http.Handler
 	inFlight atomic.Int64
 	misses   *throttle.Limiter // polls for unknown results, by client address
+	polls    *polls
 }
 
 // New gives the API.
@@ -52,10 +55,14 @@ func New(o Options) *API {
 	a := &API{
 		Options: o,
 		misses:  throttle.New(60, time.Second),
+		polls:   newPolls(),
 	}
 	mux := http.NewServeMux()
 	commands := a.handle(a.limit(a.command))
-	mux.HandleFunc(resultPath, a.handle(a.limit(a.result)))
+	mux.HandleFunc(resultPath, a.handle(a.result)) // polls that wait have a limit of their own
+	pipelines := a.handle(a.limit(a.pipeline))
+	mux.HandleFunc(pipelinePath, pipelines)
+	mux.HandleFunc(pipelinePath+"/{name}", pipelines)
 	if o.Auth != nil {
 		mux.Handle("/auth/", a.limitHandler(o.Auth))
 	}

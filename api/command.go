@@ -13,10 +13,8 @@ import (
 
 // command calls the command that the path names.
 func (a *API) command(w http.ResponseWriter, r *http.Request) error {
-	if a.Draining() {
-		e := busy("draining", "The server is stopping.")
-		e.Close = true
-		return e
+	if err := a.refuseDraining(); err != nil {
+		return err
 	}
 	name := strings.TrimPrefix(r.URL.Path, commandPath)
 	cmd, known := a.Commands.Find(name)
@@ -37,12 +35,27 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	user.Address = r.RemoteAddr
-	out, err := a.Commands.Call(sluice.WithUser(r.Context(), user), cmd, args)
+	out, err := a.call(r, user, cmd, args)
 	if err != nil {
 		return err
 	}
 	return answer(w, r, args, out)
+}
+
+// refuseDraining refuses calls while the server stops.
+func (a *API) refuseDraining() error {
+	if !a.Draining() {
+		return nil
+	}
+	e := busy("draining", "The server is stopping.")
+	e.Close = true
+	return e
+}
+
+// call runs a command for a user.
+func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (any, error) {
+	user.Address = r.RemoteAddr
+	return a.Commands.Call(sluice.WithUser(r.Context(), user), cmd, args)
 }
 
 func methodsOf(cmd command.Command) string {

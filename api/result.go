@@ -1,43 +1,114 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"sluice"
 	"sluice/command"
 	"sluice/throttle"
 )
 
-// result answers a poll. Whoever holds the correlation id may ask.
+// hold is how long a poll waits for its result, and how often it looks for
+// reasons to stop waiting.
+const (
+	holdFor  = 5 * time.Second
+	holdLook = 500 * time.Millisecond
+)
+
+// A poll asks for a result. Whoever holds the correlation id may ask.
+type poll struct {
+	id       string
+	redirect string // pollingRedirectEnabled: "", "true" or "false"
+	hop      int    // redirects so far
+}
+
+// result answers a poll.
 func (a *API) result(w http.ResponseWriter, r *http.Request) error {
-	if r.Method != http.MethodGet {
-		return notAllowed("GET")
-	}
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
-	}
-	id, err := correlationID(query)
+	p, err := parsePoll(r)
 	if err != nil {
 		return err
 	}
-	redirect, err := command.Flag("pollingRedirectEnabled", query.Get("pollingRedirectEnabled"))
-	if err != nil {
-		return err
-	}
-	result, err := a.Results.Result(r.Context(), id, 0)
+	result, err := a.Results.Result(r.Context(), p.id, 0)
 	if err != nil {
 		return a.throttleMisses(r, err)
 	}
-	result.PollingRedirectEnabled = redirect
+	if result.Status == sluice.StatusProcessing {
+		if p.redirect == "true" {
+			result, err = a.hold(r, p)
+		} else {
+			err = a.polls.try(result.CorrelationID, time.Now())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	a.answerPoll(w, p, result)
+	return nil
+}
+
+// hold waits for a result, but not for ever: who follows redirects has a limit,
+// and so have those between us. Who stops following does not hold up a stop of
+// the server either.
+func (a *API) hold(r *http.Request, p poll) (sluice.Result, error) {
+	release, err := a.polls.hold(p.id)
+	if err != nil {
+		return sluice.Result{}, err
+	}
+	defer release()
+	for end := time.Now().Add(holdFor); ; {
+		left := time.Until(end)
+		result, err := a.Results.Result(r.Context(), p.id, min(left, holdLook))
+		if err != nil || result.Status != sluice.StatusProcessing || left <= holdLook || r.Context().Err() != nil || a.Draining() {
+			return result, err
+		}
+	}
+}
+
+func (a *API) answerPoll(w http.ResponseWriter, p poll, result sluice.Result) {
+	result.PollingRedirectEnabled = p.redirect == "true"
 	header := w.Header()
-	header.Set("Content-Type", "application/json")
 	header.Set("svc-result-correlationid", result.CorrelationID)
 	header.Set("svc-trace-id", result.TraceID)
+	if result.Status == sluice.StatusProcessing {
+		header.Set("Retry-After", strconv.Itoa(int(pollEvery/time.Second)))
+		if p.redirect != "false" {
+			// Some followers stop at a URL they have seen: so it counts.
+			header.Set("Location", fmt.Sprintf("%s%s?svc-result-correlationid=%s&pollingRedirectEnabled=true&hop=%d",
+				a.PublicURL, resultPath, result.CorrelationID, p.hop+1))
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+	}
+	header.Set("Content-Type", "application/json")
 	writeJSON(w, result)
-	return nil
+}
+
+func parsePoll(r *http.Request) (poll, error) {
+	if r.Method != http.MethodGet {
+		return poll{}, notAllowed("GET")
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return poll{}, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+	}
+	p := poll{redirect: query.Get("pollingRedirectEnabled")}
+	if p.id, err = correlationID(query); err != nil {
+		return poll{}, err
+	}
+	p.id = strings.ToLower(p.id) // one way to write it, for those who count
+	if _, err = command.Flag("pollingRedirectEnabled", p.redirect); err != nil {
+		return poll{}, err
+	}
+	if hop, err := strconv.Atoi(query.Get("hop")); err == nil && hop > 0 && hop < 1<<30 {
+		p.hop = hop
+	}
+	return p, nil
 }
 
 // correlationID reads the parameter that names the result, under either name.

@@ -154,6 +154,7 @@ func (s *Server) newAPI() *api.API {
 		Draining:       s.draining.Load,
 		Version:        Version,
 		BaseURL:        s.baseURL,
+		PublicURL:      strings.TrimSuffix(s.cfg.PublicURL, "/"),
 		TrustedProxies: s.cfg.TrustedProxies,
 		MaxInFlight:    s.cfg.MaxInFlight,
 		Pace:           pace,

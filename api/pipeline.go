@@ -1,0 +1,111 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sluice"
+	"sluice/command"
+)
+
+// A document is what a command answers with that can also be read by itself.
+type document interface {
+	// Document gives the text and its media type.
+	Document() (mediaType, text string)
+}
+
+// pipeline serves the pipelines as a folder of documents: each method is a
+// command.
+func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
+	if err := a.refuseDraining(); err != nil {
+		return err
+	}
+	user, err := a.Authenticate(w, r)
+	if err != nil {
+		return err
+	}
+	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, pipelinePath), "/")
+	cmd, args, err := a.pipelineCall(w, r, name)
+	if err != nil {
+		return err
+	}
+	out, err := a.call(r, user, cmd, args)
+	if err != nil {
+		return err
+	}
+	if doc, ok := out.(document); ok {
+		media, text := doc.Document()
+		w.Header().Set("Content-Type", media)
+		_, _ = w.Write([]byte(text)) // an error means that the caller has gone
+		return nil
+	}
+	return answer(w, r, args, out)
+}
+
+// pipelineCall gives the command that a request to the pipelines stands for.
+func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string) (cmd command.Command, args command.Args, err error) {
+	methods := map[string]string{
+		http.MethodPut:    "pipeline.put",
+		http.MethodGet:    "pipeline.get",
+		http.MethodDelete: "pipeline.delete",
+		http.MethodPost:   "pipeline.run",
+	}
+	allow := "PUT, GET, DELETE, POST"
+	if name == "" {
+		methods, allow = map[string]string{http.MethodPost: "pipeline.run"}, "POST"
+	}
+	verb, ok := methods[r.Method]
+	if !ok {
+		return cmd, nil, notAllowed(allow)
+	}
+	if cmd, ok = a.Commands.Find(verb); !ok {
+		return cmd, nil, notFound(w, r)
+	}
+	if r.Method == http.MethodPost {
+		args, err = a.runArguments(w, r, cmd, name)
+		return cmd, args, err
+	}
+	if args, err = a.arguments(w, r, cmd); err != nil {
+		return cmd, nil, err
+	}
+	return cmd, append(args, command.Arg{Name: "name", Value: name}), nil
+}
+
+// runArguments are those of a run: of a stored pipeline, whose variables are in
+// the query and whose body is the request's, or of the pipeline in the body.
+func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.Command, name string) (command.Args, error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+	}
+	vars := make(map[string]any, len(query))
+	for key, values := range query {
+		if len(values) > 1 {
+			e := sluice.Errorf(sluice.Invalid, "parameter-conflict", "The variable %q was given twice; give it once.", key)
+			e.Parameter = key
+			return nil, e
+		}
+		vars[key] = values[0]
+	}
+	bare := r.Clone(r.Context())
+	bare.URL.RawQuery = ""
+	if name == "" {
+		bare.Header.Set("Content-Type", "text/plain") // whatever the caller calls it
+	}
+	args, err := a.arguments(w, bare, cmd)
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, command.Arg{Name: "vars", Value: vars})
+	if name != "" {
+		return append(args, command.Arg{Name: "name", Value: name}), nil
+	}
+	for i, arg := range args {
+		if arg.Name == "body" {
+			args[i].Name = "source"
+			return args, nil
+		}
+	}
+	return nil, sluice.Errorf(sluice.Invalid, "body-missing", "The body must be a pipeline, in YAML or JSON.")
+}
