@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +28,9 @@ type Receiver struct {
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
 
+	// Observe, if set, is told of every call once it is answered.
+	Observe func(sluice.Call)
+
 	misses *throttle.Limiter
 }
 
@@ -44,45 +48,74 @@ type receiveParams struct {
 
 func receiveCommand(r *Receiver) command.Command {
 	return command.NewEndpoint[receiveParams]("webhook.receive",
-		"Call a webhook: its token is the authorization, the body is the payload.", r.receive)
+		"Call a webhook: its token is the authorization, the body is the payload.", r.serve)
 }
 
-// receive handles one call, from request to result.
-func (rc *Receiver) receive(w http.ResponseWriter, r *http.Request) error {
+// serve handles one call, and tells who observes about it.
+func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
+	in := incomings.Get().(*incoming)
+	defer in.release()
+	in.request, in.arrived = r, time.Now()
+	result, err := rc.receive(w, in)
+	if err != nil {
+		e := sluice.AsError(err)
+		traceID := e.TraceID
+		if traceID == "" {
+			traceID = sluice.NewTraceID(in.claimed(), in.arrived)
+		}
+		if in.hook.UUID != "" {
+			e.TraceID = traceID // others learn nothing from the answer
+		}
+		rc.observe(in, sluice.Call{TraceID: traceID, Status: e.StatusCode(), Code: e.Code})
+		return e
+	}
+	status := rc.answer(w, &result, in.payload[:0])
+	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: status})
+	return nil
+}
+
+func (rc *Receiver) observe(in *incoming, c sluice.Call) {
+	if rc.Observe == nil {
+		return
+	}
+	c.Time, c.Duration = in.arrived.UTC(), time.Since(in.arrived)
+	c.EventKey = in.hook.EventKey
+	c.Size = max(len(in.body), int(in.request.ContentLength))
+	c.RemoteAddr = in.request.RemoteAddr
+	rc.Observe(c)
+}
+
+// receive makes an event of a call and gives its result.
+func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.Result, err error) {
+	r := in.request
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
 		e := sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "A webhook is called with GET or POST.")
 		e.Allow = "GET, POST"
-		return e
+		return result, e
 	}
-	in := incomings.Get().(*incoming)
-	defer in.release()
-	in.request = r
-	var err error
 	if in.query, err = parseQuery(in.query, r.URL.RawQuery); err != nil {
-		return sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+		return result, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
 	}
 	redirect, err := command.Flag("pollingRedirectEnabled", in.query.first("pollingRedirectEnabled"))
 	if err != nil {
-		return err
+		return result, err
 	}
 	if err := rc.admit(w, in); err != nil {
-		return err
+		return result, err
 	}
 	event := rc.event(in)
 	wait := rc.ResultWait
 	if redirect {
 		wait = 0 // the result endpoint does the waiting
 	}
-	result, err := rc.Events.Accept(r.Context(), event, wait)
-	if err != nil {
+	if result, err = rc.Events.Accept(r.Context(), event, wait); err != nil {
 		e := sluice.AsError(err)
 		e.TraceID = event.TraceID
-		return e
+		return result, e
 	}
 	rc.log(r.Context(), event)
 	result.PollingRedirectEnabled = redirect
-	rc.answer(w, &result, in.payload[:0])
-	return nil
+	return result, nil
 }
 
 // log writes the line by which a call is found again. It makes the record by
@@ -99,6 +132,8 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 // incoming is a call on its way in.
 type incoming struct {
 	request *http.Request
+	arrived time.Time
+	token   string // that was found in it, right or wrong
 	query   query
 	body    []byte
 	files   *upload // a multipart body, else nil
@@ -174,6 +209,7 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 // find looks a token up. Unknown tokens are throttled by client address; a
 // valid one never is.
 func (rc *Receiver) find(in *incoming, token string) error {
+	in.token = token
 	if token == "" {
 		return missing()
 	}
@@ -197,7 +233,7 @@ func (rc *Receiver) find(in *incoming, token string) error {
 
 // event makes the event of an admitted call.
 func (rc *Receiver) event(in *incoming) *sluice.Event {
-	now := time.Now().UTC()
+	now := in.arrived.UTC()
 	r := in.request
 	in.headers = appendHeaders(in.headers, r, rc.Redact)
 	e := &sluice.Event{
@@ -222,7 +258,7 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 var jsonContent = []string{"application/json"}
 
 // answer tells the caller what became of its call. It uses space for the body.
-func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space []byte) {
+func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space []byte) (status int) {
 	header := w.Header()
 	ids := []string{result.CorrelationID, result.TraceID}
 	header["Svc-Result-Correlationid"] = ids[0:1:1]
@@ -230,8 +266,24 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space [
 	if result.PollingRedirectEnabled {
 		header.Set("Location", rc.PublicURL+"/api/v3/result?svc-result-correlationid="+result.CorrelationID+"&pollingRedirectEnabled=true")
 		w.WriteHeader(http.StatusFound)
-		return
+		return http.StatusFound
 	}
 	header["Content-Type"] = jsonContent
 	_, _ = w.Write(append(result.AppendJSON(space), '\n')) // the caller has gone: the event stays
+	return http.StatusOK
+}
+
+// claimed gives what stands for the webhook in the trace id of a refused call:
+// the end of its token, as far as that can be shown.
+func (in *incoming) claimed() string {
+	if in.token == "" {
+		return "none"
+	}
+	end := []byte(strings.ToLower(sluice.Last6(in.token)))
+	for i, c := range end {
+		if !strings.ContainsRune("0123456789abcdefghijklmnopqrstuvwxyz-", rune(c)) {
+			end[i] = '_'
+		}
+	}
+	return string(end)
 }

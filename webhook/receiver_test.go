@@ -77,7 +77,7 @@ func TestEngineFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, log := receiver(finder{}, &sink{err: cause})
 			w := newRecorder()
-			err := sluice.AsError(r.receive(w, httptest.NewRequest("GET", "/?token="+known, nil)))
+			err := sluice.AsError(r.serve(w, httptest.NewRequest("GET", "/?token="+known, nil)))
 			if err.Kind != sluice.Unavailable && err.Kind != sluice.Internal {
 				t.Errorf("the error is %v", err)
 			}
@@ -97,7 +97,7 @@ func TestFinderFails(t *testing.T) {
 	unavailable := sluice.Errorf(sluice.Unavailable, "engine-unavailable", "Try again soon.")
 	r, _ := receiver(finder{err: unavailable}, new(sink))
 	for range 100 {
-		err := sluice.AsError(r.receive(newRecorder(), httptest.NewRequest("GET", "/?token="+known, nil)))
+		err := sluice.AsError(r.serve(newRecorder(), httptest.NewRequest("GET", "/?token="+known, nil)))
 		if err.Kind != sluice.Unavailable {
 			t.Fatalf("the error is %v, want that the engine is unavailable", err)
 		}
@@ -109,7 +109,7 @@ func TestFinderFails(t *testing.T) {
 func TestMissingTokensAreNoGuesses(t *testing.T) {
 	r, _ := receiver(finder{}, new(sink))
 	for range 100 {
-		err := sluice.AsError(r.receive(newRecorder(), httptest.NewRequest("GET", "/", nil)))
+		err := sluice.AsError(r.serve(newRecorder(), httptest.NewRequest("GET", "/", nil)))
 		if err.Code != "token-missing" {
 			t.Fatalf("the error is %s, want token-missing", err.Code)
 		}
@@ -128,7 +128,7 @@ func TestCallsDontShareMemory(t *testing.T) {
 			call := httptest.NewRequest("POST", "/?token="+known, strings.NewReader(text))
 			call.Header.Set("X-Body", text)
 			w := newRecorder()
-			if err := r.receive(w, call); err != nil || w.Code != http.StatusOK {
+			if err := r.serve(w, call); err != nil || w.Code != http.StatusOK {
 				t.Errorf("answered %d, %v: %s", w.Code, err, w.Body)
 			}
 		})
