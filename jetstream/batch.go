@@ -44,6 +44,7 @@ type batchWriter struct {
 	batches uint64 // how many were published: part of the address for the ack
 	last    uint64 // sequence of the newest message
 	failing int    // batches that failed in a row
+	observe func(messages int, took time.Duration)
 
 	mu      sync.Mutex
 	busy    bool      // a batch is under way
@@ -73,6 +74,10 @@ func newBatchWriter(e *Engine, stream jetstream.Stream) (*batchWriter, error) {
 		inbox:  nats.NewInbox(),
 		acks:   make(chan *nats.Msg, 8),
 		last:   stream.CachedInfo().State.LastSeq,
+	}
+	w.observe = func(int, time.Duration) {}
+	if e.opts.ObserveBatch != nil {
+		w.observe = e.opts.ObserveBatch(stream.CachedInfo().Config.Name)
 	}
 	if e.syncs() {
 		w.blocks = e.blocksOf(stream.CachedInfo().Config.Name)
@@ -115,7 +120,9 @@ func (w *batchWriter) run(ctx context.Context) {
 		}
 		w.begin(batch)
 		err := w.commit(ctx, batch)
-		if w.end() {
+		began, open := w.end()
+		w.observe(len(batch), time.Since(began))
+		if open {
 			for i, c := range batch {
 				c.done <- outcome{sequence: w.last - uint64(len(batch)-1-i), err: err}
 			}
@@ -130,13 +137,14 @@ func (w *batchWriter) begin(batch []*call) {
 	w.busy, w.since, w.current = true, time.Now(), batch
 }
 
-// end tells whether the batch under way is still to be answered.
-func (w *batchWriter) end() bool {
+// end tells when the batch under way began, and whether it is still to be
+// answered.
+func (w *batchWriter) end() (began time.Time, open bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	open := w.current != nil
+	open = w.current != nil
 	w.busy, w.current = false, nil
-	return open
+	return w.since, open
 }
 
 // watch gives up a batch that takes too long, as on a disk that hangs, and all

@@ -46,6 +46,10 @@ type Options struct {
 
 	Sync SyncMode
 	Log  *slog.Logger
+
+	// ObserveBatch, if set, gives what is told of the batches of a stream
+	// that were written and synced.
+	ObserveBatch func(stream string) func(messages int, took time.Duration)
 }
 
 // maxMessage is the largest message the engine must take: a payload of 4 MiB

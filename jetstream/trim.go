@@ -155,22 +155,12 @@ func (s *Events) firstUnfinished(ctx context.Context) (uint64, error) {
 	unfinished := uint64(math.MaxUint64)
 	consumers := s.stream.ListConsumers(ctx)
 	for info := range consumers.Info() {
-		behind := info.Delivered.Stream
-		switch {
-		case info.NumAckPending > 0:
-			behind = info.AckFloor.Stream
-		case info.NumPending == 0:
-			continue
+		oldest, err := s.oldestUnfinished(ctx, info)
+		if err != nil {
+			return 0, err
 		}
-		for _, subject := range info.Config.FilterSubjects {
-			msg, err := s.stream.GetMsg(ctx, behind+1, jetstream.WithGetMsgSubject(subject))
-			if errors.Is(err, jetstream.ErrMsgNotFound) {
-				continue
-			}
-			if err != nil {
-				return 0, err
-			}
-			unfinished = min(unfinished, msg.Sequence)
+		if oldest != nil {
+			unfinished = min(unfinished, oldest.Sequence)
 		}
 	}
 	return unfinished, consumers.Err()

@@ -1,0 +1,114 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Stats is what the engine holds at a moment.
+type Stats struct {
+	FreeDisk    int64 // bytes; -1 with an external engine
+	Events      int64
+	EventBytes  int64
+	DeadLetters int64
+	Results     int64
+	Backlogs    []Backlog
+}
+
+// A Backlog tells of the events that a pipeline has not finished.
+type Backlog struct {
+	Pipeline string
+	Events   int64
+	Oldest   time.Time // when the oldest was stored; zero if there is none
+}
+
+// Stats asks the engine what it holds.
+func (e *Engine) Stats(ctx context.Context) (Stats, error) {
+	s := Stats{FreeDisk: -1}
+	if err := e.connected(); err != nil {
+		return s, err
+	}
+	if e.server != nil {
+		free, err := freeDisk(e.opts.Dir)
+		if err != nil {
+			return s, err
+		}
+		s.FreeDisk = free
+	}
+	for _, count := range []struct {
+		stream      jetstream.Stream
+		messages    *int64
+		bytesStored *int64
+	}{
+		{e.events.stream, &s.Events, &s.EventBytes},
+		{e.letters.stream, &s.DeadLetters, new(int64)},
+		{e.events.outcomes.stream, &s.Results, new(int64)},
+	} {
+		info, err := count.stream.Info(ctx)
+		if err != nil {
+			return s, err
+		}
+		*count.messages, *count.bytesStored = int64(info.State.Msgs), int64(info.State.Bytes)
+	}
+	backlogs, err := e.events.backlogs(ctx)
+	s.Backlogs = backlogs
+	return s, err
+}
+
+// backlogs gives what waits for each pipeline that listens.
+func (s *Events) backlogs(ctx context.Context) ([]Backlog, error) {
+	names := make(map[string]string) // of pipelines, by binding
+	for _, p := range s.engine.Pipelines().All() {
+		if p.Binding != nil {
+			names[p.Binding.ID] = p.Name
+		}
+	}
+	var backlogs []Backlog
+	consumers := s.stream.ListConsumers(ctx)
+	for info := range consumers.Info() {
+		name, ok := names[info.Name]
+		if !ok {
+			continue
+		}
+		b := Backlog{Pipeline: name, Events: int64(info.NumPending) + int64(info.NumAckPending)}
+		if b.Events > 0 {
+			oldest, err := s.oldestUnfinished(ctx, info)
+			if err != nil {
+				return nil, err
+			}
+			if oldest != nil {
+				b.Oldest = oldest.Time
+			}
+		}
+		backlogs = append(backlogs, b)
+	}
+	return backlogs, consumers.Err()
+}
+
+// oldestUnfinished gives the first event that a consumer is not done with, nil
+// if there is none.
+func (s *Events) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerInfo) (oldest *jetstream.RawStreamMsg, err error) {
+	behind := info.Delivered.Stream
+	switch {
+	case info.NumAckPending > 0:
+		behind = info.AckFloor.Stream
+	case info.NumPending == 0:
+		return nil, nil
+	}
+	for _, subject := range info.Config.FilterSubjects {
+		msg, err := s.stream.GetMsg(ctx, behind+1, jetstream.WithGetMsgSubject(subject))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if oldest == nil || msg.Sequence < oldest.Sequence {
+			oldest = msg
+		}
+	}
+	return oldest, nil
+}

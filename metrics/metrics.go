@@ -1,0 +1,115 @@
+package metrics
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"sluice"
+)
+
+// Metrics are the counts of one server.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	calls     *prometheus.CounterVec
+	accepted  prometheus.Counter // those of calls that were answered 200
+	callSize  prometheus.Histogram
+	callTime  prometheus.Histogram
+	batchSize *prometheus.HistogramVec
+	syncTime  *prometheus.HistogramVec
+	runs      *prometheus.CounterVec
+	runTime   prometheus.Histogram
+	polls     *prometheus.CounterVec
+	tokens    *prometheus.CounterVec
+	logins    *prometheus.CounterVec
+}
+
+// New gives metrics that ask state for what the engine is like when they are
+// read.
+func New(version string, state func() State) *Metrics {
+	m := &Metrics{
+		registry:  prometheus.NewRegistry(),
+		calls:     counters("sluice_calls_total", "Calls of webhooks, by the status they were answered with.", "status"),
+		callSize:  histogram("sluice_call_bytes", "Sizes of the bodies of calls.", prometheus.ExponentialBuckets(64, 4, 9)),
+		callTime:  histogram("sluice_accept_seconds", "Time from the arrival of an accepted call to its answer, pipelines that were waited for included.", latencies),
+		batchSize: histograms("sluice_sync_batch_messages", "Messages that shared one sync.", prometheus.ExponentialBuckets(1, 2, 11), "stream"),
+		syncTime:  histograms("sluice_sync_seconds", "Time to write and sync a batch.", latencies, "stream"),
+		runs:      counters("sluice_runs_total", "Runs of pipelines, by how they ended.", "pipeline", "outcome"),
+		runTime:   histogram("sluice_run_seconds", "Time that runs of pipelines took.", latencies),
+		polls:     counters("sluice_polls_total", "Polls for results, by the status they were answered with.", "status"),
+		tokens:    counters("sluice_token_requests_total", "Requests for tokens, by grant and outcome.", "grant", "outcome"),
+		logins:    counters("sluice_logins_total", "Authentications by header, by scheme and outcome.", "scheme", "outcome"),
+	}
+	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "sluice_info", Help: "1; its labels tell about the server.", ConstLabels: prometheus.Labels{"version": version}})
+	info.Set(1)
+	m.registry.MustRegister(info, m.calls, m.callSize, m.callTime, m.batchSize, m.syncTime, m.runs, m.runTime, m.polls, m.tokens, m.logins,
+		&gauges{state}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.accepted = m.calls.WithLabelValues("200")
+	return m
+}
+
+// latencies are the bounds of histograms of times, in seconds.
+var latencies = []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 300}
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func histogram(name, help string, buckets []float64) prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+}
+
+func histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+// Handler serves the metrics in the format of Prometheus.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
+}
+
+// Call counts a call of a webhook.
+func (m *Metrics) Call(c sluice.Call) {
+	if c.Status == http.StatusOK {
+		m.accepted.Inc()
+	} else {
+		m.calls.WithLabelValues(strconv.Itoa(c.Status)).Inc()
+	}
+	m.callSize.Observe(float64(c.Size))
+	if c.CorrelationID != "" {
+		m.callTime.Observe(c.Duration.Seconds())
+	}
+}
+
+// Batch gives what counts the batches of a stream.
+func (m *Metrics) Batch(stream string) func(messages int, took time.Duration) {
+	size, sync := m.batchSize.WithLabelValues(stream), m.syncTime.WithLabelValues(stream)
+	return func(messages int, took time.Duration) {
+		size.Observe(float64(messages))
+		sync.Observe(took.Seconds())
+	}
+}
+
+// Run counts a run of a pipeline. Those that are not stored count as one.
+func (m *Metrics) Run(r sluice.RunReport) {
+	name := r.Pipeline
+	if name == "" {
+		name = "(ad hoc)"
+	}
+	m.runs.WithLabelValues(name, string(r.Status)).Inc()
+	m.runTime.Observe(r.Duration.Seconds())
+}
+
+// Poll counts a poll for a result.
+func (m *Metrics) Poll(status int) { m.polls.WithLabelValues(strconv.Itoa(status)).Inc() }
+
+// TokenRequest counts a request for tokens.
+func (m *Metrics) TokenRequest(grant, outcome string) { m.tokens.WithLabelValues(grant, outcome).Inc() }
+
+// Login counts an authentication by header.
+func (m *Metrics) Login(scheme, outcome string) { m.logins.WithLabelValues(scheme, outcome).Inc() }

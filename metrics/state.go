@@ -1,0 +1,81 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// State is what the engine is like at a moment.
+type State struct {
+	Ready       bool
+	FreeDisk    int64 // bytes; negative if it is not known
+	Events      int64 // stored
+	EventBytes  int64
+	DeadLetters int64
+	Results     int64
+	Webhooks    int
+	Waiting     []Waiting
+}
+
+// Waiting tells of the events that a pipeline has not finished.
+type Waiting struct {
+	Pipeline string
+	Events   int64
+	Oldest   time.Time // zero if there is none
+}
+
+func description(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+var (
+	ready       = description("sluice_engine_ready", "1 if the engine takes writes.")
+	freeDisk    = description("sluice_disk_free_bytes", "Free space on the volume of the data folder.")
+	events      = description("sluice_events", "Events that are stored.")
+	eventBytes  = description("sluice_events_bytes", "Bytes of events that are stored.")
+	deadLetters = description("sluice_dead_letters", "Events that pipelines failed on for good.")
+	results     = description("sluice_results", "Results of pipelines that are kept.")
+	webhooks    = description("sluice_webhooks", "Webhooks there are.")
+	waiting     = description("sluice_events_waiting", "Events that a pipeline has not finished.", "pipeline")
+	oldest      = description("sluice_events_oldest_seconds", "Age of the oldest event that a pipeline has not finished.", "pipeline")
+)
+
+// gauges gives the state as metrics.
+type gauges struct{ state func() State }
+
+// Describe implements prometheus.Collector.
+func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, waiting, oldest} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (g *gauges) Collect(ch chan<- prometheus.Metric) {
+	s := g.state()
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	isReady := 0.0
+	if s.Ready {
+		isReady = 1
+	}
+	gauge(ready, isReady)
+	if s.FreeDisk >= 0 {
+		gauge(freeDisk, float64(s.FreeDisk))
+	}
+	gauge(events, float64(s.Events))
+	gauge(eventBytes, float64(s.EventBytes))
+	gauge(deadLetters, float64(s.DeadLetters))
+	gauge(results, float64(s.Results))
+	gauge(webhooks, float64(s.Webhooks))
+	for _, w := range s.Waiting {
+		gauge(waiting, float64(w.Events), w.Pipeline)
+		age := 0.0
+		if !w.Oldest.IsZero() {
+			age = max(0, time.Since(w.Oldest).Seconds())
+		}
+		gauge(oldest, age, w.Pipeline)
+	}
+}
