@@ -20,11 +20,11 @@ func (p *Provider) identity(claims map[string]any) (id sluice.Identity, ok bool)
 	return id, id.Username != "" && plain(id.Username)
 }
 
+// usernameClaim is where most providers have the username.
+const usernameClaim = "preferred_username"
+
 func (p *Provider) username(claims map[string]any) string {
-	if p.UsernameClaim != "" {
-		return textOf(claims, p.UsernameClaim)
-	}
-	if name := textOf(claims, "preferred_username"); name != "" {
+	if name := textOf(claims, p.UsernameClaim); name != "" || p.UsernameClaim != usernameClaim {
 		return name
 	}
 	// At some providers people enter any address they like.
