@@ -19,7 +19,8 @@ type Directory struct {
 	Clients  sluice.Records[sluice.Client]
 	Audit    sluice.Audit
 	Log      *slog.Logger
-	Cores    int // that may check passwords at the same time; 0 means half of all
+	Cores    int  // that may check passwords at the same time; 0 means half of all
+	External bool // users and clients are those of an external provider
 
 	// EndSessions ends the logins of a user, or those made through a client.
 	EndSessions func(ctx context.Context, username, clientID string) error

@@ -35,7 +35,7 @@ func showUser(a *sluice.Account) userView {
 
 func userPutCommand(d *Directory) command.Command {
 	return command.New("iam.user.put", "Create a user, or edit the one of that name: what is not given keeps its value.",
-		func(ctx context.Context, p userPutParams) (userView, error) {
+		ofOurs(d, func(ctx context.Context, p userPutParams) (userView, error) {
 			if err := d.checkUser(ctx, p); err != nil {
 				return userView{}, err
 			}
@@ -68,7 +68,7 @@ func userPutCommand(d *Directory) command.Command {
 			shown := showUser(account)
 			shown.Warnings = warnings
 			return shown, nil
-		})
+		}))
 }
 
 // checkUser refuses what no user can be, and what the caller may not make.

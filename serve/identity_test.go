@@ -119,6 +119,27 @@ func TestAnExternalProvider(t *testing.T) {
 	s.send("GET", "/api/v3/command/iam.whoami", nil, func(r *http.Request) { r.SetBasicAuth("ada", "wrong") }).wantProblem(t, 401, "authorization-invalid")
 	s.send("POST", "/auth/realms/default/protocol/openid-connect/token", nil).wantProblem(t, 404, "not-found")
 
+	provider.command("iam.user.put", map[string]any{"username": "root", "password": "correct horse", "roles": "admin"}).wantStatus(t, 200)
+	asRoot := func(name string, params map[string]any) answer {
+		return s.command(name, params, func(r *http.Request) { r.SetBasicAuth("root", "correct horse") })
+	}
+	for name, params := range map[string]map[string]any{
+		"iam.user.put":      {"username": "eve", "password": "correct horse", "roles": "admin"},
+		"iam.user.get":      {},
+		"iam.user.delete":   {"username": "ada"},
+		"iam.client.put":    {"clientId": "ci"},
+		"iam.client.get":    {},
+		"iam.client.delete": {"clientId": "relay"},
+		"iam.password.set":  {"password": "another one", "current": "correct horse"},
+	} {
+		asRoot(name, params).wantProblem(t, 409, "external-users")
+	}
+	asRoot("iam.role.put", map[string]any{"role": "developer", "permissions": "iam.whoami"}).wantStatus(t, 200)
+	for _, name := range []string{"iam.role.get", "iam.whoami", "audit.get"} {
+		asRoot(name, nil).wantStatus(t, 200)
+	}
+	s.send("GET", "/api/v3/command/webhook.get", nil, basic).wantProblem(t, 403, "forbidden") // the role counts at once
+
 	provider.stop()
 	s.send("GET", "/api/v3/command/iam.whoami", nil, basic).wantStatus(t, 200) // from the cache
 	got := s.send("GET", "/api/v3/command/iam.whoami", nil, func(r *http.Request) { r.SetBasicAuth("bob", "who knows") })
