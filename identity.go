@@ -45,6 +45,7 @@ type Session struct {
 	ClientID string    `json:"clientId"`
 	Scope    string    `json:"scope"`
 	Hash     string    `json:"hash"` // SHA-256 of the one refresh token that is valid
+	Mark     []byte    `json:"mark"` // key by which all refresh tokens of the family are known; none can be made with it
 	Created  time.Time `json:"created"`
 	Expires  time.Time `json:"expires"`
 }

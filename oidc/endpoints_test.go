@@ -2,6 +2,7 @@ package oidc
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -175,6 +176,54 @@ func TestLogout(t *testing.T) {
 	if out := f.post("logout", "client_id", publicID); out.status != 400 || out.str("error") != "invalid_request" {
 		t.Errorf("%d %s", out.status, out.text)
 	}
+	if want := []Ending{{Username: userName, ClientID: publicID, Address: "127.0.0.1"}}; !cmp.Equal(want, f.endings) {
+		t.Errorf("told of %+v", f.endings)
+	}
+}
+
+func TestLogoutByAnIDToken(t *testing.T) {
+	f := newFixture(t)
+	other := f.login("openid")
+	query := func(r reply, more ...string) string {
+		return "?" + form(append([]string{"id_token_hint", r.str("id_token"), "post_logout_redirect_uri", "https://evil.example/", "state", "x"}, more...)...)
+	}
+	for name, logout := range map[string]func(reply) reply{
+		"GET": func(r reply) reply { return f.do(http.MethodGet, protocol+"/logout"+query(r), nil, nil) },
+		"GET, client id": func(r reply) reply {
+			return f.do(http.MethodGet, protocol+"/logout"+query(r, "client_id", publicID), nil, nil)
+		},
+		"POST": func(r reply) reply { return f.post("logout", "id_token_hint", r.str("id_token")) },
+		"POST, expired": func(r reply) reply {
+			f.wait(2 * f.AccessTTL)
+			return f.post("logout", "id_token_hint", r.str("id_token"))
+		},
+	} {
+		r := f.login("openid")
+		for range 2 {
+			if out := logout(r); out.status != http.StatusNoContent || out.header.Get("Location") != "" {
+				t.Errorf("%s: %d %s", name, out.status, out.text)
+			}
+		}
+		if f.acceptsRefresh(r.str("refresh_token")) {
+			t.Errorf("%s: the login goes on", name)
+		}
+	}
+	for name, out := range map[string]reply{
+		"another client":           f.do(http.MethodGet, protocol+"/logout"+query(other, "client_id", secretID), nil, nil),
+		"an access token":          f.post("logout", "id_token_hint", other.str("access_token")),
+		"a broken one":             f.post("logout", "id_token_hint", other.str("id_token")+"x"),
+		"an endless one":           f.post("logout", "id_token_hint", strings.Repeat("x", 2*maxToken)),
+		"a refresh token by URL":   f.do(http.MethodGet, protocol+"/logout?"+form("client_id", publicID, "refresh_token", other.str("refresh_token")), nil, nil),
+		"nothing":                  f.do(http.MethodGet, protocol+"/logout", nil, nil),
+		"parameters given doubled": f.do(http.MethodGet, protocol+"/logout"+query(other)+"&state=y", nil, nil),
+	} {
+		if out.status != 400 || out.str("error") != "invalid_request" {
+			t.Errorf("%s: %d %s", name, out.status, out.text)
+		}
+	}
+	if !f.acceptsRefresh(other.str("refresh_token")) {
+		t.Error("another login has ended")
+	}
 }
 
 func TestDiscovery(t *testing.T) {
@@ -187,6 +236,7 @@ func TestDiscovery(t *testing.T) {
 		"userinfo_endpoint":                             f.URL() + "/protocol/openid-connect/userinfo",
 		"introspection_endpoint":                        f.URL() + "/protocol/openid-connect/introspect",
 		"revocation_endpoint":                           f.URL() + "/protocol/openid-connect/revoke",
+		"end_session_endpoint":                          f.URL() + "/protocol/openid-connect/logout",
 		"grant_types_supported":                         []any{"client_credentials", "password", "refresh_token"},
 		"response_types_supported":                      []any{},
 		"scopes_supported":                              []any{"openid", "profile"},
@@ -195,7 +245,7 @@ func TestDiscovery(t *testing.T) {
 		"token_endpoint_auth_methods_supported":         []any{"client_secret_basic", "client_secret_post", "none"},
 		"revocation_endpoint_auth_methods_supported":    []any{"client_secret_basic", "client_secret_post", "none"},
 		"introspection_endpoint_auth_methods_supported": []any{"client_secret_basic", "client_secret_post"},
-		"claims_supported":                              []any{"iss", "sub", "aud", "exp", "iat", "auth_time", "azp", "preferred_username", "roles"},
+		"claims_supported":                              []any{"iss", "sub", "aud", "exp", "iat", "auth_time", "azp", "sid", "preferred_username", "roles"},
 	}
 	if diff := cmp.Diff(want, r.body); r.status != http.StatusOK || diff != "" {
 		t.Errorf("%d %s", r.status, diff)

@@ -51,7 +51,7 @@ func (p *Provider) current(ctx context.Context, key string) bool {
 // verify checks a token of the provider, and gives whom it stands for and the
 // key that signed it.
 func (p *Provider) verify(ctx context.Context, token string, idToken bool) (id sluice.Identity, key string, err error) {
-	parsed, err := jwt.ParseSigned(token, algorithms)
+	parsed, err := parseJWT(token, algorithms)
 	if err != nil {
 		return id, "", notAccepted().Because(err)
 	}
