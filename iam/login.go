@@ -33,7 +33,7 @@ func (d *Directory) Login(ctx context.Context, username, password, address strin
 		if d.recent.has(username, password, stored) {
 			return d.userWith(ctx, username, account.Roles)
 		}
-		right, err := d.verify(stored, password)
+		right, err := d.verify(stored, password, func() error { return d.mayTry(username, address) })
 		if err != nil {
 			return sluice.User{}, err
 		}
@@ -46,8 +46,10 @@ func (d *Directory) Login(ctx context.Context, username, password, address strin
 }
 
 // verify checks a password against what is stored. Where nothing is, it costs
-// the same and fails.
-func (d *Directory) verify(stored, password string) (bool, error) {
+// the same and fails. Before that, and after the wait for a free core, it asks
+// whether it may still: else a flood of guesses that waits together would be
+// checked to the last.
+func (d *Directory) verify(stored, password string, mayTry func() error) (bool, error) {
 	if len(password) > maxPassword {
 		return false, nil
 	}
@@ -59,6 +61,9 @@ func (d *Directory) verify(stored, password string) (bool, error) {
 		e.RetryAfter = hashWait
 		return false, e
 	}
+	if err := mayTry(); err != nil {
+		return false, err
+	}
 	if stored == "" {
 		verify(d.dummy(), password)
 		return false, nil
@@ -69,24 +74,35 @@ func (d *Directory) verify(stored, password string) (bool, error) {
 // Throttled runs a check of credentials, unless too many went wrong before for
 // this account from this address, or from this address at all.
 func (d *Directory) Throttled(ctx context.Context, username, address string, check func() (sluice.User, error)) (sluice.User, error) {
-	network := throttle.Network(address)
-	pair := username + "\x00" + network
-	if wait := max(d.pairs.Wait(pair), d.addresses.Wait(network)); wait > 0 {
-		e := sluice.Errorf(sluice.Throttled, "too-many-logins", "Too many wrong credentials came from this address.")
-		e.RetryAfter = wait
-		return sluice.User{}, e
+	if err := d.mayTry(username, address); err != nil {
+		return sluice.User{}, err
 	}
 	user, err := check()
 	if err == nil {
-		d.pairs.Succeed(pair)
+		d.pairs.Succeed(pairOf(username, address))
 		return user, nil
 	}
 	if sluice.AsError(err).Kind == sluice.Unauthenticated {
-		d.pairs.Fail(pair)
-		d.addresses.Fail(network)
+		d.pairs.Fail(pairOf(username, address))
+		d.addresses.Fail(throttle.Network(address))
 		d.Note(ctx, sluice.AuditEntry{Username: d.knownName(ctx, username), Address: address, Command: "login", Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code})
 	}
 	return sluice.User{}, err
+}
+
+// mayTry refuses credentials if too many went wrong before.
+func (d *Directory) mayTry(username, address string) error {
+	wait := max(d.pairs.Wait(pairOf(username, address)), d.addresses.Wait(throttle.Network(address)))
+	if wait == 0 {
+		return nil
+	}
+	e := sluice.Errorf(sluice.Throttled, "too-many-logins", "Too many wrong credentials came from this address.")
+	e.RetryAfter = wait
+	return e
+}
+
+func pairOf(username, address string) string {
+	return username + "\x00" + throttle.Network(address)
 }
 
 // knownName gives the name of a user there is. Others are left out of the audit

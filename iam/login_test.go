@@ -33,6 +33,39 @@ func TestWrongPasswordsAreThrottledByAccountAndAddress(t *testing.T) {
 	}
 }
 
+// TestAFloodThatWaitsIsNotChecked: guesses that wait together for a free core
+// are not checked when the first of them were wrong.
+func TestAFloodThatWaitsIsNotChecked(t *testing.T) {
+	d := newDirectory(t)
+	for range cap(d.hashing) {
+		d.hashing <- struct{}{} // all cores are busy
+	}
+	const guesses = 50
+	var started, done sync.WaitGroup
+	var checked, throttled atomic.Int32
+	started.Add(guesses)
+	for range guesses {
+		done.Go(func() {
+			started.Done()
+			_, err := d.Login(t.Context(), "admin", "wrong", "198.51.100.7")
+			switch sluice.AsError(err).Code {
+			case "authorization-invalid":
+				checked.Add(1)
+			case "too-many-logins":
+				throttled.Add(1)
+			}
+		})
+	}
+	started.Wait()
+	for range cap(d.hashing) {
+		<-d.hashing
+	}
+	done.Wait()
+	if most := d.pairs.Free + cap(d.hashing); int(checked.Load()) > most || throttled.Load() == 0 {
+		t.Errorf("of %d guesses %d were checked, want at most %d, and %d were throttled", guesses, checked.Load(), most, throttled.Load())
+	}
+}
+
 func TestARememberedPasswordIsNoOracle(t *testing.T) {
 	d := newDirectory(t)
 	if _, err := d.Login(t.Context(), "admin", "admin-password", "192.0.2.1"); err != nil {
