@@ -22,6 +22,10 @@ type Directory struct {
 	Cores    int  // that may check passwords at the same time; 0 means half of all
 	External bool // users and clients are those of an external provider
 
+	// CommandNames lists the commands that a permission can be about; nil if
+	// that is not known.
+	CommandNames func() []string
+
 	// EndSessions ends the logins of a user, or those made through a client.
 	EndSessions func(ctx context.Context, username, clientID string) error
 
@@ -29,7 +33,7 @@ type Directory struct {
 	hashing   chan struct{}     // bounds the cores that hash passwords
 	pairs     *throttle.Backoff // wrong passwords by account and address
 	addresses *throttle.Backoff // wrong passwords by address
-	refusals  *throttle.Limiter // entries of the audit log about refused requests for tokens
+	refusals  *throttle.Limiter // entries of the audit log about what nobody had to prove
 	recent    *recent
 }
 

@@ -17,7 +17,7 @@ func (p *Provider) identity(claims map[string]any) (id sluice.Identity, ok bool)
 		id.ClientID = textOf(claims, "client_id")
 	}
 	id.Scope = textOf(claims, "scope")
-	return id, id.Username != "" && plain(id.Username)
+	return id, id.Username != "" && len(id.Username) <= maxUsername && plain(id.Username)
 }
 
 // usernameClaim is where most providers have the username.

@@ -53,6 +53,9 @@ func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, h
 		Observe: func(ctx context.Context, login oidc.Login) {
 			directory.NoteLogin(ctx, login.Grant, login.ClientID, login.Username, login.Address, login.Outcome == oidc.Granted, login.Outcome)
 		},
+		Ended: func(ctx context.Context, e oidc.Ending) {
+			directory.NoteLogout(ctx, e.Username, e.ClientID, e.Address, e.Reused)
+		},
 		Log: s.opts.Log,
 	})
 	directory.EndSessions = func(ctx context.Context, username, clientID string) error {
