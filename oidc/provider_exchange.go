@@ -152,9 +152,9 @@ func (p *Provider) fingerprint(parts ...string) (id fingerprint) {
 	return fingerprint(h.Sum(id[:0]))
 }
 
-// refusal tells wrong credentials from a provider that wants fewer requests, and
-// from one that can't be asked, which may be its fault or that of our settings
-// there.
+// refusal tells wrong credentials, and a kind of them that the provider does not
+// take, from a provider that wants fewer requests, and from one that can't be
+// asked, which may be its fault or that of our settings there.
 func refusal(err error) *sluice.Error {
 	failure, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
@@ -163,6 +163,8 @@ func refusal(err error) *sluice.Error {
 	switch failure.ErrorCode {
 	case "invalid_grant", "access_denied":
 		return wrongCredentials()
+	case "unauthorized_client", "unsupported_grant_type":
+		return sluice.Errorf(sluice.Unauthenticated, "authorization-unsupported", "The identity provider takes no such credentials from this service; use Bearer with a token of its own.")
 	}
 	if failure.Response.StatusCode == http.StatusTooManyRequests {
 		e := sluice.Errorf(sluice.Throttled, "provider-throttled", "The identity provider is asked too often. Try again later.")

@@ -154,6 +154,15 @@ func TestProviderThatRefusesUsIsUnavailable(t *testing.T) {
 	}
 }
 
+func TestProviderThatTakesNoRefreshTokensSaysSo(t *testing.T) {
+	f := newFixture(t)
+	p, _ := newProvider(f, func(o *ProviderOptions) { o.ClientID, o.ClientSecret = "once", "" })
+	_, _, err := p.Refresh(t.Context(), f.login("").str("refresh_token"))
+	if e := sluice.AsError(err); e.Kind != sluice.Unauthenticated || e.Code != "authorization-unsupported" {
+		t.Errorf("error is %v", err)
+	}
+}
+
 func TestProviderFallsBackOnTheIDToken(t *testing.T) {
 	f := newFixture(t)
 	log := new(bytes.Buffer)
