@@ -37,6 +37,12 @@ type Client struct {
 	Updated time.Time `json:"updated"`
 }
 
+// Honours tells whether a token that the client got for itself at a time is
+// still valid. A nil client honours none.
+func (c *Client) Honours(issued time.Time) bool {
+	return c != nil && !issued.Before(c.TokensSince.Truncate(time.Second)) // tokens tell the second
+}
+
 // A Session is a login that refresh tokens prolong. Each use of a refresh token
 // replaces it; all tokens of one login are a family, which is this record.
 type Session struct {

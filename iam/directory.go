@@ -87,8 +87,7 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.Us
 		if err != nil {
 			return sluice.User{}, err
 		}
-		// Tokens tell the second they were issued in.
-		if client == nil || id.Issued.Before(client.TokensSince.Truncate(time.Second)) {
+		if !client.Honours(id.Issued) {
 			return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "invalid_token", "The client of this token does not exist any more, or has a new secret.")
 		}
 		return d.userWith(ctx, ClientPrefix+id.ClientID, client.Roles)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -99,6 +100,29 @@ func TestIntrospection(t *testing.T) {
 	f.directory.remove(userName)
 	if diff := cmp.Diff(inactive, ask(r.str("access_token"))); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestIntrospectionFollowsTheClient(t *testing.T) {
+	f := newFixture(t)
+	active := func(token string) any {
+		return f.postWith(http.Header{"Authorization": {clientHeader(secretID, robotSecret)}}, "introspect", "token", token).body["active"]
+	}
+	for name, change := range map[string]func(){
+		"deleted":           func() { delete(f.directory.clients, "other") },
+		"with a new secret": func() { f.directory.clients["other"].TokensSince = time.Now().Add(time.Minute) },
+	} {
+		other := *f.directory.clients[secretID]
+		other.ID = "other"
+		f.directory.clients["other"] = &other
+		token := f.post("token", "grant_type", "client_credentials", "client_id", "other", "client_secret", robotSecret).str("access_token")
+		if active(token) != true {
+			t.Fatal("the token is dead from the start")
+		}
+		change()
+		if active(token) != false {
+			t.Errorf("%s: the token of the client is alive", name)
+		}
 	}
 }
 
