@@ -37,6 +37,12 @@ type Client struct {
 	Updated time.Time `json:"updated"`
 }
 
+// Honours tells whether a token that the client got for itself at a time is
+// still valid. A nil client honours none.
+func (c *Client) Honours(issued time.Time) bool {
+	return c != nil && !issued.Before(c.TokensSince.Truncate(time.Second)) // tokens tell the second
+}
+
 // A Session is a login that refresh tokens prolong. Each use of a refresh token
 // replaces it; all tokens of one login are a family, which is this record.
 type Session struct {
@@ -45,6 +51,7 @@ type Session struct {
 	ClientID string    `json:"clientId"`
 	Scope    string    `json:"scope"`
 	Hash     string    `json:"hash"` // SHA-256 of the one refresh token that is valid
+	Mark     []byte    `json:"mark"` // key by which all refresh tokens of the family are known; none can be made with it
 	Created  time.Time `json:"created"`
 	Expires  time.Time `json:"expires"`
 }

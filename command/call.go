@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"sluice"
@@ -72,12 +73,27 @@ func (p Param) shown(arg any) string {
 	}
 	switch v := value.(type) {
 	case []string:
-		return strings.Join(v, ",")
+		names := make([]string, len(v))
+		for i, name := range v {
+			names[i] = asName(name)
+		}
+		return strings.Join(names, ",")
 	case string:
 		if p.audit == "last6" {
 			return sluice.Last6(v)
 		}
-		return v
+		return asName(v)
 	}
 	return ""
+}
+
+var plainName = regexp.MustCompile(`^[\w.:@+*#/-]{0,200}$`)
+
+// asName gives a name as it is. What can't be one is not for the audit log:
+// people put passwords into the wrong field.
+func asName(text string) string {
+	if !plainName.MatchString(text) {
+		return "(invalid)"
+	}
+	return text
 }

@@ -40,13 +40,16 @@ func (s Set) Find(name string) (Command, bool) {
 	return s.commands[i], true
 }
 
-// Nearest gives the name a caller may have meant, or "".
-func (s Set) Nearest(name string) string {
+// Names gives the names of the commands in their order.
+func (s Set) Names() []string {
 	names := make([]string, len(s.commands))
 	for i, c := range s.commands {
 		names[i] = c.Name
 	}
-	return nearest(name, names)
+	return names
 }
+
+// Nearest gives the name a caller may have meant, or "".
+func (s Set) Nearest(name string) string { return nearest(name, s.Names()) }
 
 func byName(a, b Command) int { return strings.Compare(a.Name, b.Name) }

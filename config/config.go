@@ -27,15 +27,16 @@ type Config struct {
 	NATSCredentials string `name:"nats-credentials" doc:"file with credentials for the external engine"`
 	NATSReplicas    int    `name:"nats-replicas" default:"1" doc:"copies the external engine keeps of everything"`
 
-	AccessTTL        time.Duration `name:"access-ttl" default:"5m" doc:"how long an access token is valid"`
-	RefreshTTL       time.Duration `name:"refresh-ttl" default:"720h" doc:"how long a login can be renewed"`
-	KeyRotation      time.Duration `name:"key-rotation" default:"720h" doc:"how often the key that signs tokens is replaced"`
-	PasswordCores    int           `name:"password-cores" default:"0" doc:"cores that check passwords at the same time; 0: half of all"`
-	AuthIssuer       string        `name:"auth-issuer" doc:"URL of an external OpenID provider, instead of the embedded issuer"`
-	AuthClientID     string        `name:"auth-client-id" doc:"client id at the external provider"`
-	AuthClientSecret string        `name:"auth-client-secret" doc:"secret of that client; better given as a variable than as a flag"`
-	AuthAudience     string        `name:"auth-audience" doc:"audience that access tokens of the external provider must have; default: the client id"`
-	AuthRolesClaim   string        `name:"auth-roles-claim" default:"realm_access.roles" doc:"claim of the external provider's tokens that holds the roles"`
+	AccessTTL         time.Duration `name:"access-ttl" default:"5m" doc:"how long an access token is valid"`
+	RefreshTTL        time.Duration `name:"refresh-ttl" default:"720h" doc:"how long a login can be renewed"`
+	KeyRotation       time.Duration `name:"key-rotation" default:"720h" doc:"how often the key that signs tokens is replaced"`
+	PasswordCores     int           `name:"password-cores" default:"0" doc:"cores that check passwords at the same time; 0: half of all"`
+	AuthIssuer        string        `name:"auth-issuer" doc:"URL of an external OpenID provider, instead of the embedded issuer"`
+	AuthClientID      string        `name:"auth-client-id" doc:"client id at the external provider"`
+	AuthClientSecret  string        `name:"auth-client-secret" doc:"secret of that client; better given as a variable than as a flag"`
+	AuthAudience      string        `name:"auth-audience" doc:"audience that access tokens of the external provider must have; default: the client id"`
+	AuthRolesClaim    string        `name:"auth-roles-claim" default:"realm_access.roles" doc:"claim of the external provider's tokens that holds the roles"`
+	AuthUsernameClaim string        `name:"auth-username-claim" default:"preferred_username" doc:"claim of the external provider's tokens that holds the username; without the default one, a verified email address or sub is taken"`
 
 	ResultWait     time.Duration `name:"result-wait" default:"300ms" doc:"how long a call waits for its pipelines before it answers processing"`
 	ResultTTL      time.Duration `name:"result-ttl" default:"1h" doc:"how long a result can be read"`
@@ -88,13 +89,37 @@ func (c *Config) check() error {
 	if c.PasswordCores < 0 {
 		return errors.New("password-cores: must be 0 or more")
 	}
-	if c.AuthIssuer != "" && c.AuthClientID == "" {
-		return errors.New("auth-client-id: needed with auth-issuer")
+	if err := c.checkProvider(); err != nil {
+		return err
 	}
 	if err := c.checkPublicURL(); err != nil {
 		return err
 	}
 	return c.checkPositive()
+}
+
+// checkProvider refuses settings of an external provider that would count for
+// nothing: who gives them believes that there is one.
+func (c *Config) checkProvider() error {
+	if c.AuthIssuer != "" {
+		if c.AuthClientID == "" {
+			return errors.New("auth-client-id: needed with auth-issuer")
+		}
+		return nil
+	}
+	given := map[string]string{
+		"auth-client-id":      c.AuthClientID,
+		"auth-client-secret":  c.AuthClientSecret,
+		"auth-audience":       c.AuthAudience,
+		"auth-roles-claim":    c.AuthRolesClaim,
+		"auth-username-claim": c.AuthUsernameClaim,
+	}
+	for _, s := range Settings() {
+		if value, ok := given[s.Name]; ok && value != s.Default {
+			return fmt.Errorf("%s: needs auth-issuer, without which there is no external provider", s.Name)
+		}
+	}
+	return nil
 }
 
 func (c *Config) checkPublicURL() error {

@@ -66,6 +66,24 @@ func TestWrongSettingsAreNamedInOneLine(t *testing.T) {
 		"a certificate, no key":      {flags: map[string]string{"tls-cert": "x"}, want: "tls-cert and tls-key: give both"},
 		"a bad namespace":            {flags: map[string]string{"namespace": "Über"}, want: "namespace:"},
 		"too many replicas":          {flags: map[string]string{"nats-replicas": "9"}, want: "nats-replicas: 9 is not from 1 to 5"},
+		"a provider's client, no provider": {
+			flags: map[string]string{"auth-client-id": "x"}, want: "auth-client-id: needs auth-issuer",
+		},
+		"a provider's secret, no provider": {
+			environ: []string{"SLUICE_AUTH_CLIENT_SECRET=x"}, want: "auth-client-secret: needs auth-issuer",
+		},
+		"a provider's audience, no provider": {
+			file: "auth-audience: x\n", want: "auth-audience: needs auth-issuer",
+		},
+		"a provider's roles, no provider": {
+			flags: map[string]string{"auth-roles-claim": "groups"}, want: "auth-roles-claim: needs auth-issuer",
+		},
+		"a provider's names, no provider": {
+			flags: map[string]string{"auth-username-claim": "email"}, want: "auth-username-claim: needs auth-issuer",
+		},
+		"a provider, no client": {
+			flags: map[string]string{"auth-issuer": "https://idp.example.org"}, want: "auth-client-id: needed with auth-issuer",
+		},
 		"events shorter than results": {
 			flags: map[string]string{"event-max-age": "1m"}, want: "event-max-age: must be at least result-ttl",
 		},

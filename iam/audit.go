@@ -37,3 +37,26 @@ func (d *Directory) NoteLogin(ctx context.Context, grant, clientID, username, ad
 	}
 	d.Note(ctx, e)
 }
+
+// NoteLogout enters the end of a login in the audit log. It was wanted, or a
+// refresh token was used again that had been replaced: then someone is a thief.
+func (d *Directory) NoteLogout(ctx context.Context, username, clientID, address string, reused bool) {
+	e := sluice.AuditEntry{Username: username, Address: address, Command: "logout", Target: clientID, Outcome: sluice.AuditAllowed}
+	if reused {
+		e.Outcome, e.Code = sluice.AuditRefused, "token-reused"
+	}
+	d.Note(ctx, e)
+}
+
+// noteRefused enters an Authorization header that was refused in the audit log,
+// with the user if its token is one of ours, and from each address not too many.
+func (d *Directory) noteRefused(ctx context.Context, scheme string, id sluice.Identity, address string, err error) {
+	if sluice.AsError(err).Kind != sluice.Unauthenticated || d.refusals.Try(throttle.Network(address)) > 0 {
+		return
+	}
+	e := sluice.AuditEntry{Username: id.Username, Address: address, Command: "login", Target: scheme, Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code}
+	if id.Client {
+		e.Username = ClientPrefix + id.ClientID
+	}
+	d.Note(ctx, e)
+}

@@ -12,7 +12,7 @@ type auditGetParams struct {
 	From     string `json:"from" doc:"Earliest time, such as 2030-01-31T12:00:00Z."`
 	To       string `json:"to" doc:"Latest time."`
 	Username string `json:"username" doc:"Only what this user did."`
-	Command  string `json:"command" doc:"Only calls of this command; login for refused logins."`
+	Command  string `json:"command" doc:"Only calls of this command; login and logout are there too."`
 	Limit    int    `json:"limit" min:"1" max:"1000" doc:"At most so many entries. Default 100."`
 	After    string `json:"after" doc:"The value of next of the page before."`
 }

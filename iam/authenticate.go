@@ -22,6 +22,11 @@ type Authenticator struct {
 	// Login checks a password: the directory's own, or an external
 	// provider's.
 	Login func(ctx context.Context, username, password, address string) (sluice.User, error)
+
+	// Observe is told of every authentication: its scheme is basic, bearer,
+	// refresh, other or none, its outcome ok, invalid, throttled or
+	// unavailable. It may be nil.
+	Observe func(scheme, outcome string)
 }
 
 // Authenticate gives the user that a request stands for. Where an issuer
@@ -31,13 +36,18 @@ func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sl
 	headers := r.Header.Values("Authorization")
 	switch {
 	case len(headers) == 0:
-		return sluice.User{}, a.challenge(sluice.Errorf(sluice.Unauthenticated, "authorization-missing", "This needs an Authorization header: Basic, Bearer or Refresh."))
+		err := sluice.Errorf(sluice.Unauthenticated, "authorization-missing", "This needs an Authorization header: Basic, Bearer or Refresh.")
+		a.observe(noScheme, err)
+		return sluice.User{}, a.challenge(noScheme, err)
 	case len(headers) > 1:
-		return sluice.User{}, sluice.Errorf(sluice.Invalid, "authorization-ambiguous", "The request has more than one Authorization header; send one.")
+		err := sluice.Errorf(sluice.Invalid, "authorization-ambiguous", "The request has more than one Authorization header; send one.")
+		a.observe(otherScheme, err)
+		return sluice.User{}, err
 	}
 	user, renewed, err := a.Authorize(r.Context(), headers[0], r.RemoteAddr)
 	if err != nil {
-		return sluice.User{}, a.challenge(err)
+		scheme, _ := parseHeader(headers[0])
+		return sluice.User{}, a.challenge(scheme, err)
 	}
 	if renewed != "" {
 		w.Header().Set("svc-refresh-token", renewed)
@@ -48,32 +58,60 @@ func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sl
 // Authorize gives the user that the value of an Authorization header stands
 // for, and a refresh token that replaces the one in it, if there is such.
 func (a *Authenticator) Authorize(ctx context.Context, authorization, address string) (user sluice.User, renewed string, err error) {
-	if len(authorization) > maxHeader {
-		return sluice.User{}, "", wrongCredentials()
-	}
-	scheme, credentials, _ := strings.Cut(authorization, " ")
-	credentials = strings.TrimSpace(credentials)
+	scheme, credentials := parseHeader(authorization)
+	user, renewed, err = a.check(ctx, scheme, credentials, address)
+	a.observe(scheme, err)
+	return user, renewed, err
+}
+
+// check finds the user behind credentials. What it refuses is in the audit log.
+func (a *Authenticator) check(ctx context.Context, scheme, credentials, address string) (user sluice.User, renewed string, err error) {
+	// Whoever ends a login by a token does so from this address.
+	ctx = sluice.WithUser(ctx, sluice.User{Address: address})
 	var id sluice.Identity
-	switch strings.ToLower(scheme) {
-	case "basic":
-		username, password, ok := parseBasic(credentials)
-		if !ok {
-			return sluice.User{}, "", wrongCredentials()
+	switch {
+	case len(credentials) > maxHeader:
+		err = wrongCredentials()
+	case scheme == basicScheme:
+		if username, password, ok := parseBasic(credentials); ok {
+			user, err = a.Login(ctx, username, password, address)
+			return user, "", err
 		}
-		user, err = a.Login(ctx, username, password, address)
-		return user, "", err
-	case "bearer":
+		err = wrongCredentials()
+	case scheme == bearerScheme:
 		id, err = a.Tokens.Access(ctx, credentials)
-	case "refresh":
+	case scheme == refreshScheme:
 		id, renewed, err = a.Tokens.Refresh(ctx, credentials)
 	default:
 		err = sluice.Errorf(sluice.Unauthenticated, "authorization-invalid", "This scheme of authorization is not known here; use Basic, Bearer or Refresh.")
 	}
+	if err == nil {
+		user, err = a.Directory.Identify(ctx, id)
+	}
 	if err != nil {
+		a.Directory.noteRefused(ctx, scheme, id, address, err)
 		return sluice.User{}, "", err
 	}
-	user, err = a.Directory.Identify(ctx, id)
-	return user, renewed, err
+	return user, renewed, nil
+}
+
+// The schemes of authorization, and what else a request may have.
+const (
+	basicScheme   = "basic"
+	bearerScheme  = "bearer"
+	refreshScheme = "refresh"
+	otherScheme   = "other"
+	noScheme      = "none"
+)
+
+// parseHeader splits an Authorization header.
+func parseHeader(authorization string) (scheme, credentials string) {
+	scheme, credentials, _ = strings.Cut(authorization, " ")
+	switch scheme = strings.ToLower(scheme); scheme {
+	case basicScheme, bearerScheme, refreshScheme:
+		return scheme, strings.TrimSpace(credentials)
+	}
+	return otherScheme, ""
 }
 
 // parseBasic reads the credentials of the Basic scheme (RFC 7617).
@@ -88,16 +126,39 @@ func parseBasic(credentials string) (username, password string, ok bool) {
 }
 
 // challenge tells how to authenticate, where that is what went wrong.
-func (a *Authenticator) challenge(err error) error {
+func (a *Authenticator) challenge(scheme string, err error) error {
 	e := sluice.AsError(err)
 	if e.Kind != sluice.Unauthenticated {
 		return err
 	}
 	realm := `realm="` + a.Realm + `"`
-	bearer := "Bearer " + realm
-	if e.Code == "invalid_token" {
-		bearer += `, error="` + e.Code + `"`
+	bearer, refresh := "Bearer "+realm, "Refresh "+realm
+	const invalid = `, error="invalid_token"`
+	switch scheme {
+	case bearerScheme:
+		bearer += invalid
+	case refreshScheme:
+		refresh += invalid
 	}
-	e.Challenge = []string{"Basic " + realm + `, charset="UTF-8"`, bearer, "Refresh " + realm}
+	e.Challenge = []string{"Basic " + realm + `, charset="UTF-8"`, bearer, refresh}
 	return e
+}
+
+// observe tells of an authentication.
+func (a *Authenticator) observe(scheme string, err error) {
+	if a.Observe == nil {
+		return
+	}
+	outcome := "ok"
+	if err != nil {
+		switch sluice.AsError(err).Kind {
+		case sluice.Unauthenticated, sluice.Invalid:
+			outcome = "invalid"
+		case sluice.Throttled:
+			outcome = "throttled"
+		default:
+			outcome = "unavailable"
+		}
+	}
+	a.Observe(scheme, outcome)
 }

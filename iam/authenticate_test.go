@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,10 +12,16 @@ import (
 	"sluice"
 )
 
-// tokens knows two tokens by heart; real ones are package oidc's subject.
+// tokens knows a few tokens by heart; real ones are package oidc's subject.
 type tokens struct{}
 
 func (tokens) Access(_ context.Context, token string) (sluice.Identity, error) {
+	switch token {
+	case "orphan":
+		return sluice.Identity{Username: "gone", ClientID: "gone", Client: true}, nil
+	case "unsure":
+		return sluice.Identity{}, sluice.Errorf(sluice.Unavailable, "provider-unavailable", "The provider can't be asked.")
+	}
 	if token != "good" {
 		return sluice.Identity{}, sluice.Errorf(sluice.Unauthenticated, "invalid_token", "The token is not valid.")
 	}
@@ -33,23 +40,27 @@ func basic(credentials string) string {
 func TestTheAuthorizationHeader(t *testing.T) {
 	d := newDirectory(t)
 	must(t, d, "admin", "iam.user.put", `{"username":"ada","password":"with:colon ü","roles":["viewer"]}`)
-	a := &Authenticator{Directory: d, Tokens: tokens{}, Realm: "default", Login: d.Login}
+	var observed []string
+	a := &Authenticator{Directory: d, Tokens: tokens{}, Realm: "default", Login: d.Login, Observe: func(scheme, outcome string) {
+		observed = append(observed, scheme+" "+outcome)
+	}}
 	tests := map[string]struct {
 		headers []string
 		user    string // or
 		kind    sluice.Kind
 		code    string
+		scheme  string // that is observed; default: basic
 	}{
 		"Basic":                       {headers: []string{basic("admin:admin-password")}, user: "admin"},
 		"a scheme in lower case":      {headers: []string{"b" + basic("admin:admin-password")[1:]}, user: "admin"},
 		"a colon in the password":     {headers: []string{basic("ada:with:colon ü")}, user: "ada"},
-		"Bearer":                      {headers: []string{"Bearer good"}, user: "admin"},
-		"BEARER":                      {headers: []string{"BEARER good"}, user: "admin"},
-		"Refresh":                     {headers: []string{"Refresh good"}, user: "admin"},
-		"none":                        {kind: sluice.Unauthenticated, code: "authorization-missing"},
-		"two":                         {headers: []string{"Bearer good", "Bearer good"}, kind: sluice.Invalid, code: "authorization-ambiguous"},
-		"an unknown scheme":           {headers: []string{"Digest x"}, kind: sluice.Unauthenticated, code: "authorization-invalid"},
-		"empty":                       {headers: []string{""}, kind: sluice.Unauthenticated, code: "authorization-invalid"},
+		"Bearer":                      {headers: []string{"Bearer good"}, user: "admin", scheme: "bearer"},
+		"BEARER":                      {headers: []string{"BEARER good"}, user: "admin", scheme: "bearer"},
+		"Refresh":                     {headers: []string{"Refresh good"}, user: "admin", scheme: "refresh"},
+		"none":                        {kind: sluice.Unauthenticated, code: "authorization-missing", scheme: "none"},
+		"two":                         {headers: []string{"Bearer good", "Bearer good"}, kind: sluice.Invalid, code: "authorization-ambiguous", scheme: "other"},
+		"an unknown scheme":           {headers: []string{"Digest x"}, kind: sluice.Unauthenticated, code: "authorization-invalid", scheme: "other"},
+		"empty":                       {headers: []string{""}, kind: sluice.Unauthenticated, code: "authorization-invalid", scheme: "other"},
 		"a wrong password":            {headers: []string{basic("admin:wrong")}, kind: sluice.Unauthenticated, code: "authorization-invalid"},
 		"an unknown user":             {headers: []string{basic("nobody:wrong")}, kind: sluice.Unauthenticated, code: "authorization-invalid"},
 		"no colon":                    {headers: []string{basic("admin")}, kind: sluice.Unauthenticated, code: "authorization-invalid"},
@@ -58,9 +69,12 @@ func TestTheAuthorizationHeader(t *testing.T) {
 		"bytes that are not UTF-8":    {headers: []string{basic("admin:\xff")}, kind: sluice.Unauthenticated, code: "authorization-invalid"},
 		"base64 that is none":         {headers: []string{"Basic !!!!"}, kind: sluice.Unauthenticated, code: "authorization-invalid"},
 		"a password of 2 kB":          {headers: []string{basic("admin:" + strings.Repeat("x", 2000))}, kind: sluice.Unauthenticated, code: "authorization-invalid"},
-		"a bad token":                 {headers: []string{"Bearer bad"}, kind: sluice.Unauthenticated, code: "invalid_token"},
-		"a token of 9 kB of dots":     {headers: []string{"Bearer " + strings.Repeat(".", 9000)}, kind: sluice.Unauthenticated, code: "authorization-invalid"},
-		"a scheme and nothing behind": {headers: []string{"Bearer"}, kind: sluice.Unauthenticated, code: "invalid_token"},
+		"a bad token":                 {headers: []string{"Bearer bad"}, kind: sluice.Unauthenticated, code: "invalid_token", scheme: "bearer"},
+		"a bad refresh token":         {headers: []string{"Refresh bad"}, kind: sluice.Unauthenticated, code: "invalid_token", scheme: "refresh"},
+		"a token of a deleted client": {headers: []string{"Bearer orphan"}, kind: sluice.Unauthenticated, code: "invalid_token", scheme: "bearer"},
+		"a token of 9 kB of dots":     {headers: []string{"Bearer " + strings.Repeat(".", 9000)}, kind: sluice.Unauthenticated, code: "authorization-invalid", scheme: "bearer"},
+		"9 kB of a password":          {headers: []string{"Basic " + strings.Repeat("YTph", 3000)}, kind: sluice.Unauthenticated, code: "authorization-invalid"},
+		"a scheme and nothing behind": {headers: []string{"Bearer"}, kind: sluice.Unauthenticated, code: "invalid_token", scheme: "bearer"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +84,15 @@ func TestTheAuthorizationHeader(t *testing.T) {
 			}
 			r.RemoteAddr = name // each from an address of its own
 			w := httptest.NewRecorder()
+			observed = nil
 			user, err := a.Authenticate(w, r)
+			if test.scheme == "" {
+				test.scheme = "basic"
+			}
+			outcome := map[bool]string{true: " ok", false: " invalid"}[test.user != ""]
+			if !slices.Equal(observed, []string{test.scheme + outcome}) {
+				t.Errorf("observed %q", observed)
+			}
 			if test.user != "" {
 				if err != nil || user.Name != test.user {
 					t.Fatalf("got %s, %v", user.Name, err)
@@ -81,10 +103,30 @@ func TestTheAuthorizationHeader(t *testing.T) {
 				return
 			}
 			wantCode(t, err, test.kind, test.code)
-			if challenges := sluice.AsError(err).Challenge; (len(challenges) == 3) != (test.kind == sluice.Unauthenticated) {
-				t.Errorf("the challenges are %q", challenges)
-			}
+			wantChallenges(t, sluice.AsError(err), test.scheme)
 		})
+	}
+}
+
+// wantChallenges checks that each scheme is offered, and that the one that was
+// used says what was wrong.
+func wantChallenges(t *testing.T, e *sluice.Error, used string) {
+	t.Helper()
+	if e.Kind != sluice.Unauthenticated {
+		if e.Challenge != nil {
+			t.Errorf("the challenges are %q", e.Challenge)
+		}
+		return
+	}
+	want := []string{`Basic realm="default", charset="UTF-8"`, `Bearer realm="default"`, `Refresh realm="default"`}
+	switch used {
+	case "bearer":
+		want[1] += `, error="invalid_token"`
+	case "refresh":
+		want[2] += `, error="invalid_token"`
+	}
+	if !slices.Equal(want, e.Challenge) {
+		t.Errorf("the challenges are %q, want %q", e.Challenge, want)
 	}
 }
 
@@ -111,6 +153,79 @@ func TestAnExternalProvidersRolesCount(t *testing.T) {
 	if err != nil || !user.May("webhook.put") || user.May("iam.user.put") {
 		t.Errorf("got %v, %v", user, err)
 	}
+}
+
+func TestEveryOutcomeIsObserved(t *testing.T) {
+	d := newDirectory(t)
+	var observed []string
+	a := &Authenticator{Directory: d, Tokens: tokens{}, Login: d.Login, Observe: func(scheme, outcome string) {
+		observed = append(observed, scheme+" "+outcome)
+	}}
+	for range d.pairs.Free {
+		d.pairs.Fail(pairOf("admin", "192.0.2.9"))
+	}
+	for _, header := range []string{basic("admin:admin-password"), "Bearer unsure", "Refresh bad", "Bearer good"} {
+		_, _, _ = a.Authorize(t.Context(), header, "192.0.2.9")
+	}
+	if want := []string{"basic throttled", "bearer unavailable", "refresh invalid", "bearer ok"}; !slices.Equal(observed, want) {
+		t.Errorf("observed %q, want %q", observed, want)
+	}
+}
+
+func TestRefusedTokensAreInTheAuditLog(t *testing.T) {
+	d := newDirectory(t)
+	a := &Authenticator{Directory: d, Tokens: tokens{}, Login: d.Login}
+	for _, header := range []string{"Bearer bad", "Refresh bad", "Bearer orphan", "Basic !!!!", "Bearer unsure", "Bearer good"} {
+		_, _, _ = a.Authorize(t.Context(), header, "198.51.100.7")
+	}
+	wantAudit(t, d, sluice.AuditQuery{Limit: 100},
+		" login basic refused authorization-invalid 198.51.100.7",
+		"client:gone login bearer refused invalid_token 198.51.100.7",
+		" login refresh refused invalid_token 198.51.100.7",
+		" login bearer refused invalid_token 198.51.100.7",
+	)
+	for range 100 {
+		_, _, _ = a.Authorize(t.Context(), "Bearer canary", "198.51.100.8")
+	}
+	entries, _, err := d.Audit.Entries(t.Context(), sluice.AuditQuery{Limit: 1000})
+	if err != nil || len(entries) > 40 {
+		t.Errorf("100 bad tokens made %d entries (%v)", len(entries)-4, err)
+	}
+	for _, e := range entries {
+		if strings.Contains(e.Target+e.Username+e.Code, "canary") {
+			t.Errorf("a token is in the audit log: %+v", e)
+		}
+	}
+}
+
+// fixedUser lets one password in.
+func fixedUser(_ context.Context, username, password, _ string) (sluice.User, error) {
+	if username != "admin" || password != "pw" {
+		return sluice.User{}, wrongCredentials()
+	}
+	return sluice.User{Name: username}, nil
+}
+
+func FuzzAuthorization(f *testing.F) {
+	for _, seed := range []string{"Basic YWRtaW46cHc=", "bearer good", "Refresh  good ", "Bearer", "", " ", "Basic YWRtaW46cHc", "Negotiate x", "Bearer\tgood", "ＢＡＳＩＣ x"} {
+		f.Add(seed)
+	}
+	a := &Authenticator{Directory: newDirectory(f), Tokens: tokens{}, Realm: "default", Login: fixedUser}
+	f.Fuzz(func(t *testing.T, header string) {
+		user, renewed, err := a.Authorize(t.Context(), header, "192.0.2.1")
+		if err == nil {
+			_, credentials, _ := strings.Cut(header, " ")
+			credentials = strings.TrimSpace(credentials)
+			password, _ := base64.StdEncoding.DecodeString(credentials)
+			if user.Name != "admin" || credentials != "good" && string(password) != "admin:pw" {
+				t.Errorf("%q is %s", header, user.Name)
+			}
+			return
+		}
+		if kind := sluice.AsError(err).Kind; user.Name != "" || renewed != "" || kind != sluice.Unauthenticated && kind != sluice.Unavailable {
+			t.Errorf("%q gives %s, %q, %v", header, user.Name, renewed, err)
+		}
+	})
 }
 
 func FuzzBasic(f *testing.F) {

@@ -18,7 +18,7 @@ type clientDeleted struct {
 
 func clientDeleteCommand(d *Directory) command.Command {
 	return command.New("iam.client.delete", "Delete an OAuth 2.0 client: its secret and tokens are refused from then on.",
-		func(ctx context.Context, p clientDeleteParams) (clientDeleted, error) {
+		ofOurs(d, func(ctx context.Context, p clientDeleteParams) (clientDeleted, error) {
 			if p.ClientID == ClientName {
 				return clientDeleted{}, builtin("The client " + ClientName)
 			}
@@ -33,5 +33,5 @@ func clientDeleteCommand(d *Directory) command.Command {
 			}
 			// Else a new client with the same id would inherit them.
 			return clientDeleted{p.ClientID, true}, d.EndSessions(ctx, "", p.ClientID)
-		})
+		}))
 }

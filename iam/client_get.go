@@ -14,7 +14,7 @@ type clientGetParams struct {
 
 func clientGetCommand(d *Directory) command.Command {
 	return command.New("iam.client.get", "List the OAuth 2.0 clients, or show the one with that id. Secrets are never shown again.",
-		func(ctx context.Context, p clientGetParams) (any, error) {
+		ofOurs(d, func(ctx context.Context, p clientGetParams) (any, error) {
 			if p.ClientID != "" {
 				client, err := d.Client(ctx, p.ClientID)
 				if err != nil {
@@ -31,5 +31,5 @@ func clientGetCommand(d *Directory) command.Command {
 			}
 			slices.SortFunc(clients, func(a, b clientView) int { return cmp.Compare(a.ClientID, b.ClientID) })
 			return clients, nil
-		}, command.ReadOnly, command.Answers([]clientView{}, clientView{}))
+		}), command.ReadOnly, command.Answers([]clientView{}, clientView{}))
 }

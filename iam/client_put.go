@@ -38,7 +38,7 @@ var grants = []string{"client_credentials", "password", "refresh_token"}
 
 func clientPutCommand(d *Directory) command.Command {
 	return command.New("iam.client.put", "Create an OAuth 2.0 client, or edit the one with that id. Its secret is shown when it is made, and never again.",
-		func(ctx context.Context, p clientPutParams) (clientView, error) {
+		ofOurs(d, func(ctx context.Context, p clientPutParams) (clientView, error) {
 			if err := d.checkClient(ctx, p); err != nil {
 				return clientView{}, err
 			}
@@ -74,7 +74,7 @@ func clientPutCommand(d *Directory) command.Command {
 			shown := showClient(client)
 			shown.Secret = secret
 			return shown, nil
-		})
+		}))
 }
 
 func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {

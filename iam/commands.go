@@ -1,6 +1,7 @@
 package iam
 
 import (
+	"context"
 	"regexp"
 
 	"sluice"
@@ -25,6 +26,18 @@ var (
 	validClient   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 	permissions   = regexp.MustCompile(`^([A-Za-z0-9._@:+-]+\*?|\*)$`)
 )
+
+// ofOurs makes a command about users or clients refuse to run where they are an
+// external provider's: what it did would have no effect on who may call.
+func ofOurs[P, R any](d *Directory, run func(context.Context, P) (R, error)) func(context.Context, P) (R, error) {
+	return func(ctx context.Context, p P) (R, error) {
+		if d.External {
+			var none R
+			return none, sluice.Errorf(sluice.Conflict, "external-users", "Users, clients and passwords are those of the external identity provider; manage them there. Roles are managed here.")
+		}
+		return run(ctx, p)
+	}
+}
 
 // invalid refuses the value of a parameter.
 func invalid(parameter, format string, args ...any) error {

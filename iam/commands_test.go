@@ -2,6 +2,7 @@ package iam
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,8 @@ func TestBadUsersRolesAndClientsAreRefused(t *testing.T) {
 		"a role to delete":            {"iam.role.delete", `{"role":"king"}`, sluice.NotFound, "role-not-found"},
 		"a star in the middle":        {"iam.role.put", `{"role":"king","permissions":["web*.get"]}`, sluice.Invalid, "parameter-invalid"},
 		"a role in upper case":        {"iam.role.put", `{"role":"King","permissions":["log"]}`, sluice.Invalid, "parameter-invalid"},
+		"a user who looks like admin": {"iam.user.put", `{"username":"Admin"}`, sluice.Conflict, "username-taken"},
+		"one who looks like no one":   {"iam.user.put", `{"username":"AnonymousUser"}`, sluice.Conflict, "built-in"},
 		"the client of the house":     {"iam.client.put", `{"clientId":"sluice"}`, sluice.Conflict, "built-in"},
 		"a grant that is not there":   {"iam.client.put", `{"clientId":"ci","grants":["implicit"]}`, sluice.Invalid, "parameter-invalid"},
 		"a client that is not there":  {"iam.client.get", `{"clientId":"ci"}`, sluice.NotFound, "client-not-found"},
@@ -252,20 +255,81 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 		"vi iam.user.delete admin refused forbidden 192.0.2.1",
 		"admin iam.user.put vi viewer allowed  192.0.2.1",
 	}
-	items := answer["items"].([]any)
-	if len(items) != len(want) {
-		t.Fatalf("the log has %d entries, want %d: %v", len(items), len(want), items)
+	wantAudit(t, d, sluice.AuditQuery{Limit: 10}, want...)
+	if items := answer["items"].([]any); len(items) != len(want) || strings.Contains(fmt.Sprint(items), "canary") {
+		t.Errorf("audit.get shows %v", items)
 	}
-	for i, item := range items {
-		e := item.(map[string]any)
-		text := func(name string) string { s, _ := e[name].(string); return s }
-		got := strings.Join([]string{text("username"), text("command"), text("target"), text("outcome"), text("code"), text("address")}, " ")
-		if got != want[i] {
-			t.Errorf("entry %d is %q, want %q", i, got, want[i])
+}
+
+// TestTheAuditLogHasNoMadeUpNames: what can't be a name may be a password, or
+// made to confuse who reads the log.
+func TestTheAuditLogHasNoMadeUpNames(t *testing.T) {
+	d := newDirectory(t)
+	must(t, d, "admin", "iam.user.put", `{"username":"vi","roles":["viewer"]}`)
+	for _, username := range []string{"admin", "vi"} {
+		if _, err := call(t, d, username, "iam.user.put", `{"username":"my canary password","roles":["a\nb","viewer"]}`); err == nil {
+			t.Fatal("such a user can be made")
 		}
-		for name, value := range e {
-			if s, ok := value.(string); ok && strings.Contains(s, "canary") {
-				t.Errorf("a secret stands in %s of entry %d", name, i)
+	}
+	if _, err := d.RunAs(t.Context(), "admin", "canary <b>"); err == nil {
+		t.Fatal("such a user can be run as")
+	}
+	if _, err := d.Login(t.Context(), "canary password", "x", "192.0.2.1"); err == nil {
+		t.Fatal("such a user can log in")
+	}
+	wantAudit(t, d, sluice.AuditQuery{Limit: 10},
+		" login  refused authorization-invalid 192.0.2.1",
+		"admin iam.run.as (invalid) refused forbidden ",
+		"vi iam.user.put (invalid) (invalid),viewer refused forbidden 192.0.2.1",
+		"admin iam.user.put (invalid) (invalid),viewer failed parameter-invalid 192.0.2.1",
+		"admin iam.user.put vi viewer allowed  192.0.2.1",
+	)
+}
+
+func TestLogoutsAreInTheAuditLog(t *testing.T) {
+	d := newDirectory(t)
+	d.NoteLogout(t.Context(), "admin", "sluice", "192.0.2.1", false)
+	d.NoteLogout(t.Context(), "admin", "sluice", "198.51.100.7", true)
+	wantAudit(t, d, sluice.AuditQuery{Command: "logout", Limit: 10},
+		"admin logout sluice refused token-reused 198.51.100.7",
+		"admin logout sluice allowed  192.0.2.1",
+	)
+}
+
+func TestAUserMayBeEditedUnderItsOwnName(t *testing.T) {
+	d := newDirectory(t)
+	must(t, d, "admin", "iam.user.put", `{"username":"Ada"}`)
+	must(t, d, "admin", "iam.user.put", `{"username":"Ada","roles":["viewer"]}`)
+	for _, name := range []string{"ada", "ADA"} {
+		_, err := call(t, d, "admin", "iam.user.put", `{"username":"`+name+`"}`)
+		wantCode(t, err, sluice.Conflict, "username-taken")
+	}
+	must(t, d, "admin", "iam.user.delete", `{"username":"Ada"}`)
+	must(t, d, "admin", "iam.user.put", `{"username":"ada"}`)
+}
+
+func TestPermissionsThatAllowNothingAreWarnedOf(t *testing.T) {
+	d := newDirectory(t)
+	put := func(permissions string) string {
+		return fmt.Sprint(must(t, d, "admin", "iam.role.put", `{"role":"test","permissions":`+permissions+`}`)["warnings"])
+	}
+	if got := put(`["no.such"]`); got != "<nil>" {
+		t.Errorf("without a list of commands it warns: %s", got)
+	}
+	d.CommandNames = func() []string { return []string{"webhook.get", "webhook.put", "server.info"} }
+	for permissions, wrong := range map[string][]string{
+		`["*","webhook.*","webhook.get","server.i*","read","metrics.get","secret.*","webhook.token"]`: nil,
+		`["run.as:ada","run.as:*","run.*","run.as:a*"]`:                                               nil,
+		`["webhook.gett","webhook.get"]`:                                                              {"webhook.gett"},
+		`["web","hook.*","Webhook.get","pipeline.*"]`:                                                 {"web", "hook.*", "Webhook.get", "pipeline.*"},
+	} {
+		got := put(permissions)
+		if (got == "<nil>") != (wrong == nil) || strings.Count(got, "allows nothing") != len(wrong) {
+			t.Errorf("%s: the warnings are %s", permissions, got)
+		}
+		for _, permission := range wrong {
+			if !strings.Contains(got, "The permission "+permission+" allows nothing") {
+				t.Errorf("%s: the warnings are %s", permissions, got)
 			}
 		}
 	}

@@ -19,7 +19,12 @@ type Directory struct {
 	Clients  sluice.Records[sluice.Client]
 	Audit    sluice.Audit
 	Log      *slog.Logger
-	Cores    int // that may check passwords at the same time; 0 means half of all
+	Cores    int  // that may check passwords at the same time; 0 means half of all
+	External bool // users and clients are those of an external provider
+
+	// CommandNames lists the commands that a permission can be about; nil if
+	// that is not known.
+	CommandNames func() []string
 
 	// EndSessions ends the logins of a user, or those made through a client.
 	EndSessions func(ctx context.Context, username, clientID string) error
@@ -28,7 +33,7 @@ type Directory struct {
 	hashing   chan struct{}     // bounds the cores that hash passwords
 	pairs     *throttle.Backoff // wrong passwords by account and address
 	addresses *throttle.Backoff // wrong passwords by address
-	refusals  *throttle.Limiter // entries of the audit log about refused requests for tokens
+	refusals  *throttle.Limiter // entries of the audit log about what nobody had to prove
 	recent    *recent
 }
 
@@ -82,8 +87,7 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.Us
 		if err != nil {
 			return sluice.User{}, err
 		}
-		// Tokens tell the second they were issued in.
-		if client == nil || id.Issued.Before(client.TokensSince.Truncate(time.Second)) {
+		if !client.Honours(id.Issued) {
 			return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "invalid_token", "The client of this token does not exist any more, or has a new secret.")
 		}
 		return d.userWith(ctx, ClientPrefix+id.ClientID, client.Roles)

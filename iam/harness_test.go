@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,23 @@ func must(t testing.TB, d *Directory, username, name, arguments string) map[stri
 		t.Fatalf("%s %s as %s: %v", name, arguments, username, err)
 	}
 	return answer
+}
+
+// wantAudit checks entries of the audit log, newest first, each written as
+// username, command, target, outcome, code and address.
+func wantAudit(t testing.TB, d *Directory, q sluice.AuditQuery, want ...string) {
+	t.Helper()
+	entries, _, err := d.Audit.Entries(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, strings.Join([]string{e.Username, e.Command, e.Target, e.Outcome, e.Code, e.Address}, " "))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the audit log has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
 }
 
 // wantCode checks the kind and code of an error.

@@ -18,7 +18,12 @@ const (
 
 // Login implements sluice.Directory.
 func (d *Directory) Login(ctx context.Context, username, password, address string) (sluice.User, error) {
-	password = norm.NFC.String(password)
+	user, err := d.login(ctx, username, norm.NFC.String(password), address)
+	d.noteWrong(ctx, username, address, err)
+	return user, err
+}
+
+func (d *Directory) login(ctx context.Context, username, password, address string) (sluice.User, error) {
 	account, err := d.Accounts.Get(ctx, username)
 	if err != nil {
 		return sluice.User{}, err
@@ -29,64 +34,102 @@ func (d *Directory) Login(ctx context.Context, username, password, address strin
 	}
 	// The throttle comes first: else a password that is remembered could be
 	// guessed at any speed.
-	return d.Throttled(ctx, username, address, func() (sluice.User, error) {
-		if d.recent.has(username, password, stored) {
-			return d.userWith(ctx, username, account.Roles)
-		}
-		right, err := d.verify(stored, password)
+	if err := d.mayTry(username, address); err != nil {
+		return sluice.User{}, err
+	}
+	remembered := d.recent.has(username, password, stored)
+	if !remembered {
+		release, err := d.takeCore()
 		if err != nil {
 			return sluice.User{}, err
 		}
-		if !right {
-			return sluice.User{}, wrongCredentials()
+		defer release()
+	}
+	// It looks at the throttle again, after the wait for a core, and counts
+	// before the core is free: else a flood of guesses that waits together
+	// would be checked to the last.
+	return d.counted(username, address, func() (sluice.User, error) {
+		if !remembered {
+			if !d.isRight(stored, password) {
+				return sluice.User{}, wrongCredentials()
+			}
+			d.recent.add(username, password, stored)
 		}
-		d.recent.add(username, password, stored)
 		return d.userWith(ctx, username, account.Roles)
 	})
 }
 
-// verify checks a password against what is stored. Where nothing is, it costs
-// the same and fails.
-func (d *Directory) verify(stored, password string) (bool, error) {
-	if len(password) > maxPassword {
-		return false, nil
-	}
+// takeCore waits for one of the cores that hash passwords.
+func (d *Directory) takeCore() (release func(), err error) {
 	select {
 	case d.hashing <- struct{}{}:
-		defer func() { <-d.hashing }()
+		return func() { <-d.hashing }, nil
 	case <-time.After(hashWait):
 		e := sluice.Errorf(sluice.Unavailable, "login-busy", "Too many passwords are being checked. Try again soon.")
 		e.RetryAfter = hashWait
-		return false, e
+		return nil, e
+	}
+}
+
+// isRight checks a password against what is stored. Where nothing is, it costs
+// the same and fails.
+func (d *Directory) isRight(stored, password string) bool {
+	if len(password) > maxPassword {
+		return false
 	}
 	if stored == "" {
 		verify(d.dummy(), password)
-		return false, nil
+		return false
 	}
-	return verify(stored, password), nil
+	return verify(stored, password)
 }
 
 // Throttled runs a check of credentials, unless too many went wrong before for
 // this account from this address, or from this address at all.
 func (d *Directory) Throttled(ctx context.Context, username, address string, check func() (sluice.User, error)) (sluice.User, error) {
-	network := throttle.Network(address)
-	pair := username + "\x00" + network
-	if wait := max(d.pairs.Wait(pair), d.addresses.Wait(network)); wait > 0 {
-		e := sluice.Errorf(sluice.Throttled, "too-many-logins", "Too many wrong credentials came from this address.")
-		e.RetryAfter = wait
-		return sluice.User{}, e
+	user, err := d.counted(username, address, check)
+	d.noteWrong(ctx, username, address, err)
+	return user, err
+}
+
+// counted is Throttled without the audit log.
+func (d *Directory) counted(username, address string, check func() (sluice.User, error)) (sluice.User, error) {
+	if err := d.mayTry(username, address); err != nil {
+		return sluice.User{}, err
 	}
 	user, err := check()
 	if err == nil {
-		d.pairs.Succeed(pair)
+		d.pairs.Succeed(pairOf(username, address))
 		return user, nil
 	}
 	if sluice.AsError(err).Kind == sluice.Unauthenticated {
-		d.pairs.Fail(pair)
-		d.addresses.Fail(network)
-		d.Note(ctx, sluice.AuditEntry{Username: d.knownName(ctx, username), Address: address, Command: "login", Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code})
+		d.pairs.Fail(pairOf(username, address))
+		d.addresses.Fail(throttle.Network(address))
 	}
 	return sluice.User{}, err
+}
+
+// noteWrong enters wrong credentials in the audit log.
+func (d *Directory) noteWrong(ctx context.Context, username, address string, err error) {
+	if err == nil || sluice.AsError(err).Kind != sluice.Unauthenticated {
+		return
+	}
+	d.Note(ctx, sluice.AuditEntry{Username: d.knownName(ctx, username), Address: address, Command: "login", Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code})
+}
+
+// mayTry refuses credentials if too many went wrong before.
+func (d *Directory) mayTry(username, address string) error {
+	wait := max(d.pairs.Wait(pairOf(username, address)), d.addresses.Wait(throttle.Network(address)))
+	if wait == 0 {
+		return nil
+	}
+	e := sluice.Errorf(sluice.Throttled, "too-many-logins", "Too many wrong credentials came from this address.")
+	e.RetryAfter = wait
+	return e
+}
+
+func pairOf(username, address string) string {
+	return username + "\x00" + throttle.Network(address)
 }
 
 // knownName gives the name of a user there is. Others are left out of the audit

@@ -33,6 +33,40 @@ func TestWrongPasswordsAreThrottledByAccountAndAddress(t *testing.T) {
 	}
 }
 
+// TestAFloodThatWaitsIsNotChecked: guesses that wait together for a free core
+// are not checked when the first of them were wrong.
+func TestAFloodThatWaitsIsNotChecked(t *testing.T) {
+	d := newDirectory(t)
+	for range cap(d.hashing) {
+		d.hashing <- struct{}{} // all cores are busy
+	}
+	const guesses, attacker = 50, "198.51.100.7"
+	for range d.pairs.Free - 1 {
+		d.pairs.Fail(pairOf("admin", attacker))
+	}
+	var started, done sync.WaitGroup
+	var checked atomic.Int32
+	started.Add(guesses)
+	for range guesses {
+		done.Go(func() {
+			started.Done()
+			_, err := d.Login(t.Context(), "admin", "wrong", attacker)
+			if sluice.AsError(err).Code == "authorization-invalid" {
+				checked.Add(1)
+			}
+		})
+	}
+	started.Wait()
+	for range cap(d.hashing) {
+		<-d.hashing
+	}
+	done.Wait()
+	// As many as there are cores are under way when the first one is wrong.
+	if most := cap(d.hashing); int(checked.Load()) > most {
+		t.Errorf("of %d guesses %d were checked, want at most %d", guesses, checked.Load(), most)
+	}
+}
+
 func TestARememberedPasswordIsNoOracle(t *testing.T) {
 	d := newDirectory(t)
 	if _, err := d.Login(t.Context(), "admin", "admin-password", "192.0.2.1"); err != nil {

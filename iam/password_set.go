@@ -15,7 +15,7 @@ type passwordSetParams struct {
 
 func passwordSetCommand(d *Directory) command.Command {
 	return command.New("iam.password.set", "Set your own password, or, with the permission iam.user.put, that of another user.",
-		func(ctx context.Context, p passwordSetParams) (userView, error) {
+		ofOurs(d, func(ctx context.Context, p passwordSetParams) (userView, error) {
 			caller := sluice.UserFrom(ctx)
 			if p.Username == "" {
 				p.Username = caller.Name
@@ -47,7 +47,7 @@ func passwordSetCommand(d *Directory) command.Command {
 			shown := showUser(account)
 			shown.Warnings = warnings
 			return shown, nil
-		})
+		}))
 }
 
 // maySetPassword checks the current password of who sets their own, else the

@@ -2,6 +2,8 @@ package iam
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"sluice"
 	"sluice/command"
@@ -12,33 +14,67 @@ type rolePutParams struct {
 	Permissions []string `json:"permissions" required:"true" audit:"yes" doc:"What the role allows: names of commands, patterns with a trailing *, or read for all that changes nothing."`
 }
 
+// A rolePut is a role with what its maker should know.
+type rolePut struct {
+	Role        string   `json:"role"`
+	Permissions []string `json:"permissions"`
+	Warnings    []string `json:"warnings,omitempty"`
+}
+
 func rolePutCommand(d *Directory) command.Command {
 	return command.New("iam.role.put", "Create a role, or give the one of that name other permissions. It counts at once, also for live tokens.",
-		func(ctx context.Context, p rolePutParams) (sluice.Role, error) {
+		func(ctx context.Context, p rolePutParams) (rolePut, error) {
 			if p.Role == AdminName {
-				return sluice.Role{}, builtin("The role " + AdminName)
+				return rolePut{}, builtin("The role " + AdminName)
 			}
 			if !validRole.MatchString(p.Role) {
-				return sluice.Role{}, invalid("role", "The parameter role must be 1 to 63 lower-case letters, digits and . _ -, starting with a letter or digit.")
+				return rolePut{}, invalid("role", "The parameter role must be 1 to 63 lower-case letters, digits and . _ -, starting with a letter or digit.")
 			}
 			for _, permission := range p.Permissions {
 				if !permissions.MatchString(permission) {
-					return sluice.Role{}, invalid("permissions", "%q is not a permission: a command's name, or a pattern with one * at its end.", permission)
+					return rolePut{}, invalid("permissions", "%q is not a permission: a command's name, or a pattern with one * at its end.", permission)
 				}
 			}
 			caller := sluice.UserFrom(ctx)
 			if err := mayGive(caller, p.Permissions); err != nil {
-				return sluice.Role{}, err
+				return rolePut{}, err
 			}
 			if err := d.mayGrant(ctx, []string{p.Role}); err != nil {
-				return sluice.Role{}, err
+				return rolePut{}, err
 			}
 			role, err := d.Roles.Change(ctx, p.Role, func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) {
 				return &sluice.Role{Name: p.Role, Permissions: distinct(p.Permissions)}, nil
 			})
 			if err != nil {
-				return sluice.Role{}, err
+				return rolePut{}, err
 			}
-			return *role, nil
+			return rolePut{role.Name, role.Permissions, d.emptyPermissions(role.Permissions)}, nil
 		})
+}
+
+// extraPermissions are those that are not the name of a command.
+var extraPermissions = []string{sluice.ReadPermission, "webhook.token", "trace.payload", "secret.use", "metrics.get", runAsPermission}
+
+// emptyPermissions warns of permissions that allow nothing, be it by a slip of
+// the pen.
+func (d *Directory) emptyPermissions(permissions []string) (warnings []string) {
+	if d.CommandNames == nil {
+		return nil
+	}
+	names := append(d.CommandNames(), extraPermissions...)
+	for _, permission := range permissions {
+		if !allowsAny(permission, names) {
+			warnings = append(warnings, "The permission "+permission+" allows nothing: there is no such command.")
+		}
+	}
+	return warnings
+}
+
+func allowsAny(permission string, names []string) bool {
+	if strings.HasPrefix(permission, runAsPermission) {
+		return true // of any user, also one who is yet to come
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		return sluice.User{Permissions: []string{permission}}.May(name)
+	})
 }

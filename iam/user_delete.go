@@ -18,7 +18,7 @@ type userDeleted struct {
 
 func userDeleteCommand(d *Directory) command.Command {
 	return command.New("iam.user.delete", "Delete a user: passwords and tokens of that user are refused from then on.",
-		func(ctx context.Context, p userDeleteParams) (userDeleted, error) {
+		ofOurs(d, func(ctx context.Context, p userDeleteParams) (userDeleted, error) {
 			if err := checkUsername(p.Username); err != nil {
 				return userDeleted{}, err
 			}
@@ -36,5 +36,5 @@ func userDeleteCommand(d *Directory) command.Command {
 			}
 			// Else a new user of the same name would inherit them.
 			return userDeleted{p.Username, true}, d.EndSessions(ctx, p.Username, "")
-		})
+		}))
 }

@@ -14,7 +14,7 @@ type userGetParams struct {
 
 func userGetCommand(d *Directory) command.Command {
 	return command.New("iam.user.get", "List the users, or show the one of that name.",
-		func(ctx context.Context, p userGetParams) (any, error) {
+		ofOurs(d, func(ctx context.Context, p userGetParams) (any, error) {
 			if p.Username == AnonymousName {
 				return anonymousView(), nil
 			}
@@ -34,7 +34,7 @@ func userGetCommand(d *Directory) command.Command {
 			}
 			slices.SortFunc(users, func(a, b userView) int { return cmp.Compare(a.Username, b.Username) })
 			return users, nil
-		}, command.ReadOnly, command.Answers([]userView{}, userView{}))
+		}), command.ReadOnly, command.Answers([]userView{}, userView{}))
 }
 
 func anonymousView() userView {

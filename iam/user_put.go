@@ -35,7 +35,7 @@ func showUser(a *sluice.Account) userView {
 
 func userPutCommand(d *Directory) command.Command {
 	return command.New("iam.user.put", "Create a user, or edit the one of that name: what is not given keeps its value.",
-		func(ctx context.Context, p userPutParams) (userView, error) {
+		ofOurs(d, func(ctx context.Context, p userPutParams) (userView, error) {
 			if err := d.checkUser(ctx, p); err != nil {
 				return userView{}, err
 			}
@@ -45,7 +45,11 @@ func userPutCommand(d *Directory) command.Command {
 			}
 			account, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
 				after := &sluice.Account{Username: p.Username, Roles: []string{}, Created: now()}
-				if before != nil {
+				if before == nil {
+					if err := standsOut(p.Username, all); err != nil {
+						return nil, err
+					}
+				} else {
 					if err := d.mayGrant(ctx, before.Roles); err != nil {
 						return nil, err
 					}
@@ -68,7 +72,7 @@ func userPutCommand(d *Directory) command.Command {
 			shown := showUser(account)
 			shown.Warnings = warnings
 			return shown, nil
-		})
+		}))
 }
 
 // checkUser refuses what no user can be, and what the caller may not make.
@@ -80,6 +84,16 @@ func (d *Directory) checkUser(ctx context.Context, p userPutParams) error {
 		return err
 	}
 	return d.mayGrant(ctx, p.Roles)
+}
+
+// standsOut refuses the name of a new user that people would take for another's.
+func standsOut(username string, all map[string]*sluice.Account) error {
+	for _, other := range all {
+		if strings.EqualFold(other.Username, username) {
+			return sluice.Errorf(sluice.Conflict, "username-taken", "There is a user %s already, whose name differs only in upper and lower case; choose another name.", other.Username)
+		}
+	}
+	return nil
 }
 
 // apply changes what was given.
@@ -97,7 +111,7 @@ func (p userPutParams) apply(a *sluice.Account, hash string) {
 }
 
 func checkUsername(username string) error {
-	if username == AnonymousName {
+	if strings.EqualFold(username, AnonymousName) {
 		return builtin("The user " + AnonymousName)
 	}
 	if !validUsername.MatchString(username) {

@@ -20,11 +20,12 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) error {
 		"userinfo_endpoint":      i.url + protocol + "/userinfo",
 		"introspection_endpoint": i.url + protocol + "/introspect",
 		"revocation_endpoint":    i.url + protocol + "/revoke",
+		"end_session_endpoint":   i.url + protocol + "/logout",
 
 		"grant_types_supported":                         slices.Sorted(maps.Keys(i.grants)),
 		"response_types_supported":                      []string{},
 		"scopes_supported":                              scopes,
-		"claims_supported":                              []string{"iss", "sub", "aud", "exp", "iat", "auth_time", "azp", "preferred_username", "roles"},
+		"claims_supported":                              []string{"iss", "sub", "aud", "exp", "iat", "auth_time", "azp", "sid", "preferred_username", "roles"},
 		"subject_types_supported":                       []string{"public"},
 		"id_token_signing_alg_values_supported":         []string{string(jose.ES256)},
 		"token_endpoint_auth_methods_supported":         every,

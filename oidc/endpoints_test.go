@@ -2,7 +2,9 @@ package oidc
 
 import (
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -101,6 +103,29 @@ func TestIntrospection(t *testing.T) {
 	}
 }
 
+func TestIntrospectionFollowsTheClient(t *testing.T) {
+	f := newFixture(t)
+	active := func(token string) any {
+		return f.postWith(http.Header{"Authorization": {clientHeader(secretID, robotSecret)}}, "introspect", "token", token).body["active"]
+	}
+	for name, change := range map[string]func(){
+		"deleted":           func() { delete(f.directory.clients, "other") },
+		"with a new secret": func() { f.directory.clients["other"].TokensSince = time.Now().Add(time.Minute) },
+	} {
+		other := *f.directory.clients[secretID]
+		other.ID = "other"
+		f.directory.clients["other"] = &other
+		token := f.post("token", "grant_type", "client_credentials", "client_id", "other", "client_secret", robotSecret).str("access_token")
+		if active(token) != true {
+			t.Fatal("the token is dead from the start")
+		}
+		change()
+		if active(token) != false {
+			t.Errorf("%s: the token of the client is alive", name)
+		}
+	}
+}
+
 func TestIntrospectionNeedsASecret(t *testing.T) {
 	f := newFixture(t)
 	token := f.login("").str("access_token")
@@ -175,6 +200,54 @@ func TestLogout(t *testing.T) {
 	if out := f.post("logout", "client_id", publicID); out.status != 400 || out.str("error") != "invalid_request" {
 		t.Errorf("%d %s", out.status, out.text)
 	}
+	if want := []Ending{{Username: userName, ClientID: publicID, Address: "127.0.0.1"}}; !cmp.Equal(want, f.endings) {
+		t.Errorf("told of %+v", f.endings)
+	}
+}
+
+func TestLogoutByAnIDToken(t *testing.T) {
+	f := newFixture(t)
+	other := f.login("openid")
+	query := func(r reply, more ...string) string {
+		return "?" + form(append([]string{"id_token_hint", r.str("id_token"), "post_logout_redirect_uri", "https://evil.example/", "state", "x"}, more...)...)
+	}
+	for name, logout := range map[string]func(reply) reply{
+		"GET": func(r reply) reply { return f.do(http.MethodGet, protocol+"/logout"+query(r), nil, nil) },
+		"GET, client id": func(r reply) reply {
+			return f.do(http.MethodGet, protocol+"/logout"+query(r, "client_id", publicID), nil, nil)
+		},
+		"POST": func(r reply) reply { return f.post("logout", "id_token_hint", r.str("id_token")) },
+		"POST, expired": func(r reply) reply {
+			f.wait(2 * f.AccessTTL)
+			return f.post("logout", "id_token_hint", r.str("id_token"))
+		},
+	} {
+		r := f.login("openid")
+		for range 2 {
+			if out := logout(r); out.status != http.StatusNoContent || out.header.Get("Location") != "" {
+				t.Errorf("%s: %d %s", name, out.status, out.text)
+			}
+		}
+		if f.acceptsRefresh(r.str("refresh_token")) {
+			t.Errorf("%s: the login goes on", name)
+		}
+	}
+	for name, out := range map[string]reply{
+		"another client":           f.do(http.MethodGet, protocol+"/logout"+query(other, "client_id", secretID), nil, nil),
+		"an access token":          f.post("logout", "id_token_hint", other.str("access_token")),
+		"a broken one":             f.post("logout", "id_token_hint", other.str("id_token")+"x"),
+		"an endless one":           f.post("logout", "id_token_hint", strings.Repeat("x", 2*maxToken)),
+		"a refresh token by URL":   f.do(http.MethodGet, protocol+"/logout?"+form("client_id", publicID, "refresh_token", other.str("refresh_token")), nil, nil),
+		"nothing":                  f.do(http.MethodGet, protocol+"/logout", nil, nil),
+		"parameters given doubled": f.do(http.MethodGet, protocol+"/logout"+query(other)+"&state=y", nil, nil),
+	} {
+		if out.status != 400 || out.str("error") != "invalid_request" {
+			t.Errorf("%s: %d %s", name, out.status, out.text)
+		}
+	}
+	if !f.acceptsRefresh(other.str("refresh_token")) {
+		t.Error("another login has ended")
+	}
 }
 
 func TestDiscovery(t *testing.T) {
@@ -187,6 +260,7 @@ func TestDiscovery(t *testing.T) {
 		"userinfo_endpoint":                             f.URL() + "/protocol/openid-connect/userinfo",
 		"introspection_endpoint":                        f.URL() + "/protocol/openid-connect/introspect",
 		"revocation_endpoint":                           f.URL() + "/protocol/openid-connect/revoke",
+		"end_session_endpoint":                          f.URL() + "/protocol/openid-connect/logout",
 		"grant_types_supported":                         []any{"client_credentials", "password", "refresh_token"},
 		"response_types_supported":                      []any{},
 		"scopes_supported":                              []any{"openid", "profile"},
@@ -195,7 +269,7 @@ func TestDiscovery(t *testing.T) {
 		"token_endpoint_auth_methods_supported":         []any{"client_secret_basic", "client_secret_post", "none"},
 		"revocation_endpoint_auth_methods_supported":    []any{"client_secret_basic", "client_secret_post", "none"},
 		"introspection_endpoint_auth_methods_supported": []any{"client_secret_basic", "client_secret_post"},
-		"claims_supported":                              []any{"iss", "sub", "aud", "exp", "iat", "auth_time", "azp", "preferred_username", "roles"},
+		"claims_supported":                              []any{"iss", "sub", "aud", "exp", "iat", "auth_time", "azp", "sid", "preferred_username", "roles"},
 	}
 	if diff := cmp.Diff(want, r.body); r.status != http.StatusOK || diff != "" {
 		t.Errorf("%d %s", r.status, diff)

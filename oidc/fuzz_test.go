@@ -89,7 +89,7 @@ func FuzzRefreshToken(f *testing.F) {
 		if ok != (id != "") {
 			t.Errorf("%q gives %q, %v", token, id, ok)
 		}
-		if ok && (len(token) != 66 || strings.Count(token, ".") != 1) {
+		if ok && (len(token) != 87 || strings.Count(token, ".") != 1) {
 			t.Errorf("%q is taken", token)
 		}
 	})

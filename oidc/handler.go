@@ -29,7 +29,7 @@ func (i *Issuer) Handler() http.Handler {
 	handle(protocol+"/userinfo", i.userinfo, http.MethodGet, http.MethodPost)
 	handle(protocol+"/introspect", i.introspect, http.MethodPost)
 	handle(protocol+"/revoke", i.revoke, http.MethodPost)
-	handle(protocol+"/logout", i.logout, http.MethodPost)
+	handle(protocol+"/logout", i.logout, http.MethodGet, http.MethodPost)
 	mux.Handle("/", i.guard(notFound, nil))
 	return mux
 }
@@ -39,6 +39,7 @@ func (i *Issuer) guard(serve endpoint, methods []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Pragma", "no-cache")
+		r = r.WithContext(sluice.WithUser(r.Context(), sluice.User{Address: r.RemoteAddr}))
 		err := i.admit(r, methods)
 		if err == nil {
 			err = serve(w, r)

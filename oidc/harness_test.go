@@ -99,8 +99,9 @@ type fixture struct {
 	log       *bytes.Buffer
 	ahead     atomic.Int64 // of the issuer's clock, in nanoseconds
 
-	mu     sync.Mutex
-	logins []Login
+	mu      sync.Mutex
+	logins  []Login
+	endings []Ending
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -137,6 +138,12 @@ func newFixtureOn(t *testing.T, o jetstream.Options) *fixture {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.logins = append(f.logins, l)
+		},
+		Ended: func(_ context.Context, e Ending) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			e.Address, _, _ = strings.Cut(e.Address, ":")
+			f.endings = append(f.endings, e)
 		},
 		Log: slog.New(slog.NewTextHandler(f.log, nil)),
 	})

@@ -93,6 +93,12 @@ func (i *Issuer) inspectAccess(ctx context.Context, token string) (introspection
 	if err != nil {
 		return introspection{}, err
 	}
+	if v.isClient() {
+		client, err := i.Directory.Client(ctx, v.ClientID)
+		if err != nil || !client.Honours(v.IssuedAt.Time()) {
+			return introspection{}, err
+		}
+	}
 	found := introspection{
 		Active:    true,
 		TokenType: "Bearer",

@@ -12,7 +12,8 @@ import (
 // Audience is what access tokens of the embedded issuer are for.
 const Audience = "sluice"
 
-// leeway is how far clocks may differ when the times of a token are checked.
+// leeway is how far clocks may differ when the times of a token are checked. It
+// does not prolong our own tokens: see checkToken.
 const leeway = time.Minute
 
 // maxToken bounds a token before it is parsed.
@@ -30,7 +31,8 @@ type IssuerOptions struct {
 	RefreshTTL time.Duration // how long a login lasts, however often it is refreshed
 	Rotation   time.Duration // how long a key signs
 
-	Observe func(context.Context, Login) // told of every request for tokens; may be nil
+	Observe func(context.Context, Login)  // told of every request for tokens; may be nil
+	Ended   func(context.Context, Ending) // told of every login that its client or a thief ended; may be nil
 	Log     *slog.Logger
 }
 
@@ -42,6 +44,15 @@ type Login struct {
 	Username string // empty if the client asks for itself
 	Address  string // of the client
 	Outcome  string // Granted, or the error code of the answer
+}
+
+// An Ending is the end of a login by a logout or a revocation, or because one of
+// its refresh tokens was used twice.
+type Ending struct {
+	Username string
+	ClientID string
+	Address  string // where the end came from
+	Reused   bool   // a refresh token was used twice
 }
 
 // Granted is the outcome of a login that got its tokens.
@@ -64,6 +75,9 @@ func NewIssuer(o IssuerOptions) *Issuer {
 	if o.Observe == nil {
 		o.Observe = func(context.Context, Login) {}
 	}
+	if o.Ended == nil {
+		o.Ended = func(context.Context, Ending) {}
+	}
 	i := &Issuer{
 		IssuerOptions: o,
 		url:           strings.TrimSuffix(o.BaseURL, "/") + "/auth/realms/" + o.Namespace,
@@ -72,7 +86,7 @@ func NewIssuer(o IssuerOptions) *Issuer {
 	}
 	clock := func() time.Time { return i.now() }
 	i.keys = newKeyring(o.Keys, o.Rotation, o.AccessTTL+2*leeway, clock)
-	i.sessions = &sessions{records: o.Sessions, now: clock}
+	i.sessions = &sessions{records: o.Sessions, now: clock, reused: func(ctx context.Context, s *sluice.Session) { i.tellEnded(ctx, s, true) }}
 	i.grants = map[string]grant{
 		"password":           {run: i.password, public: true},
 		"refresh_token":      {run: i.refresh, public: true},
@@ -84,19 +98,15 @@ func NewIssuer(o IssuerOptions) *Issuer {
 // URL is the issuer's identifier.
 func (i *Issuer) URL() string { return i.url }
 
-// Rotate makes a new signing key if it is time, and deletes those whose tokens
-// are dead. Signing does it too; calling it at the start makes the first login
-// as fast as the others.
-func (i *Issuer) Rotate(ctx context.Context) error { return i.keys.rotate(ctx) }
-
-// Refresh checks a refresh token without using it up.
+// Refresh checks a refresh token without using it up. One that was replaced by
+// another is refused and ends its login, as it does at the token endpoint.
 func (i *Issuer) Refresh(ctx context.Context, token string) (id sluice.Identity, renewed string, err error) {
-	session, err := i.sessions.find(ctx, token)
+	session, err := i.sessions.accept(ctx, token)
 	if err != nil {
 		return sluice.Identity{}, "", err
 	}
 	if session == nil {
-		return sluice.Identity{}, "", invalidToken("The refresh token is not valid.")
+		return sluice.Identity{}, "", invalidToken("The refresh token is not valid, or was used before. Log in again.")
 	}
 	return sluice.Identity{
 		Username: session.Username,
@@ -110,6 +120,11 @@ func (i *Issuer) Refresh(ctx context.Context, token string) (id sluice.Identity,
 // was deleted or has a new password. Their tokens die at once.
 func (i *Issuer) EndSessions(ctx context.Context, which func(*sluice.Session) bool) error {
 	return i.sessions.endAll(ctx, which)
+}
+
+// tellEnded tells of the end of a login. The address of the caller is in ctx.
+func (i *Issuer) tellEnded(ctx context.Context, s *sluice.Session, reused bool) {
+	i.Ended(ctx, Ending{Username: s.Username, ClientID: s.ClientID, Address: sluice.UserFrom(ctx).Address, Reused: reused})
 }
 
 func invalidToken(message string) *sluice.Error {

@@ -3,6 +3,7 @@ package oidc
 import (
 	"context"
 	"crypto/rand"
+	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
@@ -10,12 +11,15 @@ import (
 
 	goidc "github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/time/rate"
 
 	"sluice"
 )
 
-// retryAfter is how long a provider that failed is left alone.
-const retryAfter = 2 * time.Second
+const (
+	retryAfter = 2 * time.Second // how long a provider that failed is left alone
+	hintEvery  = time.Minute     // how often the log repeats what the settings lack
+)
 
 // ProviderOptions say which OpenID provider to trust, and how to read its tokens.
 type ProviderOptions struct {
@@ -24,8 +28,9 @@ type ProviderOptions struct {
 	ClientSecret  string       // empty: a public client
 	Audience      string       // that access tokens must be for; empty: the client id
 	RolesClaim    string       // where a token has the roles, such as groups or realm_access.roles
-	UsernameClaim string       // empty: preferred_username, else a verified email, else sub
+	UsernameClaim string       // empty: preferred_username; a token without it goes by a verified email, else sub
 	HTTP          *http.Client // nil: one with a timeout
+	Log           *slog.Logger // nil: none
 }
 
 // A Provider is an OpenID provider elsewhere, such as Keycloak or Dex, that
@@ -38,6 +43,7 @@ type Provider struct {
 	key       []byte // of the fingerprints
 	verified  *memory[foreign]
 	exchanged *memory[exchanged]
+	refused   *memory[*sluice.Error]
 	exchanges flight[exchanged]
 	busy      chan struct{} // bounds the exchanges at the same time
 
@@ -46,6 +52,8 @@ type Provider struct {
 	found     *remote
 	failure   error // of the last discovery
 	failed    time.Time
+
+	audienceHint, rolesHint rate.Sometimes // what the operator is told now and then
 }
 
 // NewProvider gives a provider. It does not ask it yet.
@@ -53,8 +61,14 @@ func NewProvider(o ProviderOptions) *Provider {
 	if o.Audience == "" {
 		o.Audience = o.ClientID
 	}
+	if o.UsernameClaim == "" {
+		o.UsernameClaim = usernameClaim
+	}
 	if o.HTTP == nil {
 		o.HTTP = &http.Client{Timeout: flightTimeout}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
 	}
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
@@ -64,16 +78,18 @@ func NewProvider(o ProviderOptions) *Provider {
 		key:             key,
 		verified:        newMemory[foreign](),
 		exchanged:       newMemory[exchanged](),
+		refused:         newMemory[*sluice.Error](),
 		busy:            make(chan struct{}, maxExchanges),
+		audienceHint:    rate.Sometimes{Interval: hintEvery},
+		rolesHint:       rate.Sometimes{Interval: hintEvery},
 	}
 }
 
 // A remote is what discovery found out.
 type remote struct {
-	keys   *keySet
-	oauth  oauth2.Config
-	access *goidc.IDTokenVerifier // of access tokens
-	id     *goidc.IDTokenVerifier // of ID tokens
+	keys     *keySet
+	oauth    oauth2.Config
+	verifier *goidc.IDTokenVerifier // of signature and issuer
 }
 
 // remote gives what discovery found out, now or before.
@@ -120,14 +136,11 @@ func (p *Provider) discover(ctx context.Context) (*remote, error) {
 	if p.ClientSecret == "" || document.Methods != nil && !slices.Contains(document.Methods, "client_secret_basic") {
 		r.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInParams
 	}
-	verifier := func(audience string) *goidc.IDTokenVerifier {
-		return goidc.NewVerifier(p.Issuer, r.keys, &goidc.Config{
-			ClientID:             audience,
-			SupportedSigningAlgs: algorithmNames(),
-			SkipExpiryCheck:      true, // see checkTimes, which has another leeway
-		})
-	}
-	r.access, r.id = verifier(p.Audience), verifier(p.ClientID)
+	r.verifier = goidc.NewVerifier(p.Issuer, r.keys, &goidc.Config{
+		SkipClientIDCheck:    true, // see checkAudience, which tells the operator
+		SupportedSigningAlgs: algorithmNames(),
+		SkipExpiryCheck:      true, // see checkTimes, which has another leeway
+	})
 	return r, nil
 }
 

@@ -17,14 +17,14 @@ func (p *Provider) identity(claims map[string]any) (id sluice.Identity, ok bool)
 		id.ClientID = textOf(claims, "client_id")
 	}
 	id.Scope = textOf(claims, "scope")
-	return id, id.Username != "" && plain(id.Username)
+	return id, id.Username != "" && len(id.Username) <= maxUsername && plain(id.Username)
 }
 
+// usernameClaim is where most providers have the username.
+const usernameClaim = "preferred_username"
+
 func (p *Provider) username(claims map[string]any) string {
-	if p.UsernameClaim != "" {
-		return textOf(claims, p.UsernameClaim)
-	}
-	if name := textOf(claims, "preferred_username"); name != "" {
+	if name := textOf(claims, p.UsernameClaim); name != "" || p.UsernameClaim != usernameClaim {
 		return name
 	}
 	// At some providers people enter any address they like.

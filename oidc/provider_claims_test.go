@@ -29,6 +29,7 @@ func TestClaims(t *testing.T) {
 		{"name", nil, "Anna"},
 		{"missing", nil, ""},
 		{"", nil, "a@b.example"},
+		{"preferred_username", nil, "a@b.example"},
 		{"", []string{"email_verified"}, "42"},
 		{"", []string{"email", "sub"}, ""},
 	} {

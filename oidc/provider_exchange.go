@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	goidc "github.com/coreos/go-oidc/v3/oidc"
@@ -15,8 +16,10 @@ import (
 	"sluice"
 )
 
-// maxExchanges bounds the requests to the provider at the same time.
-const maxExchanges = 64
+const (
+	maxExchanges = 64              // requests to the provider at the same time
+	refusedFor   = 5 * time.Second // how long the provider is not asked again for what it refused
+)
 
 // exchanged is what the provider answered to a password or a refresh token.
 type exchanged struct {
@@ -25,8 +28,10 @@ type exchanged struct {
 }
 
 // Password gives the user with that password: Unauthenticated if the provider
-// says so, Unavailable if it can't be asked. The answer is remembered until the
-// token that came with it expires.
+// says so, Throttled if it is asked too often, Unavailable if it can't be asked.
+// The answer is remembered until the token that came with it expires, a refusal
+// for a few seconds. The caller counts wrong passwords, also those that are
+// remembered here.
 func (p *Provider) Password(ctx context.Context, username, password string) (sluice.Identity, error) {
 	if username == "" || password == "" || len(password) > maxPassword {
 		return sluice.Identity{}, wrongCredentials()
@@ -59,12 +64,12 @@ func (p *Provider) Refresh(ctx context.Context, token string) (id sluice.Identit
 
 // exchange gives what the provider answers, now or a short time ago.
 func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(context.Context, *remote) (*oauth2.Token, error)) (exchanged, error) {
-	if known, ok := p.exchanged.get(mark, p.now()); ok {
-		return known, nil
+	if known, ok, err := p.recall(mark); ok {
+		return known, err
 	}
 	return p.exchanges.do(ctx, mark, func(ctx context.Context) (exchanged, error) {
-		if known, ok := p.exchanged.get(mark, p.now()); ok {
-			return known, nil // it came while this call was on its way here
+		if known, ok, err := p.recall(mark); ok {
+			return known, err // it came while this call was on its way here
 		}
 		select {
 		case p.busy <- struct{}{}:
@@ -78,7 +83,11 @@ func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(cont
 		}
 		token, err := ask(goidc.ClientContext(ctx, p.HTTP), r)
 		if err != nil {
-			return exchanged{}, refusal(err)
+			e := refusal(err)
+			if e.Kind != sluice.Unavailable {
+				p.refused.put(mark, e, p.now().Add(refusedFor), p.now())
+			}
+			return exchanged{}, e
 		}
 		answer, err := p.read(ctx, token)
 		if err == nil {
@@ -88,6 +97,18 @@ func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(cont
 	})
 }
 
+// recall gives what the provider answered a short time ago.
+func (p *Provider) recall(mark fingerprint) (answer exchanged, ok bool, err error) {
+	if answer, ok = p.exchanged.get(mark, p.now()); ok {
+		return answer, true, nil
+	}
+	refusal, ok := p.refused.get(mark, p.now())
+	if !ok {
+		return exchanged{}, false, nil
+	}
+	return exchanged{}, true, copyOf(refusal)
+}
+
 // read gives whom an answer of the token endpoint is about: by its access token,
 // which has the roles at most providers, or by its ID token if the access token
 // is not for us to read.
@@ -95,6 +116,12 @@ func (p *Provider) read(ctx context.Context, token *oauth2.Token) (exchanged, er
 	id, _, err := p.verify(ctx, token.AccessToken, false)
 	if idToken, ok := token.Extra("id_token").(string); ok && err != nil {
 		id, _, err = p.verify(ctx, idToken, true)
+		if err == nil && len(id.Roles) == 0 {
+			p.rolesHint.Do(func() {
+				p.Log.Warn("The identity provider's access token can't be used here, and its ID token has no roles: who logs in by Basic or Refresh may do nothing. Let the provider put the roles into the claim, or the audience into the access token.",
+					"claim", p.RolesClaim, "audience", p.Audience)
+			})
+		}
 	}
 	if err != nil {
 		return exchanged{}, unreachable(fmt.Errorf("none of the provider's tokens can be used: %w", err))
@@ -125,9 +152,10 @@ func (p *Provider) fingerprint(parts ...string) (id fingerprint) {
 	return fingerprint(h.Sum(id[:0]))
 }
 
-// refusal tells wrong credentials from a provider that can't be asked, which
-// may be its fault or that of our settings there.
-func refusal(err error) error {
+// refusal tells wrong credentials, and a kind of them that the provider does not
+// take, from a provider that wants fewer requests, and from one that can't be
+// asked, which may be its fault or that of our settings there.
+func refusal(err error) *sluice.Error {
 	failure, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
 		return unreachable(err)
@@ -135,6 +163,13 @@ func refusal(err error) error {
 	switch failure.ErrorCode {
 	case "invalid_grant", "access_denied":
 		return wrongCredentials()
+	case "unauthorized_client", "unsupported_grant_type":
+		return sluice.Errorf(sluice.Unauthenticated, "authorization-unsupported", "The identity provider takes no such credentials from this service; use Bearer with a token of its own.")
+	}
+	if failure.Response.StatusCode == http.StatusTooManyRequests {
+		e := sluice.Errorf(sluice.Throttled, "provider-throttled", "The identity provider is asked too often. Try again later.")
+		e.RetryAfter = max(retryAfter, retryAfterOf(failure))
+		return e
 	}
 	// The error's own text has the whole answer, which may hold anything.
 	e := unreachable(fmt.Errorf("the provider's token endpoint answered %d with error %q", failure.Response.StatusCode, failure.ErrorCode))
@@ -142,11 +177,19 @@ func refusal(err error) error {
 	return e
 }
 
+// retryAfterOf gives how long the provider wants to be left alone, which it says
+// in seconds or as a date.
 func retryAfterOf(failure *oauth2.RetrieveError) time.Duration {
-	wait, _ := time.ParseDuration(failure.Response.Header.Get("Retry-After") + "s")
+	said := failure.Response.Header.Get("Retry-After")
+	wait, err := time.ParseDuration(said + "s")
+	if err != nil {
+		if date, err := http.ParseTime(said); err == nil {
+			wait = time.Until(date)
+		}
+	}
 	return min(wait, time.Hour)
 }
 
-func wrongCredentials() error {
+func wrongCredentials() *sluice.Error {
 	return sluice.Errorf(sluice.Unauthenticated, "authorization-invalid", "The credentials are not valid.")
 }

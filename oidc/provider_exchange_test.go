@@ -1,11 +1,17 @@
 package oidc
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/oauth2"
 
 	"sluice"
 )
@@ -31,15 +37,66 @@ func TestProviderChecksPasswords(t *testing.T) {
 			t.Errorf("wrong password: %v", err)
 		}
 	}
-	if n := count.of(f, "token"); n != 3 {
-		t.Errorf("%d exchanges: a wrong password must be asked for once each time", n)
+	if n := count.of(f, "token"); n != 2 {
+		t.Errorf("%d exchanges: the same wrong password was asked for twice", n)
 	}
 	f.wait(f.AccessTTL + time.Second)
 	if _, err := p.Password(t.Context(), userName, userPassword); err != nil {
 		t.Error(err)
 	}
-	if n := count.of(f, "token"); n != 4 {
+	if n := count.of(f, "token"); n != 3 {
 		t.Errorf("%d exchanges: the answer outlives its token", n)
+	}
+}
+
+func TestProviderForgetsARefusalSoon(t *testing.T) {
+	f := newFixture(t)
+	p, count := newProvider(f, nil)
+	const late = "bert"
+	for range 3 {
+		if _, err := p.Password(t.Context(), late, userPassword); kindOf(err) != sluice.Unauthenticated {
+			t.Fatal(err)
+		}
+		if _, _, err := p.Refresh(t.Context(), "made up"); kindOf(err) != sluice.Unauthenticated {
+			t.Fatal(err)
+		}
+	}
+	if n := count.of(f, "token"); n != 2 {
+		t.Errorf("%d exchanges for one password and one refresh token", n)
+	}
+	f.directory.users[late] = nil // the provider gets that user
+	if _, err := p.Password(t.Context(), userName, userPassword); err != nil {
+		t.Errorf("another user's refusal counts: %v", err)
+	}
+	f.wait(refusedFor)
+	if _, err := p.Password(t.Context(), late, userPassword); err != nil {
+		t.Errorf("the refusal is not forgotten: %v", err)
+	}
+}
+
+func TestProviderThatThrottlesIsPassedOn(t *testing.T) {
+	f := newFixture(t)
+	p, count := newProvider(f, nil)
+	throttled := sluice.Errorf(sluice.Throttled, "too-many-logins", "Too many.")
+	throttled.RetryAfter = 30 * time.Second
+	f.directory.failure = throttled
+	for range 2 {
+		_, err := p.Password(t.Context(), userName, userPassword)
+		if e := sluice.AsError(err); e.Kind != sluice.Throttled || e.RetryAfter != 30*time.Second {
+			t.Errorf("error is %v, try again in %s", err, e.RetryAfter)
+		}
+	}
+	if n := count.of(f, "token"); n != 1 {
+		t.Errorf("a provider that wants fewer requests gets %d", n)
+	}
+	for said, want := range map[string]time.Duration{
+		"7": 7 * time.Second, "": 0, "soon": 0, "86400": time.Hour,
+		time.Now().Add(2 * time.Hour).UTC().Format(http.TimeFormat): time.Hour,
+	} {
+		failure := &oauth2.RetrieveError{Response: &http.Response{Header: http.Header{"Retry-After": {said}}}}
+		if got := retryAfterOf(failure); got != want {
+			t.Errorf("%q is %s, want %s", said, got, want)
+		}
 	}
 }
 
@@ -97,11 +154,30 @@ func TestProviderThatRefusesUsIsUnavailable(t *testing.T) {
 	}
 }
 
+func TestProviderThatTakesNoRefreshTokensSaysSo(t *testing.T) {
+	f := newFixture(t)
+	p, _ := newProvider(f, func(o *ProviderOptions) { o.ClientID, o.ClientSecret = "once", "" })
+	_, _, err := p.Refresh(t.Context(), f.login("").str("refresh_token"))
+	if e := sluice.AsError(err); e.Kind != sluice.Unauthenticated || e.Code != "authorization-unsupported" {
+		t.Errorf("error is %v", err)
+	}
+}
+
 func TestProviderFallsBackOnTheIDToken(t *testing.T) {
 	f := newFixture(t)
-	p, _ := newProvider(f, func(o *ProviderOptions) { o.Audience = "what access tokens are not for" })
-	id, err := p.Password(t.Context(), userName, userPassword)
-	if err != nil || id.Username != userName || id.Roles == nil || len(id.Roles) != 0 {
-		t.Errorf("%+v, %v", id, err)
+	log := new(bytes.Buffer)
+	p, _ := newProvider(f, func(o *ProviderOptions) {
+		o.Audience = "what access tokens are not for"
+		o.Log = slog.New(slog.NewTextHandler(log, nil))
+	})
+	f.directory.users["bert"] = nil
+	for _, name := range []string{userName, "bert"} {
+		id, err := p.Password(t.Context(), name, userPassword)
+		if err != nil || id.Username != name || id.Roles == nil || len(id.Roles) != 0 {
+			t.Errorf("%+v, %v", id, err)
+		}
+	}
+	if said := log.String(); strings.Count(said, "ID token has no roles") != 1 || !strings.Contains(said, "claim=roles") {
+		t.Errorf("the log says %q", said)
 	}
 }

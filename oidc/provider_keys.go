@@ -48,7 +48,6 @@ type keySet struct {
 	mu       sync.RWMutex
 	keys     []jose.JSONWebKey
 	fetched  time.Time
-	failure  error // of the last fetch
 }
 
 func newKeySet(url string, client *http.Client, now func() time.Time) *keySet {
@@ -56,33 +55,35 @@ func newKeySet(url string, client *http.Client, now func() time.Time) *keySet {
 }
 
 // want makes sure that the key with that id is here, if the provider has it. It
-// fails only if the provider can't be asked and the key is not here.
+// fails only if the provider can't be asked, or not again so soon, and the key
+// is not here: whether there is such a key is then unknown.
 func (k *keySet) want(ctx context.Context, id string) error {
-	known, old, failure := k.state(id)
+	known, old := k.state(id)
 	if known && !old {
 		return nil
 	}
-	if k.limit.AllowN(k.now(), 1) {
-		_, failure = k.fetching.do(ctx, fingerprint{}, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, k.fetch(ctx)
-		})
+	if known && k.limit.TokensAt(k.now()) < 1 {
+		return nil // old keys are better than none, and than waiting
 	}
-	if known {
-		return nil // old keys are better than none
+	_, err := k.fetching.do(ctx, fingerprint{}, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, k.fetch(ctx)
+	})
+	if k.has(id) {
+		return nil
 	}
-	return copyOf(failure)
+	return err
 }
 
-func (k *keySet) state(id string) (known, old bool, failure error) {
+func (k *keySet) state(id string) (known, old bool) {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	known = slices.ContainsFunc(k.keys, func(key jose.JSONWebKey) bool { return id == "" || key.KeyID == id })
-	return known, !k.now().Before(k.fetched.Add(keysMaxAge)), k.failure
+	return known, !k.now().Before(k.fetched.Add(keysMaxAge))
 }
 
 // has tells whether the provider publishes a key, as far as is known.
 func (k *keySet) has(id string) bool {
-	known, _, _ := k.state(id)
+	known, _ := k.state(id)
 	return known
 }
 
@@ -108,18 +109,24 @@ func (k *keySet) VerifySignature(_ context.Context, token string) ([]byte, error
 }
 
 // fetch replaces the keys by those that the provider publishes now. If that
-// fails, they stay.
+// fails, or comes too soon after other fetches, they stay.
 func (k *keySet) fetch(ctx context.Context) error {
+	now := k.now()
+	turn := k.limit.ReserveN(now, 1)
+	if wait := turn.DelayFrom(now); wait > 0 {
+		turn.CancelAt(now)
+		e := unreachable(errors.New("the provider's keys were asked for too often"))
+		e.RetryAfter = wait
+		return e
+	}
 	keys, err := k.download(ctx)
 	if err != nil {
-		err = unreachable(err)
+		return unreachable(err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.failure = err; err == nil {
-		k.keys, k.fetched = keys, k.now()
-	}
-	return err
+	k.keys, k.fetched = keys, k.now()
+	return nil
 }
 
 func (k *keySet) download(ctx context.Context) ([]jose.JSONWebKey, error) {

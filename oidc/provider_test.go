@@ -1,8 +1,11 @@
 package oidc
 
 import (
+	"bytes"
+	"log/slog"
 	"maps"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -118,7 +121,7 @@ func TestProviderRefusesBadTokens(t *testing.T) {
 
 func TestProviderFollowsKeyRotation(t *testing.T) {
 	f := newFixture(t)
-	p, count := newProvider(f, nil)
+	p, _ := newProvider(f, nil)
 	old := f.login("").str("access_token")
 	if _, err := p.Access(t.Context(), old); err != nil {
 		t.Fatal(err)
@@ -128,18 +131,6 @@ func TestProviderFollowsKeyRotation(t *testing.T) {
 	if _, err := p.Access(t.Context(), young); err != nil {
 		t.Errorf("after the rotation: %v", err)
 	}
-	before := count.of(f, "certs")
-	for range 50 { // made-up key ids
-		header, claims := decodePart(t, young, 0), decodePart(t, young, 1)
-		delete(header, "alg")
-		header["kid"] = random(familySize)
-		if _, err := p.Access(t.Context(), forge(t, "ES256", f.privateKey(), header, claims)); kindOf(err) != sluice.Unauthenticated {
-			t.Fatal(err)
-		}
-	}
-	if n := count.of(f, "certs") - before; n > keysBurst {
-		t.Errorf("50 made-up key ids made %d fetches", n)
-	}
 	f.wait(keysMaxAge + time.Second)
 	f.login("") // deletes the old key
 	if _, err := p.Access(t.Context(), f.login("").str("access_token")); err != nil {
@@ -147,6 +138,80 @@ func TestProviderFollowsKeyRotation(t *testing.T) {
 	}
 	if r, _ := p.remote(t.Context()); r.keys.has(decodePart(t, old, 0)["kid"].(string)) {
 		t.Error("a key that was withdrawn is still trusted")
+	}
+}
+
+// TestProviderIsNotAskedForEveryMadeUpKey: whether a key exists is unknown
+// unless the provider was asked for it.
+func TestProviderIsNotAskedForEveryMadeUpKey(t *testing.T) {
+	f := newFixture(t)
+	p, count := newProvider(f, nil)
+	good := f.login("").str("access_token")
+	header, claims := decodePart(t, good, 0), decodePart(t, good, 1)
+	delete(header, "alg")
+	refused := 0
+	for range 50 {
+		header["kid"] = random(familySize)
+		before := count.of(f, "certs")
+		_, err := p.Access(t.Context(), forge(t, "ES256", f.privateKey(), header, claims))
+		e, want := sluice.AsError(err), sluice.Unavailable
+		if count.of(f, "certs") > before {
+			want = sluice.Unauthenticated
+			refused++
+		}
+		if e.Kind != want || (e.RetryAfter > 0) != (want == sluice.Unavailable) || e.RetryAfter > keysCoolDown {
+			t.Fatalf("after %d fetches: %v, try again in %s", count.of(f, "certs"), err, e.RetryAfter)
+		}
+	}
+	if refused != keysBurst {
+		t.Errorf("50 made-up key ids made %d fetches", refused)
+	}
+	if _, err := p.Access(t.Context(), good); err != nil {
+		t.Errorf("a token of a key that is known is refused meanwhile: %v", err)
+	}
+	f.wait(keysCoolDown)
+	if _, err := p.Access(t.Context(), forge(t, "ES256", f.privateKey(), header, claims)); kindOf(err) != sluice.Unauthenticated {
+		t.Errorf("after the time to wait: %v", err)
+	}
+}
+
+// TestProviderIsAskedOnceForANewKey: the calls that come at a rotation share
+// one fetch, and none of them is refused.
+func TestProviderIsAskedOnceForANewKey(t *testing.T) {
+	f := newFixture(t)
+	p, count := newProvider(f, nil)
+	var tokens []string
+	for range 20 {
+		tokens = append(tokens, f.login("").str("access_token"))
+	}
+	var wg sync.WaitGroup
+	for _, token := range tokens {
+		wg.Go(func() {
+			if _, err := p.Access(t.Context(), token); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := count.of(f, "certs"); n > keysBurst {
+		t.Errorf("the keys were fetched %d times", n)
+	}
+}
+
+func TestProviderTellsTheOperatorOfAWrongAudience(t *testing.T) {
+	f := newFixture(t)
+	log := new(bytes.Buffer)
+	p, _ := newProvider(f, func(o *ProviderOptions) {
+		o.Audience = "what-is-wanted"
+		o.Log = slog.New(slog.NewTextHandler(log, nil))
+	})
+	for range 5 {
+		if _, err := p.Access(t.Context(), f.login("").str("access_token")); kindOf(err) != sluice.Unauthenticated {
+			t.Fatal(err)
+		}
+	}
+	if said := log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, "wanted=what-is-wanted") || !strings.Contains(said, "token="+Audience) {
+		t.Errorf("the log says %q", said)
 	}
 }
 

@@ -3,6 +3,7 @@ package oidc
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"strings"
 
 	goidc "github.com/coreos/go-oidc/v3/oidc"
@@ -50,7 +51,7 @@ func (p *Provider) current(ctx context.Context, key string) bool {
 // verify checks a token of the provider, and gives whom it stands for and the
 // key that signed it.
 func (p *Provider) verify(ctx context.Context, token string, idToken bool) (id sluice.Identity, key string, err error) {
-	parsed, err := jwt.ParseSigned(token, algorithms)
+	parsed, err := parseJWT(token, algorithms)
 	if err != nil {
 		return id, "", notAccepted().Because(err)
 	}
@@ -62,13 +63,12 @@ func (p *Provider) verify(ctx context.Context, token string, idToken bool) (id s
 	if err := r.keys.want(ctx, header.KeyID); err != nil {
 		return id, "", err
 	}
-	verifier := r.access
-	if idToken {
-		verifier = r.id
-	}
-	verified, err := verifier.Verify(ctx, token)
+	verified, err := r.verifier.Verify(ctx, token)
 	if err != nil {
 		return id, "", notAccepted().Because(err)
+	}
+	if !p.checkAudience(verified.Audience, idToken) {
+		return id, "", notAccepted()
 	}
 	var claims map[string]any
 	if err := verified.Claims(&claims); err != nil {
@@ -86,6 +86,23 @@ func (p *Provider) verify(ctx context.Context, token string, idToken bool) (id s
 	}
 	id.Expires = verified.Expiry
 	return id, header.KeyID, nil
+}
+
+// checkAudience tells whether a token is for us. One that is not may well be the
+// fault of the settings, so that the log says what it is for.
+func (p *Provider) checkAudience(has []string, idToken bool) bool {
+	wanted := p.Audience
+	if idToken {
+		wanted = p.ClientID
+	}
+	if slices.Contains(has, wanted) {
+		return true
+	}
+	p.audienceHint.Do(func() {
+		p.Log.Warn("A token of the identity provider is for another audience and was refused. Add the audience at the provider, or set auth-audience to what its tokens have.",
+			"wanted", wanted, "token", clip(strings.Join(has, " ")))
+	})
+	return false
 }
 
 // checkTimes checks when a token is valid. Without an expiry it never is.

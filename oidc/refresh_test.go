@@ -1,6 +1,8 @@
 package oidc
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync"
@@ -17,11 +19,10 @@ func TestRefreshTokenRotates(t *testing.T) {
 	if second.status != http.StatusOK || second.str("refresh_token") == first.str("refresh_token") || second.str("id_token") == "" {
 		t.Fatalf("%d %s", second.status, second.text)
 	}
-	if f.acceptsRefresh(first.str("refresh_token")) {
-		t.Error("the replaced refresh token is still accepted")
-	}
-	if !f.acceptsRefresh(second.str("refresh_token")) {
-		t.Error("the header Refresh must not end the session, nor use up the token")
+	for range 2 {
+		if !f.acceptsRefresh(second.str("refresh_token")) {
+			t.Error("the header Refresh must not end the session, nor use up the token")
+		}
 	}
 	for _, r := range []reply{first, second} {
 		if !f.accepts(r.str("access_token")) {
@@ -33,22 +34,78 @@ func TestRefreshTokenRotates(t *testing.T) {
 	}
 }
 
+// reuses are the ways in which a refresh token can be used again.
+var reuses = map[string]func(*fixture, string){
+	"token endpoint": func(f *fixture, token string) {
+		f.t.Helper()
+		if r := f.renew(token); r.status != 400 || r.str("error") != "invalid_grant" {
+			f.t.Errorf("%d %s", r.status, r.text)
+		}
+	},
+	"header": func(f *fixture, token string) {
+		f.t.Helper()
+		if f.acceptsRefresh(token) {
+			f.t.Error("the token is accepted")
+		}
+	},
+}
+
 func TestReuseEndsTheFamily(t *testing.T) {
+	for name, use := range reuses {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			other := f.login("")
+			first := f.login("")
+			second := f.renew(first.str("refresh_token"))
+			third := f.renew(second.str("refresh_token"))
+			use(f, first.str("refresh_token"))
+			if r := f.renew(third.str("refresh_token")); r.status != 400 || r.str("error") != "invalid_grant" {
+				t.Errorf("the newest token of the family still works: %d %s", r.status, r.text)
+			}
+			if f.accepts(first.str("access_token")) || f.accepts(third.str("access_token")) || f.acceptsRefresh(third.str("refresh_token")) {
+				t.Error("a token of the family is still accepted")
+			}
+			if !f.accepts(other.str("access_token")) || !f.acceptsRefresh(other.str("refresh_token")) {
+				t.Error("another session of the user has ended too")
+			}
+			use(f, first.str("refresh_token"))
+			if len(f.endings) != 1 || f.endings[0].Username != userName || f.endings[0].ClientID != publicID || !f.endings[0].Reused {
+				t.Errorf("told of %+v", f.endings)
+			}
+		})
+	}
+}
+
+func TestMadeUpTokenEndsNothing(t *testing.T) {
 	f := newFixture(t)
-	other := f.login("")
-	first := f.login("")
-	second := f.renew(first.str("refresh_token"))
-	if r := f.renew(first.str("refresh_token")); r.status != 400 || r.str("error") != "invalid_grant" {
-		t.Fatalf("%d %s", r.status, r.text)
+	first, other := f.login(""), f.login("")
+	token := f.renew(first.str("refresh_token")).str("refresh_token")
+	family, secret, _ := strings.Cut(token, ".")
+	otherFamily, otherSecret, _ := strings.Cut(other.str("refresh_token"), ".")
+	changed := []byte(secret)
+	changed[0] ^= 'A' ^ 'B'
+	for _, made := range []string{
+		family + "." + random(secretSize),
+		family + "." + otherSecret,
+		otherFamily + "." + secret,
+		family + "." + string(changed),
+		newRefresh(family, nil),
+		family + "." + random(nonceSize),
+		family + ".",
+		family,
+	} {
+		for name, use := range reuses {
+			use(f, made)
+			if !f.acceptsRefresh(token) || !f.acceptsRefresh(other.str("refresh_token")) {
+				t.Fatalf("%s: the made-up token %s has ended the login", name, made)
+			}
+		}
+		for _, endpoint := range []string{"revoke", "logout"} {
+			f.post(endpoint, "client_id", publicID, "token", made, "refresh_token", made)
+		}
 	}
-	if r := f.renew(second.str("refresh_token")); r.status != 400 || r.str("error") != "invalid_grant" {
-		t.Errorf("the newest token of the family still works: %d %s", r.status, r.text)
-	}
-	if f.accepts(first.str("access_token")) || f.accepts(second.str("access_token")) || f.acceptsRefresh(second.str("refresh_token")) {
-		t.Error("a token of the family is still accepted")
-	}
-	if !f.accepts(other.str("access_token")) || !f.acceptsRefresh(other.str("refresh_token")) {
-		t.Error("another session of the user has ended too")
+	if !f.acceptsRefresh(token) || !f.acceptsRefresh(other.str("refresh_token")) || f.endings != nil {
+		t.Errorf("a made-up token has ended a login: %+v", f.endings)
 	}
 }
 
@@ -189,13 +246,26 @@ func TestEndSessions(t *testing.T) {
 
 func TestStoredSessionHoldsNoToken(t *testing.T) {
 	f := newFixture(t)
-	token := f.login("").str("refresh_token")
+	token := f.renew(f.login("").str("refresh_token")).str("refresh_token")
 	family, secret, _ := strings.Cut(token, ".")
 	for _, s := range f.Sessions.All() {
-		for _, field := range []string{s.ID, s.Hash, s.Username, s.ClientID, s.Scope} {
-			if strings.Contains(field, family) || strings.Contains(field, secret) {
-				t.Errorf("the session holds %q", field)
+		stored, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(stored), family) || strings.Contains(string(stored), secret) {
+			t.Errorf("the session is %s", stored)
+		}
+		// What is stored, put together in any way, is no token.
+		for _, family := range []string{s.ID, base64.RawURLEncoding.EncodeToString(s.Mark)} {
+			for _, made := range []string{family + "." + s.Hash, newRefresh(family, s.Mark)} {
+				if f.acceptsRefresh(made) || f.renew(made).status == http.StatusOK {
+					t.Errorf("%s is accepted", made)
+				}
 			}
 		}
+	}
+	if !f.acceptsRefresh(token) {
+		t.Error("the true token is refused now")
 	}
 }

@@ -10,18 +10,21 @@ import (
 // revoke makes a token invalid (RFC 7009). Both kinds of token end the session
 // they belong to, and all its tokens with it.
 func (i *Issuer) revoke(w http.ResponseWriter, r *http.Request) error {
-	return i.endBy(w, r, "token", http.StatusOK)
-}
-
-// logout ends the session of a refresh token, in the form that Keycloak takes.
-func (i *Issuer) logout(w http.ResponseWriter, r *http.Request) error {
-	return i.endBy(w, r, "refresh_token", http.StatusNoContent)
+	form, err := readForm(w, r)
+	if err != nil {
+		return err
+	}
+	if err := i.endBy(r, form, "token"); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusOK)
+	return nil
 }
 
 // endBy ends the session that the token in a parameter belongs to. A token that
 // is not valid is no error: what the client wants is so already.
-func (i *Issuer) endBy(w http.ResponseWriter, r *http.Request, parameter string, status int) error {
-	client, form, err := i.clientForm(w, r)
+func (i *Issuer) endBy(r *http.Request, form map[string]string, parameter string) error {
+	client, err := i.authenticate(r, form)
 	if err != nil {
 		return err
 	}
@@ -33,15 +36,21 @@ func (i *Issuer) endBy(w http.ResponseWriter, r *http.Request, parameter string,
 	if err != nil {
 		return err
 	}
-	if session != nil {
-		if session.ClientID != client.ID {
-			return invalidGrant("The token belongs to another client.")
-		}
-		if err := i.sessions.end(r.Context(), session.ID); err != nil {
-			return err
-		}
+	if session != nil && session.ClientID != client.ID {
+		return invalidGrant("The token belongs to another client.")
 	}
-	w.WriteHeader(status)
+	return i.end(r.Context(), session)
+}
+
+// end ends a session, if there is one, because its client wants it.
+func (i *Issuer) end(ctx context.Context, session *sluice.Session) error {
+	if session == nil {
+		return nil
+	}
+	if err := i.sessions.end(ctx, session.ID); err != nil {
+		return err
+	}
+	i.tellEnded(ctx, session, false)
 	return nil
 }
 

@@ -2,11 +2,6 @@ package oidc
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"crypto/subtle"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"strings"
 	"sync"
@@ -15,18 +10,11 @@ import (
 	"sluice"
 )
 
-// A refresh token is <family>.<secret>. The id of its session is a hash of the
-// family: access tokens show the id, and who knows only that can't make up a
-// token that looks used before, which would end the session.
-const (
-	familySize = 16
-	secretSize = 32
-)
-
 // sessions is the store of logins.
 type sessions struct {
 	records sluice.Records[sluice.Session]
 	now     func() time.Time
+	reused  func(context.Context, *sluice.Session) // told of sessions that a token ends by being used twice
 
 	mu    sync.Mutex
 	swept time.Time // when dead sessions were last looked for
@@ -40,10 +28,10 @@ func (s *sessions) open(ctx context.Context, session sluice.Session, lifetime ti
 	if err := s.sweep(ctx); err != nil {
 		return nil, "", err
 	}
-	family := random(familySize)
-	token := family + "." + random(secretSize)
+	family, mark := random(familySize), randomBytes(familySize)
+	token := newRefresh(family, mark)
 	session.ID = sessionID(family)
-	session.Hash = hashRefresh(token)
+	session.Hash, session.Mark = hashRefresh(token), mark
 	session.Created = s.now().UTC()
 	session.Expires = session.Created.Add(lifetime)
 	kept, err := s.records.Change(ctx, session.ID, func(_ *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
@@ -52,14 +40,18 @@ func (s *sessions) open(ctx context.Context, session sluice.Session, lifetime ti
 	return kept, token, err
 }
 
-// ofFamily gives the session that a refresh token belongs or once belonged to,
-// or nil.
+// ofFamily gives the session that a refresh token was issued for, be it the
+// valid one or one before; nil if there is none, or the token was never issued.
 func (s *sessions) ofFamily(ctx context.Context, token string) (*sluice.Session, error) {
 	id, ok := parseRefresh(token)
 	if !ok {
 		return nil, nil
 	}
-	return s.get(ctx, id)
+	session, err := s.get(ctx, id)
+	if err != nil || session == nil || !wasIssued(session, token) {
+		return nil, err
+	}
+	return session, nil
 }
 
 // get gives a session that is alive, or nil.
@@ -94,12 +86,27 @@ func (s *sessions) find(ctx context.Context, token string) (*sluice.Session, err
 	return latest, nil
 }
 
+// accept gives the session of a refresh token and does not use it up. If it is
+// not the valid one, the session ends and there is none.
+func (s *sessions) accept(ctx context.Context, token string) (*sluice.Session, error) {
+	session, err := s.ofFamily(ctx, token)
+	if err != nil || session == nil || isCurrent(session, token) {
+		return session, err
+	}
+	var latest *sluice.Session
+	_, err = s.use(ctx, token, func(before sluice.Session) (*sluice.Session, error) {
+		latest = &before
+		return nil, errUnchanged
+	})
+	return latest, err
+}
+
 // rotate replaces a refresh token by a new one. If it is not the valid one of
 // its session, the session ends and there is none.
-func (s *sessions) rotate(ctx context.Context, token string) (*sluice.Session, string, error) {
+func (s *sessions) rotate(ctx context.Context, token string) (session *sluice.Session, renewed string, err error) {
 	family, _, _ := strings.Cut(token, ".")
-	renewed := family + "." + random(secretSize)
-	session, err := s.use(ctx, token, func(before sluice.Session) (*sluice.Session, error) {
+	session, err = s.use(ctx, token, func(before sluice.Session) (*sluice.Session, error) {
+		renewed = newRefresh(family, before.Mark)
 		before.Hash = hashRefresh(renewed)
 		return &before, nil
 	})
@@ -117,20 +124,26 @@ func (s *sessions) refuse(ctx context.Context, token string, reason error) error
 }
 
 // use changes the session of a refresh token if it is the valid one, and ends
-// the session if it is not.
+// the session if it is not. That the token was issued is known by then.
 func (s *sessions) use(ctx context.Context, token string, change func(sluice.Session) (*sluice.Session, error)) (*sluice.Session, error) {
 	id, _ := parseRefresh(token)
+	var reused *sluice.Session
 	session, err := s.records.Change(ctx, id, func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
+		reused = nil
 		switch {
 		case before == nil:
 			return nil, errUnchanged
 		case !isCurrent(before, token):
+			reused = before
 			return nil, nil
 		}
 		return change(*before)
 	})
 	if errors.Is(err, errUnchanged) {
 		return nil, nil
+	}
+	if err == nil && reused != nil {
+		s.reused(ctx, reused)
 	}
 	return session, err
 }
@@ -147,43 +160,4 @@ func (s *sessions) end(ctx context.Context, id string) error {
 		return nil
 	}
 	return err
-}
-
-// parseRefresh gives the id of the session that a refresh token is of.
-func parseRefresh(token string) (id string, ok bool) {
-	family, secret, _ := strings.Cut(token, ".")
-	if !isRandom(family, familySize) || !isRandom(secret, secretSize) {
-		return "", false
-	}
-	return sessionID(family), true
-}
-
-func sessionID(family string) string {
-	hash := sha256.Sum256([]byte(family))
-	return base64.RawURLEncoding.EncodeToString(hash[:familySize])
-}
-
-func hashRefresh(token string) string {
-	hash := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(hash[:])
-}
-
-func isCurrent(s *sluice.Session, token string) bool {
-	return subtle.ConstantTimeCompare([]byte(s.Hash), []byte(hashRefresh(token))) == 1
-}
-
-// random gives a text that nobody can guess.
-func random(size int) string {
-	b := make([]byte, size)
-	_, _ = rand.Read(b) // never fails
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-// isRandom tells whether a text has the form that random gives.
-func isRandom(s string, size int) bool {
-	if len(s) != base64.RawURLEncoding.EncodedLen(size) {
-		return false
-	}
-	_, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	return err == nil
 }

@@ -103,6 +103,7 @@ func (i *Issuer) idClaims(client *sluice.Client, is issue, now, expires time.Tim
 		Claims:          i.registered(is, client.ID, now, expires),
 		Type:            idClaim,
 		AuthorizedParty: client.ID,
+		Session:         is.session.ID, // for a logout
 		AuthTime:        is.session.Created.Unix(),
 	}
 	if hasScope(is.scope, "profile") {

@@ -42,7 +42,7 @@ type answer struct {
 	ExpiresIn        int    `json:"expires_in"`
 	RefreshToken     string `json:"refresh_token,omitempty"`
 	RefreshExpiresIn int    `json:"refresh_expires_in,omitempty"`
-	Scope            string `json:"scope"`
+	Scope            string `json:"scope,omitempty"` // no scope has no form
 	IDToken          string `json:"id_token,omitempty"`
 }
 

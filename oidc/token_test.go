@@ -37,8 +37,10 @@ func TestPasswordGrantAnswersTokens(t *testing.T) {
 	if err != nil || renewed != "" || id.Username != userName || id.ClientID != publicID || id.Roles != nil {
 		t.Errorf("refresh token gives %+v, %q, %v", id, renewed, err)
 	}
-	if r := f.login(""); r.body["id_token"] != nil || r.body["scope"] != "" {
-		t.Errorf("without scope the answer is %s", r.text)
+	for _, scope := range []string{"", "unheard-of"} {
+		if r := f.login(scope); r.body["id_token"] != nil || r.body["scope"] != nil {
+			t.Errorf("without a scope the answer is %s", r.text)
+		}
 	}
 }
 
@@ -169,7 +171,7 @@ func TestWrongPathsAndMethods(t *testing.T) {
 		{http.MethodPost, "/.well-known/openid-configuration", 405, "GET, HEAD"},
 		{http.MethodGet, protocol + "/revoke", 405, "POST"},
 		{http.MethodGet, protocol + "/introspect", 405, "POST"},
-		{http.MethodGet, protocol + "/logout", 405, "POST"},
+		{http.MethodPut, protocol + "/logout", 405, "GET, POST"},
 		{http.MethodGet, protocol + "/auth", 404, ""},
 		{http.MethodPost, "/../other" + protocol + "/token", 404, ""},
 		{http.MethodGet, "/../Default/.well-known/openid-configuration", 404, ""},

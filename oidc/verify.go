@@ -3,6 +3,8 @@ package oidc
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
+	"strings"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
@@ -57,7 +59,7 @@ func (i *Issuer) verify(ctx context.Context, token string) (*verified, error) {
 	}
 	switch {
 	case err == nil && !known:
-		i.verified.put(id, v, v.Expiry.Time().Add(leeway), i.now())
+		i.verified.put(id, v, v.Expiry.Time(), i.now())
 	case err != nil && known:
 		i.verified.drop(id)
 	}
@@ -77,15 +79,36 @@ func (i *Issuer) checkSession(ctx context.Context, v *verified) error {
 	return err
 }
 
-// checkToken checks signature and claims. Only alg, kid and typ of the header
-// count: a key that the token brings along, or says where to find, is ignored.
+// checkToken checks signature and claims. The leeway is for a node whose clock
+// is behind the one that issued the token: an expired token is refused at once.
 func (i *Issuer) checkToken(ctx context.Context, token string) (*verified, error) {
-	parsed, err := jwt.ParseSigned(token, []jose.SignatureAlgorithm{jose.ES256})
+	v, err := i.open(ctx, token, accessType)
+	if err != nil {
+		return nil, err
+	}
+	if v.Expiry == nil || v.NotBefore == nil || v.IssuedAt == nil || v.Subject == "" {
+		return nil, notAccepted()
+	}
+	expected := jwt.Expected{Issuer: i.url, AnyAudience: jwt.Audience{Audience}, Time: i.now()}
+	if err := v.ValidateWithLeeway(expected, leeway); err != nil {
+		return nil, notAccepted().Because(err)
+	}
+	if !i.now().Before(v.Expiry.Time()) {
+		return nil, notAccepted().Because(jwt.ErrExpired)
+	}
+	return v, nil
+}
+
+// open checks the signature of a token of ours that has the given type. Only
+// alg, kid and typ of the header count: a key that the token brings along, or
+// says where to find, is ignored.
+func (i *Issuer) open(ctx context.Context, token, kind string) (*verified, error) {
+	parsed, err := parseJWT(token, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil {
 		return nil, notAccepted().Because(err)
 	}
 	header := parsed.Headers[0]
-	if header.ExtraHeaders[jose.HeaderType] != accessType {
+	if header.ExtraHeaders[jose.HeaderType] != kind {
 		return nil, notAccepted()
 	}
 	key, err := i.keys.find(ctx, header.KeyID)
@@ -99,14 +122,18 @@ func (i *Issuer) checkToken(ctx context.Context, token string) (*verified, error
 	if err := parsed.Claims(key.public, &v.claims); err != nil {
 		return nil, notAccepted().Because(err)
 	}
-	if v.Expiry == nil || v.NotBefore == nil || v.IssuedAt == nil || v.Subject == "" {
-		return nil, notAccepted()
-	}
-	expected := jwt.Expected{Issuer: i.url, AnyAudience: jwt.Audience{Audience}, Time: i.now()}
-	if err := v.ValidateWithLeeway(expected, leeway); err != nil {
-		return nil, notAccepted().Because(err)
-	}
 	return v, nil
+}
+
+// parseJWT reads a signed JWT. Its parts must be encoded in the one canonical
+// way: else who has a token could write others that mean the same.
+func parseJWT(token string, algorithms []jose.SignatureAlgorithm) (*jwt.JSONWebToken, error) {
+	for part := range strings.SplitSeq(token, ".") {
+		if _, ok := decodeCanonical(part); !ok {
+			return nil, errors.New("a part of the token is not in canonical base64")
+		}
+	}
+	return jwt.ParseSigned(token, algorithms)
 }
 
 // notAccepted is the same for every fault of a token.

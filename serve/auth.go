@@ -20,12 +20,15 @@ func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, h
 	a := &iam.Authenticator{Directory: directory, Realm: s.cfg.Namespace}
 	if s.cfg.AuthIssuer != "" {
 		provider := oidc.NewProvider(oidc.ProviderOptions{
-			Issuer:       s.cfg.AuthIssuer,
-			ClientID:     s.cfg.AuthClientID,
-			ClientSecret: s.cfg.AuthClientSecret,
-			Audience:     s.cfg.AuthAudience,
-			RolesClaim:   s.cfg.AuthRolesClaim,
+			Issuer:        s.cfg.AuthIssuer,
+			ClientID:      s.cfg.AuthClientID,
+			ClientSecret:  s.cfg.AuthClientSecret,
+			Audience:      s.cfg.AuthAudience,
+			RolesClaim:    s.cfg.AuthRolesClaim,
+			UsernameClaim: s.cfg.AuthUsernameClaim,
+			Log:           s.opts.Log,
 		})
+		directory.External = true
 		a.Tokens = provider
 		a.Login = func(ctx context.Context, username, password, address string) (sluice.User, error) {
 			return directory.Throttled(ctx, username, address, func() (sluice.User, error) {
@@ -49,6 +52,9 @@ func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, h
 		Rotation:   s.cfg.KeyRotation,
 		Observe: func(ctx context.Context, login oidc.Login) {
 			directory.NoteLogin(ctx, login.Grant, login.ClientID, login.Username, login.Address, login.Outcome == oidc.Granted, login.Outcome)
+		},
+		Ended: func(ctx context.Context, e oidc.Ending) {
+			directory.NoteLogout(ctx, e.Username, e.ClientID, e.Address, e.Reused)
 		},
 		Log: s.opts.Log,
 	})

@@ -31,6 +31,8 @@ func TestAuthentication(t *testing.T) {
 		{"an empty header", []string{""}, 401, "authorization-invalid"},
 		{"another scheme", []string{"Digest x"}, 401, "authorization-invalid"},
 		{"a token nobody issued", []string{"Bearer x"}, 401, "invalid_token"},
+		{"a refresh token nobody issued", []string{"Refresh x"}, 401, "invalid_token"},
+		{"a very long token", []string{"Bearer " + strings.Repeat("x", 9000)}, 401, "authorization-invalid"},
 		{"two headers", []string{basic("admin", adminPassword), basic("admin", adminPassword)}, 400, "authorization-ambiguous"},
 	}
 	for _, test := range tests {

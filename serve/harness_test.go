@@ -219,7 +219,7 @@ func header(name, value string) func(*http.Request) {
 func asAdmin(r *http.Request) { r.SetBasicAuth("admin", adminPassword) }
 
 // command runs a command as the admin, with parameters as JSON.
-func (s *service) command(name string, params map[string]any) answer {
+func (s *service) command(name string, params map[string]any, alterations ...func(*http.Request)) answer {
 	s.t.Helper()
 	if params == nil {
 		params = map[string]any{}
@@ -228,7 +228,7 @@ func (s *service) command(name string, params map[string]any) answer {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return s.send("POST", "/api/v3/command/"+name, bytes.NewReader(content), asAdmin, header("Content-Type", "application/json"))
+	return s.send("POST", "/api/v3/command/"+name, bytes.NewReader(content), append([]func(*http.Request){asAdmin, header("Content-Type", "application/json")}, alterations...)...)
 }
 
 // A hook is a webhook as webhook.put answers it.

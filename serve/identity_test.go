@@ -1,10 +1,13 @@
 package serve_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // token asks the token endpoint of a service.
@@ -90,6 +93,54 @@ func TestClientCredentials(t *testing.T) {
 	s.whoami("Bearer "+tokens["access_token"].(string)).wantProblem(t, 401, "invalid_token")
 }
 
+// TestTheEndOfALoginIsAudited: a stolen refresh token ends the login wherever it
+// is used again, and the audit log tells.
+func TestTheEndOfALoginIsAudited(t *testing.T) {
+	s := start(t)
+	logout := func(refresh string) answer {
+		return s.send("POST", "/auth/realms/default/protocol/openid-connect/logout",
+			strings.NewReader(url.Values{"client_id": {"sluice"}, "refresh_token": {refresh}}.Encode()), header("Content-Type", "application/x-www-form-urlencoded"))
+	}
+	_, refresh := s.login()
+	logout(refresh).wantStatus(t, 204)
+	_, old := s.login()
+	renewed := s.token(url.Values{"grant_type": {"refresh_token"}, "client_id": {"sluice"}, "refresh_token": {old}}).wantStatus(t, 200).object(t)
+	s.whoami("Refresh "+old).wantProblem(t, 401, "invalid_token")
+	s.whoami("Refresh "+renewed["refresh_token"].(string)).wantProblem(t, 401, "invalid_token")
+	s.whoami("Bearer "+renewed["access_token"].(string)).wantProblem(t, 401, "invalid_token")
+
+	var got []string
+	for _, command := range []string{"logout", "login"} {
+		page := s.command("audit.get", map[string]any{"command": command}).wantStatus(t, 200).object(t)
+		for _, item := range page["items"].([]any) {
+			e := item.(map[string]any)
+			got = append(got, fmt.Sprint(e["username"], " ", e["command"], " ", e["target"], " ", e["outcome"], " ", e["code"], " ", e["address"]))
+		}
+	}
+	want := []string{
+		"admin logout sluice refused token-reused 127.0.0.1",
+		"admin logout sluice allowed <nil> 127.0.0.1",
+		" login bearer refused invalid_token 127.0.0.1",
+		" login refresh refused invalid_token 127.0.0.1",
+		" login refresh refused invalid_token 127.0.0.1",
+		"admin login sluice allowed <nil> 127.0.0.1",
+		"admin login sluice allowed <nil> 127.0.0.1",
+		"admin login sluice allowed <nil> 127.0.0.1",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestRolesWarnOfPermissionsThatAllowNothing: the commands that there are count.
+func TestRolesWarnOfPermissionsThatAllowNothing(t *testing.T) {
+	s := start(t)
+	role := s.command("iam.role.put", map[string]any{"role": "ops", "permissions": "webhook.get,server.*,webhook.gett"}).wantStatus(t, 200).object(t)
+	if warnings, _ := role["warnings"].([]any); len(warnings) != 1 || !strings.Contains(warnings[0].(string), "webhook.gett") {
+		t.Errorf("the warnings are %v", role["warnings"])
+	}
+}
+
 // TestAnExternalProvider: one service trusts the issuer of another one.
 func TestAnExternalProvider(t *testing.T) {
 	provider := start(t)
@@ -118,6 +169,36 @@ func TestAnExternalProvider(t *testing.T) {
 	}
 	s.send("GET", "/api/v3/command/iam.whoami", nil, func(r *http.Request) { r.SetBasicAuth("ada", "wrong") }).wantProblem(t, 401, "authorization-invalid")
 	s.send("POST", "/auth/realms/default/protocol/openid-connect/token", nil).wantProblem(t, 404, "not-found")
+
+	provider.command("iam.user.put", map[string]any{"username": "root", "password": "correct horse", "roles": "admin"}).wantStatus(t, 200)
+	asRoot := func(name string, params map[string]any) answer {
+		return s.command(name, params, func(r *http.Request) { r.SetBasicAuth("root", "correct horse") })
+	}
+	for name, params := range map[string]map[string]any{
+		"iam.user.put":      {"username": "eve", "password": "correct horse", "roles": "admin"},
+		"iam.user.get":      {},
+		"iam.user.delete":   {"username": "ada"},
+		"iam.client.put":    {"clientId": "ci"},
+		"iam.client.get":    {},
+		"iam.client.delete": {"clientId": "relay"},
+		"iam.password.set":  {"password": "another one", "current": "correct horse"},
+	} {
+		asRoot(name, params).wantProblem(t, 409, "external-users")
+	}
+	asRoot("iam.role.put", map[string]any{"role": "developer", "permissions": "iam.whoami"}).wantStatus(t, 200)
+	for _, name := range []string{"iam.role.get", "iam.whoami", "audit.get"} {
+		asRoot(name, nil).wantStatus(t, 200)
+	}
+	s.send("GET", "/api/v3/command/webhook.get", nil, basic).wantProblem(t, 403, "forbidden") // the role counts at once
+
+	// A refusal that is remembered counts as well: it is no way around the throttle.
+	guess := func(password string) answer {
+		return s.send("GET", "/api/v3/command/iam.whoami", nil, func(r *http.Request) { r.SetBasicAuth("root", password) })
+	}
+	for range 5 {
+		guess("guess").wantProblem(t, 401, "authorization-invalid")
+	}
+	guess("correct horse").wantProblem(t, 429, "too-many-logins")
 
 	provider.stop()
 	s.send("GET", "/api/v3/command/iam.whoami", nil, basic).wantStatus(t, 200) // from the cache

@@ -47,15 +47,17 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 		}
 		return
 	}
+	username := iam.AdminName
 	switch {
 	case s.cfg.AuthIssuer != "":
-		return // users are the provider's
+		username = "<username>"
+		fmt.Fprintf(out, "users are those of %s\n", s.cfg.AuthIssuer)
 	case password != "":
 		fmt.Fprintf(out, "user %s has the password %s (shown this once)\n", iam.AdminName, password)
 	case !created && s.opts.AdminPassword != "":
 		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD is not used: there is a user %s already, with a password of its own\n", iam.AdminName)
 	}
-	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", iam.AdminName, s.baseURL)
+	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", username, s.baseURL)
 }
 
 // tune sets the runtime for many short calls beside system calls that block,

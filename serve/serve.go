@@ -106,15 +106,17 @@ func (s *Server) engineOptions() jetstream.Options {
 	return opts
 }
 
-// Commands lists every command of the service.
+// Commands lists every command of the service. The directory learns their names.
 func Commands(cfg config.Config, baseURL string, engine *jetstream.Engine, directory *iam.Directory, receiver *webhook.Receiver) command.Set {
-	return command.NewSet(
+	set := command.NewSet(
 		directory.Note,
 		webhook.Commands(engine.Webhooks(), baseURL, receiver),
 		event.Commands(engine.Events(), engine.Events(), cfg.Namespace),
 		iam.Commands(directory),
 		[]command.Command{infoCommand(cfg.Namespace, engine.Describe)},
 	)
+	directory.CommandNames = set.Names
+	return set
 }
 
 func (s *Server) newAPI() *api.API {

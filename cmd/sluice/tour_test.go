@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,17 +27,71 @@ func TestTheDocumentsWork(t *testing.T) {
 			cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=tour")
 			r := start(t, cmd)
 			defer r.stop(t, syscall.SIGTERM)
-			walk(t, string(content), r.url)
+			walk(t, string(content), "http://127.0.0.1:8080", r.url)
 		})
 	}
 }
 
 var fence = regexp.MustCompile("(?s)```(\\w+)\n(.*?)```")
 
-// walk runs the blocks of a document that talk to a server.
-func walk(t *testing.T, document, url string) {
+// TestTheDocumentedProviderWorks: what the document says of an external provider
+// is executed with a real one.
+func TestTheDocumentedProviderWorks(t *testing.T) {
+	if os.Getenv("TEST_DEX") == "" {
+		t.Skip("Dex was not tried: building it takes minutes. Set TEST_DEX=1 to do so.")
+	}
+	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "authenticating.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := strings.ReplaceAll(string(content), "http://127.0.0.1:5556/dex", startDex(t))
+	flags := regexp.MustCompile(`(SLUICE_\S+) sluice (serve --listen 127\.0\.0\.1):8081 ([^` + "`" + `]*)`).FindStringSubmatch(document)
+	if flags == nil {
+		t.Fatal("the document does not say how to start the server")
+	}
+	cmd := sluice(t, strings.Fields(flags[2]+":0 "+strings.ReplaceAll(flags[3], "\\\n", " "))...)
+	cmd.Env = append(cmd.Env, flags[1])
+	r := start(t, cmd)
+	defer r.stop(t, syscall.SIGTERM)
+	walk(t, document, "http://127.0.0.1:8081", r.url)
+}
+
+// startDex builds and runs the provider of the document.
+func startDex(t *testing.T) (issuer string) {
 	t.Helper()
-	const address = "http://127.0.0.1:8080"
+	program := filepath.Join(t.TempDir(), "dextest")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
+	build.Dir = filepath.Join("..", "..", "oidc", "dextest")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("can't build Dex: %v\n%s", err, out)
+	}
+	dex := exec.Command(program, "127.0.0.1:0")
+	stop, err := dex.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := dex.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dex.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = stop.Close() // it ends when its input does
+		_ = dex.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("Dex does not start: %v", err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// walk runs the blocks of a document that talk to the server at address, which
+// is at url here.
+func walk(t *testing.T, document, address, url string) {
+	t.Helper()
 	script, dir, ran := "", t.TempDir(), 0
 	blocks := fence.FindAllStringSubmatch(document, -1)
 	for i, block := range blocks {

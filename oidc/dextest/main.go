@@ -1,6 +1,7 @@
 // Command dextest runs Dex, an OpenID provider that others wrote, for the tests
 // of package oidc. It is a module of its own, so that nothing of Dex comes into
-// the service. It prints the issuer's URL and serves until its input ends.
+// the service. It listens on the address that is its argument, or on any port,
+// prints the issuer's URL and serves until its input ends.
 package main
 
 import (
@@ -33,7 +34,11 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address := "127.0.0.1:0"
+	if len(os.Args) > 1 {
+		address = os.Args[1]
+	}
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}

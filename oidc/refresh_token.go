@@ -1,0 +1,94 @@
+package oidc
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+
+	"sluice"
+)
+
+// A refresh token is <family>.<secret>. The id of its session is a hash of the
+// family, so that access tokens, which show the id, don't give the family away.
+// The secret is random bytes and a mark of them, made with a key that the
+// session holds. Which token is valid is known by its hash; the mark tells those
+// that were valid once, whose use ends the session, from those that someone made
+// up, which must not.
+const (
+	familySize = 16
+	nonceSize  = 32
+	markSize   = 16
+	secretSize = nonceSize + markSize
+)
+
+// newRefresh makes a refresh token.
+func newRefresh(family string, key []byte) string {
+	nonce := randomBytes(nonceSize)
+	return family + "." + base64.RawURLEncoding.EncodeToString(append(nonce, markOf(key, family, nonce)...))
+}
+
+func markOf(key []byte, family string, nonce []byte) []byte {
+	h := hmac.New(sha256.New, key)
+	h.Write([]byte(family))
+	h.Write(nonce)
+	return h.Sum(nil)[:markSize]
+}
+
+// wasIssued tells whether a refresh token is or was one of the session.
+func wasIssued(s *sluice.Session, token string) bool {
+	family, encoded, _ := strings.Cut(token, ".")
+	secret, ok := decodeCanonical(encoded)
+	return ok && len(secret) == secretSize && hmac.Equal(secret[nonceSize:], markOf(s.Mark, family, secret[:nonceSize]))
+}
+
+// isCurrent tells whether a refresh token is the valid one of the session.
+func isCurrent(s *sluice.Session, token string) bool {
+	return subtle.ConstantTimeCompare([]byte(s.Hash), []byte(hashRefresh(token))) == 1
+}
+
+func hashRefresh(token string) string {
+	hash := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(hash[:])
+}
+
+// parseRefresh gives the id of the session that a refresh token is of.
+func parseRefresh(token string) (id string, ok bool) {
+	family, secret, _ := strings.Cut(token, ".")
+	if !isRandom(family, familySize) || !isRandom(secret, secretSize) {
+		return "", false
+	}
+	return sessionID(family), true
+}
+
+func sessionID(family string) string {
+	hash := sha256.Sum256([]byte(family))
+	return base64.RawURLEncoding.EncodeToString(hash[:familySize])
+}
+
+// random gives a text that nobody can guess.
+func random(size int) string {
+	return base64.RawURLEncoding.EncodeToString(randomBytes(size))
+}
+
+func randomBytes(size int) []byte {
+	b := make([]byte, size)
+	_, _ = rand.Read(b) // never fails
+	return b
+}
+
+// isRandom tells whether a text has the form that random gives.
+func isRandom(s string, size int) bool {
+	decoded, ok := decodeCanonical(s)
+	return ok && len(decoded) == size
+}
+
+// decodeCanonical decodes base64 that is written in the one canonical way: no
+// line breaks, and no loose bits at the end.
+func decodeCanonical(s string) ([]byte, bool) {
+	decoded, err := base64.RawURLEncoding.DecodeString(s)
+	return decoded, err == nil && base64.RawURLEncoding.EncodeToString(decoded) == s
+}
