@@ -189,17 +189,17 @@ func pattern(source string) (*regexp.Regexp, int, error) {
 
 // patternSize counts the parts of a pattern once its repetitions are written out.
 func patternSize(tree *syntax.Regexp) int {
-	size := 1 + len(tree.Rune0) + len(tree.Sub)
-	if tree.Op == syntax.OpLiteral {
-		size += len(tree.Rune)
-	}
+	size := 0
 	for _, sub := range tree.Sub {
 		size += patternSize(sub)
 	}
-	if tree.Op == syntax.OpRepeat {
+	switch tree.Op {
+	case syntax.OpLiteral:
+		return len(tree.Rune)
+	case syntax.OpRepeat:
 		size *= max(tree.Min, tree.Max, 1)
 	}
-	return size
+	return size + 1
 }
 
 // matches pays for the worst case: every byte against every part.

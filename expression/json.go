@@ -31,11 +31,15 @@ func (f *frame) text(v any) (string, error) {
 
 // json gives a value as compact JSON with its keys in order.
 func (f *frame) json(v any) (string, error) {
-	b, err := f.appendJSON(nil, v, 0)
+	b, err := f.appendJSON(f.buffer[:0], v, 0)
 	if err != nil {
 		return "", err
 	}
-	return string(b), f.makeText(len(b))
+	f.buffer = b
+	if err := f.makeText(len(b)); err != nil {
+		return "", err
+	}
+	return string(b), nil
 }
 
 func (f *frame) appendJSON(b []byte, v any, depth int) ([]byte, error) {
@@ -71,11 +75,16 @@ func (f *frame) appendJSON(b []byte, v any, depth int) ([]byte, error) {
 	return sluice.AppendJSONString(b, text), err
 }
 
-// appendText refuses a text early that would outgrow the limit: one byte may
-// take six.
+// appendText refuses a text early that would outgrow the limit.
 func appendText(f *frame, b []byte, text string) ([]byte, error) {
-	if len(b)+len(text) > MaxValue {
-		return nil, f.makeText(len(b) + len(text))
+	size := len(b) + len(text)
+	for i := range len(text) {
+		if text[i] < ' ' {
+			size += len(`\u0000`) - 1
+		}
+	}
+	if size > MaxValue {
+		return nil, f.makeText(size)
 	}
 	return sluice.AppendJSONString(b, text), f.read(len(text))
 }
@@ -165,7 +174,8 @@ func (f *frame) fromJSON(text string) (any, error) {
 	if err := f.makeItems(items); err != nil {
 		return nil, err
 	}
-	if err := f.makeText(len(text)); err != nil {
+	const bytesPerDecoder = 1 << 10
+	if err := f.makeText(len(text) + bytesPerDecoder); err != nil {
 		return nil, err
 	}
 	decoder := json.NewDecoder(strings.NewReader(text))

@@ -26,6 +26,7 @@ type frame struct {
 	steps     int
 	memory    int
 	variables []any
+	buffer    []byte // JSON is made in it
 	cursor
 }
 

@@ -110,9 +110,9 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
 	return nil, fail("%s is %s and has no members", label(node.Node), describe(owner))
 }
 
-// characters counts the characters of a text.
+// characters counts the characters of a text and pays for cutting it.
 func characters(f *frame, text string) (int, error) {
-	return utf8.RuneCountInString(text), f.read(len(text))
+	return utf8.RuneCountInString(text), f.read(2 * len(text))
 }
 
 // part cuts a text at characters, never within one.

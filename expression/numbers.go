@@ -95,6 +95,7 @@ func (f *frame) numbersIn(found, values []any, depth int) ([]any, error) {
 	if err := f.makeItems(len(values)); err != nil {
 		return nil, err
 	}
+	found = slices.Grow(found, len(values))
 	for _, v := range values {
 		v, err := f.known(v)
 		if err != nil {

@@ -188,6 +188,9 @@ func filter(l *loop) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		if yes && len(list) == MaxItems {
+			return nil, l.makeItems(MaxItems + 1)
+		}
 		if yes {
 			list = append(list, item)
 		}

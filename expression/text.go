@@ -72,7 +72,10 @@ func letters(change func(s string) string) func(f *frame, args []any) (any, erro
 			return nil, err
 		}
 		changed := change(s)
-		return changed, f.makeText(max(0, len(changed)-len(s)))
+		if len(changed) > MaxValue {
+			return nil, f.makeText(len(changed))
+		}
+		return changed, f.allocate(max(0, len(changed)-len(s)))
 	}
 }
 
@@ -113,7 +116,10 @@ func replace(f *frame, args []any) (any, error) {
 	if err := f.makeText(len(s) + count*max(0, len(replacement)-len(old))); err != nil {
 		return nil, err
 	}
-	return strings.Replace(s, old, replacement, n), f.spend(count / 8)
+	if err := f.spend(count/8 + len(s)/bytesPerStep); err != nil {
+		return nil, err
+	}
+	return strings.Replace(s, old, replacement, n), nil
 }
 
 func repeat(f *frame, args []any) (any, error) {

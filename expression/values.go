@@ -2,8 +2,10 @@ package expression
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -104,31 +106,42 @@ func (p *plainer) grow(bytes int) error {
 	return nil
 }
 
+// enter counts a list or object with that many items.
+func (p *plainer) enter(items int) error {
+	if err := p.grow(1); err != nil {
+		return err
+	}
+	return p.spend(items)
+}
+
 func (p *plainer) value(v any, depth int) (plain any, changed bool, err error) {
 	if depth > MaxDepth {
 		return nil, false, tooDeep()
 	}
-	if err := p.grow(1); err != nil {
-		return nil, false, err
-	}
-	switch v := v.(type) {
+	switch typed := v.(type) {
 	case nil, bool, int:
-		return v, false, nil
+		return v, false, p.grow(1)
 	case string:
-		return v, false, p.grow(len(v))
+		return v, false, p.grow(len(typed))
 	case json.Number:
-		return v, false, p.grow(len(v))
+		return v, false, p.grow(len(typed))
 	case float64:
-		_, err := finite(v)
+		_, err := finite(typed)
 		return v, false, err
 	case []any:
-		return p.list(v, depth)
+		if copied, err := p.list(typed, depth); copied != nil || err != nil {
+			return copied, true, err
+		}
+		return v, false, nil
 	case map[string]any:
-		return p.object(v, depth)
+		if copied, err := p.object(typed, depth); copied != nil || err != nil {
+			return copied, true, err
+		}
+		return v, false, nil
 	case time.Time:
-		return v.Format(time.RFC3339Nano), true, nil
+		return typed.Format(time.RFC3339Nano), true, nil
 	case time.Duration:
-		return v.String(), true, nil
+		return typed.String(), true, nil
 	}
 	if v, err = p.known(v); err != nil {
 		return nil, false, err
@@ -137,63 +150,55 @@ func (p *plainer) value(v any, depth int) (plain any, changed bool, err error) {
 	return plain, true, err
 }
 
-func (p *plainer) list(list []any, depth int) (any, bool, error) {
-	out := list
-	if err := p.spend(len(list)); err != nil {
-		return nil, false, err
+// list gives a copy of the list if anything in it has to change, else nil.
+func (p *plainer) list(list []any, depth int) (copied []any, err error) {
+	if err := p.enter(len(list)); err != nil {
+		return nil, err
 	}
-	copied := false
 	for i, item := range list {
 		plain, changed, err := p.value(item, depth+1)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if !changed {
 			continue
 		}
-		if !copied {
-			if err := p.allocate(16 * len(list)); err != nil {
-				return nil, false, err
+		if copied == nil {
+			if err := p.makeItems(len(list)); err != nil {
+				return nil, err
 			}
-			out, copied = append([]any(nil), list...), true
+			copied = slices.Clone(list)
 		}
-		out[i] = plain
+		copied[i] = plain
 	}
-	return out, copied, nil
+	return copied, nil
 }
 
-func (p *plainer) object(object map[string]any, depth int) (any, bool, error) {
-	var replaced map[string]any
-	if err := p.spend(len(object)); err != nil {
-		return nil, false, err
+// object gives a copy of the object if anything in it has to change, else nil.
+func (p *plainer) object(object map[string]any, depth int) (copied map[string]any, err error) {
+	if err := p.enter(len(object)); err != nil {
+		return nil, err
 	}
 	for key, item := range object {
 		if err := p.grow(len(key)); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		plain, changed, err := p.value(item, depth+1)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		if changed {
-			if replaced == nil {
-				replaced = make(map[string]any)
+		if !changed {
+			continue
+		}
+		if copied == nil {
+			if err := p.makeItems(2 * len(object)); err != nil {
+				return nil, err
 			}
-			replaced[key] = plain
+			copied = maps.Clone(object)
 		}
+		copied[key] = plain
 	}
-	if replaced == nil {
-		return object, false, nil
-	}
-	if err := p.allocate(32 * len(object)); err != nil {
-		return nil, false, err
-	}
-	for key, item := range object {
-		if _, ok := replaced[key]; !ok {
-			replaced[key] = item
-		}
-	}
-	return replaced, true, nil
+	return copied, nil
 }
 
 func tooDeep() error {
