@@ -18,6 +18,7 @@ var rooms = map[string][]string{
 	".":            {},
 	"command":      {"."},
 	"config":       {},
+	"expression":   {"."},
 	"body":         {"."},
 	"throttle":     {},
 	"webhook":      {".", "command", "body", "throttle"},

@@ -46,7 +46,7 @@ func (s Set) Nearest(name string) string {
 	for i, c := range s.commands {
 		names[i] = c.Name
 	}
-	return nearest(name, names)
+	return sluice.Nearest(name, names)
 }
 
 func byName(a, b Command) int { return strings.Compare(a.Name, b.Name) }
