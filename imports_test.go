@@ -24,6 +24,7 @@ var rooms = map[string][]string{
 	"webhook":      {".", "command", "body", "throttle"},
 	"iam":          {".", "command", "throttle"},
 	"jetstream":    {"."},
+	"pipeline":     {".", "command", "expression"},
 	"oidc":         {"."},
 	"oidc/dextest": {},
 	"api":          {".", "command", "body", "throttle"},
