@@ -86,7 +86,7 @@ func unknown(params []Param, name string) error {
 		names[i] = p.Name
 	}
 	hint := "it takes no parameters"
-	if near := nearest(name, names); near != "" {
+	if near := sluice.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	} else if len(names) > 0 {
 		hint = "it takes " + strings.Join(names, ", ")

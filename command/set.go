@@ -50,6 +50,6 @@ func (s Set) Names() []string {
 }
 
 // Nearest gives the name a caller may have meant, or "".
-func (s Set) Nearest(name string) string { return nearest(name, s.Names()) }
+func (s Set) Nearest(name string) string { return sluice.Nearest(name, s.Names()) }
 
 func byName(a, b Command) int { return strings.Compare(a.Name, b.Name) }

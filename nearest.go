@@ -1,10 +1,10 @@
-package command
+package sluice
 
 import "strings"
 
-// nearest gives the candidate with the smallest edit distance to name, if it
-// is close enough to be a slip.
-func nearest(name string, candidates []string) string {
+// Nearest gives the candidate with the smallest edit distance to name if it is
+// close enough to be a slip, else nothing.
+func Nearest(name string, candidates []string) string {
 	const longest = 64 // no name of ours is longer: bounds the work on hostile input
 	if len(name) > longest {
 		return ""

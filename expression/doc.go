@@ -1,0 +1,12 @@
+// Package expression compiles and runs the expressions of pipelines: texts
+// with #{…} or ${…} in them. The language is that of expr-lang, whose parser
+// is used; it is run here, not by expr-lang's machine, because every operation
+// must be bounded: authors are trusted half, payloads not at all, and a machine
+// without a limit on its steps could be held by one expression for hours.
+//
+// An expression works on values as JSON has them: nil, bool, int, float64,
+// string, []any, map[string]any, and json.Number for a number that neither int
+// nor float64 holds. Values are shared, never copied: treat them as read-only.
+//
+// The list of operators and built-in functions is testdata/language.golden.
+package expression

@@ -1,0 +1,79 @@
+package expression
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/file"
+
+	"sluice"
+)
+
+const (
+	longestSnippet = 60
+	longestMessage = 300
+)
+
+// SyntaxError is a mistake in a text, found before it is run.
+type SyntaxError struct {
+	Offset  int    // where in the text, in bytes
+	Message string // one line for the author
+}
+
+// Error gives the message with its place.
+func (e *SyntaxError) Error() string {
+	return "at " + strconv.Itoa(e.Offset) + ": " + e.Message
+}
+
+// parseError turns the library's error into one of ours.
+func parseError(source string, err error) error {
+	found, ok := errors.AsType[*file.Error](err)
+	if !ok {
+		return &SyntaxError{Message: "The expression can't be read."}
+	}
+	message := oneLine(strings.TrimSuffix(found.Message, "."), longestMessage)
+	offset := byteOffset(source, found.Location)
+	switch {
+	case strings.TrimSpace(source) == "":
+		message = "the expression is empty"
+	case message == "unexpected token EOF":
+		message, offset = "the expression ends too early", len(source)
+	case strings.HasPrefix(message, "compilation failed: "):
+		message = "the expression has more than " + strconv.Itoa(MaxNodes) + " parts; do it in several steps"
+	}
+	return &SyntaxError{Offset: offset, Message: strings.ToUpper(message[:1]) + message[1:] + "."}
+}
+
+// failed makes the error of a run.
+func (p *program) failed(err error) error {
+	e := sluice.Errorf(sluice.Invalid, "expression-failed", "The expression %s failed: %s.",
+		oneLine(p.source, longestSnippet), strings.TrimSuffix(err.Error(), "."))
+	if called, ok := errors.AsType[*callError](err); ok {
+		if cause, ok := errors.AsType[*sluice.Error](called.err); ok {
+			e.Kind = cause.Kind
+		}
+		return e.Because(called.err)
+	}
+	return e
+}
+
+// oneLine gives a text with its control characters escaped, cut to a length in
+// characters.
+func oneLine(text string, longest int) string {
+	text = strings.TrimSpace(text)
+	if cut := part(text, 0, longest+1); len(cut) < len(text) || utf8.RuneCountInString(cut) > longest {
+		text = part(text, 0, longest-1) + "…"
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRuneToASCII(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
+}

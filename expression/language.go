@@ -1,0 +1,169 @@
+package expression
+
+import (
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+
+	"sluice"
+)
+
+// Function is a function that expressions can call. What it gets and gives is
+// bounded; what it does meanwhile is for itself to bound.
+type Function func(args ...any) (any, error)
+
+// Language compiles expressions: it knows the functions there are.
+type Language struct {
+	functions map[string]Function
+	names     []string // of the functions, in order
+	callable  []string // these and the built-in ones, for hints
+}
+
+var functionName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9]*(\.[a-zA-Z][a-zA-Z0-9]*)+$`)
+
+// NewLanguage makes a language with functions under dotted names such as
+// convert.fromBase64. It panics on a name that can't be called.
+func NewLanguage(functions map[string]Function) *Language {
+	l := &Language{functions: functions, names: slices.Sorted(maps.Keys(functions))}
+	for _, name := range l.names {
+		group, _, _ := strings.Cut(name, ".")
+		_, isObject := objects[group]
+		if !functionName.MatchString(name) || isObject || functions[name] == nil {
+			panic("expression: bad function " + name)
+		}
+	}
+	l.callable = append(l.callable, "secret")
+	l.callable = append(l.callable, l.names...)
+	l.callable = append(l.callable, slices.Sorted(maps.Keys(builtins))...)
+	l.callable = append(l.callable, slices.Sorted(maps.Keys(predicates))...)
+	return l
+}
+
+// isFunction tells whether that is the whole name of a function.
+func (l *Language) isFunction(name string) bool {
+	return slices.Contains(l.callable, name)
+}
+
+// isTaken tells whether a name stands for a function or a group of them.
+func (l *Language) isTaken(name string) bool {
+	return slices.ContainsFunc(l.callable, func(callable string) bool {
+		return callable == name || strings.HasPrefix(callable, name+".")
+	})
+}
+
+// dotted gives the name a.b.c that a part of an expression spells, if it does.
+func dotted(node ast.Node) string {
+	switch node := node.(type) {
+	case *ast.IdentifierNode:
+		return node.Value
+	case *ast.MemberNode:
+		property, ok := node.Property.(*ast.StringNode)
+		if owner := dotted(node.Node); ok && owner != "" {
+			return owner + "." + property.Value
+		}
+	}
+	return ""
+}
+
+// call compiles the call of a function that is not built in.
+func (c *compiler) call(node *ast.CallNode) (eval, error) {
+	name := dotted(node.Callee)
+	if name == "secret" {
+		return c.secret(node)
+	}
+	function, ok := c.language.functions[name]
+	if !ok {
+		return nil, c.noFunction(node, name)
+	}
+	args, err := c.compileAll(node.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	return func(f *frame) (any, error) {
+		if err := f.spend(stepsPerCall); err != nil {
+			return nil, err
+		}
+		values := make([]any, len(args))
+		for i, arg := range args {
+			v, err := arg(f)
+			if err != nil {
+				return nil, err
+			}
+			if values[i], err = f.plain(v); err != nil {
+				return nil, err
+			}
+		}
+		v, err := function(values...)
+		if err != nil {
+			return nil, &callError{name, err}
+		}
+		return f.received(v)
+	}, nil
+}
+
+// received checks and counts what a function made.
+func (f *frame) received(v any) (any, error) {
+	p := plainer{frame: f}
+	v, _, err := p.value(v, 0)
+	if err != nil {
+		return nil, err
+	}
+	return v, f.makeText(p.size)
+}
+
+func (c *compiler) noFunction(node ast.Node, name string) error {
+	if name == "" {
+		return c.errorAt(node, "Only functions can be called, by their names.")
+	}
+	if near := sluice.Nearest(name, c.language.callable); near != "" {
+		return c.errorAt(node, "There is no function %s; did you mean %s?", name, near)
+	}
+	return c.errorAt(node, "There is no function %s.", name)
+}
+
+// secret takes the name as a literal only: no payload chooses a secret.
+func (c *compiler) secret(node *ast.CallNode) (eval, error) {
+	if len(node.Arguments) != 1 {
+		return nil, c.errorAt(node, "secret needs one name in quotes.")
+	}
+	literal, ok := node.Arguments[0].(*ast.StringNode)
+	if !ok {
+		return nil, c.errorAt(node, "secret needs its name in quotes, not computed.")
+	}
+	if _, err := c.compile(literal); err != nil {
+		return nil, err
+	}
+	return func(f *frame) (any, error) {
+		if f.scope.Secret == nil {
+			return nil, fail("there are no secrets here")
+		}
+		if err := f.spend(stepsPerCall); err != nil {
+			return nil, err
+		}
+		value, err := f.scope.Secret(literal.Value)
+		if err != nil {
+			return nil, &callError{"secret", err}
+		}
+		return value, f.makeText(len(value))
+	}, nil
+}
+
+// callError is a function's own error. Its text is shown only if it was made
+// to be shown.
+type callError struct {
+	function string
+	err      error
+}
+
+func (e *callError) Error() string {
+	if shown, ok := errors.AsType[*sluice.Error](e.err); ok {
+		return e.function + ": " + shown.Message
+	}
+	return e.function + " failed"
+}
+
+func (e *callError) Unwrap() error { return e.err }

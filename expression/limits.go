@@ -1,0 +1,95 @@
+package expression
+
+import "fmt"
+
+// The limits of one expression and of one run.
+const (
+	MaxSource = 4 << 10   // bytes of the code of one expression
+	MaxNodes  = 2_000     // parts of one expression, counted as often as they are compiled
+	MaxNested = 200       // parts within parts
+	MaxValue  = 8 << 20   // bytes of one text, and of the text in one result
+	MaxItems  = 100_000   // items of one list or object that an expression makes
+	MaxDepth  = 1_000     // lists and objects within each other
+	MaxMemory = 64 << 20  // bytes that one run makes, in all
+	MaxSteps  = 5_000_000 // steps of one run; a step is an item, a part or 64 bytes of text
+)
+
+// Calls of functions that aren't ours cost a flat price, since nobody knows
+// what they do.
+const stepsPerCall = 1_000
+
+const bytesPerStep = 64
+
+// frame is one run of a template: what it sees and what it may still spend.
+type frame struct {
+	scope     *Scope
+	steps     int
+	memory    int
+	variables []any
+	buffer    []byte // JSON is made in it
+	cursor
+}
+
+// cursor is where a predicate stands in its list.
+type cursor struct {
+	item  any
+	index int
+	acc   any
+}
+
+// spend takes steps from what is left.
+func (f *frame) spend(steps int) error {
+	f.steps -= steps
+	if f.steps < 0 {
+		return fail("it takes too many steps; work on fewer or smaller values")
+	}
+	return nil
+}
+
+// read pays for looking at so many bytes.
+func (f *frame) read(bytes int) error {
+	if bytes < bytesPerStep {
+		return nil
+	}
+	return f.spend(bytes / bytesPerStep)
+}
+
+// makeText pays for a new text of that length before it is made.
+func (f *frame) makeText(length int) error {
+	if length > MaxValue {
+		return fail("a text would become longer than %d MiB", MaxValue>>20)
+	}
+	if err := f.allocate(length); err != nil {
+		return err
+	}
+	return f.read(length)
+}
+
+// makeItems pays for a new list or object of that many items before it is made.
+func (f *frame) makeItems(count int) error {
+	if count > MaxItems {
+		return fail("a list or object would have more than %d items", MaxItems)
+	}
+	const bytesPerItem = 32
+	if err := f.allocate(count * bytesPerItem); err != nil {
+		return err
+	}
+	return f.spend(count)
+}
+
+func (f *frame) allocate(bytes int) error {
+	f.memory -= bytes
+	if f.memory < 0 {
+		return fail("it makes more than %d MiB of values; work on fewer or smaller ones", MaxMemory>>20)
+	}
+	return nil
+}
+
+// failure is why a run failed, in words for the author.
+type failure string
+
+func (e failure) Error() string { return string(e) }
+
+func fail(format string, args ...any) error {
+	return failure(fmt.Sprintf(format, args...))
+}

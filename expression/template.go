@@ -1,0 +1,144 @@
+package expression
+
+import (
+	"errors"
+	"strings"
+)
+
+// Scope is what an expression sees when it runs. Its values are JSON types.
+type Scope struct {
+	Body    any
+	Vars    map[string]any
+	Headers map[string]any
+	Request map[string]any
+	User    map[string]any
+	Secret  func(name string) (string, error)
+}
+
+// Template is a compiled text of a parameter. It can run many times at once.
+type Template struct {
+	alone *program // the only part, whose value keeps its type
+	parts []piece
+	slots int // names that let gives, at most, in one of the programs
+}
+
+// piece is a stretch of text or an expression whose value becomes text.
+type piece struct {
+	text    string
+	program *program
+}
+
+// Compile compiles the text of a parameter, with or without expressions in it.
+// Its errors are of type *SyntaxError.
+func (l *Language) Compile(text string) (*Template, error) {
+	found, err := segments(text)
+	if err != nil {
+		return nil, err
+	}
+	t := &Template{}
+	for _, s := range found {
+		if !s.isCode {
+			t.parts = append(t.parts, piece{text: s.text})
+			continue
+		}
+		p, err := l.compile(s.text)
+		if err != nil {
+			return nil, shifted(err, s.offset)
+		}
+		t.parts = append(t.parts, piece{program: p})
+		t.slots = max(t.slots, p.slots)
+	}
+	// A line break at the end, as a block of YAML leaves it, doesn't make text
+	// of a lone expression.
+	if len(t.parts) == 1 || len(t.parts) == 2 && t.parts[1].text == "\n" {
+		t.alone = t.parts[0].program
+	}
+	return t, nil
+}
+
+// CompileExpression compiles code, with or without #{ } around it.
+func (l *Language) CompileExpression(code string) (*Template, error) {
+	if trimmed := strings.TrimSpace(code); opens(trimmed, 0) {
+		start := strings.Index(code, trimmed)
+		if closing(trimmed, 2) == len(trimmed)-1 {
+			t, err := l.Compile(trimmed)
+			return t, shifted(err, start)
+		}
+		return nil, &SyntaxError{Offset: start, Message: "Only one expression can stand here, without any text around it."}
+	}
+	p, err := l.compile(code)
+	if err != nil {
+		return nil, err
+	}
+	return &Template{alone: p, parts: []piece{{program: p}}, slots: p.slots}, nil
+}
+
+// shifted moves the place of a mistake from the code to the text it stands in.
+func shifted(err error, by int) error {
+	if mistake, ok := errors.AsType[*SyntaxError](err); ok {
+		mistake.Offset += by
+	}
+	return err
+}
+
+// Static gives the text if no expression is in it.
+func (t *Template) Static() (value string, ok bool) {
+	switch {
+	case len(t.parts) == 0:
+		return "", true
+	case len(t.parts) == 1 && t.parts[0].program == nil:
+		return t.parts[0].text, true
+	}
+	return "", false
+}
+
+// Eval runs the template: an expression alone gives its value, one within text
+// becomes text. Its errors are of type *sluice.Error with the code
+// expression-failed.
+func (t *Template) Eval(scope *Scope) (any, error) {
+	if scope == nil {
+		scope = &Scope{}
+	}
+	f := &frame{scope: scope, steps: MaxSteps, memory: MaxMemory}
+	if t.slots > 0 {
+		f.variables = make([]any, t.slots)
+	}
+	if t.alone != nil {
+		return t.alone.eval(f, f.plain)
+	}
+	var text strings.Builder
+	for _, p := range t.parts {
+		part := any(p.text)
+		if p.program != nil {
+			var err error
+			part, err = p.program.eval(f, func(v any) (any, error) {
+				s, err := f.text(v)
+				if err == nil && text.Len()+len(s) > MaxValue {
+					err = f.makeText(MaxValue + 1)
+				}
+				return s, err
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		text.WriteString(part.(string))
+	}
+	return text.String(), nil
+}
+
+// eval runs one program and gives its value the form it is to leave in.
+func (p *program) eval(f *frame, form func(v any) (any, error)) (v any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			v, err = nil, p.failed(fail("it can't be computed"))
+		}
+	}()
+	if v, err = p.run(f); err == nil {
+		v, err = form(v)
+	}
+	if err != nil {
+		return nil, p.failed(err)
+	}
+	return v, nil
+}

@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"sluice"
+)
+
+// A testCase is one test that a source carries: what a run starts with, what
+// the commands answer that it can't really call, and what must come out. All is
+// taken as it is written: there are no expressions in it.
+type testCase struct {
+	name    string
+	event   map[string]any
+	body    any
+	vars    map[string]any
+	secrets map[string]any
+	user    sluice.User
+	stubs   map[string]stub
+	expect  expectation
+}
+
+// A stub is what a command answers in a test.
+type stub struct {
+	output any
+	err    *sluice.Error
+}
+
+// An expectation is what a test wants. What is nil can be anything.
+type expectation struct {
+	body  *any
+	vars  map[string]any
+	err   map[string]any
+	calls []wantedCall // nil: any; empty: none
+}
+
+// A wantedCall is a call of a stubbed command, with some of its parameters.
+type wantedCall struct {
+	command string
+	params  map[string]any
+}
+
+const maxTests = 100
+
+// tests reads the section of that name.
+func (c *checker) tests(n *node) []testCase {
+	if n.kind != list || len(n.items) > maxTests {
+		c.problemf(n, "tests must be a list of at most %d tests.", maxTests)
+		return nil
+	}
+	cases := make([]testCase, len(n.items))
+	seen := make(map[string]bool)
+	for i, item := range n.items {
+		cases[i] = c.testCase(item)
+		if name := cases[i].name; name == "" || seen[name] {
+			c.problemf(item, "A test needs a name that no other test has.")
+		}
+		seen[cases[i].name] = true
+	}
+	return cases
+}
+
+func (c *checker) testCase(n *node) testCase {
+	t := testCase{user: sluice.User{Name: anonymousName, Roles: []string{"anonymous"}}}
+	c.options(n, "A test", map[string]func(*node){
+		"name":    func(n *node) { t.name = c.textOf(n, "name") },
+		"event":   func(n *node) { t.event = c.objectOf(n, "event") },
+		"body":    func(n *node) { t.body = n.value() },
+		"vars":    func(n *node) { t.vars = c.objectOf(n, "vars") },
+		"secrets": func(n *node) { t.secrets = c.secretTexts(n) },
+		"user":    func(n *node) { t.user = sluice.User{Name: c.textOf(n, "user")} },
+		"stub":    func(n *node) { t.stubs = c.stubs(n) },
+		"expect":  func(n *node) { t.expect = c.expectation(n) },
+	})
+	if t.event != nil && t.body != nil {
+		c.problemf(n, "A test starts with an event or with a body, not with both.")
+	}
+	return t
+}
+
+func (c *checker) objectOf(n *node, name string) map[string]any {
+	fields, ok := n.value().(map[string]any)
+	if !ok {
+		c.problemf(n, "%s must be an object, not %s.", name, n.describe())
+	}
+	return fields
+}
+
+func (c *checker) secretTexts(n *node) map[string]any {
+	for _, item := range n.entries() {
+		c.textOf(item, "A secret")
+	}
+	return c.objectOf(n, "secrets")
+}
+
+func (c *checker) stubs(n *node) map[string]stub {
+	stubs := make(map[string]stub)
+	if c.objectOf(n, "stub") == nil {
+		return stubs
+	}
+	for key, item := range n.entries() {
+		if _, known := c.commands.Find(key.text); !known {
+			c.noCommand(key, key.text)
+			continue
+		}
+		failure := item.get("error")
+		if failure == nil || len(item.keys) != 1 || failure.kind != object {
+			stubs[key.text] = stub{output: item.value()}
+			continue
+		}
+		e := sluice.Errorf(sluice.Internal, "stubbed", "The stub of %s failed.", key.text)
+		c.options(failure, "error", map[string]func(*node){
+			"code":       func(n *node) { e.Code = c.textOf(n, "code") },
+			"statusCode": func(n *node) { e.Status = c.integer(n, "statusCode", 400, 599) },
+			"message":    func(n *node) { e.Message = c.textOf(n, "message") },
+		})
+		if e.Code == "" {
+			c.problemf(failure, "code must not be empty.")
+		}
+		stubs[key.text] = stub{err: e}
+	}
+	return stubs
+}
+
+func (c *checker) expectation(n *node) expectation {
+	var e expectation
+	c.options(n, "expect", map[string]func(*node){
+		"body": func(n *node) { body := n.value(); e.body = &body },
+		"vars": func(n *node) { e.vars = c.objectOf(n, "vars") },
+		"error": func(n *node) {
+			e.err = c.objectOf(n, "error")
+			c.options(n, "error", map[string]func(*node){
+				"code":       func(n *node) { c.textOf(n, "code") },
+				"statusCode": func(n *node) { c.integer(n, "statusCode", 400, 599) },
+				"message":    func(n *node) { c.textOf(n, "message") },
+			})
+		},
+		"calls": func(n *node) { e.calls = c.wantedCalls(n) },
+	})
+	return e
+}
+
+func (c *checker) wantedCalls(n *node) []wantedCall {
+	calls := []wantedCall{}
+	if n.kind != list {
+		c.problemf(n, "calls must be a list, not %s.", n.describe())
+		return calls
+	}
+	for _, item := range n.items {
+		name, params, ok := c.split(item)
+		if !ok {
+			c.problemf(item, "A call is the name of a command, or one name: {parameters}.")
+			continue
+		}
+		call := wantedCall{command: name}
+		if params != nil {
+			call.params = c.objectOf(params, name)
+		}
+		if _, known := c.commands.Find(name); !known {
+			c.noCommand(item, name)
+		}
+		calls = append(calls, call)
+	}
+	return calls
+}

@@ -1,0 +1,82 @@
+package pipeline
+
+import (
+	"regexp"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// Commands gives the commands about pipelines and dead letters.
+func Commands(r *Runner) []command.Command {
+	return []command.Command{
+		putCommand(r),
+		getCommand(r),
+		deleteCommand(r),
+		runCommand(r),
+		lintCommand(r),
+		testCommand(r),
+		letterGetCommand(r),
+		letterReplayCommand(r),
+		letterDeleteCommand(r),
+	}
+}
+
+var validPipeline = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,127}$`)
+
+func checkName(name string) error {
+	if validPipeline.MatchString(name) {
+		return nil
+	}
+	return invalid("name", "The name of a pipeline must be 1 to 128 characters: lower-case letters, digits, dots, _ and -, starting with a letter or digit.")
+}
+
+// invalid makes the error for a parameter that can't be so.
+func invalid(parameter, format string, args ...any) *sluice.Error {
+	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", format, args...)
+	e.Parameter = parameter
+	return e
+}
+
+// A view is a stored pipeline as commands show it.
+type view struct {
+	Name        string    `json:"name"`
+	Description string    `json:"description,omitempty"`
+	Source      string    `json:"source,omitempty"`
+	Owner       string    `json:"owner"`
+	Listens     string    `json:"listens,omitempty"` // pattern of message keys
+	Concurrency int       `json:"concurrency,omitempty"`
+	Folder      bool      `json:"folder"`
+	Created     time.Time `json:"created"`
+	Updated     time.Time `json:"updated"`
+	Warnings    []string  `json:"warnings,omitempty"`
+}
+
+// show gives the view of a pipeline, without its source.
+func (r *Runner) show(p *sluice.Pipeline) view {
+	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Created: p.Created, Updated: p.Updated}
+	if p.Binding != nil {
+		v.Listens = p.Binding.Pattern
+	}
+	if program, err := r.program(p); err == nil {
+		v.Description, v.Concurrency = program.description, program.concurrency
+	}
+	return v
+}
+
+// unknownPipeline is the error for a name that no pipeline has.
+func unknownPipeline(name string) error {
+	return sluice.Errorf(sluice.NotFound, "pipeline-unknown", "There is no pipeline %s; pipeline.get lists those there are.", quote(name))
+}
+
+func parseTime(parameter, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, invalid(parameter, "The parameter %s must be a time such as 2030-01-31T12:00:00Z.", parameter)
+	}
+	return t, nil
+}

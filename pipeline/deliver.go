@@ -1,0 +1,111 @@
+package pipeline
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"sluice"
+)
+
+// deliver runs a pipeline for an event, as often as the pipeline says, and gives
+// the outcome. An error means that the run was stopped from outside: there is
+// no outcome, and the event is to be handed out again.
+func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
+	program, err := r.program(p)
+	if err != nil {
+		return r.failed(p, d, 1, err), nil
+	}
+	backoff := program.backoff
+	for number := 1; ; number++ {
+		out, err := r.deliverOnce(ctx, p, program, d, number)
+		if err == nil {
+			return r.succeeded(p, d, number, out), nil
+		}
+		if ctx.Err() != nil {
+			return sluice.Outcome{}, ctx.Err()
+		}
+		if number > program.retries || !worthRetrying(err) {
+			return r.failed(p, d, number, err), nil
+		}
+		if err := pause(ctx, backoff); err != nil {
+			return sluice.Outcome{}, err
+		}
+		backoff = min(2*backoff, maxBackoff)
+	}
+}
+
+// worthRetrying tells whether another attempt may end better: not after a
+// refusal.
+func worthRetrying(err error) bool {
+	status := sluice.AsError(err).StatusCode()
+	return status < http.StatusBadRequest || status >= http.StatusInternalServerError
+}
+
+// deliverOnce makes one attempt, as soon as there is a free slot. Between
+// attempts none is taken.
+func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *Program, d sluice.Delivery, number int) (any, error) {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	user, err := r.User(ctx, anonymousName)
+	if err != nil {
+		return nil, err
+	}
+	run := &sluice.Run{
+		Pipeline:      p.Name,
+		TraceID:       d.TraceID,
+		CorrelationID: d.CorrelationID,
+		Hops:          d.Hops,
+		Event:         d.Message,
+		Owner:         r.owner(p),
+	}
+	run.Switch(user)
+	return r.attempt(ctx, program, beginning{run: run, body: d.Message, request: requestOf(d, number)}, number, d.Count)
+}
+
+// requestOf gives what expressions see of the call that led to an event.
+func requestOf(d sluice.Delivery, attempt int) map[string]any {
+	return map[string]any{
+		"traceId":       d.TraceID,
+		"correlationId": d.CorrelationID,
+		"deliveryCount": d.Count,
+		"attempt":       attempt,
+		"method":        d.Message["method"],
+		"query":         d.Message["query"],
+		"headers":       d.Message["headers"],
+	}
+}
+
+func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, attempts int, out any) sluice.Outcome {
+	value, err := r.Limits.encode(out)
+	if err != nil {
+		return r.failed(p, d, attempts, err)
+	}
+	return sluice.Outcome{
+		Pipeline:   p.Name,
+		Status:     sluice.StatusOK,
+		StatusCode: http.StatusOK,
+		Value:      value,
+		Attempts:   attempts,
+		Finished:   time.Now().UTC(),
+	}
+}
+
+func (r *Runner) failed(p *sluice.Pipeline, d sluice.Delivery, attempts int, err error) sluice.Outcome {
+	e := *sluice.AsError(err)
+	e.TraceID = d.TraceID
+	r.Log.Warn("A pipeline failed.", "pipeline", p.Name, "traceId", d.TraceID, "attempts", attempts, "code", e.Code, "error", e.Error())
+	problem := e.Problem()
+	return sluice.Outcome{
+		Pipeline:   p.Name,
+		Status:     sluice.StatusError,
+		StatusCode: problem.StatusCode,
+		Error:      &problem,
+		Attempts:   attempts,
+		Finished:   time.Now().UTC(),
+	}
+}

@@ -1,0 +1,76 @@
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+type runParams struct {
+	Name   string         `json:"name" audit:"yes" doc:"The stored pipeline to run. Give this or source."`
+	Source string         `json:"source" doc:"A pipeline to run without storing it, as YAML or JSON."`
+	Vars   map[string]any `json:"vars" doc:"Variables that the run starts with; they go before those of the source."`
+	Body   any            `json:"body" body:"only" doc:"The body that the run starts with. Without one it is that of the source."`
+}
+
+func runCommand(r *Runner) command.Command {
+	return command.New("pipeline.run", "Run a pipeline as yourself and answer its final body.", r.direct, command.Traffic)
+}
+
+// direct runs a pipeline for a caller, or for the run of another pipeline.
+func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
+	if (p.Name == "") == (p.Source == "") {
+		return nil, invalid("name", "Give either name, for a stored pipeline, or source, for one that is not; not both.")
+	}
+	hops, err := sluice.NextHop(ctx)
+	if err != nil {
+		return nil, err
+	}
+	run := &sluice.Run{Pipeline: p.Name, Hops: hops}
+	program, err := r.lookUp(ctx, p, run)
+	if err != nil {
+		return nil, err
+	}
+	run.Switch(sluice.UserFrom(ctx))
+	if outer := sluice.RunFrom(ctx); outer != nil {
+		run.TraceID, run.CorrelationID, run.Event = outer.TraceID, outer.CorrelationID, outer.Event
+		return r.directly(ctx, program, run, p)
+	}
+	run.TraceID = sluice.NewTraceID("direct", time.Now())
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+		return r.directly(ctx, program, run, p)
+	default:
+		e := sluice.Errorf(sluice.Unavailable, "too-many-runs", "%d pipelines are running, more are not started; try again in a moment.", cap(r.slots))
+		e.RetryAfter = time.Second
+		return nil, e
+	}
+}
+
+// lookUp gives the program to run, and tells the run who owns it.
+func (r *Runner) lookUp(ctx context.Context, p runParams, run *sluice.Run) (*Program, error) {
+	if p.Name == "" {
+		caller := sluice.UserFrom(ctx)
+		run.Owner = func(context.Context) (sluice.User, error) { return caller, nil }
+		return r.Parse(p.Source)
+	}
+	stored, err := r.find(ctx, p.Name)
+	if err != nil {
+		return nil, err
+	}
+	run.Owner = r.owner(stored)
+	return r.program(stored)
+}
+
+func (r *Runner) directly(ctx context.Context, program *Program, run *sluice.Run, p runParams) (any, error) {
+	request := map[string]any{
+		"traceId":       run.TraceID,
+		"correlationId": run.CorrelationID,
+		"deliveryCount": 0,
+		"attempt":       1,
+	}
+	return r.attempt(ctx, program, beginning{run: run, body: p.Body, vars: p.Vars, request: request}, 1, 0)
+}

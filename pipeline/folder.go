@@ -1,0 +1,182 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// A folder keeps the pipelines of a folder of the operator's stored: each file
+// *.yaml, *.yml or *.json is one, named as the file without its ending.
+type folder struct {
+	*Runner
+
+	dir  string
+	seen map[string]stamp // the files that were taken over, as they were
+	told map[string]bool  // the failures that stand in the log
+}
+
+// A stamp tells whether a file has changed.
+type stamp struct {
+	size     int64
+	modified time.Time
+}
+
+// folderPoll is how often a folder is looked at.
+const folderPoll = time.Second
+
+// SyncFolder stores the pipelines of a folder, and deletes those whose files
+// have gone. A file that can't be taken over is an error of one line, with the
+// place of its first mistake.
+func (r *Runner) SyncFolder(ctx context.Context, dir string) error {
+	failures := (&folder{Runner: r, dir: dir}).sync(ctx)
+	switch len(failures) {
+	case 0:
+		return nil
+	case 1:
+		return failures[0]
+	}
+	return fmt.Errorf("%w (and %d more files can't be taken over)", failures[0], len(failures)-1)
+}
+
+// WatchFolder does the same at each change, until ctx ends. A file that can't be
+// taken over is logged, and its pipeline stays as it was.
+func (r *Runner) WatchFolder(ctx context.Context, dir string) {
+	f := &folder{Runner: r, dir: dir}
+	for pause(ctx, folderPoll) == nil {
+		told := make(map[string]bool)
+		for _, err := range f.sync(ctx) {
+			told[err.Error()] = true
+			if !f.told[err.Error()] && ctx.Err() == nil {
+				r.Log.Error("A pipeline of the folder was not taken over.", "error", err.Error())
+			}
+		}
+		f.told = told
+	}
+}
+
+// sync looks at the folder once. What fails is tried again the next time.
+func (f *folder) sync(ctx context.Context) (failures []error) {
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		return []error{fmt.Errorf("the folder of pipelines can't be opened: %w", err)}
+	}
+	defer func() { _ = root.Close() }()
+	stamps, err := look(root)
+	if err != nil {
+		return []error{fmt.Errorf("the folder of pipelines can't be read: %w", err)}
+	}
+	if maps.Equal(stamps, f.seen) {
+		return nil
+	}
+	f.seen = maps.Clone(stamps)
+	files := make(map[string]string) // by the names of their pipelines
+	for _, file := range slices.Sorted(maps.Keys(stamps)) {
+		name := strings.TrimSuffix(file, path.Ext(file))
+		err := fmt.Errorf("%s: %s is a pipeline of the same name; keep one of them", file, files[name])
+		if files[name] == "" {
+			files[name] = file
+			err = f.take(ctx, root, name, file)
+		}
+		if err != nil {
+			failures = append(failures, err)
+			delete(f.seen, file)
+		}
+	}
+	return append(failures, f.drop(ctx, files)...)
+}
+
+// look gives the files of a folder that are pipelines, with their stamps.
+func look(root *os.Root) (map[string]stamp, error) {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return nil, err
+	}
+	stamps := make(map[string]stamp)
+	for _, entry := range entries {
+		if entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(entry.Name())) {
+			continue
+		}
+		stamps[entry.Name()] = stamp{} // of one that can't be read
+		if info, err := root.Stat(entry.Name()); err == nil {
+			stamps[entry.Name()] = stamp{info.Size(), info.ModTime()}
+		}
+	}
+	return stamps, nil
+}
+
+// take stores the pipeline of a file, unless it is stored so already.
+func (f *folder) take(ctx context.Context, root *os.Root, name, file string) error {
+	if err := checkName(name); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	source, err := readSource(root, file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	before, err := f.Store.Get(ctx, name)
+	if err != nil || before != nil && before.Folder && before.Source == source {
+		return err
+	}
+	if before != nil && !before.Folder {
+		return fmt.Errorf("%s: there is a pipeline of that name that is not from the folder; delete it, or rename the file", file)
+	}
+	program, err := f.Parse(source)
+	if err != nil {
+		return fmt.Errorf("%s:%w", file, compilerStyle(err))
+	}
+	_, _, err = f.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: adminName, Folder: true})
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	f.Log.Info("A pipeline of the folder was taken over.", "pipeline", name)
+	return nil
+}
+
+// drop deletes the pipelines whose files have gone.
+func (f *folder) drop(ctx context.Context, files map[string]string) (failures []error) {
+	for _, p := range f.Store.All() {
+		if !p.Folder || files[p.Name] != "" {
+			continue
+		}
+		if err := f.remove(ctx, p.Name, true); err != nil {
+			failures = append(failures, fmt.Errorf("%s: %w", p.Name, err))
+		}
+	}
+	return failures
+}
+
+// compilerStyle gives the first mistake of a source as compilers write it.
+func compilerStyle(err error) error {
+	problems := ProblemsOf(err)
+	if len(problems) == 0 {
+		return err
+	}
+	first := problems[0]
+	return fmt.Errorf("%d:%d: %s", first.Place.Line, first.Place.Column, first.Message)
+}
+
+func readSource(root *os.Root, name string) (string, error) {
+	// Opening what is no file, such as a pipe, could last for ever.
+	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return "", cmp.Or(err, errors.New("this is no file"))
+	}
+	file, err := root.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	content, err := io.ReadAll(io.LimitReader(file, MaxSource+1))
+	return string(content), err
+}

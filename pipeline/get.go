@@ -1,0 +1,60 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"sluice"
+	"sluice/command"
+)
+
+type getParams struct {
+	Name   string `json:"name" doc:"The one pipeline to show, with its source. Without it all are listed."`
+	Search string `json:"search" doc:"Lists only pipelines whose name has this in it."`
+	Limit  int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
+	After  string `json:"after" doc:"Lists only pipelines whose name comes behind this one."`
+}
+
+func getCommand(r *Runner) command.Command {
+	return command.New("pipeline.get", "List the stored pipelines in the order of their names, or show one with its source.",
+		func(ctx context.Context, p getParams) (any, error) {
+			if p.Name == "" {
+				return r.page(p), nil
+			}
+			stored, err := r.find(ctx, p.Name)
+			if err != nil {
+				return nil, err
+			}
+			shown := r.show(stored)
+			shown.Source = stored.Source
+			return shown, nil
+		},
+		command.ReadOnly, command.Answers([]view{}, view{}))
+}
+
+// find gives a stored pipeline.
+func (r *Runner) find(ctx context.Context, name string) (*sluice.Pipeline, error) {
+	stored, err := r.Store.Get(ctx, name)
+	if stored == nil && err == nil {
+		err = unknownPipeline(name)
+	}
+	return stored, err
+}
+
+func (r *Runner) page(p getParams) command.Page[view] {
+	found := r.Store.All()
+	found = slices.DeleteFunc(found, func(stored *sluice.Pipeline) bool {
+		return stored.Name <= p.After || !strings.Contains(stored.Name, p.Search)
+	})
+	slices.SortFunc(found, func(a, b *sluice.Pipeline) int { return strings.Compare(a.Name, b.Name) })
+	page := command.Page[view]{}
+	if p.Limit > 0 && len(found) > p.Limit {
+		found = found[:p.Limit]
+		page.Next = found[p.Limit-1].Name
+	}
+	for _, stored := range found {
+		page.Items = append(page.Items, r.show(stored))
+	}
+	return page
+}

@@ -1,0 +1,446 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"sluice"
+	"sluice/command"
+	"sluice/expression"
+	"sluice/pipeline"
+)
+
+// TestMain checks that nothing is left running.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// Commands as the rooms beside have them, as small as they can be.
+
+type valueParams struct {
+	Value any `json:"value" required:"true" doc:"The value."`
+}
+
+type passParams struct {
+	Body any `json:"body" body:"default" doc:"Passed on."`
+}
+
+type logParams struct {
+	Message any `json:"message" doc:"What to log."`
+	Body    any `json:"body" body:"default" doc:"Passed on."`
+}
+
+type inputParams struct {
+	Input string `json:"input" body:"default" required:"true" doc:"The text."`
+}
+
+type failParams struct {
+	Message    string `json:"message" required:"true" doc:"What the error says."`
+	StatusCode int    `json:"statusCode" min:"400" max:"599" doc:"Its status."`
+}
+
+type exitParams struct {
+	Value any `json:"value" body:"default" doc:"What the pipeline answers."`
+}
+
+type waitParams struct {
+	Duration time.Duration `json:"duration" required:"true" doc:"How long."`
+	Body     any           `json:"body" body:"default" doc:"Passed on."`
+}
+
+type requestParams struct {
+	URL     string         `json:"url" required:"true" doc:"What to call."`
+	Method  string         `json:"method" enum:"GET,POST" doc:"How."`
+	Headers map[string]any `json:"headers" doc:"Headers to send."`
+	Tags    []string       `json:"tags" doc:"Words."`
+	Body    any            `json:"body" doc:"What to send."`
+}
+
+type response struct {
+	StatusCode int    `json:"statusCode"`
+	Body       any    `json:"body"`
+	URL        string `json:"url"`
+}
+
+type asParams struct {
+	Username string `json:"username" required:"true" doc:"Who."`
+	Body     any    `json:"body" body:"default" doc:"Passed on."`
+}
+
+type keyParams struct {
+	EventKey string `json:"eventKey" alias:"key" required:"true" doc:"The key to listen to."`
+}
+
+type messageParams struct {
+	Key string `json:"key" required:"true" doc:"The key to listen to."`
+}
+
+type noParams struct{}
+
+// world is what the steps of the tests do to the outside.
+type world struct {
+	mu       sync.Mutex
+	logged   []string
+	failures int           // how often unsteady still fails
+	calls    int           // of unsteady
+	started  chan struct{} // is sent to when hang hangs
+}
+
+func (w *world) log(message any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.logged = append(w.logged, fmt.Sprint(message))
+}
+
+func (w *world) commands() []command.Command {
+	return []command.Command{
+		command.New("set", "Give a value.", func(_ context.Context, p valueParams) (any, error) { return p.Value, nil }, command.Pure),
+		command.New("pass", "Pass the body on.", func(_ context.Context, p passParams) (any, error) { return p.Body, nil }, command.Pure),
+		command.New("log", "Log something.", func(_ context.Context, p logParams) (any, error) {
+			w.log(p.Message)
+			return p.Body, nil
+		}, command.Pure),
+		command.New("convert.upper", "Give a text in capitals.", func(_ context.Context, p inputParams) (any, error) { return strings.ToUpper(p.Input), nil }, command.Pure),
+		command.New("fail", "Fail.", func(_ context.Context, p failParams) (any, error) {
+			e := sluice.Errorf(sluice.Internal, "failed", "%s", p.Message)
+			e.Status = p.StatusCode
+			return nil, e
+		}, command.Pure),
+		command.New("exit", "End the run.", func(ctx context.Context, p exitParams) (any, error) {
+			sluice.RunFrom(ctx).Exit()
+			return p.Value, nil
+		}, command.Pure),
+		command.New("wait", "Wait.", func(ctx context.Context, p waitParams) (any, error) {
+			select {
+			case <-time.After(p.Duration):
+				return p.Body, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}, command.Pure),
+		command.New("http.request", "Call a URL.", func(_ context.Context, p requestParams) (response, error) {
+			return response{200, p.Body, p.URL}, nil
+		}, command.Traffic),
+		command.New("iam.run.as", "Switch the user.", func(ctx context.Context, p asParams) (any, error) {
+			sluice.RunFrom(ctx).Switch(sluice.User{Name: p.Username, Roles: []string{"some"}, Permissions: []string{"*"}})
+			return p.Body, nil
+		}),
+		command.New("whoami", "Tell who runs this.", func(ctx context.Context, _ noParams) (any, error) { return sluice.UserFrom(ctx).Name, nil }, command.Pure),
+		command.New("panics", "Panic.", func(context.Context, noParams) (any, error) { panic("s3cret") }, command.Pure),
+		command.New("broken", "Fail with an error of no kind.", func(context.Context, noParams) (any, error) { return nil, errors.New("inner s3cret") }),
+		command.New("unsteady", "Fail some times.", func(context.Context, noParams) (any, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.calls++
+			if w.failures > 0 {
+				w.failures--
+				return nil, sluice.Errorf(sluice.Unavailable, "unsteady", "Not now.")
+			}
+			return "steady", nil
+		}),
+		command.New("hang", "Wait for the end.", func(ctx context.Context, _ noParams) (any, error) {
+			if w.started != nil {
+				w.started <- struct{}{}
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}),
+		command.New("event.listen", "Start on events.", func(context.Context, keyParams) (any, error) { return nil, errors.New("never called") }, command.Trigger),
+		command.New("message.receive", "Start on messages.", func(context.Context, messageParams) (any, error) { return nil, errors.New("never called") }, command.Trigger),
+		command.NewEndpoint[noParams]("webhook.receive", "Call a webhook.", nil),
+	}
+}
+
+// fixture is a runner with all it needs, in memory.
+type fixture struct {
+	*pipeline.Runner
+	*world
+
+	set     command.Set
+	store   *store
+	queue   *queue
+	letters *letters
+	reports chan sluice.RunReport
+}
+
+func language() *expression.Language {
+	return expression.NewLanguage(map[string]expression.Function{
+		"convert.upper": func(args ...any) (any, error) { return strings.ToUpper(args[0].(string)), nil },
+	})
+}
+
+func newFixture(options ...func(*pipeline.Runner)) *fixture {
+	f := &fixture{world: &world{}, store: newStore(), reports: make(chan sluice.RunReport, 1000)}
+	f.queue = newQueue()
+	f.letters = &letters{}
+	r := pipeline.Runner{
+		Commands: func() command.Set { return f.set },
+		Language: language(),
+		Store:    f.store,
+		Queue:    f.queue,
+		Events:   f.letters,
+		Letters:  f.letters,
+		User: func(_ context.Context, username string) (sluice.User, error) {
+			switch username {
+			case "nobody":
+				return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "user-unknown", "There is no such user.")
+			case "poor":
+				return sluice.User{Name: username, Permissions: []string{"set", "pass"}}, nil
+			}
+			return sluice.User{Name: username, Permissions: []string{"*"}}, nil
+		},
+		Secret: func(_ context.Context, name string) (string, error) {
+			return map[string]string{"key": "s3cret", "quoted": `a"b\c d`, "short": "abc"}[name], nil
+		},
+		Observe: func(report sluice.RunReport) { f.reports <- report },
+	}
+	for _, option := range options {
+		option(&r)
+	}
+	f.Runner = pipeline.NewRunner(r)
+	f.set = command.NewSet(func(context.Context, sluice.AuditEntry) {}, f.commands(), pipeline.Commands(f.Runner))
+	return f
+}
+
+// call calls a command as admin.
+func (f *fixture) call(ctx context.Context, name string, args ...command.Arg) (any, error) {
+	return f.callAs(ctx, "admin", name, args...)
+}
+
+func (f *fixture) callAs(ctx context.Context, username, name string, args ...command.Arg) (any, error) {
+	cmd, ok := f.set.Find(name)
+	if !ok {
+		panic(name)
+	}
+	user, err := f.User(ctx, username)
+	if err != nil {
+		return nil, err
+	}
+	return f.set.Call(sluice.WithUser(ctx, user), cmd, args)
+}
+
+func arg(name string, value any) command.Arg { return command.Arg{Name: name, Value: value} }
+
+// run runs a source that is not stored.
+func (f *fixture) run(t *testing.T, source string, args ...command.Arg) (any, error) {
+	t.Helper()
+	return f.call(t.Context(), "pipeline.run", append(args, arg("source", source))...)
+}
+
+// put stores a pipeline.
+func (f *fixture) put(t *testing.T, name, source string) {
+	t.Helper()
+	if _, err := f.call(t.Context(), "pipeline.put", arg("name", name), arg("source", source)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// refused checks the code of an error and that its message says something.
+func refused(t *testing.T, err error, code, says string) *sluice.Error {
+	t.Helper()
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	e := sluice.AsError(err)
+	if e.Code != code || !strings.Contains(e.Message, says) {
+		t.Fatalf("the error is %s: %s; want %s: …%s…", e.Code, e.Message, code, says)
+	}
+	return e
+}
+
+// store keeps pipelines in memory.
+type store struct {
+	mu      sync.Mutex
+	records map[string]*sluice.Pipeline
+	moved   chan struct{}
+	broken  error
+}
+
+func newStore() *store {
+	return &store{records: map[string]*sluice.Pipeline{}, moved: make(chan struct{})}
+}
+
+func (s *store) Get(_ context.Context, key string) (*sluice.Pipeline, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.records[key], nil
+}
+
+func (s *store) All() []*sluice.Pipeline {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.records))
+}
+
+func (s *store) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moved
+}
+
+func (s *store) Change(_ context.Context, key string, decide func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error)) (*sluice.Pipeline, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	after, err := decide(s.records[key], s.records)
+	if err == nil {
+		err = s.broken
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case after == nil:
+		delete(s.records, key)
+	default:
+		s.records[key] = after
+	}
+	close(s.moved)
+	s.moved = make(chan struct{})
+	return after, nil
+}
+
+// queue hands out events from memory. It says what it does on a channel.
+type queue struct {
+	mu       sync.Mutex
+	count    int
+	bindings map[string]*sluice.Binding
+	events   map[string]chan sluice.Delivery // by the id of the binding
+	outcomes chan sluice.Outcome
+	errors   chan error // of runs without an outcome
+	consumed chan string
+	broken   error
+}
+
+func newQueue() *queue {
+	return &queue{
+		bindings: map[string]*sluice.Binding{},
+		events:   map[string]chan sluice.Delivery{},
+		outcomes: make(chan sluice.Outcome, 100),
+		errors:   make(chan error, 100),
+		consumed: make(chan string, 100),
+	}
+}
+
+func (q *queue) Bind(_ context.Context, pattern string, concurrency int) (*sluice.Binding, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.broken != nil {
+		return nil, q.broken
+	}
+	q.count++
+	b := &sluice.Binding{ID: fmt.Sprint("b", q.count), Pattern: pattern, Concurrency: concurrency}
+	q.bindings[b.ID] = b
+	q.events[b.ID] = make(chan sluice.Delivery, 100)
+	return b, nil
+}
+
+func (q *queue) Unbind(_ context.Context, b *sluice.Binding) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.bindings, b.ID)
+	return nil
+}
+
+// bound gives the patterns that are bound, in order.
+func (q *queue) bound() []string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var patterns []string
+	for _, b := range q.bindings {
+		patterns = append(patterns, b.Pattern)
+	}
+	slices.Sort(patterns)
+	return patterns
+}
+
+func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(context.Context, sluice.Delivery) (sluice.Outcome, error)) error {
+	q.mu.Lock()
+	events := q.events[p.Binding.ID]
+	q.mu.Unlock()
+	q.consumed <- "+" + p.Name + " " + p.Binding.ID
+	defer func() { q.consumed <- "-" + p.Name + " " + p.Binding.ID }()
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case d := <-events:
+			wait.Go(func() {
+				outcome, err := run(ctx, d)
+				if err != nil {
+					q.errors <- err
+				} else {
+					q.outcomes <- outcome
+				}
+			})
+		}
+	}
+}
+
+// send hands an event to a pipeline.
+func (f *fixture) send(t *testing.T, name string, d sluice.Delivery) {
+	t.Helper()
+	p, err := f.store.Get(t.Context(), name)
+	if err != nil || p == nil || p.Binding == nil {
+		t.Fatalf("the pipeline %s is not bound", name)
+	}
+	f.queue.mu.Lock()
+	defer f.queue.mu.Unlock()
+	f.queue.events[p.Binding.ID] <- d
+}
+
+// letters keeps dead letters, and takes the events that are replayed.
+type letters struct {
+	mu       sync.Mutex
+	kept     []sluice.DeadLetter
+	accepted []sluice.Event
+}
+
+func (l *letters) Letters(_ context.Context, q sluice.DeadLetterQuery) (found []sluice.DeadLetter, next string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	started := q.Before == ""
+	for _, letter := range l.kept {
+		if !started {
+			started = letter.Letter == q.Before
+			continue
+		}
+		if q.Letter != "" && q.Letter != letter.Letter || q.Pipeline != "" && q.Pipeline != letter.Pipeline ||
+			!q.From.IsZero() && letter.Time.Before(q.From) || !q.To.IsZero() && letter.Time.After(q.To) {
+			continue
+		}
+		if len(found) == q.Limit {
+			return found, found[len(found)-1].Letter, nil
+		}
+		found = append(found, letter)
+	}
+	return found, "", nil
+}
+
+func (l *letters) Drop(_ context.Context, letter string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := len(l.kept)
+	for i := range l.kept {
+		if l.kept[i].Letter == letter {
+			l.kept[i].Pipeline = "" // its place stays, as a cursor
+			l.kept[i].Time = time.Time{}
+			return nil
+		}
+	}
+	return sluice.Errorf(sluice.NotFound, "letter-unknown", "There is none of %d.", before)
+}
+
+func (l *letters) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (sluice.Result, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.accepted = append(l.accepted, *e)
+	return sluice.Result{CorrelationID: fmt.Sprint("c", len(l.accepted)), TraceID: e.TraceID}, nil
+}

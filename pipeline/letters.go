@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/command"
+)
+
+// letterParams select dead letters.
+type letterParams struct {
+	Letter   string `json:"letter" audit:"yes" doc:"This one only."`
+	Pipeline string `json:"pipeline" audit:"yes" doc:"Only those of this pipeline."`
+	From     string `json:"from" audit:"yes" doc:"Earliest time, such as 2030-01-31T12:00:00Z."`
+	To       string `json:"to" audit:"yes" doc:"Latest time."`
+	Limit    int    `json:"limit" min:"1" max:"1000" doc:"At most so many, newest first. Default 100."`
+	After    string `json:"after" doc:"The value of next of the page before."`
+}
+
+const defaultLetters = 100
+
+func (p letterParams) query() (sluice.DeadLetterQuery, error) {
+	q := sluice.DeadLetterQuery{Letter: p.Letter, Pipeline: p.Pipeline, Limit: p.Limit, Before: p.After}
+	if q.Limit == 0 {
+		q.Limit = defaultLetters
+	}
+	var err error
+	if q.From, err = parseTime("from", p.From); err != nil {
+		return q, err
+	}
+	q.To, err = parseTime("to", p.To)
+	return q, err
+}
+
+// eachLetter visits the dead letters of a query in small pages, since each may
+// hold megabytes, and gives the cursor behind them.
+func (r *Runner) eachLetter(ctx context.Context, q sluice.DeadLetterQuery, visit func(sluice.DeadLetter) error) (next string, err error) {
+	const page = 16
+	for left := q.Limit; ; {
+		q.Limit = min(left, page)
+		letters, next, err := r.Letters.Letters(ctx, q)
+		if err != nil {
+			return "", err
+		}
+		for _, letter := range letters {
+			if err := visit(letter); err != nil {
+				return "", err
+			}
+		}
+		left -= len(letters)
+		if next == "" || left <= 0 {
+			return next, nil
+		}
+		q.Before = next
+	}
+}
+
+// eachSelected visits the dead letters that a changing command is about.
+// Without any word on which, it is about none.
+func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sluice.DeadLetter) error) error {
+	if p.Letter == "" && p.Pipeline == "" && p.From == "" && p.To == "" {
+		return invalid("letter", "Say which: give letter, or pipeline, from and to.")
+	}
+	q, err := p.query()
+	if err != nil {
+		return err
+	}
+	found := false
+	_, err = r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
+		found = true
+		return visit(letter)
+	})
+	if err == nil && p.Letter != "" && !found {
+		return sluice.Errorf(sluice.NotFound, "letter-unknown", "There is no dead letter %s; deadletter.get lists those there are.", quote(p.Letter))
+	}
+	return err
+}
+
+// drop deletes a dead letter, and tells whether it was still there.
+func (r *Runner) drop(ctx context.Context, letter string) (dropped bool, err error) {
+	err = r.Letters.Drop(ctx, letter)
+	if err != nil && sluice.AsError(err).Kind == sluice.NotFound {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+type letterPage struct {
+	Items []sluice.DeadLetter `json:"items"`
+	Next  string              `json:"next,omitempty"`
+}
+
+// payloadPermission is needed to see what callers have sent.
+const payloadPermission = "trace.payload"
+
+func letterGetCommand(r *Runner) command.Command {
+	return command.New("deadletter.get", "List the events that pipelines failed on for good, newest first. With letter the event itself is shown to who may see payloads.",
+		func(ctx context.Context, p letterParams) (letterPage, error) {
+			q, err := p.query()
+			if err != nil {
+				return letterPage{}, err
+			}
+			shown := p.Letter != "" && sluice.UserFrom(ctx).May(payloadPermission)
+			page := letterPage{Items: []sluice.DeadLetter{}}
+			page.Next, err = r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
+				if !shown {
+					letter.Event = nil
+				}
+				page.Items = append(page.Items, letter)
+				return nil
+			})
+			return page, err
+		}, command.ReadOnly)
+}
+
+type lettersDeleted struct {
+	Deleted int `json:"deleted"`
+}
+
+func letterDeleteCommand(r *Runner) command.Command {
+	return command.New("deadletter.delete", "Delete dead letters for good.",
+		func(ctx context.Context, p letterParams) (lettersDeleted, error) {
+			done := lettersDeleted{}
+			err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
+				dropped, err := r.drop(ctx, letter.Letter)
+				if dropped {
+					done.Deleted++
+				}
+				return err
+			})
+			return done, err
+		})
+}

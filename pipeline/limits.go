@@ -1,0 +1,72 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"sluice"
+)
+
+// maxRunTime is how long a run may take.
+const maxRunTime = 15 * time.Minute
+
+// Limits bound a run, so that no pipeline harms the others. What is zero is the
+// default.
+type Limits struct {
+	Steps   int           // steps done in one run; 10,000
+	RunTime time.Duration // of one run; 15 minutes
+	Value   int           // bytes of one value, about as JSON; 8 MiB
+	List    int           // items of one list or object; 100,000
+	Items   int           // of a list that foreach goes through; 10,000
+	Memory  int           // bytes of all values that a run holds; 64 MiB
+	Result  int           // bytes of a final body as JSON; 4 MiB
+}
+
+func (l *Limits) setDefaults() {
+	*l = Limits{
+		Steps:   cmp.Or(l.Steps, 10_000),
+		RunTime: cmp.Or(l.RunTime, maxRunTime),
+		Value:   cmp.Or(l.Value, 8<<20),
+		List:    cmp.Or(l.List, 100_000),
+		Items:   cmp.Or(l.Items, 10_000),
+		Memory:  cmp.Or(l.Memory, 64<<20),
+		Result:  cmp.Or(l.Result, 4<<20),
+	}
+}
+
+// maxNesting is how deep lists and objects of a value may be within each other.
+const maxNesting = 1000
+
+func tooLong(limit time.Duration) *sluice.Error {
+	return sluice.Errorf(sluice.Internal, "run-too-long", "The run took longer than %s and was stopped.", shortDuration(limit))
+}
+
+// count counts a step, or a round of a loop, before it is done.
+func (x *execution) count(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x.steps++
+	if x.steps > x.limits.Steps {
+		return sluice.Errorf(sluice.Invalid, "too-many-steps", "The run has done %d steps, more are not allowed; is there a loop without an end?", x.limits.Steps)
+	}
+	return nil
+}
+
+// over tells whether nothing more can be done, whatever a step says about errors.
+func (x *execution) over(ctx context.Context) bool {
+	return ctx.Err() != nil || x.steps > x.limits.Steps
+}
+
+// hold accounts for the size of a value that is to be held, in place of the one
+// held before.
+func (x *execution) hold(t target, size int) error {
+	total := x.total - x.held[t] + size
+	if total > x.limits.Memory {
+		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.limits.Memory>>20)
+	}
+	x.total = total
+	x.held[t] = size
+	return nil
+}

@@ -1,0 +1,75 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+
+	"sluice"
+	"sluice/command"
+)
+
+// sourceParams are those of commands that look at a source.
+type sourceParams struct {
+	Name   string `json:"name" doc:"Name of a stored pipeline to look at, if no source is given."`
+	Source string `json:"source" body:"only" doc:"The pipeline as YAML or JSON."`
+}
+
+// source gives the source that a command is to look at.
+func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
+	if p.Source != "" {
+		return p.Source, nil
+	}
+	if p.Name == "" {
+		return "", invalid("source", "Give the source of a pipeline as the body, or the name of a stored one.")
+	}
+	stored, err := r.find(ctx, p.Name)
+	if err != nil {
+		return "", err
+	}
+	return stored.Source, nil
+}
+
+type lintResult struct {
+	Valid    bool      `json:"valid"`
+	Listens  string    `json:"listens,omitempty"` // pattern of message keys
+	Problems []finding `json:"problems"`
+}
+
+// A finding is one mistake in a source.
+type finding struct {
+	Line      int    `json:"line"`
+	Column    int    `json:"column"`
+	Snippet   string `json:"snippet,omitempty"`
+	Step      string `json:"step,omitempty"`
+	Code      string `json:"code"`
+	Parameter string `json:"parameter,omitempty"`
+	Message   string `json:"message"`
+}
+
+func lintCommand(r *Runner) command.Command {
+	return command.New("pipeline.lint", "Check a pipeline and list all its mistakes with their places.",
+		func(ctx context.Context, p sourceParams) (lintResult, error) {
+			source, err := r.source(ctx, p)
+			if err != nil {
+				return lintResult{}, err
+			}
+			program, err := r.Parse(source)
+			result := lintResult{Valid: err == nil, Problems: []finding{}}
+			if err == nil {
+				result.Listens, _ = program.Listens()
+				return result, nil
+			}
+			problems, ok := errors.AsType[SourceErrors](err)
+			if !ok {
+				return lintResult{}, err
+			}
+			for _, e := range problems {
+				result.Problems = append(result.Problems, findingOf(e))
+			}
+			return result, nil
+		}, command.ReadOnly)
+}
+
+func findingOf(e *sluice.Error) finding {
+	return finding{e.Place.Line, e.Place.Column, e.Place.Snippet, e.Place.Step, e.Code, e.Parameter, e.Message}
+}

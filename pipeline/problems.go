@@ -1,0 +1,67 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sluice"
+)
+
+// SourceErrors are all the mistakes in a source, in the order in which they stand
+// there. Each has its place.
+type SourceErrors []*sluice.Error
+
+// maxProblems bounds the list: who has made so many starts with the first.
+const maxProblems = 100
+
+const codeInvalid = "pipeline-invalid"
+
+// Error gives one line for each problem.
+func (p SourceErrors) Error() string {
+	lines := make([]string, len(p))
+	for i, e := range p {
+		lines[i] = fmt.Sprintf("%d:%d: %s", e.Place.Line, e.Place.Column, e.Message)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ProblemsOf gives all mistakes that an error of Parse is about.
+func ProblemsOf(err error) SourceErrors {
+	problems, _ := errors.AsType[SourceErrors](err)
+	return problems
+}
+
+// joined gives the problems as one error: the first, and how many more there
+// are.
+func (p SourceErrors) joined() error {
+	if len(p) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(p, func(a, b *sluice.Error) int { return a.Place.Line - b.Place.Line })
+	first := *p[0]
+	if first.Place.Line > 0 {
+		first.Message = fmt.Sprintf("Line %d: %s", first.Place.Line, first.Message)
+	}
+	switch more := len(p) - 1; {
+	case more == 1:
+		first.Message += " There is 1 more problem; pipeline.lint lists all."
+	case more > 1:
+		first.Message += fmt.Sprintf(" There are %d more problems; pipeline.lint lists all.", more)
+	}
+	return first.Because(p)
+}
+
+// problem notes a mistake at a node.
+func (c *checker) problemf(at *node, format string, args ...any) {
+	c.note(sluice.Errorf(sluice.Invalid, codeInvalid, format, args...), at.line, at.column)
+}
+
+// note enters a mistake with its place.
+func (c *checker) note(e *sluice.Error, line, column int) {
+	if len(c.problems) < maxProblems {
+		e.Place = sluice.Place{Line: line, Column: column, Snippet: c.text.snippet(line), Step: c.step}
+		c.problems = append(c.problems, e)
+	}
+}

@@ -1,0 +1,65 @@
+package pipeline
+
+import (
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/expression"
+)
+
+// A Program is a source without mistakes, ready to run any number of times at
+// once.
+type Program struct {
+	description string
+	headers     []field
+	vars        []field
+	body        *value
+	trigger     *trigger
+	steps       []*step
+	concurrency int
+	retries     int           // after the first attempt
+	backoff     time.Duration // before the first retry; it doubles
+	timeout     time.Duration // of one run
+	tests       []testCase
+	commands    command.Set
+}
+
+// A field is a variable or header of a source, with the value it starts with.
+type field struct {
+	name  string
+	value value
+}
+
+// Parse makes a program of a source. Its error is an *sluice.Error about the
+// first mistake; ProblemsOf gives all of them.
+func Parse(source string, set command.Set, lang *expression.Language) (*Program, error) {
+	c := &checker{text: textOf(source), commands: set, language: lang, ids: make(map[string]int)}
+	root := c.read(source)
+	var p *Program
+	if root != nil {
+		p = c.program(root)
+	}
+	if err := c.problems.joined(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Description gives what the author says about the pipeline.
+func (p *Program) Description() string { return p.description }
+
+// Concurrency gives how many runs there may be at the same time.
+func (p *Program) Concurrency() int { return p.concurrency }
+
+// Listens gives the pattern of the message keys that start the pipeline.
+func (p *Program) Listens() (pattern string, ok bool) {
+	if p.trigger == nil {
+		return "", false
+	}
+	return p.trigger.pattern, true
+}
+
+func forbidden(permission string) *sluice.Error {
+	return sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", permission)
+}

@@ -1,0 +1,54 @@
+package pipeline
+
+import (
+	"sync"
+
+	"sluice"
+)
+
+// programs are those of stored pipelines, each parsed once for each source.
+type programs struct {
+	mu     sync.Mutex
+	byName map[string]compiled
+}
+
+// compiled is what a source came to when it was parsed.
+type compiled struct {
+	source  string
+	program *Program
+	err     error
+}
+
+// program gives the program of a stored pipeline.
+func (r *Runner) program(p *sluice.Pipeline) (*Program, error) {
+	if known, ok := r.programs.get(p.Name); ok && known.source == p.Source {
+		return known.program, known.err
+	}
+	program, err := r.Parse(p.Source)
+	r.programs.put(p.Name, compiled{p.Source, program, err})
+	return program, err
+}
+
+func (p *programs) get(name string) (compiled, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known, ok := p.byName[name]
+	return known, ok
+}
+
+func (p *programs) put(name string, c compiled) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.byName[name] = c
+}
+
+// keepOnly drops the programs of pipelines that are not stored any more.
+func (p *programs) keepOnly(stored map[string]*sluice.Pipeline) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for name := range p.byName {
+		if stored[name] == nil {
+			delete(p.byName, name)
+		}
+	}
+}

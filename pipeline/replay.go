@@ -1,0 +1,61 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+type replays struct {
+	Replayed int      `json:"replayed"`
+	Items    []replay `json:"items"`
+}
+
+// A replay is an event that was sent again.
+type replay struct {
+	Letter        string `json:"letter"`
+	TraceID       string `json:"traceId"`
+	CorrelationID string `json:"correlationId"`
+}
+
+func letterReplayCommand(r *Runner) command.Command {
+	return command.New("deadletter.replay", "Send events again to the pipelines that failed on them, under new trace ids, and drop their dead letters.",
+		func(ctx context.Context, p letterParams) (replays, error) {
+			done := replays{Items: []replay{}}
+			err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
+				again, err := r.replay(ctx, letter)
+				if err == nil {
+					done.Items = append(done.Items, again)
+					done.Replayed++
+				}
+				return err
+			})
+			return done, err
+		})
+}
+
+// replay sends the event of a dead letter to its pipeline again. Only then the
+// letter goes: rather twice than never.
+func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, error) {
+	var event sluice.Event
+	if err := json.Unmarshal(letter.Event, &event); err != nil {
+		return replay{}, sluice.Errorf(sluice.Internal, "letter-unreadable", "The event of the dead letter %s can't be read.", quote(letter.Letter)).Because(err)
+	}
+	last6, _, _ := strings.Cut(event.TraceID, ":")
+	event.To = letter.Pipeline
+	event.ReplayOf = event.TraceID
+	event.TraceID = sluice.NewTraceID(last6, time.Now())
+	event.Hops, event.Listeners = 0, nil
+	result, err := r.Events.Accept(ctx, &event, 0)
+	if err != nil {
+		return replay{}, err
+	}
+	if _, err := r.drop(ctx, letter.Letter); err != nil {
+		return replay{}, err
+	}
+	return replay{letter.Letter, event.TraceID, result.CorrelationID}, nil
+}

@@ -1,0 +1,149 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"sluice"
+)
+
+// Secrets are the secrets that a run has used, and the runs that it has started:
+// they are cut out of everything that leaves the runs for people.
+type secrets struct {
+	mu       sync.Mutex
+	values   []string
+	replacer *strings.Replacer // nil: there are none
+}
+
+const (
+	redacted    = "***"
+	leastSecret = 4 // bytes: what is shorter would be found by chance everywhere
+)
+
+type secretsKey struct{}
+
+// secretsOf gives the secrets of the run that ctx belongs to, and a context for
+// what it starts.
+func secretsOf(ctx context.Context) (*secrets, context.Context) {
+	if s, ok := ctx.Value(secretsKey{}).(*secrets); ok {
+		return s, ctx
+	}
+	s := &secrets{}
+	return s, context.WithValue(ctx, secretsKey{}, s)
+}
+
+// add remembers a secret in the forms in which it may appear.
+func (s *secrets) add(value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(value) < leastSecret || slices.Contains(s.values, value) {
+		return
+	}
+	s.values = append(s.values, value)
+	var forms []string
+	for _, v := range s.values {
+		forms = append(forms, spellings(v)...)
+	}
+	// Where one is part of another, the longer one must go first.
+	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	pairs := make([]string, 0, 2*len(forms))
+	for _, form := range slices.Compact(forms) {
+		pairs = append(pairs, form, redacted)
+	}
+	s.replacer = strings.NewReplacer(pairs...)
+}
+
+// spellings gives a secret as it is, as JSON has it, as URLs have it, and in
+// base64.
+func spellings(value string) []string {
+	plain := string(sluice.AppendJSONString(nil, value))
+	forms := []string{value, plain[1 : len(plain)-1]}
+	if escaped, err := json.Marshal(value); err == nil {
+		forms = append(forms, string(escaped[1:len(escaped)-1]))
+	}
+	forms = append(forms,
+		url.QueryEscape(value),
+		url.PathEscape(value),
+		base64.StdEncoding.EncodeToString([]byte(value)),
+		base64.URLEncoding.EncodeToString([]byte(value)),
+		base64.RawStdEncoding.EncodeToString([]byte(value)),
+	)
+	slices.Sort(forms)
+	return slices.Compact(forms)
+}
+
+func (s *secrets) any() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.replacer != nil
+}
+
+// hideText gives a text without secrets.
+func (s *secrets) hideText(text string) string {
+	s.mu.Lock()
+	replacer := s.replacer
+	s.mu.Unlock()
+	if replacer == nil {
+		return text
+	}
+	return replacer.Replace(text)
+}
+
+// hide gives a value without secrets.
+func (s *secrets) hide(v any) any {
+	if !s.any() {
+		return v
+	}
+	switch v := v.(type) {
+	case string:
+		return s.hideText(v)
+	case []any:
+		items := make([]any, len(v))
+		for i, item := range v {
+			items[i] = s.hide(item)
+		}
+		return items
+	case map[string]any:
+		fields := make(map[string]any, len(v))
+		for name, field := range v {
+			fields[s.hideText(name)] = s.hide(field)
+		}
+		return fields
+	}
+	return v
+}
+
+// hideError gives an error without secrets, its cause included.
+func (s *secrets) hideError(e *sluice.Error) *sluice.Error {
+	if !s.any() {
+		return e
+	}
+	shown := *e
+	shown.Message = s.hideText(e.Message)
+	shown.Parameter = s.hideText(e.Parameter)
+	if e.Err != nil && s.hideText(e.Err.Error()) != e.Err.Error() {
+		shown.Err = errors.New(s.hideText(e.Err.Error()))
+	}
+	return &shown
+}
+
+// secretPermission is what the owner of a pipeline needs for its secrets.
+const secretPermission = "secret.use"
+
+// mayUseSecrets checks that the owner of a run may use secrets in it.
+func mayUseSecrets(ctx context.Context, run *sluice.Run) error {
+	owner, err := run.Owner(ctx)
+	if err != nil {
+		return err
+	}
+	if !owner.May(secretPermission) {
+		return sluice.Errorf(sluice.Forbidden, "forbidden", "The pipeline's owner needs the permission %s.", secretPermission)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package pipeline
+
+import (
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"sluice"
+)
+
+// readYAML reads a source that is YAML, without what makes YAML a language of
+// its own: aliases, merges and tags.
+func (c *checker) readYAML(source string) *node {
+	dec := yaml.NewDecoder(strings.NewReader(source))
+	var document, second yaml.Node
+	err := dec.Decode(&document)
+	if errors.Is(err, io.EOF) || err == nil && len(document.Content) == 0 {
+		c.problemf(&node{line: 1, column: 1}, "The source is empty; it needs at least the section pipeline.")
+		return nil
+	}
+	if err == nil {
+		if err = dec.Decode(&second); err == nil {
+			c.problemf(&node{line: second.Line, column: second.Column}, "A second document starts here; a source has one.")
+			return nil
+		}
+	}
+	if !errors.Is(err, io.EOF) && err != nil {
+		c.yamlMistake(err)
+		return nil
+	}
+	return c.fromYAML(document.Content[0], 1)
+}
+
+var (
+	yamlLine    = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
+	yamlUnknown = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
+)
+
+// yamlMistake notes an error of the YAML reader.
+func (c *checker) yamlMistake(err error) {
+	found := yamlLine.FindStringSubmatch(err.Error())
+	message := strings.TrimSuffix(found[2], ".")
+	if anchor := yamlUnknown.FindStringSubmatch(message); anchor != nil {
+		at := &node{}
+		at.line, at.column = c.text.place(max(0, strings.Index(c.text.source, "*"+anchor[1])))
+		c.refuseAlias(at)
+		return
+	}
+	line, _ := strconv.Atoi(found[1])
+	if strings.HasPrefix(message, "did not find expected") {
+		line++ // of these errors the reader counts lines from 0
+	}
+	at := &node{line: min(max(1, line), len(c.text.starts)), column: 1}
+	if written := c.text.line(at.line); written != "" {
+		at.column = 1 + len(written) - len(strings.TrimLeft(written, " "))
+	}
+	c.problemf(at, "This is not YAML: %s.", message)
+}
+
+func (c *checker) refuseAlias(at *node) {
+	c.problemf(at, "Anchors (&) and aliases (*) are not taken; write the value out, or put it in quotes if it is text.")
+}
+
+// fromYAML takes over a YAML node, nil if it has something that is refused.
+func (c *checker) fromYAML(y *yaml.Node, depth int) *node {
+	n := &node{line: y.Line, column: y.Column}
+	switch {
+	case y.Kind == yaml.AliasNode || y.Anchor != "":
+		c.refuseAlias(n)
+		return nil
+	case y.Style&yaml.TaggedStyle != 0:
+		c.problemf(n, "Tags (!) are not taken; put the value in quotes if it is text.")
+		return nil
+	case y.Kind != yaml.ScalarNode && !c.enter(n, depth):
+		return nil
+	}
+	switch y.Kind {
+	case yaml.SequenceNode:
+		return c.listFromYAML(n, y, depth)
+	case yaml.MappingNode:
+		return c.objectFromYAML(n, y, depth)
+	}
+	return c.scalarFromYAML(n, y)
+}
+
+func (c *checker) listFromYAML(n *node, y *yaml.Node, depth int) *node {
+	n.kind = list
+	for _, item := range y.Content {
+		taken := c.fromYAML(item, depth+1)
+		if taken == nil {
+			return nil
+		}
+		n.items = append(n.items, taken)
+	}
+	return n
+}
+
+func (c *checker) objectFromYAML(n *node, y *yaml.Node, depth int) *node {
+	n.kind = object
+	seen := make(map[string]bool, len(y.Content)/2)
+	for i := 0; i < len(y.Content); i += 2 {
+		key, value := c.fromYAML(y.Content[i], depth+1), c.fromYAML(y.Content[i+1], depth+1)
+		switch {
+		case key == nil || value == nil:
+			return nil
+		case y.Content[i].Tag == "!!merge":
+			c.problemf(key, "Merge keys (<<) are not taken; write the values out.")
+			return nil
+		case key.kind != scalar || key.data == nil:
+			c.problemf(key, "A key must be text, not %s; put it in quotes.", key.describe())
+			return nil
+		}
+		c.addKey(n, key, seen)
+		n.items = append(n.items, value)
+	}
+	return n
+}
+
+func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
+	n.text = y.Value
+	switch {
+	case y.Style&yaml.SingleQuotedStyle != 0:
+		n.style = singleQuoted
+	case y.Style&yaml.DoubleQuotedStyle != 0:
+		n.style = doubleQuoted
+	case y.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		n.style = block
+	}
+	switch y.ShortTag() {
+	case "!!null":
+		n.text = ""
+	case "!!bool":
+		n.data = strings.EqualFold(y.Value, "true")
+	case "!!int", "!!float":
+		data, err := numberFromYAML(y)
+		if err != nil {
+			c.problemf(n, "This number can't be written as JSON; put it in quotes if it is text.")
+			return nil
+		}
+		n.data = data
+	default: // dates as well: JSON has none
+		n.data = y.Value
+	}
+	return n
+}
+
+// numberFromYAML reads a number as JSON would where it can, so that it stays
+// exact.
+func numberFromYAML(y *yaml.Node) (any, error) {
+	if number, err := sluice.DecodeJSON([]byte(y.Value)); err == nil {
+		return number, nil
+	}
+	var n int
+	if err := y.Decode(&n); err == nil {
+		return n, nil
+	}
+	var f float64
+	if err := y.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, errors.New("no number of JSON")
+	}
+	return f, nil
+}

@@ -1,0 +1,81 @@
+package pipeline
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"sluice"
+)
+
+// put checks a value and puts it in its place.
+func (x *execution) put(t target, out any) error {
+	v, size, err := x.limits.normal(out)
+	if err != nil {
+		return err
+	}
+	if t.place == toHeaders {
+		if v, err = headerText(v); err != nil {
+			return err
+		}
+	}
+	if err := x.hold(t, size); err != nil {
+		return err
+	}
+	x.assign(t, v, size)
+	return nil
+}
+
+// headerText gives a value as the text of a header.
+func headerText(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case nil, []any, map[string]any:
+		return nil, sluice.Errorf(sluice.Invalid, "header-invalid", "A header must be text, not %s.", describe(v))
+	}
+	return string(appendJSON(nil, v, math.MaxInt)), nil
+}
+
+// assign puts a value in its place. Objects with variables and headers are made
+// anew, since values may refer to the ones before.
+func (x *execution) assign(t target, v any, size int) {
+	x.total += size - x.held[t]
+	x.held[t] = size
+	switch t.place {
+	case toVars:
+		x.scope.Vars = with(x.scope.Vars, t.name, v)
+	case toHeaders:
+		x.scope.Headers = with(x.scope.Headers, t.name, v)
+	default:
+		x.scope.Body = v
+	}
+}
+
+func with(fields map[string]any, name string, v any) map[string]any {
+	fields = maps.Clone(fields)
+	fields[name] = v
+	return fields
+}
+
+// unset removes a variable.
+func (x *execution) unset(t target) {
+	x.total -= x.held[t]
+	delete(x.held, t)
+	x.scope.Vars = maps.Clone(x.scope.Vars)
+	delete(x.scope.Vars, t.name)
+}
+
+// showUser lets expressions see who the next step runs as.
+func (x *execution) showUser() {
+	user := x.run.User()
+	if x.scope.User != nil && user.Name == x.user.Name && slices.Equal(user.Roles, x.user.Roles) {
+		return
+	}
+	roles := make([]any, len(user.Roles))
+	for i, role := range user.Roles {
+		roles[i] = role
+	}
+	x.user = user
+	x.scope.User = map[string]any{"username": user.Name, "roles": roles}
+}

@@ -1,0 +1,120 @@
+package pipeline
+
+import (
+	"context"
+	"time"
+
+	"sluice"
+)
+
+// readOnly is the error for changing what the operator's folder holds.
+func readOnly(name string) error {
+	return sluice.Errorf(sluice.Conflict, "pipeline-read-only", "The pipeline %s comes from the operator's folder; change its file there, or take another name.", quote(name))
+}
+
+// save stores a pipeline that has passed the checks. A binding that would be the
+// same is kept, with all events that wait for it; else the new one holds before
+// the old one ends. It tells whether events may have been left behind.
+func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (saved *sluice.Pipeline, rebound bool, err error) {
+	before, err := r.Store.Get(ctx, record.Name)
+	if err != nil {
+		return nil, false, err
+	}
+	fresh, err := r.bind(ctx, p, before)
+	if err != nil {
+		return nil, false, err
+	}
+	saved, old, err := r.store(ctx, p, record, fresh)
+	if err != nil || fresh != nil && saved.Binding != fresh {
+		r.unbind(ctx, record.Name, fresh)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	r.unbind(ctx, record.Name, old)
+	return saved, old != nil && fresh != nil, nil
+}
+
+// bind makes the binding that a program needs, nil if the one it has will do or
+// it needs none.
+func (r *Runner) bind(ctx context.Context, p *Program, before *sluice.Pipeline) (*sluice.Binding, error) {
+	pattern, listens := p.Listens()
+	if !listens || before != nil && p.fits(before.Binding) {
+		return nil, nil
+	}
+	return r.Queue.Bind(ctx, pattern, p.concurrency)
+}
+
+// fits tells whether a binding is the one that the program needs.
+func (p *Program) fits(b *sluice.Binding) bool {
+	pattern, listens := p.Listens()
+	return listens && b != nil && b.Pattern == pattern && b.Concurrency == p.concurrency
+}
+
+// store puts the record in its place, and gives the binding that is not needed
+// any more.
+func (r *Runner) store(ctx context.Context, p *Program, record sluice.Pipeline, fresh *sluice.Binding) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
+	saved, err = r.Store.Change(ctx, record.Name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+		next := record
+		next.Binding, old = fresh, nil
+		next.Updated = time.Now().UTC()
+		next.Created = next.Updated
+		if before == nil {
+			if _, listens := p.Listens(); listens && fresh == nil {
+				return nil, changedMeanwhile()
+			}
+			return &next, nil
+		}
+		if before.Folder != record.Folder {
+			return nil, readOnly(record.Name)
+		}
+		next.Created = before.Created
+		switch {
+		case p.fits(before.Binding):
+			next.Binding = before.Binding
+		case fresh == nil && p.trigger != nil:
+			return nil, changedMeanwhile()
+		default:
+			old = before.Binding
+		}
+		return &next, nil
+	})
+	return saved, old, err
+}
+
+// changedMeanwhile is the error of one of two changes at the same time.
+func changedMeanwhile() error {
+	return sluice.Errorf(sluice.Conflict, "pipeline-changed", "Someone else changed the pipeline at the same moment; try again.")
+}
+
+// remove deletes a pipeline that is from the folder or not, as said.
+func (r *Runner) remove(ctx context.Context, name string, folder bool) error {
+	var old *sluice.Binding
+	_, err := r.Store.Change(ctx, name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+		switch {
+		case before == nil:
+			return nil, unknownPipeline(name)
+		case before.Folder != folder:
+			return nil, readOnly(name)
+		}
+		old = before.Binding
+		return nil, nil
+	})
+	if err != nil {
+		return err
+	}
+	r.unbind(ctx, name, old)
+	return nil
+}
+
+// unbind ends a binding that no pipeline has any more. The change it belongs to
+// is made already, so a failure is only logged; what is left behind takes
+// space, and nobody's events.
+func (r *Runner) unbind(ctx context.Context, pipeline string, b *sluice.Binding) {
+	if b == nil {
+		return
+	}
+	if err := r.Queue.Unbind(context.WithoutCancel(ctx), b); err != nil {
+		r.Log.Error("A binding of a pipeline can't be ended.", "pipeline", pipeline, "binding", b.ID, "pattern", b.Pattern, "error", err.Error())
+	}
+}

@@ -1,0 +1,205 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// A TestResult tells how one test of a pipeline went.
+type TestResult struct {
+	Name    string `json:"name"`
+	Passed  bool   `json:"passed"`
+	Message string `json:"message,omitempty"` // what differs
+}
+
+// Test runs the tests that the program carries. They need no server: commands
+// that reach outside are answered by stubs, and nothing waits.
+func (p *Program) Test(ctx context.Context, limits Limits) []TestResult {
+	limits.setDefaults()
+	results := make([]TestResult, len(p.tests))
+	for i := range p.tests {
+		t := &trial{testCase: &p.tests[i], program: p}
+		message := t.run(ctx, limits)
+		results[i] = TestResult{t.name, message == "", message}
+	}
+	return results
+}
+
+// A trial is one run of a test.
+type trial struct {
+	*testCase
+
+	program *Program
+	calls   []madeCall
+	missing string // the stub without which there is no saying how it went
+}
+
+// A madeCall is a call of a stubbed command.
+type madeCall struct {
+	command string
+	args    map[string]any
+}
+
+// run gives what differs from what the test wants, "" if nothing does.
+func (t *trial) run(ctx context.Context, limits Limits) string {
+	run := &sluice.Run{TraceID: "test:0000000000", Event: t.event}
+	run.Owner = func(context.Context) (sluice.User, error) { return everything(t.user.Name), nil }
+	user := everything(t.user.Name)
+	user.Roles = t.user.Roles
+	run.Switch(user)
+	b := beginning{run: run, body: t.body, vars: t.vars, request: map[string]any{"traceId": run.TraceID, "attempt": 1}}
+	if t.event != nil {
+		b.body = t.event
+		b.request = requestOf(sluice.Delivery{Message: t.event, TraceID: run.TraceID, Count: 1}, 1)
+	}
+	x := newExecution(environment{
+		limits: limits,
+		call:   t.call,
+		secret: t.secret,
+		pause:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		log:    slog.New(slog.DiscardHandler),
+	}, t.program, b, nil)
+	body, err := x.execute(ctx, b)
+	if t.missing != "" {
+		return t.missing
+	}
+	return t.compare(body, x.scope.Vars, err)
+}
+
+// everything gives a user who may do everything: tests are about what a
+// pipeline does, not about who may run it.
+func everything(name string) sluice.User {
+	return sluice.User{Name: name, Permissions: []string{"*"}}
+}
+
+// call answers a call by a stub, or by the command itself if that changes
+// nothing outside.
+func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args) (any, error) {
+	if s, ok := t.stubs[cmd.Name]; ok {
+		t.calls = append(t.calls, madeCall{cmd.Name, named(args)})
+		if s.err != nil {
+			e := *s.err
+			return nil, &e
+		}
+		return s.output, nil
+	}
+	switch {
+	case cmd.Name == "iam.run.as":
+		if name, ok := named(args)["username"].(string); ok {
+			sluice.RunFrom(ctx).Switch(everything(name))
+		}
+		return passedOn(cmd, args), nil
+	case cmd.Name == "wait", cmd.Name == "iam.authorize":
+		return passedOn(cmd, args), nil
+	case cmd.Pure:
+		return t.program.commands.Call(ctx, cmd, args)
+	}
+	t.missing = cmd.Name + " reaches outside of the test; say under stub what it answers."
+	return nil, sluice.Errorf(sluice.Internal, "stub-missing", "%s", t.missing)
+}
+
+// named gives arguments by their names.
+func named(args command.Args) map[string]any {
+	fields := make(map[string]any, len(args))
+	for _, arg := range args {
+		fields[arg.Name] = arg.Value
+	}
+	return fields
+}
+
+// passedOn gives the body, as a command does that has no output of its own.
+func passedOn(cmd command.Command, args command.Args) any {
+	p, _ := cmd.BodyParam()
+	return named(args)[p.Name]
+}
+
+func (t *trial) secret(_ context.Context, _ *sluice.Run, name string) (string, error) {
+	if s, ok := t.secrets[name].(string); ok {
+		return s, nil
+	}
+	return "", sluice.Errorf(sluice.NotFound, "secret-unknown", "The test has no secret %s; give it one under secrets.", quote(name))
+}
+
+// compare gives the first difference between what came out and what was wanted.
+func (t *trial) compare(body any, vars map[string]any, err error) string {
+	want := t.expect
+	if difference := compareError(want.err, err); difference != "" {
+		return difference
+	}
+	if want.body != nil && !same(*want.body, body) {
+		return fmt.Sprintf("The body is %s, wanted %s.", brief(body), brief(*want.body))
+	}
+	for _, name := range sortedKeys(want.vars) {
+		if !same(want.vars[name], vars[name]) {
+			return fmt.Sprintf("The variable %s is %s, wanted %s.", name, brief(vars[name]), brief(want.vars[name]))
+		}
+	}
+	return t.compareCalls()
+}
+
+func compareError(want map[string]any, err error) string {
+	if err == nil {
+		if want != nil {
+			return "It succeeded, an error was wanted."
+		}
+		return ""
+	}
+	e := sluice.AsError(err)
+	if want == nil {
+		return "It failed: " + e.Message
+	}
+	code, hasCode := want["code"].(string)
+	status, hasStatus := want["statusCode"].(int)
+	message, _ := want["message"].(string)
+	switch {
+	case hasCode && code != e.Code:
+		return fmt.Sprintf("The error has the code %s, wanted %s: %s", e.Code, code, e.Message)
+	case hasStatus && status != e.StatusCode():
+		return fmt.Sprintf("The error has the status code %d, wanted %d: %s", e.StatusCode(), status, e.Message)
+	case !strings.Contains(e.Message, message):
+		return fmt.Sprintf("The error is %s, wanted %s in it.", quote(e.Message), quote(message))
+	}
+	return ""
+}
+
+func (t *trial) compareCalls() string {
+	if t.expect.calls == nil {
+		return ""
+	}
+	for i, want := range t.expect.calls {
+		if i >= len(t.calls) {
+			return fmt.Sprintf("Call %d is missing: %s was wanted. Calls: %s.", i+1, want.command, t.callNames())
+		}
+		made := t.calls[i]
+		if made.command != want.command {
+			return fmt.Sprintf("Call %d is %s, wanted %s.", i+1, made.command, want.command)
+		}
+		for _, name := range sortedKeys(want.params) {
+			if !within(want.params[name], made.args[name]) {
+				return fmt.Sprintf("Call %d, %s: %s is %s, wanted %s.", i+1, made.command, name, brief(made.args[name]), brief(want.params[name]))
+			}
+		}
+	}
+	if len(t.calls) > len(t.expect.calls) {
+		return fmt.Sprintf("There are %d calls, wanted %d: %s.", len(t.calls), len(t.expect.calls), t.callNames())
+	}
+	return ""
+}
+
+func (t *trial) callNames() string {
+	names := make([]string, 0, len(t.calls))
+	for _, made := range t.calls {
+		names = append(names, made.command)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(slices.Clip(names), ", ")
+}

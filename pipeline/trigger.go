@@ -1,0 +1,76 @@
+package pipeline
+
+import (
+	"sluice"
+	"sluice/command"
+)
+
+// A trigger is the first step of a pipeline that events start. It is not run:
+// the event is the body already.
+type trigger struct {
+	command string
+	pattern string // of message keys
+}
+
+// mayListen checks that a user may use the trigger.
+func (p *Program) mayListen(user sluice.User) error {
+	if p.trigger == nil || user.May(p.trigger.command) {
+		return nil
+	}
+	return forbidden(p.trigger.command)
+}
+
+// trigger reads the first step of a pipeline that events start.
+func (c *checker) trigger(n *node, cmd command.Command, params *node) *trigger {
+	c.step = cmd.Name
+	defer func() { c.step = "" }()
+	t := &trigger{command: cmd.Name}
+	if params == nil {
+		params = &node{kind: object}
+	}
+	for key, item := range params.entries() {
+		switch key.text {
+		case "id":
+			c.identify(&step{name: cmd.Name, line: n.line}, item)
+			continue
+		case "if", "onError", "input", "output":
+			c.problemf(key, "%s starts the pipeline, so it has no %s; use a step behind it.", cmd.Name, key.text)
+			continue
+		}
+		c.triggerKey(t, cmd, key, item)
+	}
+	if t.pattern == "" && len(c.problems) == 0 {
+		c.problemf(n, "%s needs to know what to listen to: %s.", cmd.Name, cmd.Params[0].Name)
+	}
+	return t
+}
+
+// triggerKey reads the key that a pipeline listens to.
+func (c *checker) triggerKey(t *trigger, cmd command.Command, key, item *node) {
+	p, err := cmd.Param(key.text)
+	if err != nil {
+		c.problemf(key, "%s", sluice.AsError(err).Message)
+		return
+	}
+	v := c.value(item)
+	if v.shape != constant {
+		c.problemf(item, "The parameter %s of %s can't be computed: it is needed before there is anything to compute it from.", p.Name, cmd.Name)
+		return
+	}
+	if err := p.Check(v.data); err != nil {
+		c.problemf(item, "%s", sluice.AsError(err).Message)
+		return
+	}
+	pattern, ok := v.data.(string)
+	if p.Name != "eventKey" && p.Name != "key" || !ok {
+		return
+	}
+	if !sluice.ValidPattern(pattern) {
+		c.problemf(item, "%s is no pattern of keys: a key is %s; * stands for one group, and # at the end for any number of groups.", quote(pattern), sluice.KeyRule)
+		return
+	}
+	t.pattern = pattern
+	if p.Name == "eventKey" {
+		t.pattern = sluice.EventPrefix + pattern
+	}
+}
