@@ -23,6 +23,7 @@ var rooms = map[string][]string{
 	"webhook":      {".", "command", "body", "throttle"},
 	"iam":          {".", "command", "throttle"},
 	"jetstream":    {"."},
+	"step":         {".", "command"},
 	"oidc":         {"."},
 	"oidc/dextest": {},
 	"api":          {".", "command", "body", "throttle"},
