@@ -27,6 +27,7 @@ var rooms = map[string][]string{
 	"jetstream":    {"."},
 	"metrics":      {"."},
 	"pipeline":     {".", "command", "expression"},
+	"step":         {".", "command"},
 	"oidc":         {"."},
 	"oidc/dextest": {},
 	"api":          {".", "command", "body", "throttle"},

@@ -1,0 +1,114 @@
+package step
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"sluice"
+)
+
+// delimiterOf gives the character between cells; not given, it is a comma.
+func delimiterOf(text string) (rune, error) {
+	if text == "" {
+		return ',', nil
+	}
+	comma, size := utf8.DecodeRuneInString(text)
+	if size != len(text) || comma == utf8.RuneError || strings.ContainsRune("\"\r\n", comma) {
+		return 0, invalid("delimiter", "must be one character, and no quote or line break")
+	}
+	return comma, nil
+}
+
+// fromCSV gives a list of objects by the names in the first line, or without
+// such a header a list of lists.
+func fromCSV(input any, comma rune, header bool) (any, error) {
+	text, err := textOf(input, MaxText)
+	if err != nil {
+		return nil, err
+	}
+	text = strings.TrimPrefix(text, "\ufeff") // spreadsheets put it there
+	if strings.Count(text, string(comma))+strings.Count(text, "\n") > MaxValues {
+		return nil, errTooManyValues()
+	}
+	reader := csv.NewReader(strings.NewReader(text))
+	reader.Comma = comma
+	var names []string
+	if header {
+		if names, err = reader.Read(); errors.Is(err, io.EOF) {
+			return []any{}, nil
+		}
+		if err == nil {
+			err = checkNames(names)
+		}
+		if err != nil {
+			return nil, csvError(err)
+		}
+	} else {
+		reader.FieldsPerRecord = -1
+	}
+	return readRows(reader, names)
+}
+
+func readRows(reader *csv.Reader, names []string) (any, error) {
+	rows := []any{}
+	values := 0
+	for {
+		cells, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, csvError(err)
+		}
+		if len(rows) == MaxItems || len(cells) > MaxItems {
+			return nil, errTooManyItems()
+		}
+		if values += len(cells) + 1; values > MaxValues {
+			return nil, errTooManyValues()
+		}
+		rows = append(rows, rowOf(names, cells))
+	}
+}
+
+// rowOf gives an object by names, or without them a list.
+func rowOf(names, cells []string) any {
+	if names == nil {
+		list := make([]any, len(cells))
+		for i, cell := range cells {
+			list[i] = cell
+		}
+		return list
+	}
+	object := make(map[string]any, len(cells))
+	for i, cell := range cells {
+		object[names[i]] = cell
+	}
+	return object
+}
+
+func checkNames(names []string) error {
+	seen := make(map[string]bool, len(names))
+	for i, name := range names {
+		if seen[name] {
+			return fmt.Errorf("column %d has the name of one before it; rename it, or read with header: false", i+1)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// csvError says where the parser stopped.
+func csvError(err error) error {
+	why := err.Error()
+	if parse, ok := errors.AsType[*csv.ParseError](err); ok {
+		why = fmt.Sprintf("line %d, column %d: %s", parse.Line, parse.Column, parse.Err)
+		if errors.Is(err, csv.ErrFieldCount) {
+			why = fmt.Sprintf("line %d: it has another number of cells than the first line", parse.Line)
+		}
+	}
+	return sluice.Errorf(sluice.Invalid, "csv-invalid", "This CSV can't be read: %s.", why)
+}

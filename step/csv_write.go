@@ -1,0 +1,140 @@
+package step
+
+import (
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A csvForm says how CSV is written.
+type csvForm struct {
+	comma   rune
+	header  bool     // the first line has the names of the columns
+	columns []string // none means all, in the order of their names
+}
+
+// toCSV writes a list of objects or a list of lists. Cells stay as they are,
+// also those that a spreadsheet would take for a formula.
+func toCSV(input any, form csvForm) (any, error) {
+	value, err := plain(input)
+	if err != nil {
+		return nil, err
+	}
+	rows, ok := value.([]any)
+	if !ok {
+		return nil, invalid("input", "must be a list of objects or a list of lists, not %s", describe(value))
+	}
+	records, err := recordsOf(rows, form)
+	if err != nil {
+		return nil, err
+	}
+	return writeCSV(records, form.comma)
+}
+
+func recordsOf(rows []any, form csvForm) ([][]string, error) {
+	columns := form.columns
+	if len(rows) > 0 && describe(rows[0]) == "a list" {
+		if len(columns) > 0 {
+			return nil, invalid("columns", "names fields of objects; the input has lists")
+		}
+		return recordsOfLists(rows)
+	}
+	if len(columns) == 0 {
+		columns = columnsOf(rows)
+	}
+	if len(columns)*len(rows) > MaxValues {
+		return nil, errTooManyValues()
+	}
+	var records [][]string
+	if form.header && len(columns) > 0 {
+		records = append(records, columns)
+	}
+	for i, row := range rows {
+		object, ok := row.(map[string]any)
+		if !ok {
+			return nil, rowInvalid(i, "an object", row)
+		}
+		record := make([]string, len(columns))
+		for j, column := range columns {
+			cell, err := cellOf(object[column])
+			if err != nil {
+				return nil, err
+			}
+			record[j] = cell
+		}
+		records = append(records, record)
+	}
+	return records, nil
+}
+
+func recordsOfLists(rows []any) ([][]string, error) {
+	records := make([][]string, len(rows))
+	for i, row := range rows {
+		list, ok := row.([]any)
+		if !ok {
+			return nil, rowInvalid(i, "a list", row)
+		}
+		records[i] = make([]string, len(list))
+		for j, value := range list {
+			cell, err := cellOf(value)
+			if err != nil {
+				return nil, err
+			}
+			records[i][j] = cell
+		}
+	}
+	return records, nil
+}
+
+func rowInvalid(row int, want string, got any) error {
+	return invalid("input", "must be a list of objects or a list of lists; its item %d is %s where %s is due", row+1, describe(got), want)
+}
+
+// columnsOf gives the names of all fields, sorted.
+func columnsOf(rows []any) []string {
+	names := map[string]bool{}
+	for _, row := range rows {
+		object, _ := row.(map[string]any)
+		for name := range object {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// cellOf gives text as it is, null as nothing, and other values as JSON.
+func cellOf(value any) (string, error) {
+	switch v := value.(type) {
+	case nil:
+		return "", nil
+	case string:
+		return v, nil
+	}
+	return encodeJSON(value)
+}
+
+func writeCSV(records [][]string, comma rune) (any, error) {
+	var written strings.Builder
+	writer := csv.NewWriter(&written)
+	writer.Comma = comma
+	for _, record := range records {
+		if len(record) == 1 && record[0] == "" {
+			writer.Flush()
+			written.WriteString("\"\"\n") // an empty line is no row to those who read it
+			continue
+		}
+		if err := writer.Write(record); err != nil {
+			return nil, fmt.Errorf("writing CSV: %w", err)
+		}
+		if written.Len() > MaxText {
+			return nil, errTooLong(MaxText)
+		}
+	}
+	writer.Flush()
+	if written.Len() > MaxText {
+		return nil, errTooLong(MaxText)
+	}
+	return written.String(), nil
+}

@@ -1,0 +1,196 @@
+package step
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"sluice"
+)
+
+// fromYAML reads one document. Its values are those that JSON has: no aliases,
+// no tags that make other types, and times stay text.
+func fromYAML(input any) (any, error) {
+	text, err := textOf(input, MaxYAML)
+	if err != nil {
+		return nil, err
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	var document yaml.Node
+	err = decoder.Decode(&document)
+	if errors.Is(err, io.EOF) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, yamlError(err)
+	}
+	var second yaml.Node
+	if err = decoder.Decode(&second); err == nil {
+		return nil, yamlInvalid(&second, "a second document starts here; this takes one")
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, yamlError(err)
+	}
+	reader := yamlReader{}
+	return reader.value(document.Content[0], 0)
+}
+
+// yamlError gives what the parser says, which has the line.
+func yamlError(err error) error {
+	return sluice.Errorf(sluice.Invalid, "yaml-invalid", "This is not YAML: %s.", strings.TrimPrefix(err.Error(), "yaml: "))
+}
+
+func yamlInvalid(n *yaml.Node, format string, args ...any) error {
+	return sluice.Errorf(sluice.Invalid, "yaml-invalid", "This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column, fmt.Sprintf(format, args...))
+}
+
+// A yamlReader makes plain values of nodes.
+type yamlReader struct {
+	size measure
+}
+
+func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return nil, yamlInvalid(n, "aliases are refused; write the value out")
+	case n.Kind == yaml.ScalarNode:
+		return yamlScalar(n)
+	case n.Kind == yaml.SequenceNode && n.ShortTag() == "!!seq":
+		return r.list(n, depth)
+	case n.Kind == yaml.MappingNode && n.ShortTag() == "!!map":
+		return r.object(n, depth)
+	}
+	return nil, yamlTag(n)
+}
+
+func (r *yamlReader) list(n *yaml.Node, depth int) (any, error) {
+	if err := r.size.enter(len(n.Content), depth); err != nil {
+		return nil, err
+	}
+	list := make([]any, len(n.Content))
+	for i, item := range n.Content {
+		value, err := r.value(item, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = value
+	}
+	return list, nil
+}
+
+func (r *yamlReader) object(n *yaml.Node, depth int) (any, error) {
+	if err := r.size.enter(len(n.Content)/2, depth); err != nil {
+		return nil, err
+	}
+	object := make(map[string]any, len(n.Content)/2)
+	for i := 0; i < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if _, err := yamlScalar(key); key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" || err != nil {
+			return nil, yamlInvalid(key, "a key must be plain text")
+		}
+		if _, twice := object[key.Value]; twice {
+			return nil, yamlInvalid(key, "this key stands here twice")
+		}
+		value, err := r.value(n.Content[i+1], depth+1)
+		if err != nil {
+			return nil, err
+		}
+		object[key.Value] = value
+	}
+	return object, nil
+}
+
+func yamlScalar(n *yaml.Node) (any, error) {
+	switch n.ShortTag() {
+	case "!!str", "!!timestamp", "!!merge":
+		return n.Value, nil
+	case "!!null":
+		return nil, nil
+	case "!!bool":
+		var b bool
+		if err := n.Decode(&b); err != nil {
+			return nil, yamlInvalid(n, "this is neither true nor false")
+		}
+		return b, nil
+	case "!!int", "!!float":
+		return yamlNumber(n)
+	}
+	return nil, yamlTag(n)
+}
+
+func yamlTag(n *yaml.Node) error {
+	return yamlInvalid(n, "the tag %s is refused; only values that JSON has are taken", n.ShortTag())
+}
+
+// yamlNumber keeps numbers exact, as reading JSON does. What starts with a
+// zero stays text: it is a postal code or the like, seldom an octal number.
+func yamlNumber(n *yaml.Node) (any, error) {
+	if value, err := sluice.DecodeJSON([]byte(n.Value)); err == nil && describe(value) == "a number" {
+		return value, nil
+	}
+	if digits := strings.TrimLeft(n.Value, "+-"); strings.HasPrefix(digits, "0") && strings.Trim(digits, "0123456789") == "" {
+		return n.Value, nil
+	}
+	var value any
+	if err := n.Decode(&value); err != nil {
+		return nil, yamlInvalid(n, "this is not a number")
+	}
+	switch number := value.(type) {
+	case int:
+		return number, nil
+	case uint64:
+		return json.Number(strconv.FormatUint(number, 10)), nil
+	case float64:
+		if !math.IsInf(number, 0) && !math.IsNaN(number) {
+			return number, nil
+		}
+	}
+	return nil, yamlInvalid(n, "only finite numbers are taken")
+}
+
+func toYAML(input any) (any, error) {
+	value, err := plain(input)
+	if err != nil {
+		return nil, err
+	}
+	var encoded strings.Builder
+	encoder := yaml.NewEncoder(&encoded)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(yamlReady(value)); err != nil {
+		return nil, err
+	}
+	if err := encoder.Close(); err != nil {
+		return nil, err
+	}
+	if encoded.Len() > MaxText {
+		return nil, errTooLong(MaxText)
+	}
+	return encoded.String(), nil
+}
+
+// yamlReady lets numbers that Go's types don't hold be written as numbers.
+func yamlReady(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		tag := "!!int"
+		if strings.ContainsAny(string(v), ".eE") || len(v) > len("-9223372036854775808") {
+			tag = "!!float"
+		}
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: string(v)}
+	case []any:
+		for i := range v {
+			v[i] = yamlReady(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = yamlReady(v[key])
+		}
+	}
+	return value
+}
