@@ -31,7 +31,7 @@ var rooms = map[string][]string{
 	"oidc":         {"."},
 	"oidc/dextest": {},
 	"api":          {".", "command", "body", "throttle"},
-	"serve":        {".", "api", "body", "command", "config", "event", "iam", "jetstream", "oidc", "webhook"},
+	"serve":        {".", "api", "body", "command", "config", "event", "expression", "iam", "jetstream", "metrics", "oidc", "pipeline", "step", "webhook"},
 	"cmd/sluice":   {"config", "serve"},
 	"bench":        {".", "config", "jetstream", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "serve"},

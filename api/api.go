@@ -21,6 +21,8 @@ type Options struct {
 	Results      sluice.Results
 	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // who calls; Unauthenticated if nobody
 	Auth         http.Handler                                                  // the issuer's endpoints under /auth/; nil if there is none
+	Metrics      http.Handler                                                  // serves /metrics
+	ObservePoll  func(status int)                                              // is told of each poll
 	Readiness    func() (detail map[string]any, err error)
 	Draining     func() bool // stopping: new calls are refused
 
@@ -59,7 +61,8 @@ func New(o Options) *API {
 	}
 	mux := http.NewServeMux()
 	commands := a.handle(a.limit(a.command))
-	mux.HandleFunc(resultPath, a.handle(a.result)) // polls that wait have a limit of their own
+	mux.HandleFunc(resultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own
+	mux.HandleFunc("/metrics", a.handle(a.serveMetrics))
 	pipelines := a.handle(a.limit(a.pipeline))
 	mux.HandleFunc(pipelinePath, pipelines)
 	mux.HandleFunc(pipelinePath+"/{name}", pipelines)

@@ -1,6 +1,11 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+	"net/netip"
+
+	"sluice"
+)
 
 // healthz tells that the process runs.
 func (a *API) healthz(w http.ResponseWriter, r *http.Request) error {
@@ -23,4 +28,36 @@ func health(w http.ResponseWriter, r *http.Request, detail map[string]any) error
 	w.Header().Set("Content-Type", "application/json")
 	writeJSON(w, detail)
 	return nil
+}
+
+// metricsPermission allows to read the metrics from afar.
+const metricsPermission = "metrics.get"
+
+// serveMetrics serves the metrics: to anyone on this machine, else to users who
+// may. What a proxy on this machine passes on is not from this machine.
+func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return notAllowed("GET")
+	}
+	if !isLocal(r) {
+		user, err := a.Authenticate(w, r)
+		if err != nil {
+			return err
+		}
+		if !user.May(metricsPermission) {
+			return sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", metricsPermission)
+		}
+	}
+	a.Metrics.ServeHTTP(w, r)
+	return nil
+}
+
+func isLocal(r *http.Request) bool {
+	for _, header := range []string{"Forwarded", "X-Forwarded-For", "Via"} {
+		if r.Header.Get(header) != "" {
+			return false
+		}
+	}
+	address, err := netip.ParseAddr(r.RemoteAddr)
+	return err == nil && address.IsLoopback()
 }

@@ -28,6 +28,31 @@ type poll struct {
 	hop      int    // redirects so far
 }
 
+// countPolls tells who observes of the status that polls are answered with.
+func (a *API) countPolls(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		counted := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		next(counted, r)
+		a.ObservePoll(counted.status)
+	}
+}
+
+// statusWriter remembers the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
 // result answers a poll.
 func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	p, err := parsePoll(r)

@@ -16,12 +16,13 @@ import (
 // Config is the settings of a server. The tags name each setting, give its
 // default and say what it does.
 type Config struct {
-	Listen    string `name:"listen" default:"127.0.0.1:8080" doc:"address to listen on"`
-	Data      string `name:"data" default:"./data" doc:"folder of the embedded engine"`
-	PublicURL string `name:"public-url" doc:"URL under which callers reach this server; default: the listen address"`
-	Namespace string `name:"namespace" default:"default" doc:"namespace (realm) of this service"`
-	TLSCert   string `name:"tls-cert" doc:"file with the certificate chain, to serve HTTPS"`
-	TLSKey    string `name:"tls-key" doc:"file with the key of the certificate"`
+	Listen        string `name:"listen" default:"127.0.0.1:8080" doc:"address to listen on"`
+	Data          string `name:"data" default:"./data" doc:"folder of the embedded engine"`
+	PublicURL     string `name:"public-url" doc:"URL under which callers reach this server; default: the listen address"`
+	MetricsListen string `name:"metrics-listen" doc:"address that serves /metrics alone, to anyone who reaches it"`
+	Namespace     string `name:"namespace" default:"default" doc:"namespace (realm) of this service"`
+	TLSCert       string `name:"tls-cert" doc:"file with the certificate chain, to serve HTTPS"`
+	TLSKey        string `name:"tls-key" doc:"file with the key of the certificate"`
 
 	NATS            string `name:"nats" doc:"URLs of an external NATS JetStream engine, comma-separated, instead of the embedded one"`
 	NATSCredentials string `name:"nats-credentials" doc:"file with credentials for the external engine"`
@@ -85,6 +86,9 @@ func (c *Config) check() error {
 	}
 	if c.EventMaxAge < c.ResultTTL {
 		return errors.New("event-max-age: must be at least result-ttl, since results are read from events")
+	}
+	if c.NATS != "" && c.SecretKey == "" {
+		return errors.New("secret-key: needed with nats, the same on every node; openssl rand -base64 32 makes one")
 	}
 	if c.PasswordCores < 0 {
 		return errors.New("password-cores: must be 0 or more")

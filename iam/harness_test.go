@@ -50,7 +50,7 @@ func call(t testing.TB, d *Directory, username, name, arguments string) (map[str
 		t.Fatal(err)
 	}
 	user.Address = "192.0.2.1"
-	set := command.NewSet(d.Note, Commands(d))
+	set := command.NewSet(d.Note, Commands(d, &Authenticator{Directory: d}))
 	cmd, ok := set.Find(name)
 	if !ok {
 		t.Fatalf("there is no command %s", name)

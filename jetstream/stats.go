@@ -15,6 +15,7 @@ type Stats struct {
 	EventBytes  int64
 	DeadLetters int64
 	Results     int64
+	Webhooks    int
 	Backlogs    []Backlog
 }
 
@@ -31,6 +32,9 @@ func (e *Engine) Stats(ctx context.Context) (Stats, error) {
 	if err := e.connected(); err != nil {
 		return s, err
 	}
+	e.webhooks.mu.RLock()
+	s.Webhooks = len(e.webhooks.records)
+	e.webhooks.mu.RUnlock()
 	if e.server != nil {
 		free, err := freeDisk(e.opts.Dir)
 		if err != nil {

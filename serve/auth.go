@@ -17,7 +17,7 @@ func everyoneIsAdmin(http.ResponseWriter, *http.Request) (sluice.User, error) {
 // authentication gives what turns Authorization headers into users, and the
 // endpoints of the embedded issuer, nil with an external provider.
 func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, http.Handler) {
-	a := &iam.Authenticator{Directory: directory, Realm: s.cfg.Namespace}
+	a := &iam.Authenticator{Directory: directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
 	if s.cfg.AuthIssuer != "" {
 		provider := oidc.NewProvider(oidc.ProviderOptions{
 			Issuer:        s.cfg.AuthIssuer,
@@ -51,6 +51,7 @@ func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, h
 		RefreshTTL: s.cfg.RefreshTTL,
 		Rotation:   s.cfg.KeyRotation,
 		Observe: func(ctx context.Context, login oidc.Login) {
+			s.metrics.TokenRequest(login.Grant, login.Outcome)
 			directory.NoteLogin(ctx, login.Grant, login.ClientID, login.Username, login.Address, login.Outcome == oidc.Granted, login.Outcome)
 		},
 		Ended: func(ctx context.Context, e oidc.Ending) {

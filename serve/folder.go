@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -96,6 +98,23 @@ func syncPath(path string) error {
 	}
 	defer f.Close()
 	return f.Sync()
+}
+
+// secretKey gives the key that is kept in the folder, and makes it the first
+// time.
+func (f *folder) secretKey() (string, error) {
+	name := filepath.Join(f.path, "secret.key")
+	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		key := make([]byte, 32)
+		_, _ = rand.Read(key) // never fails
+		content = []byte(base64.StdEncoding.EncodeToString(key) + "\n")
+		err = writeDurably(name, string(content))
+	}
+	if err != nil {
+		return "", fmt.Errorf("data folder: %w", err)
+	}
+	return string(content), nil
 }
 
 // engine is the folder of the engine's store.

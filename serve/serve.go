@@ -7,19 +7,16 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"sluice"
 	"sluice/api"
-	"sluice/body"
-	"sluice/command"
 	"sluice/config"
-	"sluice/event"
 	"sluice/iam"
 	"sluice/jetstream"
-	"sluice/webhook"
+	"sluice/metrics"
 )
 
 // Version is the version of the program.
@@ -42,11 +39,17 @@ type Server struct {
 	opts     Options
 	folder   *folder // nil with an external engine
 	engine   *jetstream.Engine
+	metrics  *metrics.Metrics
+	rooms    *rooms
 	api      *api.API
 	http     *http.Server
 	listener net.Listener
 	baseURL  string
 	served   chan error // what http.Server.Serve returned
+
+	stopPipelines context.CancelFunc // nil: they don't run
+	pipelines     sync.WaitGroup
+	metricsServer *http.Server // nil: there is none of its own
 
 	admin    atomic.Bool // there is one, or an external provider has them
 	unready  atomic.Bool
@@ -73,11 +76,20 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	}
 	s.listener = api.LimitListener(listener, cfg.MaxConnections, cfg.MaxConnectionsPerAddress, cfg.TrustedProxies)
 	s.baseURL = baseURL(cfg, s.listener.Addr())
+	s.metrics = metrics.New(Version, s.engineState)
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, fmt.Errorf("can't start the engine: %w", err)
 	}
-	s.api = s.newAPI()
+	if err = s.furnish(); err != nil {
+		return nil, err
+	}
 	if s.http, err = s.httpServer(); err != nil {
+		return nil, err
+	}
+	if err = s.startPipelines(ctx); err != nil {
+		return nil, err
+	}
+	if err = s.startMetrics(ctx); err != nil {
 		return nil, err
 	}
 	go s.serve()
@@ -99,70 +111,13 @@ func (s *Server) engineOptions() jetstream.Options {
 
 		Sync: s.opts.Sync,
 		Log:  s.opts.Log,
+
+		ObserveBatch: s.metrics.Batch,
 	}
 	if s.folder != nil {
 		opts.Dir = s.folder.engine()
 	}
 	return opts
-}
-
-// Commands lists every command of the service. The directory learns their names.
-func Commands(cfg config.Config, baseURL string, engine *jetstream.Engine, directory *iam.Directory, receiver *webhook.Receiver) command.Set {
-	set := command.NewSet(
-		directory.Note,
-		webhook.Commands(engine.Webhooks(), baseURL, receiver),
-		event.Commands(engine.Events(), engine.Events(), cfg.Namespace),
-		iam.Commands(directory),
-		[]command.Command{infoCommand(cfg.Namespace, engine.Describe)},
-	)
-	directory.CommandNames = set.Names
-	return set
-}
-
-func (s *Server) newAPI() *api.API {
-	pace := body.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)}
-	budget := body.NewBudget(int64(s.cfg.MaxBodyMemory))
-	receiver := webhook.NewReceiver(webhook.Receiver{
-		Webhooks:  s.engine.Webhooks(),
-		Events:    s.engine.Events(),
-		Namespace: s.cfg.Namespace,
-		PublicURL: strings.TrimSuffix(s.cfg.PublicURL, "/"),
-		Redact:    s.cfg.RedactHeaders,
-		Pace:      pace,
-		Budget:    budget,
-		Log:       s.opts.Log,
-
-		ResultWait: s.cfg.ResultWait,
-	})
-	directory := iam.NewDirectory(iam.Directory{
-		Accounts: s.engine.Accounts(),
-		Roles:    s.engine.Roles(),
-		Clients:  s.engine.Clients(),
-		Audit:    s.engine.Audit(),
-		Log:      s.opts.Log,
-		Cores:    s.cfg.PasswordCores,
-	})
-	authenticator, issuer := s.authentication(directory)
-	authenticate := authenticator.Authenticate
-	if s.opts.NoAuth {
-		authenticate = everyoneIsAdmin
-	}
-	return api.New(api.Options{
-		Commands:       Commands(s.cfg, s.baseURL, s.engine, directory, receiver),
-		Results:        s.engine.Events(),
-		Authenticate:   authenticate,
-		Auth:           issuer,
-		Readiness:      s.readiness,
-		Draining:       s.draining.Load,
-		Version:        Version,
-		BaseURL:        s.baseURL,
-		PublicURL:      strings.TrimSuffix(s.cfg.PublicURL, "/"),
-		TrustedProxies: s.cfg.TrustedProxies,
-		MaxInFlight:    s.cfg.MaxInFlight,
-		Pace:           pace,
-		Budget:         budget,
-		Log:            s.opts.Log,
-	})
 }
 
 // readiness tells whether calls are welcome, with what an operator wants to
@@ -243,6 +198,49 @@ func (s *Server) Stop() error {
 	return err
 }
 
+// startPipelines takes over the pipelines of the operator's folder, and runs all
+// that are stored. With an external engine that waits until it is set up.
+func (s *Server) startPipelines(ctx context.Context) error {
+	running, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stopPipelines = stop
+	runner, dir := s.rooms.runner, s.cfg.Pipelines
+	if s.cfg.NATS == "" && dir != "" {
+		if err := runner.SyncFolder(ctx, dir); err != nil {
+			return fmt.Errorf("pipelines: %w", err)
+		}
+	}
+	s.pipelines.Go(func() {
+		select {
+		case <-s.engine.SetUp():
+		case <-running.Done():
+			return
+		}
+		if dir != "" {
+			s.pipelines.Go(func() { runner.WatchFolder(running, dir) })
+		}
+		if err := runner.Serve(running); err != nil {
+			s.opts.Log.Error("Pipelines don't run any more.", "error", err)
+		}
+	})
+	return nil
+}
+
+// startMetrics serves the metrics on an address of their own, if there is one.
+func (s *Server) startMetrics(ctx context.Context) error {
+	if s.cfg.MetricsListen == "" {
+		return nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.MetricsListen)
+	if err != nil {
+		return fmt.Errorf("metrics-listen: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.metrics.Handler())
+	s.metricsServer = &http.Server{Handler: mux, ReadHeaderTimeout: s.cfg.HeaderTimeout, IdleTimeout: s.cfg.IdleTimeout}
+	go func() { _ = s.metricsServer.Serve(listener) }() // ends with the server
+	return nil
+}
+
 // awaitCalls returns when no call is in flight, or ctx ends.
 func (s *Server) awaitCalls(ctx context.Context) {
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -260,6 +258,13 @@ func (s *Server) awaitCalls(ctx context.Context) {
 func (s *Server) close() {
 	if s.listener != nil {
 		_ = s.listener.Close() // closed twice on a clean stop
+	}
+	if s.metricsServer != nil {
+		_ = s.metricsServer.Close() // nothing is left to do about it
+	}
+	if s.stopPipelines != nil {
+		s.stopPipelines()
+		s.pipelines.Wait()
 	}
 	if s.engine != nil {
 		s.engine.Close()

@@ -1,0 +1,69 @@
+package iam
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/command"
+)
+
+type runAsParams struct {
+	Username string `json:"username" required:"true" audit:"yes" doc:"Who the following steps run as. The pipeline's owner must be an administrator, or have the permission run.as:<username>."`
+	Body     any    `json:"body" body:"default" doc:"What is passed on."`
+}
+
+func runAsCommand(d *Directory) command.Command {
+	return command.New("iam.run.as", "Let the following steps of a pipeline run as another user; passes the body on.",
+		func(ctx context.Context, p runAsParams) (any, error) {
+			run := sluice.RunFrom(ctx)
+			if run == nil {
+				return nil, notInARun("iam.run.as")
+			}
+			owner, err := run.Owner(ctx)
+			if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+				return nil, err
+			}
+			// An owner who has gone, or is disabled, may nothing.
+			user, err := d.runAs(ctx, owner, p.Username)
+			d.noteRunAs(ctx, owner.Name, p.Username, err)
+			if err != nil {
+				return nil, err
+			}
+			user.Address = sluice.UserFrom(ctx).Address
+			run.Switch(user)
+			return p.Body, nil
+		}, command.Traffic) // every switch is in the audit log all the same
+}
+
+// runAsPermission stands before the name of who may be run as.
+const runAsPermission = "run.as:"
+
+// runAs gives the user that a pipeline switches to, if its owner may switch to
+// that one: an administrator to anyone, others to users they have the
+// permission run.as:<username> for. Only the owner counts, as of now; who the
+// pipeline runs as, and where the name comes from, don't matter.
+func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string) (sluice.User, error) {
+	if permission := runAsPermission + target; !owner.May(permission) {
+		return sluice.User{}, sluice.Errorf(sluice.Forbidden, "forbidden", "The pipeline's owner needs the permission %s.", permission)
+	}
+	user, err := d.User(ctx, target)
+	if err != nil {
+		return sluice.User{}, sluice.Errorf(sluice.Forbidden, "forbidden", "The user to run as does not exist, or is disabled.")
+	}
+	return user, nil
+}
+
+func (d *Directory) noteRunAs(ctx context.Context, owner, target string, err error) {
+	if target != AnonymousName && !validUsername.MatchString(target) {
+		target = "(invalid)" // it may come from a payload
+	}
+	entry := sluice.AuditEntry{Username: owner, Address: sluice.UserFrom(ctx).Address, Command: "iam.run.as", Target: target, Outcome: sluice.AuditAllowed}
+	if err != nil {
+		entry.Outcome, entry.Code = sluice.AuditRefused, sluice.AsError(err).Code
+	}
+	d.Note(ctx, entry)
+}
+
+func notInARun(name string) error {
+	return sluice.Errorf(sluice.Invalid, "not-in-a-pipeline", "%s is a step of pipelines; it does nothing by itself.", name)
+}
