@@ -1,0 +1,105 @@
+package step
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// KeySize is the length of the key that secrets are sealed with.
+const KeySize = 32
+
+// Secrets keeps values that pipelines use and nobody reads back. They are
+// stored sealed with AES-256-GCM, each bound to its name.
+type Secrets struct {
+	records sluice.Records[sluice.Secret]
+	aead    cipher.AEAD
+
+	mu       sync.RWMutex
+	revealed map[string]string // by name
+	redactor *strings.Replacer // of the revealed values; nil if there are none
+}
+
+// NewSecrets gives the secrets in a store, sealed with a key of KeySize bytes.
+func NewSecrets(records sluice.Records[sluice.Secret], key []byte) (*Secrets, error) {
+	if len(key) != KeySize {
+		return nil, fmt.Errorf("the key of secrets must have %d bytes, not %d", KeySize, len(key))
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, err
+	}
+	return &Secrets{records: records, aead: aead, revealed: map[string]string{}}, nil
+}
+
+// Put stores a secret, in place of the one of that name if there is one.
+func (s *Secrets) Put(ctx context.Context, name, value string) error {
+	sealed := s.aead.Seal(nil, nil, []byte(value), []byte(name)) //nolint:gosec // no nonce given: it makes a random one
+	_, err := s.records.Change(ctx, name, func(*sluice.Secret, map[string]*sluice.Secret) (*sluice.Secret, error) {
+		return &sluice.Secret{Name: name, Sealed: sealed, Updated: time.Now().UTC()}, nil
+	})
+	return err
+}
+
+// Delete removes a secret, NotFound if there is none.
+func (s *Secrets) Delete(ctx context.Context, name string) error {
+	_, err := s.records.Change(ctx, name, func(before *sluice.Secret, all map[string]*sluice.Secret) (*sluice.Secret, error) {
+		if before == nil {
+			return nil, unknown(name, slices.Collect(maps.Values(all)))
+		}
+		return nil, nil
+	})
+	return err
+}
+
+// Reveal gives the value of a secret, NotFound if there is none. Redact knows
+// the value from then on.
+func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
+	record, err := s.records.Get(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if record == nil {
+		return "", unknown(name, s.records.All())
+	}
+	value, err := s.aead.Open(nil, nil, record.Sealed, []byte(name))
+	if err != nil {
+		return "", sluice.Errorf(sluice.Internal, "secret-sealed",
+			"The secret %s can't be opened: it was sealed with another key. Start the server with the key it had then (SLUICE_SECRET_KEY), or put the secret again.", name).Because(err)
+	}
+	s.remember(name, string(value))
+	return string(value), nil
+}
+
+// list gives all secrets in the order of their names.
+func (s *Secrets) list() []*sluice.Secret {
+	all := s.records.All()
+	slices.SortFunc(all, func(a, b *sluice.Secret) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// unknown says that there is no secret of that name, and which may be meant.
+func unknown(name string, all []*sluice.Secret) error {
+	named := make([]command.Command, len(all))
+	for i, record := range all {
+		named[i].Name = record.Name
+	}
+	hint := "secret.put stores one."
+	if near := command.NewSet(nil, named).Nearest(name); near != "" {
+		hint = "Did you mean " + near + "?"
+	}
+	return sluice.Errorf(sluice.NotFound, "secret-unknown", "There is no secret %q. %s", cut(name, maxSecretName), hint)
+}
