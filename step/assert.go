@@ -1,0 +1,28 @@
+package step
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/command"
+)
+
+type assertParams struct {
+	True    bool   `json:"true" required:"true" doc:"What must be true."`
+	Message string `json:"message" doc:"What the error says if it is not."`
+	Body    any    `json:"body" body:"default" doc:"Passed on."`
+}
+
+func assertCommand(secrets *Secrets) command.Command {
+	return command.New("assert", "Fail unless something is true; else pass the body on.",
+		func(_ context.Context, p assertParams) (any, error) {
+			if p.True {
+				return p.Body, nil
+			}
+			if p.Message == "" {
+				p.Message = "What this pipeline asserts is not true."
+			}
+			return nil, sluice.Errorf(sluice.Invalid, "assertion-failed", "%s", cut(secrets.Redact(p.Message), maxMessage))
+		},
+		command.Pure)
+}

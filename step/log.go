@@ -1,0 +1,66 @@
+package step
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"unicode"
+
+	"sluice"
+	"sluice/command"
+)
+
+// maxMessage is how many bytes of a message reach the log or an error.
+const maxMessage = 8 << 10
+
+type logParams struct {
+	Message any    `json:"message" doc:"What to log. Default the body, as JSON."`
+	Level   string `json:"level" enum:"debug,info,warn,error" doc:"How important it is. Default info."`
+	Body    any    `json:"body" body:"default" doc:"Passed on."`
+}
+
+func logCommand(log *slog.Logger, secrets *Secrets) command.Command {
+	return command.New("log", "Write a line to the server's log, and pass the body on.",
+		func(ctx context.Context, p logParams) (any, error) {
+			line, err := logLine(p)
+			if err != nil {
+				return nil, err
+			}
+			var level slog.Level // info, unless one is given
+			if p.Level != "" {
+				if err := level.UnmarshalText([]byte(p.Level)); err != nil {
+					return nil, err
+				}
+			}
+			var attributes []slog.Attr
+			if run := sluice.RunFrom(ctx); run != nil {
+				attributes = append(attributes, slog.String("traceId", run.TraceID), slog.String("pipeline", run.Pipeline))
+			}
+			log.LogAttrs(ctx, level, oneLine(cut(secrets.Redact(line), maxMessage)), attributes...)
+			return p.Body, nil
+		},
+		command.Pure)
+}
+
+// logLine gives the message: text as it is, another value as JSON.
+func logLine(p logParams) (string, error) {
+	switch message := p.Message.(type) {
+	case nil:
+		return encodeJSON(p.Body)
+	case string:
+		return message, nil
+	default:
+		return encodeJSON(message)
+	}
+}
+
+// oneLine keeps a payload from forging lines of the log, or from commanding the
+// terminal that shows it.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}

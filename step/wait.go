@@ -1,0 +1,39 @@
+package step
+
+import (
+	"context"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+const maxWait = 15 * time.Minute
+
+type waitParams struct {
+	Duration time.Duration `json:"duration" required:"true" doc:"How long, such as 2s; at most 15m."`
+	Body     any           `json:"body" body:"default" doc:"Passed on."`
+}
+
+func waitCommand() command.Command {
+	return command.New("wait", "Wait for a while, then pass the body on.",
+		func(ctx context.Context, p waitParams) (any, error) {
+			if p.Duration > maxWait {
+				return nil, invalid("duration", "must be at most 15m")
+			}
+			timer := time.NewTimer(p.Duration)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+				return p.Body, nil
+			case <-ctx.Done():
+				return nil, interrupted(ctx)
+			}
+		},
+		command.Pure)
+}
+
+// interrupted is what a step gives whose context ended before it was done.
+func interrupted(ctx context.Context) error {
+	return sluice.Errorf(sluice.Unavailable, "interrupted", "The step was interrupted before it was done.").Because(context.Cause(ctx))
+}
