@@ -1,0 +1,35 @@
+package step
+
+import (
+	"log/slog"
+	"slices"
+
+	"sluice/command"
+)
+
+// Options are what the steps need.
+type Options struct {
+	Log     *slog.Logger // of the command log; nil discards what it writes
+	Secrets *Secrets     // nil leaves the commands secret.* out
+	HTTP    HTTPOptions
+}
+
+// Commands gives the built-in steps.
+func Commands(o Options) []command.Command {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	commands := slices.Concat(convertCommands(), []command.Command{
+		setCommand(),
+		logCommand(o.Log, o.Secrets),
+		assertCommand(o.Secrets),
+		failCommand(o.Secrets),
+		exitCommand(),
+		waitCommand(),
+		requestCommand(o.HTTP),
+	})
+	if o.Secrets != nil {
+		commands = append(commands, secretPutCommand(o.Secrets), secretGetCommand(o.Secrets), secretDeleteCommand(o.Secrets))
+	}
+	return commands
+}

@@ -1,0 +1,103 @@
+package step
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxURL     = 8 << 10
+	maxHeaders = 64 << 10 // bytes of the headers of a request, and of an answer
+)
+
+// parseURL gives the URL to call.
+func parseURL(text string) (*url.URL, error) {
+	target, err := url.Parse(text)
+	if err != nil || len(text) > maxURL {
+		return nil, invalid("url", "must be a URL of at most 8 KiB, such as https://api.example.com/leads")
+	}
+	if why := urlFault(target); why != "" {
+		return nil, invalid("url", "%s", why)
+	}
+	target.RawQuery = strings.ReplaceAll(target.RawQuery, " ", "%20") // a space would end the request line
+	return target, nil
+}
+
+// urlFault says what is wrong with a URL to call or to be redirected to.
+func urlFault(target *url.URL) string {
+	switch {
+	case target.Scheme != "http" && target.Scheme != "https":
+		return "must start with http:// or https://"
+	case target.Hostname() == "":
+		return "must name a host"
+	case target.User != nil:
+		return "must not have a user name or password; send the header authorization instead"
+	}
+	return ""
+}
+
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}$")
+
+// framing has the headers that say how the request itself travels.
+var framing = map[string]bool{
+	"Connection":        true,
+	"Content-Length":    true,
+	"Expect":            true,
+	"Host":              true,
+	"Http2-Settings":    true,
+	"Keep-Alive":        true,
+	"Proxy-Connection":  true,
+	"Te":                true,
+	"Trailer":           true,
+	"Transfer-Encoding": true,
+	"Upgrade":           true,
+}
+
+// headerOf gives the headers that the author of a pipeline wants to send.
+func headerOf(fields map[string]any) (http.Header, error) {
+	header := http.Header{"User-Agent": {"sluice"}}
+	size := 0
+	seen := map[string]bool{}
+	for name, field := range fields {
+		if !headerName.MatchString(name) {
+			return nil, invalid("headers", "has a name that no header can have")
+		}
+		canonical := http.CanonicalHeaderKey(name)
+		if framing[canonical] || strings.HasPrefix(canonical, "Proxy-") {
+			return nil, invalid("headers", "must not have %s: it is set by what is sent", canonical)
+		}
+		if seen[canonical] {
+			return nil, invalid("headers", "has %s twice", canonical)
+		}
+		seen[canonical] = true
+		value, ok := headerValue(field)
+		if !ok {
+			return nil, invalid("headers", "must have one line of text, a number, or true or false for %s", canonical)
+		}
+		if size += len(name) + len(value); size > maxHeaders {
+			return nil, invalid("headers", "must not have more than 64 KiB")
+		}
+		header.Set(canonical, value)
+	}
+	return header, nil
+}
+
+func headerValue(field any) (value string, ok bool) {
+	switch field.(type) {
+	case nil, []any, map[string]any:
+		return "", false
+	}
+	value, err := cellOf(field)
+	if err != nil || !utf8.ValidString(value) {
+		return "", false
+	}
+	for _, c := range []byte(value) {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return "", false
+		}
+	}
+	return value, true
+}

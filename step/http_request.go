@@ -1,0 +1,103 @@
+package step
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// HTTPOptions are what http.request needs.
+type HTTPOptions struct {
+	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
+	MaxAnswer     int64          // bytes of the body of an answer; 0 means 4 MiB
+
+	// Propagate sets the headers that carry a trace on; nil means none.
+	Propagate func(context.Context, http.Header)
+}
+
+const (
+	defaultTimeout = 30 * time.Second
+	maxTimeout     = 5 * time.Minute
+)
+
+type requestParams struct {
+	URL     string         `json:"url" required:"true" doc:"What to call, by http or https."`
+	Method  string         `json:"method" enum:"GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS" doc:"Default GET."`
+	Headers map[string]any `json:"headers" doc:"Headers to send. Those that frame the request, such as Host, are refused."`
+	Body    any            `json:"body" doc:"What to send: text as it is, other values as JSON."`
+	Timeout *time.Duration `json:"timeout" doc:"How long the call may take with redirects and answer, at most 5m. Default 30s."`
+}
+
+func requestCommand(o HTTPOptions) command.Command {
+	client := newClient(o)
+	return command.New("http.request", "Call a URL, and give its answer whatever its status. Addresses that are not on the Internet are refused unless the operator allows them.",
+		func(ctx context.Context, p requestParams) (answer, error) {
+			timeout := defaultTimeout
+			if p.Timeout != nil {
+				timeout = *p.Timeout
+			}
+			if timeout <= 0 || timeout > maxTimeout {
+				return answer{}, invalid("timeout", "must be more than 0s and at most 5m")
+			}
+			request, err := newRequest(ctx, p)
+			if err != nil {
+				return answer{}, err
+			}
+			if run := sluice.RunFrom(ctx); run != nil && run.TraceID != "" {
+				request.Header.Set("svc-trace-id", run.TraceID)
+			}
+			if o.Propagate != nil {
+				o.Propagate(ctx, request.Header)
+			}
+			return client.do(request, timeout)
+		},
+		command.Traffic)
+}
+
+func newRequest(ctx context.Context, p requestParams) (*http.Request, error) {
+	target, err := parseURL(p.URL)
+	if err != nil {
+		return nil, err
+	}
+	header, err := headerOf(p.Headers)
+	if err != nil {
+		return nil, err
+	}
+	body, contentType, err := bodyOf(p.Body)
+	if err != nil {
+		return nil, err
+	}
+	if contentType != "" && header.Get("Content-Type") == "" {
+		header.Set("Content-Type", contentType)
+	}
+	if p.Method == "" {
+		p.Method = http.MethodGet
+	}
+	request, err := http.NewRequestWithContext(ctx, p.Method, target.String(), strings.NewReader(body))
+	if err != nil {
+		return nil, invalid("url", "can't be called as it is")
+	}
+	request.Header = header
+	return request, nil
+}
+
+// bodyOf gives what to send and its content type, or nothing for no body.
+func bodyOf(body any) (text, contentType string, err error) {
+	switch value := body.(type) {
+	case nil:
+		return "", "", nil
+	case string:
+		if len(value) > MaxText {
+			return "", "", errTooLong(MaxText)
+		}
+		return value, "text/plain; charset=utf-8", nil
+	default:
+		text, err = encodeJSON(body)
+		return text, "application/json", err
+	}
+}

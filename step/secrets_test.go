@@ -1,0 +1,224 @@
+package step_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"sluice"
+	"sluice/command"
+	"sluice/step"
+)
+
+func newSecrets(t *testing.T) (*step.Secrets, *stored[sluice.Secret]) {
+	t.Helper()
+	store := newStored[sluice.Secret]()
+	secrets, err := step.NewSecrets(store, bytes.Repeat([]byte{7}, step.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secrets, store
+}
+
+func TestASecretIsPutListedRevealedAndDeleted(t *testing.T) {
+	secrets, _ := newSecrets(t)
+	set := newSet(step.Options{Secrets: secrets})
+	for _, put := range []args{{"name": "b", "value": "old"}, {"name": "a.b-C_1", "value": "x"}, {"name": "b", "value": "new"}} {
+		got, err := call(t.Context(), set, "secret.put", put)
+		if err != nil || asJSON(t, got) != fmt.Sprintf(`{"name":%q}`, put["name"]) {
+			t.Fatalf("put gives %s, %v", asJSON(t, got), err)
+		}
+	}
+	if value, err := secrets.Reveal(t.Context(), "b"); err != nil || value != "new" {
+		t.Errorf("b is %q, %v", value, err)
+	}
+	listed, err := call(t.Context(), set, "secret.get", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var views []map[string]any
+	if err := json.Unmarshal([]byte(asJSON(t, listed)), &views); err != nil {
+		t.Fatal(err)
+	}
+	if len(views) != 2 || views[0]["name"] != "a.b-C_1" || views[1]["name"] != "b" || len(views[0]) != 2 || views[0]["updated"] == "" {
+		t.Errorf("the list is %v", views)
+	}
+	if got, err := call(t.Context(), set, "secret.delete", args{"name": "b"}); err != nil || asJSON(t, got) != `{"name":"b","deleted":true}` {
+		t.Errorf("delete gives %s, %v", asJSON(t, got), err)
+	}
+	_, err = secrets.Reveal(t.Context(), "b")
+	refuses(t, err, sluice.NotFound, "secret-unknown", `"b"`)
+}
+
+func asJSON(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestBadSecretsAreRefused(t *testing.T) {
+	secrets, _ := newSecrets(t)
+	set := newSet(step.Options{Secrets: secrets})
+	if _, err := call(t.Context(), set, "secret.put", args{"name": "crm.token", "value": strings.Repeat("x", 64<<10)}); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		command string
+		args    args
+		kind    sluice.Kind
+		code    string
+		says    string
+	}{
+		"no name":            {"secret.put", args{"name": "", "value": "x"}, sluice.Invalid, "parameter-invalid", "name"},
+		"a name with a path": {"secret.put", args{"name": "../x", "value": "x"}, sluice.Invalid, "parameter-invalid", "name"},
+		"a name with a line": {"secret.put", args{"name": "x\n", "value": "x"}, sluice.Invalid, "parameter-invalid", "name"},
+		"a long name":        {"secret.put", args{"name": strings.Repeat("x", 129), "value": "x"}, sluice.Invalid, "parameter-invalid", "name"},
+		"no value":           {"secret.put", args{"name": "x", "value": ""}, sluice.Invalid, "parameter-invalid", "value"},
+		"a long value":       {"secret.put", args{"name": "x", "value": strings.Repeat("x", 64<<10+1)}, sluice.Invalid, "parameter-invalid", "value"},
+		"bytes":              {"secret.put", args{"name": "x", "value": command.Text("\xff")}, sluice.Invalid, "parameter-invalid", "value"},
+		"an unknown one":     {"secret.delete", args{"name": "crm.tokn"}, sluice.NotFound, "secret-unknown", "Did you mean crm.token?"},
+		"one far off":        {"secret.delete", args{"name": "something.else"}, sluice.NotFound, "secret-unknown", "secret.put stores one"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := call(t.Context(), set, test.command, test.args)
+			refuses(t, err, test.kind, test.code, test.says)
+		})
+	}
+}
+
+func TestSealedValuesCannotBeSwappedOrOpenedWithAnotherKey(t *testing.T) {
+	secrets, store := newSecrets(t)
+	for _, name := range []string{"a", "b"} {
+		if err := secrets.Put(t.Context(), name, "value of "+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, err := step.NewSecrets(store, bytes.Repeat([]byte{8}, step.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = other.Reveal(t.Context(), "a")
+	refuses(t, err, sluice.Internal, "secret-sealed", "another key")
+
+	store.records["a"].Sealed, store.records["b"].Sealed = store.records["b"].Sealed, store.records["a"].Sealed
+	_, err = secrets.Reveal(t.Context(), "a")
+	refuses(t, err, sluice.Internal, "secret-sealed", "another key")
+	store.records["a"].Sealed = nil
+	_, err = secrets.Reveal(t.Context(), "a")
+	refuses(t, err, sluice.Internal, "secret-sealed", "another key")
+
+	if err := secrets.Put(t.Context(), "a", "same"); err != nil {
+		t.Fatal(err)
+	}
+	first := store.records["a"].Sealed
+	if err := secrets.Put(t.Context(), "a", "same"); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(first, store.records["a"].Sealed) {
+		t.Error("the same value is sealed to the same bytes")
+	}
+}
+
+func TestParseKey(t *testing.T) {
+	key := append(bytes.Repeat([]byte{0xff}, 31), 0)
+	good := []string{
+		hex.EncodeToString(key), strings.ToUpper(hex.EncodeToString(key)),
+		base64.StdEncoding.EncodeToString(key), base64.RawURLEncoding.EncodeToString(key), " " + base64.URLEncoding.EncodeToString(key) + "\n",
+	}
+	for _, text := range good {
+		if got, err := step.ParseKey(text); err != nil || !bytes.Equal(got, key) {
+			t.Errorf("%s gives %x, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "correct horse battery staple", strings.Repeat("x", 32), hex.EncodeToString(key[1:]), base64.StdEncoding.EncodeToString(key) + "AAAA"} {
+		_, err := step.ParseKey(text)
+		refuses(t, err, sluice.Invalid, "secret-key-invalid", "openssl")
+		if text != "" && strings.Contains(err.Error(), text) {
+			t.Errorf("the error has the key: %v", err)
+		}
+	}
+	if _, err := step.NewSecrets(newStored[sluice.Secret](), key[1:]); err == nil {
+		t.Error("a short key is taken")
+	}
+}
+
+// TestASecretShowsNowhere: its value is in no error, log, audit entry, list or
+// stored record.
+func TestASecretShowsNowhere(t *testing.T) {
+	const canary = "canary-\"5\n1f\"-value"
+	var seen, log bytes.Buffer
+	secrets, store := newSecrets(t)
+	audit := func(_ context.Context, e sluice.AuditEntry) { fmt.Fprintf(&seen, "%+v\n", e) }
+	set := command.NewSet(audit, step.Commands(step.Options{
+		Secrets: secrets,
+		Log:     slog.New(slog.NewTextHandler(&log, nil)),
+	}))
+	note := func(name string, given args) {
+		out, err := call(t.Context(), set, name, given)
+		fmt.Fprintf(&seen, "%s: %+v %v\n", name, out, err)
+	}
+	note("secret.put", args{"name": "crm", "value": canary})
+	note("secret.put", args{"name": "../crm", "value": canary})
+	note("secret.put", args{"name": "crm", "value": strings.Repeat(canary, 10_000)})
+	note("secret.get", nil)
+	if value, err := secrets.Reveal(t.Context(), "crm"); err != nil || value != canary {
+		t.Fatalf("got %q, %v", value, err)
+	}
+	note("log", args{"message": "the token is " + canary})
+	note("log", args{"message": object{"token": canary}})
+	note("log", args{"message": strings.Repeat("x", 8<<10-8) + canary})
+	note("fail", args{"message": "Can't log in with " + canary + "."})
+	note("assert", args{"true": false, "message": canary})
+	note("http.request", args{"url": "https://user:" + canary + "@localhost"})
+	note("http.request", args{"url": "http://localhost:1/?key=" + strings.TrimRight(canary, "\n")})
+	note("http.request", args{"url": "http://localhost:1/", "headers": object{"authorization": canary}})
+	note("http.request", args{"url": "http://localhost:1/", "headers": object{canary: "x"}})
+	note("http.request", args{"url": canary})
+	note("convert.fromJson", args{"input": canary})
+	note("convert.fromYaml", args{"input": "[" + canary})
+	note("convert.fromCsv", args{"input": canary})
+	note("convert.fromBase64", args{"input": canary})
+	note("secret.delete", args{"name": "crm2"})
+	records, err := json.Marshal(store.records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"answers": seen.String(), "log": log.String(), "records": string(records)} {
+		for _, part := range []string{"canary", "-value", base64.StdEncoding.EncodeToString([]byte(canary))[:12]} {
+			if strings.Contains(text, part) {
+				t.Errorf("%s have %q:\n%s", name, part, text)
+			}
+		}
+	}
+	if !strings.Contains(log.String(), "the token is [secret]") || !strings.Contains(log.String(), `[secret]\"}`) {
+		t.Errorf("the log is %s", log.String())
+	}
+}
+
+func TestLongerSecretsAreRedactedFirst(t *testing.T) {
+	secrets, _ := newSecrets(t)
+	if got := secrets.Redact("abcd"); got != "abcd" {
+		t.Errorf("without secrets: %s", got)
+	}
+	for name, value := range map[string]string{"a": "abcd", "b": "abcdefgh", "c": "xyz"} {
+		if err := secrets.Put(t.Context(), name, value); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := secrets.Reveal(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := secrets.Redact("abcdefgh abcd xyz"); got != "[secret] [secret] xyz" {
+		t.Errorf("got %s", got)
+	}
+}
