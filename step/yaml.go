@@ -174,7 +174,8 @@ func toYAML(input any) (any, error) {
 	return encoded.String(), nil
 }
 
-// yamlReady lets numbers that Go's types don't hold be written as numbers.
+// yamlReady lets numbers that Go's types don't hold be written as numbers, and
+// the key << in quotes, without which it would mean something else.
 func yamlReady(value any) any {
 	switch v := value.(type) {
 	case json.Number:
@@ -188,9 +189,18 @@ func yamlReady(value any) any {
 			v[i] = yamlReady(v[i])
 		}
 	case map[string]any:
-		for key := range v {
-			v[key] = yamlReady(v[key])
+		object := make(map[any]any, len(v))
+		for key, item := range v {
+			object[yamlKey(key)] = yamlReady(item)
 		}
+		return object
 	}
 	return value
+}
+
+func yamlKey(key string) any {
+	if key == "<<" {
+		return &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Value: key}
+	}
+	return key
 }
