@@ -25,9 +25,8 @@ func FuzzFromBase64(f *testing.F) {
 	for _, seed := range []string{"", "YQ==", "YQ", "YQ=\r\n=", "Pz8_Pj4-", "/w==", "====", "Y===", "Y Q", "YWJj\nYW?j", "\u00e4"} {
 		f.Add(seed)
 	}
-	decode := step.Functions()["convert.fromBase64"]
 	f.Fuzz(func(t *testing.T, text string) {
-		decoded, err := decode(text)
+		decoded, err := functions["convert.fromBase64"](text)
 		if err != nil {
 			ours(t, err)
 			return
@@ -51,42 +50,47 @@ func FuzzFromYaml(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	roundTrip(f, "Yaml")
+	f.Fuzz(func(t *testing.T, text string) { survives(t, text, "Yaml", "Yaml") })
 }
 
 // FuzzFromJson: what is read survives being written.
 func FuzzFromJson(f *testing.F) {
-	for _, seed := range []string{"", "[1,2.5,\"x\",null,true]", "{\"a\":{\"a\":1},\"a\":2}", "1e400", "-0", "\"\\ud800\"", "[[[", "{} x", "\"\\", "123456789012345678901234567890"} {
+	for _, seed := range []string{"", "[1,2.5,\"x\",null,true]", "{\"a\":{\"a\":1},\"a\":2}", "1e400", "-0", "\"\\ud800\"", "[[[", "{} x", "\"\\", "123456789012345678901234567890", `["\n a\n\n", " x\n", "\u0085\u2028", "- a", "#", "a: b", "\ufeff", "~", "0o7", "<<", {"<<":1,"":2,"\n":3}]`} {
 		f.Add(seed)
 	}
-	roundTrip(f, "Json")
+	f.Fuzz(func(t *testing.T, text string) {
+		survives(t, text, "Json", "Json")
+		survives(t, text, "Json", "Yaml")
+	})
 }
 
-func roundTrip(f *testing.F, format string) {
-	functions := step.Functions()
-	f.Fuzz(func(t *testing.T, text string) {
-		value, err := functions["convert.from"+format](text)
-		if err != nil {
-			ours(t, err)
-			return
-		}
-		written, err := functions["convert.to"+format](value)
-		if err != nil {
-			t.Fatalf("%#v can't be written: %v", value, err)
-		}
-		again, err := functions["convert.from"+format](written)
-		if err != nil {
-			t.Fatalf("%q can't be read back: %v", written, err)
-		}
-		before, err := functions["convert.toJson"](value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		after, err := functions["convert.toJson"](again)
-		if err != nil || before != after {
-			t.Errorf("written as %q, %s is read as %s (%v)", written, before, after, err)
-		}
-	})
+var functions = step.Functions()
+
+// survives reads a text of one format, and checks that its value can be written
+// and read in another without a change.
+func survives(t *testing.T, text, from, to string) {
+	t.Helper()
+	value, err := functions["convert.from"+from](text)
+	if err != nil {
+		ours(t, err)
+		return
+	}
+	written, err := functions["convert.to"+to](value)
+	if err != nil {
+		t.Fatalf("%#v can't be written: %v", value, err)
+	}
+	again, err := functions["convert.from"+to](written)
+	if err != nil {
+		t.Fatalf("%q can't be read back: %v", written, err)
+	}
+	before, err := functions["convert.toJson"](value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := functions["convert.toJson"](again)
+	if err != nil || before != after {
+		t.Errorf("written as %q, %s is read as %s (%v)", written, before, after, err)
+	}
 }
 
 // FuzzFromCsv: what is read survives being written, with a header or without.

@@ -3,10 +3,12 @@ package step
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -75,14 +77,9 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 		return failed(via[0].URL, "it redirects to a URL that is not plain http or https")
 	}
 	next.Header.Del("Referer") // would tell the query of one server to another
-	for _, request := range append(via, next) {
-		if !sameOrigin(request.URL, via[0].URL) {
-			for name := range next.Header {
-				if !carried[name] {
-					delete(next.Header, name)
-				}
-			}
-		}
+	elsewhere := func(r *http.Request) bool { return !sameOrigin(r.URL, via[0].URL) }
+	if elsewhere(next) || slices.ContainsFunc(via, elsewhere) {
+		maps.DeleteFunc(next.Header, func(name string, _ []string) bool { return !carried[name] })
 	}
 	return nil
 }

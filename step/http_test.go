@@ -227,6 +227,9 @@ func TestRedirects(t *testing.T) {
 			seen = r.Header
 		case "/loop":
 			http.Redirect(w, r, "/loop", http.StatusFound)
+		case "/4", "/3", "/2", "/1":
+			http.Redirect(w, r, string("0123"[r.URL.Path[1]-'1']), http.StatusFound)
+		case "/0":
 		default:
 			http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusTemporaryRedirect)
 		}
@@ -249,6 +252,12 @@ func TestRedirects(t *testing.T) {
 		if other.Get(name) != "" {
 			t.Errorf("another server gets %s", name)
 		}
+	}
+	if _, err := sent("/4"); err != nil {
+		t.Errorf("five redirects: %v", err)
+	}
+	if _, err := sent("/?to=/4"); err == nil || sluice.AsError(err).Code != "http-failed" {
+		t.Errorf("six redirects: %v", err)
 	}
 	back, err := sent(at + "/?to=" + url.QueryEscape(at+"/here"))
 	if err != nil || back.Get("Authorization") == "" {
