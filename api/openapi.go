@@ -36,6 +36,7 @@ func OpenAPI(set command.Set, version, baseURL string) map[string]any {
 		"/healthz": object{"get": healthOperation("healthz", "Tell that the process runs.")},
 		"/readyz":  object{"get": healthOperation("readyz", "Tell whether calls are welcome.")},
 	}
+	describePipelines(set, paths)
 	for _, cmd := range set.All() {
 		operations := object{"post": commandOperation(cmd, "post")}
 		if cmd.ReadOnly || cmd.Endpoint != nil {
@@ -80,7 +81,7 @@ func commandOperation(cmd command.Command, method string) object {
 		op["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
 		op["x-permission"] = cmd.Name
 	}
-	if method == "post" {
+	if method == "post" || method == "put" {
 		op["requestBody"] = requestBody(cmd)
 	}
 	return op
@@ -145,6 +146,34 @@ func commandResponses(cmd command.Command) object {
 		responses["302"] = object{"description": "The way to the result, where a redirect was asked for."}
 	}
 	return responses
+}
+
+// describePipelines adds the paths under which pipelines are documents.
+func describePipelines(set command.Set, paths object) {
+	name := object{"name": "name", "in": "path", "required": true, "description": "Name of the pipeline.", "schema": object{"type": "string"}}
+	one, all := object{}, object{}
+	for method, verb := range map[string]string{"put": "pipeline.put", "get": "pipeline.get", "delete": "pipeline.delete", "post": "pipeline.run"} {
+		cmd, ok := set.Find(verb)
+		if !ok {
+			return
+		}
+		op := commandOperation(cmd, method)
+		op["operationId"] = method + ".pipeline"
+		op["parameters"] = []object{name}
+		one[method] = op
+		if method == "get" {
+			op["responses"] = object{
+				"200":     content("The source.", "application/yaml", object{"type": "string"}),
+				"default": problemResponse(),
+			}
+		}
+	}
+	run, _ := set.Find("pipeline.run")
+	op := commandOperation(run, "post")
+	op["operationId"], op["summary"], op["parameters"] = "post.pipelines", "Run the pipeline in the body and answer its final body.", []object{}
+	op["requestBody"] = object{"description": "The pipeline, in YAML or JSON.", "required": true, "content": object{"*/*": object{"schema": object{"type": "string"}}}}
+	all["post"] = op
+	paths[pipelinePath], paths[pipelinePath+"/{name}"] = all, one
 }
 
 func resultOperation() object {

@@ -34,7 +34,7 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if doc, ok := out.(document); ok {
+	if doc, ok := out.(document); ok && r.Method == http.MethodGet {
 		media, text := doc.Document()
 		w.Header().Set("Content-Type", media)
 		_, _ = w.Write([]byte(text)) // an error means that the caller has gone

@@ -53,6 +53,9 @@ type view struct {
 	Warnings    []string  `json:"warnings,omitempty"`
 }
 
+// Document gives the source, for those who read it by itself.
+func (v view) Document() (mediaType, text string) { return "application/yaml", v.Source }
+
 // show gives the view of a pipeline, without its source.
 func (r *Runner) show(p *sluice.Pipeline) view {
 	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Created: p.Created, Updated: p.Updated}
