@@ -13,7 +13,7 @@ type assertParams struct {
 	Body    any    `json:"body" body:"default" doc:"Passed on."`
 }
 
-func assertCommand(secrets *Secrets) command.Command {
+func assertCommand() command.Command {
 	return command.New("assert", "Fail unless something is true; else pass the body on.",
 		func(_ context.Context, p assertParams) (any, error) {
 			if p.True {
@@ -22,7 +22,7 @@ func assertCommand(secrets *Secrets) command.Command {
 			if p.Message == "" {
 				p.Message = "What this pipeline asserts is not true."
 			}
-			return nil, sluice.Errorf(sluice.Invalid, "assertion-failed", "%s", cut(secrets.Redact(p.Message), maxMessage))
+			return nil, sluice.Errorf(sluice.Invalid, "assertion-failed", "%s", cut(p.Message, maxMessage))
 		},
 		command.Pure)
 }

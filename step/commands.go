@@ -21,9 +21,9 @@ func Commands(o Options) []command.Command {
 	}
 	commands := slices.Concat(convertCommands(), []command.Command{
 		setCommand(),
-		logCommand(o.Log, o.Secrets),
-		assertCommand(o.Secrets),
-		failCommand(o.Secrets),
+		logCommand(o.Log),
+		assertCommand(),
+		failCommand(),
 		exitCommand(),
 		waitCommand(),
 		requestCommand(o.HTTP),

@@ -13,7 +13,7 @@ type failParams struct {
 	StatusCode *int   `json:"statusCode" min:"400" max:"599" doc:"HTTP status of the failure. Default 500."`
 }
 
-func failCommand(secrets *Secrets) command.Command {
+func failCommand() command.Command {
 	return command.New("fail", "Fail with a message and a status.",
 		func(_ context.Context, p failParams) (any, error) {
 			status := http.StatusInternalServerError
@@ -24,7 +24,7 @@ func failCommand(secrets *Secrets) command.Command {
 			if status < http.StatusInternalServerError {
 				kind = sluice.Invalid
 			}
-			err := sluice.Errorf(kind, "failed", "%s", cut(secrets.Redact(p.Message), maxMessage))
+			err := sluice.Errorf(kind, "failed", "%s", cut(p.Message, maxMessage))
 			err.Status = status
 			return nil, err
 		},

@@ -19,7 +19,7 @@ type logParams struct {
 	Body    any    `json:"body" body:"default" doc:"Passed on."`
 }
 
-func logCommand(log *slog.Logger, secrets *Secrets) command.Command {
+func logCommand(log *slog.Logger) command.Command {
 	return command.New("log", "Write a line to the server's log, and pass the body on.",
 		func(ctx context.Context, p logParams) (any, error) {
 			line, err := logLine(p)
@@ -36,7 +36,7 @@ func logCommand(log *slog.Logger, secrets *Secrets) command.Command {
 			if run := sluice.RunFrom(ctx); run != nil {
 				attributes = append(attributes, slog.String("traceId", run.TraceID), slog.String("pipeline", run.Pipeline))
 			}
-			log.LogAttrs(ctx, level, oneLine(cut(secrets.Redact(line), maxMessage)), attributes...)
+			log.LogAttrs(ctx, level, oneLine(cut(line, maxMessage)), attributes...)
 			return p.Body, nil
 		},
 		command.Pure)

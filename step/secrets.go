@@ -8,11 +8,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"sluice"
-	"sluice/command"
 )
 
 // KeySize is the length of the key that secrets are sealed with.
@@ -23,10 +21,6 @@ const KeySize = 32
 type Secrets struct {
 	records sluice.Records[sluice.Secret]
 	aead    cipher.AEAD
-
-	mu       sync.RWMutex
-	revealed map[string]string // by name
-	redactor *strings.Replacer // of the revealed values; nil if there are none
 }
 
 // NewSecrets gives the secrets in a store, sealed with a key of KeySize bytes.
@@ -42,7 +36,7 @@ func NewSecrets(records sluice.Records[sluice.Secret], key []byte) (*Secrets, er
 	if err != nil {
 		return nil, err
 	}
-	return &Secrets{records: records, aead: aead, revealed: map[string]string{}}, nil
+	return &Secrets{records: records, aead: aead}, nil
 }
 
 // Put stores a secret, in place of the one of that name if there is one.
@@ -65,8 +59,8 @@ func (s *Secrets) Delete(ctx context.Context, name string) error {
 	return err
 }
 
-// Reveal gives the value of a secret, NotFound if there is none. Redact knows
-// the value from then on.
+// Reveal gives the value of a secret, NotFound if there is none. Who
+// reveals it keeps it out of what people read.
 func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
 	record, err := s.records.Get(ctx, name)
 	if err != nil {
@@ -80,7 +74,6 @@ func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
 		return "", sluice.Errorf(sluice.Internal, "secret-sealed",
 			"The secret %s can't be opened: it was sealed with another key. Start the server with the key it had then (SLUICE_SECRET_KEY), or put the secret again.", name).Because(err)
 	}
-	s.remember(name, string(value))
 	return string(value), nil
 }
 
@@ -93,12 +86,12 @@ func (s *Secrets) list() []*sluice.Secret {
 
 // unknown says that there is no secret of that name, and which may be meant.
 func unknown(name string, all []*sluice.Secret) error {
-	named := make([]command.Command, len(all))
+	names := make([]string, len(all))
 	for i, record := range all {
-		named[i].Name = record.Name
+		names[i] = record.Name
 	}
 	hint := "secret.put stores one."
-	if near := command.NewSet(nil, named).Nearest(name); near != "" {
+	if near := sluice.Nearest(name, names); near != "" {
 		hint = "Did you mean " + near + "?"
 	}
 	return sluice.Errorf(sluice.NotFound, "secret-unknown", "There is no secret %q. %s", cut(name, maxSecretName), hint)
