@@ -33,10 +33,11 @@ type Event struct {
 	Key             string              `json:"key,omitempty"` // of a message that is no event
 	Namespace       string              `json:"namespace"`
 	TraceID         string              `json:"traceId"`
-	Hops            int                 `json:"hops,omitempty"`      // how many events led to this one
-	Listeners       []string            `json:"listeners,omitempty"` // pipelines that it starts
-	To              string              `json:"to,omitempty"`        // the only pipeline it is for
-	ReplayOf        string              `json:"replayOf,omitempty"`  // trace id of the event it repeats
+	Hops            int                 `json:"hops,omitempty"`        // how many events led to this one
+	Listeners       []string            `json:"listeners,omitempty"`   // pipelines that it starts
+	To              string              `json:"to,omitempty"`          // the only pipeline it is for
+	ReplayOf        string              `json:"replayOf,omitempty"`    // trace id of the event it repeats
+	Traceparent     string              `json:"traceparent,omitempty"` // of the work that it belongs to, see Spans
 	ReceivedAt      time.Time           `json:"receivedAt"`
 	Payload         json.RawMessage     `json:"payload,omitempty"`
 	PayloadType     PayloadType         `json:"payloadType"`
@@ -72,6 +73,9 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	}
 	if e.ReplayOf != "" {
 		b = appendField(b, `,"replayOf":`, e.ReplayOf)
+	}
+	if e.Traceparent != "" {
+		b = appendField(b, `,"traceparent":`, e.Traceparent)
 	}
 	b = append(b, `,"receivedAt":"`...)
 	b = e.ReceivedAt.UTC().AppendFormat(b, time.RFC3339Nano)

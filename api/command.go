@@ -55,7 +55,14 @@ func (a *API) refuseDraining() error {
 // call runs a command for a user.
 func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (any, error) {
 	user.Address = r.RemoteAddr
-	return a.Commands.Call(sluice.WithUser(r.Context(), user), cmd, args)
+	ctx := sluice.WithUser(r.Context(), user)
+	if a.Spans == nil {
+		return a.Commands.Call(ctx, cmd, args)
+	}
+	ctx, end := a.Spans.Start(ctx, cmd.Name, r.Header.Get("Traceparent"), "enduser.id", user.Name)
+	out, err := a.Commands.Call(ctx, cmd, args)
+	end(err)
+	return out, err
 }
 
 func methodsOf(cmd command.Command) string {

@@ -5,8 +5,13 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
+
+	"github.com/lmittmann/tint"
 )
 
 // flushEvery bounds how long a log line stays in memory.
@@ -14,13 +19,26 @@ const flushEvery = 100 * time.Millisecond
 
 // NewLog gives a logger to a file or terminal, and a function that writes what
 // it still holds. A line per call must not be a system call per call: lines
-// are gathered for a moment. They are JSON, or plain text on a terminal.
+// are gathered for a moment. They are JSON, or made for people on a terminal.
 func NewLog(out *os.File) (log *slog.Logger, flush func()) {
 	lines := &logLines{buffer: bufio.NewWriterSize(out, 64<<10)}
 	if info, err := out.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		return slog.New(slog.NewTextHandler(lines, nil)), lines.flush
+		return slog.New(tint.NewHandler(lines, &tint.Options{
+			NoColor:     os.Getenv("NO_COLOR") != "",
+			TimeFormat:  time.TimeOnly,
+			ReplaceAttr: onOneLine,
+		})), lines.flush
 	}
 	return slog.New(slog.NewJSONHandler(lines, nil)), lines.flush
+}
+
+// onOneLine keeps a message from forging lines, or from commanding the terminal.
+// Other values are quoted where they need it.
+func onOneLine(_ []string, a slog.Attr) slog.Attr {
+	if a.Key == slog.MessageKey && strings.ContainsFunc(a.Value.String(), unicode.IsControl) {
+		a.Value = slog.StringValue(strconv.Quote(a.Value.String()))
+	}
+	return a
 }
 
 type logLines struct {

@@ -110,6 +110,7 @@ func (s *Server) furnish() error {
 		Budget:     budget,
 		ResultWait: s.cfg.ResultWait,
 		Observe:    s.metrics.Call,
+		Spans:      s.spans(),
 		Log:        s.opts.Log,
 	})
 	r.join(s.cfg, s.baseURL, s.opts)
@@ -125,6 +126,7 @@ func (s *Server) furnish() error {
 		Auth:           r.issuer,
 		Metrics:        s.metrics.Handler(),
 		ObservePoll:    s.metrics.Poll,
+		Spans:          s.spans(),
 		Readiness:      s.readiness,
 		Draining:       s.draining.Load,
 		Version:        Version,

@@ -17,6 +17,7 @@ import (
 	"sluice/iam"
 	"sluice/jetstream"
 	"sluice/metrics"
+	"sluice/telemetry"
 )
 
 // Version is the version of the program.
@@ -35,17 +36,18 @@ type Options struct {
 
 // A Server is a running service.
 type Server struct {
-	cfg      config.Config
-	opts     Options
-	folder   *folder // nil with an external engine
-	engine   *jetstream.Engine
-	metrics  *metrics.Metrics
-	rooms    *rooms
-	api      *api.API
-	http     *http.Server
-	listener net.Listener
-	baseURL  string
-	served   chan error // what http.Server.Serve returned
+	cfg       config.Config
+	opts      Options
+	folder    *folder // nil with an external engine
+	engine    *jetstream.Engine
+	metrics   *metrics.Metrics
+	telemetry *telemetry.Spans // nil: nobody wants spans
+	rooms     *rooms
+	api       *api.API
+	http      *http.Server
+	listener  net.Listener
+	baseURL   string
+	served    chan error // what http.Server.Serve returned
 
 	stopPipelines context.CancelFunc // nil: they don't run
 	pipelines     sync.WaitGroup
@@ -77,6 +79,11 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	s.listener = api.LimitListener(listener, cfg.MaxConnections, cfg.MaxConnectionsPerAddress, cfg.TrustedProxies)
 	s.baseURL = baseURL(cfg, s.listener.Addr())
 	s.metrics = metrics.New(Version, s.engineState)
+	if telemetry.Wanted() {
+		if s.telemetry, err = telemetry.Start(ctx, Version); err != nil {
+			return nil, fmt.Errorf("OpenTelemetry: %w", err)
+		}
+	}
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, fmt.Errorf("can't start the engine: %w", err)
 	}
@@ -272,4 +279,19 @@ func (s *Server) close() {
 	if s.folder != nil {
 		s.folder.close()
 	}
+	if s.telemetry != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+		defer cancel()
+		if err := s.telemetry.Stop(ctx); err != nil {
+			s.opts.Log.Warn("The last spans could not be sent.", "error", err)
+		}
+	}
+}
+
+// spans gives what is told of spans of work, nil if nobody wants to know.
+func (s *Server) spans() sluice.Spans {
+	if s.telemetry == nil {
+		return nil
+	}
+	return s.telemetry
 }

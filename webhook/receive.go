@@ -31,6 +31,8 @@ type Receiver struct {
 	// Observe, if set, is told of every call once it is answered.
 	Observe func(sluice.Call)
 
+	Spans sluice.Spans // nil: nobody wants them
+
 	misses *throttle.Limiter
 }
 
@@ -51,8 +53,19 @@ func receiveCommand(r *Receiver) command.Command {
 		"Call a webhook: its token is the authorization, the body is the payload.", r.serve)
 }
 
-// serve handles one call, and tells who observes about it.
+// serve handles one call, as a span of work if somebody wants to know of those.
 func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
+	if rc.Spans == nil {
+		return rc.handle(w, r)
+	}
+	ctx, end := rc.Spans.Start(r.Context(), "webhook.receive", r.Header.Get("Traceparent"))
+	err := rc.handle(w, r.WithContext(ctx))
+	end(err)
+	return err
+}
+
+// handle handles one call, and tells who observes about it.
+func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	in := incomings.Get().(*incoming)
 	defer in.release()
 	in.request, in.arrived = r, time.Now()
@@ -247,6 +260,9 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		Query:       in.query.without("token", "uuid"),
 		Headers:     in.headers,
 		RemoteAddr:  r.RemoteAddr,
+	}
+	if rc.Spans != nil {
+		e.Traceparent = rc.Spans.Traceparent(r.Context())
 	}
 	e.PayloadEncoding = in.encode()
 	if e.PayloadEncoding != sluice.EncodingNone {

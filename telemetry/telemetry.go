@@ -1,0 +1,80 @@
+// Package telemetry sends spans of work to a collector of OpenTelemetry, over
+// OTLP, if the standard OTEL_… variables say where that is. It implements
+// sluice.Spans; the rooms begin spans through that.
+package telemetry
+
+import (
+	"context"
+	"os"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"sluice"
+)
+
+// Spans implements sluice.Spans.
+type Spans struct {
+	provider *sdk.TracerProvider
+	tracer   trace.Tracer
+}
+
+// Wanted tells whether the environment says where spans are to be sent.
+func Wanted() bool {
+	if os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
+		return false
+	}
+	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
+}
+
+// Start gives spans that are sent as the OTEL_… variables say.
+func Start(ctx context.Context, version string) (*Spans, error) {
+	exporter, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return nil, err
+	}
+	about, err := resource.New(ctx,
+		resource.WithAttributes(attribute.String("service.name", "sluice"), attribute.String("service.version", version)),
+		resource.WithFromEnv()) // what the operator says wins
+	if err != nil {
+		return nil, err
+	}
+	provider := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about))
+	return &Spans{provider: provider, tracer: provider.Tracer("sluice")}, nil
+}
+
+// Stop sends what is left.
+func (s *Spans) Stop(ctx context.Context) error { return s.provider.Shutdown(ctx) }
+
+const header = "traceparent"
+
+// Start implements sluice.Spans.
+func (s *Spans) Start(ctx context.Context, name, traceparent string, attributes ...string) (context.Context, func(error)) {
+	if traceparent != "" {
+		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{header: traceparent})
+	}
+	pairs := make([]attribute.KeyValue, 0, len(attributes)/2)
+	for i := 0; i+1 < len(attributes); i += 2 {
+		pairs = append(pairs, attribute.String(attributes[i], attributes[i+1]))
+	}
+	ctx, span := s.tracer.Start(ctx, name, trace.WithAttributes(pairs...))
+	return ctx, func(err error) {
+		if err != nil {
+			// The message may hold what a payload brought: the code says enough.
+			span.SetStatus(codes.Error, sluice.AsError(err).Code)
+		}
+		span.End()
+	}
+}
+
+// Traceparent implements sluice.Spans.
+func (s *Spans) Traceparent(ctx context.Context) string {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier[header]
+}
