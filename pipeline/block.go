@@ -43,7 +43,7 @@ func (c *checker) blockParams(s *step, params *node, own map[string]func(*node))
 		case key.text == "input" || key.text == "output":
 			c.problemf(key, "The block %s has no %s: the body flows through its steps; give it to one of them.", s.name, key.text)
 		case !c.common(s, key.text, item):
-			c.unknown(key, "parameter of "+s.name, names)
+			c.unknown(key, "parameter", names)
 		}
 	}
 }

@@ -61,8 +61,8 @@ func (c *checker) call(s *step, n, params *node) action {
 		return nil
 	}
 	a := &call{command: cmd}
-	given := make(map[string]*node)
-	bodyParam, takesBody := cmd.BodyParam()
+	given := make(map[string]*node) // keys by the names of parameters
+	before := len(c.problems)
 	for key, item := range params.entries() {
 		switch {
 		case c.common(s, key.text, item):
@@ -71,18 +71,20 @@ func (c *checker) call(s *step, n, params *node) action {
 		case key.text == "input" && !takes(cmd, "input"):
 			input := c.value(item)
 			a.input = &input
-			if !takesBody {
-				c.problemf(key, "%s takes no input; leave it out.", s.name)
-			}
 		default:
 			c.argument(a, key, item, given)
 		}
 	}
+	bodyParam, takesBody := cmd.BodyParam()
 	if takesBody && given[bodyParam.Name] == nil {
 		a.body = bodyParam.Name
 	}
+	if a.input != nil && a.body == "" {
+		c.problemf(params.key("input"), "%s has no use for input here; leave it out.", s.name)
+	}
 	for _, p := range cmd.Params {
-		if p.Required && given[p.Name] == nil && p.Name != a.body {
+		slip := len(c.problems) > before // which may be about this one
+		if p.Required && given[p.Name] == nil && p.Name != a.body && !slip {
 			c.problemf(n, "The parameter %s of %s is required: %s", p.Name, s.name, p.Doc)
 		}
 	}
@@ -112,19 +114,18 @@ func (c *checker) argument(a *call, key, item *node, given map[string]*node) {
 		c.note(&e, key.line, key.column)
 		return
 	}
-	if given[p.Name] != nil {
-		c.problemf(key, "The parameter %s is given twice, once as %s; leave one out.", p.Name, key.text)
+	if other := given[p.Name]; other != nil {
+		if other.text != key.text { // else it is noted already
+			c.problemf(key, "%s and %s are names of the same parameter; leave one out.", other.text, key.text)
+		}
 		return
 	}
 	v := c.value(item)
 	nullable := p.Type == ""
-	if v.shape == constant && v.data == nil && !nullable && !item.isNull() {
-		return // its expression has a mistake, which is noted
-	}
 	if v.shape == constant && v.data == nil && !nullable {
-		return // as good as not given
+		return // as good as not given, or a mistake that is noted
 	}
-	given[p.Name] = item
+	given[p.Name] = key
 	if v.shape == constant {
 		if err := p.Check(v.data); err != nil {
 			e := *sluice.AsError(err)

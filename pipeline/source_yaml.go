@@ -38,6 +38,7 @@ func (c *checker) readYAML(source string) *node {
 
 var (
 	yamlLine    = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
+	yamlComment = regexp.MustCompile(`(?m)^[^'"#\n]*\s(#\{)`) // an expression without quotes
 	yamlUnknown = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 )
 
@@ -59,6 +60,10 @@ func (c *checker) yamlMistake(err error) {
 	if written := c.text.line(at.line); written != "" {
 		at.column = 1 + len(written) - len(strings.TrimLeft(written, " "))
 	}
+	if comment := yamlComment.FindStringSubmatchIndex(c.text.source[:c.text.offset(at.line+1, 1)]); comment != nil {
+		at.line, at.column = c.text.place(comment[2])
+		message = "here a comment starts; put texts with expressions in quotes"
+	}
 	c.problemf(at, "This is not YAML: %s.", message)
 }
 
@@ -78,6 +83,8 @@ func (c *checker) fromYAML(y *yaml.Node, depth int) *node {
 		return nil
 	case y.Kind != yaml.ScalarNode && !c.enter(n, depth):
 		return nil
+	case strings.HasPrefix(y.LineComment, "#{"):
+		c.problemf(n, "YAML takes %s for a comment; put the whole text in quotes.", quote(y.LineComment))
 	}
 	switch y.Kind {
 	case yaml.SequenceNode:

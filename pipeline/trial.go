@@ -95,9 +95,9 @@ func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args
 		if name, ok := named(args)["username"].(string); ok {
 			sluice.RunFrom(ctx).Switch(everything(name))
 		}
-		return passedOn(cmd, args), nil
+		return bodyOf(cmd, args), nil
 	case cmd.Name == "wait", cmd.Name == "iam.authorize":
-		return passedOn(cmd, args), nil
+		return bodyOf(cmd, args), nil
 	case cmd.Pure:
 		return t.program.commands.Call(ctx, cmd, args)
 	}
@@ -114,8 +114,8 @@ func named(args command.Args) map[string]any {
 	return fields
 }
 
-// passedOn gives the body, as a command does that has no output of its own.
-func passedOn(cmd command.Command, args command.Args) any {
+// bodyOf gives the body, as a command does that has no output of its own.
+func bodyOf(cmd command.Command, args command.Args) any {
 	p, _ := cmd.BodyParam()
 	return named(args)[p.Name]
 }
