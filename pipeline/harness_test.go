@@ -229,9 +229,9 @@ func (f *fixture) callAs(ctx context.Context, username, name string, args ...com
 func arg(name string, value any) command.Arg { return command.Arg{Name: name, Value: value} }
 
 // run runs a source that is not stored.
-func (f *fixture) run(t *testing.T, source string, args ...command.Arg) (any, error) {
+func (f *fixture) run(t *testing.T, source string) (any, error) {
 	t.Helper()
-	return f.call(t.Context(), "pipeline.run", append(args, arg("source", source))...)
+	return f.call(t.Context(), "pipeline.run", arg("source", source))
 }
 
 // put stores a pipeline.
