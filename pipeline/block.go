@@ -92,6 +92,10 @@ func (c *checker) listValue(n *node) value {
 	if n.kind == list {
 		return c.value(n)
 	}
+	if _, isText := n.string(); !isText {
+		c.problemf(n, "in must be a list, or an expression that gives one, not %s.", n.describe())
+		return value{}
+	}
 	return value{shape: formula, template: c.expression(n, "in")}
 }
 

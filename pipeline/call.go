@@ -164,12 +164,13 @@ func (a *call) do(ctx context.Context, x *execution, s *step) error {
 }
 
 // perform calls the command and puts its output in place.
-func (a *call) perform(ctx context.Context, x *execution, s *step) error {
+func (a *call) perform(ctx context.Context, x *execution, s *step) (err error) {
+	defer x.recovered(s, &err)
 	args, err := x.arguments(a)
 	if err != nil {
 		return err
 	}
-	out, err := x.invoke(ctx, a.command, args, s)
+	out, err := x.call(sluice.WithUser(ctx, x.run.User()), a.command, args)
 	if err != nil {
 		return err
 	}

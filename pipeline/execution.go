@@ -193,16 +193,15 @@ func (x *execution) ignore(err error) {
 	}, len(e.Message))
 }
 
-// invoke calls a command as the user of the run. A panic in it is an error.
-func (x *execution) invoke(ctx context.Context, cmd command.Command, args command.Args, s *step) (out any, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			x.log.Error("A step of a pipeline panicked.", "traceId", x.run.TraceID, "pipeline", x.run.Pipeline, "step", s.name, "line", s.line,
-				"panic", x.secrets.hideText(fmt.Sprint(r)), "stack", string(debug.Stack()))
-			out, err = nil, sluice.Errorf(sluice.Internal, "step-panicked", "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
-		}
-	}()
-	return x.call(sluice.WithUser(ctx, x.run.User()), cmd, args)
+// recovered turns a panic in a step into an error.
+func (x *execution) recovered(s *step, err *error) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	x.log.Error("A step of a pipeline panicked.", "traceId", x.run.TraceID, "pipeline", x.run.Pipeline, "step", s.name, "line", s.line,
+		"panic", x.secrets.hideText(fmt.Sprint(r)), "stack", string(debug.Stack()))
+	*err = sluice.Errorf(sluice.Internal, "step-panicked", "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
 }
 
 // arguments gives what a step hands to its command.

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"regexp"
 	"unicode/utf8"
 )
@@ -22,14 +23,13 @@ func (c *checker) read(source string) *node {
 	case !utf8.ValidString(source):
 		c.problemf(start, "The source must be text in UTF-8.")
 		return nil
-	case looksLikeJSON.MatchString(source):
+	case json.Valid([]byte(source)):
 		return c.readJSON(source)
 	}
 	return c.readYAML(source)
 }
 
-// looksLikeJSON tells JSON from YAML, which can start with a brace as well, but
-// hardly with a quote behind it.
+// looksLikeJSON tells whether a broken source was meant to be JSON.
 var looksLikeJSON = regexp.MustCompile(`^\s*\{\s*["}]`)
 
 // enter checks that a list or object is not too deep.

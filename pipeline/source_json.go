@@ -12,18 +12,20 @@ import (
 // readJSON reads a source that is JSON. YAML's reader would take most of it, but
 // not tabs, nor escapes of characters in pairs.
 func (c *checker) readJSON(source string) *node {
-	if err := json.Unmarshal([]byte(source), new(json.RawMessage)); err != nil {
-		at := &node{line: 1, column: 1}
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			at.line, at.column = c.text.place(max(0, int(syntax.Offset)-1))
-		}
-		c.problemf(at, "This is not JSON: %s.", err)
-		return nil
-	}
 	r := jsonReader{checker: c, dec: json.NewDecoder(strings.NewReader(source)), source: source, line: 1, column: 1}
 	r.dec.UseNumber()
 	first, delim := r.next()
 	return r.value(first, delim, 1)
+}
+
+// jsonMistake notes why a source is not JSON.
+func (c *checker) jsonMistake() {
+	err := json.Unmarshal([]byte(c.text.source), new(json.RawMessage))
+	at := &node{line: 1, column: 1}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at.line, at.column = c.text.place(max(0, int(syntax.Offset)-1))
+	}
+	c.problemf(at, "This is not JSON: %v.", err)
 }
 
 // A jsonReader follows the tokens of JSON that is known to be valid, and where

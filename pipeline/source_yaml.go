@@ -44,6 +44,10 @@ var (
 
 // yamlMistake notes an error of the YAML reader.
 func (c *checker) yamlMistake(err error) {
+	if looksLikeJSON.MatchString(c.text.source) {
+		c.jsonMistake()
+		return
+	}
 	found := yamlLine.FindStringSubmatch(err.Error())
 	message := strings.TrimSuffix(found[2], ".")
 	if anchor := yamlUnknown.FindStringSubmatch(message); anchor != nil {
@@ -146,7 +150,7 @@ func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
 	case "!!int", "!!float":
 		data, err := numberFromYAML(y)
 		if err != nil {
-			c.problemf(n, "This number can't be written as JSON; put it in quotes if it is text.")
+			c.problemf(n, "%s is no number as JSON has them; put it in quotes if it is text.", quote(y.Value))
 			return nil
 		}
 		n.data = data
@@ -156,11 +160,17 @@ func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
 	return n
 }
 
+var leadingZero = regexp.MustCompile(`^[+-]?0[0-9_]`)
+
 // numberFromYAML reads a number as JSON would where it can, so that it stays
-// exact.
+// exact. What starts with a zero may be a number to the base of 8 or, more
+// likely, of a telephone.
 func numberFromYAML(y *yaml.Node) (any, error) {
 	if number, err := sluice.DecodeJSON([]byte(y.Value)); err == nil {
 		return number, nil
+	}
+	if leadingZero.MatchString(y.Value) {
+		return nil, errors.New("ambiguous")
 	}
 	var n int
 	if err := y.Decode(&n); err == nil {

@@ -23,7 +23,7 @@ func (x *execution) put(t target, out any) error {
 			return err
 		}
 	}
-	if err := x.hold(t, size); err != nil {
+	if err := x.afford(t, size); err != nil {
 		return err
 	}
 	x.assign(t, v, size)

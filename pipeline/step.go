@@ -37,9 +37,10 @@ type policy struct {
 }
 
 const (
-	maxStepRetries  = 20
-	defaultStepWait = time.Second
-	maxStepWait     = 10 * time.Minute
+	defaultStepRetries = 3
+	maxStepRetries     = 20
+	defaultStepWait    = time.Second
+	maxStepWait        = 10 * time.Minute
 )
 
 // title gives the step as errors call it: Step 3, http.request "fetch" (line 12).
@@ -204,7 +205,7 @@ func (c *checker) onError(s *step, n *node) {
 		c.problemf(n, "onError must be throw, ignore, or retry: {times, wait}.")
 		return
 	}
-	s.onError = policy{retries: 1, wait: defaultStepWait}
+	s.onError = policy{retries: defaultStepRetries, wait: defaultStepWait}
 	if retry.isNull() {
 		return
 	}
