@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"sluice"
@@ -277,9 +278,18 @@ func (x *execution) placed(ctx context.Context, s *step, err error) error {
 		err = context.Cause(ctx)
 	}
 	e := *sluice.AsError(err)
-	e.Message = s.title() + ": " + e.Message
+	e.Message = s.title() + ": " + shortened(e.Message)
 	e.Place = sluice.Place{Line: s.line, Column: s.column, Step: label(s.name, s.id)}
 	return &e
+}
+
+// shortened keeps an error from carrying a payload around.
+func shortened(message string) string {
+	const longest = 8 << 10
+	if len(message) <= longest {
+		return message
+	}
+	return strings.ToValidUTF8(message[:longest], "") + "…"
 }
 
 // maxReported is how many steps of a run its report lists.

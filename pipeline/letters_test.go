@@ -72,6 +72,13 @@ func TestLetters(t *testing.T) {
 // TestReplay: the event goes to its pipeline alone, as a call of its own.
 func TestReplay(t *testing.T) {
 	f := withLetters(40)
+	_, err := f.call(t.Context(), "deadletter.replay", arg("letter", "l3"))
+	refused(t, err, "pipeline-not-listening", `"q" does not listen to svc.event.webhook.a`)
+	f.put(t, "q", "pipeline:\n- event.listen: {key: webhook.b}\n- pass")
+	_, err = f.call(t.Context(), "deadletter.replay", arg("letter", "l3"))
+	refused(t, err, "pipeline-not-listening", "")
+	f.put(t, "p", listening+"- pass")
+	f.put(t, "q", "pipeline:\n- event.listen: {key: webhook.#}\n- pass")
 	answer, err := f.call(t.Context(), "deadletter.replay", arg("letter", "l3"))
 	got := object(t, answer, err)
 	item := got["items"].([]any)[0].(map[string]any)

@@ -15,7 +15,7 @@ const maxRunTime = 15 * time.Minute
 // default.
 type Limits struct {
 	Steps   int           // steps done in one run; 10,000
-	RunTime time.Duration // of one run; 15 minutes
+	RunTime time.Duration // of one run; 15 minutes, which is also the most
 	Value   int           // bytes of one value, about as JSON; 8 MiB
 	List    int           // items of one list or object; 100,000
 	Items   int           // of a list that foreach goes through; 10,000

@@ -15,10 +15,11 @@ import (
 
 // store keeps pipelines in memory.
 type store struct {
-	mu      sync.Mutex
-	records map[string]*sluice.Pipeline
-	moved   chan struct{}
-	broken  error
+	mu       sync.Mutex
+	records  map[string]*sluice.Pipeline
+	moved    chan struct{}
+	broken   error // of changes that are not made
+	doubtful error // of changes that are made
 }
 
 func newStore() *store {
@@ -60,7 +61,7 @@ func (s *store) Change(_ context.Context, key string, decide func(*sluice.Pipeli
 	}
 	close(s.moved)
 	s.moved = make(chan struct{})
-	return after, nil
+	return after, s.doubtful
 }
 
 // queue hands out events from memory. It says what it does on a channel.

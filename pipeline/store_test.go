@@ -106,6 +106,18 @@ func TestPutRefuses(t *testing.T) {
 	}
 }
 
+// TestPutInDoubt: a change that was made although it failed keeps its binding,
+// else the pipeline would wait for events for ever.
+func TestPutInDoubt(t *testing.T) {
+	f := newFixture()
+	f.store.doubtful = sluice.Errorf(sluice.Unavailable, "engine", "It may be stored or not.")
+	_, err := f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", listening+"- pass"))
+	refused(t, err, "engine", "")
+	if bound := f.queue.bound(); len(bound) != 1 {
+		t.Errorf("bound are %v", bound)
+	}
+}
+
 // TestGet: one with its source, or a page of all.
 func TestGet(t *testing.T) {
 	f := newFixture()
