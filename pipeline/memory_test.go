@@ -15,11 +15,12 @@ import (
 
 // store keeps pipelines in memory.
 type store struct {
-	mu       sync.Mutex
-	records  map[string]*sluice.Pipeline
-	moved    chan struct{}
-	broken   error // of changes that are not made
-	doubtful error // of changes that are made
+	mu        sync.Mutex
+	records   map[string]*sluice.Pipeline
+	moved     chan struct{}
+	broken    error  // of changes that are not made
+	doubtful  error  // of changes that are made
+	meanwhile func() // happens before a change
 }
 
 func newStore() *store {
@@ -45,6 +46,9 @@ func (s *store) Changed() <-chan struct{} {
 }
 
 func (s *store) Change(_ context.Context, key string, decide func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error)) (*sluice.Pipeline, error) {
+	if s.meanwhile != nil {
+		s.meanwhile()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	after, err := decide(s.records[key], s.records)
@@ -74,7 +78,8 @@ type queue struct {
 	errors    chan error // of runs without an outcome
 	consumed  chan string
 	broken    error
-	unwilling int // how often Consume still fails
+	meanwhile func() // happens before a binding is made
+	unwilling int    // how often Consume still fails
 }
 
 func newQueue() *queue {
@@ -88,6 +93,9 @@ func newQueue() *queue {
 }
 
 func (q *queue) Bind(_ context.Context, pattern string, concurrency int) (*sluice.Binding, error) {
+	if q.meanwhile != nil {
+		q.meanwhile()
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.broken != nil {
