@@ -170,8 +170,8 @@ func texts(test func(s, part string) bool) operate {
 
 // pattern compiles a regular expression that is small enough to be matched with
 // long texts.
-func pattern(source string) (*regexp.Regexp, int, error) {
-	const longest, largest = 1_000, 1_000
+func pattern(source string, largest int) (*regexp.Regexp, int, error) {
+	const longest = 1_000
 	if len(source) > longest {
 		return nil, 0, fail("The pattern is longer than %d bytes.", longest)
 	}
@@ -181,7 +181,7 @@ func pattern(source string) (*regexp.Regexp, int, error) {
 	}
 	size := patternSize(tree)
 	if size > largest {
-		return nil, 0, fail("The pattern is too large: its repetitions make %d parts of it, at most %d are allowed.", size, largest)
+		return nil, 0, fail("The pattern is too large: with its repetitions written out it has %d parts, and %d are left for this expression.", size, largest)
 	}
 	compiled, err := regexp.Compile(source)
 	return compiled, size, err
@@ -196,6 +196,9 @@ func patternSize(tree *syntax.Regexp) int {
 	switch tree.Op {
 	case syntax.OpLiteral:
 		return len(tree.Rune)
+	case syntax.OpCharClass:
+		const rangesPerPart = 8 // each has two runes
+		return 1 + len(tree.Rune)/(2*rangesPerPart)
 	case syntax.OpRepeat:
 		size *= max(tree.Min, tree.Max, 1)
 	}

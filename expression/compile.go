@@ -20,6 +20,7 @@ type compiler struct {
 	language   *Language
 	source     string
 	nodes      int
+	patterns   int // their parts
 	depth      int
 	slots      int
 	variables  []variable

@@ -47,16 +47,26 @@ func parseError(source string, err error) error {
 }
 
 // failed makes the error of a run.
-func (p *program) failed(err error) error {
+func (p *program) failed(err error) *sluice.Error {
 	e := sluice.Errorf(sluice.Invalid, "expression-failed", "The expression %s failed: %s.",
 		oneLine(p.source, longestSnippet), strings.TrimSuffix(err.Error(), "."))
 	if called, ok := errors.AsType[*callError](err); ok {
-		if cause, ok := errors.AsType[*sluice.Error](called.err); ok {
+		if cause, ok := errors.AsType[*sluice.Error](called.err); ok && passes(cause.Kind) {
 			e.Kind = cause.Kind
 		}
 		return e.Because(called.err)
 	}
 	return e
+}
+
+// passes tells whether a failure of a function is not the expression's fault and
+// may be gone next time.
+func passes(kind sluice.Kind) bool {
+	switch kind {
+	case sluice.Internal, sluice.Timeout, sluice.Throttled, sluice.Unavailable:
+		return true
+	}
+	return false
 }
 
 // oneLine gives a text with its control characters escaped, cut to a length in

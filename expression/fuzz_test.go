@@ -44,6 +44,9 @@ func FuzzEval(f *testing.F) {
 		f.Add(code, payload)
 	}
 	for _, code := range attacks {
+		if strings.Contains(code, "1..") {
+			continue // these are dear whatever the payload
+		}
 		f.Add(code, `{"s":"aaa","t":"aab","numbers":[1,2],"words":["a","b"],"wide":{"a":1},"deep":[[[]]]}`)
 	}
 	f.Fuzz(func(t *testing.T, code, payload string) {

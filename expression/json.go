@@ -141,6 +141,9 @@ func (f *frame) sortedKeys(object map[string]any) ([]string, error) {
 	if err := f.allocate(bytesPerKey * len(object)); err != nil {
 		return nil, err
 	}
+	if err := f.spend(len(object) * (1 + logarithm(len(object)))); err != nil {
+		return nil, err
+	}
 	keys := make([]string, 0, len(object))
 	bytes := 0
 	for key := range object {
@@ -148,10 +151,7 @@ func (f *frame) sortedKeys(object map[string]any) ([]string, error) {
 		bytes += len(key)
 	}
 	slices.Sort(keys)
-	if err := f.read(bytes); err != nil {
-		return nil, err
-	}
-	return keys, f.spend(len(keys) * (1 + logarithm(len(keys))))
+	return keys, f.read(bytes)
 }
 
 // logarithm tells how often n can be halved.
@@ -171,7 +171,11 @@ func (f *frame) fromJSON(text string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	const bytesPerJSONItem = 300 // an object of one member takes the most
 	if err := f.makeItems(items); err != nil {
+		return nil, err
+	}
+	if err := f.allocate(items * bytesPerJSONItem); err != nil {
 		return nil, err
 	}
 	const bytesPerDecoder = 1 << 10

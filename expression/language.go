@@ -23,7 +23,10 @@ type Language struct {
 	callable  []string // these and the built-in ones, for hints
 }
 
-var functionName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9]*(\.[a-zA-Z][a-zA-Z0-9]*)+$`)
+// mostDots is how many dots the name of a function may have.
+const mostDots = 4
+
+var functionName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9]*(\.[a-zA-Z][a-zA-Z0-9]*){1,4}$`)
 
 // NewLanguage makes a language with functions under dotted names such as
 // convert.fromBase64. It panics on a name that can't be called.
@@ -55,14 +58,18 @@ func (l *Language) isTaken(name string) bool {
 	})
 }
 
-// dotted gives the name a.b.c that a part of an expression spells, if it does.
-func dotted(node ast.Node) string {
+// dotted gives the name a.b.c that a part of an expression spells, if it does
+// and has no more dots than a function's name may have.
+func dotted(node ast.Node, dots int) string {
 	switch node := node.(type) {
 	case *ast.IdentifierNode:
 		return node.Value
 	case *ast.MemberNode:
 		property, ok := node.Property.(*ast.StringNode)
-		if owner := dotted(node.Node); ok && owner != "" {
+		if !ok || dots == 0 {
+			return ""
+		}
+		if owner := dotted(node.Node, dots-1); owner != "" {
 			return owner + "." + property.Value
 		}
 	}
@@ -71,7 +78,7 @@ func dotted(node ast.Node) string {
 
 // call compiles the call of a function that is not built in.
 func (c *compiler) call(node *ast.CallNode) (eval, error) {
-	name := dotted(node.Callee)
+	name := dotted(node.Callee, mostDots)
 	if name == "secret" {
 		return c.secret(node)
 	}

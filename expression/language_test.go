@@ -43,10 +43,11 @@ func TestLanguageIsDocumented(t *testing.T) {
 	}
 	lines := strings.SplitAfter(b.String(), "\n")
 	slices.Sort(lines)
-	checkGolden(t, "testdata/language.golden", strings.Join(lines, ""))
+	CheckGolden(t, "testdata/language.golden", strings.Join(lines, ""))
 }
 
-func checkGolden(t *testing.T, path, got string) {
+// CheckGolden compares a text with the one kept in a file.
+func CheckGolden(t *testing.T, path, got string) {
 	t.Helper()
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {

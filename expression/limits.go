@@ -4,21 +4,22 @@ import "fmt"
 
 // The limits of one expression and of one run.
 const (
-	MaxSource = 4 << 10   // bytes of the code of one expression
-	MaxNodes  = 2_000     // parts of one expression, counted as often as they are compiled
-	MaxNested = 200       // parts within parts
-	MaxValue  = 8 << 20   // bytes of one text, and of the text in one result
-	MaxItems  = 100_000   // items of one list or object that an expression makes
-	MaxDepth  = 1_000     // lists and objects within each other
-	MaxMemory = 64 << 20  // bytes that one run makes, in all
-	MaxSteps  = 5_000_000 // steps of one run; a step is an item, a part or 64 bytes of text
+	MaxSource  = 4 << 10   // bytes of the code of one expression
+	MaxNodes   = 2_000     // parts of one expression, counted as often as they are compiled
+	MaxPattern = 1_000     // parts of all patterns of one expression, repetitions written out
+	MaxNested  = 200       // parts within parts
+	MaxValue   = 8 << 20   // bytes of one text, and of the text in one result
+	MaxItems   = 100_000   // items of one list or object that an expression makes
+	MaxDepth   = 1_000     // lists and objects within each other
+	MaxMemory  = 64 << 20  // bytes that one run makes, in all
+	MaxSteps   = 5_000_000 // steps of one run; a step is an item, a part or 32 bytes of text
 )
 
 // Calls of functions that aren't ours cost a flat price, since nobody knows
 // what they do.
 const stepsPerCall = 1_000
 
-const bytesPerStep = 64
+const bytesPerStep = 32
 
 // frame is one run of a template: what it sees and what it may still spend.
 type frame struct {
@@ -59,19 +60,30 @@ func (f *frame) makeText(length int) error {
 	if length > MaxValue {
 		return fail("a text would become longer than %d MiB", MaxValue>>20)
 	}
-	if err := f.allocate(length); err != nil {
+	const header = 32
+	if err := f.allocate(header + length); err != nil {
 		return err
 	}
 	return f.read(length)
 }
 
-// makeItems pays for a new list or object of that many items before it is made.
+// makeItems pays for a new list of that many items before it is made.
 func (f *frame) makeItems(count int) error {
+	const header, bytesPerItem = 32, 32
+	return f.makeContainer(count, header+count*bytesPerItem)
+}
+
+// makeObject pays for a new object of that many members before it is made.
+func (f *frame) makeObject(count int) error {
+	const header, bytesPerMember = 320, 64
+	return f.makeContainer(count, header+count*bytesPerMember)
+}
+
+func (f *frame) makeContainer(count, bytes int) error {
 	if count > MaxItems {
 		return fail("a list or object would have more than %d items", MaxItems)
 	}
-	const bytesPerItem = 32
-	if err := f.allocate(count * bytesPerItem); err != nil {
+	if err := f.allocate(bytes); err != nil {
 		return err
 	}
 	return f.spend(count)

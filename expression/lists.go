@@ -128,7 +128,7 @@ func members(give func(key string, value any) any) func(f *frame, args []any) (a
 
 func fromPairs(f *frame, args []any) (any, error) {
 	items := args[0].([]any)
-	if err := f.makeItems(2 * len(items)); err != nil {
+	if err := f.makeObject(len(items)); err != nil {
 		return nil, err
 	}
 	object := make(map[string]any, len(items))
@@ -162,7 +162,7 @@ func reverse(f *frame, args []any) (any, error) {
 // uniq finds equal items by a key, not by comparing each with each.
 func uniq(f *frame, args []any) (any, error) {
 	items := args[0].([]any)
-	if err := f.makeItems(2 * len(items)); err != nil {
+	if err := f.makeObject(len(items)); err != nil {
 		return nil, err
 	}
 	seen := make(map[any]struct{}, len(items))
@@ -243,21 +243,4 @@ func (f *frame) appendFlat(flat, items []any, depth int) ([]any, error) {
 		return flat, f.makeItems(len(flat))
 	}
 	return flat, nil
-}
-
-func sortList(f *frame, args []any) (any, error) {
-	items, order := args[0].([]any), any("asc")
-	if len(args) == 2 {
-		order = args[1]
-	}
-	if err := f.makeItems(len(items)); err != nil {
-		return nil, err
-	}
-	compare, failed, err := f.ordering(order)
-	if err != nil {
-		return nil, err
-	}
-	sorted := slices.Clone(items)
-	slices.SortStableFunc(sorted, compare)
-	return sorted, failed()
 }

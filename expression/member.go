@@ -25,7 +25,7 @@ func (c *compiler) chain(node *ast.ChainNode) (eval, error) {
 }
 
 func (c *compiler) member(node *ast.MemberNode) (eval, error) {
-	if name := dotted(node); c.language.isFunction(name) {
+	if name := dotted(node, mostDots); c.language.isFunction(name) {
 		return nil, c.errorAt(node, "%s is a function: call it with (…).", name)
 	}
 	owner, err := c.compile(node.Node)

@@ -118,10 +118,11 @@ func (c *compiler) matches(node *ast.BinaryNode) (eval, error) {
 	if err := c.count(literal); err != nil {
 		return nil, err
 	}
-	expression, size, err := pattern(literal.Value)
+	expression, size, err := pattern(literal.Value, MaxPattern-c.patterns)
 	if err != nil {
 		return nil, c.errorAt(literal, "%s", err)
 	}
+	c.patterns += size
 	left, err := c.compile(node.Left)
 	if err != nil {
 		return nil, err

@@ -1,10 +1,6 @@
 package expression
 
-import (
-	"slices"
-
-	"github.com/expr-lang/expr/ast"
-)
+import "github.com/expr-lang/expr/ast"
 
 // loop is a built-in function at work that runs a predicate for each item of a
 // list.
@@ -12,7 +8,6 @@ type loop struct {
 	*frame
 	items     []any
 	body      eval // nil: the item itself
-	bodyNode  ast.Node
 	cost      int  // steps for each item
 	extra     any  // the third value, such as the start of reduce
 	hasExtra  bool // whether there is one
@@ -49,15 +44,13 @@ func (c *compiler) predicate(node *ast.BuiltinNode) (eval, error) {
 	}
 	start := c.nodes
 	var body, extra eval
-	var bodyNode ast.Node
 	if len(node.Arguments) > 1 {
 		predicate, ok := node.Arguments[1].(*ast.PredicateNode)
 		if !ok {
 			return nil, c.errorAt(node, "Use %s.", predicates[node.Name].usage)
 		}
-		bodyNode = predicate.Node
 		c.predicates = append(c.predicates, node.Name)
-		body, err = c.compile(bodyNode)
+		body, err = c.compile(predicate.Node)
 		c.predicates = c.predicates[:len(c.predicates)-1]
 		if err != nil {
 			return nil, err
@@ -78,7 +71,7 @@ func (c *compiler) predicate(node *ast.BuiltinNode) (eval, error) {
 		if !ok {
 			return nil, fail("%s needs a list; %s is %s", node.Name, label(node.Arguments[0]), describe(v))
 		}
-		l := &loop{frame: f, items: items, body: body, bodyNode: bodyNode, cost: cost, predicate: node.Name}
+		l := &loop{frame: f, items: items, body: body, cost: cost, predicate: node.Name}
 		if extra != nil {
 			l.hasExtra = true
 			if l.extra, err = extra(f); err != nil {
@@ -231,7 +224,7 @@ func sum(l *loop) (any, error) {
 
 func groupBy(l *loop) (any, error) {
 	groups := make(map[string]any)
-	if err := l.makeItems(len(l.items)); err != nil {
+	if err := l.makeObject(len(l.items)); err != nil {
 		return nil, err
 	}
 	for i, item := range l.items {
@@ -269,61 +262,4 @@ func reduce(l *loop) (any, error) {
 		}
 	}
 	return acc, nil
-}
-
-func sortBy(l *loop) (any, error) {
-	order := l.extra
-	if !l.hasExtra {
-		order = "asc"
-	}
-	if err := l.makeItems(2 * len(l.items)); err != nil {
-		return nil, err
-	}
-	type pair struct{ item, key any }
-	pairs := make([]pair, len(l.items))
-	for i, item := range l.items {
-		key, err := l.value(i)
-		if err != nil {
-			return nil, err
-		}
-		pairs[i] = pair{item, key}
-	}
-	compare, failed, err := l.ordering(order)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return compare(a.key, b.key) })
-	list := make([]any, len(pairs))
-	for i := range pairs {
-		list[i] = pairs[i].item
-	}
-	return list, failed()
-}
-
-// ordering makes a comparison for sorting. Sorting can't be stopped: after the
-// first failure everything counts as equal, and failed tells of it.
-func (f *frame) ordering(order any) (compare func(a, b any) int, failed func() error, err error) {
-	if order != "asc" && order != "desc" {
-		return nil, nil, fail(`the order is "asc" or "desc"`)
-	}
-	var first error
-	return func(a, b any) int {
-			if first != nil {
-				return 0
-			}
-			result, err := f.compare(a, b)
-			if err == errOperands { //nolint:errorlint // ours, never wrapped
-				err = fail("%s and %s have no order", describe(a), describe(b))
-			}
-			if err == nil {
-				err = f.spend(1)
-			}
-			first = err
-			if order == "desc" {
-				return -result
-			}
-			return result
-		}, func() error {
-			return first
-		}, nil
 }

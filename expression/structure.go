@@ -71,7 +71,7 @@ func (c *compiler) object(node *ast.MapNode) (eval, error) {
 		keys[i], values[i] = runs[0], runs[1]
 	}
 	return func(f *frame) (any, error) {
-		if err := f.makeItems(len(keys)); err != nil {
+		if err := f.makeObject(len(keys)); err != nil {
 			return nil, err
 		}
 		object := make(map[string]any, len(keys))

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -131,7 +132,7 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 func (p *program) eval(f *frame, form func(v any) (any, error)) (v any, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			v, err = nil, p.failed(fail("it can't be computed"))
+			v, err = nil, p.failed(fail("it can't be computed")).Because(fmt.Errorf("panic: %v", r))
 		}
 	}()
 	if v, err = p.run(f); err == nil {

@@ -37,7 +37,8 @@ var textFunctions = map[string]function{
 
 func trim(f *frame, args []any) (any, error) {
 	s := args[0].(string)
-	if err := f.read(len(s)); err != nil {
+	const dear = 4 // times the price of other looks at a text
+	if err := f.read(dear * len(s)); err != nil {
 		return nil, err
 	}
 	if len(args) == 1 {
@@ -89,7 +90,11 @@ func split(cut func(s, separator string, n int) []string) func(f *frame, args []
 		if n >= 0 {
 			count = min(count, n)
 		}
-		if err := f.makeItems(2 * count); err != nil {
+		if err := f.makeItems(count); err != nil {
+			return nil, err
+		}
+		const bytesPerText = 32
+		if err := f.allocate(count * bytesPerText); err != nil {
 			return nil, err
 		}
 		if err := f.read(len(s)); err != nil {

@@ -29,7 +29,7 @@ func date(f *frame, args []any) (any, error) {
 		tried = []string{args[1].(string)}
 	}
 	if len(args) > 2 {
-		// The zone comes from a file: a step each time.
+		// The zone comes from a file.
 		if err := f.spend(stepsPerCall); err != nil {
 			return nil, err
 		}

@@ -71,7 +71,7 @@ func (f *frame) convert(v reflect.Value) (any, error) {
 		}
 		return list, nil
 	case v.Kind() == reflect.Map && v.Type().Key().Kind() == reflect.String:
-		if err := f.makeItems(v.Len()); err != nil {
+		if err := f.makeObject(v.Len()); err != nil {
 			return nil, err
 		}
 		object := make(map[string]any, v.Len())
@@ -191,7 +191,7 @@ func (p *plainer) object(object map[string]any, depth int) (copied map[string]an
 			continue
 		}
 		if copied == nil {
-			if err := p.makeItems(2 * len(object)); err != nil {
+			if err := p.makeObject(len(object)); err != nil {
 				return nil, err
 			}
 			copied = maps.Clone(object)
