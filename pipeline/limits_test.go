@@ -64,7 +64,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 func TestRunTime(t *testing.T) {
 	tests := []struct{ name, source string }{
 		{"a step that waits", "timeout: 5s\npipeline: [wait: {duration: 1h}]"},
-		{"a wait between tries", "timeout: 5s\npipeline: [fail: {message: x, onError: {retry: {times: 20, wait: 1s}}}]"},
+		{"a wait between tries", "timeout: 5s\npipeline: [fail: {message: x, onError: {retry: {times: 20, wait: 1700ms}}}]"},
 		{"ignored", "timeout: 5s\npipeline: [wait: {duration: 1h, onError: ignore}, pass]"},
 		{"the limit of the server", "pipeline: [wait: {duration: 1h}]"},
 	}
