@@ -43,7 +43,7 @@ func (c *checker) blockParams(s *step, params *node, own map[string]func(*node))
 		case key.text == "input" || key.text == "output":
 			c.problemf(key, "The block %s has no %s: the body flows through its steps; give it to one of them.", s.name, key.text)
 		case !c.common(s, key.text, item):
-			c.unknown(key, "parameter of "+s.name, names)
+			c.unknown(key, "parameter", names)
 		}
 	}
 }
@@ -91,6 +91,10 @@ func (c *checker) loop(s *step, params *node) action {
 func (c *checker) listValue(n *node) value {
 	if n.kind == list {
 		return c.value(n)
+	}
+	if _, isText := n.string(); !isText {
+		c.problemf(n, "in must be a list, or an expression that gives one, not %s.", n.describe())
+		return value{}
 	}
 	return value{shape: formula, template: c.expression(n, "in")}
 }

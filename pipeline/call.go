@@ -1,10 +1,7 @@
 package pipeline
 
 import (
-	"cmp"
 	"context"
-	"regexp"
-	"strings"
 	"time"
 
 	"sluice"
@@ -41,134 +38,24 @@ const (
 	toHeaders
 )
 
-var (
-	validID   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
-	validName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,99}$`)
-)
-
-// call reads a step that calls a command, with all its parameters.
-func (c *checker) call(s *step, n, params *node) action {
-	cmd, known := c.commands.Find(s.name)
-	switch {
-	case !known:
-		c.noCommand(n, s.name)
-		return nil
-	case cmd.Endpoint != nil:
-		c.problemf(n, "%s is called over HTTP only; it can't be a step.", s.name)
-		return nil
-	case cmd.Trigger:
-		c.problemf(n, "%s starts a pipeline: it must be the first step, and outside of blocks.", s.name)
-		return nil
-	}
-	a := &call{command: cmd}
-	given := make(map[string]*node)
-	bodyParam, takesBody := cmd.BodyParam()
-	for key, item := range params.entries() {
-		switch {
-		case c.common(s, key.text, item):
-		case key.text == "output":
-			a.output = c.target(item)
-		case key.text == "input" && !takes(cmd, "input"):
-			input := c.value(item)
-			a.input = &input
-			if !takesBody {
-				c.problemf(key, "%s takes no input; leave it out.", s.name)
-			}
-		default:
-			c.argument(a, key, item, given)
-		}
-	}
-	if takesBody && given[bodyParam.Name] == nil {
-		a.body = bodyParam.Name
-	}
-	for _, p := range cmd.Params {
-		if p.Required && given[p.Name] == nil && p.Name != a.body {
-			c.problemf(n, "The parameter %s of %s is required: %s", p.Name, s.name, p.Doc)
-		}
-	}
-	return a
-}
-
-// takes tells whether a command has a parameter of that name.
-func takes(cmd command.Command, name string) bool {
-	_, err := cmd.Param(name)
-	return err == nil
-}
-
-func (c *checker) noCommand(n *node, name string) {
-	hint := "/openapi.json lists those there are."
-	if near := cmp.Or(c.commands.Nearest(name), sluice.Nearest(name, []string{"if", "foreach"})); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	c.problemf(n, "There is no command %s; %s", quote(name), hint)
-}
-
-// argument reads one parameter of the command itself.
-func (c *checker) argument(a *call, key, item *node, given map[string]*node) {
-	p, err := a.command.Param(key.text)
-	if err != nil {
-		e := *sluice.AsError(err)
-		e.Code = codeInvalid
-		c.note(&e, key.line, key.column)
-		return
-	}
-	if given[p.Name] != nil {
-		c.problemf(key, "The parameter %s is given twice, once as %s; leave one out.", p.Name, key.text)
-		return
-	}
-	v := c.value(item)
-	nullable := p.Type == ""
-	if v.shape == constant && v.data == nil && !nullable && !item.isNull() {
-		return // its expression has a mistake, which is noted
-	}
-	if v.shape == constant && v.data == nil && !nullable {
-		return // as good as not given
-	}
-	given[p.Name] = item
-	if v.shape == constant {
-		if err := p.Check(v.data); err != nil {
-			e := *sluice.AsError(err)
-			e.Code = codeInvalid
-			c.note(&e, item.line, item.column)
-		}
-	}
-	a.args = append(a.args, argument{p.Name, v, nullable})
-}
-
-// target reads where an output goes.
-func (c *checker) target(n *node) target {
-	s, _ := n.string()
-	if s == "body" {
-		return target{}
-	}
-	section, name, _ := strings.Cut(s, ".")
-	switch {
-	case section == "vars" && validName.MatchString(name):
-		return target{toVars, name}
-	case section == "headers" && validID.MatchString(name):
-		return target{toHeaders, name}
-	}
-	c.problemf(n, "output must be body, vars.<name> or headers.<name>.")
-	return target{}
-}
-
 func (a *call) do(ctx context.Context, x *execution, s *step) error {
 	started := time.Now()
 	err := a.perform(ctx, x, s)
-	x.note(s, started, err)
 	if err != nil {
-		return x.placed(ctx, s, err)
+		err = x.placed(ctx, s, err)
 	}
-	return nil
+	x.note(s, started, err)
+	return err
 }
 
 // perform calls the command and puts its output in place.
-func (a *call) perform(ctx context.Context, x *execution, s *step) error {
+func (a *call) perform(ctx context.Context, x *execution, s *step) (err error) {
+	defer x.recovered(s, &err)
 	args, err := x.arguments(a)
 	if err != nil {
 		return err
 	}
-	out, err := x.invoke(ctx, a.command, args, s)
+	out, err := x.call(sluice.WithUser(ctx, x.run.User()), a.command, args)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"sluice"
-	"sluice/command"
 )
 
 // letterParams select dead letters.
@@ -83,51 +82,4 @@ func (r *Runner) drop(ctx context.Context, letter string) (dropped bool, err err
 		return false, nil
 	}
 	return err == nil, err
-}
-
-type letterPage struct {
-	Items []sluice.DeadLetter `json:"items"`
-	Next  string              `json:"next,omitempty"`
-}
-
-// payloadPermission is needed to see what callers have sent.
-const payloadPermission = "trace.payload"
-
-func letterGetCommand(r *Runner) command.Command {
-	return command.New("deadletter.get", "List the events that pipelines failed on for good, newest first. With letter the event itself is shown to who may see payloads.",
-		func(ctx context.Context, p letterParams) (letterPage, error) {
-			q, err := p.query()
-			if err != nil {
-				return letterPage{}, err
-			}
-			shown := p.Letter != "" && sluice.UserFrom(ctx).May(payloadPermission)
-			page := letterPage{Items: []sluice.DeadLetter{}}
-			page.Next, err = r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
-				if !shown {
-					letter.Event = nil
-				}
-				page.Items = append(page.Items, letter)
-				return nil
-			})
-			return page, err
-		}, command.ReadOnly)
-}
-
-type lettersDeleted struct {
-	Deleted int `json:"deleted"`
-}
-
-func letterDeleteCommand(r *Runner) command.Command {
-	return command.New("deadletter.delete", "Delete dead letters for good.",
-		func(ctx context.Context, p letterParams) (lettersDeleted, error) {
-			done := lettersDeleted{}
-			err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
-				dropped, err := r.drop(ctx, letter.Letter)
-				if dropped {
-					done.Deleted++
-				}
-				return err
-			})
-			return done, err
-		})
 }

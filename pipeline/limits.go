@@ -15,7 +15,7 @@ const maxRunTime = 15 * time.Minute
 // default.
 type Limits struct {
 	Steps   int           // steps done in one run; 10,000
-	RunTime time.Duration // of one run; 15 minutes
+	RunTime time.Duration // of one run; 15 minutes, which is also the most
 	Value   int           // bytes of one value, about as JSON; 8 MiB
 	List    int           // items of one list or object; 100,000
 	Items   int           // of a list that foreach goes through; 10,000
@@ -59,14 +59,11 @@ func (x *execution) over(ctx context.Context) bool {
 	return ctx.Err() != nil || x.steps > x.limits.Steps
 }
 
-// hold accounts for the size of a value that is to be held, in place of the one
-// held before.
-func (x *execution) hold(t target, size int) error {
-	total := x.total - x.held[t] + size
-	if total > x.limits.Memory {
+// afford checks that a value of that size can be held in place of the one held
+// before.
+func (x *execution) afford(t target, size int) error {
+	if x.total-x.held[t]+size > x.limits.Memory {
 		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.limits.Memory>>20)
 	}
-	x.total = total
-	x.held[t] = size
 	return nil
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -39,7 +40,9 @@ func (p SourceErrors) joined() error {
 	if len(p) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(p, func(a, b *sluice.Error) int { return a.Place.Line - b.Place.Line })
+	slices.SortStableFunc(p, func(a, b *sluice.Error) int {
+		return cmp.Or(a.Place.Line-b.Place.Line, a.Place.Column-b.Place.Column)
+	})
 	first := *p[0]
 	if first.Place.Line > 0 {
 		first.Message = fmt.Sprintf("Line %d: %s", first.Place.Line, first.Message)

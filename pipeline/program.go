@@ -46,12 +46,6 @@ func Parse(source string, set command.Set, lang *expression.Language) (*Program,
 	return p, nil
 }
 
-// Description gives what the author says about the pipeline.
-func (p *Program) Description() string { return p.description }
-
-// Concurrency gives how many runs there may be at the same time.
-func (p *Program) Concurrency() int { return p.concurrency }
-
 // Listens gives the pattern of the message keys that start the pipeline.
 func (p *Program) Listens() (pattern string, ok bool) {
 	if p.trigger == nil {

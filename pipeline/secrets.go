@@ -13,7 +13,7 @@ import (
 	"sluice"
 )
 
-// Secrets are the secrets that a run has used, and the runs that it has started:
+// secrets are those that a run has used, and the runs that it has started:
 // they are cut out of everything that leaves the runs for people.
 type secrets struct {
 	mu       sync.Mutex

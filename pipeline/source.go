@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/json"
+	"regexp"
 	"unicode/utf8"
 )
 
@@ -27,6 +28,9 @@ func (c *checker) read(source string) *node {
 	}
 	return c.readYAML(source)
 }
+
+// looksLikeJSON tells whether a broken source was meant to be JSON.
+var looksLikeJSON = regexp.MustCompile(`^\s*\{\s*["}]`)
 
 // enter checks that a list or object is not too deep.
 func (c *checker) enter(at *node, depth int) bool {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -15,6 +16,16 @@ func (c *checker) readJSON(source string) *node {
 	r.dec.UseNumber()
 	first, delim := r.next()
 	return r.value(first, delim, 1)
+}
+
+// jsonMistake notes why a source is not JSON.
+func (c *checker) jsonMistake() {
+	err := json.Unmarshal([]byte(c.text.source), new(json.RawMessage))
+	at := &node{line: 1, column: 1}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at.line, at.column = c.text.place(max(0, int(syntax.Offset)-1))
+	}
+	c.problemf(at, "This is not JSON: %v.", err)
 }
 
 // A jsonReader follows the tokens of JSON that is known to be valid, and where

@@ -38,11 +38,16 @@ func (c *checker) readYAML(source string) *node {
 
 var (
 	yamlLine    = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
+	yamlComment = regexp.MustCompile(`(?m)^[^'"#\n]*\s(#\{)`) // an expression without quotes
 	yamlUnknown = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 )
 
 // yamlMistake notes an error of the YAML reader.
 func (c *checker) yamlMistake(err error) {
+	if looksLikeJSON.MatchString(c.text.source) {
+		c.jsonMistake()
+		return
+	}
 	found := yamlLine.FindStringSubmatch(err.Error())
 	message := strings.TrimSuffix(found[2], ".")
 	if anchor := yamlUnknown.FindStringSubmatch(message); anchor != nil {
@@ -58,6 +63,10 @@ func (c *checker) yamlMistake(err error) {
 	at := &node{line: min(max(1, line), len(c.text.starts)), column: 1}
 	if written := c.text.line(at.line); written != "" {
 		at.column = 1 + len(written) - len(strings.TrimLeft(written, " "))
+	}
+	if comment := yamlComment.FindStringSubmatchIndex(c.text.source[:c.text.offset(at.line+1, 1)]); comment != nil {
+		at.line, at.column = c.text.place(comment[2])
+		message = "here a comment starts; put texts with expressions in quotes"
 	}
 	c.problemf(at, "This is not YAML: %s.", message)
 }
@@ -78,6 +87,8 @@ func (c *checker) fromYAML(y *yaml.Node, depth int) *node {
 		return nil
 	case y.Kind != yaml.ScalarNode && !c.enter(n, depth):
 		return nil
+	case strings.HasPrefix(y.LineComment, "#{"):
+		c.problemf(n, "YAML takes %s for a comment; put the whole text in quotes.", quote(y.LineComment))
 	}
 	switch y.Kind {
 	case yaml.SequenceNode:
@@ -139,7 +150,7 @@ func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
 	case "!!int", "!!float":
 		data, err := numberFromYAML(y)
 		if err != nil {
-			c.problemf(n, "This number can't be written as JSON; put it in quotes if it is text.")
+			c.problemf(n, "%s is no number as JSON has them; put it in quotes if it is text.", quote(y.Value))
 			return nil
 		}
 		n.data = data
@@ -149,11 +160,17 @@ func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
 	return n
 }
 
+var leadingZero = regexp.MustCompile(`^[+-]?0[0-9_]`)
+
 // numberFromYAML reads a number as JSON would where it can, so that it stays
-// exact.
+// exact. What starts with a zero may be a number to the base of 8 or, more
+// likely, of a telephone.
 func numberFromYAML(y *yaml.Node) (any, error) {
 	if number, err := sluice.DecodeJSON([]byte(y.Value)); err == nil {
 		return number, nil
+	}
+	if leadingZero.MatchString(y.Value) {
+		return nil, errors.New("ambiguous")
 	}
 	var n int
 	if err := y.Decode(&n); err == nil {

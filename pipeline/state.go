@@ -10,16 +10,20 @@ import (
 
 // put checks a value and puts it in its place.
 func (x *execution) put(t target, out any) error {
-	v, size, err := x.limits.normal(out)
-	if err != nil {
-		return err
+	v, size := out, x.held[target{}]
+	if !passedOn(x.scope.Body, out) {
+		var err error
+		if v, size, err = x.limits.normal(out); err != nil {
+			return err
+		}
 	}
 	if t.place == toHeaders {
+		var err error
 		if v, err = headerText(v); err != nil {
 			return err
 		}
 	}
-	if err := x.hold(t, size); err != nil {
+	if err := x.afford(t, size); err != nil {
 		return err
 	}
 	x.assign(t, v, size)

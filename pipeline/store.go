@@ -25,13 +25,11 @@ func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (
 		return nil, false, err
 	}
 	saved, old, err := r.store(ctx, p, record, fresh)
-	if err != nil || fresh != nil && saved.Binding != fresh {
-		r.unbind(ctx, record.Name, fresh)
-	}
+	r.unbindUnused(ctx, record.Name, fresh)
 	if err != nil {
 		return nil, false, err
 	}
-	r.unbind(ctx, record.Name, old)
+	r.unbindUnused(ctx, record.Name, old)
 	return saved, old != nil && fresh != nil, nil
 }
 
@@ -103,18 +101,26 @@ func (r *Runner) remove(ctx context.Context, name string, folder bool) error {
 	if err != nil {
 		return err
 	}
-	r.unbind(ctx, name, old)
+	r.unbindUnused(ctx, name, old)
 	return nil
 }
 
-// unbind ends a binding that no pipeline has any more. The change it belongs to
-// is made already, so a failure is only logged; what is left behind takes
-// space, and nobody's events.
-func (r *Runner) unbind(ctx context.Context, pipeline string, b *sluice.Binding) {
+// unbindUnused ends a binding that the pipeline has not, or not any more: a change that failed
+// may have been made all the same. A failure is only logged, since the change
+// is over; what is left behind takes space, and nobody's events.
+func (r *Runner) unbindUnused(ctx context.Context, pipeline string, b *sluice.Binding) {
 	if b == nil {
 		return
 	}
-	if err := r.Queue.Unbind(context.WithoutCancel(ctx), b); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	stored, err := r.Store.Get(ctx, pipeline)
+	if err == nil && stored != nil && stored.Binding != nil && stored.Binding.ID == b.ID {
+		return
+	}
+	if err == nil {
+		err = r.Queue.Unbind(ctx, b)
+	}
+	if err != nil {
 		r.Log.Error("A binding of a pipeline can't be ended.", "pipeline", pipeline, "binding", b.ID, "pattern", b.Pattern, "error", err.Error())
 	}
 }

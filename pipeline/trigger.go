@@ -22,9 +22,11 @@ func (p *Program) mayListen(user sluice.User) error {
 
 // trigger reads the first step of a pipeline that events start.
 func (c *checker) trigger(n *node, cmd command.Command, params *node) *trigger {
+	c.steps++
 	c.step = cmd.Name
 	defer func() { c.step = "" }()
 	t := &trigger{command: cmd.Name}
+	before := len(c.problems)
 	if params == nil {
 		params = &node{kind: object}
 	}
@@ -39,7 +41,7 @@ func (c *checker) trigger(n *node, cmd command.Command, params *node) *trigger {
 		}
 		c.triggerKey(t, cmd, key, item)
 	}
-	if t.pattern == "" && len(c.problems) == 0 {
+	if t.pattern == "" && len(c.problems) == before {
 		c.problemf(n, "%s needs to know what to listen to: %s.", cmd.Name, cmd.Params[0].Name)
 	}
 	return t

@@ -45,6 +45,9 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, 
 	if err := json.Unmarshal(letter.Event, &event); err != nil {
 		return replay{}, sluice.Errorf(sluice.Internal, "letter-unreadable", "The event of the dead letter %s can't be read.", quote(letter.Letter)).Because(err)
 	}
+	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
+		return replay{}, err
+	}
 	last6, _, _ := strings.Cut(event.TraceID, ":")
 	event.To = letter.Pipeline
 	event.ReplayOf = event.TraceID
@@ -58,4 +61,16 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, 
 		return replay{}, err
 	}
 	return replay{letter.Letter, event.TraceID, result.CorrelationID}, nil
+}
+
+// listensStill checks that an event would reach the pipeline it is for.
+func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event) error {
+	stored, err := r.Store.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	if stored == nil || stored.Binding == nil || !sluice.KeyMatches(stored.Binding.Pattern, e.MessageKey()) {
+		return sluice.Errorf(sluice.Conflict, "pipeline-not-listening", "The pipeline %s does not listen to %s any more; let it do so, or delete the dead letter.", quote(name), e.MessageKey())
+	}
+	return nil
 }

@@ -1,0 +1,74 @@
+package pipeline
+
+import (
+	"context"
+
+	"sluice/command"
+)
+
+// arguments gives what a step hands to its command.
+func (x *execution) arguments(a *call) (command.Args, error) {
+	args := make(command.Args, 0, len(a.args)+1)
+	weight := scale{limits: &x.limits}
+	for i := range a.args {
+		given := &a.args[i]
+		v, err := given.value.eval(&x.scope)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil && !given.nullable {
+			continue
+		}
+		if err := weight.add(v, 0); err != nil {
+			return nil, err
+		}
+		args = append(args, command.Arg{Name: given.name, Value: v})
+	}
+	if a.body == "" {
+		return x.shown(a.command, args), nil
+	}
+	input := x.scope.Body
+	if a.input != nil {
+		var err error
+		if input, err = a.input.eval(&x.scope); err == nil {
+			err = weight.add(input, 0)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	args = append(args, command.Arg{Name: a.body, Value: input})
+	return x.shown(a.command, args), nil
+}
+
+// shown hides the secrets in what people will read: the arguments of log, whose
+// message is the body unless one is given. But the body that it passes on stays
+// as it is.
+func (x *execution) shown(cmd command.Command, args command.Args) command.Args {
+	if cmd.Name != "log" || !x.secrets.any() {
+		return args
+	}
+	said := false
+	var passed any
+	for i := range args {
+		if args[i].Name == "body" {
+			passed = args[i].Value
+			continue
+		}
+		args[i].Value = x.secrets.hide(args[i].Value)
+		said = said || args[i].Name == "message"
+	}
+	if !said {
+		args = append(args, command.Arg{Name: "message", Value: x.secrets.hide(passed)})
+	}
+	return args
+}
+
+// reveal gives a secret to an expression, and remembers it.
+func (x *execution) reveal(ctx context.Context, name string) (string, error) {
+	v, err := x.secret(ctx, x.run, name)
+	if err == nil {
+		x.secrets.add(v)
+	}
+	return v, err
+}

@@ -1,0 +1,49 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"sluice"
+)
+
+// ignore goes on after an error, which the variable error tells about.
+func (x *execution) ignore(err error) {
+	e := x.secrets.hideError(sluice.AsError(err))
+	x.assign(target{toVars, "error"}, map[string]any{
+		"code": e.Code, "statusCode": e.StatusCode(), "message": e.Message, "step": e.Place.Step,
+	}, len(e.Message))
+}
+
+// recovered turns a panic in a step into an error.
+func (x *execution) recovered(s *step, err *error) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	x.log.Error("A step of a pipeline panicked.", "traceId", x.run.TraceID, "pipeline", x.run.Pipeline, "step", s.name, "line", s.line,
+		"panic", x.secrets.hideText(fmt.Sprint(r)), "stack", string(debug.Stack()))
+	*err = sluice.Errorf(sluice.Internal, "step-panicked", "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
+}
+
+// placed gives an error the place of the step it happened in.
+func (x *execution) placed(ctx context.Context, s *step, err error) error {
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	e := *sluice.AsError(err)
+	e.Message = s.title() + ": " + shortened(x.secrets.hideText(e.Message))
+	e.Place = sluice.Place{Line: s.line, Column: s.column, Step: label(s.name, s.id)}
+	return &e
+}
+
+// shortened keeps an error from carrying a payload around.
+func shortened(message string) string {
+	const longest = 8 << 10
+	if len(message) <= longest {
+		return message
+	}
+	return strings.ToValidUTF8(message[:longest], "") + "…"
+}

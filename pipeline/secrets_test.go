@@ -1,0 +1,112 @@
+package pipeline_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sluice"
+	"sluice/command"
+)
+
+// TestSecretsStayInside: a secret does its work within a run, and leaves it for
+// people in no spelling.
+func TestSecretsStayInside(t *testing.T) {
+	tests := []struct{ name, source string }{
+		{"the final body", `pipeline: [set: {value: {a: ["x #{secret('key')} y"]}}]`},
+		{"the name of a field", `pipeline: [set: {value: "#{ {(secret('key')): 1} }"}]`},
+		{"the final body by exit", `pipeline: [exit: {value: "#{secret('key')}"}]`},
+		{"an error", `pipeline: [fail: {message: "x #{secret('key')} y"}]`},
+		{"an error that is ignored", `pipeline: [fail: {message: "#{secret('key')}", onError: ignore}, set: {value: "#{vars.error}"}]`},
+		{"an error of the parameter", `pipeline: [http.request: {url: x, method: "#{secret('key')}"}]`},
+		{"an error inside", `pipeline: [set: {value: "#{secret('key')}", output: vars.a}, broken]`},
+		{"an expression", `pipeline: [set: {value: "#{secret('key')}"}, set: {value: "#{body / 2}"}]`},
+		{"a line of the log", `pipeline: [log: {message: "#{secret('key')}"}]`},
+		{"a line of the log that is the body", `pipeline: [set: {value: {a: "#{secret('key')}"}}, log]`},
+		{"as JSON", `pipeline: [set: {value: "#{toJSON({a: secret('quoted')})}"}]`},
+		{"as JSON in an error", `pipeline: [fail: {message: "#{toJSON(secret('quoted'))}"}]`},
+		{"from a pipeline within", `pipeline: [pipeline.run: {name: inner}]`},
+		{"in a pipeline within", `pipeline: [pipeline.run: {name: says, vars: {a: "#{secret('key')}"}}]`},
+		{"in base64", `pipeline: [set: {value: "#{toBase64(secret('key'))}"}]`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture()
+			f.put(t, "inner", `pipeline: [fail: {message: "#{secret('key')}"}]`)
+			f.put(t, "says", `pipeline: [log: {message: "#{vars.a}"}, fail: {message: "#{vars.a}"}]`)
+			out, err := f.run(t, test.source)
+			seen := fmt.Sprint(f.logged)
+			if err != nil {
+				problem, _ := json.Marshal(sluice.AsError(err).Problem())
+				seen += string(problem) + err.Error()
+			}
+			text, _ := json.Marshal(out)
+			seen += string(text)
+			for len(f.reports) > 0 {
+				report, _ := json.Marshal(<-f.reports)
+				seen += string(report)
+			}
+			for _, spelling := range []string{"s3cret", `a"b\c d`, `a\"b\\c d`, `a\\\"b`, "czNjcmV0"} {
+				if strings.Contains(seen, spelling) {
+					t.Errorf("%s leaves the run: %s", spelling, seen)
+				}
+			}
+		})
+	}
+}
+
+// TestSecretsWork: the commands get the real thing, and what is too short to be
+// recognised stays.
+func TestSecretsWork(t *testing.T) {
+	f := newFixture()
+	out, err := f.run(t, `pipeline: [set: {value: "#{secret('key')}"}, log: {message: x}, set: {value: "#{[len(body), body == 's3' + 'cret', secret('short')]}"}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(out); got != "[6 true abc]" {
+		t.Errorf("the body is %s", got)
+	}
+}
+
+// TestSecretsNeedThePermission: it is the owner's, not the caller's.
+func TestSecretsNeedThePermission(t *testing.T) {
+	f := newFixture()
+	source := `pipeline: [set: {value: "#{len(secret('key'))}"}]`
+	f.put(t, "rich", source)
+	if out, err := f.callAs(t.Context(), "admin", "pipeline.run", arg("name", "rich")); err != nil || out != 6 {
+		t.Errorf("the answer is %v, %v", out, err)
+	}
+	for _, owner := range []string{"poor", "nobody"} {
+		if _, err := f.store.Change(t.Context(), "owned", func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+			return &sluice.Pipeline{Name: "owned", Source: source, Owner: owner}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := f.call(t.Context(), "pipeline.run", arg("name", "owned"))
+		e := sluice.AsError(err)
+		if err == nil || !slices.Contains([]int{401, 403}, e.StatusCode()) {
+			t.Errorf("owned by %s the error is %v", owner, err)
+		}
+		if owner == "poor" && !strings.Contains(e.Message, "secret.use") {
+			t.Errorf("the error does not name the permission: %s", e.Message)
+		}
+	}
+}
+
+// TestPermissions: each step needs the permission of whom the run is then.
+func TestPermissions(t *testing.T) {
+	f := newFixture()
+	f.put(t, "switches", "pipeline: [set: {value: 1}, iam.run.as: {username: ada}, whoami]")
+	run, _ := f.set.Find("pipeline.run")
+	caller := sluice.User{Name: "caller", Permissions: []string{"pipeline.run", "set", "iam.run.as"}}
+	ctx := sluice.WithUser(t.Context(), caller)
+	if out, err := f.set.Call(ctx, run, command.Args{arg("name", "switches")}); err != nil || out != "ada" {
+		t.Errorf("the answer is %v, %v", out, err)
+	}
+	_, err := f.set.Call(ctx, run, command.Args{arg("source", "pipeline: [set: {value: 1}, whoami]")})
+	if e := refused(t, err, "forbidden", "Step 2, whoami (line 1): This needs the permission whoami"); e.Kind != sluice.Forbidden {
+		t.Errorf("the kind is %d", e.Kind)
+	}
+}

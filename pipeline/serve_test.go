@@ -1,0 +1,213 @@
+package pipeline_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sluice"
+	"sluice/pipeline"
+)
+
+// serving starts Serve and gives what stops it.
+func (f *fixture) serving(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- f.Serve(ctx) }()
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+const listening = "pipeline:\n- event.listen: {eventKey: webhook.a}\n"
+
+func delivery() sluice.Delivery {
+	return sluice.Delivery{
+		Message:       map[string]any{"eventKey": "webhook.a", "payload": map[string]any{"n": 1}, "method": "POST", "query": map[string]any{"q": []any{"x"}}, "headers": map[string]any{"h": "v"}},
+		TraceID:       "abcdef:0123456789",
+		CorrelationID: "corr",
+		Hops:          3,
+		Count:         2,
+	}
+}
+
+// TestDeliver: what an event comes to.
+func TestDeliver(t *testing.T) {
+	tests := []struct {
+		name, source string
+		failures     int
+		want         sluice.Outcome
+		says         string // of the error
+	}{
+		{"the final body", listening + "- set: {value: '#{body.payload.n + 1}'}", 0, sluice.Outcome{Status: "ok", StatusCode: 200, Value: json.RawMessage("2"), Attempts: 1}, ""},
+		{"what is known of the call", listening + "- set: {value: '#{[request.traceId, request.correlationId, request.deliveryCount, request.attempt, request.method, request.query.q[0], request.headers.h, user.username]}'}", 0,
+			sluice.Outcome{Status: "ok", StatusCode: 200, Value: json.RawMessage(`["abcdef:0123456789","corr",2,1,"POST","x","v","anonymousUser"]`), Attempts: 1}, ""},
+		{"one attempt by default", listening + "- unsteady", 1, sluice.Outcome{Status: "error", StatusCode: 503, Attempts: 1}, "Step 2, unsteady (line 3): Not now."},
+		{"as many as the pipeline says", "retry: {times: 3, backoff: 1m}\n" + listening + "- unsteady", 3, sluice.Outcome{Status: "ok", StatusCode: 200, Value: json.RawMessage(`"steady"`), Attempts: 4}, ""},
+		{"and no more", "retry: {times: 3}\n" + listening + "- unsteady", 4, sluice.Outcome{Status: "error", StatusCode: 503, Attempts: 4}, "Not now."},
+		{"none after a refusal", "retry: {times: 3}\n" + listening + "- fail: {message: x, statusCode: 409}", 0, sluice.Outcome{Status: "error", StatusCode: 409, Attempts: 1}, "x"},
+		{"a step that tries again", listening + "- unsteady: {onError: {retry: {times: 2, wait: 1m}}}", 2, sluice.Outcome{Status: "ok", StatusCode: 200, Value: json.RawMessage(`"steady"`), Attempts: 1}, ""},
+		{"a step that tries again in vain", listening + "- unsteady: {onError: {retry: {times: 2, wait: 1m}}}", 3, sluice.Outcome{Status: "error", StatusCode: 503, Attempts: 1}, "Not now."},
+		{"a panic", listening + "- panics", 0, sluice.Outcome{Status: "error", StatusCode: 500, Attempts: 1}, "trace id abcdef:0123456789"},
+		{"too large a result", listening + "- set: {value: '#{repeat(\"x\", 5000)}'}", 0, sluice.Outcome{Status: "error", StatusCode: 413, Attempts: 1}, "The final body is larger than 4096 bytes"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(func(r *pipeline.Runner) { r.Limits.Result = 4096 })
+				f.failures = test.failures
+				f.put(t, "p", test.source)
+				defer f.serving(t)()
+				f.send(t, "p", delivery())
+				got := <-f.queue.outcomes
+				if got.Pipeline != "p" || got.Status != test.want.Status || got.StatusCode != test.want.StatusCode || got.Attempts != test.want.Attempts || string(got.Value) != string(test.want.Value) {
+					t.Errorf("the outcome is %+v (%s), want %+v", got, got.Value, test.want)
+				}
+				if got.Status == "error" && (!strings.Contains(got.Error.Detail, test.says) || got.Error.TraceID != "abcdef:0123456789") {
+					t.Errorf("the error is %+v, want %s", got.Error, test.says)
+				}
+				if len(f.reports) != got.Attempts {
+					t.Errorf("there are %d reports of %d attempts", len(f.reports), got.Attempts)
+				}
+			})
+		})
+	}
+}
+
+// TestBackoff: attempts wait longer and longer, up to a minute.
+func TestBackoff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.failures = 8
+		f.put(t, "p", "retry: {times: 8, backoff: 1s}\n"+listening+"- unsteady")
+		defer f.serving(t)()
+		started := time.Now()
+		f.send(t, "p", delivery())
+		<-f.queue.outcomes
+		if took, want := time.Since(started), (1+2+4+8+16+32+60+60)*time.Second; took != want {
+			t.Errorf("it took %s, want %s", took, want)
+		}
+	})
+}
+
+// TestReport: a report tells all that was done.
+func TestReport(t *testing.T) {
+	f := newFixture()
+	f.put(t, "p", listening+"- set: {value: 1, id: first}\n- if: {true: true, then: [pass]}\n- set: {value: 2, if: false}\n- fail: {message: x, onError: ignore}\n- panics")
+	defer f.serving(t)()
+	f.send(t, "p", delivery())
+	<-f.queue.outcomes
+	got := <-f.reports
+	var steps []string
+	for _, s := range got.Steps {
+		steps = append(steps, s.Command+" "+s.ID+" "+string(s.Status)+" "+s.Code)
+	}
+	want := []string{"set first ok ", "pass  ok ", "fail  error failed", "panics  error step-panicked"}
+	if !slices.Equal(steps, want) {
+		t.Errorf("the steps are %q, want %q", steps, want)
+	}
+	if got.Pipeline != "p" || got.TraceID != "abcdef:0123456789" || got.CorrelationID != "corr" || got.Attempt != 1 || got.Delivery != 2 || got.Status != "error" || got.Error == nil || got.Started.IsZero() {
+		t.Errorf("the report is %+v", got)
+	}
+}
+
+// TestReportIsBounded: a loop does not make an endless report.
+func TestReportIsBounded(t *testing.T) {
+	f := newFixture()
+	if _, err := f.run(t, "pipeline: [foreach: {in: '#{1..2000}', do: [pass]}]"); err != nil {
+		t.Fatal(err)
+	}
+	if steps := len((<-f.reports).Steps); steps != 500 {
+		t.Errorf("it lists %d steps", steps)
+	}
+}
+
+// TestServeFollows: consumers come and go as pipelines are stored and deleted.
+func TestServeFollows(t *testing.T) {
+	f := newFixture()
+	next := func(want string) {
+		t.Helper()
+		if got := <-f.queue.consumed; got != want {
+			t.Fatalf("the queue says %s, want %s", got, want)
+		}
+	}
+	f.put(t, "early", listening+"- pass")
+	stop := f.serving(t)
+	next("+early b1")
+	f.put(t, "late", listening+"- pass")
+	next("+late b2")
+	f.put(t, "late", listening+"- set: {value: changed}") // keeps its binding
+	f.send(t, "late", delivery())
+	if got := <-f.queue.outcomes; string(got.Value) != `"changed"` {
+		t.Errorf("the outcome is %s", got.Value)
+	}
+	f.put(t, "late", "concurrency: 1\n"+listening+"- pass")
+	got := []string{<-f.queue.consumed, <-f.queue.consumed}
+	slices.Sort(got)
+	if !slices.Equal(got, []string{"+late b3", "-late b2"}) {
+		t.Errorf("the queue says %v", got)
+	}
+	if _, err := f.call(t.Context(), "pipeline.delete", arg("name", "late")); err != nil {
+		t.Fatal(err)
+	}
+	next("-late b3")
+	stop()
+	next("-early b1")
+}
+
+// TestStopIsNoAttempt: a run that is cut off by the end of the service has no
+// outcome, so that the event is handed out again.
+func TestStopIsNoAttempt(t *testing.T) {
+	for _, source := range []string{"- hang", "- hang: {onError: ignore}", "- hang: {onError: {retry: {times: 20}}}"} {
+		f := newFixture()
+		f.started = make(chan struct{})
+		f.put(t, "p", "retry: {times: 20}\n"+listening+source)
+		stop := f.serving(t)
+		f.send(t, "p", delivery())
+		<-f.started
+		stop()
+		if err := <-f.queue.errors; !errors.Is(err, context.Canceled) {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
+
+// TestDeleteLetsRunsEnd: what has begun ends in its own way.
+func TestDeleteLetsRunsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.put(t, "p", listening+"- wait: {duration: 1m}\n- set: {value: done}")
+		defer f.serving(t)()
+		f.send(t, "p", delivery())
+		synctest.Wait()
+		if _, err := f.call(t.Context(), "pipeline.delete", arg("name", "p")); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-f.queue.outcomes; string(got.Value) != `"done"` {
+			t.Errorf("the outcome is %+v", got)
+		}
+	})
+}
+
+// TestServeTriesAgain: a queue that fails is asked again.
+func TestServeTriesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.put(t, "p", listening+"- pass")
+		f.queue.unwilling = 3
+		defer f.serving(t)()
+		f.send(t, "p", delivery())
+		if got := <-f.queue.outcomes; got.Status != "ok" {
+			t.Errorf("the outcome is %+v", got)
+		}
+	})
+}

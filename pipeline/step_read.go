@@ -1,0 +1,162 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+)
+
+// pipeline reads the section of that name.
+func (c *checker) pipeline(n *node) (*trigger, []*step) {
+	var t *trigger
+	steps := c.stepList(n, "pipeline", func(first *node) bool {
+		name, params, ok := c.split(first)
+		if !ok {
+			return false
+		}
+		cmd, known := c.commands.Find(name)
+		if known && cmd.Trigger {
+			t = c.trigger(first, cmd, params)
+		}
+		return known && cmd.Trigger
+	})
+	return t, steps
+}
+
+// stepList reads a list of steps. takesFirst, if set, may take the first item.
+func (c *checker) stepList(n *node, name string, takesFirst func(*node) bool) []*step {
+	if n.kind != list || len(n.items) == 0 {
+		c.problemf(n, "%s must be a list of at least one step.", name)
+		return nil
+	}
+	var steps []*step
+	for i, item := range n.items {
+		if i == 0 && takesFirst != nil && takesFirst(item) {
+			continue
+		}
+		if s := c.readStep(item); s != nil {
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// split takes an item apart into the name of its command and its parameters,
+// nil if there are none. It is silent about an item that is neither.
+func (c *checker) split(n *node) (name string, params *node, ok bool) {
+	if s, isText := n.string(); isText {
+		return s, nil, true
+	}
+	if n.kind != object || len(n.keys) != 1 {
+		return "", nil, false
+	}
+	if params = n.items[0]; params.isNull() {
+		params = nil
+	}
+	return n.keys[0].text, params, params == nil || params.kind == object
+}
+
+// readStep reads one item of a list of steps, nil if it can't be told what it is.
+func (c *checker) readStep(n *node) *step {
+	c.steps++
+	if c.steps > maxSteps {
+		if c.steps == maxSteps+1 {
+			c.problemf(n, "There are more than %d steps; split them into pipelines that run each other with pipeline.run.", maxSteps)
+		}
+		return nil
+	}
+	name, params, ok := c.split(n)
+	if !ok {
+		c.noStep(n)
+		return nil
+	}
+	s := &step{name: name, number: c.steps, line: n.line, column: n.column}
+	outer := c.step
+	defer func() { c.step = outer }()
+	c.step = name
+	if params == nil {
+		params = &node{kind: object, line: n.line, column: n.column}
+	}
+	if id := params.get("id"); id != nil {
+		c.identify(s, id)
+	}
+	switch name {
+	case "if":
+		s.action = c.choice(s, params)
+	case "foreach":
+		s.action = c.loop(s, params)
+	default:
+		s.action = c.call(s, n, params)
+	}
+	return s
+}
+
+// noStep explains what a step is.
+func (c *checker) noStep(n *node) {
+	switch {
+	case n.kind == object && len(n.keys) > 1:
+		c.problemf(n, "A step has one key, the name of its command, but here are %d: %s. Indent the parameters further than the name.", len(n.keys), keyNames(n))
+	case n.kind == object && len(n.keys) == 1:
+		c.problemf(n.items[0], "The parameters of %s must be an object such as {name: value}, not %s.", quote(n.keys[0].text), n.items[0].describe())
+	default:
+		c.problemf(n, "A step is the name of a command, or one name: {parameters}, not %s.", n.describe())
+	}
+}
+
+func keyNames(n *node) string {
+	const most = 5
+	names := make([]string, 0, most)
+	for _, key := range n.keys[:min(most, len(n.keys))] {
+		names = append(names, quote(key.text))
+	}
+	return strings.Join(names, ", ")
+}
+
+// identify reads the id of a step, which no other step has.
+func (c *checker) identify(s *step, n *node) {
+	s.id = n.text
+	if n.kind != scalar || !validID.MatchString(s.id) {
+		c.problemf(n, "id must be letters, digits, dots, _ and -, at most 100.")
+		s.id = ""
+		return
+	}
+	c.step = label(s.name, s.id)
+	if line, taken := c.ids[s.id]; taken {
+		c.problemf(n, "The id %s is taken by the step on line %d.", quote(s.id), line)
+		return
+	}
+	c.ids[s.id] = s.line
+}
+
+// common reads a parameter that every step has, and tells whether it is one.
+func (c *checker) common(s *step, name string, n *node) bool {
+	switch name {
+	case "id": // read before
+	case "if":
+		s.when = c.expression(n, "if")
+	case "onError":
+		c.onError(s, n)
+	default:
+		return false
+	}
+	return true
+}
+
+func (c *checker) onError(s *step, n *node) {
+	if word, ok := n.string(); ok && slices.Contains([]string{"throw", "ignore"}, word) {
+		s.onError.ignore = word == "ignore"
+		return
+	}
+	retry := n.get("retry")
+	if n.kind != object || len(n.keys) != 1 || retry == nil {
+		c.problemf(n, "onError must be throw, ignore, or retry: {times, wait}.")
+		return
+	}
+	s.onError = policy{retries: defaultStepRetries, wait: defaultStepWait}
+	if retry.isNull() {
+		return
+	}
+	c.options(retry, "retry", map[string]func(*node){
+		"times": func(n *node) { s.onError.retries = c.integer(n, "times", 1, maxStepRetries) },
+		"wait":  func(n *node) { s.onError.wait = c.duration(n, "wait", 0, maxStepWait) },
+	})
+}

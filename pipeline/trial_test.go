@@ -1,0 +1,58 @@
+package pipeline_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"sluice/pipeline"
+)
+
+// TestTests: pipelines carry their tests; the file says in their names what must
+// come of them.
+func TestTests(t *testing.T) {
+	source, err := os.ReadFile("testdata/tests.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := pipeline.Parse(string(source), newFixture().set, language())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, result := range program.Test(t.Context(), pipeline.Limits{}) {
+		verdict := "failed"
+		if result.Passed {
+			verdict = "passed"
+		}
+		got.WriteString(result.Name + ": " + verdict + "\n")
+		if result.Message != "" {
+			got.WriteString("    " + result.Message + "\n")
+		}
+		if want := strings.HasPrefix(result.Name, "wrong"); result.Passed == want {
+			t.Errorf("%s: passed is %t: %s", result.Name, result.Passed, result.Message)
+		}
+	}
+	golden(t, "testdata/tests.golden", got.String())
+}
+
+// TestTestCommand: the same over a command, for a source or a stored pipeline.
+func TestTestCommand(t *testing.T) {
+	f := newFixture()
+	source := "pipeline: [set: {value: 1}]\ntests:\n- {name: good, expect: {body: 1}}\n- {name: bad, expect: {body: 2}}"
+	want := `{"passed":1,"failed":1,"tests":[{"name":"good","passed":true},{"name":"bad","passed":false,"message":"The body is 1, wanted 2."}]}`
+	f.put(t, "p", source)
+	for _, given := range []string{"source", "name"} {
+		value := map[string]string{"source": source, "name": "p"}[given]
+		answer, err := f.call(t.Context(), "pipeline.test", arg(given, value))
+		if got := show(t, answer, err); got != want {
+			t.Errorf("the answer is %s, want %s", got, want)
+		}
+	}
+	answer, err := f.call(t.Context(), "pipeline.test", arg("source", "pipeline: [pass]"))
+	if got := show(t, answer, err); got != `{"passed":0,"failed":0,"tests":[]}` {
+		t.Errorf("the answer is %s", got)
+	}
+	_, err = f.call(t.Context(), "pipeline.test", arg("source", "pipeline: [passs]"))
+	refused(t, err, "pipeline-invalid", "")
+}
