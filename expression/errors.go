@@ -59,11 +59,11 @@ func (p *program) failed(err error) *sluice.Error {
 	return e
 }
 
-// passes tells whether a failure of a function is not the expression's fault and
-// may be gone next time.
+// passes tells whether a failure of a function is not the expression's fault: it
+// may be gone next time, or the run may not do this.
 func passes(kind sluice.Kind) bool {
 	switch kind {
-	case sluice.Internal, sluice.Timeout, sluice.Throttled, sluice.Unavailable:
+	case sluice.Internal, sluice.Timeout, sluice.Throttled, sluice.Unavailable, sluice.Forbidden, sluice.Unauthenticated:
 		return true
 	}
 	return false

@@ -47,9 +47,6 @@ func (c *checker) call(s *step, n, params *node) action {
 	if takesBody && given[bodyParam.Name] == nil {
 		a.body = bodyParam.Name
 	}
-	if a.input != nil && a.body == "" {
-		c.problemf(params.key("input"), "%s has no use for input here; leave it out.", s.name)
-	}
 	for _, p := range cmd.Params {
 		slip := len(c.problems) > before // which may be about this one
 		if p.Required && given[p.Name] == nil && p.Name != a.body && !slip {

@@ -61,7 +61,7 @@ func (s *service) follow(ctx context.Context) {
 	}
 	s.programs.keepOnly(stored)
 	for id, c := range s.consumers {
-		if bound[id] == nil {
+		if bound[id] == nil || bound[id].Binding.Concurrency != c.pipeline.Binding.Concurrency {
 			c.retire(errRetired)
 			delete(s.consumers, id)
 		}

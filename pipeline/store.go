@@ -43,10 +43,11 @@ func (r *Runner) bind(ctx context.Context, p *Program, before *sluice.Pipeline) 
 	return r.Queue.Bind(ctx, pattern, p.concurrency)
 }
 
-// fits tells whether a binding is the one that the program needs.
+// fits tells whether a binding takes the events that the program needs. How many
+// of them at the same time can be changed.
 func (p *Program) fits(b *sluice.Binding) bool {
 	pattern, listens := p.Listens()
-	return listens && b != nil && b.Pattern == pattern && b.Concurrency == p.concurrency
+	return listens && b != nil && b.Pattern == pattern
 }
 
 // store puts the record in its place, and gives the binding that is not needed
@@ -69,7 +70,9 @@ func (r *Runner) store(ctx context.Context, p *Program, record sluice.Pipeline, 
 		next.Created = before.Created
 		switch {
 		case p.fits(before.Binding):
-			next.Binding = before.Binding
+			kept := *before.Binding
+			kept.Concurrency = p.concurrency
+			next.Binding = &kept
 		case fresh == nil && p.trigger != nil:
 			return nil, changedMeanwhile()
 		default:

@@ -46,10 +46,10 @@ func TestPutBinds(t *testing.T) {
 		{listening + "- pass", []string{"svc.event.webhook.a"}, 1, false},
 		{listening + "- pass\n- pass", []string{"svc.event.webhook.a"}, 1, false},
 		{"pipeline:\n- event.listen: {key: 'webhook.*'}\n- pass", []string{"svc.event.webhook.*"}, 2, true},
-		{"concurrency: 1\npipeline:\n- event.listen: {key: 'webhook.*'}\n- pass", []string{"svc.event.webhook.*"}, 3, true},
-		{"pipeline:\n- message.receive: {key: orders.#}\n- pass", []string{"orders.#"}, 4, true},
-		{"pipeline: [pass]", nil, 4, false},
-		{"pipeline:\n- message.receive: {key: svc.event.webhook.a}\n- pass", []string{"svc.event.webhook.a"}, 5, false},
+		{"concurrency: 1\npipeline:\n- event.listen: {key: 'webhook.*'}\n- pass", []string{"svc.event.webhook.*"}, 2, false},
+		{"pipeline:\n- message.receive: {key: orders.#}\n- pass", []string{"orders.#"}, 3, true},
+		{"pipeline: [pass]", nil, 3, false},
+		{"pipeline:\n- message.receive: {key: svc.event.webhook.a}\n- pass", []string{"svc.event.webhook.a"}, 4, false},
 	}
 	for _, step := range steps {
 		answer, err := f.call(t.Context(), "pipeline.put", arg("name", "p"), arg("source", step.source))

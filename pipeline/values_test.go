@@ -118,13 +118,14 @@ func TestLongErrors(t *testing.T) {
 
 // TestConflict: of two changes at the same moment none is lost silently.
 func TestConflict(t *testing.T) {
+	const elsewhere = "pipeline:\n- event.listen: {key: webhook.b}\n"
 	f := newFixture()
 	f.put(t, "p", listening+"- pass")
 	f.queue.meanwhile = func() {
 		f.queue.meanwhile = nil
 		f.put(t, "p", "pipeline: [pass]")
 	}
-	if _, err := f.call(t.Context(), "pipeline.put", arg("name", "p"), arg("source", "concurrency: 2\n"+listening+"- pass")); err != nil {
+	if _, err := f.call(t.Context(), "pipeline.put", arg("name", "p"), arg("source", elsewhere+"- pass")); err != nil {
 		t.Fatal(err)
 	}
 	if bound := f.queue.bound(); len(bound) != 1 {
@@ -136,7 +137,7 @@ func TestConflict(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := f.call(t.Context(), "pipeline.put", arg("name", "p"), arg("source", "concurrency: 2\n"+listening+"- pass\n- pass"))
+	_, err := f.call(t.Context(), "pipeline.put", arg("name", "p"), arg("source", elsewhere+"- pass\n- pass"))
 	refused(t, err, "pipeline-changed", "try again")
 	if bound := f.queue.bound(); len(bound) != 0 {
 		t.Errorf("bound are %v", bound)
