@@ -12,6 +12,7 @@ type Pipeline struct {
 	Name    string    `json:"name"`
 	Source  string    `json:"source"`
 	Owner   string    `json:"owner"`             // who stored it last
+	Roles   []string  `json:"roles,omitempty"`   // that the owner had then, which count if users are an external provider's
 	Folder  bool      `json:"folder,omitempty"`  // it comes from the operator's folder
 	Binding *Binding  `json:"binding,omitempty"` // to the events that start it; nil if none do
 	Created time.Time `json:"created"`

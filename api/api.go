@@ -23,7 +23,7 @@ type Options struct {
 	Auth         http.Handler                                                  // the issuer's endpoints under /auth/; nil if there is none
 	Metrics      http.Handler                                                  // serves /metrics
 	ObservePoll  func(status int)                                              // is told of each poll
-	Spans        sluice.Spans     // nil: nobody wants them
+	Spans        sluice.Spans                                                  // nil: nobody wants them
 	Readiness    func() (detail map[string]any, err error)
 	Draining     func() bool // stopping: new calls are refused
 

@@ -55,7 +55,7 @@ func (a *API) refuseDraining() error {
 // call runs a command for a user.
 func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (any, error) {
 	user.Address = r.RemoteAddr
-	ctx := sluice.WithUser(r.Context(), user)
+	ctx := sluice.WithRequest(sluice.WithUser(r.Context(), user), r)
 	if a.Spans == nil {
 		return a.Commands.Call(ctx, cmd, args)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,6 +76,26 @@ func (d *Directory) Client(ctx context.Context, id string) (*sluice.Client, erro
 		return &sluice.Client{ID: ClientName, Grants: []string{"password", "refresh_token"}}, nil
 	}
 	return d.Clients.Get(ctx, id)
+}
+
+// Owner gives who stored something, as of now. With an external provider the
+// roles count that they had then: only the provider knows those of now.
+func (d *Directory) Owner(ctx context.Context, name string, roles []string) (sluice.User, error) {
+	id, isClient := strings.CutPrefix(name, ClientPrefix)
+	switch {
+	case d.External:
+		return d.userWith(ctx, name, roles)
+	case !isClient:
+		return d.User(ctx, name)
+	}
+	client, err := d.Client(ctx, id)
+	if err != nil {
+		return sluice.User{}, err
+	}
+	if client == nil {
+		return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "user-gone", "The client does not exist any more.")
+	}
+	return d.userWith(ctx, name, client.Roles)
 }
 
 // Identify gives the user that a token stands for, with what they may do now.

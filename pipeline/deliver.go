@@ -63,6 +63,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *P
 		Event:         d.Message,
 		Owner:         r.owner(p),
 	}
+	user.Address, _ = d.Message["remoteAddr"].(string)
 	run.Switch(user)
 	return r.attempt(ctx, program, beginning{run: run, body: d.Message, request: requestOf(d, number)}, number, d.Count)
 }

@@ -201,6 +201,7 @@ func newFixture(options ...func(*pipeline.Runner)) *fixture {
 		},
 		Observe: func(report sluice.RunReport) { f.reports <- report },
 	}
+	r.Owner = func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) { return r.User(ctx, p.Owner) }
 	for _, option := range options {
 		option(&r)
 	}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"sluice"
@@ -38,7 +39,7 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 		run.TraceID, run.CorrelationID, run.Event = outer.TraceID, outer.CorrelationID, outer.Event
 		return r.directly(ctx, program, run, p)
 	}
-	run.TraceID = sluice.NewTraceID("direct", time.Now())
+	run.TraceID = sluice.NewTraceID(sluice.DirectCall, time.Now())
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
@@ -72,5 +73,6 @@ func (r *Runner) directly(ctx context.Context, program *Program, run *sluice.Run
 		"deliveryCount": 0,
 		"attempt":       1,
 	}
+	maps.Copy(request, sluice.RequestFrom(ctx))
 	return r.attempt(ctx, program, beginning{run: run, body: p.Body, vars: p.Vars, request: request}, 1, 0)
 }

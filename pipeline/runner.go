@@ -25,11 +25,14 @@ type Runner struct {
 	Queue    sluice.Queue
 	Events   sluice.Events // takes replays
 	Letters  sluice.DeadLetters
-	User     func(ctx context.Context, username string) (sluice.User, error) // as of now
+	User     func(ctx context.Context, username string) (sluice.User, error)    // as of now
+	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // who stored it, as of now
 	Secret   func(ctx context.Context, name string) (string, error)
 	Limits   Limits
 	MaxRuns  int                    // at the same time, all pipelines together; 0 means 1,024
+	Grace    time.Duration          // how long runs may go on when the service stops
 	Observe  func(sluice.RunReport) // is told how runs went; may be nil
+	Spans    sluice.Spans           // nil: nobody wants them
 	Log      *slog.Logger
 
 	slots    chan struct{}
@@ -61,12 +64,16 @@ func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, e
 			return sluice.User{Name: adminName, Permissions: []string{"*"}}, nil
 		}
 	}
-	return func(ctx context.Context) (sluice.User, error) { return r.User(ctx, p.Owner) }
+	return func(ctx context.Context) (sluice.User, error) { return r.Owner(ctx, p) }
 }
 
 // environment gives what runs need of the world.
 func (r *Runner) environment() environment {
-	return environment{limits: r.Limits, call: r.Commands().Call, secret: r.reveal, pause: pause, log: r.Log}
+	call := r.Commands().Call
+	if r.Spans != nil {
+		call = r.callInSpan
+	}
+	return environment{limits: r.Limits, call: call, secret: r.reveal, pause: pause, log: r.Log}
 }
 
 // reveal gives a secret to a run whose owner may use it.
@@ -77,8 +84,29 @@ func (r *Runner) reveal(ctx context.Context, run *sluice.Run, name string) (stri
 	return r.Secret(ctx, name)
 }
 
-// attempt runs a program once and reports how that went.
+// callInSpan calls a command as a piece of work of its own.
+func (r *Runner) callInSpan(ctx context.Context, c command.Command, args command.Args) (any, error) {
+	ctx, end := r.Spans.Start(ctx, c.Name, "")
+	out, err := r.Commands().Call(ctx, c, args)
+	end(err)
+	return out, err
+}
+
+// attempt runs a program once, as a piece of work if somebody wants to know of
+// those.
 func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, delivery int) (any, error) {
+	if r.Spans == nil {
+		return r.reported(ctx, p, b, number, delivery)
+	}
+	traceparent, _ := b.run.Event["traceparent"].(string)
+	ctx, end := r.Spans.Start(ctx, "pipeline "+b.run.Pipeline, traceparent, "svc.trace_id", b.run.TraceID)
+	out, err := r.reported(ctx, p, b, number, delivery)
+	end(err)
+	return out, err
+}
+
+// reported runs a program once and reports how that went.
+func (r *Runner) reported(ctx context.Context, p *Program, b beginning, number, delivery int) (any, error) {
 	if r.Observe == nil {
 		return newExecution(r.environment(), p, b, nil).execute(ctx, b)
 	}

@@ -17,20 +17,27 @@ var errRetired = errors.New("the pipeline is not bound so any more")
 const consumeAgain = time.Second
 
 // Serve hands events to the stored pipelines that listen to them, until ctx
-// ends. It follows changes, whichever node makes them, and returns when all
-// runs have ended.
+// ends. It follows changes, whichever node makes them. It returns when all runs
+// have ended; those that take longer than the runner's grace are cut off, and
+// their events are handed out again later.
 func (r *Runner) Serve(ctx context.Context) error {
+	running, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
 	s := &service{Runner: r, consumers: make(map[string]*consumer)}
-	defer s.wait.Wait()
-	for {
+	for ctx.Err() == nil {
 		changed := r.Store.Changed() // before looking, so that none is missed
-		s.follow(ctx)
+		s.follow(running)
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil
 		}
 	}
+	for _, c := range s.consumers {
+		c.retire(errRetired)
+	}
+	defer time.AfterFunc(r.Grace, cut).Stop()
+	s.wait.Wait()
+	return nil
 }
 
 // A service is what Serve has going.

@@ -25,6 +25,7 @@ import (
 type rooms struct {
 	engine    *jetstream.Engine
 	metrics   *metrics.Metrics
+	spans     sluice.Spans // nil: nobody wants them
 	directory *iam.Directory
 	login     *iam.Authenticator
 	issuer    http.Handler // nil with an external provider
@@ -56,22 +57,40 @@ func (r *rooms) join(cfg config.Config, baseURL string, opts Options) {
 		Events:   r.engine.Events(),
 		Letters:  r.engine.DeadLetters(),
 		User:     r.directory.User,
-		Secret:   r.secrets.Reveal,
-		Limits:   pipeline.Limits{RunTime: cfg.RunTimeout},
-		MaxRuns:  cfg.MaxRuns,
-		Observe:  r.observeRun,
-		Log:      opts.Log,
+		Owner: func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
+			return r.directory.Owner(ctx, p.Owner, p.Roles)
+		},
+		Secret:  r.secrets.Reveal,
+		Limits:  pipeline.Limits{RunTime: cfg.RunTimeout},
+		MaxRuns: cfg.MaxRuns,
+		Grace:   runGrace,
+		Observe: r.observeRun,
+		Spans:   r.spans,
+		Log:     opts.Log,
 	})
 	r.commands = command.NewSet(
 		r.directory.Note,
 		webhook.Commands(r.engine.Webhooks(), baseURL, r.receiver),
 		event.Commands(r.engine.Events(), r.engine.Events(), cfg.Namespace),
 		pipeline.Commands(r.runner),
-		step.Commands(step.Options{Log: opts.Log, Secrets: r.secrets, HTTP: step.HTTPOptions{AllowNetworks: cfg.HTTPAllow}}),
+		step.Commands(step.Options{Log: opts.Log, Secrets: r.secrets, HTTP: step.HTTPOptions{AllowNetworks: cfg.HTTPAllow, Propagate: r.propagate}}),
 		iam.Commands(r.directory, r.login),
 		[]command.Command{infoCommand(cfg.Namespace, r.engine.Describe)},
 	)
 	r.directory.CommandNames = r.commands.Names
+}
+
+// runGrace is how long runs of pipelines may go on when the server stops.
+const runGrace = 5 * time.Second
+
+// propagate tells the server that a pipeline calls which work it belongs to.
+func (r *rooms) propagate(ctx context.Context, header http.Header) {
+	if r.spans == nil {
+		return
+	}
+	if traceparent := r.spans.Traceparent(ctx); traceparent != "" {
+		header.Set("Traceparent", traceparent)
+	}
 }
 
 func (r *rooms) observeRun(report sluice.RunReport) {
@@ -84,7 +103,7 @@ func (s *Server) furnish() error {
 	if err != nil {
 		return err
 	}
-	r := &rooms{engine: s.engine, metrics: s.metrics}
+	r := &rooms{engine: s.engine, metrics: s.metrics, spans: s.spans()}
 	if r.secrets, err = step.NewSecrets(s.engine.Secrets(), key); err != nil {
 		return err
 	}
@@ -110,7 +129,7 @@ func (s *Server) furnish() error {
 		Budget:     budget,
 		ResultWait: s.cfg.ResultWait,
 		Observe:    s.metrics.Call,
-		Spans:      s.spans(),
+		Spans:      r.spans,
 		Log:        s.opts.Log,
 	})
 	r.join(s.cfg, s.baseURL, s.opts)
@@ -126,7 +145,7 @@ func (s *Server) furnish() error {
 		Auth:           r.issuer,
 		Metrics:        s.metrics.Handler(),
 		ObservePoll:    s.metrics.Poll,
-		Spans:          s.spans(),
+		Spans:          r.spans,
 		Readiness:      s.readiness,
 		Draining:       s.draining.Load,
 		Version:        Version,
