@@ -69,6 +69,18 @@ func TestSecretsWork(t *testing.T) {
 	}
 }
 
+// TestSecretsWithinSecrets: of a secret that starts with another one nothing is
+// left over, whichever was revealed first.
+func TestSecretsWithinSecrets(t *testing.T) {
+	for _, order := range []string{"'key', 'longer'", "'longer', 'key'"} {
+		first, second, _ := strings.Cut(order, ", ")
+		out, err := newFixture().run(t, `pipeline: [set: {value: "#{[secret(`+first+`), secret(`+second+`)]}"}]`)
+		if got := fmt.Sprint(out); err != nil || got != "[*** ***]" {
+			t.Errorf("the body is %s, %v", got, err)
+		}
+	}
+}
+
 // TestSecretsNeedThePermission: it is the owner's, not the caller's.
 func TestSecretsNeedThePermission(t *testing.T) {
 	f := newFixture()

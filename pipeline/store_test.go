@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -104,6 +106,21 @@ func TestPutRefuses(t *testing.T) {
 	if p, _ := f.store.Get(t.Context(), "a"); p != nil {
 		t.Errorf("stored is %+v", p)
 	}
+}
+
+// TestPutKeepsTheTime: of creation, while that of the last change moves on.
+func TestPutKeepsTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		created := time.Now().UTC()
+		f.put(t, "p", "pipeline: [pass]")
+		time.Sleep(time.Hour) // of the bubble's clock
+		f.put(t, "p", "pipeline: [pass, pass]")
+		p, err := f.store.Get(t.Context(), "p")
+		if err != nil || !p.Created.Equal(created) || !p.Updated.Equal(created.Add(time.Hour)) {
+			t.Errorf("the pipeline is %+v, %v", p, err)
+		}
+	})
 }
 
 // TestPutInDoubt: a change that was made although it failed keeps its binding,
