@@ -144,6 +144,10 @@ func (w *world) commands() []command.Command {
 			}
 			return "steady", nil
 		}),
+		command.New("slow", "Take a second.", func(context.Context, noParams) (any, error) {
+			time.Sleep(time.Second) // of the clock of a test
+			return nil, nil
+		}, command.Pure),
 		command.New("hang", "Wait for the end.", func(ctx context.Context, _ noParams) (any, error) {
 			if w.started != nil {
 				w.started <- struct{}{}

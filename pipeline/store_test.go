@@ -133,6 +133,16 @@ func TestPutInDoubt(t *testing.T) {
 	if bound := f.queue.bound(); len(bound) != 1 {
 		t.Errorf("bound are %v", bound)
 	}
+	_, err = f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", "concurrency: 1\n"+listening+"- pass"))
+	refused(t, err, "engine", "")
+	if bound := f.queue.bound(); len(bound) != 1 || f.queue.bindings["b2"] == nil {
+		t.Errorf("bound are %v", bound)
+	}
+	_, err = f.call(t.Context(), "pipeline.delete", arg("name", "a"))
+	refused(t, err, "engine", "")
+	if bound := f.queue.bound(); len(bound) != 0 {
+		t.Errorf("bound are %v", bound)
+	}
 }
 
 // TestGet: one with its source, or a page of all.
