@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strings"
@@ -33,10 +34,20 @@ func (x *execution) placed(ctx context.Context, s *step, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	e := *sluice.AsError(err)
+	e := blamed(err)
 	e.Message = s.title() + ": " + shortened(x.secrets.hideText(e.Message))
 	e.Place = sluice.Place{Line: s.line, Column: s.column, Step: label(s.name, s.id)}
 	return &e
+}
+
+// blamed gives a copy of an error. Where an expression failed because of what it
+// called, such as a secret that may not be used, that is the error's kind.
+func blamed(err error) sluice.Error {
+	e := *sluice.AsError(err)
+	if cause, ok := errors.AsType[*sluice.Error](e.Err); ok && e.Code == "expression-failed" {
+		e.Kind, e.Code, e.Status = cause.Kind, cause.Code, cause.Status
+	}
+	return e
 }
 
 // shortened keeps an error from carrying a payload around.

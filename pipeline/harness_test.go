@@ -144,6 +144,10 @@ func (w *world) commands() []command.Command {
 			}
 			return "steady", nil
 		}),
+		command.New("slow", "Take a second.", func(context.Context, noParams) (any, error) {
+			time.Sleep(time.Second) // of the clock of a test
+			return nil, nil
+		}, command.Pure),
 		command.New("hang", "Wait for the end.", func(ctx context.Context, _ noParams) (any, error) {
 			if w.started != nil {
 				w.started <- struct{}{}
@@ -197,7 +201,7 @@ func newFixture(options ...func(*pipeline.Runner)) *fixture {
 			return sluice.User{Name: username, Permissions: []string{"*"}}, nil
 		},
 		Secret: func(_ context.Context, name string) (string, error) {
-			return map[string]string{"key": "s3cret", "quoted": `a"b\c d`, "short": "abc"}[name], nil
+			return map[string]string{"key": "s3cret", "quoted": `a"b\c d`, "short": "abc", "longer": "s3cret and more"}[name], nil
 		},
 		Observe: func(report sluice.RunReport) { f.reports <- report },
 	}

@@ -21,6 +21,7 @@ type store struct {
 	broken    error  // of changes that are not made
 	doubtful  error  // of changes that are made
 	meanwhile func() // happens before a change
+	listed    func() // happens right behind the next look at all
 }
 
 func newStore() *store {
@@ -35,8 +36,13 @@ func (s *store) Get(_ context.Context, key string) (*sluice.Pipeline, error) {
 
 func (s *store) All() []*sluice.Pipeline {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Collect(maps.Values(s.records))
+	all, listed := slices.Collect(maps.Values(s.records)), s.listed
+	s.listed = nil
+	s.mu.Unlock()
+	if listed != nil {
+		listed()
+	}
+	return all
 }
 
 func (s *store) Changed() <-chan struct{} {

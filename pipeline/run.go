@@ -40,10 +40,19 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 		return r.directly(ctx, program, run, p)
 	}
 	run.TraceID = sluice.NewTraceID(sluice.DirectCall, time.Now())
+	release, err := r.slot()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return r.directly(ctx, program, run, p)
+}
+
+// slot takes one of the places for runs, if there is a free one.
+func (r *Runner) slot() (release func(), err error) {
 	select {
 	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-		return r.directly(ctx, program, run, p)
+		return func() { <-r.slots }, nil
 	default:
 		e := sluice.Errorf(sluice.Unavailable, "too-many-runs", "%d pipelines are running, more are not started; try again in a moment.", cap(r.slots))
 		e.RetryAfter = time.Second

@@ -30,6 +30,7 @@ func TestRun(t *testing.T) {
 		{"a loop", "body: 0\npipeline: [foreach: {in: [1, 2, 3], do: [set: {value: \"#{body + vars.item}\"}]}]", `6`},
 		{"loops in loops", "body: []\npipeline:\n- foreach:\n    in: '#{1..2}'\n    do:\n    - foreach: {in: [a, b], as: other, do: [set: {value: \"#{concat(body, [string(vars.item) + vars.other])}\"}]}", `["1a","1b","2a","2b"]`},
 		{"the loop's variable is its own", "vars: {item: before}\npipeline: [foreach: {in: [1], do: [pass]}, set: {value: \"#{vars}\"}]", `{"item":"before"}`},
+		{"the loop's variable is gone behind it", "pipeline: [foreach: {in: [1], do: [pass]}, set: {value: \"#{vars}\"}]", `{}`},
 		{"a loop over nothing", "body: {}\npipeline: [foreach: {in: 'body.items ?? []', do: [set: {value: 2}]}]", `{}`},
 		{"exit ends loops and all", "pipeline: [foreach: {in: [1, 2], do: [exit: {value: \"#{vars.item}\"}]}, set: {value: 9}]", `1`},
 		{"exit ignores output", "pipeline: [exit: {value: 1, output: vars.x}]", `1`},

@@ -198,6 +198,20 @@ func TestDeleteLetsRunsEnd(t *testing.T) {
 	})
 }
 
+// TestServeMissesNoChange: not even one that comes while it looks.
+func TestServeMissesNoChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.store.listed = func() { f.put(t, "p", listening+"- pass") }
+		stop := f.serving(t)
+		synctest.Wait()
+		if len(f.queue.consumed) != 1 {
+			t.Error("the pipeline is not served")
+		}
+		stop()
+	})
+}
+
 // TestServeTriesAgain: a queue that fails is asked again.
 func TestServeTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

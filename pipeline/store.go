@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"sluice"
@@ -25,11 +26,15 @@ func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (
 		return nil, false, err
 	}
 	saved, old, err := r.store(ctx, p, record, fresh)
-	r.unbindUnused(ctx, record.Name, fresh)
 	if err != nil {
+		r.unbindUnused(ctx, record.Name, fresh)
+		r.unbindUnused(ctx, record.Name, old)
 		return nil, false, err
 	}
-	r.unbindUnused(ctx, record.Name, old)
+	if !sameBinding(saved.Binding, fresh) {
+		r.unbind(ctx, record.Name, fresh)
+	}
+	r.unbind(ctx, record.Name, old)
 	return saved, old != nil && fresh != nil, nil
 }
 
@@ -92,6 +97,7 @@ func changedMeanwhile() error {
 func (r *Runner) remove(ctx context.Context, name string, folder bool) error {
 	var old *sluice.Binding
 	_, err := r.Store.Change(ctx, name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+		old = nil
 		switch {
 		case before == nil:
 			return nil, unknownPipeline(name)
@@ -102,28 +108,48 @@ func (r *Runner) remove(ctx context.Context, name string, folder bool) error {
 		return nil, nil
 	})
 	if err != nil {
+		r.unbindUnused(ctx, name, old)
 		return err
 	}
-	r.unbindUnused(ctx, name, old)
+	r.unbind(ctx, name, old)
 	return nil
 }
 
-// unbindUnused ends a binding that the pipeline has not, or not any more: a change that failed
-// may have been made all the same. A failure is only logged, since the change
-// is over; what is left behind takes space, and nobody's events.
+// unbind ends a binding, if there is one. A failure is only logged, since the
+// change that it belongs to is made.
+func (r *Runner) unbind(ctx context.Context, pipeline string, b *sluice.Binding) {
+	if b == nil {
+		return
+	}
+	if err := r.Queue.Unbind(context.WithoutCancel(ctx), b); err != nil {
+		r.stranded(pipeline, b, err)
+	}
+}
+
+// unbindUnused ends a binding after a change that failed. That may have been
+// made all the same, so the store is asked: to end a binding that a pipeline
+// has would let it wait for events for ever.
 func (r *Runner) unbindUnused(ctx context.Context, pipeline string, b *sluice.Binding) {
 	if b == nil {
 		return
 	}
-	ctx = context.WithoutCancel(ctx)
-	stored, err := r.Store.Get(ctx, pipeline)
-	if err == nil && stored != nil && stored.Binding != nil && stored.Binding.ID == b.ID {
-		return
+	errLooked := errors.New("looked only")
+	used := false
+	_, err := r.Store.Change(context.WithoutCancel(ctx), pipeline, func(stored *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+		used = stored != nil && sameBinding(stored.Binding, b)
+		return nil, errLooked
+	})
+	switch {
+	case !errors.Is(err, errLooked):
+		r.stranded(pipeline, b, err)
+	case !used:
+		r.unbind(ctx, pipeline, b)
 	}
-	if err == nil {
-		err = r.Queue.Unbind(ctx, b)
-	}
-	if err != nil {
-		r.Log.Error("A binding of a pipeline can't be ended.", "pipeline", pipeline, "binding", b.ID, "pattern", b.Pattern, "error", err.Error())
-	}
+}
+
+func sameBinding(a, b *sluice.Binding) bool { return a != nil && b != nil && a.ID == b.ID }
+
+// stranded tells the operator of a binding that may take space for nobody.
+func (r *Runner) stranded(pipeline string, b *sluice.Binding, err error) {
+	r.Log.Error("A binding of a pipeline could not be ended.", "pipeline", pipeline, "binding", b.ID, "pattern", b.Pattern, "error", err.Error())
 }

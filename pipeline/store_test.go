@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -106,6 +108,21 @@ func TestPutRefuses(t *testing.T) {
 	}
 }
 
+// TestPutKeepsTheTime: of creation, while that of the last change moves on.
+func TestPutKeepsTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		created := time.Now().UTC()
+		f.put(t, "p", "pipeline: [pass]")
+		time.Sleep(time.Hour) // of the bubble's clock
+		f.put(t, "p", "pipeline: [pass, pass]")
+		p, err := f.store.Get(t.Context(), "p")
+		if err != nil || !p.Created.Equal(created) || !p.Updated.Equal(created.Add(time.Hour)) {
+			t.Errorf("the pipeline is %+v, %v", p, err)
+		}
+	})
+}
+
 // TestPutInDoubt: a change that was made although it failed keeps its binding,
 // else the pipeline would wait for events for ever.
 func TestPutInDoubt(t *testing.T) {
@@ -114,6 +131,16 @@ func TestPutInDoubt(t *testing.T) {
 	_, err := f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", listening+"- pass"))
 	refused(t, err, "engine", "")
 	if bound := f.queue.bound(); len(bound) != 1 {
+		t.Errorf("bound are %v", bound)
+	}
+	_, err = f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", "pipeline:\n- event.listen: {key: webhook.b}\n- pass"))
+	refused(t, err, "engine", "")
+	if bound := f.queue.bound(); len(bound) != 1 || f.queue.bindings["b2"] == nil {
+		t.Errorf("bound are %v", bound)
+	}
+	_, err = f.call(t.Context(), "pipeline.delete", arg("name", "a"))
+	refused(t, err, "engine", "")
+	if bound := f.queue.bound(); len(bound) != 0 {
 		t.Errorf("bound are %v", bound)
 	}
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 
+	"sluice"
 	"sluice/command"
 )
 
@@ -22,6 +23,13 @@ func testCommand(r *Runner) command.Command {
 			program, err := r.Parse(source)
 			if err != nil {
 				return testOutcome{}, err
+			}
+			if sluice.RunFrom(ctx) == nil { // else the run has one
+				release, err := r.slot()
+				if err != nil {
+					return testOutcome{}, err
+				}
+				defer release()
 			}
 			outcome := testOutcome{Tests: program.Test(ctx, r.Limits)}
 			for _, result := range outcome.Tests {

@@ -16,10 +16,20 @@ type TestResult struct {
 	Message string `json:"message,omitempty"` // what differs
 }
 
+// How long one test may take, and all of a program together: whoever may read
+// may also test.
+const (
+	maxTestTime  = 5 * time.Second
+	maxTestsTime = 30 * time.Second
+)
+
 // Test runs the tests that the program carries. They need no server: commands
 // that reach outside are answered by stubs, and nothing waits.
 func (p *Program) Test(ctx context.Context, limits Limits) []TestResult {
 	limits.setDefaults()
+	limits.RunTime = min(limits.RunTime, maxTestTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTestsTime, tooLong(maxTestsTime))
+	defer cancel()
 	results := make([]TestResult, len(p.tests))
 	for i := range p.tests {
 		t := &trial{testCase: &p.tests[i], program: p}

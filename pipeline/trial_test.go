@@ -1,9 +1,12 @@
 package pipeline_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"sluice/pipeline"
 )
@@ -34,6 +37,25 @@ func TestTests(t *testing.T) {
 		}
 	}
 	golden(t, "testdata/tests.golden", got.String())
+}
+
+// TestTestsEnd: tests that would work for hours are stopped.
+func TestTestsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(func(r *pipeline.Runner) { r.MaxRuns = 1 })
+		source := "pipeline: [foreach: {in: '#{1..1000}', do: [slow]}]\ntests:\n"
+		for i := range 10 {
+			source += fmt.Sprintf("- name: t%d\n", i)
+		}
+		started := time.Now()
+		answer, err := f.call(t.Context(), "pipeline.test", arg("source", source))
+		if got := object(t, answer, err); got["failed"] != 10.0 || !strings.Contains(fmt.Sprint(got["tests"]), "took longer than 5s") {
+			t.Errorf("the answer is %v", got)
+		}
+		if took := time.Since(started); took > 31*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
 }
 
 // TestTestCommand: the same over a command, for a source or a stored pipeline.
