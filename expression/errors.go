@@ -51,7 +51,7 @@ func (p *program) failed(err error) *sluice.Error {
 	e := sluice.Errorf(sluice.Invalid, "expression-failed", "The expression %s failed: %s.",
 		oneLine(p.source, longestSnippet), strings.TrimSuffix(err.Error(), "."))
 	if called, ok := errors.AsType[*callError](err); ok {
-		if cause, ok := errors.AsType[*sluice.Error](called.err); ok && passes(cause.Kind) {
+		if cause, ok := errors.AsType[*sluice.Error](called.err); ok && foreign(cause.Kind) {
 			e.Kind = cause.Kind
 		}
 		return e.Because(called.err)
@@ -59,11 +59,11 @@ func (p *program) failed(err error) *sluice.Error {
 	return e
 }
 
-// passes tells whether a failure of a function is not the expression's fault and
-// may be gone next time.
-func passes(kind sluice.Kind) bool {
+// foreign tells whether a failure of a function is not the expression's fault: it
+// may be gone next time, or it is about who may do what.
+func foreign(kind sluice.Kind) bool {
 	switch kind {
-	case sluice.Internal, sluice.Timeout, sluice.Throttled, sluice.Unavailable:
+	case sluice.Forbidden, sluice.Internal, sluice.Timeout, sluice.Throttled, sluice.Unavailable:
 		return true
 	}
 	return false
