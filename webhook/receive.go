@@ -271,7 +271,11 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 	return e
 }
 
-var jsonContent = []string{"application/json"}
+// Values of headers, shared since nobody changes them.
+var (
+	jsonContent = []string{"application/json"}
+	retryAfter  = []string{"5"} // seconds between polls
+)
 
 // answer tells the caller what became of its call. It uses space for the body.
 func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space []byte) (status int) {
@@ -279,6 +283,9 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space [
 	ids := []string{result.CorrelationID, result.TraceID}
 	header["Svc-Result-Correlationid"] = ids[0:1:1]
 	header["Svc-Trace-Id"] = ids[1:2:2]
+	if result.PollingRedirectEnabled || result.Status == sluice.StatusProcessing {
+		header["Retry-After"] = retryAfter
+	}
 	if result.PollingRedirectEnabled {
 		header.Set("Location", rc.PublicURL+"/api/v3/result?svc-result-correlationid="+result.CorrelationID+"&pollingRedirectEnabled=true")
 		w.WriteHeader(http.StatusFound)

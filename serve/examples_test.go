@@ -1,0 +1,193 @@
+package serve_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// exampleNames are the pipelines of the folder examples.
+func exampleNames(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "examples", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no examples: %v", err)
+	}
+	names := make([]string, len(files))
+	for i, file := range files {
+		names[i] = strings.TrimSuffix(filepath.Base(file), ".yaml")
+	}
+	return names
+}
+
+func readExample(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "examples", name+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// TestExamplesPassTheirTests: each example is without mistakes, says what it is,
+// and carries tests that pass.
+func TestExamplesPassTheirTests(t *testing.T) {
+	s := start(t)
+	for _, name := range exampleNames(t) {
+		t.Run(name, func(t *testing.T) {
+			source := readExample(t, name)
+			asYAML := header("Content-Type", "application/yaml")
+			lint := s.send("POST", "/api/v3/command/pipeline.lint", strings.NewReader(source), asAdmin, asYAML).wantStatus(t, 200)
+			if lint.object(t)["valid"] != true {
+				t.Fatalf("it has mistakes: %s", lint.body)
+			}
+			var report struct{ Passed, Failed int }
+			tested := s.send("POST", "/api/v3/command/pipeline.test", strings.NewReader(source), asAdmin, asYAML).wantStatus(t, 200)
+			tested.into(t, &report)
+			if report.Passed == 0 || report.Failed > 0 {
+				t.Errorf("its tests don't pass: %s", tested.body)
+			}
+			stored := s.store(name, source).object(t)
+			if stored["description"] == nil {
+				t.Error("it has no description")
+			}
+		})
+	}
+}
+
+// comment is the block of comment at the top of an example.
+var comment = regexp.MustCompile(`^(?:#.*\n)+`)
+
+// An instruction is a command of an example, and what it must print, if that is
+// said: … stands for anything.
+type instruction struct{ command, output string }
+
+// instructions gives what the first lines of an example say, in their order.
+func instructions(t *testing.T, source string) (list []instruction) {
+	t.Helper()
+	for line := range strings.Lines(comment.FindString(source)) {
+		text, indented := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "#   ")
+		switch {
+		case !indented:
+		case strings.HasPrefix(text, "{"):
+			list[len(list)-1].output = text
+		default:
+			list = append(list, instruction{command: text})
+		}
+	}
+	if len(list) == 0 {
+		t.Fatal("the first lines don't say how to run it")
+	}
+	return list
+}
+
+// replacer fills in where the server of a test is, and who calls it.
+func (s *service) replacer(more ...string) *strings.Replacer {
+	s.t.Helper()
+	s.command("iam.user.put", map[string]any{"username": "tour", "password": "tour", "roles": "admin"}).wantStatus(s.t, 200)
+	return strings.NewReplacer(append(more, "http://127.0.0.1:8080", s.base(), "-u admin:tour", "-u tour:tour")...)
+}
+
+// TestExamplesRunAsTheySay: the commands in the first lines of each example do
+// what these say, with a real server and real systems outside that it calls.
+func TestExamplesRunAsTheySay(t *testing.T) {
+	t.Parallel()
+	if !installed("bash") || !installed("curl") {
+		t.Skip("The examples need bash and curl, which are not installed here.")
+	}
+	calls := newOutside(t)
+	down := newOutside(t)
+	down.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
+	s := start(t, "http-allow=127.0.0.0/8", "result-wait=8s")
+	here := s.replacer("https://warehouse.example.com", down.url, "https://chat.example.com", calls.url, "https://ledger.example.com", calls.url)
+	dir := t.TempDir()
+	for _, name := range exampleNames(t) {
+		writeFile(t, filepath.Join(dir, "examples", name+".yaml"), here.Replace(readExample(t, name)))
+	}
+	for _, name := range exampleNames(t) {
+		if name == "long-task" {
+			continue // it runs among the followers, since it is long
+		}
+		t.Run(name, func(t *testing.T) {
+			if err := do(t, dir, instructions(t, here.Replace(readExample(t, name)))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wantCalls(t, calls, down)
+	eventually(t, "what the examples write to the log", func() bool {
+		log := s.log.String()
+		return strings.Contains(log, "webhook.shop.opened from 127.0.0.1") && strings.Contains(log, "order 1: cups is picked")
+	})
+}
+
+// wantCalls checks what the examples have sent to the systems outside.
+func wantCalls(t *testing.T, calls, down *outside) {
+	t.Helper()
+	payments := ""
+	for _, call := range calls.all() {
+		switch call.path {
+		case "/api/messages":
+			if call.body != `{"text":"New lead: Ada, 12000 EUR"}` || call.header.Get("authorization") != "Bearer xoxb-4711" {
+				t.Errorf("the chat was told %q", call.body)
+			}
+		case "/bookings":
+			payments += call.body
+		}
+	}
+	if payments != `{"payment":1}{"payment":2}{"payment":3}` {
+		t.Errorf("the ledger was told %s", payments)
+	}
+	if tries := len(down.all()); tries < 3 {
+		t.Errorf("the warehouse was tried %d times, want 3 at least", tries)
+	}
+}
+
+// do does as instructed, in one shell.
+func do(t *testing.T, dir string, list []instruction) error {
+	t.Helper()
+	const mark = "\n----\n"
+	var script strings.Builder
+	for _, i := range list {
+		script.WriteString(i.command + "\nprintf '\\n----\\n'\n")
+	}
+	sh := exec.CommandContext(t.Context(), "bash", "-euc", script.String())
+	sh.Dir = dir
+	out, err := sh.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	printed := strings.Split(string(out), mark)
+	for n, i := range list {
+		got := strings.TrimSpace(printed[n])
+		pattern := strings.ReplaceAll(regexp.QuoteMeta(i.output), "…", ".*")
+		if i.output != "" && !regexp.MustCompile(`(?s)^`+pattern+`$`).MatchString(got) {
+			return fmt.Errorf("%s\nprinted %s\nwant    %s", i.command, got, i.output)
+		}
+		if i.output == "" && strings.Contains(got, "urn:sluice:problem") {
+			return fmt.Errorf("%s\nprinted %s", i.command, got)
+		}
+	}
+	return nil
+}
+
+// installed tells whether the machine has a program.
+func installed(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+func writeFile(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,179 @@
+package serve_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// user makes a user with a role of its own, and gives how it authenticates.
+func (s *service) user(name string, permissions ...string) func(*http.Request) {
+	s.t.Helper()
+	s.command("iam.role.put", map[string]any{"role": name, "permissions": permissions}).wantStatus(s.t, 200)
+	s.command("iam.user.put", map[string]any{"username": name, "password": name, "roles": []string{name}}).wantStatus(s.t, 200)
+	return func(r *http.Request) { r.SetBasicAuth(name, name) }
+}
+
+// wantRefused checks that a result is an error about a permission.
+func wantRefused(t *testing.T, got result, permission string) {
+	t.Helper()
+	detail, _ := got.Error["detail"].(string)
+	if got.Status != "error" || got.StatusCode != 403 || got.Error["code"] != "forbidden" || !strings.Contains(detail, "permission "+permission) {
+		t.Errorf("the result is %+v, want that the permission %s is missing", got, permission)
+	}
+}
+
+// TestAnonymousRuns: what an event starts runs as anonymousUser, who may do
+// little; the refusal names what is missing.
+func TestAnonymousRuns(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=8s")
+	hook := s.create("webhook.anonymous")
+	run := func(step string) result {
+		t.Helper()
+		s.store("anonymous", "pipeline: [{event.listen: {eventKey: webhook.anonymous}}, {"+step+"}]")
+		return s.call(hook, "text/plain", "").result(t)
+	}
+	if got := run("iam.whoami: {}"); got.Status != "ok" || got.Value.(map[string]any)["username"] != "anonymousUser" {
+		t.Errorf("it runs as %+v", got)
+	}
+	if got := run("set: {value: '#{[user.username, user.roles]}'}"); !strings.HasPrefix(toText(t, got.Value), `["anonymousUser",["anonymous"]`) {
+		t.Errorf("it sees the user %v", got.Value)
+	}
+	for _, step := range []string{"log: {message: x}", "assert: {true: true}", "exit: {}", "wait: {duration: 1ms}", "convert.toJson: {}", "event.receive: {eventKey: x}"} {
+		if got := run(step); got.Status != "ok" {
+			t.Errorf("%s came to %+v", step, got)
+		}
+	}
+	for step, permission := range map[string]string{
+		"http.request: {url: 'http://example.com'}": "http.request",
+		"event.send: {eventKey: x}":                 "event.send",
+		"message.send: {key: x}":                    "message.send",
+		"webhook.get: {}":                           "webhook.get",
+		"webhook.put: {eventKey: webhook.x}":        "webhook.put",
+		"pipeline.run: {name: anonymous}":           "pipeline.run",
+		"pipeline.put: {name: x, source: x}":        "pipeline.put",
+		"iam.user.put: {username: x}":               "iam.user.put",
+		"secret.put: {name: x, value: y}":           "secret.put",
+		"deadletter.get: {}":                        "deadletter.get",
+		"audit.get: {}":                             "audit.get",
+		"server.info: {}":                           "server.info",
+	} {
+		wantRefused(t, run(step), permission)
+	}
+	t.Run("the operator may allow more", func(t *testing.T) {
+		s.command("iam.role.put", map[string]any{"role": "anonymous", "permissions": "server.info"}).wantStatus(t, 200)
+		if got := run("server.info: {}"); got.Status != "ok" {
+			t.Errorf("it came to %+v", got)
+		}
+		wantRefused(t, run("log: {message: x}"), "log")
+	})
+}
+
+// TestRunAs: iam.run.as is checked against the pipeline's owner, as of now.
+func TestRunAs(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=8s")
+	hook := s.create("webhook.as", "payloadType", "raw")
+	asDev := s.user("dev", "pipeline.*", "event.listen", "iam.run.as", "iam.whoami", "set", "run.as:ada")
+	asBob := s.user("bob", "pipeline.*", "event.listen", "iam.run.as", "set")
+	s.user("ada", "iam.whoami", "iam.run.as")
+	source := `pipeline: [event.listen: {eventKey: webhook.as}, iam.run.as: {username: '#{body.payload}'}, iam.whoami]`
+	call := func(target string) result {
+		t.Helper()
+		return s.call(hook, "text/plain", target).result(t)
+	}
+	wantUser := func(got result, name string) {
+		t.Helper()
+		if value, _ := got.Value.(map[string]any); value["username"] != name {
+			t.Errorf("it runs as %+v, want %s", got, name)
+		}
+	}
+
+	s.put("as", source, asDev).wantStatus(t, 200)
+	wantUser(call("ada"), "ada")
+	wantRefused(t, call("admin"), "run.as:admin")
+	wantRefused(t, call("bob"), "run.as:bob")
+	wantRefused(t, call("nobody"), "run.as:nobody")
+
+	s.put("as", source, asBob).wantStatus(t, 200) // who stores it last owns it
+	wantRefused(t, call("ada"), "run.as:ada")
+	wantRefused(t, call("bob"), "run.as:bob")
+	s.put("as", source, asDev).wantStatus(t, 200)
+	s.command("iam.user.put", map[string]any{"username": "ada", "disabled": true}).wantStatus(t, 200)
+	if got := call("ada"); got.StatusCode != 403 {
+		t.Errorf("it runs as a disabled user: %+v", got)
+	}
+	s.command("iam.user.put", map[string]any{"username": "ada", "disabled": false}).wantStatus(t, 200)
+	wantUser(call("ada"), "ada")
+	s.command("iam.user.put", map[string]any{"username": "dev", "disabled": true}).wantStatus(t, 200)
+	wantRefused(t, call("ada"), "run.as:ada")
+
+	s.store("as", source)
+	wantUser(call("ada"), "ada")
+	wantUser(call("admin"), "admin")
+	wantUser(call("anonymousUser"), "anonymousUser")
+
+	t.Run("without storing it the caller counts", func(t *testing.T) {
+		adHoc := `pipeline: [iam.run.as: {username: ada}, iam.whoami]`
+		s.command("iam.user.put", map[string]any{"username": "dev", "disabled": false}).wantStatus(t, 200)
+		s.send("POST", "/api/v3/pipeline", strings.NewReader(adHoc), asDev).wantStatus(t, 200)
+		problem := s.send("POST", "/api/v3/pipeline", strings.NewReader(adHoc), asBob).wantProblem(t, 403, "forbidden")
+		if !strings.Contains(problem["detail"].(string), "run.as:ada") {
+			t.Errorf("the refusal is %v", problem)
+		}
+	})
+	t.Run("a pipeline that is run by another keeps its own owner", func(t *testing.T) {
+		s.put("inner", `pipeline: [iam.run.as: {username: admin}, iam.whoami]`, asBob).wantStatus(t, 200)
+		s.run(`pipeline: [pipeline.run: {name: inner}]`).wantProblem(t, 403, "forbidden")
+	})
+	t.Run("what an inner pipeline switches to ends with it", func(t *testing.T) {
+		s.store("inner", `pipeline: [iam.run.as: {username: ada}, iam.whoami]`)
+		got := s.run(`pipeline: [pipeline.run: {name: inner}, iam.whoami]`).wantStatus(t, 200).object(t)
+		if got["username"] != "admin" {
+			t.Errorf("behind it the outer one runs as %v", got["username"])
+		}
+	})
+	t.Run("everything is in the audit log", func(t *testing.T) {
+		audit := string(s.command("audit.get", map[string]any{"command": "iam.run.as"}).wantStatus(t, 200).body)
+		for _, part := range []string{`"username":"dev"`, `"target":"admin"`, `"target":"ada"`, "allowed", "refused"} {
+			if !strings.Contains(audit, part) {
+				t.Errorf("the audit log lacks %s: %s", part, audit)
+			}
+		}
+	})
+	t.Run("outside of a pipeline it is nothing", func(t *testing.T) {
+		s.command("iam.run.as", map[string]any{"username": "ada"}).wantProblem(t, 400, "not-in-a-pipeline")
+		s.command("iam.authorize", map[string]any{"authorization": "Basic YTpi"}).wantProblem(t, 400, "not-in-a-pipeline")
+	})
+}
+
+// TestAuthorizeInAPipeline: credentials switch the rest of a run to their user,
+// and are seen nowhere.
+func TestAuthorizeInAPipeline(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=8s")
+	s.user("ada", "iam.whoami", "server.info")
+	access, refresh := s.login()
+	hook := s.create("webhook.authorize")
+	const password = "ada's own password"
+	s.command("iam.user.put", map[string]any{"username": "ada", "password": password}).wantStatus(t, 200)
+	credentials := map[string]string{"ada": basic("ada", password), "admin": "bearer " + access, "admin again": "Refresh " + refresh}
+	for name, value := range credentials {
+		s.command("secret.put", map[string]any{"name": "credentials", "value": value}).wantStatus(t, 200)
+		s.store("authorize", `pipeline: [event.listen: {eventKey: webhook.authorize}, iam.authorize: {authorization: "#{secret('credentials')}"}, server.info, iam.whoami]`)
+		got := s.call(hook, "text/plain", "").result(t)
+		if value, _ := got.Value.(map[string]any); got.Status != "ok" || value["username"] != strings.Fields(name)[0] {
+			t.Errorf("with the credentials of %s it came to %+v", name, got)
+		}
+	}
+	s.command("secret.put", map[string]any{"name": "credentials", "value": basic("ada", "wrong password")}).wantStatus(t, 200)
+	if got := s.call(hook, "text/plain", "").result(t); got.Status != "error" || got.StatusCode != 401 {
+		t.Errorf("with wrong credentials it came to %+v", got)
+	}
+	for line := range strings.Lines(s.log.String()) {
+		if found := secretsIn(line, map[string]string{"password": password, "wrong password": "wrong password", "token": refresh}); found != nil {
+			t.Errorf("a line of the log has the %q in it: %s", found, line)
+		}
+	}
+}
