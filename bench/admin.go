@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,28 +38,12 @@ func newAdmin(ctx context.Context, s *server) (*admin, error) {
 
 // call calls a command and decodes what it answers.
 func (a *admin) call(ctx context.Context, name string, args url.Values, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+a.address+"/api/v3/command/"+name, strings.NewReader(args.Encode()))
+	request, err := newForm(ctx, "http://"+a.address+"/api/v3/command/"+name, args)
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.SetBasicAuth("admin", adminPassword)
-	response, err := a.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }() // it is read
-	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: %s", name, response.Status, content)
-	}
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(content, into)
+	return exchange(&a.client, request, into)
 }
 
 // createWebhooks creates webhooks over HTTP and gives their tokens.
