@@ -12,6 +12,15 @@ import (
 // float64, string, []any or map[string]any. A number that neither int nor
 // float64 holds exactly stays a json.Number.
 func DecodeJSON(data []byte) (any, error) {
+	r := valueReader{data: data}
+	if value, ok := r.read(); ok {
+		return value, nil
+	}
+	return decodeStandard(data)
+}
+
+// decodeStandard does the same with encoding/json.
+func decodeStandard(data []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
 	var value any

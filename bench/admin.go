@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -19,7 +17,7 @@ type admin struct {
 	client  http.Client
 }
 
-// writers is how many webhooks are created at the same time.
+// writers is how many things are created at the same time.
 const writers = 64
 
 // newAdmin waits until the server knows its admin, which it creates once it is
@@ -41,28 +39,12 @@ func newAdmin(ctx context.Context, s *server) (*admin, error) {
 
 // call calls a command and decodes what it answers.
 func (a *admin) call(ctx context.Context, name string, args url.Values, into any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+a.address+"/api/v3/command/"+name, strings.NewReader(args.Encode()))
+	request, err := newForm(ctx, "http://"+a.address+"/api/v3/command/"+name, args)
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.SetBasicAuth("admin", adminPassword)
-	response, err := a.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }() // it is read
-	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: %s", name, response.Status, content)
-	}
-	if into == nil {
-		return nil
-	}
-	return json.Unmarshal(content, into)
+	return exchange(&a.client, request, into)
 }
 
 // createWebhooks creates webhooks over HTTP and gives their tokens.
@@ -72,34 +54,51 @@ func createWebhooks(ctx context.Context, s *server, n int) ([]string, error) {
 		return nil, err
 	}
 	defer a.client.CloseIdleConnections()
+	tokens := make([]string, n)
+	return tokens, inParallel(ctx, n, func(ctx context.Context, i int) (err error) {
+		tokens[i], err = a.put(ctx, i)
+		if i > 0 && i%20_000 == 0 {
+			progressf("%s of %s webhooks created", grouped(float64(i)), grouped(float64(n)))
+		}
+		return err
+	})
+}
+
+// inParallel does something n times, several at the same time, until one fails.
+func inParallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	tokens := make([]string, n)
 	var next atomic.Int64
 	var running sync.WaitGroup
 	for range min(writers, n) {
 		running.Go(func() {
 			for i := next.Add(1) - 1; i < int64(n) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				token, err := a.put(ctx, i)
-				if err != nil {
+				if err := do(ctx, int(i)); err != nil {
 					cancel(err)
-				}
-				tokens[i] = token
-				if i > 0 && i%20_000 == 0 {
-					progressf("%s of %s webhooks created", grouped(float64(i)), grouped(float64(n)))
 				}
 			}
 		})
 	}
 	running.Wait()
-	return tokens, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 // put creates the webhook of that number and gives its token.
-func (a *admin) put(ctx context.Context, number int64) (string, error) {
+func (a *admin) put(ctx context.Context, number int) (string, error) {
 	var created struct {
 		UUID string `json:"uuid"`
 	}
 	err := a.call(ctx, "webhook.put", url.Values{"eventKey": {fmt.Sprintf("webhook.bench.%d", number)}}, &created)
 	return created.UUID, err
+}
+
+// store stores a pipeline.
+func (a *admin) store(ctx context.Context, name, source string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+a.address+"/api/v3/pipeline/"+name, strings.NewReader(source))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/yaml")
+	request.SetBasicAuth("admin", adminPassword)
+	return exchange(&a.client, request, nil)
 }

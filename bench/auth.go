@@ -3,12 +3,8 @@ package main
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"strings"
 )
 
 const (
@@ -101,23 +97,10 @@ func authorizations(ctx context.Context, address string) ([]header, error) {
 // login exchanges the admin's password for tokens.
 func login(ctx context.Context, address string, tokens any) error {
 	form := url.Values{"grant_type": {"password"}, "client_id": {"sluice"}, "username": {"admin"}, "password": {adminPassword}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+tokenPath, strings.NewReader(form.Encode()))
+	request, err := newForm(ctx, "http://"+address+tokenPath, form)
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.Close = true
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }() // it is read
-	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("login: %s: %s", response.Status, content)
-	}
-	return json.Unmarshal(content, tokens)
+	return exchange(http.DefaultClient, request, tokens)
 }

@@ -84,6 +84,7 @@ func generate(r request, tokens []string, address string, connections int, lengt
 	if len(all) > 0 {
 		o.P50 = all[len(all)/2].Seconds() * 1e3
 		o.P99 = all[len(all)*99/100].Seconds() * 1e3
+		o.Max = all[len(all)-1].Seconds() * 1e3
 	}
 	return o
 }

@@ -40,6 +40,7 @@ type outcome struct {
 	Seconds  float64 `json:"seconds"`
 	P50      float64 `json:"p50"` // milliseconds
 	P99      float64 `json:"p99"`
+	Max      float64 `json:"max"`
 	Failed   int     `json:"failed"` // bad answers, broken connections, time-outs
 }
 

@@ -50,8 +50,8 @@ end
 
 function done(summary, latency, requests)
   local e = summary.errors
-  io.write(string.format('\n{"requests":%d,"seconds":%f,"p50":%f,"p99":%f,"failed":%d}\n',
+  io.write(string.format('\n{"requests":%d,"seconds":%f,"p50":%f,"p99":%f,"max":%f,"failed":%d}\n',
     summary.requests, summary.duration / 1e6,
-    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, latency.max / 1e3,
     e.connect + e.read + e.write + e.status + e.timeout))
 end

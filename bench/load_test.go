@@ -67,7 +67,7 @@ func TestGeneratorsCallEachWebhook(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if o.Requests == 0 || o.Requests > server.calls || o.P50 <= 0 || o.P99 < o.P50 || o.Seconds <= 0 {
+				if o.Requests == 0 || o.Requests > server.calls || o.P50 <= 0 || o.P99 < o.P50 || o.Max < o.P99 || o.Seconds <= 0 {
 					t.Errorf("outcome %+v of %d calls", o, server.calls)
 				}
 				if len(server.tokens) != len(tokens) || !server.tokens["a"] {

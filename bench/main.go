@@ -1,6 +1,6 @@
 // Command bench measures what the service costs, on this machine:
 //
-//	go run ./bench                     # everything, about five minutes
+//	go run ./bench                     # everything, about ten minutes
 //	go run ./bench -only rate          # one part; -h lists them
 //	go run ./bench -dir /mnt/disk      # data on another volume
 //
@@ -45,6 +45,7 @@ var parts = []part{
 	{"rate", "calls a second and latency, against a bare handler and against the engine's sync-always", measureRate},
 	{"webhooks", "cost of a call and resident memory with 10 and with 100,000 webhooks", measureWebhooks},
 	{"auth", "calls a second by kind of credentials, against no authentication; and a flood of wrong passwords", measureAuth},
+	{"pipelines", "calls that start a pipeline, its backlog, latency and polls, alone and with 1,000 pipelines beside it", measurePipelines},
 	{"start", "time from start to ready: empty, and with 1,000,000 events", measureStart},
 }
 

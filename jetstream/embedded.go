@@ -29,6 +29,8 @@ func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
 		// derives a limit from the disk and refuses streams beyond it.
 		JetStreamMaxMemory: 1 << 30,
 		JetStreamMaxStore:  1 << 50,
+		// Else a stream takes 1,000 consumers, each a pipeline that listens.
+		JetStreamLimits: server.JSLimitOpts{DefaultMaxConsumers: -1},
 	})
 	if err != nil {
 		return nil, nil, err

@@ -1,0 +1,202 @@
+package sluice
+
+import (
+	"encoding/json"
+	"strconv"
+	"unicode/utf8"
+)
+
+// A valueReader reads a JSON value as DecodeJSON gives it: in one pass, without
+// reflection, since every event goes through it on its way to a pipeline. It
+// gives up on what is rare or wrong; encoding/json then reads it, or tells what
+// is wrong with it.
+type valueReader struct {
+	data []byte
+	at   int
+
+	// What belongs to lists and objects that are not closed yet: so these
+	// are made once, in their size.
+	items  []any
+	fields []valueField
+}
+
+type valueField struct {
+	name  string
+	value any
+}
+
+// maxFastDepth is how deep values are nested that are read in one pass.
+const maxFastDepth = 200
+
+// read gives the value, if it is one and nothing follows.
+func (r *valueReader) read() (value any, ok bool) {
+	if value, ok = r.value(0); !ok {
+		return nil, false
+	}
+	return value, r.next() == 0 && r.at == len(r.data)
+}
+
+// next skips spaces and gives the byte behind them, 0 at the end.
+func (r *valueReader) next() byte {
+	for ; r.at < len(r.data); r.at++ {
+		switch c := r.data[r.at]; c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+func (r *valueReader) value(depth int) (value any, ok bool) {
+	switch c := r.next(); {
+	case c == '"':
+		return r.text()
+	case c == '{' && depth < maxFastDepth:
+		return r.object(depth + 1)
+	case c == '[' && depth < maxFastDepth:
+		return r.list(depth + 1)
+	case c == 't':
+		return true, r.word("true")
+	case c == 'f':
+		return false, r.word("false")
+	case c == 'n':
+		return nil, r.word("null")
+	}
+	return r.number()
+}
+
+func (r *valueReader) word(word string) bool {
+	end := r.at + len(word)
+	if end > len(r.data) || string(r.data[r.at:end]) != word {
+		return false
+	}
+	r.at = end
+	return true
+}
+
+func (r *valueReader) list(depth int) (any, bool) {
+	r.at++
+	start := len(r.items)
+	for first := true; ; first = false {
+		c := r.next()
+		if c == ']' && first {
+			break
+		}
+		value, ok := r.value(depth)
+		if !ok {
+			return nil, false
+		}
+		r.items = append(r.items, value)
+		if c = r.next(); c != ',' && c != ']' {
+			return nil, false
+		}
+		if c == ']' {
+			break
+		}
+		r.at++
+	}
+	r.at++
+	list := make([]any, len(r.items)-start)
+	copy(list, r.items[start:])
+	r.items = r.items[:start]
+	return list, true
+}
+
+func (r *valueReader) object(depth int) (any, bool) {
+	r.at++
+	start := len(r.fields)
+	for first := true; ; first = false {
+		c := r.next()
+		if c == '}' && first {
+			break
+		}
+		if c != '"' {
+			return nil, false
+		}
+		name, ok := r.text()
+		if !ok || r.next() != ':' {
+			return nil, false
+		}
+		r.at++
+		value, ok := r.value(depth)
+		if !ok {
+			return nil, false
+		}
+		r.fields = append(r.fields, valueField{name, value})
+		if c = r.next(); c != ',' && c != '}' {
+			return nil, false
+		}
+		if c == '}' {
+			break
+		}
+		r.at++
+	}
+	r.at++
+	object := make(map[string]any, len(r.fields)-start)
+	for _, f := range r.fields[start:] {
+		object[f.name] = f.value
+	}
+	r.fields = r.fields[:start]
+	return object, true
+}
+
+// text reads a string.
+func (r *valueReader) text() (text string, ok bool) {
+	start, ascii := r.at, true
+	for r.at++; r.at < len(r.data); r.at++ {
+		switch c := r.data[r.at]; {
+		case plain[c]:
+		case c == '"':
+			content := r.data[start+1 : r.at]
+			r.at++
+			return string(content), ascii || utf8.Valid(content)
+		case c == '\\':
+			return r.escaped(start)
+		case c < ' ':
+			return "", false
+		default:
+			ascii = false
+		}
+	}
+	return "", false
+}
+
+// escaped reads a string that has escapes.
+func (r *valueReader) escaped(start int) (text string, ok bool) {
+	for ; r.at < len(r.data); r.at++ {
+		switch r.data[r.at] {
+		case '\\':
+			r.at++
+		case '"':
+			r.at++
+			return text, json.Unmarshal(r.data[start:r.at], &text) == nil
+		}
+	}
+	return "", false
+}
+
+// number reads a number. Short ones without fraction are read here.
+func (r *valueReader) number() (value any, ok bool) {
+	const short = 18 // digits: more may not fit
+	start, n, plain := r.at, 0, true
+	for ; r.at < len(r.data); r.at++ {
+		c := r.data[r.at]
+		if c >= '0' && c <= '9' {
+			n = 10*n + int(c-'0')
+			continue
+		}
+		if c != '-' && c != '+' && c != '.' && c != 'e' && c != 'E' {
+			break
+		}
+		plain = false
+	}
+	text := r.data[start:r.at]
+	switch {
+	case plain && len(text) > 0 && len(text) <= short && (text[0] != '0' || len(text) == 1) && strconv.IntSize == 64:
+		return n, true
+	case !json.Valid(text):
+		return nil, false
+	}
+	return plainNumber(json.Number(text)), true
+}
