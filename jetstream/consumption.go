@@ -15,6 +15,7 @@ import (
 type consumption struct {
 	queue      *Queue
 	pipeline   string
+	binding    string
 	run        func(context.Context, sluice.Delivery) (sluice.Outcome, error)
 	slots      chan struct{} // as many as runs may go on at the same time
 	deliveries sync.WaitGroup
@@ -64,7 +65,13 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 		_ = msg.Term()
 		return
 	}
-	if d.Count > 1 {
+	if sequence <= c.queue.floorOf(c.binding) {
+		_ = msg.Ack() // else it is delivered once more
+		return
+	}
+	// One that an earlier process was handed may have been run by it, even if
+	// the engine does not remember.
+	if d.Count > 1 || sequence <= c.queue.engine.events.inherited {
 		done, err := c.queue.engine.events.outcomes.get(ctx, sequence, d.TraceID, c.pipeline)
 		if err != nil {
 			again(consumeAgain, err)

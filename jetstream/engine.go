@@ -76,6 +76,7 @@ type Engine struct {
 
 	pipelines *bucket[sluice.Pipeline]
 	secrets   *bucket[sluice.Secret]
+	floors    *bucket[floor]
 
 	events  *Events
 	queue   *Queue
@@ -116,6 +117,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e.signing = newBucket[sluice.SigningKey](e, "signing")
 	e.pipelines = newBucket[sluice.Pipeline](e, "pipelines")
 	e.secrets = newBucket[sluice.Secret](e, "secrets")
+	e.floors = newBucket[floor](e, "floors")
 	e.hooks = newWebhooks(e.webhooks)
 	e.events = newEvents(e)
 	e.queue = &Queue{engine: e, work: &inProgress{msgs: make(map[jetstream.Msg]time.Time)}}
@@ -200,7 +202,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	}
 	for _, b := range []interface {
 		setUp(ctx, running context.Context) error
-	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.pipelines, e.secrets} {
+	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.pipelines, e.secrets, e.floors} {
 		if err := b.setUp(ctx, running); err != nil {
 			return err
 		}
@@ -214,6 +216,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 		return err
 	}
 	e.start(func() { e.queue.work.beat(running) })
+	e.start(func() { e.queue.keepFloors(running) })
 	e.start(func() { e.events.trim(running) })
 	if e.server != nil {
 		e.checkDisk()

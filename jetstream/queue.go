@@ -58,6 +58,11 @@ func (q *Queue) Unbind(ctx context.Context, b *sluice.Binding) error {
 	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return unavailable("engine-unavailable", "The engine did not end the binding.").Because(err)
 	}
+	if q.floorOf(b.ID) > 0 {
+		if err := q.setFloor(ctx, b.ID, nil); err != nil {
+			return err
+		}
+	}
 	return q.engine.syncStream(eventStream, "obs", b.ID)
 }
 
@@ -89,6 +94,7 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(contex
 	c := &consumption{
 		queue:    q,
 		pipeline: p.Name,
+		binding:  p.Binding.ID,
 		run:      run,
 		slots:    make(chan struct{}, p.Binding.Concurrency),
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"sluice"
 )
 
@@ -377,5 +379,54 @@ func TestUnboundConsumersAreDropped(t *testing.T) {
 	info, err := e.events.stream.Info(t.Context())
 	if err != nil || info.State.Consumers != 1 {
 		t.Errorf("there are %d consumers (%v), want 1", info.State.Consumers, err)
+	}
+}
+
+// TestALostConsumerRunsNothingAnew: after a power cut the engine may have
+// forgotten how far a pipeline was.
+func TestALostConsumerRunsNothingAnew(t *testing.T) {
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.once", 16)
+	runs := make(chan string, 100)
+	run := func(_ context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+		runs <- d.TraceID
+		return ok(p.Name, `1`), nil
+	}
+	stop := consume(t, e, p, run)
+	for range 10 {
+		send(t, e, "webhook.once", patience)
+	}
+	eventually(t, "all events are acknowledged", func() bool {
+		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+		return err == nil && info.CachedInfo().NumAckPending == 0
+	})
+	if err := e.queue.writeFloors(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 { // above the floor
+		send(t, e, "webhook.once", patience)
+	}
+	stop()
+	if err := e.events.stream.DeleteConsumer(t.Context(), p.Binding.ID); err != nil {
+		t.Fatal(err)
+	}
+	// Below the floor not even the outcomes are needed.
+	if err := e.events.outcomes.stream.Purge(t.Context(), jetstream.WithPurgeSequence(11)); err != nil {
+		t.Fatal(err)
+	}
+	e.Close()
+	e = openEngine(t, Options{Dir: dir})
+	consume(t, e, p, run)
+	last := send(t, e, "webhook.once", patience)
+	if last.Status != sluice.StatusOK {
+		t.Fatalf("the status is %s", last.Status)
+	}
+	eventually(t, "all events are acknowledged again", func() bool {
+		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+		return err == nil && info.CachedInfo().NumAckPending == 0 && info.CachedInfo().NumPending == 0
+	})
+	if len(runs) != 21 {
+		t.Errorf("there were %d runs of 21 events", len(runs))
 	}
 }

@@ -1,0 +1,73 @@
+package jetstream
+
+import (
+	"context"
+	"time"
+
+	"sluice"
+)
+
+// floorEvery is how often it is written down how far pipelines are.
+const floorEvery = 10 * time.Second
+
+// A floor is the place in the stream of events up to which a pipeline is done.
+// The engine keeps that as well, but writes it without a sync: after a power cut
+// it may begin at the start again. Then events up to the floor are not run
+// anew, and those behind it only if they have no outcome.
+type floor struct {
+	Sequence uint64 `json:"sequence"`
+}
+
+// floorOf gives the floor of a binding.
+func (q *Queue) floorOf(binding string) uint64 {
+	if f := q.engine.floors.copied(binding); f != nil {
+		return f.Sequence
+	}
+	return 0
+}
+
+// keepFloors writes the floors down until ctx ends.
+func (q *Queue) keepFloors(ctx context.Context) {
+	tick := time.NewTicker(floorEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := q.writeFloors(ctx); err != nil && ctx.Err() == nil && q.engine.Ready() == nil {
+			q.engine.log.Warn("How far pipelines are could not be written down.", "error", err)
+		}
+	}
+}
+
+func (q *Queue) writeFloors(ctx context.Context) error {
+	bound := make(map[string]bool)
+	for _, p := range (records[sluice.Pipeline]{q.engine.pipelines}).All() {
+		if p.Binding != nil {
+			bound[p.Binding.ID] = true
+		}
+	}
+	consumers := q.engine.events.stream.ListConsumers(ctx)
+	for info := range consumers.Info() {
+		if bound[info.Name] && info.AckFloor.Stream > q.floorOf(info.Name) {
+			if err := q.setFloor(ctx, info.Name, &floor{info.AckFloor.Stream}); err != nil {
+				return err
+			}
+		}
+	}
+	return consumers.Err()
+}
+
+// setFloor writes a floor down, or drops it if f is nil. Several nodes may do so
+// at the same time: it never sinks.
+func (q *Queue) setFloor(ctx context.Context, binding string, f *floor) error {
+	_, err := q.engine.floors.change(ctx, binding, func(before *floor, _ map[string]*floor) (*floor, error) {
+		if before != nil && f != nil && before.Sequence > f.Sequence {
+			return before, nil
+		}
+		return f, nil
+	})
+	return err
+}
