@@ -1,0 +1,78 @@
+package serve_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// metric gives the value of a metric as /metrics has it, "" if it is not there.
+func (s *service) metric(name string) string {
+	s.t.Helper()
+	got := s.send("GET", "/metrics", nil).wantStatus(s.t, http.StatusOK)
+	line := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindSubmatch(got.body)
+	if line == nil {
+		return ""
+	}
+	return string(line[1])
+}
+
+// TestMetricsCount: what happens is counted, and nothing else.
+func TestMetricsCount(t *testing.T) {
+	s := start(t)
+	h := s.create("webhook.counted", "maxPayloadLength", 100)
+	s.send("PUT", "/api/v3/pipeline/counted", strings.NewReader(`
+pipeline:
+- event.listen: {eventKey: webhook.counted}
+- fail: {if: "body.method == 'GET'", message: no}
+`), asAdmin).wantStatus(t, 200)
+	var last answer
+	for range 3 {
+		last = s.call(h, "text/plain", "hi").wantStatus(t, 200)
+	}
+	s.send("GET", receivePath, nil, header("Token", h.UUID)).wantStatus(t, 200)
+	s.call(h, "text/plain", strings.Repeat("x", 101)).wantStatus(t, 413)
+	s.send("GET", receivePath, nil).wantStatus(t, 401)
+	s.poll(last.header.Get("Svc-Result-Correlationid")).wantStatus(t, 200)
+	s.poll("unknown").wantStatus(t, 410)
+	s.send("GET", "/api/v3/command/iam.whoami", nil, header("Authorization", basic("admin", "wrong"))).wantStatus(t, 401)
+	for name, want := range map[string]string{
+		`sluice_calls_total{status="200"}`:                          "4",
+		`sluice_calls_total{status="413"}`:                          "1",
+		`sluice_calls_total{status="401"}`:                          "1",
+		`sluice_accept_seconds_count`:                               "4",
+		`sluice_call_bytes_count`:                                   "6",
+		`sluice_runs_total{outcome="ok",pipeline="counted"}`:        "3",
+		`sluice_runs_total{outcome="error",pipeline="counted"}`:     "1",
+		`sluice_sync_batch_messages_sum{stream="EVENTS"}`:           "4",
+		`sluice_polls_total{status="200"}`:                          "1",
+		`sluice_polls_total{status="410"}`:                          "1",
+		`sluice_logins_total{outcome="invalid",scheme="basic"}`:     "1",
+		`sluice_dead_letters`:                                       "1",
+		`sluice_results`:                                            "4",
+		`sluice_events`:                                             "4",
+		`sluice_webhooks`:                                           "1",
+		`sluice_events_waiting{pipeline="counted"}`:                 "0",
+		`sluice_engine_ready`:                                       "1",
+		`sluice_token_requests_total{grant="password",outcome="x"}`: "",
+	} {
+		eventually(t, name+" is "+want, func() bool { return s.metric(name) == want })
+	}
+	if got := s.send("GET", "/metrics", nil); strings.Contains(string(got.body), h.UUID) || strings.Contains(string(got.body), traceOf(last)) {
+		t.Error("a token or a trace id is in the metrics")
+	}
+}
+
+// TestMetricsAreForThoseWhoMay: anyone on this machine, others with the
+// permission, and anyone at an address of their own.
+func TestMetricsAreForThoseWhoMay(t *testing.T) {
+	s := start(t)
+	fromAfar := header("X-Forwarded-For", "192.0.2.1")
+	s.send("GET", "/metrics", nil).wantStatus(t, 200)
+	s.send("POST", "/metrics", nil).wantProblem(t, 405, "method-not-allowed")
+	s.send("GET", "/metrics", nil, fromAfar).wantProblem(t, 401, "authorization-missing")
+	s.send("GET", "/metrics", nil, fromAfar, asAdmin).wantStatus(t, 200)
+	s.command("iam.user.put", map[string]any{"username": "vi", "password": "a password", "roles": "viewer"}).wantStatus(t, 200)
+	s.send("GET", "/metrics", nil, fromAfar, header("Authorization", basic("vi", "a password"))).wantProblem(t, 403, "forbidden")
+}
