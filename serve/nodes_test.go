@@ -1,0 +1,128 @@
+package serve_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// engineOptions are those of a NATS server with JetStream.
+func engineOptions(t *testing.T) *server.Options {
+	t.Helper()
+	return &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), MaxPayload: 8 << 20, NoSigs: true, NoLog: true}
+}
+
+// runEngine runs a NATS server until stop is called.
+func runEngine(t *testing.T, options *server.Options) (nats *server.Server, stop func()) {
+	t.Helper()
+	nats, err := server.NewServer(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nats.Start()
+	if !nats.ReadyForConnections(patience) {
+		t.Fatal("the external engine did not start")
+	}
+	return nats, func() {
+		nats.Shutdown()
+		nats.WaitForShutdown()
+	}
+}
+
+// TestTwoNodes: nodes that share an engine are one service. Each event is run by
+// one of them, and its result is read from any.
+func TestTwoNodes(t *testing.T) {
+	nats, stop := runEngine(t, engineOptions(t))
+	t.Cleanup(stop)
+	settings := []string{"nats=" + nats.ClientURL(), "secret-key=" + strings.Repeat("0f", 32), "http-allow=127.0.0.0/8"}
+	one, two := start(t, settings...), start(t, settings...)
+	var mu sync.Mutex
+	runs := make(map[string]int)
+	counter := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		runs[r.URL.Query().Get("id")]++
+	}))
+	defer counter.Close()
+	one.command("secret.put", map[string]any{"name": "greeting", "value": "hello"}).wantStatus(t, 200)
+	h := one.create("webhook.shared", "payloadType", "raw")
+	one.send("PUT", "/api/v3/pipeline/shared", strings.NewReader(`
+pipeline:
+- event.listen: {eventKey: webhook.shared}
+- set: {value: "#{[request.correlationId, len(secret('greeting')), body.payload]}"}
+- iam.run.as: {username: admin}
+- http.request: {url: "`+counter.URL+`/?id=#{body[0]}", output: vars.answer}
+`), asAdmin).wantStatus(t, 200)
+	eventually(t, "the other node knows the pipeline", func() bool {
+		return two.send("GET", "/api/v3/pipeline/shared", nil, asAdmin).status == 200
+	})
+	const calls = 40
+	ids := make([]string, calls)
+	var all sync.WaitGroup
+	for i := range calls {
+		all.Go(func() {
+			got := []*service{one, two}[i%2].call(h, "text/plain", fmt.Sprint(i))
+			if got.status != 200 {
+				t.Errorf("answered %s", got)
+			}
+			ids[i] = got.header.Get("Svc-Result-Correlationid")
+		})
+	}
+	all.Wait()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for i, id := range ids {
+		node := []*service{two, one}[i%2] // the one that was not called
+		var got answer
+		for got = node.held(ctx, id); got.status == http.StatusFound; got = node.held(ctx, id) {
+		}
+		if want := fmt.Sprintf(`["%s",5,"%d"]`, id, i); !strings.Contains(string(got.body), want) {
+			t.Errorf("call %d has the result %s, want %s", i, got, want)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, id := range ids {
+		if runs[id] != 1 {
+			t.Errorf("call %s was run %d times", id, runs[id])
+		}
+	}
+}
+
+// held asks for a result, and lets the server do the waiting.
+func (s *service) held(ctx context.Context, id string) answer {
+	s.t.Helper()
+	if ctx.Err() != nil {
+		s.t.Fatal("waited in vain for a result")
+	}
+	return s.send("GET", resultPath+"?pollingRedirectEnabled=true&svc-result-correlationid="+id, nil)
+}
+
+// TestAnEngineThatComesBack: a node outlives its engine, and goes on with the
+// pipelines when it is there again.
+func TestAnEngineThatComesBack(t *testing.T) {
+	options := engineOptions(t)
+	nats, stop := runEngine(t, options)
+	options.Port = nats.Addr().(*net.TCPAddr).Port // also when it comes back
+	s := start(t, "nats="+nats.ClientURL(), "secret-key="+strings.Repeat("0f", 32), "result-wait=20s")
+	h := s.create("webhook.back")
+	s.send("PUT", "/api/v3/pipeline/back", strings.NewReader("pipeline:\n- event.listen: {eventKey: webhook.back}\n- set: {value: done}\n"), asAdmin).wantStatus(t, 200)
+	s.call(h, "text/plain", "x").wantStatus(t, 200)
+	stop()
+	eventually(t, "calls are refused", func() bool { return s.call(h, "text/plain", "x").status == 503 })
+	_, stop = runEngine(t, options)
+	defer stop()
+	s.client.Timeout = time.Minute
+	eventually(t, "calls are taken, and run, again", func() bool {
+		got := s.call(h, "text/plain", "x")
+		return got.status == 200 && strings.Contains(string(got.body), `"value":"done"`)
+	})
+}
