@@ -36,8 +36,7 @@ func KeyMatches(pattern, key string) bool {
 		if p != "*" && p != k {
 			return false
 		}
-		switch {
-		case !hasPattern || !hasKey:
+		if !hasPattern || !hasKey {
 			return hasPattern == hasKey || !hasKey && morePattern == "#"
 		}
 		pattern, key = morePattern, moreKey

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -37,7 +38,7 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 	if doc, ok := out.(document); ok && r.Method == http.MethodGet {
 		media, text := doc.Document()
 		w.Header().Set("Content-Type", media)
-		_, _ = w.Write([]byte(text)) // an error means that the caller has gone
+		_, _ = io.WriteString(w, text) // an error means that the caller has gone
 		return nil
 	}
 	return answer(w, r, args, out)

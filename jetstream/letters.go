@@ -89,8 +89,8 @@ func (l *Letters) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letter
 
 // letter gives one letter, nil if there is none.
 func (l *Letters) letter(ctx context.Context, name string) (*sluice.DeadLetter, error) {
-	sequence, err := strconv.ParseUint(name, 10, 64)
-	if err != nil || sequence == 0 {
+	sequence, ok := letterSequence(name)
+	if !ok {
 		return nil, nil
 	}
 	letter, err := read[sluice.DeadLetter](ctx, l.stream, sequence)
@@ -98,6 +98,12 @@ func (l *Letters) letter(ctx context.Context, name string) (*sluice.DeadLetter, 
 		letter.Letter = name
 	}
 	return letter, err
+}
+
+// letterSequence gives the place of a letter in the stream, if that can be one.
+func letterSequence(name string) (sequence uint64, ok bool) {
+	sequence, err := strconv.ParseUint(name, 10, 64)
+	return sequence, err == nil && sequence > 0
 }
 
 // Drop implements sluice.DeadLetters.
@@ -113,10 +119,7 @@ func (l *Letters) Drop(ctx context.Context, name string) error {
 	if letter == nil {
 		return unknown
 	}
-	sequence, err := strconv.ParseUint(name, 10, 64)
-	if err != nil {
-		return unknown
-	}
+	sequence, _ := letterSequence(name)
 	err = l.stream.DeleteMsg(ctx, sequence)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return unknown

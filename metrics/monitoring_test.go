@@ -80,9 +80,11 @@ func TestTheDashboardShowsMetricsThereAre(t *testing.T) {
 	}
 	var dashboard struct {
 		Panels []struct {
-			Title   string
-			Targets []struct{ Expr string }
-		}
+			Title   string `json:"title"`
+			Targets []struct {
+				Expr string `json:"expr"`
+			} `json:"targets"`
+		} `json:"panels"`
 	}
 	if err := json.Unmarshal(content, &dashboard); err != nil {
 		t.Fatal(err)

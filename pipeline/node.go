@@ -53,16 +53,6 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// key gives the key of that name, nil if there is none.
-func (n *node) key(name string) *node {
-	for key := range n.entries() {
-		if key.text == name {
-			return key
-		}
-	}
-	return nil
-}
-
 // isNull tells whether nothing is given.
 func (n *node) isNull() bool { return n.kind == scalar && n.data == nil }
 

@@ -23,7 +23,7 @@ const flushEvery = 100 * time.Millisecond
 func NewLog(out *os.File) (log *slog.Logger, flush func()) {
 	lines := &logLines{buffer: bufio.NewWriterSize(out, 64<<10)}
 	if info, err := out.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		return slog.New(tint.NewHandler(lines, &tint.Options{
+		return slog.New(tint.NewTextHandler(lines, &tint.Options{
 			NoColor:     os.Getenv("NO_COLOR") != "",
 			TimeFormat:  time.TimeOnly,
 			ReplaceAttr: onOneLine,

@@ -33,10 +33,10 @@ func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.text.WriteString(request.String())
-	for _, resource := range request.ResourceSpans {
-		for _, scope := range resource.ScopeSpans {
-			for _, x := range scope.Spans {
-				s.all = append(s.all, span{x.Name, hex.EncodeToString(x.TraceId), hex.EncodeToString(x.ParentSpanId), hex.EncodeToString(x.SpanId)})
+	for _, resource := range request.GetResourceSpans() {
+		for _, scope := range resource.GetScopeSpans() {
+			for _, x := range scope.GetSpans() {
+				s.all = append(s.all, span{x.GetName(), hex.EncodeToString(x.GetTraceId()), hex.EncodeToString(x.GetParentSpanId()), hex.EncodeToString(x.GetSpanId())})
 			}
 		}
 	}
