@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -45,6 +46,7 @@ type batchWriter struct {
 	last    uint64 // sequence of the newest message
 	failing int    // batches that failed in a row
 	observe func(messages int, took time.Duration)
+	durable atomic.Uint64 // sequence up to which all is on stable storage
 
 	mu      sync.Mutex
 	busy    bool      // a batch is under way
@@ -226,6 +228,7 @@ func (w *batchWriter) commit(ctx context.Context, batch []*call) error {
 		w.engine.fail(fmt.Errorf("sync of a stream: %w", err))
 		return unavailable("engine-failed", "The event could not be made durable.").Because(err)
 	}
+	w.durable.Store(w.last)
 	return nil
 }
 

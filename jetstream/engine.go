@@ -207,6 +207,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 			return err
 		}
 	}
+	e.events.checkEnd()
 	if err := e.queue.dropUnbound(ctx); err != nil {
 		return fmt.Errorf("bindings of pipelines: %w", err)
 	}

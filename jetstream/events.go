@@ -28,6 +28,7 @@ type Events struct {
 	hub       *hub
 	progress  progress
 	room      *room
+	damage    damage
 	inherited uint64 // the last event that was there when this process began
 }
 

@@ -43,6 +43,9 @@ func (q *Queue) keepFloors(ctx context.Context) {
 }
 
 func (q *Queue) writeFloors(ctx context.Context) error {
+	if err := q.engine.events.markEnd(ctx); err != nil {
+		return err
+	}
 	bound := make(map[string]bool)
 	for _, p := range (records[sluice.Pipeline]{q.engine.pipelines}).All() {
 		if p.Binding != nil {

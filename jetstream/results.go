@@ -64,7 +64,7 @@ func (s *Events) find(ctx context.Context, correlationID string) (envelope, erro
 	}
 	msg, err := s.stream.GetMsg(ctx, sequence)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return envelope{}, gone()
+		return envelope{}, s.missing(ctx, sequence)
 	}
 	if err != nil {
 		return envelope{}, unavailable("engine-unavailable", "The engine did not answer.").Because(err)

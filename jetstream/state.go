@@ -57,13 +57,18 @@ func (e *Engine) connected() error {
 	return nil
 }
 
-// Warnings says what keeps an external engine from being as durable as the
-// embedded one. Its sync_interval can't be seen from here.
+// Warnings says what an operator should know: what the disk has lost, and what
+// keeps an external engine from being as durable as the embedded one. Its
+// sync_interval can't be seen from here.
 func (e *Engine) Warnings() []string {
-	if e.server != nil {
-		return nil
+	var warnings []string
+	if lost := e.events.damage.events.Load(); lost > 0 {
+		warnings = append(warnings, fmt.Sprintf("the disk has lost %d events that were stored; the log says more", lost))
 	}
-	warnings := []string{"durability is the engine's: run it with sync_interval: always"}
+	if e.server != nil {
+		return warnings
+	}
+	warnings = append(warnings, "durability is the engine's: run it with sync_interval: always")
 	if e.opts.Replicas < 3 {
 		warnings = append(warnings, fmt.Sprintf("%d of 3 replicas: losing that one server loses or blocks events; set --nats-replicas 3", e.opts.Replicas))
 	}

@@ -16,6 +16,7 @@ type Stats struct {
 	DeadLetters int64
 	Results     int64
 	Webhooks    int
+	Lost        int64 // events that the disk has lost, as far as that was found
 	Backlogs    []Backlog
 }
 
@@ -32,6 +33,7 @@ func (e *Engine) Stats(ctx context.Context) (Stats, error) {
 	if err := e.connected(); err != nil {
 		return s, err
 	}
+	s.Lost = e.events.damage.events.Load()
 	e.webhooks.mu.RLock()
 	s.Webhooks = len(e.webhooks.records)
 	e.webhooks.mu.RUnlock()

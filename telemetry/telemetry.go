@@ -63,7 +63,7 @@ func (s *Spans) Start(ctx context.Context, name, traceparent string, attributes 
 		pairs = append(pairs, attribute.String(attributes[i], attributes[i+1]))
 	}
 	ctx, span := s.tracer.Start(ctx, name, trace.WithAttributes(pairs...)) //nolint:spancheck // the caller ends it
-	return ctx, func(err error) { //nolint:spancheck // the caller ends it
+	return ctx, func(err error) {                                          //nolint:spancheck // the caller ends it
 		if err != nil {
 			// The message may hold what a payload brought: the code says enough.
 			span.SetStatus(codes.Error, sluice.AsError(err).Code)
