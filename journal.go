@@ -3,6 +3,7 @@ package sluice
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"time"
 )
 
@@ -136,7 +137,7 @@ type Happening struct {
 
 // A Tail tells of calls and runs as they happen, on whichever node.
 type Tail interface {
-	// Follow hands what happens to visit until ctx ends or visit fails.
-	// Invalid if there is no such position to start behind.
-	Follow(ctx context.Context, q TailQuery, visit func(Happening) error) error
+	// Follow gives what happens, until ctx ends or the tail fails, which is
+	// the last it tells. Invalid if the position to start behind is none.
+	Follow(ctx context.Context, q TailQuery) (iter.Seq2[Happening, error], error)
 }

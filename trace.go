@@ -52,3 +52,12 @@ func TraceTime(traceID string) (at time.Time, ok bool) {
 	millis, err := strconv.ParseInt(id[:8], 36, 64)
 	return time.UnixMilli(millis), err == nil
 }
+
+// MadeAt gives when an event came to be: when it was received, or when it was
+// replayed.
+func MadeAt(traceID string, received time.Time) time.Time {
+	if at, ok := TraceTime(traceID); ok && at.Sub(received) >= time.Millisecond {
+		return at.UTC()
+	}
+	return received.UTC()
+}

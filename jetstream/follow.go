@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -66,35 +67,52 @@ func (f followers) goTo(position string) error {
 }
 
 // Follow implements sluice.Tail.
-func (j *Journal) Follow(ctx context.Context, q sluice.TailQuery, visit func(sluice.Happening) error) error {
+func (j *Journal) Follow(ctx context.Context, q sluice.TailQuery) (iter.Seq2[sluice.Happening, error], error) {
 	if err := j.engine.connected(); err != nil {
-		return err
+		return nil, err
 	}
 	both := followers{{stream: j.pages}, {stream: j.loose}}
 	if q.After != "" {
 		if err := both.goTo(q.After); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, f := range both {
 		info, err := f.stream.Info(ctx)
 		if err != nil {
-			return noAnswer(err)
+			return nil, noAnswer(err)
 		}
 		if now := info.State.LastSeq + 1; q.After == "" || f.next > now {
 			f.next, f.line = now, 0
 		}
 	}
+	return func(yield func(sluice.Happening, error) bool) {
+		t := &tail{Journal: j, q: q, both: both, yield: yield}
+		if err := t.run(ctx); err != nil && ctx.Err() == nil {
+			yield(sluice.Happening{}, err)
+		}
+	}, nil
+}
+
+// A tail tells of what happens.
+type tail struct {
+	*Journal
+
+	q     sluice.TailQuery
+	both  followers
+	yield func(sluice.Happening, error) bool
+	ended bool // nobody listens any more
+}
+
+// run tells of what happens until ctx ends.
+func (t *tail) run(ctx context.Context) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
-	for {
+	for !t.ended {
 		busy := false
-		for _, f := range both {
-			some, err := j.catchUp(ctx, q, both, f, visit)
-			if ctx.Err() != nil {
-				return nil
-			}
-			if err != nil {
+		for _, f := range t.both {
+			some, err := t.catchUp(ctx, f)
+			if err != nil || t.ended {
 				return err
 			}
 			busy = busy || some
@@ -108,13 +126,13 @@ func (j *Journal) Follow(ctx context.Context, q sluice.TailQuery, visit func(slu
 			return nil
 		}
 	}
+	return nil
 }
 
-// catchUp hands out what one stream has by now, and tells whether there was
-// anything.
-func (j *Journal) catchUp(ctx context.Context, q sluice.TailQuery, both followers, f *follower, visit func(sluice.Happening) error) (some bool, err error) {
+// catchUp tells of what one stream has by now, and whether that is anything.
+func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) {
 	const most = 100
-	messages, err := j.engine.look(ctx, f.stream.CachedInfo().Config.Name, look{Sequence: f.next, Count: most})
+	messages, err := t.engine.look(ctx, f.stream.CachedInfo().Config.Name, look{Sequence: f.next, Count: most})
 	if err != nil {
 		return false, err
 	}
@@ -127,13 +145,11 @@ func (j *Journal) catchUp(ctx context.Context, q sluice.TailQuery, both follower
 				continue
 			}
 			f.line = i + 1
-			h, ok := happening(q, l)
-			if !ok {
-				continue
-			}
-			h.Position = both.position()
-			if err := visit(h); err != nil {
-				return true, err
+			if h, ok := happening(t.q, l); ok {
+				h.Position = t.both.position()
+				if t.ended = !t.yield(h, nil); t.ended {
+					return true, nil
+				}
 			}
 		}
 		f.next, f.line = msg.sequence+1, 0

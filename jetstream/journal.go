@@ -156,7 +156,8 @@ func (j *Journal) Run(r sluice.RunReport) {
 // it is answered; what was sent in another way is entered here.
 func (j *Journal) stored(sequence uint64, subject string, e *sluice.Event) {
 	key := e.EventKey + e.Key // one of them
-	j.index.add(sequence, markOf(e.TraceID, key, e.ReceivedAt))
+	at := sluice.MadeAt(e.TraceID, e.ReceivedAt)
+	j.index.add(sequence, markOf(e.TraceID, key, at))
 	if e.Method != "" && e.ReplayOf == "" {
 		return
 	}
@@ -169,7 +170,7 @@ func (j *Journal) stored(sequence uint64, subject string, e *sluice.Event) {
 		EventKey:  e.EventKey,
 		Key:       e.Key,
 		ReplayOf:  e.ReplayOf,
-		Time:      e.ReceivedAt,
+		Time:      at,
 		Listeners: e.Listeners,
 		Size:      len(e.Payload),
 	})

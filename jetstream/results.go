@@ -105,7 +105,9 @@ func open(msg *jetstream.RawStreamMsg) (envelope, error) {
 		case "listeners":
 			target = &e.listeners
 		case "receivedAt":
-			return e, dec.Decode(&e.received)
+			err := dec.Decode(&e.received)
+			e.received = sluice.MadeAt(e.traceID, e.received)
+			return e, err
 		default:
 			target = new(json.RawMessage)
 		}
