@@ -18,6 +18,7 @@ import (
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/step"
+	"sluice/trace"
 	"sluice/webhook"
 )
 
@@ -71,7 +72,8 @@ func (r *rooms) join(cfg config.Config, baseURL string, opts Options) {
 	r.commands = command.NewSet(
 		r.directory.Note,
 		webhook.Commands(r.engine.Webhooks(), baseURL, r.receiver),
-		event.Commands(r.engine.Events(), r.engine.Events(), cfg.Namespace),
+		event.Commands(r.engine.Events(), r.engine.Events(), r.engine.Journal(), cfg.Namespace),
+		trace.Commands(r.engine.Journal(), r.engine.Events()),
 		pipeline.Commands(r.runner),
 		step.Commands(step.Options{Log: opts.Log, Secrets: r.secrets, HTTP: step.HTTPOptions{AllowNetworks: cfg.HTTPAllow, Propagate: r.propagate}}),
 		iam.Commands(r.directory, r.login),
@@ -95,6 +97,12 @@ func (r *rooms) propagate(ctx context.Context, header http.Header) {
 
 func (r *rooms) observeRun(report sluice.RunReport) {
 	r.metrics.Run(report)
+	r.engine.Journal().Run(report)
+}
+
+func (r *rooms) observeCall(call sluice.Call) {
+	r.metrics.Call(call)
+	r.engine.Journal().Call(call)
 }
 
 // furnish makes the rooms of a server.
@@ -128,7 +136,7 @@ func (s *Server) furnish() error {
 		Pace:       pace,
 		Budget:     budget,
 		ResultWait: s.cfg.ResultWait,
-		Observe:    s.metrics.Call,
+		Observe:    r.observeCall,
 		Spans:      r.spans,
 		Log:        s.opts.Log,
 	})
@@ -148,6 +156,8 @@ func (s *Server) furnish() error {
 		Spans:          r.spans,
 		Readiness:      s.readiness,
 		Draining:       s.draining.Load,
+		Stopping:       s.stopping,
+		Tail:           s.engine.Journal(),
 		Version:        Version,
 		BaseURL:        s.baseURL,
 		PublicURL:      publicURL,

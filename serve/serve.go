@@ -56,12 +56,13 @@ type Server struct {
 	admin    atomic.Bool // there is one, or an external provider has them
 	unready  atomic.Bool
 	draining atomic.Bool
+	stopping chan struct{} // closed when draining begins
 }
 
 // Start opens the engine and serves. The server is ready when it returns, or
 // says at /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
-	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 1)}
+	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 1), stopping: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -190,7 +191,9 @@ func (s *Server) Wait(ctx context.Context) error {
 func (s *Server) Stop() error {
 	s.unready.Store(true)
 	time.Sleep(s.cfg.DrainWait)
-	s.draining.Store(true)
+	if !s.draining.Swap(true) {
+		close(s.stopping)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
 	_ = s.listener.Close()
