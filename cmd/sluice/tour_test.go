@@ -14,17 +14,18 @@ import (
 // The blocks of the documents are executed in their order, in one shell. A
 // block of output behind a block of commands is what they must print; … stands
 // for anything.
-var documents = []string{"README.md", "docs/receiving.md", "docs/authenticating.md", "docs/operating.md"}
+var documents = []string{"README.md", "docs/receiving.md", "docs/pipelines.md", "docs/authenticating.md", "docs/operating.md"}
 
 func TestTheDocumentsWork(t *testing.T) {
 	for _, name := range documents {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // some wait for slow pipelines
 			content, err := os.ReadFile(filepath.Join("..", "..", name))
 			if err != nil {
 				t.Fatal(err)
 			}
 			cmd := sluice(t, "serve", "--listen", "127.0.0.1:0")
-			cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=tour")
+			cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=tour", "SLUICE_RESULT_WAIT=2s") // a busy machine may need longer
 			r := start(t, cmd)
 			defer r.stop(t, syscall.SIGTERM)
 			walk(t, string(content), "http://127.0.0.1:8080", r.url)
