@@ -38,15 +38,15 @@ func (l *Limits) setDefaults() {
 // maxNesting is how deep lists and objects of a value may be within each other.
 const maxNesting = 1000
 
-// tooLong is the error of a run that took longer than this. It becomes one of
+// A tooLongError is the error of a run that took longer than this. It becomes one of
 // ours when someone asks: every run has one ready, and hardly any needs it.
-type tooLong time.Duration
+type tooLongError time.Duration
 
 // Error implements error.
-func (l tooLong) Error() string { return l.error().Error() }
+func (l tooLongError) Error() string { return l.error().Error() }
 
 // As makes errors.As find one of ours.
-func (l tooLong) As(target any) bool {
+func (l tooLongError) As(target any) bool {
 	e, ok := target.(**sluice.Error)
 	if ok {
 		*e = l.error()
@@ -54,7 +54,7 @@ func (l tooLong) As(target any) bool {
 	return ok
 }
 
-func (l tooLong) error() *sluice.Error {
+func (l tooLongError) error() *sluice.Error {
 	return sluice.Errorf(sluice.Internal, "run-too-long", "The run took longer than %s and was stopped.", shortDuration(time.Duration(l)))
 }
 

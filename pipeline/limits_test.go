@@ -10,7 +10,7 @@ import (
 )
 
 func TestTooLongIsAnErrorOfOurs(t *testing.T) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, tooLong(90*time.Second))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, tooLongError(90*time.Second))
 	defer cancel()
 	<-ctx.Done()
 	first := sluice.AsError(context.Cause(ctx))
