@@ -129,9 +129,9 @@ func (q *Queue) open(msg jetstream.Msg) (d sluice.Delivery, sequence uint64, err
 
 // settle stores an outcome, and a dead letter if it is a failure.
 func (q *Queue) settle(sequence uint64, d sluice.Delivery, event []byte, o sluice.Outcome) error {
-	// Not the run's context: what was done is written down, also on the way out.
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
-	defer cancel()
+	// Not the run's context: what was done is written down, also on the way
+	// out. Writers have bounds of their own.
+	ctx := context.Background()
 	if o.Status == sluice.StatusError {
 		if err := q.engine.letters.add(ctx, d, event, o); err != nil {
 			return err

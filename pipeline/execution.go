@@ -57,7 +57,7 @@ func (x *execution) execute(ctx context.Context, b beginning) (any, error) {
 	x.started = time.Now()
 	x.secrets, ctx = secretsOf(ctx)
 	limit := min(x.program.timeout, x.limits.RunTime)
-	ctx, cancel := context.WithTimeoutCause(sluice.WithRun(ctx, b.run), limit, tooLong(limit))
+	ctx, cancel := context.WithTimeoutCause(sluice.WithRun(ctx, b.run), limit, tooLongError(limit))
 	defer cancel()
 	x.scope.Request = b.request
 	x.scope.Secret = func(name string) (string, error) { return x.reveal(ctx, name) }

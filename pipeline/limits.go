@@ -38,8 +38,24 @@ func (l *Limits) setDefaults() {
 // maxNesting is how deep lists and objects of a value may be within each other.
 const maxNesting = 1000
 
-func tooLong(limit time.Duration) *sluice.Error {
-	return sluice.Errorf(sluice.Internal, "run-too-long", "The run took longer than %s and was stopped.", shortDuration(limit))
+// A tooLongError is the error of a run that took longer than this. It becomes one of
+// ours when someone asks: every run has one ready, and hardly any needs it.
+type tooLongError time.Duration
+
+// Error implements error.
+func (l tooLongError) Error() string { return l.error().Error() }
+
+// As makes errors.As find one of ours.
+func (l tooLongError) As(target any) bool {
+	e, ok := target.(**sluice.Error)
+	if ok {
+		*e = l.error()
+	}
+	return ok
+}
+
+func (l tooLongError) error() *sluice.Error {
+	return sluice.Errorf(sluice.Internal, "run-too-long", "The run took longer than %s and was stopped.", shortDuration(time.Duration(l)))
 }
 
 // count counts a step, or a round of a loop, before it is done.

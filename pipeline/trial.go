@@ -28,7 +28,7 @@ const (
 func (p *Program) Test(ctx context.Context, limits Limits) []TestResult {
 	limits.setDefaults()
 	limits.RunTime = min(limits.RunTime, maxTestTime)
-	ctx, cancel := context.WithTimeoutCause(ctx, maxTestsTime, tooLong(maxTestsTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTestsTime, tooLongError(maxTestsTime))
 	defer cancel()
 	results := make([]TestResult, len(p.tests))
 	for i := range p.tests {

@@ -15,8 +15,8 @@ const (
 	maxMisses  = 50   // then the server starts to refuse, and the case is clear
 )
 
-// checkOverHTTP looks for what the ledger has as its callers would: calls by
-// their correlation ids, webhooks in the list.
+// checkOverHTTP looks for what the ledger has as its callers would: calls and
+// their results by their correlation ids, webhooks in the list.
 func checkOverHTTP(ctx context.Context, url string, l *ledger, random *rand.Rand) error {
 	c := newClient(url, pollers)
 	defer c.close()
@@ -30,7 +30,7 @@ func checkOverHTTP(ctx context.Context, url string, l *ledger, random *rand.Rand
 }
 
 // poll asks for the result of each call, and notes those that are missing.
-func poll(ctx context.Context, c *client, l *ledger, receipts []receipt) {
+func poll(ctx context.Context, c *client, l *ledger, receipts []*receipt) {
 	var next, misses atomic.Int64
 	var work sync.WaitGroup
 	for range pollers {
@@ -40,13 +40,29 @@ func poll(ctx context.Context, c *client, l *ledger, receipts []receipt) {
 				if i >= len(receipts) {
 					return
 				}
-				r := receipts[i]
-				if trace, err := c.traceOf(ctx, r.correlationID); err != nil || trace != r.traceID {
+				if !c.finds(ctx, l, receipts[i]) {
 					misses.Add(1)
-					l.miss(r.id)
 				}
 			}
 		})
 	}
 	work.Wait()
+}
+
+// finds tells whether the result of a call is what it has to be: ready, right,
+// and the same as it was when it was read before. There was a run for it.
+func (c *client) finds(ctx context.Context, l *ledger, r *receipt) bool {
+	k := kinds[r.kind]
+	result, err := c.result(ctx, r.correlationID, readyWithin)
+	found := digestOf(result)
+	switch {
+	case err == nil && k.fits(r.id, result) && (r.result == digest{} || r.result == found) && (!k.counts || l.counter.of(r.correlationID) > 0):
+		r.result = found
+		return true
+	case k.name == "":
+		l.miss(r.id)
+	default:
+		l.spoil(r.id)
+	}
+	return ctx.Err() != nil // else it is no miss, but an end
 }

@@ -4,15 +4,21 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"sluice"
 	"sluice/iam"
 )
+
+// maxRedirects is more than a result needs that is ready in time.
+const maxRedirects = 30
 
 // A client talks to one server, over connections that it keeps.
 type client struct {
@@ -23,8 +29,14 @@ type client struct {
 // newClient gives a client for so many calls at the same time.
 func newClient(url string, connections int) *client {
 	return &client{url: url, http: &http.Client{
-		Timeout:   10 * time.Second,
+		Timeout:   readyWithin,
 		Transport: &http.Transport{MaxIdleConnsPerHost: connections},
+		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+			if len(via) > maxRedirects {
+				return errors.New("redirected too often")
+			}
+			return nil
+		},
 	}}
 }
 
@@ -32,33 +44,49 @@ func newClient(url string, connections int) *client {
 func (c *client) close() { c.http.CloseIdleConnections() }
 
 // receive calls the webhook with that token. Only a whole answer counts.
-func (c *client) receive(ctx context.Context, token string, id uint64, body []byte) (receipt, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/api/v3/command/webhook.receive", bytes.NewReader(body))
+func (c *client) receive(ctx context.Context, token string, id uint64, body []byte) (result sluice.Result, err error) {
+	target := c.url + "/api/v3/command/webhook.receive?id=" + strconv.FormatUint(id, 10)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
 	if err != nil {
-		return receipt{}, err
+		return result, err
 	}
 	r.Header.Set("Token", token)
 	r.Header.Set("Content-Type", "application/octet-stream")
-	header, _, err := c.do(r)
+	content, err := c.do(r)
 	if err != nil {
-		return receipt{}, err
+		return result, err
 	}
-	return receipt{id, header.Get("svc-trace-id"), header.Get("svc-result-correlationid")}, nil
+	return result, json.Unmarshal(content, &result)
 }
 
-// traceOf polls for the result of a call and gives its trace id.
-func (c *client) traceOf(ctx context.Context, correlationID string) (string, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+"/api/v3/result?svc-result-correlationid="+url.QueryEscape(correlationID), nil)
+// result polls for the result of a call until it is ready: the server holds each
+// poll for some seconds, then redirects.
+func (c *client) result(ctx context.Context, correlationID string, within time.Duration) (result sluice.Result, err error) {
+	target := c.url + "/api/v3/result?pollingRedirectEnabled=true&svc-result-correlationid=" + url.QueryEscape(correlationID)
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
-		return "", err
+		return result, err
 	}
-	_, content, err := c.do(r)
+	content, err := c.do(r)
 	if err != nil {
-		return "", err
+		return result, err
 	}
-	var result sluice.Result
-	err = json.Unmarshal(content, &result)
-	return result.TraceID, err
+	return result, json.Unmarshal(content, &result)
+}
+
+// store stores a pipeline.
+func (c *client) store(ctx context.Context, name, source string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPut, c.url+"/api/v3/pipeline/"+name, strings.NewReader(source))
+	if err != nil {
+		return err
+	}
+	r.SetBasicAuth(iam.AdminName, adminPassword)
+	if _, err := c.do(r); err != nil {
+		return fmt.Errorf("pipeline %s: %w", name, err)
+	}
+	return nil
 }
 
 // command calls a command as the admin and decodes its answer into out.
@@ -73,25 +101,25 @@ func (c *client) command(ctx context.Context, name string, params map[string]any
 	}
 	r.SetBasicAuth(iam.AdminName, adminPassword)
 	r.Header.Set("Content-Type", "application/json")
-	if _, content, err = c.do(r); err != nil {
+	if content, err = c.do(r); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return json.Unmarshal(content, out)
 }
 
 // do sends a request and reads the whole answer. Anything but 200 is an error.
-func (c *client) do(r *http.Request) (http.Header, []byte, error) {
+func (c *client) do(r *http.Request) ([]byte, error) {
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer answer.Body.Close()
 	content, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if answer.StatusCode != http.StatusOK {
-		return nil, nil, fmt.Errorf("%s: %s", answer.Status, bytes.TrimSpace(content))
+		return nil, fmt.Errorf("%s: %s", answer.Status, bytes.TrimSpace(content))
 	}
-	return answer.Header, content, nil
+	return content, nil
 }

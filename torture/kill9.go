@@ -43,14 +43,20 @@ func (f *folder) setUp() (data string, err error) {
 func (f *folder) clear() error { return os.RemoveAll(f.path) }
 
 // killAndDamage kills the server and cuts off the second half of the newest
-// block of events.
+// blocks of events and of results. Results are a few times smaller than events.
 func (f *folder) killAndDamage(s *server) error {
 	s.kill()
-	blocks, err := filepath.Glob(filepath.Join(engineDir(f.data()), "jetstream", "$G", "streams", eventStream, "msgs", "*.blk"))
+	return errors.Join(f.damage(eventStream, 2*f.inFlight), f.damage("RESULTS", f.inFlight/8))
+}
+
+// damage cuts off the second half of a stream's newest block of at least that
+// size.
+func (f *folder) damage(stream string, least int64) error {
+	blocks, err := filepath.Glob(filepath.Join(engineDir(f.data()), "jetstream", "$G", "streams", stream, "msgs", "*.blk"))
 	if err != nil {
 		return err
 	}
-	name, size, err := newestBlock(blocks, 2*f.inFlight)
+	name, size, err := newestBlock(blocks, least)
 	if err != nil {
 		return err
 	}
@@ -74,7 +80,7 @@ func newestBlock(blocks []string, least int64) (name string, size int64, err err
 		}
 	}
 	if newest == 0 {
-		return "", 0, errors.New("no block of events is large enough to be damaged: load longer")
+		return "", 0, errors.New("no block of a stream is large enough to be damaged: load longer")
 	}
 	return name, size, nil
 }

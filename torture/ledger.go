@@ -9,8 +9,9 @@ import (
 // A receipt is what the caller of an acknowledged call holds.
 type receipt struct {
 	id            uint64 // of the call: part of its body
-	traceID       string
+	kind          int    // index of the webhook's kind
 	correlationID string
+	result        digest // of the result, once that was read
 }
 
 // A ledger keeps what was answered, beyond the reach of what happens to the
@@ -22,13 +23,15 @@ type ledger struct {
 	receipts []receipt
 	checked  int             // how many of them an earlier check has seen
 	lost     map[uint64]bool // ids that a check has missed
+	spoiled  map[uint64]bool // ids whose result a check has missed, or found changed
 
 	hooks   hookLedger
 	targets []*hook // those that are called, and never changed
+	counter *counter
 }
 
 func newLedger() *ledger {
-	return &ledger{lost: make(map[uint64]bool), hooks: hookLedger{byKey: make(map[string]*hook)}}
+	return &ledger{lost: make(map[uint64]bool), spoiled: make(map[uint64]bool), hooks: hookLedger{byKey: make(map[string]*hook)}}
 }
 
 // newID gives the id of a call to be made.
@@ -55,26 +58,51 @@ func (l *ledger) miss(id uint64) {
 	l.lost[id] = true
 }
 
+// spoil notes that the result of an acknowledged call is not what it has to be.
+func (l *ledger) spoil(id uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spoiled[id] = true
+}
+
 // missAll notes that nothing was found.
 func (l *ledger) missAll() {
 	for _, r := range l.receipts {
 		l.miss(r.id)
+		if kinds[r.kind].name != "" {
+			l.spoil(r.id)
+		}
 	}
+}
+
+// results counts the acknowledged calls that have a result of a pipeline, and
+// the runs beyond the first of each.
+func (l *ledger) results() (results, repeated int) {
+	for _, r := range l.receipts {
+		if kinds[r.kind].name != "" {
+			results++
+		}
+		if kinds[r.kind].counts {
+			repeated += max(0, l.counter.of(r.correlationID)-1)
+		}
+	}
+	return results, repeated
 }
 
 // sample gives all receipts since the last check, and some of the older ones.
 // Those already known as lost are left out.
-func (l *ledger) sample(random *rand.Rand, older int) []receipt {
-	var chosen []receipt
-	for _, r := range l.receipts[l.checked:] {
-		if !l.lost[r.id] {
+func (l *ledger) sample(random *rand.Rand, older int) []*receipt {
+	var chosen []*receipt
+	choose := func(i int) {
+		if r := &l.receipts[i]; !l.lost[r.id] && !l.spoiled[r.id] {
 			chosen = append(chosen, r)
 		}
 	}
-	for range min(older, l.checked) {
-		if r := l.receipts[random.IntN(l.checked)]; !l.lost[r.id] {
-			chosen = append(chosen, r)
-		}
+	for i := l.checked; i < len(l.receipts); i++ {
+		choose(i)
+	}
+	for _, i := range random.Perm(l.checked)[:min(older, l.checked)] {
+		choose(i)
 	}
 	l.checked = len(l.receipts)
 	return chosen

@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"sluice"
 )
 
-const (
-	targets = 8 // webhooks that are called
-	writers = 4 // that change other webhooks meanwhile
-)
+// writers is how many change webhooks meanwhile that are not called.
+const writers = 4
 
 // pause keeps callers that are refused, or whose server is down, from spinning.
 const pause = 5 * time.Millisecond
@@ -53,16 +53,23 @@ func startLoad(ctx context.Context, url string, l *ledger, connections int) (*lo
 	return d, nil
 }
 
-// prepare creates the webhooks to call at the first time. It gives the others,
-// which are changed meanwhile.
+// prepare creates the webhooks to call, and their pipelines, at the first time.
+// It gives the others, which are changed meanwhile.
 func (d *load) prepare(ctx context.Context) (others []*hook, err error) {
 	w := &writer{client: d.client, hooks: &d.ledger.hooks}
-	for range targets - len(d.ledger.targets) {
-		h, err := w.create(ctx)
-		if err != nil {
+	if len(d.ledger.targets) == 0 {
+		var created []*hook
+		for range kinds {
+			h, err := w.create(ctx)
+			if err != nil {
+				return nil, err
+			}
+			created = append(created, h)
+		}
+		if err := storePipelines(ctx, d.client, created, d.ledger.counter.URL); err != nil {
 			return nil, err
 		}
-		d.ledger.targets = append(d.ledger.targets, h)
+		d.ledger.targets = created
 	}
 	called := make(map[*hook]bool)
 	for _, h := range d.ledger.targets {
@@ -97,12 +104,20 @@ func (d *load) start(run func()) {
 func (d *load) call(ctx context.Context) {
 	var body []byte
 	for ctx.Err() == nil {
-		id := d.ledger.newID()
+		id, kind := d.ledger.newID(), pick(rand.IntN(allKinds))
 		body = appendBody(body[:0], id)
-		r, err := d.client.receive(ctx, d.tokens[rand.IntN(len(d.tokens))], id, body)
+		result, err := d.client.receive(ctx, d.tokens[kind], id, body)
 		if err != nil {
 			sleep(ctx, pause)
 			continue
+		}
+		r := receipt{id: id, kind: kind, correlationID: result.CorrelationID}
+		if result.Status == sluice.StatusProcessing {
+			// The server may go down meanwhile: then a check reads it.
+			result, err = d.client.result(ctx, r.correlationID, readyWithin)
+		}
+		if err == nil {
+			r.result = digestOf(result)
 		}
 		d.ledger.acknowledged(r)
 	}

@@ -5,7 +5,9 @@
 //	go run ./torture kill9        kills the process, without root
 //
 // A mode loads a server of its own over HTTP: calls of webhooks, each with a
-// body that no other call has, and changes of webhooks. It keeps a ledger of
+// body that no other call has, and changes of webhooks. Pipelines listen to most
+// of the calls; some fail, some take a while, and some tell a counter in this
+// program of each of their runs. It keeps a ledger of
 // every answer, takes the server down at a random moment, starts it again on
 // the same data, and looks for everything in the ledger. The server comes from
 // the same constructor as the shipped one.
@@ -20,8 +22,14 @@
 //	acked              calls answered with 200
 //	lost               of these, not found again, or with other contents
 //	duplicated         calls that were stored more than once
+//	results            of the calls, those that a pipeline has a result for
+//	results lost       of these, not ready in time, gone, wrong, or not as read before
+//	runs repeated      runs of pipelines beyond the first of their event
 //	changes            puts and deletes of webhooks that were answered
 //	changes lost       webhooks found as they were before an answered change
+//
+// An event that a server worked on when it went down is worked on again: runs
+// may be repeated, and none may be missing.
 //
 // The exit code is 0 if nothing was lost but in the negative control.
 package main

@@ -10,17 +10,18 @@ import (
 // figures gives what the ledger says in one line.
 func (t *trial) figures() string {
 	l := t.ledger
-	return fmt.Sprintf("%d calls acked, %d lost, %d duplicated; %d changes of webhooks, %d lost",
-		len(l.receipts), len(l.lost), t.duplicated, l.hooks.answers, l.hooks.lost)
+	results, repeated := l.results()
+	return fmt.Sprintf("%d calls acked, %d lost, %d duplicated; %d results, %d lost, %d runs repeated; %d changes of webhooks, %d lost",
+		len(l.receipts), len(l.lost), t.duplicated, results, len(l.spoiled), repeated, l.hooks.answers, l.hooks.lost)
 }
 
 // verdict tells in a few words what a trial has shown, and whether that is as
 // it should be.
 func (t *trial) verdict() (string, error) {
-	lost := len(t.ledger.lost) + t.ledger.hooks.lost
+	lost := len(t.ledger.lost) + len(t.ledger.spoiled) + t.ledger.hooks.lost
 	switch {
-	case t.mustLose && t.done == t.cycles && len(t.ledger.lost) == 0:
-		return "BLIND", errors.New("the negative control lost nothing: the test can't detect loss")
+	case t.mustLose && t.done == t.cycles && (len(t.ledger.lost) == 0 || len(t.ledger.spoiled) == 0):
+		return "BLIND", errors.New("the negative control lost no calls, or no results: the test can't detect loss")
 	case t.mustLose && lost > 0:
 		return "ok: loss is noticed", nil
 	case lost > 0:
@@ -37,13 +38,14 @@ func (t *trial) verdict() (string, error) {
 func printTable(trials []*trial) error {
 	var failed error
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\n\tcycles\tacked\tlost\tduplicated\tchanges\tchanges lost\t")
+	fmt.Fprintln(w, "\n\tcycles\tacked\tlost\tduplicated\tresults\tresults lost\truns repeated\tchanges\tchanges lost\t")
 	for _, t := range trials {
 		verdict, err := t.verdict()
 		failed = errors.Join(failed, err)
 		l := t.ledger
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n",
-			t.name, t.done, len(l.receipts), len(l.lost), t.duplicated, l.hooks.answers, l.hooks.lost, verdict)
+		results, repeated := l.results()
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n",
+			t.name, t.done, len(l.receipts), len(l.lost), t.duplicated, results, len(l.spoiled), repeated, l.hooks.answers, l.hooks.lost, verdict)
 	}
 	return errors.Join(failed, w.Flush())
 }

@@ -37,20 +37,27 @@ func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
 		trial    trial
 		lost     []uint64
+		spoiled  []uint64
 		hooks    int
 		want     string
 		asWanted bool
 	}{
-		{trial{cycles: 1, done: 1}, nil, 0, "ok", true},
-		{trial{cycles: 2, done: 1}, nil, 0, "FAILED", true},
-		{trial{cycles: 1, done: 1}, []uint64{1}, 0, "LOST", false},
-		{trial{cycles: 1, done: 1}, nil, 1, "LOST", false},
-		{trial{cycles: 1, done: 1, mustLose: true}, []uint64{1}, 0, "ok: loss is noticed", true},
-		{trial{cycles: 1, done: 1, mustLose: true}, nil, 1, "BLIND", false},
+		{trial{cycles: 1, done: 1}, nil, nil, 0, "ok", true},
+		{trial{cycles: 2, done: 1}, nil, nil, 0, "FAILED", true},
+		{trial{cycles: 1, done: 1}, []uint64{1}, nil, 0, "LOST", false},
+		{trial{cycles: 1, done: 1}, nil, []uint64{1}, 0, "LOST", false},
+		{trial{cycles: 1, done: 1}, nil, nil, 1, "LOST", false},
+		{trial{cycles: 1, done: 1, mustLose: true}, []uint64{1}, []uint64{2}, 0, "ok: loss is noticed", true},
+		{trial{cycles: 1, done: 1, mustLose: true}, []uint64{1}, nil, 0, "BLIND", false},
+		{trial{cycles: 1, done: 1, mustLose: true}, nil, []uint64{1}, 0, "BLIND", false},
+		{trial{cycles: 1, done: 1, mustLose: true}, nil, nil, 1, "BLIND", false},
 	} {
 		c.trial.ledger = newLedger()
 		for _, id := range c.lost {
 			c.trial.ledger.miss(id)
+		}
+		for _, id := range c.spoiled {
+			c.trial.ledger.spoil(id)
 		}
 		c.trial.ledger.hooks.lost = c.hooks
 		if got, err := c.trial.verdict(); got != c.want || (err == nil) != c.asWanted {

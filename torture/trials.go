@@ -46,6 +46,8 @@ func runTrials(ctx context.Context, d disk, trials []*trial) error {
 }
 
 func runTrial(ctx context.Context, d disk, t *trial) (err error) {
+	t.ledger.counter = newCounter()
+	defer t.ledger.counter.Close()
 	defer func() { err = errors.Join(err, d.clear()) }()
 	if t.data, err = d.setUp(); err != nil {
 		return err

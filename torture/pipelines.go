@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"sluice"
+)
+
+// A kind is what a pipeline makes of the calls of one of the webhooks.
+type kind struct {
+	name   string // of the pipeline; "" if none listens
+	counts bool   // its runs tell the counter of themselves
+	steps  string // behind those that all have
+	fails  bool
+	often  int // how often it is called, of all kinds together
+}
+
+// kinds are those of the webhooks that are called, in their order. A call of the
+// slow one is answered before it is done.
+var kinds = []kind{
+	{often: 40},
+	{name: "plain", often: 30},
+	{name: "counted", counts: true, often: 20},
+	{name: "failing", counts: true, steps: "  - fail: {message: as asked, statusCode: 422}\n", fails: true, often: 8},
+	{name: "slow", counts: true, steps: "  - wait: {duration: 500ms}\n", often: 2},
+}
+
+// pick gives the index of a kind, each as often as it says.
+func pick(random int) int {
+	for i, k := range kinds {
+		if random -= k.often; random < 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// allKinds is what the kinds' often add up to.
+const allKinds = 100
+
+// source gives the pipeline of a kind: its value is the id of the call.
+func (k kind) source(eventKey, counter string) string {
+	s := fmt.Sprintf("concurrency: 64\npipeline:\n  - event.listen: {eventKey: %s}\n", eventKey)
+	if k.counts {
+		s += fmt.Sprintf("  - http.request: {url: \"%s/?id=#{request.correlationId}\", output: vars.counted}\n", counter)
+	}
+	return s + k.steps + "  - set: {value: \"#{body.query.id[0]}\"}\n"
+}
+
+// fits tells whether a result is what the call with that id has to come to.
+func (k kind) fits(id uint64, r sluice.Result) bool {
+	if k.fails {
+		return r.Status == sluice.StatusError && r.StatusCode == http.StatusUnprocessableEntity && r.Error != nil
+	}
+	if k.name == "" {
+		return r.Status == sluice.StatusOK
+	}
+	return r.Status == sluice.StatusOK && string(r.Value) == strconv.Quote(strconv.FormatUint(id, 10))
+}
+
+// A digest stands for all that a result says, the zero one for nothing.
+type digest [sha256.Size]byte
+
+func digestOf(r sluice.Result) digest {
+	r.PollingRedirectEnabled = false // it says how it was asked for
+	return sha256.Sum256(r.AppendJSON(nil))
+}
+
+// storePipelines stores the pipelines of the webhooks that are called. They run
+// as the anonymous user, who may call URLs here.
+func storePipelines(ctx context.Context, c *client, called []*hook, counter string) error {
+	params := map[string]any{"role": "anonymous", "permissions": []string{"set", "fail", "wait", "http.request"}}
+	if err := c.command(ctx, "iam.role.put", params, new(sluice.Role)); err != nil {
+		return err
+	}
+	for i, k := range kinds {
+		if k.name == "" {
+			continue
+		}
+		if err := c.store(ctx, k.name, k.source(called[i].key, counter)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readyWithin is how long a result may take after a start: an event that was
+// worked on comes again after some seconds, then it waits for its turn.
+const readyWithin = 60 * time.Second
