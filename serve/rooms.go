@@ -129,6 +129,7 @@ func (s *Server) furnish() error {
 		Draining:       s.draining.Load,
 		Version:        Version,
 		BaseURL:        s.baseURL,
+		OpenID:         s.openID(),
 		PublicURL:      publicURL,
 		TrustedProxies: s.cfg.TrustedProxies,
 		MaxInFlight:    s.cfg.MaxInFlight,
