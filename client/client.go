@@ -152,6 +152,7 @@ func (c *Client) send(ctx context.Context, r request, authorization string) (*ht
 	if err != nil {
 		return nil, usage("This can't be sent: %v.", err)
 	}
+	httpRequest.Header.Set("User-Agent", "sluice")
 	for name, values := range r.header {
 		httpRequest.Header[http.CanonicalHeaderKey(name)] = values
 	}

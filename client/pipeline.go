@@ -22,7 +22,10 @@ func (c *Client) PutPipeline(ctx context.Context, name, source string) (Answer, 
 // PipelineSource gives the source of a stored pipeline.
 func (c *Client) PipelineSource(ctx context.Context, name string) (string, error) {
 	answer, err := c.do(ctx, request{method: http.MethodGet, path: pipelinePath + "/" + url.PathEscape(name)})
-	return string(answer.Body), err
+	if err != nil {
+		return "", err
+	}
+	return string(answer.Body), nil
 }
 
 // RunPipeline runs a stored pipeline and gives its final body.

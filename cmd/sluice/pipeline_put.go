@@ -84,7 +84,7 @@ func (t *terminal) agreed(ctx context.Context, c *client.Client, drafts []draft,
 		return changed, err
 	}
 	if !isTerminal(t.in) {
-		return nil, usage("This is not a terminal to ask on; store the %d changed pipelines with --yes.", len(changed))
+		return nil, usage("This is not a terminal to ask on; store the changed pipelines with --yes.")
 	}
 	answer, err := t.ask(ctx, fmt.Sprintf("Store %s? [y/N] ", counted(len(changed), "pipeline")))
 	if err != nil {
