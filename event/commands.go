@@ -5,9 +5,11 @@ import (
 	"sluice/command"
 )
 
-// Commands gives the commands about events and messages.
-func Commands(events sluice.Events, stored sluice.StoredEvents, namespace string) []command.Command {
+// Commands gives the commands about events and messages. draining tells whether
+// the server stops: then none waits any longer.
+func Commands(events sluice.Events, stored sluice.StoredEvents, log sluice.EventLog, namespace string, draining func() bool) []command.Command {
 	return []command.Command{
+		getCommand(log, draining),
 		listenCommand(),
 		receiveCommand(stored),
 		sendCommand(events, namespace),

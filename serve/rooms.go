@@ -32,6 +32,7 @@ type rooms struct {
 	secrets   *step.Secrets
 	runner    *pipeline.Runner
 	commands  command.Set
+	draining  func() bool // the server stops
 }
 
 // Commands lists every command of the service, for those who want to read about
@@ -65,7 +66,7 @@ func (r *rooms) join(cfg config.Config, baseURL string, opts Options) {
 	r.commands = command.NewSet(
 		r.directory.Note,
 		webhook.Commands(r.engine.Webhooks(), baseURL, r.receiver),
-		event.Commands(r.engine.Events(), r.engine.Events(), cfg.Namespace),
+		event.Commands(r.engine.Events(), r.engine.Events(), r.engine.Events(), cfg.Namespace, r.draining),
 		pipeline.Commands(r.runner),
 		step.Commands(step.Options{Log: opts.Log, Secrets: r.secrets, HTTP: step.HTTPOptions{AllowNetworks: cfg.HTTPAllow}}),
 		iam.Commands(r.directory, r.login),
@@ -84,7 +85,7 @@ func (s *Server) furnish() error {
 	if err != nil {
 		return err
 	}
-	r := &rooms{engine: s.engine, metrics: s.metrics}
+	r := &rooms{engine: s.engine, metrics: s.metrics, draining: s.draining.Load}
 	if r.secrets, err = step.NewSecrets(s.engine.Secrets(), key); err != nil {
 		return err
 	}

@@ -133,8 +133,6 @@ const (
 	seen     = "webhook.seen"
 )
 
-var asAdmin = []string{"SLUICE_USERNAME=admin", "SLUICE_PASSWORD=tour"}
-
 func TestAPersonAtATerminal(t *testing.T) {
 	server := program(t, "serve", "--listen", "127.0.0.1:0", "--result-wait", "0s")
 	server.Env = append(server.Env, "SLUICE_ADMIN_PASSWORD=tour")
