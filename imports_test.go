@@ -34,7 +34,8 @@ var rooms = map[string][]string{
 	"oidc/dextest": {},
 	"api":          {".", "command", "body", "throttle"},
 	"serve":        {".", "api", "body", "command", "config", "event", "expression", "iam", "jetstream", "metrics", "oidc", "pipeline", "step", "telemetry", "trace", "webhook"},
-	"cmd/sluice":   {"config", "serve"},
+	"client":       {"."},
+	"cmd/sluice":   {".", "client", "config", "serve"},
 	"bench":        {".", "config", "jetstream", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "serve"},
 }

@@ -31,6 +31,7 @@ type Options struct {
 
 	Version        string
 	BaseURL        string
+	OpenID         string // where the issuer of access tokens describes itself
 	PublicURL      string // where redirects lead to; "" means this host
 	TrustedProxies []netip.Prefix
 	MaxInFlight    int // calls at the same time

@@ -15,7 +15,7 @@ type object = map[string]any
 // openAPI gives the endpoint that describes the API. The commands don't change
 // while the service runs, so the document is made once.
 func (a *API) openAPI() command.Endpoint {
-	document, err := json.MarshalIndent(OpenAPI(a.Commands, a.Version, a.BaseURL), "", "  ")
+	document, err := json.MarshalIndent(OpenAPI(a.Commands, a.Version, a.BaseURL, a.OpenID), "", "  ")
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			return notAllowed("GET, HEAD")
@@ -29,8 +29,9 @@ func (a *API) openAPI() command.Endpoint {
 	}
 }
 
-// OpenAPI describes the commands and the other endpoints as OpenAPI 3.1.
-func OpenAPI(set command.Set, version, baseURL string) map[string]any {
+// OpenAPI describes the commands and the other endpoints as OpenAPI 3.1. openID
+// is where the issuer of access tokens describes itself.
+func OpenAPI(set command.Set, version, baseURL, openID string) map[string]any {
 	paths := object{
 		resultPath: object{"get": resultOperation()},
 		eventsPath: object{"get": eventsOperation()},
@@ -45,6 +46,13 @@ func OpenAPI(set command.Set, version, baseURL string) map[string]any {
 		}
 		paths[commandPath+cmd.Name] = operations
 	}
+	schemes := object{
+		"basic":  object{"type": "http", "scheme": "basic"},
+		"bearer": object{"type": "http", "scheme": "bearer"},
+	}
+	if openID != "" {
+		schemes["openid"] = object{"type": "openIdConnect", "openIdConnectUrl": openID}
+	}
 	return object{
 		"openapi": "3.1.0",
 		"info": object{
@@ -55,10 +63,7 @@ func OpenAPI(set command.Set, version, baseURL string) map[string]any {
 		"servers": []object{{"url": baseURL}},
 		"paths":   paths,
 		"components": object{
-			"securitySchemes": object{
-				"basic":  object{"type": "http", "scheme": "basic"},
-				"bearer": object{"type": "http", "scheme": "bearer"},
-			},
+			"securitySchemes": schemes,
 			"schemas": object{
 				"Problem": schemaOf[sluice.Problem](),
 				"Result":  schemaOf[sluice.Result](),
@@ -94,12 +99,20 @@ func queryParameters(cmd command.Command) []object {
 		if p.Body == command.BodyOnly {
 			continue
 		}
-		params = append(params, object{
+		described := object{
 			"name":        p.Name,
 			"in":          "query",
 			"description": p.Doc,
 			"schema":      paramSchema(p),
-		})
+		}
+		// Required, but there or in the body.
+		if p.Required {
+			described["x-required"] = true
+		}
+		if p.Alias != "" {
+			described["x-alias"] = p.Alias
+		}
+		params = append(params, described)
 	}
 	return params
 }
@@ -110,8 +123,14 @@ func requestBody(cmd command.Command) object {
 	if cmd.Endpoint != nil {
 		return object{"description": "The payload, of any type.", "content": object{"*/*": object{}}}
 	}
-	if p, ok := cmd.BodyParam(); ok && p.Body == command.BodyOnly {
-		return object{"description": p.Doc, "required": p.Required, "content": object{"*/*": object{"schema": paramSchema(p)}}}
+	whole, takesBody := cmd.BodyParam()
+	if takesBody && whole.Body == command.BodyOnly {
+		return object{
+			"description": whole.Doc,
+			"required":    whole.Required,
+			"content":     object{"*/*": object{"schema": paramSchema(whole)}},
+			"x-parameter": whole.Name,
+		}
 	}
 	properties := object{}
 	for _, p := range cmd.Params {
@@ -120,10 +139,14 @@ func requestBody(cmd command.Command) object {
 		properties[p.Name] = schema
 	}
 	schema := object{"type": "object", "properties": properties}
-	return object{"content": object{
+	body := object{"content": object{
 		"application/json":                  object{"schema": schema},
 		"application/x-www-form-urlencoded": object{"schema": schema},
 	}}
+	if takesBody {
+		body["description"], body["x-parameter"] = whole.Doc, whole.Name
+	}
+	return body
 }
 
 func commandResponses(cmd command.Command) object {

@@ -30,8 +30,12 @@ func Settings() []Setting {
 	return all
 }
 
-// otherVariables are variables of the environment that are no settings.
-var otherVariables = []string{"SLUICE_CONFIG", "SLUICE_ADMIN_PASSWORD"}
+// otherVariables are variables of the environment that are no settings. Most are
+// those of the command-line client, which whoever starts a server may have set.
+var otherVariables = []string{
+	"SLUICE_CONFIG", "SLUICE_ADMIN_PASSWORD",
+	"SLUICE_URL", "SLUICE_USERNAME", "SLUICE_PASSWORD", "SLUICE_TOKEN", "SLUICE_PROFILE", "SLUICE_CLIENT_DIR",
+}
 
 // Load gives the settings: defaults, then the YAML file if there is one, then
 // the environment (as os.Environ gives it; an empty variable counts as unset),

@@ -5,15 +5,26 @@ import (
 	"sluice/command"
 )
 
+// Options are what the commands need.
+type Options struct {
+	Events    sluice.Events
+	Stored    sluice.StoredEvents
+	Log       sluice.EventLog
+	Journal   sluice.Journal
+	Namespace string
+	Draining  func() bool // the server stops: then none waits any longer
+}
+
 // Commands gives the commands about events and messages.
-func Commands(events sluice.Events, stored sluice.StoredEvents, journal sluice.Journal, namespace string) []command.Command {
+func Commands(o Options) []command.Command {
 	return []command.Command{
+		getCommand(o.Log, o.Draining),
 		listenCommand(),
-		receiveCommand(stored),
-		sendCommand(events, namespace),
-		replayCommand(events, journal),
+		receiveCommand(o.Stored),
+		sendCommand(o.Events, o.Namespace),
+		replayCommand(o.Events, o.Journal),
 		messageReceiveCommand(),
-		messageSendCommand(events, namespace),
+		messageSendCommand(o.Events, o.Namespace),
 	}
 }
 

@@ -46,7 +46,7 @@ type batchWriter struct {
 	last    uint64 // sequence of the newest message
 	failing int    // batches that failed in a row
 	observe func(messages int, took time.Duration)
-	durable atomic.Uint64 // sequence up to which all is on stable storage
+	synced  atomic.Uint64 // sequence up to which all is on stable storage
 
 	mu      sync.Mutex
 	busy    bool      // a batch is under way
@@ -77,6 +77,7 @@ func newBatchWriter(e *Engine, stream jetstream.Stream) (*batchWriter, error) {
 		acks:   make(chan *nats.Msg, 8),
 		last:   stream.CachedInfo().State.LastSeq,
 	}
+	w.synced.Store(w.last)
 	w.observe = func(int, time.Duration) {}
 	if e.opts.ObserveBatch != nil {
 		w.observe = e.opts.ObserveBatch(stream.CachedInfo().Config.Name)
@@ -221,16 +222,18 @@ func (w *batchWriter) commit(ctx context.Context, batch []*call) error {
 		return unavailable("engine-unavailable", "The engine did not take the event.").Because(err)
 	}
 	w.failing = 0
-	if w.blocks == nil {
-		return nil
+	if w.blocks != nil {
+		if err := w.blocks.sync(); err != nil {
+			w.engine.fail(fmt.Errorf("sync of a stream: %w", err))
+			return unavailable("engine-failed", "The event could not be made durable.").Because(err)
+		}
 	}
-	if err := w.blocks.sync(); err != nil {
-		w.engine.fail(fmt.Errorf("sync of a stream: %w", err))
-		return unavailable("engine-failed", "The event could not be made durable.").Because(err)
-	}
-	w.durable.Store(w.last)
+	w.synced.Store(w.last)
 	return nil
 }
+
+// durable implements streamWriter.
+func (w *batchWriter) durable() uint64 { return w.synced.Load() }
 
 // store publishes a batch and waits until the engine has written it.
 func (w *batchWriter) store(batch []*call) error {

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -38,3 +39,7 @@ func (w *clusterWriter) publish(ctx context.Context, msg *nats.Msg, id string) (
 	defer cancel()
 	return w.js.PublishMsg(ctx, msg, jetstream.WithMsgID(id), jetstream.WithExpectStream(w.stream))
 }
+
+// durable implements streamWriter: what an external engine shows, it has agreed
+// on.
+func (w *clusterWriter) durable() uint64 { return math.MaxUint64 }

@@ -24,7 +24,7 @@ func (s *Events) markEnd(ctx context.Context) error {
 	if !ours {
 		return nil
 	}
-	if last := w.durable.Load(); last > s.engine.queue.floorOf(endMark) {
+	if last := w.durable(); last > s.engine.queue.floorOf(endMark) {
 		return s.engine.queue.setFloor(ctx, endMark, &floor{last})
 	}
 	return nil

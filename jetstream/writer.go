@@ -13,6 +13,10 @@ type streamWriter interface {
 	// does not keep data, unless it fails. The id tells an attempt that is
 	// made again from another message.
 	write(ctx context.Context, subject, id string, data []byte) (sequence uint64, err error)
+
+	// durable gives the sequence up to which all messages are on stable
+	// storage. Those behind it can be read, and may still be lost.
+	durable() uint64
 }
 
 // startWriter gives the writer of a stream, as fits the engine.

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"sluice"
 	"sluice/iam"
@@ -66,4 +67,14 @@ func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, h
 	}
 	a.Tokens, a.Login = issuer, directory.Login
 	return a, issuer.Handler()
+}
+
+// openID gives where the issuer of access tokens describes itself: below the
+// server's own URL, whichever a caller reaches it by, or at an external provider.
+func (s *Server) openID() string {
+	const document = "/.well-known/openid-configuration"
+	if s.cfg.AuthIssuer != "" {
+		return strings.TrimSuffix(s.cfg.AuthIssuer, "/") + document
+	}
+	return "/auth/realms/" + s.cfg.Namespace + document
 }

@@ -34,6 +34,7 @@ type rooms struct {
 	secrets   *step.Secrets
 	runner    *pipeline.Runner
 	commands  command.Set
+	draining  func() bool // the server stops
 }
 
 // Commands lists every command of the service, for those who want to read about
@@ -72,7 +73,14 @@ func (r *rooms) join(cfg config.Config, baseURL string, opts Options) {
 	r.commands = command.NewSet(
 		r.directory.Note,
 		webhook.Commands(r.engine.Webhooks(), baseURL, r.receiver),
-		event.Commands(r.engine.Events(), r.engine.Events(), r.engine.Journal(), cfg.Namespace),
+		event.Commands(event.Options{
+			Events:    r.engine.Events(),
+			Stored:    r.engine.Events(),
+			Log:       r.engine.Events(),
+			Journal:   r.engine.Journal(),
+			Namespace: cfg.Namespace,
+			Draining:  r.draining,
+		}),
 		trace.Commands(r.engine.Journal(), r.engine.Events()),
 		pipeline.Commands(r.runner),
 		step.Commands(step.Options{Log: opts.Log, Secrets: r.secrets, HTTP: step.HTTPOptions{AllowNetworks: cfg.HTTPAllow, Propagate: r.propagate}}),
@@ -160,6 +168,7 @@ func (s *Server) furnish() error {
 		Tail:           s.engine.Journal(),
 		Version:        Version,
 		BaseURL:        s.baseURL,
+		OpenID:         s.openID(),
 		PublicURL:      publicURL,
 		TrustedProxies: s.cfg.TrustedProxies,
 		MaxInFlight:    s.cfg.MaxInFlight,

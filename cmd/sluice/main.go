@@ -1,4 +1,4 @@
-// Command sluice receives webhooks durably.
+// Command sluice receives webhooks durably, and is the client of servers that do.
 package main
 
 import (
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -16,23 +15,45 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := rootCommand().ExecuteContext(ctx)
+	t := newTerminal(stop)
+	cmd, err := rootCommand(t).ExecuteContextC(ctx)
+	switch {
+	case err == nil:
+		err = t.helpFailed
+	case !t.begun:
+		err = usage("%v; %s --help explains.", err, cmd.CommandPath())
+	}
 	stop()
 	if err != nil {
-		// One line, whatever it took to say it.
-		fmt.Fprintln(os.Stderr, "sluice:", strings.Join(strings.Fields(err.Error()), " "))
-		os.Exit(1)
+		fmt.Fprintln(os.Stderr, "sluice:", explain(err))
 	}
+	os.Exit(exitCode(err))
 }
 
-func rootCommand() *cobra.Command {
+func rootCommand(t *terminal) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "sluice",
-		Short:         "Receive webhooks durably",
+		Use:   "sluice",
+		Short: "Receive webhooks durably",
+		Long: "Receive webhooks durably.\n\n" +
+			"sluice serve runs the server; everything else talks to one. Log in with sluice login, or set\n" +
+			"SLUICE_URL with SLUICE_TOKEN, or with SLUICE_USERNAME and SLUICE_PASSWORD.",
 		Version:       serve.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand())
+	root.AddGroup(&cobra.Group{ID: "client", Title: "Talk to a server:"}, &cobra.Group{ID: "server", Title: "Be one:"})
+	server := serveCommand()
+	server.GroupID = "server"
+	root.AddCommand(server, exitCodesTopic(), versionCommand(t))
+	for _, cmd := range []*cobra.Command{
+		loginCommand(t), logoutCommand(t), profileCommand(t),
+		commandCommand(t), pipelineCommand(t),
+		callCommand(t), resultCommand(t),
+	} {
+		cmd.GroupID = "client"
+		t.addFlags(cmd)
+		root.AddCommand(cmd)
+	}
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
 	return root
 }

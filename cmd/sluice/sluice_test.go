@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // TestMain lets the test binary be the program itself: real processes, real
@@ -21,11 +23,11 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	testscript.Main(m, map[string]func(){"sluice": main})
 }
 
-// sluice prepares a run of the program, in a folder of its own.
-func sluice(t *testing.T, args ...string) *exec.Cmd {
+// program prepares a run of the program, in a folder of its own.
+func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -101,7 +103,7 @@ func (r *running) stop(t *testing.T, signal os.Signal) {
 }
 
 func TestServePrintsAPasswordOnce(t *testing.T) {
-	cmd := sluice(t, "serve", "--listen", "127.0.0.1:0")
+	cmd := program(t, "serve", "--listen", "127.0.0.1:0")
 	r := start(t, cmd)
 	password := regexp.MustCompile(`user admin has the password (\S+) `).FindStringSubmatch(strings.Join(r.lines, "\n"))
 	if password == nil {
@@ -113,7 +115,7 @@ func TestServePrintsAPasswordOnce(t *testing.T) {
 	}
 	r.stop(t, syscall.SIGTERM)
 
-	again := sluice(t, "serve", "--listen", "127.0.0.1:0")
+	again := program(t, "serve", "--listen", "127.0.0.1:0")
 	again.Dir = cmd.Dir
 	r = start(t, again)
 	if strings.Contains(strings.Join(r.lines, "\n"), "password") {
@@ -124,18 +126,18 @@ func TestServePrintsAPasswordOnce(t *testing.T) {
 
 func TestASecondServerOnTheSameFolderIsRefused(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	r := start(t, sluice(t, "serve", "--listen", "127.0.0.1:0", "--data", data))
-	wantRefusal(t, sluice(t, "serve", "--listen", "127.0.0.1:0", "--data", data), "is in use by another server")
+	r := start(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", data))
+	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", data), "is in use by another server")
 	r.stop(t, syscall.SIGTERM)
 }
 
 func TestBadSettingsStopTheStart(t *testing.T) {
-	wantRefusal(t, sluice(t, "serve", "--lisen", "x"), "unknown flag: --lisen")
-	wantRefusal(t, sluice(t, "serve", "--result-ttl", "soon"), `--result-ttl: "soon" is not a duration`)
-	wantRefusal(t, sluice(t, "serve", "--config", "missing.yaml"), "missing.yaml")
-	wantRefusal(t, sluice(t, "serve", "--listen", "127.0.0.1:0", "--tls-cert", "a.pem", "--tls-key", "b.pem"), "tls-cert and tls-key")
-	wantRefusal(t, sluice(t, "sarve"), `unknown command "sarve"`)
-	withEnv := sluice(t, "serve")
+	wantRefusal(t, program(t, "serve", "--lisen", "x"), "unknown flag: --lisen")
+	wantRefusal(t, program(t, "serve", "--result-ttl", "soon"), `--result-ttl: "soon" is not a duration`)
+	wantRefusal(t, program(t, "serve", "--config", "missing.yaml"), "missing.yaml")
+	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--tls-cert", "a.pem", "--tls-key", "b.pem"), "tls-cert and tls-key")
+	wantRefusal(t, program(t, "sarve"), `unknown command "sarve"`)
+	withEnv := program(t, "serve")
 	withEnv.Env = append(withEnv.Env, "SLUICE_LISEN=x")
 	wantRefusal(t, withEnv, "SLUICE_LISEN: there is no such setting")
 }
@@ -154,7 +156,7 @@ func wantRefusal(t *testing.T, cmd *exec.Cmd, want string) {
 }
 
 func TestPlainHTTPBeyondThisMachineIsWarnedOf(t *testing.T) {
-	r := start(t, sluice(t, "serve", "--listen", "0.0.0.0:0"))
+	r := start(t, program(t, "serve", "--listen", "0.0.0.0:0"))
 	defer r.stop(t, syscall.SIGTERM)
 	printed := strings.Join(r.lines, "\n")
 	if !strings.Contains(printed, "warning: serving plain HTTP") || !strings.Contains(printed, "http://localhost:") {
@@ -163,7 +165,7 @@ func TestPlainHTTPBeyondThisMachineIsWarnedOf(t *testing.T) {
 }
 
 func TestAKilledServerComesBackWithItsEvents(t *testing.T) {
-	cmd := sluice(t, "serve", "--listen", "127.0.0.1:0")
+	cmd := program(t, "serve", "--listen", "127.0.0.1:0")
 	cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=known")
 	r := start(t, cmd)
 	script := r.try("known") + ` > hook.json
@@ -179,7 +181,7 @@ curl -s -H "token: $token" -d hi ` + r.url + `/api/v3/command/webhook.receive | 
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	again := sluice(t, "serve", "--listen", "127.0.0.1:0")
+	again := program(t, "serve", "--listen", "127.0.0.1:0")
 	again.Dir = cmd.Dir
 	began := time.Now()
 	r = start(t, again)

@@ -24,7 +24,7 @@ func TestTheDocumentsWork(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := sluice(t, "serve", "--listen", "127.0.0.1:0")
+			cmd := program(t, "serve", "--listen", "127.0.0.1:0")
 			cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=tour", "SLUICE_RESULT_WAIT=2s") // a busy machine may need longer
 			r := start(t, cmd)
 			defer r.stop(t, syscall.SIGTERM)
@@ -50,7 +50,7 @@ func TestTheDocumentedProviderWorks(t *testing.T) {
 	if flags == nil {
 		t.Fatal("the document does not say how to start the server")
 	}
-	cmd := sluice(t, strings.Fields(flags[2]+":0 "+strings.ReplaceAll(flags[3], "\\\n", " "))...)
+	cmd := program(t, strings.Fields(flags[2]+":0 "+strings.ReplaceAll(flags[3], "\\\n", " "))...)
 	cmd.Env = append(cmd.Env, flags[1])
 	r := start(t, cmd)
 	defer r.stop(t, syscall.SIGTERM)

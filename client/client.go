@@ -1,0 +1,221 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// maxAnswer bounds what is read of an answer: a list of events may be long.
+const maxAnswer = 256 << 20
+
+// A Client calls one server.
+type Client struct {
+	url         string
+	credentials Credentials
+	http        *http.Client
+}
+
+// Credentials say who is calling.
+type Credentials interface {
+	// Authorization gives the value of the header. The server may just have
+	// refused one that was valid before: then refused is that one.
+	Authorization(ctx context.Context, refused string) (string, error)
+}
+
+// Fixed is a value of the header that never changes; "" sends none.
+type Fixed string
+
+// Authorization implements Credentials.
+func (f Fixed) Authorization(context.Context, string) (string, error) { return string(f), nil }
+
+// New gives a client of the server at a URL.
+func New(server string, credentials Credentials) (*Client, error) {
+	server, err := CleanURL(server)
+	if err != nil {
+		return nil, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	return &Client{url: server, credentials: credentials, http: &http.Client{
+		Transport: transport,
+		// Where an answer leads is for who asked to decide: no credentials
+		// go to another host by a redirect.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// CleanURL gives the URL of a server as it is stored and compared.
+func CleanURL(text string) (string, error) {
+	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(text), "/"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return "", usage("The URL of a server is http:// or https:// with a host, such as http://127.0.0.1:8080.")
+	}
+	u.Host = strings.ToLower(u.Host)
+	return u.String(), nil
+}
+
+// URL is where the server is.
+func (c *Client) URL() string { return c.url }
+
+// CloseIdle closes the connections that nothing uses.
+func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
+
+// A request is one call of the server.
+type request struct {
+	method  string
+	path    string // below the server's URL, with its query
+	body    []byte
+	header  http.Header
+	open    bool          // no credentials are sent
+	timeout time.Duration // 0: only that of the context
+}
+
+// An Answer is what the server answered with success.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// do makes a request. What the server refuses is an *sluice.Error.
+func (c *Client) do(ctx context.Context, r request) (Answer, error) {
+	if r.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.timeout)
+		defer cancel()
+	}
+	response, err := c.open(ctx, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return Answer{}, c.unreachable(ctx, err)
+	}
+	answer := Answer{response.StatusCode, response.Header, content}
+	if response.StatusCode >= http.StatusBadRequest {
+		return answer, refusal(answer)
+	}
+	return answer, nil
+}
+
+// open makes a request and leaves its body to be read. An access token that has
+// just ceased to be valid is replaced, and the request made again.
+func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
+	if r.open {
+		return c.send(ctx, r, "")
+	}
+	authorization, err := c.credentials.Authorization(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.send(ctx, r, authorization)
+	if err != nil || !refusedToken(response) {
+		return response, err
+	}
+	renewed, err := c.credentials.Authorization(ctx, authorization)
+	if err != nil {
+		response.Body.Close()
+		return nil, err
+	}
+	if renewed == authorization {
+		return response, nil
+	}
+	response.Body.Close()
+	return c.send(ctx, r, renewed)
+}
+
+// refusedToken tells whether the server did nothing since the access token is
+// not valid. A pipeline may answer 401 as well, after it has run.
+func refusedToken(response *http.Response) bool {
+	challenges := strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
+	return response.StatusCode == http.StatusUnauthorized && strings.Contains(challenges, `error="invalid_token"`)
+}
+
+func (c *Client) send(ctx context.Context, r request, authorization string) (*http.Response, error) {
+	var body io.Reader
+	if r.body != nil {
+		body = bytes.NewReader(r.body)
+	}
+	httpRequest, err := http.NewRequestWithContext(ctx, r.method, c.url+r.path, body)
+	if err != nil {
+		return nil, usage("This can't be sent: %v.", err)
+	}
+	httpRequest.Header.Set("User-Agent", "sluice")
+	for name, values := range r.header {
+		httpRequest.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if authorization != "" {
+		httpRequest.Header.Set("Authorization", authorization)
+	}
+	response, err := c.http.Do(httpRequest)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	return response, nil
+}
+
+// unreachable is the error for a server that does not answer.
+func (c *Client) unreachable(ctx context.Context, cause error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err()
+	}
+	reason := "does not answer"
+	var op *net.OpError
+	var lookup *net.DNSError
+	switch {
+	case errors.As(cause, &lookup):
+		reason = "has a name that is not known"
+	case errors.As(cause, &op) && op.Op == "dial":
+		reason = "can't be reached"
+	case strings.Contains(cause.Error(), "tls:"), strings.Contains(cause.Error(), "x509:"):
+		reason = fmt.Sprintf("has no certificate that is trusted here (%v)", rootOf(cause))
+	case strings.Contains(cause.Error(), "server gave HTTP response to HTTPS"):
+		reason = "speaks http, not https"
+	}
+	return sluice.Errorf(sluice.Unavailable, "server-unreachable", "The server %s %s; check the URL, and that it runs.", c.url, reason).Because(cause)
+}
+
+func rootOf(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+// usage is the error for what can't be meant.
+func usage(format string, args ...any) *sluice.Error {
+	return sluice.Errorf(sluice.Invalid, "usage", format, args...)
+}
+
+// Password gives the header of a username and a password.
+func Password(username, password string) Fixed {
+	return Fixed("Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+password)))
+}
+
+// Token gives the header of a token: one that says by itself what it is, as in
+// Refresh <token>; else one of three parts is an access token, and any other a
+// refresh token.
+func Token(token string) Fixed {
+	switch {
+	case strings.Contains(token, " "):
+		return Fixed(token)
+	case strings.Count(token, ".") == 2:
+		return Fixed("Bearer " + token)
+	}
+	return Fixed("Refresh " + token)
+}

@@ -1,0 +1,73 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"sluice"
+)
+
+// writeDurably writes a file that only its owner can read, and that is there as
+// a whole or as it was before, whatever happens.
+func writeDurably(name string, content []byte) error {
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	draft, err := os.CreateTemp(dir, ".draft-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = draft.Write(content)
+	if err == nil {
+		err = draft.Sync()
+	}
+	if closeErr := draft.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(draft.Name(), name)
+	}
+	if err != nil {
+		_ = os.Remove(draft.Name()) // the first error says more
+		return err
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Sync()
+}
+
+// lock keeps other clients of the same person out until unlock is called. The
+// lock of a client that has died is free.
+func lock(ctx context.Context, name string) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, storage(err)
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, storage(err)
+	}
+	const look = 20 * time.Millisecond
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { _ = file.Close() }, nil // which frees the lock
+		}
+		select {
+		case <-ctx.Done():
+			_ = file.Close()
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return nil, sluice.Errorf(sluice.Unavailable, "profile-locked", "Another sluice has been renewing the login for too long; end it, or try again.")
+			}
+			return nil, ctx.Err()
+		case <-time.After(look):
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// A Login is a server, with the tokens that a person has there.
+type Login struct {
+	URL          string    `json:"url"`
+	Username     string    `json:"username"`
+	Issuer       string    `json:"issuer"` // path of the issuer of tokens at the server
+	RefreshToken string    `json:"refreshToken"`
+	AccessToken  string    `json:"accessToken"`
+	Expires      time.Time `json:"expires"` // of the access token
+}
+
+// take enters new tokens. The time of asking counts: how long the answer took to
+// arrive is not known.
+func (l *Login) take(t tokens, asked time.Time) {
+	l.AccessToken, l.RefreshToken = t.Access, t.Refresh
+	l.Expires = asked.Add(time.Duration(t.ExpiresIn) * time.Second).UTC()
+}
+
+// fresh tells whether the access token is good for another call.
+func (l *Login) fresh(now time.Time) bool {
+	const margin = 5 * time.Second
+	return l.AccessToken != "" && l.Expires.Sub(now) > margin
+}
+
+// DefaultProfile is the profile that a first login makes.
+const DefaultProfile = "default"
+
+// Profiles is a folder with the logins of a person, each under a name. It is
+// readable for nobody else.
+type Profiles struct {
+	dir string
+}
+
+// OpenProfiles gives the profiles in a folder, which need not exist yet.
+func OpenProfiles(dir string) *Profiles { return &Profiles{dir} }
+
+var validProfile = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+func checkProfile(name string) error {
+	if validProfile.MatchString(name) {
+		return nil
+	}
+	return usage("The name of a profile is 1 to 64 letters, digits, dots, _ and -.")
+}
+
+func (p *Profiles) file(name string) string {
+	return filepath.Join(p.dir, "profiles", name+".json")
+}
+
+// Load gives the login of a profile, NotFound if there is none.
+func (p *Profiles) Load(name string) (Login, error) {
+	if err := checkProfile(name); err != nil {
+		return Login{}, err
+	}
+	content, err := os.ReadFile(p.file(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Login{}, sluice.Errorf(sluice.NotFound, "profile-unknown", "There is no profile %s; sluice login --profile %s makes it, sluice profile lists those there are.", name, name)
+	}
+	if err != nil {
+		return Login{}, storage(err)
+	}
+	var login Login
+	if err := json.Unmarshal(content, &login); err != nil {
+		return Login{}, sluice.Errorf(sluice.Internal, "profile-unreadable", "The profile %s can't be read; make it anew with sluice login --profile %s.", name, name).Because(err)
+	}
+	return login, nil
+}
+
+// Save stores the login of a profile, so that it survives a power cut, and makes
+// the profile the current one.
+func (p *Profiles) Save(ctx context.Context, name string, login Login) error {
+	if err := checkProfile(name); err != nil {
+		return err
+	}
+	unlock, err := lock(ctx, p.lockFile(name))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := p.store(name, login); err != nil {
+		return err
+	}
+	return p.Use(name)
+}
+
+func (p *Profiles) lockFile(name string) string { return p.file(name) + ".lock" }
+
+// store writes the login of a profile. Who calls it has the lock.
+func (p *Profiles) store(name string, login Login) error {
+	content, err := json.MarshalIndent(login, "", "  ") //nolint:gosec // the tokens are what is to be stored
+	if err != nil {
+		return err
+	}
+	return storage(writeDurably(p.file(name), append(content, '\n')))
+}
+
+// Delete forgets a profile, without a word to its server.
+func (p *Profiles) Delete(name string) error {
+	if _, err := p.Load(name); err != nil && sluice.AsError(err).Kind == sluice.NotFound {
+		return err
+	}
+	if err := os.Remove(p.file(name)); err != nil {
+		return storage(err)
+	}
+	if p.Current() == name {
+		return storage(writeDurably(filepath.Join(p.dir, "current"), []byte(DefaultProfile+"\n")))
+	}
+	return nil
+}
+
+// Names lists the profiles.
+func (p *Profiles) Names() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(p.dir, "profiles"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, storage(err)
+	}
+	names := []string{}
+	for _, entry := range entries {
+		if name, ok := strings.CutSuffix(entry.Name(), ".json"); ok && validProfile.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// Current gives the profile that counts where none is named.
+func (p *Profiles) Current() string {
+	content, err := os.ReadFile(filepath.Join(p.dir, "current"))
+	name := strings.TrimSpace(string(content))
+	if err != nil || !validProfile.MatchString(name) {
+		return DefaultProfile
+	}
+	return name
+}
+
+// Use makes a profile the current one.
+func (p *Profiles) Use(name string) error {
+	if _, err := p.Load(name); err != nil {
+		return err
+	}
+	return storage(writeDurably(filepath.Join(p.dir, "current"), []byte(name+"\n")))
+}
+
+// storage is the error for a folder of profiles that can't be used.
+func storage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the folder of profiles can't be used: %w", err)
+}

@@ -1,0 +1,81 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"sluice"
+)
+
+// renewal bounds how long new tokens may take, and how much of that is left
+// when the person does not want to wait any more: tokens that were given but
+// not stored would make the next use of the old ones look like a theft.
+const (
+	renewal      = 30 * time.Second
+	renewalGrace = 2 * time.Second
+)
+
+// A Session implements Credentials by the login of a profile. It renews the
+// access token when that has expired.
+type Session struct {
+	Profiles *Profiles
+	Profile  string
+}
+
+// Authorization implements Credentials.
+func (s *Session) Authorization(ctx context.Context, refused string) (string, error) {
+	login, err := s.Profiles.Load(s.Profile)
+	if err != nil {
+		return "", err
+	}
+	if !s.usable(login, refused) {
+		if login, err = s.renew(ctx, refused); err != nil {
+			return "", err
+		}
+	}
+	return bearer(login), nil
+}
+
+func bearer(login Login) string { return "Bearer " + login.AccessToken }
+
+func (s *Session) usable(login Login, refused string) bool {
+	return login.fresh(time.Now()) && bearer(login) != refused
+}
+
+// renew exchanges the refresh token for new tokens. Only one client does so at a
+// time; those behind it find its tokens.
+func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
+	turn, cancel := context.WithTimeout(ctx, renewal)
+	defer cancel()
+	unlock, err := lock(turn, s.Profiles.lockFile(s.Profile))
+	if err != nil {
+		return Login{}, err
+	}
+	defer unlock()
+	login, err := s.Profiles.Load(s.Profile)
+	if err != nil || s.usable(login, refused) {
+		return login, err
+	}
+	c, err := New(login.URL, Fixed(""))
+	if err != nil {
+		return Login{}, err
+	}
+	defer c.CloseIdle()
+	ctx, stop := unhurried(ctx)
+	defer stop()
+	renewed, err := c.refresh(ctx, login)
+	if err != nil {
+		if e := sluice.AsError(err); e.Kind == sluice.Unauthenticated {
+			e.Code, e.Message = "login-ended", "The login at "+login.URL+" has ended."
+		}
+		return Login{}, err
+	}
+	return renewed, s.Profiles.store(s.Profile, renewed)
+}
+
+// unhurried gives a context that outlives ctx a little.
+func unhurried(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewal)
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(renewalGrace, cancel) })
+	return longer, func() { stop(); cancel() }
+}

@@ -1,0 +1,82 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// clientID is what the command line is known as at the issuer of tokens.
+const clientID = "sluice"
+
+// tokens are what the issuer gives.
+type tokens struct {
+	Access    string `json:"access_token"`
+	Refresh   string `json:"refresh_token"`
+	ExpiresIn int    `json:"expires_in"`
+}
+
+// Login logs a person in with a password, which is kept nowhere.
+func (c *Client) Login(ctx context.Context, username, password string) (Login, error) {
+	described, err := c.Describe(ctx)
+	if err != nil {
+		return Login{}, err
+	}
+	switch {
+	case described.issuer == "":
+		return Login{}, sluice.Errorf(sluice.Unauthenticated, "no-issuer", "The server gives no tokens; set SLUICE_USERNAME and SLUICE_PASSWORD instead of logging in.")
+	case !strings.HasPrefix(described.issuer, "/"):
+		return Login{}, sluice.Errorf(sluice.Unauthenticated, "external-users", "The server's users are those of %s: get a token there and set SLUICE_TOKEN.", described.issuer)
+	}
+	asked := time.Now()
+	form := url.Values{"grant_type": {"password"}, "username": {username}, "password": {password}}
+	got, err := c.token(ctx, described.issuer, "token", form)
+	if err != nil {
+		return Login{}, err
+	}
+	login := Login{URL: c.url, Username: username, Issuer: described.issuer}
+	login.take(got, asked)
+	return login, nil
+}
+
+// refresh exchanges a refresh token, which is of no use from then on.
+func (c *Client) refresh(ctx context.Context, login Login) (Login, error) {
+	asked := time.Now()
+	got, err := c.token(ctx, login.Issuer, "token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {login.RefreshToken}})
+	if err != nil {
+		return login, err
+	}
+	login.take(got, asked)
+	return login, nil
+}
+
+// Logout ends a login at the server.
+func (c *Client) Logout(ctx context.Context, login Login) error {
+	_, err := c.token(ctx, login.Issuer, "revoke", url.Values{"token": {login.RefreshToken}})
+	return err
+}
+
+// token asks one of the issuer's endpoints.
+func (c *Client) token(ctx context.Context, issuer, endpoint string, form url.Values) (tokens, error) {
+	form.Set("client_id", clientID)
+	answer, err := c.do(ctx, request{
+		method: http.MethodPost,
+		path:   issuer + "/protocol/openid-connect/" + endpoint,
+		body:   []byte(form.Encode()),
+		header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+		open:   true,
+	})
+	if err != nil || endpoint != "token" {
+		return tokens{}, err
+	}
+	var got tokens
+	if err := json.Unmarshal(answer.Body, &got); err != nil || got.Access == "" || got.Refresh == "" {
+		return tokens{}, sluice.Errorf(sluice.Internal, "token-malformed", "The server gave no tokens; is there a sluice at this URL?").Because(err)
+	}
+	return got, nil
+}

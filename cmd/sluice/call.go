@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/client"
+)
+
+// A testCall is a call of a webhook as flags describe it.
+type testCall struct {
+	body        string
+	contentType string
+	files       []string
+	headers     []string
+	wait        wait
+}
+
+func callCommand(t *terminal) *cobra.Command {
+	var call testCall
+	cmd := &cobra.Command{
+		Use:   "call EVENTKEY|TOKEN",
+		Short: "Call a webhook, as an outside system would",
+		Long: "Call a webhook, as an outside system would. By its event key the token is looked up, which needs\n" +
+			"a login that may see tokens; by its token none is needed.",
+		Example:           "  echo '{\"name\":\"Ada\"}' | sluice call webhook.lead.created --body - --wait",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: t.completeNames("webhook.get", "eventKey", noFiles),
+		RunE:              func(cmd *cobra.Command, args []string) error { return t.call(cmd.Context(), args[0], call) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&call.body, "body", "", "file with the payload; - is standard input")
+	flags.StringVar(&call.contentType, "content-type", "", "type of the payload (default: by the file's ending, or by its look)")
+	flags.StringArrayVar(&call.files, "file", nil, "file to upload; may be repeated")
+	flags.StringArrayVar(&call.headers, "header", nil, "further header as name: value; may be repeated")
+	call.wait.addFlags(cmd)
+	return cmd
+}
+
+var isToken = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+func (t *terminal) call(ctx context.Context, name string, call testCall) error {
+	header, err := headersOf(call.headers)
+	if err != nil {
+		return err
+	}
+	body, err := t.payload(call)
+	if err != nil {
+		return err
+	}
+	c, err := t.connect()
+	if err != nil {
+		return err
+	}
+	token := name
+	if !isToken.MatchString(name) {
+		if token, err = c.Token(ctx, name); err != nil {
+			return err
+		}
+	}
+	result, err := c.Call(ctx, token, header, body)
+	if err != nil {
+		return err
+	}
+	if call.wait.wanted && result.Status == sluice.StatusProcessing {
+		return t.awaitResult(ctx, c, result.CorrelationID, call.wait)
+	}
+	return t.showResult(result)
+}
+
+func headersOf(lines []string) (http.Header, error) {
+	header := http.Header{}
+	for _, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok || strings.TrimSpace(name) == "" {
+			return nil, usage("%q is not of the form name: value.", line)
+		}
+		header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	return header, nil
+}
+
+// payload gives the body of a call, nil if it has none.
+func (t *terminal) payload(call testCall) (*client.Body, error) {
+	switch {
+	case len(call.files) > 0 && call.body != "":
+		return nil, usage("--body and --file exclude each other; give one of them.")
+	case len(call.files) > 0:
+		return t.upload(call.files)
+	}
+	if call.body == "" {
+		return nil, nil
+	}
+	content, err := t.read(call.body)
+	if err != nil {
+		return nil, err
+	}
+	return &client.Body{Content: content, ContentType: firstOf(call.contentType, typeOf(call.body, content))}, nil
+}
+
+// typeOf gives the media type of a file.
+func typeOf(name string, content []byte) string {
+	if known := mime.TypeByExtension(filepath.Ext(name)); known != "" {
+		return known
+	}
+	switch {
+	case json.Valid(content):
+		return "application/json"
+	case utf8.Valid(content):
+		return "text/plain; charset=utf-8"
+	}
+	return "application/octet-stream"
+}
+
+func (t *terminal) upload(files []string) (*client.Body, error) {
+	var content bytes.Buffer
+	form := multipart.NewWriter(&content)
+	for _, name := range files {
+		file, err := t.read(name)
+		if err != nil {
+			return nil, err
+		}
+		header := textproto.MIMEHeader{}
+		header.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": filepath.Base(name)}))
+		header.Set("Content-Type", typeOf(name, file))
+		part, err := form.CreatePart(header)
+		if err == nil {
+			_, err = io.Copy(part, bytes.NewReader(file))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	err := form.Close()
+	return &client.Body{Content: content.Bytes(), ContentType: form.FormDataContentType()}, err
+}

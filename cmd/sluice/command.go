@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"sluice/client"
+)
+
+func commandCommand(t *terminal) *cobra.Command {
+	var body, contentType string
+	cmd := &cobra.Command{
+		Use:   "command [NAME [key=value]...]",
+		Short: "Call a command of the server, or list those it has",
+		Long: "Call a command of the server. Without a name the server's commands are listed;\n" +
+			"sluice command NAME --help explains one.\n\n" +
+			"A parameter is given as key=value. key=@file takes the value from a file, key=@- from standard\n" +
+			"input; key=@@x is a value that begins with @.",
+		Example: "  sluice command webhook.put eventKey=webhook.lead.created payloadType=raw\n" +
+			"  sluice command pipeline.put name=leads --body leads.yaml",
+		ValidArgsFunction: t.completeCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := t.connect()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return t.listCommands(cmd.Context(), c)
+			}
+			params, err := t.pairs(args[1:])
+			if err != nil {
+				return err
+			}
+			var carried *client.Body
+			if cmd.Flags().Changed("body") {
+				content, err := t.read(body)
+				if err != nil {
+					return err
+				}
+				carried = &client.Body{Content: content, ContentType: contentType}
+			}
+			return t.callCommand(cmd.Context(), c, args[0], params, carried)
+		},
+	}
+	cmd.Flags().StringVar(&body, "body", "", "file with the body of the call; - is standard input")
+	cmd.Flags().StringVar(&contentType, "content-type", "", "type of the body (default: the server looks)")
+	general := cmd.HelpFunc()
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		if names := cmd.Flags().Args(); len(names) > 0 && cmd.Name() == "command" {
+			t.helpFailed = t.explainCommand(cmd.Context(), cmd.OutOrStdout(), names[0])
+			return
+		}
+		general(cmd, args)
+	})
+	return cmd
+}
+
+func (t *terminal) callCommand(ctx context.Context, c *client.Client, name string, params url.Values, body *client.Body) error {
+	answer, err := c.Command(ctx, name, params, body)
+	if err != nil {
+		return err
+	}
+	if err := t.show(answer.Body); err != nil {
+		return err
+	}
+	if next := nextPage(answer); next != "" {
+		fmt.Fprintf(t.err, "There is more: add after=%s\n", printable(next))
+	}
+	return nil
+}
+
+// nextPage gives the cursor of the page behind an answer, if there is one.
+func nextPage(answer client.Answer) string {
+	if link := answer.Header.Get("Link"); strings.Contains(link, `rel="next"`) {
+		target, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+		if u, err := url.Parse(target); err == nil {
+			return u.Query().Get("after")
+		}
+	}
+	root, err := parseJSON(answer.Body)
+	if err != nil || fieldOf(root, "items") == nil || fieldOf(root, "next") == nil {
+		return ""
+	}
+	return fieldOf(root, "next").Value
+}
+
+func (t *terminal) listCommands(ctx context.Context, c *client.Client) error {
+	described, err := c.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	return t.showValue(described.Commands, "name", "summary")
+}
+
+// explainCommand writes the help of one of the server's commands.
+func (t *terminal) explainCommand(ctx context.Context, w io.Writer, name string) error {
+	c, err := t.connect()
+	if err != nil {
+		return err
+	}
+	described, err := c.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	cmd, err := described.Find(name)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s\n\nUsage:\n  sluice command %s", printable(cmd.Summary), printable(name))
+	for _, p := range cmd.Params {
+		if p.Required {
+			fmt.Fprintf(w, " %s=…", p.Name)
+		}
+	}
+	if len(cmd.Params) > 0 {
+		fmt.Fprint(w, " [key=value]…")
+	}
+	if cmd.Body != "" {
+		fmt.Fprint(w, " [--body FILE]")
+	}
+	fmt.Fprintln(w)
+	if len(cmd.Params) > 0 {
+		fmt.Fprint(w, "\nParameters:\n")
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, p := range cmd.Params {
+			fmt.Fprintf(table, "  %s\t%s\t%s\n", p.Name, takes(p), printable(p.Doc))
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+	}
+	if cmd.Body != "" {
+		fmt.Fprintf(w, "\nBody:\n  %s\n", printable(cmd.Body))
+	}
+	return nil
+}
+
+// takes says in a few words which values a parameter takes.
+func takes(p client.Param) string {
+	kind := firstOf(strings.Join(p.Enum, "|"), p.Type, "any")
+	if p.Required {
+		kind += ", required"
+	}
+	if p.Alias != "" {
+		kind += ", also " + p.Alias
+	}
+	return kind
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sluice/client"
+)
+
+// completionTime bounds how long someone who pressed a key waits for the server.
+const completionTime = time.Second
+
+const noFiles = cobra.ShellCompDirectiveNoFileComp
+
+// complete says what a flag of a command may be.
+func complete(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
+		panic(err) // there is no such flag: a mistake in the program
+	}
+}
+
+// asking gives a client for a completion. A failure completes nothing.
+func (t *terminal) asking(cmd *cobra.Command) (context.Context, context.CancelFunc, *client.Client) {
+	parent := cmd.Context()
+	if parent == nil {
+		parent = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(parent, completionTime)
+	c, err := t.connect()
+	if err != nil {
+		c = nil
+	}
+	return ctx, cancel, c
+}
+
+// completeCommand completes the names of commands, their parameters, and values
+// where there is a choice.
+func (t *terminal) completeCommand(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	ctx, cancel, c := t.asking(cmd)
+	defer cancel()
+	if c == nil {
+		return nil, noFiles
+	}
+	described, err := c.Describe(ctx)
+	if err != nil {
+		return nil, noFiles
+	}
+	if len(args) == 0 {
+		var names []cobra.Completion
+		for _, known := range described.Commands {
+			names = append(names, cobra.CompletionWithDesc(known.Name, known.Summary))
+		}
+		return names, noFiles
+	}
+	known, err := described.Find(args[0])
+	if err != nil {
+		return nil, noFiles
+	}
+	return completeParameter(known, args[1:], word)
+}
+
+func completeParameter(known client.Command, given []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	name, value, hasValue := strings.Cut(word, "=")
+	if strings.HasPrefix(value, "@") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var found []cobra.Completion
+	for _, p := range known.Params {
+		switch {
+		case hasValue && p.Name == name:
+			for _, choice := range p.Enum {
+				found = append(found, name+"="+choice)
+			}
+		case !hasValue && !isGiven(given, p.Name):
+			found = append(found, cobra.CompletionWithDesc(p.Name+"=", p.Doc))
+		}
+	}
+	if hasValue {
+		return found, noFiles
+	}
+	return found, noFiles | cobra.ShellCompDirectiveNoSpace
+}
+
+func isGiven(given []string, name string) bool {
+	for _, arg := range given {
+		if strings.HasPrefix(arg, name+"=") {
+			return true
+		}
+	}
+	return false
+}
+
+// completeNames gives a completion by a field of what a command lists.
+func (t *terminal) completeNames(command, field string, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ctx, cancel, c := t.asking(cmd)
+		defer cancel()
+		if c == nil {
+			return nil, otherwise
+		}
+		answer, err := c.Command(ctx, command, url.Values{"limit": {"1000"}}, nil)
+		if err != nil {
+			return nil, otherwise
+		}
+		var items []map[string]any
+		if err := json.Unmarshal(answer.Body, &items); err != nil {
+			return nil, otherwise
+		}
+		var names []cobra.Completion
+		for _, item := range items {
+			if name, ok := item[field].(string); ok {
+				names = append(names, name)
+			}
+		}
+		return names, otherwise
+	}
+}
+
+func (t *terminal) completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	profiles, err := t.profiles()
+	if err != nil {
+		return nil, noFiles
+	}
+	names, err := profiles.Names()
+	if err != nil {
+		return nil, noFiles
+	}
+	return names, noFiles
+}

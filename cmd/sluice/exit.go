@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+)
+
+// Exit codes. Scripts rely on them: they keep their meaning.
+const (
+	exitOther        = 1
+	exitUsage        = 2
+	exitLogin        = 3
+	exitForbidden    = 4
+	exitNotFound     = 5
+	exitUnavailable  = 6
+	exitConflict     = 7
+	exitThrottled    = 8
+	exitFailed       = 9
+	exitTimeout      = 10
+	exitInterrupted  = 130
+	hintLogin        = "Log in with sluice login."
+	exitCodesSummary = `Exit codes:
+
+    0  all is well
+    1  another failure
+    2  the command line or a parameter is wrong
+    3  not logged in, or wrong credentials
+    4  not allowed
+    5  not found, or no longer there
+    6  the server can't be reached, or is not ready
+    7  it clashes with what is stored
+    8  too many requests; try again later
+    9  a pipeline has mistakes, failed, or failed its tests
+   10  the time to wait was over
+  130  interrupted
+`
+)
+
+// exitOf is the one place that maps kinds of failure to exit codes.
+var exitOf = map[sluice.Kind]int{
+	sluice.Internal:         exitOther,
+	sluice.Invalid:          exitUsage,
+	sluice.Unauthenticated:  exitLogin,
+	sluice.Forbidden:        exitForbidden,
+	sluice.NotFound:         exitNotFound,
+	sluice.MethodNotAllowed: exitUsage,
+	sluice.Timeout:          exitUnavailable,
+	sluice.Conflict:         exitConflict,
+	sluice.Gone:             exitNotFound,
+	sluice.TooLarge:         exitUsage,
+	sluice.Unsupported:      exitUsage,
+	sluice.Throttled:        exitThrottled,
+	sluice.Unavailable:      exitUnavailable,
+}
+
+// A failure is an error with an exit code of its own.
+type failure struct {
+	code    int
+	message string
+}
+
+// Error implements error.
+func (f *failure) Error() string { return f.message }
+
+// usage is the error for a command line that can't be meant.
+func usage(format string, args ...any) error {
+	return &failure{exitUsage, fmt.Sprintf(format, args...)}
+}
+
+// exitCode gives the code that the program ends with.
+func exitCode(err error) int {
+	own, isOwn := errors.AsType[*failure](err)
+	e, isError := errors.AsType[*sluice.Error](err)
+	switch {
+	case err == nil:
+		return 0
+	case isOwn:
+		return own.code
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, context.DeadlineExceeded):
+		return exitTimeout
+	case isError && (e.Place.Line > 0 || e.Place.Step != ""):
+		return exitFailed
+	case isError:
+		return exitOf[e.Kind]
+	}
+	return exitOther
+}
+
+// explain gives an error as one line that says what to do next.
+func explain(err error) string {
+	text := err.Error()
+	e, ok := errors.AsType[*sluice.Error](err)
+	switch {
+	case ok:
+		text = withHint(e)
+	case errors.Is(err, context.Canceled):
+		text = "interrupted"
+	case errors.Is(err, context.DeadlineExceeded):
+		text = "The time to wait is over; try again with a longer --timeout."
+	}
+	return printable(strings.Join(strings.Fields(text), " "))
+}
+
+func withHint(e *sluice.Error) string {
+	text := e.Message
+	switch {
+	case e.Code == "invalid_grant":
+		text += " Check both and try again."
+	case e.Kind == sluice.Unauthenticated && !strings.Contains(text, "Log in") && !strings.Contains(text, "SLUICE_"):
+		text += " " + hintLogin
+	case e.Kind == sluice.Throttled && e.RetryAfter > 0:
+		text += fmt.Sprintf(" Try again in %s.", e.RetryAfter)
+	}
+	if e.TraceID != "" {
+		text += " (trace id " + e.TraceID + ")"
+	}
+	return text
+}
+
+// exitCodesTopic is a page of the help.
+func exitCodesTopic() *cobra.Command {
+	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: strings.TrimSpace(exitCodesSummary)}
+}
+
+// failures joins what went wrong with several things into one error with the
+// code of the first.
+func failures(errs []error) error {
+	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	}
+	return &failure{exitCode(errs[0]), fmt.Sprintf("%s (and %d more)", explain(errs[0]), len(errs)-1)}
+}

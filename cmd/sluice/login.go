@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/client"
+)
+
+func loginCommand(t *terminal) *cobra.Command {
+	var username string
+	cmd := &cobra.Command{
+		Use:   "login",
+		Short: "Log in at a server",
+		Long: "Log in at a server and store the login as a profile, which becomes the current one. What is\n" +
+			"stored is a refresh token, never the password. What is not given by flags or by SLUICE_URL,\n" +
+			"SLUICE_USERNAME and SLUICE_PASSWORD is asked for.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return t.login(cmd.Context(), username) },
+	}
+	cmd.Flags().StringVar(&username, "username", "", "username (SLUICE_USERNAME)")
+	return cmd
+}
+
+// stored is what is told of a profile.
+type stored struct {
+	Profile  string `json:"profile"`
+	URL      string `json:"url"`
+	Username string `json:"username"`
+	Current  bool   `json:"current"`
+}
+
+func (t *terminal) login(ctx context.Context, username string) error {
+	profiles, err := t.profiles()
+	if err != nil {
+		return err
+	}
+	name := t.profileName(profiles)
+	before, err := profiles.Load(name)
+	if err != nil && sluice.AsError(err).Kind == sluice.Invalid {
+		return err // of the name
+	}
+	server, err := t.given(ctx, "Server", firstOf(t.url, env("SLUICE_URL")), firstOf(before.URL, defaultURL))
+	if err != nil {
+		return err
+	}
+	c, err := client.New(server, client.Fixed(""))
+	if err != nil {
+		return err
+	}
+	t.warnOfPlainHTTP(c.URL())
+	if username, err = t.given(ctx, "Username", firstOf(username, env("SLUICE_USERNAME")), before.Username); err != nil {
+		return err
+	}
+	password := env("SLUICE_PASSWORD")
+	if password == "" {
+		if !isTerminal(t.in) {
+			return usage("This is not a terminal to ask for a password on; set SLUICE_PASSWORD.")
+		}
+		if password, err = t.askSecret(ctx, "Password: "); err != nil {
+			return err
+		}
+	}
+	login, err := c.Login(ctx, username, password)
+	if err != nil {
+		return err
+	}
+	if err := profiles.Save(ctx, name, login); err != nil {
+		return err
+	}
+	if before.RefreshToken != "" {
+		t.end(ctx, before)
+	}
+	return t.report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (profile %s).", login.URL, login.Username, name)
+}
+
+// given gives what was given, or asks for it.
+func (t *terminal) given(ctx context.Context, what, given, fallback string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	if !isTerminal(t.in) {
+		if what == "Server" {
+			return fallback, nil
+		}
+		return "", usage("This is not a terminal to ask for a %s on; give --%s.", strings.ToLower(what), strings.ToLower(what))
+	}
+	question := what + ": "
+	if fallback != "" {
+		question = fmt.Sprintf("%s [%s]: ", what, fallback)
+	}
+	answer, err := t.ask(ctx, question)
+	return firstOf(answer, fallback), err
+}
+
+// end ends a login that was replaced. If that fails, it ends by its age.
+func (t *terminal) end(ctx context.Context, login client.Login) {
+	c, err := client.New(login.URL, client.Fixed(""))
+	if err != nil {
+		return
+	}
+	_ = c.Logout(ctx, login)
+}
+
+func (t *terminal) warnOfPlainHTTP(server string) {
+	u, err := url.Parse(server)
+	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {
+		return
+	}
+	if ip := net.ParseIP(u.Hostname()); ip != nil && ip.IsLoopback() {
+		return
+	}
+	fmt.Fprintln(t.err, "warning: plain HTTP: the password can be read on the way; use https where the server has it")
+}
+
+func logoutCommand(t *terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:   "logout",
+		Short: "End a login, here and at the server",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			profiles, err := t.profiles()
+			if err != nil {
+				return err
+			}
+			name := t.profileName(profiles)
+			login, err := profiles.Load(name)
+			if err != nil {
+				return err
+			}
+			c, err := client.New(login.URL, client.Fixed(""))
+			if err != nil {
+				return err
+			}
+			if err := c.Logout(cmd.Context(), login); err != nil {
+				e := sluice.AsError(err)
+				return sluice.Errorf(e.Kind, e.Code, "%s The login is still stored; sluice profile delete %s forgets it without telling the server.", e.Message, name)
+			}
+			if err := profiles.Delete(name); err != nil {
+				return err
+			}
+			return t.report(stored{name, login.URL, login.Username, false}, "Logged out at %s (profile %s).", login.URL, name)
+		},
+	}
+}

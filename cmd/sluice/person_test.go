@@ -1,0 +1,212 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// A person runs the program at a terminal.
+type person struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	pty  *os.File // what they see and type
+	tty  *os.File // what the program has; kept open to look at it afterwards
+	mu   sync.Mutex
+	seen string
+	more chan struct{} // something was seen
+}
+
+// atTerminal runs the program at a terminal, against a server.
+func atTerminal(t *testing.T, url, dir string, environ []string, args ...string) *person {
+	t.Helper()
+	p := &person{t: t, cmd: program(t, args...), more: make(chan struct{}, 1)}
+	var err error
+	if p.pty, p.tty, err = pty.Open(); err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Env = append(append(p.cmd.Env, "SLUICE_URL="+url, "SLUICE_CLIENT_DIR="+dir, "TERM=xterm", "NO_COLOR="), environ...)
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = p.tty, p.tty, p.tty
+	p.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go p.watch()
+	t.Cleanup(func() {
+		if p.cmd.ProcessState == nil {
+			_ = p.cmd.Process.Kill()
+			_ = p.cmd.Wait()
+		}
+		_ = p.tty.Close()
+		_ = p.pty.Close()
+	})
+	return p
+}
+
+func (p *person) watch() {
+	buffer := make([]byte, 4096)
+	for {
+		n, err := p.pty.Read(buffer)
+		p.mu.Lock()
+		p.seen += string(buffer[:n])
+		p.mu.Unlock()
+		select {
+		case p.more <- struct{}{}:
+		default:
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *person) screen() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.seen
+}
+
+// sees waits until a text is on the screen.
+func (p *person) sees(text string) {
+	p.t.Helper()
+	late := time.After(20 * time.Second)
+	for !strings.Contains(p.screen(), text) {
+		select {
+		case <-p.more:
+		case <-late:
+			p.t.Fatalf("%q does not appear:\n%s", text, p.screen())
+		}
+	}
+}
+
+func (p *person) types(text string) {
+	p.t.Helper()
+	if _, err := p.pty.WriteString(text); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// ends waits for the end of the program and wants its exit code.
+func (p *person) ends(code int) {
+	p.t.Helper()
+	_ = p.cmd.Wait()
+	if got := p.cmd.ProcessState.ExitCode(); got != code {
+		p.t.Errorf("%v ended with %d, want %d:\n%s", p.cmd.Args[1:], got, code, p.screen())
+	}
+}
+
+// echoes tells whether the terminal shows what is typed.
+func (p *person) echoes() bool {
+	p.t.Helper()
+	settings, err := unix.IoctlGetTermios(int(p.tty.Fd()), unix.TCGETS)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return settings.Lflag&unix.ECHO != 0
+}
+
+// isUnseen waits until what is typed is not shown.
+func (p *person) isUnseen() {
+	p.t.Helper()
+	pace := time.NewTicker(time.Millisecond)
+	defer pace.Stop()
+	late := time.After(20 * time.Second)
+	for p.echoes() {
+		select {
+		case <-pace.C:
+		case <-late:
+			p.t.Fatal("the terminal goes on showing what is typed")
+		}
+	}
+}
+
+const (
+	controlC = "\x03"
+	seen     = "webhook.seen"
+)
+
+func TestAPersonAtATerminal(t *testing.T) {
+	server := program(t, "serve", "--listen", "127.0.0.1:0", "--result-wait", "0s")
+	server.Env = append(server.Env, "SLUICE_ADMIN_PASSWORD=tour")
+	r := start(t, server)
+	dir := t.TempDir()
+
+	t.Run("logs in without showing the password", func(t *testing.T) {
+		p := atTerminal(t, "", dir, nil, "login", "--url", r.url)
+		p.sees("Username: ")
+		p.types("admin\n")
+		p.sees("Password: ")
+		p.isUnseen()
+		p.types("tour\n")
+		p.sees("Logged in at " + r.url + " as admin (profile default).")
+		p.ends(0)
+		if strings.Contains(p.screen(), "tour") {
+			t.Errorf("the password was shown:\n%s", p.screen())
+		}
+	})
+
+	t.Run("gives up at the password", func(t *testing.T) {
+		p := atTerminal(t, r.url, dir, nil, "login", "--username", "admin")
+		p.sees("Password: ")
+		p.isUnseen()
+		p.types(controlC)
+		p.ends(130)
+		if !p.echoes() {
+			t.Error("the terminal was left without an echo")
+		}
+	})
+
+	t.Run("sees tables and colours", func(t *testing.T) {
+		p := atTerminal(t, "", dir, nil, "command", "webhook.put", "eventKey="+seen)
+		p.sees("eventKey          " + seen)
+		p.ends(0)
+		p = atTerminal(t, "", dir, nil, "command", "webhook.get")
+		p.sees("\x1b[1muuid")
+		p.ends(0)
+		p = atTerminal(t, "", dir, []string{"NO_COLOR=1"}, "command", "webhook.get")
+		p.sees("uuid ")
+		p.ends(0)
+		if strings.Contains(p.screen(), "\x1b[") {
+			t.Errorf("colours in spite of NO_COLOR:\n%q", p.screen())
+		}
+	})
+
+	t.Run("waits, and has enough of it", func(t *testing.T) {
+		source := "pipeline:\n  - event.listen: {eventKey: " + seen + "}\n  - wait: {duration: 10m}\n"
+		if err := os.WriteFile(dir+"/slow.yaml", []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p := atTerminal(t, "", dir, nil, "pipeline", "put", dir+"/slow.yaml")
+		p.ends(0)
+		p = atTerminal(t, "", dir, nil, "call", seen, "--wait")
+		p.sees("waiting for the result")
+		p.types(controlC)
+		p.ends(130)
+		if !p.echoes() {
+			t.Error("the terminal was left without an echo")
+		}
+		p.sees("sluice: interrupted")
+	})
+
+	t.Run("is not tricked by what is stored", func(t *testing.T) {
+		source := "description: \"\\e[31mred\"\npipeline:\n  - set: {value: 1}\n"
+		if err := os.WriteFile(dir+"/trick.yaml", []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		atTerminal(t, "", dir, nil, "pipeline", "put", dir+"/trick.yaml").ends(0)
+		p := atTerminal(t, "", dir, []string{"NO_COLOR=1"}, "pipeline", "list")
+		p.sees(`\x1b[31mred`)
+		p.ends(0)
+		if strings.Contains(p.screen(), "\x1b") {
+			t.Errorf("the terminal was told what to do:\n%q", p.screen())
+		}
+	})
+}

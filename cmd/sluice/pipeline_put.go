@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/client"
+)
+
+func pipelinePut(t *terminal) *cobra.Command {
+	var name string
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "put FILE|FOLDER...",
+		Short: "Store pipelines",
+		Long: "Store pipelines, each under the name of its file without its ending. A folder stands for its\n" +
+			"files *.yaml, *.yml and *.json: those that differ from what is stored are shown, and stored if\n" +
+			"you agree. Nothing is stored if one has a mistake.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := filesIn(args)
+			if err != nil {
+				return err
+			}
+			if name != "" && len(files) > 1 {
+				return usage("--name is for one file, and these are %d.", len(files))
+			}
+			drafts, err := t.drafts(files, name)
+			if err != nil {
+				return err
+			}
+			c, err := t.connect()
+			if err != nil {
+				return err
+			}
+			if folder := len(files) != len(args) || files[0] != args[0]; folder {
+				if drafts, err = t.agreed(cmd.Context(), c, drafts, yes); err != nil {
+					return err
+				}
+				if len(drafts) == 0 {
+					return t.report([]draft{}, "Nothing has changed.")
+				}
+			}
+			return t.put(cmd.Context(), c, drafts)
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "name of the pipeline (default: that of the file)")
+	cmd.Flags().BoolVar(&yes, "yes", false, "store what has changed in a folder without a question")
+	return cmd
+}
+
+// A draft is a pipeline that is to be stored.
+type draft struct {
+	name, source string
+}
+
+func (t *terminal) drafts(files []string, name string) ([]draft, error) {
+	drafts := make([]draft, len(files))
+	seen := make(map[string]string)
+	for i, file := range files {
+		source, err := t.read(file)
+		if err != nil {
+			return nil, err
+		}
+		drafts[i] = draft{firstOf(name, nameOf(file)), string(source)}
+		if other := seen[drafts[i].name]; other != "" {
+			return nil, usage("%s and %s are both the pipeline %s; rename one.", other, file, drafts[i].name)
+		}
+		seen[drafts[i].name] = file
+	}
+	return drafts, nil
+}
+
+// agreed gives those drafts that differ from what is stored, if the person
+// agrees to their being stored.
+func (t *terminal) agreed(ctx context.Context, c *client.Client, drafts []draft, yes bool) ([]draft, error) {
+	changed, err := t.changed(ctx, c, drafts)
+	if err != nil || len(changed) == 0 || yes {
+		return changed, err
+	}
+	if !isTerminal(t.in) {
+		return nil, usage("This is not a terminal to ask on; store the changed pipelines with --yes.")
+	}
+	answer, err := t.ask(ctx, fmt.Sprintf("Store %s? [y/N] ", counted(len(changed), "pipeline")))
+	if err != nil {
+		return nil, err
+	}
+	if a := strings.ToLower(answer); a != "y" && a != "yes" {
+		return nil, &failure{exitOther, "Nothing was stored."}
+	}
+	return changed, nil
+}
+
+// changed shows what differs from what is stored, and gives it if it has no
+// mistakes.
+func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft) ([]draft, error) {
+	bar := t.progress(len(drafts), "comparing")
+	defer bar.end()
+	var changed []draft
+	var diffs strings.Builder
+	for _, d := range drafts {
+		before, err := c.PipelineSource(ctx, d.name)
+		if err != nil && sluice.AsError(err).Kind != sluice.NotFound {
+			return nil, err
+		}
+		if before != d.source {
+			if err := lintAt(ctx, c, d); err != nil {
+				return nil, err
+			}
+			diffs.WriteString(diff(d.name, before, d.source, colours(t.err)))
+			changed = append(changed, d)
+		}
+		bar.step()
+	}
+	bar.end()
+	fmt.Fprint(t.err, diffs.String())
+	return changed, nil
+}
+
+// lintAt lets the server check a draft: it knows its own commands best.
+func lintAt(ctx context.Context, c *client.Client, d draft) error {
+	answer, err := c.Command(ctx, "pipeline.lint", nil, &client.Body{Content: []byte(d.source)})
+	if err != nil {
+		return err
+	}
+	var found linted
+	if err := json.Unmarshal(answer.Body, &found); err != nil {
+		return err
+	}
+	return found.err(d.name)
+}
+
+func (t *terminal) put(ctx context.Context, c *client.Client, drafts []draft) error {
+	names := make([]string, len(drafts))
+	sources := make(map[string]string)
+	for i, d := range drafts {
+		names[i], sources[d.name] = d.name, d.source
+	}
+	return t.forEach(names, func(name string) (client.Answer, error) {
+		return c.PutPipeline(ctx, name, sources[name])
+	})
+}
+
+// counted gives a number of things in words.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

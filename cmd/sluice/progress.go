@@ -1,0 +1,74 @@
+package main
+
+import (
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// A progress shows how far long work has come, to people only.
+type progress struct {
+	bar  *progressbar.ProgressBar // nil: nobody looks
+	stop chan struct{}
+	done chan struct{}
+}
+
+// worthShowing is how many steps make work long.
+const worthShowing = 3
+
+// progress shows work of so many steps; -1 means that nobody knows how many.
+func (t *terminal) progress(steps int, what string) *progress {
+	if !isTerminal(t.err) || steps >= 0 && steps < worthShowing {
+		return &progress{}
+	}
+	options := []progressbar.Option{
+		progressbar.OptionSetWriter(t.err),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionSetSpinnerChangeInterval(0), // we turn it
+		progressbar.OptionSetElapsedTime(true),
+	}
+	if steps >= 0 {
+		return &progress{bar: progressbar.NewOptions(steps, append(options, progressbar.OptionShowCount())...)}
+	}
+	p := &progress{bar: progressbar.NewOptions(-1, append(options, progressbar.OptionSpinnerType(14))...)}
+	p.stop, p.done = make(chan struct{}), make(chan struct{})
+	go p.turn()
+	return p
+}
+
+// turn shows that the program lives.
+func (p *progress) turn() {
+	defer close(p.done)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_ = p.bar.Add(1) // fails if nobody can see it
+		select {
+		case <-p.stop:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// step notes that a step is done.
+func (p *progress) step() {
+	if p.bar != nil {
+		_ = p.bar.Add(1)
+	}
+}
+
+// end takes the progress off the screen. It may be called twice.
+func (p *progress) end() {
+	if p.bar == nil {
+		return
+	}
+	if p.stop != nil {
+		close(p.stop)
+		<-p.done
+	}
+	_ = p.bar.Clear()
+	p.bar, p.stop = nil, nil
+}

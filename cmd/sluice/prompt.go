@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// ask asks the person at the terminal for a line.
+func (t *terminal) ask(ctx context.Context, question string) (string, error) {
+	fmt.Fprint(t.err, question)
+	return t.await(ctx, func() (string, error) {
+		line, err := bufio.NewReader(t.in).ReadString('\n')
+		return strings.TrimSpace(line), err
+	})
+}
+
+// askSecret asks for a line that is not shown.
+func (t *terminal) askSecret(ctx context.Context, question string) (string, error) {
+	fmt.Fprint(t.err, question)
+	defer fmt.Fprintln(t.err)
+	return t.await(ctx, func() (string, error) {
+		secret, err := term.ReadPassword(int(t.in.Fd()))
+		return string(secret), err
+	})
+}
+
+// await waits for an input that no context can end. If ctx does, the terminal is
+// as it was before: a shell that no longer shows what one types is no good.
+func (t *terminal) await(ctx context.Context, read func() (string, error)) (string, error) {
+	before, err := term.GetState(int(t.in.Fd()))
+	if err != nil {
+		return "", err
+	}
+	type input struct {
+		text string
+		err  error
+	}
+	done := make(chan input, 1)
+	go func() {
+		text, err := read()
+		done <- input{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		_ = term.Restore(int(t.in.Fd()), before) // nothing is left to do about it
+		return "", ctx.Err()
+	case got := <-done:
+		if got.err != nil {
+			return "", usage("The input has ended.")
+		}
+		return got.text, nil
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/client"
+)
+
+// A wait says whether and how long to wait for a result.
+type wait struct {
+	wanted  bool
+	timeout time.Duration
+}
+
+func (w *wait) addFlags(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.wanted, "wait", false, "wait until the result is there")
+	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "longest time to wait, such as 5m (default: no limit)")
+}
+
+func resultCommand(t *terminal) *cobra.Command {
+	var w wait
+	cmd := &cobra.Command{
+		Use:   "result ID",
+		Short: "Print the result of a call",
+		Long: "Print the result of a call, by the correlation id in its answer. With --wait the server holds\n" +
+			"the request until the result is there. A result that tells of a failure ends with exit code 9.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := t.connect()
+			if err != nil {
+				return err
+			}
+			if w.wanted {
+				return t.awaitResult(cmd.Context(), c, args[0], w)
+			}
+			result, err := c.Result(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return t.showResult(result)
+		},
+	}
+	w.addFlags(cmd)
+	return cmd
+}
+
+func (t *terminal) awaitResult(ctx context.Context, c *client.Client, id string, w wait) error {
+	if w.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.timeout)
+		defer cancel()
+	}
+	bar := t.progress(-1, "waiting for the result")
+	defer bar.end()
+	result, err := c.Await(ctx, id)
+	bar.end()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return t.showResult(result)
+}
+
+// showResult prints a result. That of a pipeline that failed is a failure here.
+func (t *terminal) showResult(r client.Result) error {
+	if err := t.show(r.Document); err != nil {
+		return err
+	}
+	if r.Status != sluice.StatusError {
+		return nil
+	}
+	message := "A pipeline failed."
+	if r.Error != nil {
+		message = r.Error.Detail
+	}
+	return &failure{exitFailed, message}
+}

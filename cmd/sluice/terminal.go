@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"sluice"
+	"sluice/client"
+)
+
+// defaultURL is where a server is that was started without settings.
+const defaultURL = "http://127.0.0.1:8080"
+
+// A terminal is what all verbs share: the flags that say which server is meant
+// and in which form to answer, and the person's terminal, if there is one.
+type terminal struct {
+	url     string
+	profile string
+	format  string
+
+	in       *os.File
+	out, err *os.File
+
+	release    func() // lets the next interrupt end the program the hard way
+	begun      bool   // the command line was understood
+	helpFailed error
+}
+
+func newTerminal(release func()) *terminal {
+	return &terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, release: release}
+}
+
+// addFlags gives a verb the flags that all clients have.
+func (t *terminal) addFlags(cmd *cobra.Command) {
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&t.url, "url", "", "URL of the server (SLUICE_URL; default: that of the profile)")
+	flags.StringVar(&t.profile, "profile", "", "name of the stored login to use (SLUICE_PROFILE; default: the current one)")
+	flags.StringVarP(&t.format, "output", "o", "", "form of the output: table, json or yaml (default: table on a terminal, else json)")
+	complete(cmd, "output", cobra.FixedCompletions([]string{"table", "json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	complete(cmd, "profile", t.completeProfiles)
+}
+
+// begin is called when the command line was understood.
+func (t *terminal) begin(cmd *cobra.Command) {
+	t.begun = true
+	if cmd.Name() != "serve" {
+		context.AfterFunc(cmd.Context(), t.release)
+	}
+}
+
+// env gives a variable of the environment; an empty one counts as unset.
+func env(name string) string { return os.Getenv(name) }
+
+// profiles gives the person's logins.
+func (t *terminal) profiles() (*client.Profiles, error) {
+	dir := env("SLUICE_CLIENT_DIR")
+	if dir == "" {
+		base, err := os.UserConfigDir()
+		if err != nil {
+			return nil, usage("There is no folder for the settings of users (%v); set SLUICE_CLIENT_DIR.", err)
+		}
+		dir = filepath.Join(base, "sluice")
+	}
+	return client.OpenProfiles(dir), nil
+}
+
+// profileName gives the profile that is meant.
+func (t *terminal) profileName(profiles *client.Profiles) string {
+	for _, name := range []string{t.profile, env("SLUICE_PROFILE")} {
+		if name != "" {
+			return name
+		}
+	}
+	return profiles.Current()
+}
+
+// connect gives a client of the server that is meant, as the person who is.
+// Whoever names a profile means its login; else variables go before it.
+func (t *terminal) connect() (*client.Client, error) {
+	profiles, err := t.profiles()
+	if err != nil {
+		return nil, err
+	}
+	name := t.profileName(profiles)
+	login, loadErr := profiles.Load(name)
+	named := t.profile != "" || env("SLUICE_PROFILE") != ""
+	if loadErr != nil && (named || sluice.AsError(loadErr).Kind != sluice.NotFound) {
+		return nil, loadErr
+	}
+	server := firstOf(t.url, env("SLUICE_URL"), login.URL, defaultURL)
+	if server, err = client.CleanURL(server); err != nil {
+		return nil, err
+	}
+	if t.profile == "" {
+		if fixed, err := fromEnvironment(); fixed != "" || err != nil {
+			return connectTo(server, fixed, err)
+		}
+	}
+	if login.URL != server { // a token is for the server it came from
+		return client.New(server, notLoggedIn(server))
+	}
+	return client.New(server, &client.Session{Profiles: profiles, Profile: name})
+}
+
+func connectTo(server string, credentials client.Fixed, err error) (*client.Client, error) {
+	if err != nil {
+		return nil, err
+	}
+	return client.New(server, credentials)
+}
+
+// fromEnvironment gives the credentials that variables hold, if they do.
+func fromEnvironment() (client.Fixed, error) {
+	username, password, token := env("SLUICE_USERNAME"), env("SLUICE_PASSWORD"), env("SLUICE_TOKEN")
+	switch {
+	case token != "":
+		return client.Token(token), nil
+	case password != "" && username == "":
+		return "", usage("SLUICE_PASSWORD is set and SLUICE_USERNAME is not; set both.")
+	case password != "":
+		return client.Password(username, password), nil
+	}
+	return "", nil
+}
+
+// notLoggedIn are the credentials of someone who has none.
+type notLoggedIn string
+
+// Authorization implements client.Credentials.
+func (n notLoggedIn) Authorization(context.Context, string) (string, error) {
+	return "", sluice.Errorf(sluice.Unauthenticated, "not-logged-in", "You are not logged in at %s. Log in with sluice login --url %s.", string(n), string(n))
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// isTerminal tells whether a person is at a stream.
+func isTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// colours tells whether a stream shows colours.
+func colours(stream any) bool {
+	return env("NO_COLOR") == "" && env("TERM") != "dumb" && isTerminal(stream)
+}
+
+// read gives the content of a file, or of standard input for -.
+func (t *terminal) read(name string) ([]byte, error) {
+	var content []byte
+	var err error
+	if name == "-" {
+		content, err = io.ReadAll(t.in)
+	} else {
+		content, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	return content, nil
+}
+
+// pairs reads arguments of the form key=value, key=@file and key=@@value.
+func (t *terminal) pairs(args []string) (map[string][]string, error) {
+	values := make(map[string][]string)
+	for _, arg := range args {
+		key, value, ok := strings.Cut(arg, "=")
+		if !ok || key == "" {
+			return nil, usage("%q is not of the form key=value.", arg)
+		}
+		if file, isFile := strings.CutPrefix(value, "@"); isFile {
+			value = file // of @@value too, as it is
+			if !strings.HasPrefix(file, "@") {
+				content, err := t.read(file)
+				if err != nil {
+					return nil, err
+				}
+				value = string(content)
+			}
+		}
+		values[key] = append(values[key], value)
+	}
+	return values, nil
+}

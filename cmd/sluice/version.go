@@ -1,0 +1,24 @@
+package main
+
+import (
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"sluice/serve"
+)
+
+func versionCommand(t *terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Tell the version of this program",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			platform := runtime.GOOS + "/" + runtime.GOARCH
+			told := map[string]string{"version": serve.Version, "go": runtime.Version(), "platform": platform}
+			return t.report(told, "sluice %s (%s, %s)", serve.Version, runtime.Version(), platform)
+		},
+	}
+	cmd.Flags().StringVarP(&t.format, "output", "o", "", "form of the output: table, json or yaml")
+	return cmd
+}

@@ -1,0 +1,77 @@
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// Bounds on one look at the stored events. A wait is made of short ones, so that
+// it does not hold up the stop of the server.
+const (
+	defaultEvents = 10
+	maxWait       = time.Minute
+	waitSlice     = 500 * time.Millisecond
+)
+
+// payloadPermission is needed to see what callers have sent.
+const payloadPermission = "trace.payload"
+
+type getParams struct {
+	EventKey string         `json:"eventKey" alias:"key" required:"true" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
+	After    string         `json:"after" doc:"The value of next of the answer before. Without it the events begin now: there are none yet, and next says where to go on."`
+	Limit    int            `json:"limit" min:"1" max:"100" doc:"At most so many. Default 10; fewer if they are large."`
+	Wait     *time.Duration `json:"wait" doc:"How long to wait for an event if there is none, such as 30s; at most 1m."`
+}
+
+type eventPage struct {
+	Items []json.RawMessage `json:"items"`
+	Next  string            `json:"next"`
+}
+
+func getCommand(log sluice.EventLog, draining func() bool) command.Command {
+	return command.New("event.get", "Read stored events in their order, behind a cursor. Also needs the permission trace.payload, since events show what callers have sent.",
+		func(ctx context.Context, p getParams) (eventPage, error) {
+			if !sluice.UserFrom(ctx).May(payloadPermission) {
+				return eventPage{}, sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", payloadPermission)
+			}
+			if !sluice.ValidPattern(p.EventKey) {
+				e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter eventKey must be %s; * stands for one group, # at the end for any number of groups.", sluice.KeyRule)
+				e.Parameter = "eventKey"
+				return eventPage{}, e
+			}
+			q := sluice.EventQuery{Pattern: p.EventKey, After: p.After, Limit: p.Limit}
+			if q.Limit == 0 {
+				q.Limit = defaultEvents
+			}
+			left := time.Duration(0)
+			if p.Wait != nil {
+				left = min(*p.Wait, maxWait)
+			}
+			return readOn(ctx, log, q, left, draining)
+		}, command.ReadOnly)
+}
+
+// readOn reads until there is an event, the time is up, or nobody wants to wait
+// any more.
+func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, draining func() bool) (eventPage, error) {
+	page := eventPage{Items: []json.RawMessage{}}
+	for end := time.Now().Add(left); ; {
+		q.Wait = min(max(0, time.Until(end)), waitSlice)
+		items, next, err := log.After(ctx, q)
+		if err != nil {
+			return page, err
+		}
+		q.After, page.Next = next, next
+		if len(items) > 0 {
+			page.Items = items
+			return page, nil
+		}
+		if !time.Now().Before(end) || draining() || ctx.Err() != nil {
+			return page, nil
+		}
+	}
+}
