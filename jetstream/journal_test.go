@@ -293,7 +293,7 @@ func TestBadCursorsAreRefused(t *testing.T) {
 func TestTheIndexMayBeLost(t *testing.T) {
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
-	const calls, webhooks = 3 * indexed, 5
+	const calls, webhooks = 2*indexed + 100, 5
 	var all sync.WaitGroup
 	for worker := range 16 {
 		all.Go(func() {
