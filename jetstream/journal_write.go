@@ -23,7 +23,7 @@ const (
 	pagePrefix  = "svc.journal.page." // before the number of a page
 	loosePrefix = "svc.loose."        // before the number of a slot
 
-	paged = 256 // events on a page
+	paged = 64 // events on a page
 	slots = 64  // subjects of what belongs to no event
 
 	// maxLines is how long a message of the journal becomes.
