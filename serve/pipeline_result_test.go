@@ -108,7 +108,7 @@ func TestFailedRun(t *testing.T) {
 		t.Errorf("the answer is %s", call.body)
 	}
 	for field, want := range map[string]any{"status": 422.0, "statusCode": 422.0, "code": "failed", "traceId": got.TraceID,
-		"detail": `Step 1, fail "here" (line 3): No milk.`} {
+		"detail": `Step 2, fail "here" (line 3): No milk.`} {
 		if got.Error[field] != want {
 			t.Errorf("%s of the error is %v, want %v", field, got.Error[field], want)
 		}

@@ -147,7 +147,7 @@ func TestLintAndTestOverHTTP(t *testing.T) {
 		}
 	}
 	post("pipeline.lint", "pipeline:\n- event.listen: {eventKey: 'a.*'}\n- set: {vlaue: 1}\n- httprequest: {url: x}\n- set: {value: '#{body..x}'}").wantStatus(t, 200).into(t, &lint)
-	if lint.Valid || len(lint.Problems) != 4 || lint.Problems[0].Line != 3 || lint.Problems[2].Line != 4 || !strings.Contains(lint.Problems[2].Message, "http.request") || lint.Problems[0].Snippet == "" {
+	if lint.Valid || len(lint.Problems) != 3 || lint.Problems[0].Line != 3 || lint.Problems[1].Line != 4 || !strings.Contains(lint.Problems[1].Message, "http.request") || lint.Problems[0].Snippet == "" {
 		t.Errorf("the findings are %+v", lint)
 	}
 	lint.Valid = false
