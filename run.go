@@ -2,6 +2,8 @@ package sluice
 
 import (
 	"context"
+	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -50,16 +52,43 @@ func RunFrom(ctx context.Context) *Run {
 // taken for a loop.
 const MaxHops = 16
 
-// NextHop gives the count for what a run sends or starts.
+// NextHop gives the count for what a run, or the request of a caller, sends or
+// starts.
 func NextHop(ctx context.Context) (hops int, err error) {
-	run := RunFrom(ctx)
-	if run == nil {
+	if run := RunFrom(ctx); run != nil {
+		if run.Hops >= MaxHops {
+			return 0, tooManyHops()
+		}
+		return run.Hops + 1, nil
+	}
+	if r, _ := ctx.Value(requestKey{}).(*http.Request); r != nil {
+		return HopsOf(r)
+	}
+	return 0, nil
+}
+
+// HopsHeader is how a pipeline tells who it calls how many events and pipelines
+// led to the call: so loops through HTTP end, too.
+const HopsHeader = "Svc-Hops"
+
+// HopsOf gives how many events and pipelines led to a request, and an error if
+// those are too many. Who makes a number up harms only what follows from it.
+func HopsOf(r *http.Request) (int, error) {
+	given := r.Header[HopsHeader]
+	if len(given) == 0 {
 		return 0, nil
 	}
-	if run.Hops >= MaxHops {
-		return 0, Errorf(Invalid, "too-many-hops", "This is the %dth event or pipeline that follows from another; pipelines seem to start each other in a loop.", MaxHops+1)
+	hops, _ := strconv.Atoi(given[0]) // what is no number is none
+	if hops > MaxHops {
+		e := tooManyHops()
+		e.Status = http.StatusLoopDetected
+		return 0, e
 	}
-	return run.Hops + 1, nil
+	return max(0, hops), nil
+}
+
+func tooManyHops() *Error {
+	return Errorf(Invalid, "too-many-hops", "This is the %dth event or pipeline that follows from another; pipelines seem to start each other in a loop.", MaxHops+1)
 }
 
 // A RunReport tells how a run went, for people who look for the call that led

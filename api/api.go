@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -56,6 +57,9 @@ type API struct {
 	tails    atomic.Int64
 	misses   *throttle.Limiter // polls for unknown results, by client address
 	polls    *polls
+
+	interrupted context.Context //nolint:containedctx // ends when commands that run must
+	interrupt   context.CancelCauseFunc
 }
 
 // New gives the API.
@@ -65,6 +69,7 @@ func New(o Options) *API {
 		misses:  throttle.New(60, time.Second),
 		polls:   newPolls(),
 	}
+	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
 	mux := http.NewServeMux()
 	commands := a.handle(a.limit(a.command))
 	mux.HandleFunc(resultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own

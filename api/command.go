@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -47,15 +48,28 @@ func (a *API) refuseDraining() error {
 	if !a.Draining() {
 		return nil
 	}
+	return stopping()
+}
+
+func stopping() error {
 	e := busy("draining", "The server is stopping.")
 	e.Close = true
 	return e
 }
 
-// call runs a command for a user.
+// Interrupt ends the commands that are running: those that can end early tell
+// their callers that the server stops.
+func (a *API) Interrupt() { a.interrupt(stopping()) }
+
+// call runs a command for a user, until it is done, the caller has gone, or
+// Interrupt is called.
 func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (any, error) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
+	defer stop()
 	user.Address = r.RemoteAddr
-	ctx := sluice.WithRequest(sluice.WithUser(r.Context(), user), r)
+	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), r)
 	if a.Spans == nil {
 		return a.Commands.Call(ctx, cmd, args)
 	}

@@ -192,3 +192,23 @@ func TestFullDisk(t *testing.T) {
 	s.command("webhook.get", nil).wantStatus(t, 200)
 	wantExactly(t, s.events(), []string{traceOf(accepted)})
 }
+
+// TestStopInterruptsLongRuns: a run that a caller waits for does not hold up the
+// stop to the end: the caller is told to come again.
+func TestStopInterruptsLongRuns(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t)
+	s := start(t, "http-allow=127.0.0.0/8")
+	answers := make(chan answer, 1)
+	go func() { answers <- s.run("pipeline: [" + o.held() + ", wait: {duration: 10m}]") }()
+	o.next()
+	stopped := s.beginStop(t)
+	close(o.release)
+	interrupted := <-answers
+	interrupted.wantProblem(t, http.StatusServiceUnavailable, "draining")
+	wantRetryAfter(t, interrupted)
+	s.client.CloseIdleConnections()
+	if err := <-stopped; err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}

@@ -197,12 +197,17 @@ func (s *Server) Stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
 	_ = s.listener.Close()
+	// What takes much longer, such as a run that waits, is told to come again
+	// as long as there is time to say so.
+	late := time.AfterFunc(drainTimeout/2, s.api.Interrupt)
+	defer late.Stop()
 	// Connections from before stay open for now: what comes on them is told
 	// to come again, instead of being cut off.
 	s.awaitCalls(ctx)
 	err := s.http.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.Join(err, s.http.Close())
+		s.opts.Log.Warn("Calls that did not end in time are cut off.")
+		err = s.http.Close()
 	}
 	s.close()
 	return err

@@ -223,6 +223,40 @@ func TestLoopsEnd(t *testing.T) {
 	})
 }
 
+// TestLoopsThroughHTTPEnd: a pipeline that calls its own webhook, or runs itself
+// over HTTP, comes to an end as well.
+func TestLoopsThroughHTTPEnd(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t)
+	s := start(t, "result-wait=1ms", "http-allow=127.0.0.0/8")
+	hook := s.create("webhook.loop")
+	s.store("loop", listening("webhook.loop",
+		"http.request: {url: '"+o.url+"'}",
+		"http.request: {url: '"+s.base()+receivePath+"', headers: {token: "+hook.UUID+", svc-hops: 0}}",
+		"fail: {if: '#{body.statusCode >= 400}', message: '#{body.body.code}', statusCode: '#{body.statusCode}'}"))
+	s.call(hook, "text/plain", "", header("svc-hops", "nonsense")).wantStatus(t, 200)
+	var page struct{ Items []map[string]any }
+	eventually(t, "the loop to end", func() bool {
+		s.command("deadletter.get", nil).wantStatus(t, 200).into(t, &page)
+		return len(page.Items) > 0
+	})
+	problem := page.Items[0]["error"].(map[string]any)
+	if detail := problem["detail"].(string); problem["statusCode"] != 508.0 || !strings.HasSuffix(detail, "too-many-hops") {
+		t.Errorf("the loop ended with %v", problem)
+	}
+	if runs := len(o.all()); runs != 17 {
+		t.Errorf("there were %d runs, want 17", runs)
+	}
+	s.call(hook, "text/plain", "", header("svc-hops", "17")).wantProblem(t, 508, "too-many-hops")
+
+	s.command("secret.put", map[string]any{"name": "admin", "value": basic("admin", adminPassword)}).wantStatus(t, 200)
+	s.store("self", "pipeline: [http.request: {url: '"+s.base()+"/api/v3/pipeline/self', method: POST, headers: {authorization: \"#{secret('admin')}\"}}, set: {value: '#{body.body}'}]")
+	got := s.send("POST", "/api/v3/pipeline/self", nil, asAdmin).wantStatus(t, 200)
+	if !strings.Contains(string(got.body), "too-many-hops") {
+		t.Errorf("the loop ended with %s", got.body)
+	}
+}
+
 // TestOrderIsKept: with concurrency 1 events are worked on in the order in which
 // they came, one at a time.
 func TestOrderIsKept(t *testing.T) {

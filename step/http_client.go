@@ -63,6 +63,7 @@ var carried = map[string]bool{
 	"Accept-Encoding": true,
 	"Accept-Language": true,
 	"Content-Type":    true,
+	"Svc-Hops":        true,
 	"Svc-Trace-Id":    true,
 	"Traceparent":     true,
 	"Tracestate":      true,

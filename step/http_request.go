@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,8 +49,11 @@ func requestCommand(o HTTPOptions) command.Command {
 			if err != nil {
 				return answer{}, err
 			}
-			if run := sluice.RunFrom(ctx); run != nil && run.TraceID != "" {
-				request.Header.Set("svc-trace-id", run.TraceID)
+			if run := sluice.RunFrom(ctx); run != nil {
+				if run.TraceID != "" {
+					request.Header.Set("svc-trace-id", run.TraceID)
+				}
+				request.Header.Set(sluice.HopsHeader, strconv.Itoa(run.Hops+1))
 			}
 			if o.Propagate != nil {
 				o.Propagate(ctx, request.Header)

@@ -116,7 +116,12 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	if err := rc.admit(w, in); err != nil {
 		return result, err
 	}
+	hops, err := sluice.HopsOf(r)
+	if err != nil {
+		return result, err
+	}
 	event := rc.event(in)
+	event.Hops = hops
 	wait := rc.ResultWait
 	if redirect {
 		wait = 0 // the result endpoint does the waiting
