@@ -64,7 +64,9 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 		_ = msg.Term()
 		return
 	}
-	if d.Count > 1 {
+	// After a power cut the engine may have lost its count together with the
+	// acknowledgements: what an earlier process has received may be done.
+	if d.Count > 1 || sequence <= c.queue.engine.events.inherited {
 		done, err := c.queue.engine.events.outcomes.get(ctx, sequence, d.TraceID, c.pipeline)
 		if err != nil {
 			again(consumeAgain, err)

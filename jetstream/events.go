@@ -28,6 +28,7 @@ type Events struct {
 	hub       *hub
 	progress  progress
 	room      *room
+	inherited uint64 // sequence of the newest event that is older than this process
 }
 
 func newEvents(e *Engine) *Events {
@@ -52,6 +53,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlator) (err error)
 	if s.stream, err = s.engine.js.CreateOrUpdateStream(ctx, config); err != nil {
 		return err
 	}
+	s.inherited = s.stream.CachedInfo().State.LastSeq
 	s.measureRoom(s.stream.CachedInfo())
 	if s.writer, err = s.engine.startWriter(running, s.stream); err != nil {
 		return err
