@@ -58,9 +58,7 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 	if err := j.engine.connected(); err != nil {
 		return nil, "", err
 	}
-	if err := j.flush(ctx); err != nil {
-		return nil, "", err
-	}
+	j.flushSoon(ctx)
 	s := j.newSearch(q)
 	events, err := s.eventWalk(ctx)
 	if err != nil {
