@@ -25,7 +25,7 @@ const (
 	loosePrefix = "svc.loose."        // before the number of a slot
 
 	paged = 64 // events on a page
-	slots = 64  // subjects of what belongs to no event
+	slots = 64 // subjects of what belongs to no event
 
 	// maxLines is how long a message of the journal becomes.
 	maxLines = 512 << 10
