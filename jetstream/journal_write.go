@@ -253,9 +253,9 @@ type lineWriter struct {
 
 // begin gives the message for a line, which it has begun.
 func (w *lineWriter) begin(kind byte, sequence uint64, traceID string) *nats.Msg {
-	subject := looseSubject(traceID)
-	if sequence > 0 {
-		subject = pageSubject(sequence)
+	subject := pageSubject(sequence)
+	if sequence == 0 {
+		subject = looseSubject(traceID)
 	}
 	msg := w.open[subject]
 	if msg == nil || len(msg.Data) > maxLines {
