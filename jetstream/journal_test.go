@@ -318,7 +318,9 @@ func TestTheIndexMayBeLost(t *testing.T) {
 			if len(got) != want || len(slices.Compact(ids(got))) != want {
 				t.Errorf("%s: webhook %d has %d calls, want %d", what, i, len(got), want)
 			}
-			if !slices.IsSortedFunc(got, func(a, b sluice.TracedCall) int { return b.Time.Truncate(time.Second).Compare(a.Time.Truncate(time.Second)) }) {
+			if !slices.IsSortedFunc(got, func(a, b sluice.TracedCall) int {
+				return b.Time.Truncate(time.Second).Compare(a.Time.Truncate(time.Second))
+			}) {
 				t.Errorf("%s: calls are not newest first", what)
 			}
 		}

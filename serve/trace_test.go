@@ -466,7 +466,7 @@ func TestSlowReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	if err := slow.(*net.TCPConn).SetReadBuffer(64 << 10); err != nil {
+	if err := slow.(*net.TCPConn).SetReadBuffer(512 << 10); err != nil {
 		t.Fatal(err)
 	}
 	_, err = io.WriteString(slow, request("GET /api/v3/events HTTP/1.1", "Host: sluice", "Authorization: "+basic("admin", adminPassword)))
@@ -483,7 +483,7 @@ func TestSlowReader(t *testing.T) {
 	})
 	for range 4 {
 		running.Go(func() {
-			for range 75 {
+			for range 125 {
 				s.call(busy, "text/plain", "hi").wantStatus(t, 200)
 			}
 		})
