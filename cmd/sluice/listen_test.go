@@ -85,7 +85,13 @@ type listening struct {
 
 func listen(t *testing.T, url, dir string, args ...string) *listening {
 	t.Helper()
-	cmd := program(t, append([]string{"listen"}, args...)...)
+	return run(t, url, dir, append([]string{"listen"}, args...)...)
+}
+
+// run starts a client that goes on until it is interrupted.
+func run(t *testing.T, url, dir string, args ...string) *listening {
+	t.Helper()
+	cmd := program(t, args...)
 	cmd.Env = append(cmd.Env, "SLUICE_URL="+url, "SLUICE_CLIENT_DIR="+dir, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=tour")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
