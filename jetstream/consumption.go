@@ -15,6 +15,7 @@ import (
 type consumption struct {
 	queue      *Queue
 	pipeline   string
+	floor      uint64 // events up to here are done
 	run        func(context.Context, sluice.Delivery) (sluice.Outcome, error)
 	slots      chan struct{} // as many as runs may go on at the same time
 	deliveries sync.WaitGroup
@@ -62,6 +63,10 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 	if err != nil {
 		c.queue.engine.log.Error("A stored event can't be read; it is left out.", "pipeline", c.pipeline, "error", err)
 		_ = msg.Term()
+		return
+	}
+	if sequence <= c.floor {
+		_ = msg.Ack() // else it is delivered once more
 		return
 	}
 	// After a power cut the engine may have lost its count together with the

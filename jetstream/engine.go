@@ -119,7 +119,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e.secrets = newBucket[sluice.Secret](e, "secrets")
 	e.hooks = newWebhooks(e.webhooks)
 	e.events = newEvents(e)
-	e.queue = &Queue{engine: e, work: &inProgress{msgs: make(map[jetstream.Msg]time.Time)}}
+	e.queue = &Queue{engine: e, work: &inProgress{msgs: make(map[jetstream.Msg]time.Time)}, floors: &floors{engine: e}}
 	e.letters = &Letters{engine: e}
 	e.audit = &Audit{engine: e}
 	if err := e.connect(); err != nil {
@@ -217,6 +217,10 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	e.start(func() { e.queue.work.beat(running) })
 	e.start(func() { e.events.trim(running) })
 	if e.server != nil {
+		if err := e.queue.floors.load(e.events.inherited); err != nil {
+			return err
+		}
+		e.start(func() { e.queue.floors.keep(running) })
 		e.checkDisk()
 		e.start(func() { e.watchDisk(running) })
 	}

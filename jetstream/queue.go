@@ -27,6 +27,7 @@ const (
 type Queue struct {
 	engine *Engine
 	work   *inProgress
+	floors *floors
 }
 
 // Bind implements sluice.Queue.
@@ -89,6 +90,7 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(contex
 	c := &consumption{
 		queue:    q,
 		pipeline: p.Name,
+		floor:    q.floors.saved[p.Binding.ID],
 		run:      run,
 		slots:    make(chan struct{}, p.Binding.Concurrency),
 	}

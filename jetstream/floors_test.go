@@ -1,0 +1,92 @@
+package jetstream
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"sluice"
+)
+
+// stateOf gives the file in which the engine keeps how far a pipeline is.
+func stateOf(dir string, p *sluice.Pipeline) string {
+	return filepath.Join(dir, "jetstream", "$G", "streams", eventStream, "obs", p.Binding.ID, "o.dat")
+}
+
+// TestAPipelineGoesOnAfterItsStateIsZeros: so a power cut may leave a file that
+// was not synced.
+func TestAPipelineGoesOnAfterItsStateIsZeros(t *testing.T) {
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.zeros", 1)
+	stop := consume(t, e, p, answering(p, `"first"`))
+	first := send(t, e, "webhook.zeros", patience)
+	stop()
+	e.Close()
+	if err := os.WriteFile(stateOf(dir, p), make([]byte, 125), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e = openEngine(t, Options{Dir: dir})
+	consume(t, e, p, answering(p, `"second"`))
+	if got := send(t, e, "webhook.zeros", patience); string(got.Value) != `"second"` {
+		t.Fatalf("the second event comes to %s %s", got.Status, got.Value)
+	}
+	again, err := e.Events().Result(t.Context(), first.CorrelationID, 0)
+	if err != nil || string(again.Value) != `"first"` {
+		t.Errorf("the first event comes to %s %s (%v) after the restart", again.Status, again.Value, err)
+	}
+}
+
+// TestWhatIsDoneIsNotRunAgain, also if neither its result nor the state of its
+// consumer is left.
+func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
+	dir := t.TempDir()
+	opts := Options{Dir: dir, ResultTTL: 100 * time.Millisecond}
+	e := openEngine(t, opts)
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.floor", 1)
+	stop := consume(t, e, p, answering(p, `1`))
+	done := send(t, e, "webhook.floor", patience)
+	sequence, _, _ := e.events.ids.parse(done.CorrelationID)
+	eventually(t, "the acknowledgement", func() bool {
+		now, err := e.queue.floors.current(t.Context())
+		return err == nil && now[p.Binding.ID] == sequence && e.queue.floors.write(now) == nil
+	})
+	eventually(t, "the result to expire", func() bool {
+		_, err := e.Events().Result(t.Context(), done.CorrelationID, 0)
+		return err != nil && sluice.AsError(err).Kind == sluice.Gone
+	})
+	stop()
+	e.Close()
+	if err := os.Remove(stateOf(dir, p)); err != nil {
+		t.Fatal(err)
+	}
+	e = openEngine(t, opts)
+	runs := make(chan string, 10)
+	consume(t, e, p, func(_ context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+		runs <- d.CorrelationID
+		return ok(p.Name, `2`), nil
+	})
+	next := send(t, e, "webhook.floor", patience)
+	if id := <-runs; id != next.CorrelationID {
+		t.Errorf("the event that was done runs again")
+	}
+}
+
+func TestAFloorIsNotAboveTheNewestEvent(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	if err := e.queue.floors.write(map[string]uint64{"a": 5, "b": 9}); err != nil {
+		t.Fatal(err)
+	}
+	f := &floors{engine: e}
+	if err := f.load(7); err != nil || f.saved["a"] != 5 || f.saved["b"] != 7 {
+		t.Errorf("got %v, %v", f.saved, err)
+	}
+	if err := os.WriteFile(f.path(), make([]byte, 20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.load(7); err != nil || len(f.saved) != 0 {
+		t.Errorf("an unreadable file gives %v, %v", f.saved, err)
+	}
+}
