@@ -78,7 +78,7 @@ func (m *model) receive() {
 	}
 	body := strings.Repeat("x", m.random.IntN(h.MaxPayloadLength+1))
 	leave := m.random.IntN(3) == 0
-	m.note("call %s with %d bytes, %d listeners, leave: %v", c.key, len(body), len(c.listeners), leave)
+	m.notef("call %s with %d bytes, %d listeners, leave: %v", c.key, len(body), len(c.listeners), leave)
 	if leave {
 		a := m.send("POST", receivePath+"?pollingRedirectEnabled=true", strings.NewReader(body), header("Token", h.UUID), header("Content-Type", "text/plain")).wantStatus(m.t, http.StatusFound)
 		c.id = a.header.Get("svc-result-correlationid")
@@ -107,7 +107,7 @@ func (m *model) pollAny() {
 // may be gone from then on.
 func (m *model) pollCall(c *modelCall) {
 	m.t.Helper()
-	m.note("poll for a call of %s", c.key)
+	m.notef("poll for a call of %s", c.key)
 	eventually(m.t, "a result", func() bool {
 		a := m.send("GET", resultPath+"?pollingRedirectEnabled=true&svc-result-correlationid="+c.id, nil)
 		switch a.status {
@@ -130,7 +130,7 @@ func (m *model) letExpire() {
 	m.t.Helper()
 	for _, c := range slices.Backward(m.calls) {
 		if c.result != "" {
-			m.note("let the result of a call of %s expire", c.key)
+			m.notef("let the result of a call of %s expire", c.key)
 			eventually(m.t, "a result to expire", func() bool {
 				a := m.poll(c.id)
 				return a.status == http.StatusGone || a.status == http.StatusTooManyRequests
@@ -190,7 +190,7 @@ func (m *model) putPipeline() {
 	p := &storedPipeline{pattern: one(m, "webhook.a", "webhook.*", "webhook.b.#", "*.d"), fails: m.random.IntN(4) == 0, version: m.version}
 	name := one(m, "one", "two", "three")
 	before := m.stored[name]
-	m.note("put pipeline %s, version %d, on %s, fails: %v", name, p.version, p.pattern, p.fails)
+	m.notef("put pipeline %s, version %d, on %s, fails: %v", name, p.version, p.pattern, p.fails)
 	m.send("PUT", "/api/v3/pipeline/"+name, strings.NewReader(p.source()), asAdmin).wantStatus(m.t, http.StatusOK)
 	m.stored[name] = p
 	if before != nil && before.pattern == p.pattern {
@@ -203,7 +203,7 @@ func (m *model) putPipeline() {
 func (m *model) deletePipeline() {
 	m.t.Helper()
 	name := one(m, "one", "two", "three")
-	m.note("delete pipeline %s", name)
+	m.notef("delete pipeline %s", name)
 	a := m.send("DELETE", "/api/v3/pipeline/"+name, nil, asAdmin)
 	if m.stored[name] == nil {
 		a.wantStatus(m.t, http.StatusNotFound)
@@ -228,14 +228,14 @@ func (m *model) allow(name string, outcome func(*modelCall) string) {
 func (m *model) putBadPipeline() {
 	m.t.Helper()
 	name := one(m, "one", "two", "three")
-	m.note("put pipeline %s with a mistake", name)
+	m.notef("put pipeline %s with a mistake", name)
 	source := one(m, "pipeline: [", "pipeline: []", "pipeline: [no.such.command]", "pipeline: [set: {value: 1}, event.listen: {eventKey: webhook.a}]")
 	m.send("PUT", "/api/v3/pipeline/"+name, strings.NewReader(source), asAdmin).wantStatus(m.t, http.StatusBadRequest)
 }
 
 func (m *model) comparePipelines() {
 	m.t.Helper()
-	m.note("compare pipelines")
+	m.notef("compare pipelines")
 	var found []struct{ Name string }
 	m.command("pipeline.get", nil).wantStatus(m.t, http.StatusOK).into(m.t, &found)
 	names := make([]string, 0, len(found))

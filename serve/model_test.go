@@ -89,8 +89,8 @@ func (m *model) operate() {
 	}
 }
 
-// note remembers an operation.
-func (m *model) note(format string, args ...any) {
+// notef remembers an operation.
+func (m *model) notef(format string, args ...any) {
 	m.history = append(m.history, fmt.Sprintf(format, args...))
 }
 
@@ -125,7 +125,7 @@ func (m *model) hookOf(key string) *hook {
 func (m *model) createHook() {
 	m.t.Helper()
 	key, kind, length := m.key(), one(m, "raw", "base64", "ignore"), 10+m.random.IntN(50)
-	m.note("create %s %s %d", key, kind, length)
+	m.notef("create %s %s %d", key, kind, length)
 	a := m.command("webhook.put", map[string]any{"eventKey": key, "payloadType": kind, "maxPayloadLength": length})
 	if m.hookOf(key) != nil {
 		a.wantProblem(m.t, http.StatusConflict, "event-key-taken")
@@ -155,7 +155,7 @@ func (m *model) editHook() {
 		want.MaxPayloadLength = 10 + m.random.IntN(50)
 		params["maxPayloadLength"] = want.MaxPayloadLength
 	}
-	m.note("edit %s to %s %d", h.EventKey, want.EventKey, want.MaxPayloadLength)
+	m.notef("edit %s to %s %d", h.EventKey, want.EventKey, want.MaxPayloadLength)
 	a := m.command("webhook.put", params)
 	if other := m.hookOf(want.EventKey); other != nil && other != h {
 		a.wantProblem(m.t, http.StatusConflict, "event-key-taken")
@@ -168,7 +168,7 @@ func (m *model) editHook() {
 func (m *model) deleteHook() {
 	m.t.Helper()
 	if h := m.anyHook(); h != nil {
-		m.note("delete %s", h.EventKey)
+		m.notef("delete %s", h.EventKey)
 		m.command("webhook.delete", map[string]any{"uuid": h.UUID}).wantStatus(m.t, http.StatusOK)
 		m.command("webhook.delete", map[string]any{"uuid": h.UUID}).wantStatus(m.t, http.StatusNotFound)
 		m.command("webhook.put", map[string]any{"uuid": h.UUID, "maxPayloadLength": 5}).wantStatus(m.t, http.StatusNotFound)
@@ -179,7 +179,7 @@ func (m *model) deleteHook() {
 
 func (m *model) compareHooks() {
 	m.t.Helper()
-	m.note("compare webhooks")
+	m.notef("compare webhooks")
 	var found []hook
 	m.command("webhook.get", nil).wantStatus(m.t, http.StatusOK).into(m.t, &found)
 	if len(found) != len(m.hooks) {
@@ -198,19 +198,19 @@ func (m *model) receiveUnheard() {
 	m.t.Helper()
 	const freeMisses = 15 // that no server throttles
 	if h := m.anyHook(); h != nil {
-		m.note("call %s with too much", h.EventKey)
+		m.notef("call %s with too much", h.EventKey)
 		m.call(*h, "text/plain", strings.Repeat("x", h.MaxPayloadLength+1)).wantProblem(m.t, http.StatusRequestEntityTooLarge, "payload-too-large")
 	}
 	if len(m.deleted) > 0 && m.misses < freeMisses {
 		m.misses++
-		m.note("call a deleted webhook")
+		m.notef("call a deleted webhook")
 		m.call(one(m, m.deleted...), "text/plain", "x").wantProblem(m.t, http.StatusUnauthorized, "token-invalid")
 	}
 }
 
 func (m *model) restart() {
 	m.t.Helper()
-	m.note("restart")
+	m.notef("restart")
 	m.stop()
 	m.misses = 0
 	m.resume()
