@@ -221,7 +221,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 			return err
 		}
 	}
-	e.events.checkEnd()
+	if err := e.events.checkEnd(ctx); err != nil {
+		return fmt.Errorf("marks: %w", err)
+	}
 	if err := e.queue.dropUnbound(ctx); err != nil {
 		return fmt.Errorf("bindings of pipelines: %w", err)
 	}
