@@ -73,6 +73,8 @@ type Engine struct {
 	clients  *bucket[sluice.Client]
 	sessions *bucket[sluice.Session]
 	signing  *bucket[sluice.SigningKey]
+	portal   *bucket[sluice.PortalSession]
+	minutes  *bucket[sluice.Minute]
 
 	pipelines *bucket[sluice.Pipeline]
 	secrets   *bucket[sluice.Secret]
@@ -114,6 +116,8 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e.clients = newBucket[sluice.Client](e, "clients")
 	e.sessions = newBucket[sluice.Session](e, "sessions")
 	e.signing = newBucket[sluice.SigningKey](e, "signing")
+	e.portal = newBucket[sluice.PortalSession](e, "portal")
+	e.minutes = newBucket[sluice.Minute](e, "minutes")
 	e.pipelines = newBucket[sluice.Pipeline](e, "pipelines")
 	e.secrets = newBucket[sluice.Secret](e, "secrets")
 	e.hooks = newWebhooks(e.webhooks)
@@ -200,7 +204,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	}
 	for _, b := range []interface {
 		setUp(ctx, running context.Context) error
-	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.pipelines, e.secrets} {
+	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets} {
 		if err := b.setUp(ctx, running); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"sluice/jetstream"
 	"sluice/metrics"
 	"sluice/pipeline"
+	"sluice/portal"
 	"sluice/step"
 	"sluice/webhook"
 )
@@ -25,6 +26,7 @@ import (
 type rooms struct {
 	engine    *jetstream.Engine
 	metrics   *metrics.Metrics
+	minutes   *metrics.Minutes
 	directory *iam.Directory
 	login     *iam.Authenticator
 	issuer    http.Handler // nil with an external provider
@@ -69,13 +71,19 @@ func (r *rooms) join(cfg config.Config, baseURL string, opts Options) {
 		pipeline.Commands(r.runner),
 		step.Commands(step.Options{Log: opts.Log, Secrets: r.secrets, HTTP: step.HTTPOptions{AllowNetworks: cfg.HTTPAllow}}),
 		iam.Commands(r.directory, r.login),
-		[]command.Command{infoCommand(cfg.Namespace, r.engine.Describe)},
+		[]command.Command{infoCommand(cfg.Namespace, r.engine.Describe), statsCommand(r)},
 	)
 	r.directory.CommandNames = r.commands.Names
 }
 
 func (r *rooms) observeRun(report sluice.RunReport) {
 	r.metrics.Run(report)
+	r.minutes.Run(report)
+}
+
+func (r *rooms) observeCall(c sluice.Call) {
+	r.metrics.Call(c)
+	r.minutes.Call(c)
 }
 
 // furnish makes the rooms of a server.
@@ -84,7 +92,7 @@ func (s *Server) furnish() error {
 	if err != nil {
 		return err
 	}
-	r := &rooms{engine: s.engine, metrics: s.metrics}
+	r := &rooms{engine: s.engine, metrics: s.metrics, minutes: metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)}
 	if r.secrets, err = step.NewSecrets(s.engine.Secrets(), key); err != nil {
 		return err
 	}
@@ -96,7 +104,8 @@ func (s *Server) furnish() error {
 		Log:      s.opts.Log,
 		Cores:    s.cfg.PasswordCores,
 	})
-	r.login, r.issuer = s.authentication(r.directory)
+	var outside portal.Provider
+	r.login, r.issuer, outside = s.authentication(r.directory)
 	pace := body.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)}
 	budget := body.NewBudget(int64(s.cfg.MaxBodyMemory))
 	publicURL := strings.TrimSuffix(s.cfg.PublicURL, "/")
@@ -109,7 +118,7 @@ func (s *Server) furnish() error {
 		Pace:       pace,
 		Budget:     budget,
 		ResultWait: s.cfg.ResultWait,
-		Observe:    s.metrics.Call,
+		Observe:    r.observeCall,
 		Spans:      s.spans(),
 		Log:        s.opts.Log,
 	})
@@ -124,6 +133,7 @@ func (s *Server) furnish() error {
 		Results:        s.engine.Events(),
 		Authenticate:   authenticate,
 		Auth:           r.issuer,
+		Portal:         s.servePortal,
 		Metrics:        s.metrics.Handler(),
 		ObservePoll:    s.metrics.Poll,
 		Spans:          s.spans(),
@@ -138,7 +148,7 @@ func (s *Server) furnish() error {
 		Budget:         budget,
 		Log:            s.opts.Log,
 	})
-	return nil
+	return s.openPortal(outside)
 }
 
 // secretKey gives the key that seals secrets: the operator's, or one that is

@@ -17,6 +17,7 @@ import (
 	"sluice/iam"
 	"sluice/jetstream"
 	"sluice/metrics"
+	"sluice/portal"
 	"sluice/telemetry"
 )
 
@@ -44,6 +45,7 @@ type Server struct {
 	telemetry *telemetry.Spans // nil: nobody wants spans
 	rooms     *rooms
 	api       *api.API
+	portal    *portal.Portal
 	http      *http.Server
 	listener  net.Listener
 	baseURL   string
@@ -56,12 +58,13 @@ type Server struct {
 	admin    atomic.Bool // there is one, or an external provider has them
 	unready  atomic.Bool
 	draining atomic.Bool
+	stopping chan struct{} // closed when draining begins
 }
 
 // Start opens the engine and serves. The server is ready when it returns, or
 // says at /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
-	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 1)}
+	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 1), stopping: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -191,6 +194,7 @@ func (s *Server) Stop() error {
 	s.unready.Store(true)
 	time.Sleep(s.cfg.DrainWait)
 	s.draining.Store(true)
+	close(s.stopping)
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
 	_ = s.listener.Close()
@@ -216,6 +220,7 @@ func (s *Server) startPipelines(ctx context.Context) error {
 			return fmt.Errorf("pipelines: %w", err)
 		}
 	}
+	s.pipelines.Go(func() { s.rooms.minutes.Keep(running) })
 	s.pipelines.Go(func() {
 		select {
 		case <-s.engine.SetUp():
