@@ -1,6 +1,9 @@
 package sluice
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // A Call is one call of a webhook, accepted or refused, as those who count and
 // look for calls see it.
@@ -14,4 +17,39 @@ type Call struct {
 	Size          int           `json:"size"`                    // of the body, as far as it was read or announced
 	Duration      time.Duration `json:"duration"`                // in nanoseconds
 	RemoteAddr    string        `json:"remoteAddr"`
+	Listeners     []string      `json:"listeners,omitempty"` // pipelines that it starts
+	Count         int           `json:"count,omitempty"`     // calls that this stands for, if it is more than one
+}
+
+// AppendJSON appends the call's JSON, as encoding/json would write it.
+func (c *Call) AppendJSON(b []byte) []byte {
+	b = append(b, `{"time":"`...)
+	b = c.Time.AppendFormat(b, time.RFC3339Nano)
+	b = appendField(b, `","traceId":`, c.TraceID)
+	b = appendOptional(b, `,"correlationId":`, c.CorrelationID)
+	b = appendOptional(b, `,"eventKey":`, c.EventKey)
+	b = append(b, `,"status":`...)
+	b = strconv.AppendInt(b, int64(c.Status), 10)
+	b = appendOptional(b, `,"code":`, c.Code)
+	b = append(b, `,"size":`...)
+	b = strconv.AppendInt(b, int64(c.Size), 10)
+	b = append(b, `,"duration":`...)
+	b = strconv.AppendInt(b, int64(c.Duration), 10)
+	b = appendField(b, `,"remoteAddr":`, c.RemoteAddr)
+	if len(c.Listeners) > 0 {
+		b = append(b, `,"listeners":`...)
+		b = appendStrings(b, c.Listeners)
+	}
+	if c.Count != 0 {
+		b = append(b, `,"count":`...)
+		b = strconv.AppendInt(b, int64(c.Count), 10)
+	}
+	return append(b, '}')
+}
+
+func appendOptional(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	return appendField(b, name, value)
 }

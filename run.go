@@ -68,8 +68,9 @@ type RunReport struct {
 	Pipeline      string        `json:"pipeline"` // empty for one that is not stored
 	TraceID       string        `json:"traceId"`
 	CorrelationID string        `json:"correlationId,omitempty"`
-	Attempt       int           `json:"attempt"`  // counted from 1
-	Delivery      int           `json:"delivery"` // counted from 1; 0 if no event started it
+	EventKey      string        `json:"eventKey,omitempty"` // of the event that started it
+	Attempt       int           `json:"attempt"`            // counted from 1
+	Delivery      int           `json:"delivery"`           // counted from 1; 0 if no event started it
 	Started       time.Time     `json:"started"`
 	Duration      time.Duration `json:"duration"` // in nanoseconds
 	Status        Status        `json:"status"`   // ok or error

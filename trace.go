@@ -2,6 +2,8 @@ package sluice
 
 import (
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -32,4 +34,30 @@ func appendBase36(b []byte, n uint64) []byte {
 		n /= 36
 	}
 	return append(b, digits[:]...)
+}
+
+// TraceOwner gives the part of a trace id that stands for the webhook.
+func TraceOwner(traceID string) string {
+	owner, _, _ := strings.Cut(traceID, ":")
+	return owner
+}
+
+// TraceTime gives the time that a trace id was made at. It tells whether the id
+// is one that NewTraceID may have made.
+func TraceTime(traceID string) (at time.Time, ok bool) {
+	_, id, _ := strings.Cut(traceID, ":")
+	if len(id) != 8+8 {
+		return time.Time{}, false
+	}
+	millis, err := strconv.ParseInt(id[:8], 36, 64)
+	return time.UnixMilli(millis), err == nil
+}
+
+// MadeAt gives when an event came to be: when it was received, or when it was
+// replayed.
+func MadeAt(traceID string, received time.Time) time.Time {
+	if at, ok := TraceTime(traceID); ok && at.Sub(received) >= time.Millisecond {
+		return at.UTC()
+	}
+	return received.UTC()
 }

@@ -26,7 +26,9 @@ type Options struct {
 	ObservePoll  func(status int)                                              // is told of each poll
 	Spans        sluice.Spans                                                  // nil: nobody wants them
 	Readiness    func() (detail map[string]any, err error)
-	Draining     func() bool // stopping: new calls are refused
+	Draining     func() bool     // stopping: new calls are refused
+	Stopping     <-chan struct{} // closed when Draining begins
+	Tail         sluice.Tail
 
 	Version        string
 	BaseURL        string
@@ -43,6 +45,7 @@ const (
 	commandPath  = "/api/v3/command/"
 	pipelinePath = "/api/v3/pipeline"
 	resultPath   = "/api/v3/result"
+	eventsPath   = "/api/v3/events"
 )
 
 // API serves everything under one address. It is an http.Handler.
@@ -50,6 +53,7 @@ type API struct {
 	Options
 	handler  http.Handler
 	inFlight atomic.Int64
+	tails    atomic.Int64
 	misses   *throttle.Limiter // polls for unknown results, by client address
 	polls    *polls
 }
@@ -64,6 +68,7 @@ func New(o Options) *API {
 	mux := http.NewServeMux()
 	commands := a.handle(a.limit(a.command))
 	mux.HandleFunc(resultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own
+	mux.HandleFunc(eventsPath, a.handle(a.events))               // as have tails
 	mux.HandleFunc("/metrics", a.handle(a.serveMetrics))
 	pipelines := a.handle(a.limit(a.pipeline))
 	mux.HandleFunc(pipelinePath, pipelines)

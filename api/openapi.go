@@ -33,6 +33,7 @@ func (a *API) openAPI() command.Endpoint {
 func OpenAPI(set command.Set, version, baseURL string) map[string]any {
 	paths := object{
 		resultPath: object{"get": resultOperation()},
+		eventsPath: object{"get": eventsOperation()},
 		"/healthz": object{"get": healthOperation("healthz", "Tell that the process runs.")},
 		"/readyz":  object{"get": healthOperation("readyz", "Tell whether calls are welcome.")},
 	}
@@ -196,6 +197,27 @@ func resultOperation() object {
 		"responses": object{
 			"200":     content("The result.", "application/json", ref("Result")),
 			"410":     content("No such result, or it has expired.", "application/problem+json", ref("Problem")),
+			"default": problemResponse(),
+		},
+	}
+}
+
+func eventsOperation() object {
+	parameter := func(name, description string) object {
+		return object{"name": name, "in": "query", "description": description, "schema": object{"type": "string"}}
+	}
+	return object{
+		"operationId":  "events",
+		"summary":      "Follow calls and runs as they happen, as Server-Sent Events: call, run, dropped and error.",
+		"security":     []object{{"basic": []string{}}, {"bearer": []string{}}},
+		"x-permission": tailPermission,
+		"parameters": []object{
+			parameter("eventKey", "Only calls of the webhook with this key."),
+			parameter("traceId", "Only this call, or the calls of a webhook by the last 6 characters of its token."),
+			parameter("lastEventId", "Go on behind the event with this id, as with the header Last-Event-ID."),
+		},
+		"responses": object{
+			"200":     content("What happens.", "text/event-stream", object{"type": "string"}),
 			"default": problemResponse(),
 		},
 	}

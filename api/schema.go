@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 	"time"
@@ -53,6 +54,8 @@ func schemaFor(t reflect.Type) object {
 		return object{"type": "boolean"}
 	case reflect.Int, reflect.Int64:
 		return object{"type": "integer"}
+	case reflect.Float64:
+		return object{"type": "number"}
 	case reflect.String:
 		return object{"type": "string"}
 	default:
@@ -64,6 +67,12 @@ func structSchema(t reflect.Type) object {
 	properties := object{}
 	var required []string
 	for f := range t.Fields() {
+		if f.Anonymous {
+			embedded := structSchema(f.Type)
+			maps.Copy(properties, embedded["properties"].(object))
+			required = append(required, embedded["required"].([]string)...)
+			continue
+		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		properties[name] = schemaFor(f.Type)
 		if options != "omitempty" {

@@ -6,11 +6,12 @@ import (
 )
 
 // Commands gives the commands about events and messages.
-func Commands(events sluice.Events, stored sluice.StoredEvents, namespace string) []command.Command {
+func Commands(events sluice.Events, stored sluice.StoredEvents, journal sluice.Journal, namespace string) []command.Command {
 	return []command.Command{
 		listenCommand(),
 		receiveCommand(stored),
 		sendCommand(events, namespace),
+		replayCommand(events, journal),
 		messageReceiveCommand(),
 		messageSendCommand(events, namespace),
 	}

@@ -130,7 +130,11 @@ func (q *Queue) settle(sequence uint64, d sluice.Delivery, event []byte, o sluic
 			return err
 		}
 	}
-	return q.engine.events.outcomes.put(ctx, sequence, d.TraceID, o)
+	if err := q.engine.events.outcomes.put(ctx, sequence, d.TraceID, o); err != nil {
+		return err
+	}
+	q.engine.journal.settled(sequence, d.TraceID, o)
+	return nil
 }
 
 // inProgress tells the engine of the events that are worked on, so that it does

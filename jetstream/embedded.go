@@ -39,12 +39,17 @@ func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
 		stopEmbedded(s)
 		return nil, nil, errors.New("the embedded engine did not start")
 	}
-	nc, err := nats.Connect("", nats.InProcessServer(s), nats.MaxReconnects(-1))
+	nc, err := connectEmbedded(s)
 	if err != nil {
 		stopEmbedded(s)
 		return nil, nil, err
 	}
 	return s, nc, nil
+}
+
+// connectEmbedded connects to the server in the process.
+func connectEmbedded(s *server.Server) (*nats.Conn, error) {
+	return nats.Connect("", nats.InProcessServer(s), nats.MaxReconnects(-1))
 }
 
 // stopEmbedded stops a server, within bounds.

@@ -66,6 +66,7 @@ type Engine struct {
 	server *server.Server // nil with an external engine
 	nc     *nats.Conn
 	js     jetstream.JetStream
+	side   *nats.Conn // for what must not hold up calls; embedded, it is a connection of its own
 
 	webhooks *bucket[sluice.Webhook]
 	accounts *bucket[sluice.Account]
@@ -84,8 +85,10 @@ type Engine struct {
 	letters *Letters
 	audit   *Audit
 	hooks   *Webhooks
+	journal *Journal
 
 	cancel  context.CancelFunc
+	closing sync.Once
 	running sync.WaitGroup
 
 	ready   chan struct{} // closed once set up
@@ -125,6 +128,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e.queue = &Queue{engine: e, work: &inProgress{msgs: make(map[jetstream.Msg]time.Time)}}
 	e.letters = &Letters{engine: e}
 	e.audit = &Audit{engine: e}
+	e.journal = newJournal(e)
 	if err := e.connect(); err != nil {
 		e.Close()
 		return nil, err
@@ -148,6 +152,12 @@ func (e *Engine) connect() (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	e.side = e.nc
+	if e.server != nil {
+		if e.side, err = connectEmbedded(e.server); err != nil {
+			return err
+		}
 	}
 	e.js, err = jetstream.New(e.nc)
 	return err
@@ -196,6 +206,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.events.setUp(ctx, running, correlator{key}); err != nil {
 		return fmt.Errorf("stream of events: %w", err)
 	}
+	if err := e.journal.setUp(ctx, correlator{key}, e.events.stream.CachedInfo().Config); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
 	if err := e.letters.setUp(ctx, running); err != nil {
 		return fmt.Errorf("dead letters: %w", err)
 	}
@@ -219,6 +232,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	}
 	e.start(func() { e.queue.work.beat(running) })
 	e.start(func() { e.events.trim(running) })
+	e.start(func() { e.journal.run(running) })
 	if e.server != nil {
 		e.checkDisk()
 		e.start(func() { e.watchDisk(running) })
@@ -283,9 +297,13 @@ func (e *Engine) Describe() string {
 
 // Close stops the engine. What was acknowledged needs no closing to be safe.
 func (e *Engine) Close() {
+	e.closing.Do(e.journal.finish)
 	e.cancel()
 	if e.nc != nil {
 		e.nc.Close()
+	}
+	if e.side != nil {
+		e.side.Close()
 	}
 	e.running.Wait()
 	if e.server != nil {

@@ -153,6 +153,7 @@ func (s *Events) store(ctx context.Context, subject string, e *sluice.Event) (se
 	}
 	*buffer = data
 	buffers.Put(buffer)
+	s.engine.journal.stored(sequence, subject, e)
 	return sequence, nil
 }
 

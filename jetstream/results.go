@@ -17,7 +17,9 @@ import (
 type envelope struct {
 	sequence  uint64
 	subject   string
+	key       string // of the event, or of a message that is none
 	traceID   string
+	replayOf  string
 	received  time.Time
 	listeners []string
 }
@@ -94,12 +96,18 @@ func open(msg *jetstream.RawStreamMsg) (envelope, error) {
 		}
 		var target any
 		switch name {
+		case "eventKey", "key":
+			target = &e.key
 		case "traceId":
 			target = &e.traceID
+		case "replayOf":
+			target = &e.replayOf
 		case "listeners":
 			target = &e.listeners
 		case "receivedAt":
-			return e, dec.Decode(&e.received)
+			err := dec.Decode(&e.received)
+			e.received = sluice.MadeAt(e.traceID, e.received)
+			return e, err
 		default:
 			target = new(json.RawMessage)
 		}

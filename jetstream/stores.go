@@ -20,6 +20,9 @@ func (e *Engine) Pipelines() sluice.Pipelines { return records[sluice.Pipeline]{
 // Secrets gives the store of secrets, by name.
 func (e *Engine) Secrets() sluice.Records[sluice.Secret] { return records[sluice.Secret]{e.secrets} }
 
+// Journal gives the journal of calls.
+func (e *Engine) Journal() *Journal { return e.journal }
+
 // Audit gives the audit log.
 func (e *Engine) Audit() *Audit { return e.audit }
 

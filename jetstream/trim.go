@@ -132,16 +132,16 @@ func (s *Events) expendable(ctx context.Context, info *jetstream.StreamInfo) (ui
 	if !info.State.FirstTime.Before(limit) {
 		return until, nil
 	}
-	aged, err := s.firstSince(ctx, info.State.FirstSeq, info.State.LastSeq, limit)
+	aged, err := firstSince(ctx, s.stream, info.State.FirstSeq, info.State.LastSeq, limit)
 	return max(until, aged), err
 }
 
-// firstSince gives the sequence of the first event that is not older than a
+// firstSince gives the sequence of the first message that is not older than a
 // time.
-func (s *Events) firstSince(ctx context.Context, first, last uint64, limit time.Time) (uint64, error) {
+func firstSince(ctx context.Context, stream jetstream.Stream, first, last uint64, limit time.Time) (uint64, error) {
 	var failed error
 	n := sort.Search(int(last+1-first), func(i int) bool {
-		msg, err := s.stream.GetMsg(ctx, first+uint64(i))
+		msg, err := stream.GetMsg(ctx, first+uint64(i))
 		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 			failed = err
 		}

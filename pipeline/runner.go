@@ -90,6 +90,7 @@ func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, d
 		Delivery:      delivery,
 		Steps:         make([]sluice.StepReport, 0, min(len(p.steps), maxReported)),
 	}
+	report.EventKey, _ = b.run.Event["eventKey"].(string)
 	out, err := newExecution(r.environment(), p, b, &report).execute(ctx, b)
 	r.Observe(report)
 	return out, err

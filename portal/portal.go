@@ -32,6 +32,7 @@ type Options struct {
 	// Receive is where webhooks are called, for calls that people try.
 	Receive http.Handler
 
+	Tail      sluice.Tail
 	Stopping  <-chan struct{} // is closed when the server stops
 	Reference map[string]any  // the API as OpenAPI
 	Version   string

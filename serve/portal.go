@@ -25,6 +25,7 @@ func (s *Server) openPortal(outside portal.Provider) error {
 		Identify:  s.rooms.directory.Identify,
 		Note:      s.rooms.directory.Note,
 		Receive:   s.api,
+		Tail:      s.engine.Journal(),
 		Stopping:  s.stopping,
 		Reference: reference,
 		Version:   Version,

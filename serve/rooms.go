@@ -19,6 +19,7 @@ import (
 	"sluice/pipeline"
 	"sluice/portal"
 	"sluice/step"
+	"sluice/trace"
 	"sluice/webhook"
 )
 
@@ -67,7 +68,8 @@ func (r *rooms) join(cfg config.Config, baseURL string, opts Options) {
 	r.commands = command.NewSet(
 		r.directory.Note,
 		webhook.Commands(r.engine.Webhooks(), baseURL, r.receiver),
-		event.Commands(r.engine.Events(), r.engine.Events(), cfg.Namespace),
+		event.Commands(r.engine.Events(), r.engine.Events(), r.engine.Journal(), cfg.Namespace),
+		trace.Commands(r.engine.Journal(), r.engine.Events()),
 		pipeline.Commands(r.runner),
 		step.Commands(step.Options{Log: opts.Log, Secrets: r.secrets, HTTP: step.HTTPOptions{AllowNetworks: cfg.HTTPAllow}}),
 		iam.Commands(r.directory, r.login),
@@ -79,11 +81,13 @@ func (r *rooms) join(cfg config.Config, baseURL string, opts Options) {
 func (r *rooms) observeRun(report sluice.RunReport) {
 	r.metrics.Run(report)
 	r.minutes.Run(report)
+	r.engine.Journal().Run(report)
 }
 
-func (r *rooms) observeCall(c sluice.Call) {
-	r.metrics.Call(c)
-	r.minutes.Call(c)
+func (r *rooms) observeCall(call sluice.Call) {
+	r.metrics.Call(call)
+	r.minutes.Call(call)
+	r.engine.Journal().Call(call)
 }
 
 // furnish makes the rooms of a server.
@@ -139,6 +143,8 @@ func (s *Server) furnish() error {
 		Spans:          s.spans(),
 		Readiness:      s.readiness,
 		Draining:       s.draining.Load,
+		Stopping:       s.stopping,
+		Tail:           s.engine.Journal(),
 		Version:        Version,
 		BaseURL:        s.baseURL,
 		PublicURL:      publicURL,

@@ -193,8 +193,9 @@ func (s *Server) Wait(ctx context.Context) error {
 func (s *Server) Stop() error {
 	s.unready.Store(true)
 	time.Sleep(s.cfg.DrainWait)
-	s.draining.Store(true)
-	close(s.stopping)
+	if !s.draining.Swap(true) {
+		close(s.stopping)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
 	_ = s.listener.Close()

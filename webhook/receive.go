@@ -83,7 +83,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 		return e
 	}
 	status := rc.answer(w, &result, in.payload[:0])
-	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: status})
+	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: status, Listeners: in.listeners})
 	return nil
 }
 
@@ -126,6 +126,7 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 		e.TraceID = event.TraceID
 		return result, e
 	}
+	in.listeners = event.Listeners
 	rc.log(r.Context(), event)
 	result.PollingRedirectEnabled = redirect
 	return result, nil
@@ -153,7 +154,9 @@ type incoming struct {
 	hook    sluice.Webhook
 	headers sluice.Headers
 	payload []byte // as JSON
-	unhold  func() // gives back the memory that the body was granted
+
+	listeners []string // pipelines that the event starts
+	unhold    func()   // gives back the memory that the body was granted
 }
 
 var incomings = sync.Pool{New: func() any { return new(incoming) }}

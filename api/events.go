@@ -1,0 +1,225 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sluice"
+)
+
+const (
+	tailPermission = "trace.get"
+
+	maxTails      = 32               // at the same time
+	tailQueue     = 1024             // happenings that wait for a slow reader
+	tailBytes     = 4 << 20          // and their size
+	tailHeartbeat = 15 * time.Second // keeps proxies from taking the connection for dead
+	tailRecheck   = 30 * time.Second // between looks whether the reader still may
+	tailWrite     = 10 * time.Second // bounds one write
+)
+
+// events tells of calls and runs as they happen, as Server-Sent Events.
+func (a *API) events(w http.ResponseWriter, r *http.Request) error {
+	if r.Method != http.MethodGet {
+		return notAllowed("GET")
+	}
+	if err := a.refuseDraining(); err != nil {
+		return err
+	}
+	if err := a.mayTail(w, r); err != nil {
+		return err
+	}
+	q, err := tailQuery(r)
+	if err != nil {
+		return err
+	}
+	defer a.tails.Add(-1)
+	if a.tails.Add(1) > maxTails {
+		return busy("too-many-tails", "As many live tails are open as the server allows.")
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	happenings, err := a.Tail.Follow(ctx, q)
+	if err != nil {
+		cancel()
+		return err
+	}
+	t := &tail{queue: make(chan sluice.Happening, tailQueue), w: w, control: http.NewResponseController(w)}
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer cancel()
+	reading.Go(func() {
+		defer close(t.queue)
+		for h, err := range happenings {
+			if err != nil {
+				t.failure = err
+				return
+			}
+			t.offer(h)
+		}
+	})
+	_ = a.serveTail(r, t) // the reader has gone
+	return nil
+}
+
+// mayTail refuses who may not read traces.
+func (a *API) mayTail(w http.ResponseWriter, r *http.Request) error {
+	user, err := a.Authenticate(w, r)
+	if err != nil {
+		return err
+	}
+	if !user.May(tailPermission) && !user.May(sluice.ReadPermission) {
+		return sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", tailPermission)
+	}
+	return nil
+}
+
+func tailQuery(r *http.Request) (q sluice.TailQuery, err error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return q, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+	}
+	q.After = r.Header.Get("Last-Event-ID")
+	targets := map[string]*string{"eventKey": &q.EventKey, "traceId": &q.TraceID, "lastEventId": &q.After}
+	for name, values := range query {
+		target, known := targets[name]
+		if !known || len(values) != 1 {
+			e := sluice.Errorf(sluice.Invalid, "parameter-unknown", "The parameters here are eventKey, traceId and lastEventId, each given once; not %q.", name)
+			e.Parameter = name
+			return q, e
+		}
+		if *target = values[0]; name == "lastEventId" && r.Header.Get("Last-Event-ID") != "" {
+			q.After = r.Header.Get("Last-Event-ID") // an EventSource that reconnects knows better
+		}
+	}
+	return q, nil
+}
+
+// A tail is one reader of the happenings.
+type tail struct {
+	queue   chan sluice.Happening
+	waiting atomic.Int64 // bytes in the queue
+	dropped atomic.Int64
+	failure error // why the queue was closed, if the reader did not go
+
+	w         http.ResponseWriter
+	control   *http.ResponseController
+	unwritten []byte
+}
+
+// offer hands on a happening, or drops it for a reader who is too slow.
+func (t *tail) offer(h sluice.Happening) {
+	size := int64(len(h.Data))
+	if t.waiting.Add(size) <= tailBytes {
+		select {
+		case t.queue <- h:
+			return
+		default:
+		}
+	}
+	t.waiting.Add(-size)
+	t.dropped.Add(1)
+}
+
+// serveTail writes until the reader goes or may not go on, or the server stops.
+func (a *API) serveTail(r *http.Request, t *tail) error {
+	// A tail outlasts what a request may take to be read.
+	_ = t.control.SetReadDeadline(time.Time{})
+	header := t.w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("X-Accel-Buffering", "no") // a proxy must not wait for more
+	if err := t.write(": following\n\n"); err != nil {
+		return err
+	}
+	heartbeat, recheck := time.NewTicker(tailHeartbeat), time.NewTicker(tailRecheck)
+	defer heartbeat.Stop()
+	defer recheck.Stop()
+	for {
+		var err error
+		select {
+		case <-r.Context().Done():
+			return nil
+		case <-a.Stopping:
+			return nil
+		case <-heartbeat.C:
+			err = t.write(": still here\n\n")
+		case <-recheck.C:
+			if err := a.mayTail(unseen{}, r); err != nil {
+				return t.end(err)
+			}
+		case h, open := <-t.queue:
+			if !open {
+				return t.end(t.failure)
+			}
+			err = t.tell(h)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// tell writes a happening, unless others wait behind it: then it is written with
+// them.
+func (t *tail) tell(h sluice.Happening) error {
+	t.waiting.Add(-int64(len(h.Data)))
+	t.unwritten = appendEvent(t.unwritten, h.Position, h.Type, h.Data)
+	if len(t.queue) > 0 && len(t.unwritten) < 64<<10 {
+		return nil
+	}
+	return t.write("")
+}
+
+// end tells the reader why there is no more.
+func (t *tail) end(why error) error {
+	if why == nil {
+		return nil
+	}
+	problem, err := json.Marshal(sluice.AsError(why).Problem())
+	if err != nil {
+		return err
+	}
+	return t.write(string(appendEvent(nil, "", "error", problem)))
+}
+
+// write sends what is not written yet, how many happenings were dropped, and a
+// text.
+func (t *tail) write(text string) error {
+	if n := t.dropped.Swap(0); n > 0 {
+		t.unwritten = appendEvent(t.unwritten, "", "dropped", fmt.Appendf(nil, `{"count":%d}`, n))
+	}
+	t.unwritten = append(t.unwritten, text...)
+	_ = t.control.SetWriteDeadline(time.Now().Add(tailWrite)) // else the connection has one of its own, or none
+	_, err := t.w.Write(t.unwritten)
+	t.unwritten = t.unwritten[:0]
+	if err != nil {
+		return err
+	}
+	return t.control.Flush()
+}
+
+// appendEvent appends an event as the stream has it. Its data is one line.
+func appendEvent(b []byte, id, event string, data []byte) []byte {
+	if id != "" {
+		b = append(append(append(b, "id: "...), id...), '\n')
+	}
+	b = append(append(append(b, "event: "...), event...), '\n')
+	return append(append(append(b, "data: "...), data...), "\n\n"...)
+}
+
+// unseen takes the headers of an answer that has long begun.
+type unseen struct{}
+
+// Header implements http.ResponseWriter.
+func (unseen) Header() http.Header { return http.Header{} }
+
+// Write implements http.ResponseWriter.
+func (unseen) Write(p []byte) (int, error) { return len(p), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (unseen) WriteHeader(int) {}

@@ -1,0 +1,177 @@
+package event
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"sluice"
+	"sluice/command"
+)
+
+const (
+	defaultRate = 50
+	// maxReplays bounds the events of one replay, and maxListed those that
+	// its answer lists.
+	maxReplays, maxListed = 10_000, 1000
+)
+
+type replayParams struct {
+	TraceID  string `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again. Give this, or eventKey with from and to."`
+	EventKey string `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, replays among them excepted."`
+	From     string `json:"from" audit:"yes" doc:"Earliest time of these events, such as 2030-01-31T12:00:00Z."`
+	To       string `json:"to" audit:"yes" doc:"Latest time of these events."`
+	Pipeline string `json:"pipeline" audit:"yes" doc:"Only this pipeline gets them; default: all that listen to them by now."`
+	Rate     int    `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 50."`
+}
+
+type replays struct {
+	Replayed int      `json:"replayed"`
+	Items    []replay `json:"items"` // the first 1000
+}
+
+// A replay is an event that was sent again.
+type replay struct {
+	TraceID       string `json:"traceId"` // of the event that it repeats
+	NewTraceID    string `json:"newTraceId"`
+	CorrelationID string `json:"correlationId"`
+}
+
+func replayCommand(events sluice.Events, journal sluice.Journal) command.Command {
+	return command.New("event.replay", "Send stored events again, oldest first, under new trace ids.",
+		func(ctx context.Context, p replayParams) (replays, error) {
+			old, err := p.find(ctx, journal)
+			if err != nil {
+				return replays{}, err
+			}
+			if len(old) == 0 {
+				return replays{}, sluice.Errorf(sluice.NotFound, "event-unknown", "No stored event matches; trace.get finds those there are.")
+			}
+			if p.Rate == 0 {
+				p.Rate = defaultRate
+			}
+			return replayAll(ctx, events, journal, p, old)
+		})
+}
+
+// find gives the calls whose events are to be sent again, oldest first.
+func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]replay, error) {
+	if (p.TraceID == "") == (p.EventKey == "") {
+		return nil, invalid("traceId", "Give either traceId, or eventKey with from and to.")
+	}
+	if p.TraceID != "" {
+		return findOne(ctx, journal, strings.ToLower(p.TraceID))
+	}
+	if err := checkKey("eventKey", p.EventKey); err != nil {
+		return nil, err
+	}
+	q := sluice.TraceQuery{EventKey: p.EventKey, Limit: 1000}
+	var err error
+	if q.From, err = parseTime("from", p.From); err != nil {
+		return nil, err
+	}
+	if q.To, err = parseTime("to", p.To); err != nil {
+		return nil, err
+	}
+	var found []replay
+	for {
+		calls, next, err := journal.Calls(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range calls {
+			if c.CorrelationID != "" && c.ReplayOf == "" {
+				found = append(found, replay{TraceID: c.TraceID, CorrelationID: c.CorrelationID})
+			}
+		}
+		if len(found) > maxReplays {
+			return nil, sluice.Errorf(sluice.Invalid, "too-many-events", "These are more than %d events; replay shorter spans of time, one after the other.", maxReplays)
+		}
+		if next == "" {
+			slices.Reverse(found)
+			return found, nil
+		}
+		q.Before = next
+	}
+}
+
+// findOne gives the event of a call. What followed from the call has the same
+// trace id, and is younger.
+func findOne(ctx context.Context, journal sluice.Journal, traceID string) ([]replay, error) {
+	if !strings.Contains(traceID, ":") {
+		return nil, invalid("traceId", "The parameter traceId must be the whole trace id of a call.")
+	}
+	calls, _, err := journal.Calls(ctx, sluice.TraceQuery{TraceID: traceID, Limit: 1000})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range slices.Backward(calls) {
+		if c.CorrelationID != "" {
+			return []replay{{TraceID: c.TraceID, CorrelationID: c.CorrelationID}}, nil
+		}
+	}
+	return nil, nil
+}
+
+// replayAll sends events again, at a rate that leaves room for others.
+func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal, p replayParams, old []replay) (replays, error) {
+	done := replays{Items: []replay{}}
+	last := "" // trace id of the event that was sent again last
+	pace := rate.NewLimiter(rate.Limit(p.Rate), 1)
+	for _, o := range old {
+		err := pace.Wait(ctx)
+		if err == nil {
+			err = o.again(ctx, events, journal, p.Pipeline)
+		}
+		switch {
+		case err == nil:
+		case sluice.AsError(err).Kind == sluice.Gone:
+			continue // trimmed this moment
+		case done.Replayed == 0:
+			return done, err
+		default:
+			e := sluice.Errorf(sluice.Unavailable, "replay-incomplete", "Only %d of %d events were sent again, up to that of %s; go on behind that one.", done.Replayed, len(old), last)
+			return done, e.Because(err)
+		}
+		done.Replayed++
+		last = o.TraceID
+		if len(done.Items) < maxListed {
+			done.Items = append(done.Items, o)
+		}
+	}
+	return done, nil
+}
+
+// again sends one event again.
+func (r *replay) again(ctx context.Context, events sluice.Events, journal sluice.Journal, pipeline string) error {
+	e, err := journal.Event(ctx, r.CorrelationID)
+	if err != nil {
+		return err
+	}
+	e.ReplayOf = e.TraceID
+	e.TraceID = sluice.NewTraceID(sluice.TraceOwner(e.TraceID), time.Now())
+	e.Hops, e.Listeners, e.To = 0, nil, pipeline
+	result, err := events.Accept(ctx, &e, 0)
+	if err != nil {
+		return err
+	}
+	r.NewTraceID, r.CorrelationID = e.TraceID, result.CorrelationID
+	return nil
+}
+
+func parseTime(parameter, text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, invalid(parameter, "The parameter "+parameter+" must be a time such as 2030-01-31T12:00:00Z.")
+	}
+	return t, nil
+}
+
+func invalid(parameter, message string) error {
+	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "%s", message)
+	e.Parameter = parameter
+	return e
+}

@@ -1,0 +1,220 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/time/rate"
+
+	"sluice"
+)
+
+const (
+	journalStream = "JOURNAL"
+	looseStream   = "LOOSE"
+
+	// journalEvery is how long entries wait for others to be written with.
+	journalEvery = 200 * time.Millisecond
+	// journalSync is how often what was written is synced.
+	journalSync = time.Second
+	// maxPending bounds the entries of each kind that wait to be written.
+	maxPending = 1 << 15
+	// maxRefused bounds the refused calls that are entered one by one, in a
+	// second: a flood must not fill the disk.
+	maxRefused = 1000
+
+	looseMaxBytes = 1 << 30
+)
+
+// Journal implements sluice.Journal and sluice.Tail. Accepted calls are found in
+// the stream of events; the journal has what that doesn't: how calls and runs
+// went, and the calls that were refused. It is written behind the calls' backs,
+// several entries at a time:
+//
+//   - JOURNAL has a page for each 256 events, made of all messages of one
+//     subject: what is known of those events, whenever it came to be known.
+//   - LOOSE has what no event belongs to: refused calls, and runs that a user
+//     has started. Its subjects are few, whatever last 6 characters callers
+//     come up with.
+//   - INDEX tells which events a search can pass over.
+type Journal struct {
+	engine *Engine
+	ids    correlator
+	index  *index
+	js     jetstream.JetStream
+	events jetstream.Stream
+	pages  jetstream.Stream
+	loose  jetstream.Stream
+
+	mu         sync.Mutex
+	pending    pending
+	refusals   *rate.Limiter
+	unrecorded int // refused calls beyond the limit
+
+	wake    chan struct{} // holds one token while there is something to write
+	writing chan struct{} // holds one token: the right to write
+	unsent  []*nats.Msg   // that the engine did not take
+	disks   []*disk       // to sync; nil: durability is the engine's own
+	dropped atomic.Int64  // entries that were given up
+}
+
+func newJournal(e *Engine) *Journal {
+	j := &Journal{
+		engine:   e,
+		index:    newIndex(e),
+		refusals: rate.NewLimiter(maxRefused, maxRefused),
+		wake:     make(chan struct{}, 1),
+		writing:  make(chan struct{}, 1),
+	}
+	j.writing <- struct{}{}
+	return j
+}
+
+// setUp creates the streams where they are missing.
+func (j *Journal) setUp(ctx context.Context, ids correlator, events jetstream.StreamConfig) (err error) {
+	j.ids = ids
+	if err := j.index.setUp(ctx); err != nil {
+		return fmt.Errorf("index: %w", err)
+	}
+	if j.js, err = jetstream.New(j.engine.side); err != nil {
+		return err
+	}
+	if j.events, err = j.js.Stream(ctx, eventStream); err != nil {
+		return err
+	}
+	if j.pages, err = j.stream(ctx, journalStream, pagePrefix, journalBytes(events.MaxBytes)); err != nil {
+		return err
+	}
+	if j.loose, err = j.stream(ctx, looseStream, loosePrefix, looseMaxBytes); err != nil {
+		return err
+	}
+	j.disks = nil
+	if j.engine.syncs() {
+		j.disks = []*disk{
+			{prefix: pagePrefix, blocks: j.engine.blocksOf(journalStream)},
+			{prefix: loosePrefix, blocks: j.engine.blocksOf(looseStream)},
+		}
+	}
+	return nil
+}
+
+func (j *Journal) stream(ctx context.Context, name, prefix string, maxBytes int64) (jetstream.Stream, error) {
+	age := max(j.engine.opts.EventMaxAge, 100*time.Millisecond) // the engine takes no less
+	return j.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name:        name,
+		Subjects:    []string{prefix + ">"},
+		MaxAge:      age,
+		MaxBytes:    maxBytes,
+		Replicas:    max(1, j.engine.opts.Replicas),
+		AllowDirect: true,
+		Duplicates:  min(j.engine.duplicateWindow(), age),
+	})
+}
+
+// journalBytes is how large the journal may become: an eighth of what events
+// may take.
+func journalBytes(events int64) int64 {
+	const least, most = 64 << 20, 8 << 30
+	if events <= 0 {
+		return most
+	}
+	return min(max(events/8, least), most)
+}
+
+// pending is what waits to be written.
+type pending struct {
+	calls    []sluice.Call
+	runs     []sluice.RunReport
+	sent     []sentEvent
+	outcomes []runOutcome
+}
+
+// Call enters a call of a webhook. It never waits.
+func (j *Journal) Call(c sluice.Call) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if c.CorrelationID == "" && !j.refusals.Allow() {
+		j.unrecorded++
+		return
+	}
+	enter(j, &j.pending.calls, c)
+}
+
+// Run enters a run of a pipeline. It never waits.
+func (j *Journal) Run(r sluice.RunReport) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	enter(j, &j.pending.runs, r)
+}
+
+// stored marks an event that is on stable storage. A call will be entered once
+// it is answered; what was sent in another way is entered here.
+func (j *Journal) stored(sequence uint64, subject string, e *sluice.Event) {
+	key := e.EventKey + e.Key // one of them
+	at := sluice.MadeAt(e.TraceID, e.ReceivedAt)
+	j.index.add(sequence, markOf(e.TraceID, key, at))
+	if e.Method != "" && e.ReplayOf == "" {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	enter(j, &j.pending.sent, sentEvent{
+		sequence:  sequence,
+		Subject:   subject,
+		TraceID:   e.TraceID,
+		EventKey:  e.EventKey,
+		Key:       e.Key,
+		ReplayOf:  e.ReplayOf,
+		Time:      at,
+		Listeners: e.Listeners,
+		Size:      len(e.Payload),
+	})
+}
+
+// settled enters what a pipeline has made of an event for good.
+func (j *Journal) settled(sequence uint64, traceID string, o sluice.Outcome) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	enter(j, &j.pending.outcomes, runOutcome{sequence: sequence, TraceID: traceID, Pipeline: o.Pipeline, Status: o.Status})
+}
+
+// enter adds to what waits to be written, if there is room. What is given up is
+// how a call went: the call itself is among the events.
+func enter[T any](j *Journal, list *[]T, entry T) {
+	if len(*list) >= maxPending {
+		j.dropped.Add(1)
+		return
+	}
+	*list = append(*list, entry)
+	select {
+	case j.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take gives what waits to be written.
+func (j *Journal) take() pending {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	batch := j.pending
+	j.pending = pending{
+		calls:    make([]sluice.Call, 0, min(2*len(batch.calls), maxPending)),
+		outcomes: make([]runOutcome, 0, min(2*len(batch.outcomes), maxPending)),
+	}
+	if j.unrecorded > 0 {
+		now := time.Now().UTC()
+		batch.calls = append(batch.calls, sluice.Call{
+			Time:    now,
+			TraceID: sluice.NewTraceID("many", now),
+			Code:    "too-many-refused",
+			Count:   j.unrecorded,
+		})
+		j.unrecorded = 0
+	}
+	return batch
+}

@@ -1,0 +1,208 @@
+package jetstream
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+)
+
+const (
+	// A call is stored after it was received, later by as long as its body
+	// took to arrive; and clocks of nodes differ.
+	storedBefore, storedAfter = time.Minute, 5 * time.Minute
+	// traceLasts is how long after a call a search for its whole trace id
+	// looks for what followed from it.
+	traceLasts = 10 * time.Minute
+)
+
+// allowance bounds what one search may read; a cursor goes on from there.
+type allowance struct {
+	blocks int64        // of the index
+	pages  int64        // of the journal
+	window int64        // sequences of what belongs to no event
+	bytes  atomic.Int64 // of events
+}
+
+func newAllowance() *allowance {
+	a := &allowance{blocks: 4096, pages: 2000, window: 100_000}
+	a.bytes.Store(128 << 20)
+	return a
+}
+
+func (a *allowance) read(size int) { a.bytes.Add(-int64(size) - 1<<10) }
+
+func (a *allowance) spent() bool {
+	return a.blocks <= 0 || a.pages <= 0 || a.bytes.Load() <= 0
+}
+
+// A search looks for the calls of a query.
+type search struct {
+	*Journal
+
+	q     sluice.TraceQuery
+	want  mark // what a mark must have; 0 for what doesn't matter
+	owner string
+	whole bool // the query has a whole trace id
+	allow *allowance
+}
+
+// Calls implements sluice.Journal.
+func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluice.TracedCall, next string, err error) {
+	if err := j.engine.connected(); err != nil {
+		return nil, "", err
+	}
+	if err := j.flush(ctx); err != nil {
+		return nil, "", err
+	}
+	s := j.newSearch(q)
+	events, err := s.eventWalk(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	loose, err := s.looseWalk(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if q.Before != "" {
+		if err := resume(q.Before, events, loose); err != nil {
+			return nil, "", err
+		}
+	}
+	calls, more, err := merge(ctx, q.Limit, events, loose)
+	if err != nil {
+		return nil, "", err
+	}
+	if more {
+		next = fmt.Sprintf("%d-%d-%d", events.before, loose.before, loose.line)
+	}
+	slices.SortStableFunc(calls, func(a, b sluice.TracedCall) int { return b.Time.Compare(a.Time) })
+	return calls, next, nil
+}
+
+func (j *Journal) newSearch(q sluice.TraceQuery) *search {
+	s := &search{Journal: j, q: q, allow: newAllowance()}
+	if q.EventKey != "" {
+		s.want.key = hash32(q.EventKey)
+	}
+	if q.TraceID == "" {
+		return s
+	}
+	s.owner = sluice.TraceOwner(q.TraceID)
+	s.want.owner = hash32(s.owner)
+	if s.whole = s.owner != q.TraceID; !s.whole {
+		return s
+	}
+	s.want.trace = hash32(q.TraceID)
+	if at, ok := sluice.TraceTime(q.TraceID); ok {
+		if s.q.From.IsZero() {
+			s.q.From = at.Add(-time.Second)
+		}
+		if s.q.To.IsZero() {
+			s.q.To = at.Add(traceLasts)
+		}
+	}
+	return s
+}
+
+// matches tells whether a call is what is looked for, as far as it says so
+// itself.
+func (s *search) matches(c *sluice.TracedCall) bool {
+	switch {
+	case s.whole && c.TraceID != s.q.TraceID,
+		s.owner != "" && sluice.TraceOwner(c.TraceID) != s.owner,
+		s.q.EventKey != "" && c.EventKey != s.q.EventKey,
+		c.Time.Before(s.q.From),
+		!s.q.To.IsZero() && c.Time.After(s.q.To):
+		return false
+	}
+	return true
+}
+
+// between gives the sequences of a stream that may hold what a search is about.
+func (s *search) between(ctx context.Context, stream jetstream.Stream) (first, behind uint64, err error) {
+	info, err := stream.Info(ctx)
+	if err != nil {
+		return 0, 0, noAnswer(err)
+	}
+	state := info.State
+	first, behind = max(1, state.FirstSeq), state.LastSeq+1
+	if !s.q.From.IsZero() {
+		if first, err = s.engine.placeOf(ctx, stream, state, s.q.From.Add(-storedBefore)); err != nil {
+			return 0, 0, err
+		}
+	}
+	if !s.q.To.IsZero() {
+		if behind, err = s.engine.placeOf(ctx, stream, state, s.q.To.Add(storedAfter)); err != nil {
+			return 0, 0, err
+		}
+	}
+	return max(1, first), behind, nil
+}
+
+// resume sets walks to where a page has ended.
+func resume(cursor string, events *eventWalk, loose *looseWalk) error {
+	var before, looseBefore uint64
+	var line int
+	if n, err := fmt.Sscanf(cursor, "%d-%d-%d", &before, &looseBefore, &line); err != nil || n != 3 || line < 0 {
+		e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter after must be the value of next of the page before.")
+		e.Parameter = "after"
+		return e
+	}
+	events.before = min(events.before, before)
+	loose.resume(looseBefore, line)
+	return nil
+}
+
+// A walk goes through calls, newest first.
+type walk interface {
+	// peek gives the next call that matches, nil if there is none or the walk
+	// has gone as far as it may.
+	peek(ctx context.Context) (*sluice.TracedCall, error)
+
+	// pass goes behind the call that peek gave.
+	pass()
+
+	// done tells whether there is nothing left.
+	done() bool
+}
+
+// merge takes calls of two walks in the order of their times, and tells whether
+// there may be more.
+func merge(ctx context.Context, limit int, walks ...walk) (calls []sluice.TracedCall, more bool, err error) {
+	for len(calls) < limit {
+		var newest *sluice.TracedCall
+		var from walk
+		for _, w := range walks {
+			next, err := w.peek(ctx)
+			if err != nil {
+				return nil, false, err
+			}
+			if next == nil && !w.done() {
+				return calls, true, nil // what comes next may be its
+			}
+			if next != nil && (newest == nil || next.Time.After(newest.Time)) {
+				newest, from = next, w
+			}
+		}
+		if newest == nil {
+			return calls, false, nil
+		}
+		calls = append(calls, *newest)
+		from.pass()
+	}
+	return calls, slices.ContainsFunc(walks, func(w walk) bool { return !w.done() }), nil
+}
+
+// sortRuns puts runs in the order in which they began.
+func sortRuns(runs []sluice.TracedRun) {
+	slices.SortStableFunc(runs, func(a, b sluice.TracedRun) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Attempt, b.Attempt))
+	})
+}

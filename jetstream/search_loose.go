@@ -1,0 +1,169 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+
+	"sluice"
+)
+
+// A looseWalk goes through refused calls and runs without an event that match a
+// search, newest first. The engine only reads forward, so it looks at windows
+// that grow as it goes back.
+type looseWalk struct {
+	*search
+
+	first  uint64 // where to end
+	before uint64 // where to go on: in the message before this one
+	line   int    // how many lines of that message were passed, from its end
+
+	window uint64
+	low    uint64   // beginning of the window that was read; 0: none was
+	read   []stored // its messages that are left
+	lines  []line   // of the last one that are left
+	loaded bool
+	found  *sluice.TracedCall
+}
+
+const (
+	firstWindow  = 64
+	largerWindow = 8 // times the one before
+	maxWindow    = 1 << 14
+)
+
+func (s *search) looseWalk(ctx context.Context) (*looseWalk, error) {
+	w := &looseWalk{search: s, window: firstWindow}
+	switch {
+	case s.q.Status == sluice.StatusProcessing,
+		s.owner != sluice.DirectCall && s.q.Status != "" && s.q.Status != sluice.StatusRejected:
+		return w, nil // none of these is here
+	}
+	var err error
+	w.first, w.before, err = s.between(ctx, s.loose)
+	w.low = w.before
+	return w, err
+}
+
+func (w *looseWalk) resume(before uint64, line int) {
+	if before <= w.before {
+		w.before, w.line, w.low = before, line, before
+	}
+}
+
+func (w *looseWalk) done() bool { return w.found == nil && w.before <= w.first }
+
+func (w *looseWalk) pass() {
+	w.step()
+	w.found = nil
+}
+
+func (w *looseWalk) peek(ctx context.Context) (*sluice.TracedCall, error) {
+	for w.found == nil && w.before > w.first {
+		ok, err := w.load(ctx)
+		if !ok || err != nil {
+			return nil, err
+		}
+		if len(w.lines) == 0 {
+			continue
+		}
+		call := w.call(w.lines[len(w.lines)-1])
+		if call == nil || !w.matches(call) || w.q.Status != "" && call.Status != w.q.Status {
+			w.step()
+			continue
+		}
+		w.found = call
+	}
+	return w.found, nil
+}
+
+// step passes the last line.
+func (w *looseWalk) step() {
+	w.lines = w.lines[:len(w.lines)-1]
+	w.line++
+	if len(w.lines) == 0 {
+		w.endMessage()
+	}
+}
+
+// endMessage goes on with the message before.
+func (w *looseWalk) endMessage() {
+	w.before, w.line, w.loaded = w.read[len(w.read)-1].sequence, 0, false
+	w.read = w.read[:len(w.read)-1]
+}
+
+// load makes sure that there are lines to look at; it tells whether it may go
+// on.
+func (w *looseWalk) load(ctx context.Context) (ok bool, err error) {
+	if w.loaded {
+		return true, nil
+	}
+	if len(w.read) == 0 {
+		w.before = min(w.before, w.low)
+		if w.before <= w.first {
+			return true, nil
+		}
+		if w.allow.window <= 0 {
+			return false, nil
+		}
+		return true, w.readWindow(ctx)
+	}
+	last := w.read[len(w.read)-1]
+	w.lines = parseLines(last.data)
+	w.loaded = true
+	if w.line > 0 {
+		w.lines = w.lines[:max(0, len(w.lines)-w.line)]
+	}
+	if len(w.lines) == 0 {
+		w.endMessage()
+	}
+	return true, nil
+}
+
+// readWindow reads the messages of the next window.
+func (w *looseWalk) readWindow(ctx context.Context) error {
+	behind := w.before
+	w.low = w.first
+	if behind > w.first+w.window {
+		w.low = behind - w.window
+	}
+	w.allow.window -= int64(behind - w.low)
+	w.window = min(w.window*largerWindow, maxWindow)
+	subject := loosePrefix + ">"
+	if w.owner != "" {
+		subject = looseSubject(w.owner)
+	}
+	for from := w.low; from < behind; {
+		messages, err := w.engine.look(ctx, looseStream, look{Sequence: from, Subject: subject, Count: int(min(1000, behind-from))})
+		if err != nil {
+			return err
+		}
+		if len(messages) == 0 {
+			break
+		}
+		for _, msg := range messages {
+			if msg.sequence < behind {
+				w.read = append(w.read, msg)
+			}
+			from = msg.sequence + 1
+		}
+	}
+	return nil
+}
+
+// call gives what a line is about, nil if that is nothing to be found.
+func (w *looseWalk) call(l line) *sluice.TracedCall {
+	var made sluice.Call
+	var run sluice.RunReport
+	switch {
+	case l.kind == lineCall && json.Unmarshal(l.data, &made) == nil:
+		call := made.Traced()
+		return &call
+	case l.kind == lineRun && w.owner == sluice.DirectCall && json.Unmarshal(l.data, &run) == nil:
+		traced := run.Traced()
+		return &sluice.TracedCall{
+			TraceID: run.TraceID, Time: traced.Started, Status: traced.Status,
+			Duration: traced.Duration, Runs: []sluice.TracedRun{traced},
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package trace
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// Commands gives the commands that find calls.
+func Commands(journal sluice.Journal, results sluice.Results) []command.Command {
+	return []command.Command{getCommand(journal, results)}
+}
+
+type getParams struct {
+	TraceID  string `json:"traceId" doc:"Trace id of one call, or its part before the colon: the last 6 characters of the token, for all calls of a webhook."`
+	From     string `json:"from" doc:"Earliest time, such as 2030-01-31T12:00:00Z."`
+	To       string `json:"to" doc:"Latest time."`
+	Status   string `json:"status" enum:"ok,error,processing,rejected" doc:"Only calls that have come so far; rejected ones were refused."`
+	EventKey string `json:"eventKey" doc:"Only calls of the webhook with this key."`
+	Limit    int    `json:"limit" min:"1" max:"1000" doc:"At most so many calls. Default 100."`
+	After    string `json:"after" doc:"The value of next of the page before."`
+}
+
+const defaultLimit = 100
+
+type page struct {
+	Items []found `json:"items"`
+	Next  string  `json:"next,omitempty"`
+}
+
+func getCommand(journal sluice.Journal, results sluice.Results) command.Command {
+	return command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. A whole trace id also shows the payload and the result, to who may see payloads.",
+		func(ctx context.Context, p getParams) (page, error) {
+			q, err := p.query()
+			if err != nil {
+				return page{}, err
+			}
+			calls, next, err := journal.Calls(ctx, q)
+			if err != nil {
+				return page{}, err
+			}
+			out := page{Items: make([]found, len(calls)), Next: next}
+			whole := strings.Contains(q.TraceID, ":")
+			for i, call := range calls {
+				out.Items[i].TracedCall = call
+				if whole && i < maxShown && sluice.UserFrom(ctx).May(payloadPermission) {
+					if err := out.Items[i].show(ctx, journal, results); err != nil {
+						return page{}, err
+					}
+				}
+			}
+			return out, nil
+		}, command.ReadOnly)
+}
+
+var validTraceID = regexp.MustCompile(`^[a-z0-9_-]{1,6}(:[a-z0-9]{1,64})?$`)
+
+func (p getParams) query() (sluice.TraceQuery, error) {
+	q := sluice.TraceQuery{
+		TraceID:  strings.ToLower(p.TraceID),
+		EventKey: p.EventKey,
+		Status:   sluice.Status(p.Status),
+		Limit:    p.Limit,
+		Before:   p.After,
+	}
+	if q.Limit == 0 {
+		q.Limit = defaultLimit
+	}
+	if q.TraceID != "" && !validTraceID.MatchString(q.TraceID) {
+		return q, invalid("traceId", "The parameter traceId must be a trace id, or the up to 6 characters before its colon.")
+	}
+	var err error
+	if q.From, err = parseTime("from", p.From); err != nil {
+		return q, err
+	}
+	if q.To, err = parseTime("to", p.To); err != nil {
+		return q, err
+	}
+	if !q.To.IsZero() && q.To.Before(q.From) {
+		return q, invalid("to", "The parameter to must not be before from.")
+	}
+	return q, nil
+}
+
+func parseTime(parameter, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, invalid(parameter, "The parameter "+parameter+" must be a time such as 2030-01-31T12:00:00Z.")
+	}
+	return t, nil
+}
+
+func invalid(parameter, message string) error {
+	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "%s", message)
+	e.Parameter = parameter
+	return e
+}
