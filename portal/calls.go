@@ -15,7 +15,7 @@ func (p *Portal) routeCalls() {
 	p.page("GET /calls", p.callList)
 	p.page("GET /calls/{trace}", p.callPage)
 	p.page("POST /calls/{trace}/replay", p.callReplay)
-	p.page("GET /live", p.live)
+	p.page("GET "+livePath, p.live)
 }
 
 // A call is a call as trace.get shows it.
@@ -115,20 +115,20 @@ func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
 	}
 	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
 	if view.Status == "" && view.To == "" && query.Get("after") == "" && view.Problem == "" {
-		view.Live = p.livePath(view.EventKey, view.Trace)
+		view.Live = p.liveFrom(view.EventKey, view.Trace)
 	}
 	return p.render(w, r, status, "calls", "Calls", view)
 }
 
-// livePath gives where a page hears of calls as they happen.
-func (p *Portal) livePath(eventKey, trace string) string {
+// liveFrom gives where a page hears of calls as they happen.
+func (p *Portal) liveFrom(eventKey, trace string) string {
 	query := url.Values{}
 	for name, value := range map[string]string{"eventKey": eventKey, "trace": trace} {
 		if value != "" {
 			query.Set(name, value)
 		}
 	}
-	return p.base + "/live?" + query.Encode()
+	return p.base + livePath + "?" + query.Encode()
 }
 
 // latest gives the newest calls, as far as who looks may know of them.
@@ -173,7 +173,7 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 		view.Result = pretty(view.call.Result)
 	}
 	if view.Status == string(sluice.StatusProcessing) {
-		view.Live = p.livePath("", trace)
+		view.Live = p.liveFrom("", trace)
 	}
 	return p.render(w, r, http.StatusOK, "call", "Call "+trace, view)
 }

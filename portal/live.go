@@ -11,6 +11,7 @@ import (
 )
 
 const (
+	livePath   = "/live"
 	maxStreams = 64               // live streams at the same time
 	beatEvery  = 10 * time.Second // between looks whether the reader still may
 	writeTime  = 10 * time.Second // bounds one write

@@ -82,7 +82,7 @@ func (p *Portal) overview(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if p.may(user, "trace.get") {
-		view.Live = p.livePath("", "")
+		view.Live = p.liveFrom("", "")
 	}
 	return p.render(w, r, http.StatusOK, "overview", "Overview", view)
 }

@@ -96,8 +96,9 @@ func (s *sessions) open(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	return err
 }
 
-// find gives the session of a request, nil if there is none that is alive.
-func (s *sessions) find(ctx context.Context, r *http.Request) (*sluice.PortalSession, error) {
+// find gives the session of a request, nil if there is none that is alive, and
+// notes that it is used, if it is.
+func (s *sessions) find(ctx context.Context, r *http.Request, used bool) (*sluice.PortalSession, error) {
 	id := s.cookie(r, "session")
 	if id == "" || len(id) > 100 {
 		return nil, nil
@@ -106,7 +107,7 @@ func (s *sessions) find(ctx context.Context, r *http.Request) (*sluice.PortalSes
 	if err != nil || session == nil || over(session, time.Now()) {
 		return nil, err
 	}
-	if time.Since(session.Seen) < seenEvery {
+	if !used || time.Since(session.Seen) < seenEvery {
 		return session, nil
 	}
 	return session, s.touch(ctx, session.ID)

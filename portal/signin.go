@@ -10,7 +10,7 @@ import (
 
 // user gives who a request is from, with what they may do now.
 func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
-	session, err := p.sessions.find(r.Context(), r)
+	session, err := p.sessions.find(r.Context(), r, r.URL.Path != livePath) // a page left open is no use
 	if err != nil {
 		return sluice.User{}, err
 	}
@@ -44,7 +44,7 @@ func joinErrors(err, cleanUp error) error {
 // askToSignIn sends a browser to the sign-in, and from there back to the page.
 func (p *Portal) askToSignIn(w http.ResponseWriter, r *http.Request) {
 	target := "/signin"
-	if r.Method == http.MethodGet && r.URL.Path != "/" && !strings.HasPrefix(r.URL.Path, "/live") {
+	if r.Method == http.MethodGet && r.URL.Path != "/" && !strings.HasPrefix(r.URL.Path, livePath) {
 		target += "?next=" + url.QueryEscape(r.URL.RequestURI())
 	}
 	p.redirect(w, r, target)

@@ -31,7 +31,7 @@ func (p *Portal) startPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	receive, _, _ := strings.Cut(hook.WebhookURL, "?")
-	view := tour{Key: hook.EventKey, Token: sluice.UserFrom(r.Context()).May("webhook.token"), Live: p.livePath(hook.EventKey, "")}
+	view := tour{Key: hook.EventKey, Token: sluice.UserFrom(r.Context()).May("webhook.token"), Live: p.liveFrom(hook.EventKey, "")}
 	view.Line = curlLines(receive, hook.UUID, true)[0]
 	found, err := p.latest(r, hook.EventKey, "1")
 	if err != nil {
