@@ -2,6 +2,7 @@ package portal
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -164,10 +165,7 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	slices.SortFunc(found.Items, func(a, b call) int { return a.Time.Compare(b.Time) })
 	view := callView{call: found.Items[0], Followed: found.Items[1:], Picture: picture(found.Items), Seen: sluice.UserFrom(r.Context()).May("trace.payload")}
-	for name, value := range view.call.Headers {
-		view.Headers = append(view.Headers, sluice.Header{Name: name, Value: value})
-	}
-	slices.SortFunc(view.Headers, func(a, b sluice.Header) int { return strings.Compare(a.Name, b.Name) })
+	view.Headers = shownHeaders(view.call.Headers)
 	view.Text = payloadText(view.call)
 	if view.call.Result != nil {
 		view.Result = pretty(view.call.Result)
@@ -176,6 +174,18 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 		view.Live = p.liveFrom("", trace)
 	}
 	return p.render(w, r, http.StatusOK, "call", "Call "+trace, view)
+}
+
+// shownHeaders gives headers in the order of their names, and not too much of
+// them.
+func shownHeaders(headers map[string]string) (shown []sluice.Header) {
+	const most = 40
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		if len(shown) < most {
+			shown = append(shown, sluice.Header{Name: clipped(name, 60), Value: shortened(headers[name], maxHeader)})
+		}
+	}
+	return shown
 }
 
 // callReplay sends the event of a call again.

@@ -128,7 +128,7 @@ func (p *Portal) commandRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return p.render(w, r, sluice.AsError(err).StatusCode(), "command", cmd.Name, view)
 	}
-	view.Ran, view.Output = true, pretty(output)
+	view.Ran, view.Output = true, prettyUpTo(output, maxOutput)
 	if next != "" {
 		view.Output += "\n\n(there are more: after=" + next + ")"
 	}

@@ -65,7 +65,7 @@ func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int
 		e.Gutter = append(e.Gutter, gutterLine{number + 1, marked[number+1]})
 	}
 	if e.Findings != nil {
-		e.Lines = highlight(e.Source, e.Findings)
+		e.Lines = around(highlight(e.Source, e.Findings))
 	}
 	title := "Edit " + e.Name
 	if e.New {

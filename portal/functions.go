@@ -20,10 +20,9 @@ var functions = template.FuncMap{
 	"stamp":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"duration": shownDuration,
-	"join":     strings.Join,
+	"plural":   plural,
 	"last6":    lastSix,
 	"in":       within,
-	"with":     func(pairs ...any) map[string]any { return dictionary(pairs) },
 	"add":      func(a, b int) int { return a + b },
 }
 
@@ -38,21 +37,26 @@ func whole(n any) int64 {
 	return 0
 }
 
-// dictionary gives a template what another one needs.
-func dictionary(pairs []any) map[string]any {
-	values := make(map[string]any, len(pairs)/2)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		name, _ := pairs[i].(string)
-		values[name] = pairs[i+1]
+// plural gives a number with the word for one or for several.
+func plural(n any, one, several string) string {
+	if whole(n) == 1 {
+		return "1 " + one
 	}
-	return values
+	return shownCount(whole(n)) + " " + several
 }
 
-// maxShown bounds the text of a value on a page.
-const maxShown = 32 << 10
+// Bounds of what a page shows of texts that can be long, as the page writes
+// them. All of one page together are well below 100 KB.
+const (
+	maxShown  = 16 << 10
+	maxOutput = 48 << 10
+	maxHeader = 300
+)
 
 // pretty gives JSON with line breaks, and not too much of it.
-func pretty(value any) string {
+func pretty(value any) string { return prettyUpTo(value, maxShown) }
+
+func prettyUpTo(value any, limit int) string {
 	var text []byte
 	switch v := value.(type) {
 	case json.RawMessage:
@@ -70,18 +74,25 @@ func pretty(value any) string {
 	if err := json.Indent(&indented, text, "", "  "); err == nil {
 		text = indented.Bytes()
 	}
-	return shortened(strings.TrimSpace(string(text)))
+	return shortened(strings.TrimSpace(string(text)), limit)
 }
 
-func shortened(text string) string {
-	if len(text) <= maxShown {
-		return text
+// shortened gives the beginning of a text, as much as a page writes in so many
+// bytes: there some characters take more.
+func shortened(text string, limit int) string {
+	size := 0
+	for i, c := range text {
+		switch c {
+		case '<', '>', '&', '"', '\'', '+':
+			size += len("&#34;")
+		default:
+			size += utf8.RuneLen(c)
+		}
+		if size > limit {
+			return text[:i] + "\n… (" + shownBytes(len(text)) + " in all; the API gives the whole)"
+		}
 	}
-	cut := maxShown
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "\n… (" + shownBytes(len(text)) + " in all; the API gives the whole)"
+	return text
 }
 
 // shownBytes gives a size for people.

@@ -1,12 +1,14 @@
 package portal
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 )
 
 // A sourceLine is a line of a pipeline's source, in pieces that look different.
 type sourceLine struct {
+	Number  int
 	Pieces  []piece
 	Remarks []string // what is wrong with the line
 }
@@ -26,7 +28,7 @@ type finding struct {
 func highlight(source string, findings []finding) []sourceLine {
 	var lines []sourceLine
 	for text := range strings.SplitSeq(strings.TrimSuffix(source, "\n"), "\n") {
-		lines = append(lines, sourceLine{Pieces: pieces(text)})
+		lines = append(lines, sourceLine{Number: len(lines) + 1, Pieces: pieces(text)})
 	}
 	for _, f := range findings {
 		if f.Line >= 1 && f.Line <= len(lines) {
@@ -36,24 +38,68 @@ func highlight(source string, findings []finding) []sourceLine {
 	return lines
 }
 
+// around gives the lines with mistakes, and some before and behind each.
+func around(lines []sourceLine) (near []sourceLine) {
+	const some, most = 4, 200
+	for i, line := range lines {
+		for _, other := range lines[max(0, i-some):min(len(lines), i+some+1)] {
+			if other.Remarks != nil && len(near) < most {
+				near = append(near, line)
+				break
+			}
+		}
+	}
+	return near
+}
+
+// beginning gives as many lines as a page shows at once.
+func beginning(lines []sourceLine) []sourceLine {
+	const most = 30 << 10
+	size := 0
+	for i, line := range lines {
+		for _, p := range line.Pieces {
+			size += len(p.Class) + len(p.Text) + 30
+		}
+		if size > most {
+			return append(lines[:i:i], sourceLine{Pieces: []piece{{"hl-comment", "… Edit shows the rest."}}})
+		}
+	}
+	return lines
+}
+
 // pieces takes a line apart. It need not understand YAML: what it takes for
 // something else only has another colour.
 func pieces(line string) (all []piece) {
-	add := func(class, text string) {
-		switch last := len(all) - 1; {
-		case text == "":
-		case last >= 0 && all[last].Class == class:
-			all[last].Text += text
-		default:
-			all = append(all, piece{class, text})
-		}
-	}
 	rest, before := line, ' '
 	for rest != "" {
 		class, length := next(rest, before)
-		add(class, rest[:length])
+		if class == "hl-text" {
+			all = append(all, inText(rest[:length])...)
+		} else if last := len(all) - 1; last >= 0 && all[last].Class == class {
+			all[last].Text += rest[:length]
+		} else {
+			all = append(all, piece{class, rest[:length]})
+		}
 		before = rune(rest[length-1])
 		rest = rest[length:]
+	}
+	return all
+}
+
+var expressions = regexp.MustCompile(`[#$]\{[^}]*\}?`)
+
+// inText gives the pieces of a text in quotes: expressions stand out of it.
+func inText(text string) (all []piece) {
+	done := 0
+	for _, found := range expressions.FindAllStringIndex(text, -1) {
+		if found[0] > done {
+			all = append(all, piece{"hl-text", text[done:found[0]]})
+		}
+		all = append(all, piece{"hl-expression", text[found[0]:found[1]]})
+		done = found[1]
+	}
+	if done < len(text) {
+		all = append(all, piece{"hl-text", text[done:]})
 	}
 	return all
 }
@@ -82,8 +128,7 @@ func upTo(text string, end byte) int {
 	return len(text)
 }
 
-// quoted gives the piece of a text in quotes, up to an expression in it. It may
-// be a key.
+// quoted gives the piece of a text in quotes. It may be a key.
 func quoted(rest string) (class string, length int) {
 	for i := 1; i < len(rest); i++ {
 		switch {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"sluice"
 	"sluice/command"
@@ -97,6 +98,10 @@ func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Val
 		view.choose(field, items, chosen)
 	}
 	for i := range view.Fields {
+		if view.Fields[i].Name == "permissions" { // of which there are many
+			view.Fields[i].Kind, view.Fields[i].Rows = "text", 6
+			view.Fields[i].Value = strings.ReplaceAll(view.Fields[i].Value, ", ", ",\n")
+		}
 		if label := k.labels[view.Fields[i].Name]; label != "" {
 			view.Fields[i].Label = label
 		}

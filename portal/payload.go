@@ -27,7 +27,7 @@ func payloadText(c call) string {
 	case sluice.EncodingText:
 		var text string
 		if err := json.Unmarshal(c.Payload, &text); err == nil {
-			return shortened(text)
+			return shortened(text, maxShown)
 		}
 	case sluice.EncodingBase64:
 		var binary shownBinary
@@ -43,7 +43,7 @@ func payloadText(c call) string {
 			for _, file := range payload.Files {
 				fmt.Fprintf(&text, "%s (%s, %s)\n", file.Filename, file.Type, shownBytes(file.Size))
 			}
-			return shortened(text.String())
+			return shortened(text.String(), maxShown)
 		}
 	}
 	if c.Payload == nil {
@@ -61,7 +61,7 @@ func binaryText(b shownBinary) string {
 	if json.Valid(content) {
 		return pretty(json.RawMessage(content))
 	}
-	return shortened(string(content))
+	return shortened(string(content), maxShown)
 }
 
 func isText(content []byte) bool {

@@ -122,7 +122,7 @@ func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*p
 	if err := do(view); err != nil {
 		return err
 	}
-	view.Lines = highlight(found.Source, nil)
+	view.Lines = beginning(highlight(found.Source, nil))
 	if err := p.addHistory(r, view); err != nil {
 		return err
 	}

@@ -26,15 +26,24 @@ type plotBar struct {
 	Class               string
 }
 
-// A plotLine is a curve, in pieces where there are gaps.
-type plotLine struct{ Path, Class string }
+// A plotLine is a curve, in pieces where there are gaps, and dots where a piece
+// is a single point.
+type plotLine struct {
+	Path, Class string
+	Dots        []plotDot
+}
+
+type plotDot struct {
+	X, Y  float64
+	Class string
+}
 
 type legend struct{ Class, Name string }
 
 const (
-	plotWidth  = 720
-	plotHeight = 220
-	plotLeft   = 46
+	plotWidth  = 480
+	plotHeight = 200
+	plotLeft   = 48
 	plotTop    = 8
 	plotBottom = 24
 	maxBars    = 120 // more minutes are put together
@@ -90,8 +99,8 @@ func latencyPlot(minutes []minute) *plot {
 		p.Empty = "No calls were accepted in this time."
 	}
 	top := p.yAxis(highest, shownMillis)
-	p.curve(groups, top, "line-p99", func(g group) float64 { return g.p99 })
-	p.curve(groups, top, "line-p50", func(g group) float64 { return g.p50 })
+	p.curve(groups, top, "p99", func(g group) float64 { return g.p99 })
+	p.curve(groups, top, "p50", func(g group) float64 { return g.p50 })
 	p.xAxis(minutes)
 	p.Summary = "Time to accept a call, p99 at most " + shownMillis(highest) + "."
 	return p
@@ -123,25 +132,25 @@ func grouped(minutes []minute) []group {
 }
 
 // curve draws a line through the groups that have calls.
-func (p *plot) curve(groups []group, top float64, class string, value func(group) float64) {
+func (p *plot) curve(groups []group, top float64, name string, value func(group) float64) {
+	line := plotLine{Class: "line-" + name}
 	var path strings.Builder
 	step := float64(plotWidth-plotLeft) / float64(len(groups))
-	drawing := false
+	has := func(i int) bool { return i >= 0 && i < len(groups) && value(groups[i]) > 0 }
 	for i, g := range groups {
-		v := value(g)
-		if v == 0 {
-			drawing = false
-			continue
-		}
-		x, y := plotLeft+(float64(i)+.5)*step, plotHeight-plotBottom-v/top*(plotHeight-plotTop-plotBottom)
-		if drawing {
+		x, y := plotLeft+(float64(i)+.5)*step, plotHeight-plotBottom-value(g)/top*(plotHeight-plotTop-plotBottom)
+		switch {
+		case !has(i):
+		case has(i - 1):
 			fmt.Fprintf(&path, "L%.1f %.1f", x, y)
-		} else {
-			fmt.Fprintf(&path, "M%.1f %.1fh.01", x, y) // a dot, if nothing follows
+		case has(i + 1):
+			fmt.Fprintf(&path, "M%.1f %.1f", x, y)
+		default:
+			line.Dots = append(line.Dots, plotDot{round(x), round(y), "dot-" + name})
 		}
-		drawing = true
 	}
-	p.Lines = append(p.Lines, plotLine{path.String(), class})
+	line.Path = path.String()
+	p.Lines = append(p.Lines, line)
 }
 
 // yAxis marks round values up to the highest, and gives the value at the top.
@@ -170,7 +179,7 @@ func niceStep(least float64) float64 {
 
 // xAxis marks times, in UTC.
 func (p *plot) xAxis(minutes []minute) {
-	const marks = 6
+	const marks = 4
 	for i := range marks {
 		at := len(minutes) * i / marks
 		x := plotLeft + float64(plotWidth-plotLeft)*float64(at)/float64(len(minutes))
