@@ -102,7 +102,7 @@ func fieldOf(p command.Param, entered url.Values) field {
 
 // optional gives choices, of which the first is none of them.
 func optional(values []string) []choice {
-	choices := []choice{{Label: "(not given)"}}
+	choices := append(make([]choice, 0, len(values)+1), choice{Label: "(not given)"})
 	for _, value := range values {
 		choices = append(choices, choice{Value: value, Label: value})
 	}

@@ -179,9 +179,9 @@ func (s *service) signedIn(username, password string) *visitor {
 	return v
 }
 
-func (v *visitor) get(path string, alterations ...func(*http.Request)) answer {
+func (v *visitor) get(path string) answer {
 	v.t.Helper()
-	return v.send("GET", path, "", alterations...)
+	return v.send("GET", path, "")
 }
 
 // post sends a form of names and values in turn.

@@ -41,7 +41,7 @@ func (s *page) Sections() []section {
 	for _, all := range sections {
 		group := section{Title: all.Title}
 		for _, l := range all.Links {
-			if (l.command == "" || s.May(l.command)) && !(l.ours && s.portal.Provider != nil) {
+			if (l.command == "" || s.May(l.command)) && (!l.ours || s.portal.Provider == nil) {
 				group.Links = append(group.Links, l)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -70,9 +71,7 @@ func (p *issuer) token(w http.ResponseWriter, r *http.Request) {
 		"iss": p.URL, "aud": "portal", "sub": "1", "preferred_username": "anna", "groups": p.roles, "nonce": p.nonce,
 		"iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix(),
 	}
-	for name, value := range p.claims {
-		claims[name] = value
-	}
+	maps.Copy(claims, p.claims)
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: p.key, KeyID: "1"}}, nil)
 	if err != nil {
 		panic(err)

@@ -1,11 +1,19 @@
 package portal_test
 
 import (
+	"log/slog"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"sluice"
+	"sluice/jetstream"
 )
 
 // TestScreenshots takes pictures of every page in both themes, and on a phone,
@@ -18,7 +26,8 @@ func TestScreenshots(t *testing.T) {
 	if folder == "" {
 		t.Skip("SKIPPED: SCREENSHOTS names no folder for the pictures")
 	}
-	s := start(t)
+	data := t.TempDir()
+	s := start(t, "data="+data)
 	b := s.browse()
 	shoot := func(name string) {
 		t.Helper()
@@ -49,6 +58,9 @@ func TestScreenshots(t *testing.T) {
 		b.open(path)
 		shoot(name)
 	}
+	s.stop()
+	busyDay(t, data)
+	s.resume()
 	live := furnish(t, s)
 	for name, path := range map[string]string{
 		"overview": "/", "overview-day": "/?span=day", "calls": "/calls", "webhooks": "/webhooks", "webhook": "/webhooks/webhook.lead.created",
@@ -75,12 +87,40 @@ func TestScreenshots(t *testing.T) {
 	shoot("webhook-tried")
 }
 
+// busyDay writes to the store of a stopped service what a day of calls leaves
+// there, so that the plots have something to show.
+func busyDay(t *testing.T, data string) {
+	t.Helper()
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: filepath.Join(data, "engine"), EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	now := time.Now().UTC().Truncate(time.Minute)
+	random := rand.New(rand.NewPCG(1, 2))
+	for age := range 24 * 60 {
+		start := now.Add(-time.Duration(age+1) * time.Minute)
+		load := 60 + 40*math.Sin(float64(age)/9) + 30*math.Sin(float64(age)/170)
+		minute := sluice.Minute{Start: start, Accepted: max(1, int(load+20*random.Float64())), Refused: random.IntN(4) / 3, Runs: int(load), Latencies: make([]int, len(sluice.LatencyBounds))}
+		for range minute.Accepted {
+			minute.Latencies[sluice.LatencyBound(time.Duration(1.5e6*math.Exp(random.NormFloat64()*.6)))]++
+		}
+		key := strconv.FormatInt(start.Unix()/60%(24*60), 10)
+		_, err := engine.Minutes().Change(t.Context(), key, func(*sluice.Minute, map[string]*sluice.Minute) (*sluice.Minute, error) { return &minute, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // furnish fills a service with things to look at, and gives the trace ids of a
 // call that went well and one that failed.
 func furnish(t *testing.T, s *service) []string {
 	t.Helper()
-	for _, key := range []string{"webhook.invoice.paid", "webhook.order.shipped", "webhook.quiet", "webhook.support.ticket", "Orders-Import"} {
-		s.command("webhook.put", map[string]any{"eventKey": key})
+	var others []string // tokens
+	for _, key := range []string{"webhook.invoice.paid", "webhook.order.shipped", "webhook.support.ticket", "webhook.quiet", "Orders-Import"} {
+		hook := s.command("webhook.put", map[string]any{"eventKey": key})
+		others = append(others, hook["uuid"].(string))
 	}
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.lead.created", "payloadType": "raw"})
 	s.store("lead.created", `description: Checks a lead and hands the good ones on.
@@ -113,9 +153,12 @@ tests:
 	token := hook["uuid"].(string)
 	bad := s.call(token, "application/json", `{"name":"Bob","budget":10}`)
 	good := ""
-	for range 30 {
+	for i := range 30 {
 		good = s.call(token, "application/json", `{"name":"Ada","budget":12000,"notes":"<b>bold</b>"}`)
+		if i%10 == 5 {
+			s.call("00000000-0000-4000-8000-000000000000", "text/plain", "wrong")
+		}
+		s.call(others[i%3], "application/json", `{"number":`+strconv.Itoa(i*i*i)+`}`)
 	}
-	s.call("00000000-0000-4000-8000-000000000000", "text/plain", "wrong")
 	return []string{good, bad}
 }

@@ -42,7 +42,7 @@ func (s *sessions) cookieName(name string) string {
 // setCookie gives a browser a cookie that no script reads and no other site
 // sends along, but for links that lead here.
 func (s *sessions) setCookie(w http.ResponseWriter, name, value string, lifetime time.Duration) {
-	cookie := &http.Cookie{
+	cookie := &http.Cookie{ //nolint:gosec // plain HTTP has cookies, too
 		Name: s.cookieName(name), Value: value, Path: "/", MaxAge: int(lifetime / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure,
 	}
