@@ -45,6 +45,7 @@ var parts = []part{
 	{"rate", "calls a second and latency, against a bare handler and against the engine's sync-always", measureRate},
 	{"webhooks", "cost of a call and resident memory with 10 and with 100,000 webhooks", measureWebhooks},
 	{"auth", "calls a second by kind of credentials, against no authentication; and a flood of wrong passwords", measureAuth},
+	{"trace", "time to find calls among 1,000,000", measureTrace},
 	{"start", "time from start to ready: empty, and with 1,000,000 events", measureStart},
 }
 

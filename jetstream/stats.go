@@ -17,6 +17,7 @@ type Stats struct {
 	DeadLetters int64
 	Results     int64
 	Webhooks    int
+	Unrecorded  int64 // entries that the journal had no room for, since the start
 	Backlogs    []Backlog
 	Letters     map[string]int64 // dead letters, by pipeline
 }
@@ -30,7 +31,7 @@ type Backlog struct {
 
 // Stats asks the engine what it holds.
 func (e *Engine) Stats(ctx context.Context) (Stats, error) {
-	s := Stats{FreeDisk: -1}
+	s := Stats{FreeDisk: -1, Unrecorded: e.journal.dropped.Load()}
 	if err := e.connected(); err != nil {
 		return s, err
 	}

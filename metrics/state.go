@@ -15,6 +15,7 @@ type State struct {
 	DeadLetters int64
 	Results     int64
 	Webhooks    int
+	Unrecorded  int64 // entries that the journal had no room for
 	Waiting     []Waiting
 }
 
@@ -37,6 +38,7 @@ var (
 	deadLetters = description("sluice_dead_letters", "Events that pipelines failed on for good.")
 	results     = description("sluice_results", "Results of pipelines that are kept.")
 	webhooks    = description("sluice_webhooks", "Webhooks there are.")
+	unrecorded  = description("sluice_journal_dropped_total", "Entries that the journal had no room for: how a call or a run went, never a call.")
 	waiting     = description("sluice_events_waiting", "Events that a pipeline has not finished.", "pipeline")
 	oldest      = description("sluice_events_oldest_seconds", "Age of the oldest event that a pipeline has not finished.", "pipeline")
 )
@@ -46,7 +48,7 @@ type gauges struct{ state func() State }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, waiting, oldest} {
+	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, unrecorded, waiting, oldest} {
 		ch <- d
 	}
 }
@@ -70,6 +72,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(deadLetters, float64(s.DeadLetters))
 	gauge(results, float64(s.Results))
 	gauge(webhooks, float64(s.Webhooks))
+	ch <- prometheus.MustNewConstMetric(unrecorded, prometheus.CounterValue, float64(s.Unrecorded))
 	for _, w := range s.Waiting {
 		gauge(waiting, float64(w.Events), w.Pipeline)
 		age := 0.0

@@ -173,3 +173,29 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 	v.get("/commands/webhook.receive").wants(t, 200).lacks(t, ">Run<")
 	v.get("/reference/webhook").wants(t, 200, "/api/v3/command/webhook.put", "eventKey")
 }
+
+// TestUnderAPath: where a proxy serves the portal under a path, all links have
+// it.
+func TestUnderAPath(t *testing.T) {
+	s := start(t, "public-url=https://example.org/hooks")
+	v := s.visitor()
+	links := regexp.MustCompile(`(?:href|src|action)="(/[^"]*)"`)
+	check := func(got answer) {
+		t.Helper()
+		for _, link := range links.FindAllStringSubmatch(got.wants(t, 200).body, -1) {
+			if !strings.HasPrefix(link[1], "/hooks/") {
+				t.Errorf("a link leads to %s", link[1])
+			}
+		}
+	}
+	check(v.get("/signin"))
+	got := v.post("/signin", "username", "admin", "password", adminPassword, "next", "/webhooks")
+	if to := got.header.Get("Location"); to != "/hooks/webhooks" {
+		t.Errorf("after the sign-in comes %q", to)
+	}
+	secure := http.Response{Header: got.header}
+	withCookie := func(r *http.Request) { r.AddCookie(secure.Cookies()[0]) } // the jar sends it by HTTPS only
+	for _, path := range []string{"/", "/webhooks", "/calls", "/pipelines/new", "/commands/webhook.put", "/users/admin", "/start"} {
+		check(v.send("GET", path, "", withCookie))
+	}
+}

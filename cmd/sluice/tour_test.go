@@ -14,7 +14,7 @@ import (
 // The blocks of the documents are executed in their order, in one shell. A
 // block of output behind a block of commands is what they must print; … stands
 // for anything.
-var documents = []string{"README.md", "docs/receiving.md", "docs/authenticating.md", "docs/operating.md"}
+var documents = []string{"README.md", "docs/receiving.md", "docs/tracing.md", "docs/authenticating.md", "docs/operating.md"}
 
 func TestTheDocumentsWork(t *testing.T) {
 	for _, name := range documents {
