@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// fill starts a server and calls it until it has accepted the wanted number of
-// events. Bodies are smaller where the disk is too small for full ones.
-func (b *bench) fill(ctx context.Context) (load, *server, error) {
+// fill starts a server and calls its webhooks until it has accepted the wanted
+// number of events. Bodies are smaller where the disk is too small for full ones.
+func (b *bench) fill(ctx context.Context, webhooks int) (load, *server, error) {
 	size, err := b.fillSize()
 	if err != nil {
 		return load{}, nil, err
@@ -17,7 +17,7 @@ func (b *bench) fill(ctx context.Context) (load, *server, error) {
 	if err != nil {
 		return load{}, nil, err
 	}
-	tokens, err := createWebhooks(ctx, s, 1)
+	tokens, err := createWebhooks(ctx, s, webhooks)
 	if err != nil {
 		return load{}, nil, err
 	}

@@ -46,6 +46,7 @@ var parts = []part{
 	{"webhooks", "cost of a call and resident memory with 10 and with 100,000 webhooks", measureWebhooks},
 	{"auth", "calls a second by kind of credentials, against no authentication; and a flood of wrong passwords", measureAuth},
 	{"pipelines", "calls that start a pipeline, its backlog, latency and polls, alone and with 1,000 pipelines beside it", measurePipelines},
+	{"trace", "time to find calls among 1,000,000", measureTrace},
 	{"start", "time from start to ready: empty, and with 1,000,000 events", measureStart},
 }
 

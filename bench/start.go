@@ -37,7 +37,7 @@ func (b *bench) startEmpty(ctx context.Context) error {
 // after clean stops. The files are in the page cache.
 func (b *bench) startFull(ctx context.Context) error {
 	const cleanStarts = 3
-	calls, s, err := b.fill(ctx)
+	calls, s, err := b.fill(ctx, 1)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,12 +43,17 @@ type openAPI struct {
 	Info struct {
 		Version string `json:"version"`
 	} `json:"info"`
-	Paths      map[string]map[string]operation `json:"paths"`
+	Paths      map[string]pathItem `json:"paths"`
 	Components struct {
 		Schemes map[string]struct {
 			OpenID string `json:"openIdConnectUrl"`
 		} `json:"securitySchemes"`
 	} `json:"components"`
+}
+
+type pathItem struct {
+	Get  *operation `json:"get"`
+	Post operation  `json:"post"`
 }
 
 type operation struct {
@@ -59,8 +65,8 @@ type operation struct {
 		Required    bool   `json:"x-required"`
 		Description string `json:"description"`
 		Schema      struct {
-			Type string   `json:"type"`
-			Enum []string `json:"enum"`
+			Type any   `json:"type"` // a newer server may have several
+			Enum []any `json:"enum"`
 		} `json:"schema"`
 	} `json:"parameters"`
 	Body struct {
@@ -85,22 +91,26 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 			d.issuer = strings.TrimSuffix(scheme.OpenID, "/.well-known/openid-configuration")
 		}
 	}
-	for path, operations := range document.Paths {
+	for path, item := range document.Paths {
 		if name, ok := strings.CutPrefix(path, commandPath); ok {
-			d.Commands = append(d.Commands, commandOf(name, operations))
+			d.Commands = append(d.Commands, commandOf(name, item))
 		}
 	}
 	slices.SortFunc(d.Commands, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
 	return d, nil
 }
 
-func commandOf(name string, operations map[string]operation) Command {
-	post := operations["post"]
-	_, readOnly := operations["get"]
-	c := Command{Name: name, Summary: post.Summary, ReadOnly: readOnly, Params: []Param{}}
+func commandOf(name string, item pathItem) Command {
+	post := item.Post
+	c := Command{Name: name, Summary: post.Summary, ReadOnly: item.Get != nil, Params: []Param{}}
 	c.Open = post.Security != nil && len(*post.Security) == 0
 	for _, p := range post.Parameters {
-		c.Params = append(c.Params, Param{p.Name, p.Alias, p.Schema.Type, p.Schema.Enum, p.Required, p.Description})
+		param := Param{Name: p.Name, Alias: p.Alias, Required: p.Required, Doc: p.Description}
+		param.Type, _ = p.Schema.Type.(string)
+		for _, value := range p.Schema.Enum {
+			param.Enum = append(param.Enum, fmt.Sprint(value))
+		}
+		c.Params = append(c.Params, param)
 	}
 	if post.Body.Parameter != "" || c.Open {
 		c.Body = post.Body.Description

@@ -77,8 +77,9 @@ func resultOf(a Answer) (Result, error) {
 // patience bears failures that pass: those that say when to try again, and a
 // server that is restarting.
 type patience struct {
-	since time.Time // of the failures in a row; zero: none
-	count int
+	forever bool
+	since   time.Time // of the failures in a row; zero: none
+	count   int
 }
 
 const (
@@ -87,7 +88,7 @@ const (
 )
 
 // calm notes that all is well.
-func (p *patience) calm() { *p = patience{} }
+func (p *patience) calm() { p.since, p.count = time.Time{}, 0 }
 
 // after waits as long as makes sense after a failure, or returns it if waiting
 // makes none.
@@ -103,7 +104,7 @@ func (p *patience) after(ctx context.Context, err error) error {
 	if p.since.IsZero() {
 		p.since = now
 	}
-	if e.Kind == sluice.Unavailable && now.Sub(p.since) > longestTrouble {
+	if !p.forever && e.Kind == sluice.Unavailable && now.Sub(p.since) > longestTrouble {
 		return err
 	}
 	wait := e.RetryAfter

@@ -59,7 +59,9 @@ func getCommand(log sluice.EventLog, draining func() bool) command.Command {
 // any more.
 func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, draining func() bool) (eventPage, error) {
 	page := eventPage{Items: []json.RawMessage{}}
-	for end := time.Now().Add(left); ; {
+	end := time.Now().Add(left)
+	over := func() bool { return !time.Now().Before(end) || draining() || ctx.Err() != nil }
+	for {
 		q.Wait = min(max(0, time.Until(end)), waitSlice)
 		items, next, err := log.After(ctx, q)
 		if err != nil {
@@ -70,7 +72,7 @@ func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left 
 			page.Items = items
 			return page, nil
 		}
-		if !time.Now().Before(end) || draining() || ctx.Err() != nil {
+		if over() {
 			return page, nil
 		}
 	}

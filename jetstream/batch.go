@@ -82,8 +82,8 @@ func newBatchWriter(e *Engine, stream jetstream.Stream) (*batchWriter, error) {
 	if e.opts.ObserveBatch != nil {
 		w.observe = e.opts.ObserveBatch(stream.CachedInfo().Config.Name)
 	}
-	if e.syncs() {
-		w.blocks = e.blocksOf(stream.CachedInfo().Config.Name)
+	if name := stream.CachedInfo().Config.Name; e.syncs() && (name != outcomeStream || e.opts.Sync != NoResultSync) {
+		w.blocks = e.blocksOf(name)
 	}
 	_, err := w.nc.ChanSubscribe(w.inbox+".*", w.acks)
 	return w, err

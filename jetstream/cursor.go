@@ -125,9 +125,7 @@ func (r *reading) next(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 	for _, subject := range r.subjects {
 		msg, err := r.events.stream.GetMsg(ctx, r.sequence+1, jetstream.WithGetMsgSubject(subject))
 		switch {
-		case errors.Is(err, jetstream.ErrMsgNotFound):
-		case ctx.Err() != nil:
-			return nil, nil
+		case errors.Is(err, jetstream.ErrMsgNotFound), errors.Is(err, context.Canceled):
 		case err != nil:
 			return nil, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
 		case nearest == nil || msg.Sequence < nearest.Sequence:

@@ -24,9 +24,10 @@ type SyncMode int
 
 // The sync modes.
 const (
-	GroupCommit SyncMode = iota // one sync for all calls that wait
-	EngineSync                  // the engine syncs each message by itself
-	NoSync                      // nobody does: a power cut loses events
+	GroupCommit  SyncMode = iota // one sync for all calls that wait
+	EngineSync                   // the engine syncs each message by itself
+	NoSync                       // nobody does: a power cut loses events
+	NoResultSync                 // one sync for all calls that wait, none for results
 )
 
 // Options configure an engine.
@@ -250,7 +251,7 @@ func (e *Engine) start(run func()) {
 
 // syncs tells whether writes are to be synced by us.
 func (e *Engine) syncs() bool {
-	return e.server != nil && e.opts.Sync == GroupCommit
+	return e.server != nil && (e.opts.Sync == GroupCommit || e.opts.Sync == NoResultSync)
 }
 
 // syncStore puts all that was written so far to a folder of the embedded

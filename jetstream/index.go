@@ -2,10 +2,8 @@ package jetstream
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +17,10 @@ const (
 	// indexKept is how many blocks behind the newest one stay in memory, for
 	// events that come late.
 	indexKept = 8
+	// indexViews is how many views of a block are kept.
+	indexViews = 16
+	// indexRecent is how many complete blocks stay in memory, 64 KiB each.
+	indexRecent = 64
 	// indexSettled is how old an event must be for the index to remember it
 	// from reading it: a younger one may be lost in a power cut, and its
 	// sequence used again. Those that this node has accepted are durable.
@@ -32,11 +34,11 @@ const (
 // from the events themselves. So the index may be lost at any time.
 type index struct {
 	engine *Engine
-	node   string // of this process
 
 	mu     sync.Mutex
-	blocks map[uint64]*indexBlock
+	blocks map[uint64]*indexBlock // that this node has something to say of
 	newest uint64
+	recent map[uint64]*marks // complete ones that were read; they don't change
 }
 
 type indexBlock struct {
@@ -46,7 +48,7 @@ type indexBlock struct {
 }
 
 func newIndex(e *Engine) *index {
-	return &index{engine: e, node: strings.ToLower(rand.Text()[:8]), blocks: make(map[uint64]*indexBlock)}
+	return &index{engine: e, blocks: make(map[uint64]*indexBlock), recent: make(map[uint64]*marks)}
 }
 
 func (x *index) setUp(ctx context.Context) error {
@@ -56,7 +58,7 @@ func (x *index) setUp(ctx context.Context) error {
 		Subjects:          []string{indexPrefix + ">"},
 		MaxAge:            opts.EventMaxAge + 24*time.Hour, // unfinished events stay longer, and are read
 		MaxBytes:          4 << 30,
-		MaxMsgsPerSubject: 1,
+		MaxMsgsPerSubject: indexViews,
 		Replicas:          max(1, opts.Replicas),
 		AllowDirect:       true,
 		Duplicates:        x.engine.duplicateWindow(),
@@ -87,8 +89,7 @@ func (x *index) unstored(all bool) (messages []*nats.Msg) {
 	for number, b := range x.blocks {
 		if b.changed && (all || number < x.newest) {
 			b.changed = false
-			subject := indexPrefix + strconv.FormatUint(number, 10) + "." + x.node
-			messages = append(messages, &nats.Msg{Subject: subject, Data: b.encode()})
+			messages = append(messages, &nats.Msg{Subject: indexSubject(number), Data: b.encode()})
 		}
 		if !b.changed && number+indexKept < x.newest {
 			delete(x.blocks, number)
@@ -97,19 +98,16 @@ func (x *index) unstored(all bool) (messages []*nats.Msg) {
 	return messages
 }
 
+func indexSubject(number uint64) string { return indexPrefix + strconv.FormatUint(number, 10) }
+
 // block gives the marks of a block between two places: all of them, or the
 // newest if the allowance is spent.
 func (x *index) block(ctx context.Context, number uint64, first, last int, allow *allowance) (*marks, error) {
-	found := new(marks)
-	x.mu.Lock()
-	if b := x.blocks[number]; b != nil {
-		*found = b.marks
-	}
-	x.mu.Unlock()
+	found := x.inMemory(number)
 	if len(found.unknown(first, last)) == 0 {
 		return found, nil
 	}
-	views, err := x.engine.look(ctx, indexStream, look{Sequence: 1, Subject: indexPrefix + strconv.FormatUint(number, 10) + ".*", Count: 64})
+	views, err := x.engine.look(ctx, indexStream, look{Sequence: 1, Subject: indexSubject(number), Count: indexViews})
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +115,10 @@ func (x *index) block(ctx context.Context, number uint64, first, last int, allow
 		found.learn(view.data)
 	}
 	places := found.unknown(first, last)
+	if len(places) == 0 {
+		x.keep(number, found)
+		return found, nil
+	}
 	young, err := x.read(ctx, number, found, places, allow)
 	if err != nil {
 		return nil, err
@@ -125,6 +127,36 @@ func (x *index) block(ctx context.Context, number uint64, first, last int, allow
 		x.remember(number, *found, young)
 	}
 	return found, nil
+}
+
+// inMemory gives the marks of a block that need no reading.
+func (x *index) inMemory(number uint64) *marks {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if complete := x.recent[number]; complete != nil {
+		return complete
+	}
+	found := new(marks)
+	if b := x.blocks[number]; b != nil {
+		*found = b.marks
+	}
+	return found
+}
+
+// keep keeps a block for further searches, if it is complete.
+func (x *index) keep(number uint64, found *marks) {
+	if len(found.unknown(0, indexed-1)) > 0 {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for other := range x.recent {
+		if len(x.recent) < indexRecent {
+			break
+		}
+		delete(x.recent, other)
+	}
+	x.recent[number] = found
 }
 
 // remember keeps a block that was completed by reading, but for events that are

@@ -36,7 +36,7 @@ const (
 // went, and the calls that were refused. It is written behind the calls' backs,
 // several entries at a time:
 //
-//   - JOURNAL has a page for each 256 events, made of all messages of one
+//   - JOURNAL has a page for each 64 events, made of all messages of one
 //     subject: what is known of those events, whenever it came to be known.
 //   - LOOSE has what no event belongs to: refused calls, and runs that a user
 //     has started. Its subjects are few, whatever last 6 characters callers

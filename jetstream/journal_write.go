@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -23,8 +24,8 @@ const (
 	pagePrefix  = "svc.journal.page." // before the number of a page
 	loosePrefix = "svc.loose."        // before the number of a slot
 
-	paged = 256 // events on a page
-	slots = 64  // subjects of what belongs to no event
+	paged = 64 // events on a page
+	slots = 64 // subjects of what belongs to no event
 
 	// maxLines is how long a message of the journal becomes.
 	maxLines = 512 << 10
@@ -132,16 +133,27 @@ func (j *Journal) finish() {
 	j.publish(ctx, j.index.unstored(true))
 }
 
-// flush returns once everything entered so far is written.
+// flushSoon lets a search find what was entered before it. If that can't be
+// written, there is still much to find.
+func (j *Journal) flushSoon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	_ = j.flush(ctx)
+}
+
+// flush returns once everything entered so far is written. While the disk is
+// nearly full, nothing is.
 func (j *Journal) flush(ctx context.Context) error {
+	if j.engine.lowDisk.Load() {
+		return nil
+	}
 	select {
 	case <-j.writing:
 		defer func() { j.writing <- struct{}{} }()
 	case <-ctx.Done():
 		return noAnswer(ctx.Err())
 	}
-	messages := append(j.unsent, j.lines(j.take())...)
-	messages = append(messages, j.index.unstored(false)...)
+	messages := slices.Concat(j.unsent, j.lines(j.take()), j.index.unstored(false))
 	j.unsent = j.publish(ctx, messages)
 	if len(j.unsent) == 0 {
 		return nil
@@ -163,16 +175,17 @@ func (j *Journal) flush(ctx context.Context) error {
 func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*nats.Msg) {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
-	acks := make([]jetstream.PubAckFuture, len(messages))
+	acks := make([]jetstream.PubAckFuture, 0, len(messages))
 	for i, msg := range messages {
 		if msg.Header == nil {
 			msg.Header = nats.Header{jetstream.MsgIDHeader: {rand.Text()}}
 		}
 		ack, err := j.js.PublishMsgAsync(msg)
 		if err != nil {
-			return messages[i:]
+			unsent = messages[i:len(messages):len(messages)]
+			break
 		}
-		acks[i] = ack
+		acks = append(acks, ack)
 	}
 	for i, ack := range acks {
 		select {
@@ -207,8 +220,8 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 	w := &lineWriter{open: make(map[string]*nats.Msg)}
 	for i := range p.calls {
 		c := &p.calls[i]
-		w.begin(lineCall, j.placeOf(c.CorrelationID), c.TraceID)
-		w.end(c.AppendJSON(w.msg.Data))
+		msg := w.begin(lineCall, j.placeOf(c.CorrelationID), c.TraceID)
+		msg.Data = append(c.AppendJSON(msg.Data), '\n')
 	}
 	for _, s := range p.sent {
 		w.add(lineSent, s.sequence, s.TraceID, s)
@@ -236,34 +249,33 @@ func (j *Journal) placeOf(correlationID string) uint64 {
 type lineWriter struct {
 	messages []*nats.Msg
 	open     map[string]*nats.Msg // that lines are added to, by subject
-	msg      *nats.Msg            // of the line that was begun
 }
 
-func (w *lineWriter) begin(kind byte, sequence uint64, traceID string) {
-	subject := looseSubject(traceID)
-	if sequence > 0 {
-		subject = pageSubject(sequence)
+// begin gives the message for a line, which it has begun.
+func (w *lineWriter) begin(kind byte, sequence uint64, traceID string) *nats.Msg {
+	subject := pageSubject(sequence)
+	if sequence == 0 {
+		subject = looseSubject(traceID)
 	}
-	w.msg = w.open[subject]
-	if w.msg == nil || len(w.msg.Data) > maxLines {
-		w.msg = &nats.Msg{Subject: subject}
-		w.open[subject] = w.msg
-		w.messages = append(w.messages, w.msg)
+	msg := w.open[subject]
+	if msg == nil || len(msg.Data) > maxLines {
+		msg = &nats.Msg{Subject: subject}
+		w.open[subject] = msg
+		w.messages = append(w.messages, msg)
 	}
-	w.msg.Data = append(w.msg.Data, kind)
-	w.msg.Data = strconv.AppendUint(w.msg.Data, sequence, 36)
-	w.msg.Data = append(w.msg.Data, ' ')
+	msg.Data = append(msg.Data, kind)
+	msg.Data = strconv.AppendUint(msg.Data, sequence, 36)
+	msg.Data = append(msg.Data, ' ')
+	return msg
 }
-
-func (w *lineWriter) end(data []byte) { w.msg.Data = append(data, '\n') }
 
 func (w *lineWriter) add(kind byte, sequence uint64, traceID string, entry any) {
 	text, err := json.Marshal(entry)
 	if err != nil {
 		return // no value of ours
 	}
-	w.begin(kind, sequence, traceID)
-	w.end(append(w.msg.Data, text...))
+	msg := w.begin(kind, sequence, traceID)
+	msg.Data = append(append(msg.Data, text...), '\n')
 }
 
 // pageSubject gives where the journal has what belongs to an event.

@@ -45,8 +45,8 @@ func (e *Engine) look(ctx context.Context, stream string, l look) ([]stored, err
 	if err != nil {
 		return nil, err
 	}
-	inbox := e.side.NewRespInbox()
-	sub, err := e.side.SubscribeSync(inbox)
+	inbox, replies := e.side.NewRespInbox(), make(chan *nats.Msg, l.Count+1)
+	sub, err := e.side.ChanSubscribe(inbox, replies)
 	if err != nil {
 		return nil, noAnswer(err)
 	}
@@ -56,9 +56,11 @@ func (e *Engine) look(ctx context.Context, stream string, l look) ([]stored, err
 	}
 	var found []stored
 	for {
-		msg, err := sub.NextMsgWithContext(ctx)
-		if err != nil {
-			return nil, noAnswer(err)
+		var msg *nats.Msg
+		select {
+		case msg = <-replies:
+		case <-ctx.Done():
+			return nil, noAnswer(ctx.Err())
 		}
 		switch status := msg.Header.Get("Status"); status {
 		case "":

@@ -15,6 +15,7 @@ import (
 )
 
 const (
+	outcomeStream = "RESULTS"
 	outcomePrefix = "svc.result."
 	doneSubject   = "svc.done" // tells other nodes of an outcome
 )
@@ -35,7 +36,7 @@ func (o *outcomes) setUp(ctx, running context.Context, ids correlator) (err erro
 	opts := o.engine.opts
 	age := max(opts.ResultTTL, 100*time.Millisecond) // the engine takes no less
 	o.stream, err = o.engine.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name:              "RESULTS",
+		Name:              outcomeStream,
 		Subjects:          []string{outcomePrefix + ">"},
 		MaxAge:            age,
 		MaxMsgs:           opts.ResultMaxCount,

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -174,6 +176,30 @@ func TestAnUnfinishedEventIsDeliveredAgain(t *testing.T) {
 			t.Errorf("the result is %+v (%v)", got, err)
 		}
 	})
+}
+
+// TestAnOutcomeOutlivesTheStateOfItsConsumer: a power cut may lose which events
+// were delivered, and how often.
+func TestAnOutcomeOutlivesTheStateOfItsConsumer(t *testing.T) {
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.done", 1)
+	stop := consume(t, e, p, answering(p, `"first"`))
+	first := send(t, e, "webhook.done", patience)
+	stop()
+	e.Close()
+	if err := os.Remove(filepath.Join(dir, "jetstream", "$G", "streams", eventStream, "obs", p.Binding.ID, "o.dat")); err != nil {
+		t.Fatal(err)
+	}
+	e = openEngine(t, Options{Dir: dir})
+	consume(t, e, p, answering(p, `"second"`))
+	if got := send(t, e, "webhook.done", patience); string(got.Value) != `"second"` { // behind the first
+		t.Fatalf("the second event comes to %s %s", got.Status, got.Value)
+	}
+	again, err := e.Events().Result(t.Context(), first.CorrelationID, 0)
+	if err != nil || string(again.Value) != `"first"` {
+		t.Errorf("the first event comes to %s %s (%v) after the restart", again.Status, again.Value, err)
+	}
 }
 
 func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {

@@ -58,9 +58,7 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 	if err := j.engine.connected(); err != nil {
 		return nil, "", err
 	}
-	if err := j.flush(ctx); err != nil {
-		return nil, "", err
-	}
+	j.flushSoon(ctx)
 	s := j.newSearch(q)
 	events, err := s.eventWalk(ctx)
 	if err != nil {
@@ -160,44 +158,39 @@ func resume(cursor string, events *eventWalk, loose *looseWalk) error {
 	return nil
 }
 
-// A walk goes through calls, newest first.
-type walk interface {
-	// peek gives the next call that matches, nil if there is none or the walk
-	// has gone as far as it may.
-	peek(ctx context.Context) (*sluice.TracedCall, error)
-
-	// pass goes behind the call that peek gave.
-	pass()
-
-	// done tells whether there is nothing left.
-	done() bool
-}
-
-// merge takes calls of two walks in the order of their times, and tells whether
+// merge takes calls of both walks in the order of their times, and tells whether
 // there may be more.
-func merge(ctx context.Context, limit int, walks ...walk) (calls []sluice.TracedCall, more bool, err error) {
+func merge(ctx context.Context, limit int, events *eventWalk, loose *looseWalk) (calls []sluice.TracedCall, more bool, err error) {
 	for len(calls) < limit {
-		var newest *sluice.TracedCall
-		var from walk
-		for _, w := range walks {
-			next, err := w.peek(ctx)
-			if err != nil {
-				return nil, false, err
-			}
-			if next == nil && !w.done() {
-				return calls, true, nil // what comes next may be its
-			}
-			if next != nil && (newest == nil || next.Time.After(newest.Time)) {
-				newest, from = next, w
-			}
+		event, err := events.peek(ctx)
+		if err != nil {
+			return nil, false, err
 		}
-		if newest == nil {
+		if event == nil && !events.done() {
+			return calls, true, nil
+		}
+		var since time.Time // what is older comes behind the event
+		if event != nil {
+			since = event.Time
+		}
+		other, err := loose.peek(ctx, since)
+		if err != nil {
+			return nil, false, err
+		}
+		switch {
+		case other == nil && !loose.passed(since):
+			return calls, true, nil
+		case event == nil && other == nil:
 			return calls, false, nil
+		case other == nil || event != nil && event.Time.After(other.Time):
+			calls = append(calls, *event)
+			events.pass()
+		default:
+			calls = append(calls, *other)
+			loose.pass()
 		}
-		calls = append(calls, *newest)
-		from.pass()
 	}
-	return calls, slices.ContainsFunc(walks, func(w walk) bool { return !w.done() }), nil
+	return calls, !events.done() || !loose.done(), nil
 }
 
 // sortRuns puts runs in the order in which they began.

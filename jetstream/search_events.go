@@ -40,13 +40,17 @@ func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
 	return w, err
 }
 
+// done tells whether there is nothing left.
 func (w *eventWalk) done() bool { return w.found == nil && w.before <= w.first }
 
+// pass goes behind the call that peek gave.
 func (w *eventWalk) pass() {
 	w.before = w.at
 	w.found = nil
 }
 
+// peek gives the next call that matches, nil if there is none or the search has
+// read as much as it may.
 func (w *eventWalk) peek(ctx context.Context) (*sluice.TracedCall, error) {
 	for w.found == nil && w.before > w.first && !w.allow.spent() {
 		sequence := w.before - 1

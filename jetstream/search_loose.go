@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"sluice"
 )
@@ -17,12 +18,13 @@ type looseWalk struct {
 	before uint64 // where to go on: in the message before this one
 	line   int    // how many lines of that message were passed, from its end
 
-	window uint64
-	low    uint64   // beginning of the window that was read; 0: none was
-	read   []stored // its messages that are left
-	lines  []line   // of the last one that are left
-	loaded bool
-	found  *sluice.TracedCall
+	window  uint64
+	low     uint64    // beginning of the window that was read
+	reached time.Time // when that was stored; zero: none was read
+	read    []stored  // its messages that are left
+	lines   []line    // of the last one that are left
+	loaded  bool
+	found   *sluice.TracedCall
 }
 
 const (
@@ -50,15 +52,25 @@ func (w *looseWalk) resume(before uint64, line int) {
 	}
 }
 
+// done tells whether there is nothing left.
 func (w *looseWalk) done() bool { return w.found == nil && w.before <= w.first }
 
+// passed tells whether all that is left is older than a time: an entry is stored
+// after what it tells of.
+func (w *looseWalk) passed(since time.Time) bool {
+	return w.done() || len(w.read) == 0 && !w.reached.IsZero() && w.reached.Before(since)
+}
+
+// pass goes behind the call that peek gave.
 func (w *looseWalk) pass() {
 	w.step()
 	w.found = nil
 }
 
-func (w *looseWalk) peek(ctx context.Context) (*sluice.TracedCall, error) {
-	for w.found == nil && w.before > w.first {
+// peek gives the next call that matches, nil if there is none since a time or
+// the search has read as much as it may.
+func (w *looseWalk) peek(ctx context.Context, since time.Time) (*sluice.TracedCall, error) {
+	for w.found == nil && !w.passed(since) {
 		ok, err := w.load(ctx)
 		if !ok || err != nil {
 			return nil, err
@@ -128,7 +140,7 @@ func (w *looseWalk) readWindow(ctx context.Context) error {
 	}
 	w.allow.window -= int64(behind - w.low)
 	w.window = min(w.window*largerWindow, maxWindow)
-	subject := loosePrefix + ">"
+	subject := "" // any
 	if w.owner != "" {
 		subject = looseSubject(w.owner)
 	}
@@ -147,7 +159,20 @@ func (w *looseWalk) readWindow(ctx context.Context) error {
 			from = msg.sequence + 1
 		}
 	}
-	return nil
+	return w.noteReached(ctx)
+}
+
+// noteReached learns when the beginning of the window was stored.
+func (w *looseWalk) noteReached(ctx context.Context) error {
+	if len(w.read) > 0 {
+		w.reached = w.read[0].time
+		return nil
+	}
+	begin, err := w.engine.look(ctx, looseStream, look{Sequence: w.low, Count: 1})
+	if err == nil && len(begin) > 0 {
+		w.reached = begin[0].time
+	}
+	return err
 }
 
 // call gives what a line is about, nil if that is nothing to be found.

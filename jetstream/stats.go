@@ -17,6 +17,7 @@ type Stats struct {
 	Results     int64
 	Webhooks    int
 	Lost        int64 // events that the disk has lost, as far as that was found
+	Unrecorded  int64 // entries that the journal had no room for, since the start
 	Backlogs    []Backlog
 }
 
@@ -29,7 +30,7 @@ type Backlog struct {
 
 // Stats asks the engine what it holds.
 func (e *Engine) Stats(ctx context.Context) (Stats, error) {
-	s := Stats{FreeDisk: -1}
+	s := Stats{FreeDisk: -1, Unrecorded: e.journal.dropped.Load()}
 	if err := e.connected(); err != nil {
 		return s, err
 	}

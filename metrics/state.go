@@ -16,6 +16,7 @@ type State struct {
 	Results     int64
 	Webhooks    int
 	Lost        int64
+	Unrecorded  int64 // entries that the journal had no room for
 	Waiting     []Waiting
 }
 
@@ -39,6 +40,7 @@ var (
 	results     = description("sluice_results", "Results of pipelines that are kept.")
 	webhooks    = description("sluice_webhooks", "Webhooks there are.")
 	lost        = description("sluice_events_lost", "Events that were stored and that the disk has lost, as far as that was found.")
+	unrecorded  = description("sluice_journal_dropped_total", "Entries that the journal had no room for: how a call or a run went, never a call.")
 	waiting     = description("sluice_events_waiting", "Events that a pipeline has not finished.", "pipeline")
 	oldest      = description("sluice_events_oldest_seconds", "Age of the oldest event that a pipeline has not finished.", "pipeline")
 )
@@ -48,7 +50,7 @@ type gauges struct{ state func() State }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, waiting, oldest} {
+	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unrecorded, waiting, oldest} {
 		ch <- d
 	}
 }
@@ -73,6 +75,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(results, float64(s.Results))
 	gauge(webhooks, float64(s.Webhooks))
 	gauge(lost, float64(s.Lost))
+	ch <- prometheus.MustNewConstMetric(unrecorded, prometheus.CounterValue, float64(s.Unrecorded))
 	for _, w := range s.Waiting {
 		gauge(waiting, float64(w.Events), w.Pipeline)
 		age := 0.0

@@ -69,6 +69,13 @@ func TestSecretsStaySecret(t *testing.T) {
 	answers := r.goodCalls(token)
 	answers = append(answers, r.badCalls(token)...)
 	answers = append(answers, r.malformedRequests(token)...)
+	for _, query := range []string{"limit=1000", "status=rejected", "traceId=" + token[len(token)-6:]} {
+		found := r.exchange("GET", "/api/v3/command/trace.get?"+query, "", asAdmin)
+		if !strings.Contains(found, `"traceId"`) {
+			t.Errorf("%s finds no calls: %s", query, found)
+		}
+		answers = append(answers, found)
+	}
 	for _, text := range answers {
 		if found := secretsIn(text, secrets); found != nil {
 			t.Errorf("an answer has the %q in it:\n%s", found, text)
@@ -89,6 +96,9 @@ func TestSecretsStaySecret(t *testing.T) {
 	messages := r.messages()
 	if accepted := len(messages["EVENTS"]); accepted < 10 {
 		t.Errorf("only %d calls were accepted", accepted)
+	}
+	if len(messages["JOURNAL"]) == 0 || len(messages["LOOSE"]) == 0 {
+		t.Error("the journal has no calls")
 	}
 	for stream, list := range messages {
 		for _, message := range list {

@@ -205,6 +205,7 @@ func (s *Server) engineState() metrics.State {
 	state.FreeDisk, state.Events, state.EventBytes = stats.FreeDisk, stats.Events, stats.EventBytes
 	state.DeadLetters, state.Results, state.Webhooks = stats.DeadLetters, stats.Results, stats.Webhooks
 	state.Lost = stats.Lost
+	state.Unrecorded = stats.Unrecorded
 	for _, b := range stats.Backlogs {
 		state.Waiting = append(state.Waiting, metrics.Waiting{Pipeline: b.Pipeline, Events: b.Events, Oldest: b.Oldest})
 	}

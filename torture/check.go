@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -13,6 +15,8 @@ const (
 	pollers    = 16
 	olderPolls = 1000 // polls for calls that an earlier check has polled for
 	maxMisses  = 50   // then the server starts to refuse, and the case is clear
+
+	shownMisses = 5 // results that are told of one by one
 )
 
 // checkOverHTTP looks for what the ledger has as its callers would: calls and
@@ -62,7 +66,10 @@ func (c *client) finds(ctx context.Context, l *ledger, r *receipt) bool {
 	case k.name == "":
 		l.miss(r.id)
 	default:
-		l.spoil(r.id)
+		if l.spoil(r.id) <= shownMisses && ctx.Err() == nil {
+			fmt.Fprintf(os.Stderr, "the result of a call that pipeline %s listens to: found %s, %v; read before: %v; runs: %d\n",
+				k.name, result.AppendJSON(nil), err, r.result != digest{}, l.counter.of(r.correlationID))
+		}
 	}
 	return ctx.Err() != nil // else it is no miss, but an end
 }

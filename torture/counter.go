@@ -3,11 +3,13 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"sync"
 )
 
 // A counter counts the runs of pipelines, beyond the reach of what happens to
-// the server: each calls it with the correlation id of its event.
+// the server: each calls it with the correlation id of its event, and learns
+// which run for that event it is.
 type counter struct {
 	*httptest.Server
 
@@ -17,10 +19,12 @@ type counter struct {
 
 func newCounter() *counter {
 	c := &counter{runs: make(map[string]int)}
-	c.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.runs[r.FormValue("id")]++
+		id := r.FormValue("id")
+		c.runs[id]++
+		w.Header().Set("Run", strconv.Itoa(c.runs[id]))
 	}))
 	return c
 }

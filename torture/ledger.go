@@ -58,11 +58,13 @@ func (l *ledger) miss(id uint64) {
 	l.lost[id] = true
 }
 
-// spoil notes that the result of an acknowledged call is not what it has to be.
-func (l *ledger) spoil(id uint64) {
+// spoil notes that the result of an acknowledged call is not what it has to be,
+// and counts those.
+func (l *ledger) spoil(id uint64) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.spoiled[id] = true
+	return len(l.spoiled)
 }
 
 // missAll notes that nothing was found.

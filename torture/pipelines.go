@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"sluice"
@@ -43,13 +45,16 @@ func pick(random int) int {
 // allKinds is what the kinds' often add up to.
 const allKinds = 100
 
-// source gives the pipeline of a kind: its value is the id of the call.
+// source gives the pipeline of a kind. Its value is the id of the call and, if
+// runs are counted, the number of the run: so a result that was made anew is
+// another one.
 func (k kind) source(eventKey, counter string) string {
-	s := fmt.Sprintf("concurrency: 64\npipeline:\n  - event.listen: {eventKey: %s}\n", eventKey)
+	s, value := fmt.Sprintf("concurrency: 64\npipeline:\n  - event.listen: {eventKey: %s}\n", eventKey), "#{body.query.id[0]}"
 	if k.counts {
 		s += fmt.Sprintf("  - http.request: {url: \"%s/?id=#{request.correlationId}\", output: vars.counted}\n", counter)
+		value += " in run #{vars.counted.headers.run}"
 	}
-	return s + k.steps + "  - set: {value: \"#{body.query.id[0]}\"}\n"
+	return s + k.steps + fmt.Sprintf("  - set: {value: %q}\n", value)
 }
 
 // fits tells whether a result is what the call with that id has to come to.
@@ -60,7 +65,12 @@ func (k kind) fits(id uint64, r sluice.Result) bool {
 	if k.name == "" {
 		return r.Status == sluice.StatusOK
 	}
-	return r.Status == sluice.StatusOK && string(r.Value) == strconv.Quote(strconv.FormatUint(id, 10))
+	var value string
+	if json.Unmarshal(r.Value, &value) != nil || r.Status != sluice.StatusOK {
+		return false
+	}
+	number, run, counted := strings.Cut(value, " in run ")
+	return number == strconv.FormatUint(id, 10) && counted == k.counts && counted == (run != "")
 }
 
 // A digest stands for all that a result says, the zero one for nothing.
@@ -91,4 +101,4 @@ func storePipelines(ctx context.Context, c *client, called []*hook, counter stri
 
 // readyWithin is how long a result may take after a start: an event that was
 // worked on comes again after some seconds, then it waits for its turn.
-const readyWithin = 60 * time.Second
+const readyWithin = 30 * time.Second

@@ -18,13 +18,13 @@ func (t *trial) figures() string {
 // verdict tells in a few words what a trial has shown, and whether that is as
 // it should be.
 func (t *trial) verdict() (string, error) {
-	lost := len(t.ledger.lost) + len(t.ledger.spoiled) + t.ledger.hooks.lost
+	calls, results := len(t.ledger.lost) > 0, len(t.ledger.spoiled) > 0
 	switch {
-	case t.mustLose && t.done == t.cycles && (len(t.ledger.lost) == 0 || len(t.ledger.spoiled) == 0):
-		return "BLIND", errors.New("the negative control lost no calls, or no results: the test can't detect loss")
-	case t.mustLose && lost > 0:
+	case t.done == t.cycles && (t.mustLose.calls && !calls || t.mustLose.results && !results):
+		return "BLIND", fmt.Errorf("%s: nothing was lost: the test can't detect loss", t.name)
+	case t.mustLose.calls && calls || t.mustLose.results && results && !calls:
 		return "ok: loss is noticed", nil
-	case lost > 0:
+	case calls || results || t.ledger.hooks.lost > 0:
 		return "LOST", fmt.Errorf("%s: acknowledged data was lost", t.name)
 	case t.done < t.cycles:
 		return "FAILED", nil // run has told why

@@ -20,11 +20,19 @@ import (
 
 const (
 	serverPart    = "server"
-	noSyncOption  = "no-sync"
 	adminPassword = "torture" // of a server that only this machine reaches
 	startWithin   = time.Minute
 	stopWithin    = 20 * time.Second
 )
+
+// What a server of a negative control does not sync, as an argument of its
+// process.
+const (
+	syncNothing   = "sync-nothing"
+	syncNoResults = "sync-no-results"
+)
+
+var syncModes = map[string]jetstream.SyncMode{syncNothing: jetstream.NoSync, syncNoResults: jetstream.NoResultSync}
 
 // runServer is the server's process. It prints its URL once it is ready.
 func runServer(ctx context.Context, data string, options []string) error {
@@ -44,8 +52,8 @@ func runServer(ctx context.Context, data string, options []string) error {
 		AdminPassword: adminPassword,
 		Log:           slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
-	if len(options) > 0 && options[0] == noSyncOption {
-		opts.Sync = jetstream.NoSync
+	if len(options) > 0 {
+		opts.Sync = syncModes[options[0]]
 	}
 	s, err := serve.Start(ctx, cfg, opts)
 	if err != nil {
@@ -68,11 +76,8 @@ type server struct {
 }
 
 // launch starts a server process on a data folder.
-func launch(data string, noSync bool) (*server, error) {
-	args := []string{serverPart, data}
-	if noSync {
-		args = append(args, noSyncOption)
-	}
+func launch(data string, options ...string) (*server, error) {
+	args := append([]string{serverPart, data}, options...)
 	cmd, err := partCommand(args...)
 	if err != nil {
 		return nil, err

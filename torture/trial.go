@@ -15,8 +15,8 @@ type trial struct {
 	settings settings
 	cycles   int
 	data     string
-	noSync   bool // the server doesn't sync
-	mustLose bool // it is a negative control
+	options  []string // of the server
+	mustLose losses   // it is a negative control
 
 	// prepare is called before the load starts; nil: nothing to do.
 	prepare func() error
@@ -34,6 +34,9 @@ type trial struct {
 	duplicated int
 	done       int // cycles
 }
+
+// losses are what a negative control has to lose, and may.
+type losses struct{ calls, results bool }
 
 // run runs the cycles and prints a line for each.
 func (t *trial) run(ctx context.Context) error {
@@ -69,7 +72,7 @@ func (t *trial) cycle(ctx context.Context, moment time.Duration) error {
 }
 
 func (t *trial) loadAndTakeDown(ctx context.Context, moment time.Duration) error {
-	s, err := launch(t.data, t.noSync)
+	s, err := launch(t.data, t.options...)
 	if err != nil {
 		return err
 	}
@@ -102,7 +105,7 @@ func (t *trial) loadAndTakeDown(ctx context.Context, moment time.Duration) error
 
 // takeDownStarting takes the server down before, or shortly after, it is ready.
 func (t *trial) takeDownStarting(ctx context.Context) error {
-	s, err := launch(t.data, t.noSync)
+	s, err := launch(t.data, t.options...)
 	if err != nil {
 		return err
 	}
@@ -116,7 +119,7 @@ func (t *trial) takeDownStarting(ctx context.Context) error {
 // check starts the server again and looks for all that was acknowledged. If it
 // doesn't start, everything is lost; only a negative control may come to that.
 func (t *trial) check(ctx context.Context) error {
-	s, err := launch(t.data, t.noSync)
+	s, err := launch(t.data, t.options...)
 	if err != nil {
 		return err
 	}
@@ -126,7 +129,7 @@ func (t *trial) check(ctx context.Context) error {
 		if ctx.Err() == nil {
 			t.ledger.missAll()
 		}
-		if t.mustLose {
+		if t.mustLose != (losses{}) {
 			err = ctx.Err()
 		}
 		return err

@@ -34,6 +34,7 @@ func TestKill9(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
+	both := losses{calls: true, results: true}
 	for _, c := range []struct {
 		trial    trial
 		lost     []uint64
@@ -47,10 +48,13 @@ func TestVerdict(t *testing.T) {
 		{trial{cycles: 1, done: 1}, []uint64{1}, nil, 0, "LOST", false},
 		{trial{cycles: 1, done: 1}, nil, []uint64{1}, 0, "LOST", false},
 		{trial{cycles: 1, done: 1}, nil, nil, 1, "LOST", false},
-		{trial{cycles: 1, done: 1, mustLose: true}, []uint64{1}, []uint64{2}, 0, "ok: loss is noticed", true},
-		{trial{cycles: 1, done: 1, mustLose: true}, []uint64{1}, nil, 0, "BLIND", false},
-		{trial{cycles: 1, done: 1, mustLose: true}, nil, []uint64{1}, 0, "BLIND", false},
-		{trial{cycles: 1, done: 1, mustLose: true}, nil, nil, 1, "BLIND", false},
+		{trial{cycles: 1, done: 1, mustLose: both}, []uint64{1}, []uint64{2}, 0, "ok: loss is noticed", true},
+		{trial{cycles: 1, done: 1, mustLose: both}, []uint64{1}, nil, 0, "BLIND", false},
+		{trial{cycles: 1, done: 1, mustLose: both}, nil, []uint64{1}, 0, "BLIND", false},
+		{trial{cycles: 1, done: 1, mustLose: both}, nil, nil, 1, "BLIND", false},
+		{trial{cycles: 1, done: 1, mustLose: losses{results: true}}, nil, []uint64{1}, 0, "ok: loss is noticed", true},
+		{trial{cycles: 1, done: 1, mustLose: losses{results: true}}, nil, nil, 0, "BLIND", false},
+		{trial{cycles: 1, done: 1, mustLose: losses{results: true}}, []uint64{2}, []uint64{1}, 0, "LOST", false},
 	} {
 		c.trial.ledger = newLedger()
 		for _, id := range c.lost {

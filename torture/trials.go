@@ -14,7 +14,8 @@ type disk interface {
 }
 
 // trials gives a mode's trial between its controls, as far as they are wanted.
-func (s settings) trials(control, tried, negative trial) []*trial {
+// Negative controls say what they must lose.
+func (s settings) trials(control, tried trial, negatives ...trial) []*trial {
 	var all []*trial
 	if s.control {
 		control.name, control.cycles = "control", 1
@@ -22,9 +23,11 @@ func (s settings) trials(control, tried, negative trial) []*trial {
 	}
 	tried.cycles, tried.anyTime = s.cycles, true
 	all = append(all, &tried)
-	if s.negative {
-		negative.name, negative.cycles, negative.mustLose = "negative control", 1, true
-		all = append(all, &negative)
+	for i := range negatives {
+		if s.negative {
+			negatives[i].cycles = 1
+			all = append(all, &negatives[i])
+		}
 	}
 	for _, t := range all {
 		t.settings, t.ledger, t.random = s, newLedger(), s.random()

@@ -74,13 +74,13 @@ func editsOf(a, b []string) []edit {
 			middle = append(middle, edit{'+', line})
 		}
 	} else {
-		middle = search(a, b)
+		middle = viaCommon(a, b)
 	}
 	return append(append(head, middle...), tail...)
 }
 
-// search finds the longest common subsequence of two lists of lines.
-func search(a, b []string) (edits []edit) {
+// viaCommon goes by the longest common subsequence of two lists of lines.
+func viaCommon(a, b []string) (edits []edit) {
 	common := make([][]int, len(a)+1) // of what follows
 	for i := range common {
 		common[i] = make([]int, len(b)+1)

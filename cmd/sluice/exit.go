@@ -83,14 +83,14 @@ func exitCode(err error) int {
 		return 0
 	case isOwn:
 		return own.code
-	case errors.Is(err, context.Canceled):
-		return exitInterrupted
-	case errors.Is(err, context.DeadlineExceeded):
-		return exitTimeout
 	case isError && (e.Place.Line > 0 || e.Place.Step != ""):
 		return exitFailed
 	case isError:
 		return exitOf[e.Kind]
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, context.DeadlineExceeded):
+		return exitTimeout
 	}
 	return exitOther
 }

@@ -48,7 +48,8 @@ func rootCommand(t *terminal) *cobra.Command {
 	for _, cmd := range []*cobra.Command{
 		loginCommand(t), logoutCommand(t), profileCommand(t),
 		commandCommand(t), pipelineCommand(t),
-		callCommand(t), resultCommand(t),
+		callCommand(t), resultCommand(t), listenCommand(t),
+		traceCommand(t), replayCommand(t), deadletterCommand(t),
 	} {
 		cmd.GroupID = "client"
 		t.addFlags(cmd)

@@ -32,6 +32,7 @@ func TestScripts(t *testing.T) {
 			"code":   codeInScript,
 			"field":  fieldInScript,
 			"mode":   modeInScript,
+			"last6":  last6InScript,
 		},
 		// [command:NAME] tells whether this build has such a command.
 		Condition: func(condition string) (bool, error) {
@@ -112,6 +113,13 @@ func fieldInScript(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("there is no field %s in %s", args[1], ts.ReadFile("stdout"))
 	}
 	ts.Setenv(args[0], found[1])
+}
+
+// last6InScript sets a variable to the webhook's part of a trace id: last6 owner
+// $id.
+func last6InScript(ts *testscript.TestScript, _ bool, args []string) {
+	owner, _, _ := strings.Cut(args[1], ":")
+	ts.Setenv(args[0], owner)
 }
 
 // modeInScript wants the permissions of files: mode 600 file...

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -49,10 +50,19 @@ func (t *terminal) addFlags(cmd *cobra.Command) {
 // begin is called when the command line was understood.
 func (t *terminal) begin(cmd *cobra.Command) {
 	t.begun = true
-	if cmd.Name() != "serve" {
-		context.AfterFunc(cmd.Context(), t.release)
+	if cmd.Name() == "serve" {
+		return
 	}
+	context.AfterFunc(cmd.Context(), func() {
+		t.release()
+		// Some things no context can end, such as writing to a pipe that
+		// nobody reads.
+		time.AfterFunc(lastGrace, func() { os.Exit(exitInterrupted) })
+	})
 }
+
+// lastGrace is how long the program may take to end once it was interrupted.
+const lastGrace = 3 * time.Second
 
 // env gives a variable of the environment; an empty one counts as unset.
 func env(name string) string { return os.Getenv(name) }

@@ -14,7 +14,7 @@ import (
 // The blocks of the documents are executed in their order, in one shell. A
 // block of output behind a block of commands is what they must print; … stands
 // for anything.
-var documents = []string{"README.md", "docs/receiving.md", "docs/pipelines.md", "docs/authenticating.md", "docs/operating.md"}
+var documents = []string{"README.md", "docs/receiving.md", "docs/pipelines.md", "docs/tracing.md", "docs/authenticating.md", "docs/operating.md", "docs/command-line.md"}
 
 func TestTheDocumentsWork(t *testing.T) {
 	for _, name := range documents {
@@ -28,12 +28,17 @@ func TestTheDocumentsWork(t *testing.T) {
 			cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=tour", "SLUICE_RESULT_WAIT=2s") // a busy machine may need longer
 			r := start(t, cmd)
 			defer r.stop(t, syscall.SIGTERM)
+			t.Setenv("SLUICE_CLIENT_DIR", t.TempDir())
 			walk(t, string(content), "http://127.0.0.1:8080", r.url)
 		})
 	}
 }
 
 var fence = regexp.MustCompile("(?s)```(\\w+)\n(.*?)```")
+
+// usesClient finds blocks with a line that begins with a verb of the client: any
+// but serve.
+var usesClient = regexp.MustCompile(`(?m)^sluice (?:[a-rt-z]|s[a-df-z])`)
 
 // TestTheDocumentedProviderWorks: what the document says of an external provider
 // is executed with a real one.
@@ -90,13 +95,13 @@ func startDex(t *testing.T) (issuer string) {
 }
 
 // walk runs the blocks of a document that talk to the server at address, which
-// is at url here.
+// is at url here, and those that use the client.
 func walk(t *testing.T, document, address, url string) {
 	t.Helper()
 	script, dir, ran := "", t.TempDir(), 0
 	blocks := fence.FindAllStringSubmatch(document, -1)
 	for i, block := range blocks {
-		if block[1] != "sh" || !strings.Contains(block[2], address) {
+		if block[1] != "sh" || !strings.Contains(block[2], address) && !usesClient.MatchString(block[2]) {
 			continue
 		}
 		ran++

@@ -1,0 +1,210 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/client"
+)
+
+// answering serves what handle says, for what no server of ours would answer at
+// once.
+func answering(t *testing.T, handle http.HandlerFunc) *client.Client {
+	t.Helper()
+	server := httptest.NewServer(handle)
+	t.Cleanup(server.Close)
+	return newClient(t, server.URL, client.Fixed("Bearer secret"))
+}
+
+func TestFailuresHaveTheirKinds(t *testing.T) {
+	for answer, want := range map[string]sluice.Kind{
+		"401 {}":                           sluice.Unauthenticated,
+		"403 {}":                           sluice.Forbidden,
+		"404 {}":                           sluice.NotFound,
+		"404 <html>":                       sluice.NotFound,
+		"409 {}":                           sluice.Conflict,
+		"410 {}":                           sluice.Gone,
+		"413 {}":                           sluice.TooLarge,
+		"418 {}":                           sluice.Invalid,
+		"429 {}":                           sluice.Throttled,
+		"500 ":                             sluice.Internal,
+		"502 <html>bad gateway</html>":     sluice.Unavailable,
+		"503 {}":                           sluice.Unavailable,
+		`400 {"error":"invalid_grant"}`:    sluice.Unauthenticated,
+		`400 {"error":"invalid_request"}`:  sluice.Invalid,
+		`400 {"detail":7,"code":"x"}`:      sluice.Invalid,
+		`400 {"detail":"No.","code":"xy"}`: sluice.Invalid,
+	} {
+		c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+			status := 0
+			fmt.Sscanf(answer, "%d", &status)
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, answer[4:])
+		})
+		_, err := c.Command(t.Context(), "webhook.get", nil, nil)
+		e := sluice.AsError(err)
+		if e.Kind != want || e.Code == "" || e.Message == "" || e.RetryAfter != 7*time.Second {
+			t.Errorf("%s: got kind %d, code %q, message %q, after %s", answer, e.Kind, e.Code, e.Message, e.RetryAfter)
+		}
+	}
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	c := newClient(t, server.URL, client.Fixed(""))
+	_, err := c.Describe(t.Context())
+	if e := sluice.AsError(err); e.Kind != sluice.Unavailable || !strings.Contains(e.Message, server.URL+" can't be reached") {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Describe(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: got %v", err)
+	}
+}
+
+// TestCredentialsStayHere: no redirect takes them elsewhere.
+func TestCredentialsStayHere(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("called elsewhere with %q", r.Header.Get("Authorization"))
+	}))
+	t.Cleanup(elsewhere.Close)
+	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+	})
+	_, _ = c.Command(t.Context(), "webhook.get", nil, nil)
+	_, _ = c.PipelineSource(t.Context(), "x")
+	_ = c.Follow(t.Context(), nil, func(client.Happening) error { return nil })
+}
+
+func TestURLsOfServers(t *testing.T) {
+	for text, want := range map[string]string{
+		"http://127.0.0.1:8080/":           "http://127.0.0.1:8080",
+		"https://Hooks.Example.org/base/ ": "https://hooks.example.org/base",
+		"127.0.0.1:8080":                   "", "": "", "ftp://x": "", "http://": "", "http://u:p@x": "", "http://x?a=1": "", "http://x#y": "",
+	} {
+		got, err := client.CleanURL(text)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q becomes %q (%v), want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestTokensSayWhatTheyAre(t *testing.T) {
+	for token, want := range map[string]client.Fixed{
+		"a.b.c": "Bearer a.b.c", "family.secret": "Refresh family.secret", "Refresh a.b.c": "Refresh a.b.c", "opaque": "Refresh opaque",
+	} {
+		if got := client.Token(token); got != want {
+			t.Errorf("%s becomes %q, want %q", token, got, want)
+		}
+	}
+}
+
+// TestAwaitFollowsTheServer: its redirects are followed at the address where we
+// have reached it, and its word on when to ask again counts.
+func TestAwaitFollowsTheServer(t *testing.T) {
+	var asked []string
+	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.RawQuery)
+		if r.Header.Get("Authorization") != "" {
+			t.Error("credentials were sent for what needs none")
+		}
+		switch len(asked) {
+		case 1:
+			w.Header().Set("Location", "https://public.invalid/api/v3/result?svc-result-correlationid=x&pollingRedirectEnabled=true&hop=1")
+			w.WriteHeader(http.StatusFound)
+		case 2:
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusTooManyRequests)
+		case 3:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			_, _ = io.WriteString(w, `{"statusCode":200,"status":"ok","value":{"n":1e2},"correlationId":"x"}`)
+		}
+	})
+	result, err := c.Await(t.Context(), "x")
+	if err != nil || result.Status != sluice.StatusOK || string(result.Value) != `{"n":1e2}` {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	if len(asked) != 4 || asked[0] != "pollingRedirectEnabled=true&svc-result-correlationid=x" || !strings.HasSuffix(asked[3], "hop=1") {
+		t.Errorf("asked %q", asked)
+	}
+}
+
+func TestAwaitGivesUp(t *testing.T) {
+	for name, handle := range map[string]http.HandlerFunc{
+		"a result that is gone": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) },
+		"a redirect elsewhere": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(http.StatusFound)
+		},
+		"no result": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
+	} {
+		if _, err := answering(t, handle).Await(t.Context(), "x"); err == nil {
+			t.Errorf("%s: got no error", name)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "600")
+		w.WriteHeader(http.StatusTooManyRequests)
+		cancel()
+	})
+	if _, err := c.Await(ctx, "x"); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: got %v", err)
+	}
+}
+
+// TestANewerServer: what this client does not know does no harm.
+func TestANewerServer(t *testing.T) {
+	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"openapi":"3.2.0","info":{"version":"9"},"paths":{
+			"/api/v4/other":{"get":{}},
+			"/api/v3/command/moon.put":{"summary":"about","post":{"summary":"Put the moon.","security":[{"x":[]}],"parameters":[
+				{"name":"phase","schema":{"type":["string","null"],"enum":["new",7]},"x-required":true,"description":"Which."}],
+				"requestBody":{"x-parameter":"surface","description":"The surface."}}}}}`)
+	})
+	described, err := c.Describe(t.Context())
+	if err != nil || len(described.Commands) != 1 {
+		t.Fatalf("got %+v, %v", described, err)
+	}
+	cmd, err := described.Find("moon.put")
+	if err != nil || cmd.Summary != "Put the moon." || cmd.Body != "The surface." || len(cmd.Params) != 1 || !cmd.Params[0].Required {
+		t.Errorf("got %+v, %v", cmd, err)
+	}
+	if _, err := described.Find("moon.putt"); !strings.Contains(sluice.AsError(err).Message, "did you mean moon.put?") {
+		t.Errorf("got %v", err)
+	}
+	other := answering(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
+	if _, err := other.Describe(t.Context()); sluice.AsError(err).Kind != sluice.Unavailable {
+		t.Errorf("of what is no server: got %v", err)
+	}
+}
+
+// TestParametersTravelUnseen: not in the URL, unless there is a body.
+func TestParametersTravelUnseen(t *testing.T) {
+	var query, body string
+	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		content, _ := io.ReadAll(r.Body)
+		query, body = r.URL.RawQuery, string(content)
+		_, _ = io.WriteString(w, "{}")
+	})
+	params := url.Values{"value": {"s&cret"}}
+	if _, err := c.Command(t.Context(), "secret.put", params, nil); err != nil || query != "" || body != "value=s%26cret" {
+		t.Errorf("query %q, body %q, %v", query, body, err)
+	}
+	if _, err := c.Command(t.Context(), "x", params, &client.Body{Content: []byte("b")}); err != nil || query != "value=s%26cret" || body != "b" {
+		t.Errorf("query %q, body %q, %v", query, body, err)
+	}
+}

@@ -1,0 +1,149 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+const eventsPath = "/api/v3/events"
+
+// A Happening is what the live tail tells of.
+type Happening struct {
+	Type string          `json:"type"` // call, run, or what a newer server has
+	Data json.RawMessage `json:"data"`
+	id   string
+}
+
+// Follow hands what happens to visit, until ctx ends or visit fails. After a
+// broken connection it goes on where that broke.
+func (c *Client) Follow(ctx context.Context, query url.Values, visit func(Happening) error) error {
+	last := ""
+	trouble := &patience{forever: true}
+	for {
+		err := c.follow(ctx, query, last, func(h Happening) error {
+			trouble.calm()
+			if h.id != "" {
+				last = h.id
+			}
+			if h.Type == "error" {
+				return refusal(Answer{Status: statusIn(h.Data), Body: h.Data})
+			}
+			if err := visit(h); err != nil {
+				return &refused{err}
+			}
+			return nil
+		})
+		if own, ok := errors.AsType[*refused](err); ok {
+			return own.err
+		}
+		if err == nil || sluice.AsError(err).Code == "invalid_token" { // a tail ends with its access token
+			err = sluice.Errorf(sluice.Unavailable, "tail-ended", "The live tail has ended.")
+		}
+		if err = trouble.after(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// refused is an error of who is told, not of the connection.
+type refused struct{ err error }
+
+// Error implements error.
+func (r *refused) Error() string { return r.err.Error() }
+
+func statusIn(problem json.RawMessage) int {
+	var p sluice.Problem
+	_ = json.Unmarshal(problem, &p) // else it is 0, which is no status
+	return p.Status
+}
+
+// follow reads the live tail until the connection ends.
+func (c *Client) follow(ctx context.Context, query url.Values, last string, visit func(Happening) error) error {
+	r := request{method: http.MethodGet, path: eventsPath, header: http.Header{"Accept": {"text/event-stream"}}}
+	if len(query) > 0 {
+		r.path += "?" + query.Encode()
+	}
+	if last != "" {
+		r.header.Set("Last-Event-ID", last)
+	}
+	connection, cancel := context.WithCancel(ctx)
+	defer cancel()
+	response, err := c.open(connection, r)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		content, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer)) // what can be read of it
+		return refusal(Answer{response.StatusCode, response.Header, content})
+	}
+	pulse := time.AfterFunc(longestSilence, cancel)
+	defer pulse.Stop()
+	err = readEvents(&watched{response.Body, pulse}, visit)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// longestSilence is after how long a connection counts as broken: the server
+// gives a sign of life far more often.
+const longestSilence = time.Minute
+
+// watched is a stream whose every piece is a sign of life.
+type watched struct {
+	stream io.Reader
+	pulse  *time.Timer
+}
+
+// Read implements io.Reader.
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.stream.Read(p)
+	w.pulse.Reset(longestSilence)
+	return n, err
+}
+
+// maxLine bounds a line of the tail.
+const maxLine = 16 << 20
+
+// readEvents reads a stream of Server-Sent Events (HTML, 9.2.6). An end in the
+// middle of an event drops it.
+func readEvents(stream io.Reader, visit func(Happening) error) error {
+	lines := bufio.NewScanner(stream)
+	lines.Buffer(nil, maxLine)
+	var h Happening
+	var data []string
+	for lines.Scan() {
+		line := strings.TrimSuffix(lines.Text(), "\r")
+		if line == "" {
+			if data != nil {
+				h.Data = json.RawMessage(strings.Join(data, "\n"))
+				if err := visit(h); err != nil {
+					return err
+				}
+			}
+			h, data = Happening{}, nil
+			continue
+		}
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch name {
+		case "id":
+			h.id = value
+		case "event":
+			h.Type = value
+		case "data":
+			data = append(data, value)
+		}
+	}
+	return nil // broken or ended is the same: who follows goes on
+}

@@ -1,0 +1,164 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"sync/atomic"
+
+	"sluice"
+)
+
+// A Forwarder makes the calls behind events anew, to a program on this machine
+// or elsewhere.
+type Forwarder struct {
+	url  *url.URL
+	http *http.Client
+}
+
+// NewForwarder gives a forwarder to a URL.
+func NewForwarder(target string) (*Forwarder, error) {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, usage("Events are forwarded to a URL such as http://localhost:3000/hook, not to %q.", target)
+	}
+	return &Forwarder{u, &http.Client{
+		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// A Forwarded tells what became of an event that was forwarded.
+type Forwarded struct {
+	Status int   // of the answer; 0 if there was none
+	Done   bool  // it was sent, or never can be: to try again is wrong
+	Err    error // why there was no answer
+}
+
+// Forward makes the call behind an event.
+func (f *Forwarder) Forward(ctx context.Context, e sluice.Event) Forwarded {
+	var sent atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	r, err := f.request(ctx, e)
+	if err != nil {
+		return Forwarded{Done: true, Err: err}
+	}
+	response, err := f.http.Do(r)
+	if err != nil {
+		return Forwarded{Done: sent.Load(), Err: rootOf(err)}
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer))
+	return Forwarded{response.StatusCode, true, err}
+}
+
+// notForwarded are headers that are about a connection, which is another one
+// here.
+var notForwarded = []string{
+	"connection", "content-length", "expect", "host", "keep-alive", "proxy-connection",
+	"te", "trailer", "transfer-encoding", "upgrade",
+}
+
+func (f *Forwarder) request(ctx context.Context, e sluice.Event) (*http.Request, error) {
+	body, contentType, err := bodyOf(e)
+	if err != nil {
+		return nil, fmt.Errorf("the payload of %s can't be read: %w", e.TraceID, err)
+	}
+	target := *f.url
+	query := target.Query()
+	for name, values := range e.Query {
+		query[name] = append(query[name], values...)
+	}
+	target.RawQuery = query.Encode()
+	method := e.Method
+	if method == "" { // no call, but an event that was sent
+		method = http.MethodPost
+	}
+	r, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range e.Headers {
+		if !slices.Contains(notForwarded, h.Name) {
+			r.Header.Set(h.Name, h.Value)
+		}
+		if h.Name == "host" {
+			r.Header.Set("X-Forwarded-Host", h.Value)
+		}
+	}
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
+	}
+	r.Header.Set("svc-trace-id", e.TraceID)
+	return r, nil
+}
+
+// bodyOf gives the body of the call behind an event, exact to the byte where the
+// event has it so.
+func bodyOf(e sluice.Event) (body []byte, contentType string, err error) {
+	switch e.PayloadEncoding {
+	case sluice.EncodingNone:
+		return nil, e.ContentType, nil
+	case sluice.EncodingText:
+		var text string
+		err = json.Unmarshal(e.Payload, &text)
+		return []byte(text), e.ContentType, err
+	case sluice.EncodingBase64:
+		var payload struct {
+			Origin []byte `json:"origin"` // as base64, which is how encoding/json writes bytes
+		}
+		err = json.Unmarshal(e.Payload, &payload)
+		return payload.Origin, e.ContentType, err
+	case sluice.EncodingFiles:
+		return filesOf(e)
+	}
+	return e.Payload, e.ContentType, nil
+}
+
+// filesOf gives a body with the files of an event; what else was in it, nobody
+// has stored.
+func filesOf(e sluice.Event) (body []byte, contentType string, err error) {
+	var payload struct {
+		Files []struct {
+			Filename    string `json:"filename"`
+			ContentType string `json:"contentType"`
+			Origin      string `json:"origin"`
+			Encoding    string `json:"encoding"`
+		} `json:"files"`
+	}
+	if err := json.Unmarshal(e.Payload, &payload); err != nil {
+		return nil, "", err
+	}
+	var content bytes.Buffer
+	form := multipart.NewWriter(&content)
+	for _, file := range payload.Files {
+		origin := []byte(file.Origin)
+		if file.Encoding != "text" {
+			if origin, err = base64.StdEncoding.DecodeString(file.Origin); err != nil {
+				return nil, "", err
+			}
+		}
+		header := textproto.MIMEHeader{}
+		header.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{"name": "file", "filename": file.Filename}))
+		header.Set("Content-Type", file.ContentType)
+		part, err := form.CreatePart(header)
+		if err == nil {
+			_, err = part.Write(origin)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+	}
+	err = form.Close()
+	return content.Bytes(), form.FormDataContentType(), err
+}

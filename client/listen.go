@@ -1,0 +1,86 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"time"
+
+	"sluice"
+)
+
+// listenWait is how long the server is to wait for an event, and patienceBeyond
+// how much longer its answer may take before the connection counts as broken.
+const (
+	listenWait     = 30 * time.Second
+	patienceBeyond = 15 * time.Second
+)
+
+// A Received is a stored event: the document as the server gave it, and what it
+// says.
+type Received struct {
+	Document json.RawMessage
+	sluice.Event
+}
+
+// Events gives the stored events behind a cursor, and the cursor behind them.
+// Without a cursor there are none, and the cursor is behind the newest event.
+func (c *Client) Events(ctx context.Context, pattern, after string, limit int, wait time.Duration) (events []Received, next string, err error) {
+	params := url.Values{"eventKey": {pattern}, "limit": {strconv.Itoa(limit)}}
+	if after != "" {
+		params.Set("after", after)
+		params.Set("wait", wait.String())
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait+patienceBeyond)
+	defer cancel()
+	answer, err := c.Command(ctx, "event.get", params, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	var page struct {
+		Items []json.RawMessage `json:"items"`
+		Next  string            `json:"next"`
+	}
+	if err := json.Unmarshal(answer.Body, &page); err != nil || page.Next == "" {
+		return nil, "", sluice.Errorf(sluice.Internal, "events-malformed", "The server gave no events.").Because(err)
+	}
+	for _, document := range page.Items {
+		e := Received{Document: document}
+		if err := json.Unmarshal(document, &e.Event); err != nil {
+			return nil, "", sluice.Errorf(sluice.Internal, "events-malformed", "The server gave an event that can't be read.").Because(err)
+		}
+		events = append(events, e)
+	}
+	return events, page.Next, nil
+}
+
+// Listen hands the events behind a cursor to deliver, one after the other, until
+// ctx ends or deliver fails. moved is told the cursor behind each event that was
+// delivered; whoever starts there again misses none. A broken connection is made
+// anew.
+func (c *Client) Listen(ctx context.Context, pattern, after string, deliver func(context.Context, Received) error, moved func(cursor string) error) error {
+	trouble := &patience{forever: true}
+	for {
+		// One at a time, since each has a cursor of its own.
+		events, next, err := c.Events(ctx, pattern, after, 1, listenWait)
+		if err != nil {
+			if err = trouble.after(ctx, err); err != nil {
+				return err
+			}
+			continue
+		}
+		trouble.calm()
+		for _, e := range events {
+			if err := deliver(ctx, e); err != nil {
+				return err
+			}
+		}
+		if next != after {
+			after = next
+			if err := moved(after); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,510 @@
+package serve_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A trace is a call as trace.get shows it.
+type trace struct {
+	TraceID       string    `json:"traceId"`
+	CorrelationID string    `json:"correlationId"`
+	EventKey      string    `json:"eventKey"`
+	ReplayOf      string    `json:"replayOf"`
+	Time          time.Time `json:"time"`
+	Status        string    `json:"status"`
+	StatusCode    int       `json:"statusCode"`
+	Code          string    `json:"code"`
+	Size          int       `json:"size"`
+	Duration      float64   `json:"duration"`
+	Runs          []struct {
+		Pipeline string         `json:"pipeline"`
+		Status   string         `json:"status"`
+		Attempt  int            `json:"attempt"`
+		Error    map[string]any `json:"error"`
+		Steps    []struct {
+			Command string `json:"command"`
+			Status  string `json:"status"`
+		} `json:"steps"`
+	} `json:"runs"`
+
+	Payload     json.RawMessage   `json:"payload"`
+	ContentType string            `json:"contentType"`
+	Method      string            `json:"method"`
+	Headers     map[string]string `json:"headers"`
+	Result      map[string]any    `json:"result"`
+}
+
+// traces gives all that trace.get finds; parameters come as name, value.
+func (s *service) traces(parameters ...string) (all []trace) {
+	s.t.Helper()
+	query := url.Values{"limit": {"300"}}
+	for i := 0; i+1 < len(parameters); i += 2 {
+		query.Set(parameters[i], parameters[i+1])
+	}
+	for {
+		var page struct {
+			Items []trace `json:"items"`
+			Next  string  `json:"next"`
+		}
+		s.send("GET", "/api/v3/command/trace.get?"+query.Encode(), nil, asAdmin).wantStatus(s.t, http.StatusOK).into(s.t, &page)
+		all = append(all, page.Items...)
+		if page.Next == "" {
+			return all
+		}
+		query.Set("after", page.Next)
+	}
+}
+
+// trace gives the one call with a trace id.
+func (s *service) trace(id string) trace {
+	s.t.Helper()
+	found := s.traces("traceId", id)
+	if len(found) != 1 {
+		s.t.Fatalf("%s is found %d times", id, len(found))
+	}
+	return found[0]
+}
+
+// A made call is what its caller knows of it.
+type made struct {
+	traceID string // empty where the answer has none
+	status  int
+	want    string // what trace.get is to say of it
+	code    string
+}
+
+// callers makes calls of all kinds at the same time.
+func (s *service) callers(calls int, plain, works, fails hook) (all []made) {
+	s.t.Helper()
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	for worker := range 8 {
+		running.Go(func() {
+			for i := worker; i < calls; i += 8 {
+				m := made{want: "ok"}
+				var got answer
+				switch i % 10 {
+				case 0:
+					got = s.call(hook{UUID: unknownToken}, "text/plain", "hi")
+					m.want, m.code = "rejected", "any"
+				case 1:
+					got = s.call(plain, "text/plain", strings.Repeat("x", 101))
+					m.want, m.code = "rejected", "payload-too-large"
+				case 2, 3:
+					got = s.call(fails, "text/plain", "hi")
+					m.want = "error"
+				case 4, 5, 6:
+					got = s.call(works, "application/json", fmt.Sprintf(`{"n":%d}`, i))
+				default:
+					got = s.call(plain, "text/plain", strconv.Itoa(i))
+				}
+				m.status = got.status
+				m.traceID = got.header.Get("svc-trace-id")
+				if m.traceID == "" {
+					m.traceID, _ = got.object(s.t)["traceId"].(string)
+				}
+				mu.Lock()
+				all = append(all, m)
+				mu.Unlock()
+			}
+		})
+	}
+	running.Wait()
+	return all
+}
+
+// TestAnyCallIsFoundAgain makes a thousand calls of all kinds, with a restart in
+// the middle, finds each, follows them live, replays those that failed, and
+// compares with the metrics.
+func TestAnyCallIsFoundAgain(t *testing.T) {
+	const half = 500
+	s := start(t)
+	plain := s.create("webhook.plain", "maxPayloadLength", 100)
+	works, fails := s.create("webhook.works", "payloadType", "raw"), s.create("webhook.fails")
+	s.store("works", "pipeline:\n- event.listen: {eventKey: webhook.works}\n- set: {value: '#{body.payload.n}'}\n")
+	s.store("fails", "pipeline:\n- event.listen: {eventKey: webhook.fails}\n- fail: {message: no, statusCode: 422}\n")
+
+	first := s.callers(half, plain, works, fails)
+	s.stop()
+	s.resume()
+	restarted := time.Now()
+	tail := s.follow(t, "")
+	second := s.callers(half, plain, works, fails)
+
+	failed := make(map[string]bool)
+	statuses := make(map[int]int)
+	told := make(map[string]bool)
+	for i, m := range append(first, second...) {
+		if i >= half {
+			statuses[m.status]++
+			told[m.traceID] = true
+		}
+		if m.traceID == "" {
+			continue
+		}
+		got := s.trace(m.traceID)
+		if got.Status != m.want || got.Code != m.code || got.StatusCode != m.status || got.Duration <= 0 || got.Size <= 0 {
+			t.Fatalf("a call that was answered %d is found as %+v, want %s", m.status, got, m.want)
+		}
+		if m.want == "error" {
+			failed[m.traceID] = true
+			if len(got.Runs) != 1 || got.Runs[0].Pipeline != "fails" || got.Runs[0].Status != "error" || got.Runs[0].Error["status"] != 422.0 || got.Runs[0].Steps[0].Command != "fail" {
+				t.Fatalf("a failed call has the runs %+v", got.Runs)
+			}
+		}
+	}
+	delete(told, "")
+	tail.await(t, told)
+
+	strangers := s.traces("traceId", unknownToken[len(unknownToken)-6:])
+	if len(strangers) != 2*half/10 {
+		t.Errorf("%d calls with an unknown token are found, want %d", len(strangers), 2*half/10)
+	}
+	for _, got := range strangers {
+		if got.Status != "rejected" || got.Code != "token-invalid" && got.Code != "too-many-bad-tokens" {
+			t.Errorf("a call with an unknown token is found as %+v", got)
+		}
+	}
+	for tenths, h := range map[int]hook{4: plain, 3: works, 2: fails} {
+		want := 2 * half * tenths / 10
+		if got := s.traces("traceId", h.last6(), "from", restarted.Add(-time.Hour).Format(time.RFC3339)); len(got) != want {
+			t.Errorf("%s has %d calls, want %d", h.EventKey, len(got), want)
+		}
+	}
+	s.wantMetrics(t, restarted, statuses)
+	s.replayAll(t, fails, failed)
+}
+
+// wantMetrics compares the metrics with what was answered, and what is found.
+func (s *service) wantMetrics(t *testing.T, since time.Time, answered map[int]int) {
+	t.Helper()
+	found := make(map[int]int)
+	for _, got := range s.traces("from", since.Format(time.RFC3339Nano)) {
+		found[got.StatusCode]++
+	}
+	text := string(s.send("GET", "/metrics", nil).wantStatus(t, http.StatusOK).body)
+	for status, want := range answered {
+		line := regexp.MustCompile(fmt.Sprintf(`(?m)^sluice_calls_total\{status="%d"\} (\d+)$`, status)).FindStringSubmatch(text)
+		if line == nil || line[1] != strconv.Itoa(want) || found[status] != want {
+			t.Errorf("%d calls were answered %d; the metrics have %v, and %d are found", want, status, line, found[status])
+		}
+	}
+}
+
+// replayAll replays the failed calls of a webhook and waits until the copies
+// have failed as well.
+func (s *service) replayAll(t *testing.T, h hook, failed map[string]bool) {
+	t.Helper()
+	var done struct {
+		Replayed int `json:"replayed"`
+		Items    []struct {
+			TraceID       string `json:"traceId"`
+			NewTraceID    string `json:"newTraceId"`
+			CorrelationID string `json:"correlationId"`
+		} `json:"items"`
+	}
+	s.command("event.replay", map[string]any{
+		"eventKey": h.EventKey, "rate": 1000, "pipeline": "fails",
+		"from": time.Now().Add(-time.Hour).Format(time.RFC3339), "to": time.Now().Format(time.RFC3339Nano),
+	}).wantStatus(t, http.StatusOK).into(t, &done)
+	if done.Replayed != len(failed) || len(done.Items) != len(failed) {
+		t.Fatalf("%d events are replayed and %d listed, want %d", done.Replayed, len(done.Items), len(failed))
+	}
+	for _, item := range done.Items {
+		if !failed[item.TraceID] || !strings.HasPrefix(item.NewTraceID, h.last6()+":") {
+			t.Fatalf("%+v is no replay of a failed call", item)
+		}
+		delete(failed, item.TraceID)
+		eventually(t, "a replayed event to fail", func() bool {
+			got := s.trace(item.NewTraceID)
+			return got.Status == "error" && got.ReplayOf == item.TraceID && got.CorrelationID == item.CorrelationID && len(got.Runs) == 1
+		})
+	}
+}
+
+// A stream is what a live tail says.
+type stream struct {
+	response *http.Response
+	lines    chan string
+}
+
+// follow opens a live tail.
+func (s *service) follow(t *testing.T, query string, alterations ...func(*http.Request)) *stream {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "GET", s.base()+"/api/v3/events"+query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asAdmin(r)
+	for _, alter := range alterations {
+		alter(r)
+	}
+	transport := &http.Transport{}
+	response, err := (&http.Client{Transport: transport}).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &stream{response, make(chan string, 100_000)}
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		defer close(out.lines)
+		for scanner := longLines(response.Body); scanner.Scan(); {
+			out.lines <- scanner.Text()
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		_ = response.Body.Close()
+		reading.Wait()
+		transport.CloseIdleConnections()
+	})
+	return out
+}
+
+// next gives the next event of a stream.
+func (s *stream) next(t *testing.T) (id, event, data string) {
+	t.Helper()
+	deadline := time.After(patience)
+	for {
+		select {
+		case line, open := <-s.lines:
+			if !open {
+				t.Fatal("the tail has ended")
+			}
+			name, value, _ := strings.Cut(line, ": ")
+			switch {
+			case line == "" && event != "":
+				return id, event, data
+			case name == "id":
+				id = value
+			case name == "event":
+				event = value
+			case name == "data":
+				data = value
+			}
+		case <-deadline:
+			t.Fatal("the tail says nothing")
+		}
+	}
+}
+
+// await reads a stream until it has told of all calls.
+func (s *stream) await(t *testing.T, calls map[string]bool) {
+	t.Helper()
+	for len(calls) > 0 {
+		_, event, data := s.next(t)
+		var call trace
+		if err := json.Unmarshal([]byte(data), &call); err != nil {
+			t.Fatalf("%v: %s", err, data)
+		}
+		if event == "call" {
+			delete(calls, call.TraceID)
+		}
+	}
+}
+
+// TestOneCallInFull: a whole trace id shows what was sent and what came of it,
+// to those who may see payloads.
+func TestOneCallInFull(t *testing.T) {
+	s := start(t)
+	s.command("iam.user.put", map[string]any{"username": "vera", "password": "correct horse 2", "roles": "viewer"}).wantStatus(t, 200)
+	asViewer := func(r *http.Request) { r.SetBasicAuth("vera", "correct horse 2") }
+	raw, binary := s.create("webhook.raw", "payloadType", "raw"), s.create("webhook.binary", "maxPayloadLength", 4<<20)
+	s.store("answers", "pipeline:\n- event.listen: {eventKey: webhook.raw}\n- set: {value: 42}\n")
+	for _, test := range []struct {
+		name, contentType, body, payload string
+		hook                             hook
+	}{
+		{"JSON", "application/json", `{"a":[1,2.50]}`, `{"a":[1,2.50]}`, raw},
+		{"text", "text/plain", `hi`, `"hi"`, raw},
+		{"bytes", "image/png", "\x89PNG", `{"size":4,"type":"image/png","origin":"iVBORw=="}`, binary},
+		{"many bytes", "image/png", strings.Repeat("x", 100_000), `{"size":100000,"type":"image/png"}`, binary},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			id := s.call(test.hook, test.contentType, test.body).wantStatus(t, 200).header.Get("svc-trace-id")
+			got := s.trace(id)
+			if string(got.Payload) != test.payload || got.ContentType != test.contentType || got.Method != "POST" || got.Headers["content-type"] != test.contentType {
+				t.Errorf("found %+v with payload %s, want %s", got, got.Payload, test.payload)
+			}
+			if got.Result["status"] != "ok" || test.hook.UUID == raw.UUID && got.Result["value"] != 42.0 {
+				t.Errorf("the result is %v", got.Result)
+			}
+			if shown := s.traces("traceId", test.hook.last6()); shown[0].Payload != nil {
+				t.Error("a list has payloads")
+			}
+			seen := s.send("GET", "/api/v3/command/trace.get?traceId="+id, nil, asViewer).wantStatus(t, 200)
+			for _, secret := range []string{`"payload"`, `"result"`, `"headers"`, `"origin"`} {
+				if strings.Contains(string(seen.body), secret) {
+					t.Errorf("who may not see payloads sees %s: %s", secret, seen.body)
+				}
+			}
+		})
+	}
+}
+
+func TestTraceQueriesAreChecked(t *testing.T) {
+	s := start(t)
+	for query, parameter := range map[string]string{
+		"traceId=../../x":         "traceId",
+		"traceId=abc123:":         "traceId",
+		"traceId=" + unknownToken: "traceId",
+		"from=yesterday":          "from",
+		"to=1":                    "to",
+		"from=2030-01-02T00:00:00Z&to=2030-01-01T00:00:00Z": "to",
+		"status=done": "status",
+		"limit=0":     "limit",
+		"limit=1001":  "limit",
+		"after=x":     "after",
+	} {
+		problem := s.send("GET", "/api/v3/command/trace.get?"+query, nil, asAdmin).wantStatus(t, 400).object(t)
+		if problem["parameter"] != parameter {
+			t.Errorf("%s blames %v: %v", query, problem["parameter"], problem["detail"])
+		}
+	}
+	for _, test := range []struct {
+		params map[string]any
+		status int
+		code   string
+	}{
+		{map[string]any{}, 400, "parameter-invalid"},
+		{map[string]any{"traceId": "abcdef"}, 400, "parameter-invalid"},
+		{map[string]any{"traceId": "abcdef:0123456789", "eventKey": "webhook.x"}, 400, "parameter-invalid"},
+		{map[string]any{"eventKey": "webhook.x"}, 400, "parameter-invalid"},
+		{map[string]any{"traceId": "abcdef:0123456789"}, 404, "event-unknown"},
+		{map[string]any{"eventKey": "webhook.x", "from": "2020-01-01T00:00:00Z", "to": "2020-01-02T00:00:00Z"}, 404, "event-unknown"},
+	} {
+		s.command("event.replay", test.params).wantProblem(t, test.status, test.code)
+	}
+	h := s.create("webhook.replayed")
+	id := s.call(h, "text/plain", "hi").wantStatus(t, 200).header.Get("svc-trace-id")
+	s.command("event.replay", map[string]any{"traceId": id, "pipeline": "unknown"}).wantProblem(t, 404, "pipeline-unknown")
+	again := s.command("event.replay", map[string]any{"traceId": id}).wantStatus(t, 200).object(t)
+	if again["replayed"] != 1.0 {
+		t.Errorf("replayed %v", again)
+	}
+	if got := s.traces("eventKey", h.EventKey); len(got) != 2 || got[0].ReplayOf != id {
+		t.Errorf("found %+v", got)
+	}
+	// What is a replay is not replayed with the rest.
+	again = s.command("event.replay", map[string]any{"eventKey": h.EventKey, "from": "2020-01-01T00:00:00Z", "to": time.Now().Add(time.Minute).Format(time.RFC3339)}).wantStatus(t, 200).object(t)
+	if again["replayed"] != 1.0 {
+		t.Errorf("replayed %v", again)
+	}
+}
+
+func TestTail(t *testing.T) {
+	s := start(t)
+	one, two := s.create("webhook.one"), s.create("webhook.two")
+	all, ofOne := s.follow(t, ""), s.follow(t, "?eventKey=webhook.one")
+	if got := all.response.Header.Get("Content-Type"); all.response.StatusCode != 200 || got != "text/event-stream" {
+		t.Fatalf("answered %d %s", all.response.StatusCode, got)
+	}
+	var ids, positions []string
+	for i := range 6 {
+		id := s.call([]hook{one, two}[i%2], "text/plain", "hi").wantStatus(t, 200).header.Get("svc-trace-id")
+		ids = append(ids, id)
+		position, event, data := all.next(t)
+		if event != "call" || !strings.Contains(data, id) {
+			t.Fatalf("told of %s %s, want a call %s", event, data, id)
+		}
+		positions = append(positions, position)
+		if i%2 == 0 {
+			if _, _, data := ofOne.next(t); !strings.Contains(data, id) {
+				t.Errorf("the tail of one webhook tells of %s, want %s", data, id)
+			}
+		}
+	}
+	for _, resumed := range []*stream{s.follow(t, "", header("Last-Event-ID", positions[2])), s.follow(t, "?lastEventId="+positions[2])} {
+		for i := 3; i < 6; i++ {
+			if position, _, data := resumed.next(t); !strings.Contains(data, ids[i]) || position != positions[i] {
+				t.Errorf("resumed, a tail tells of %s %s, want %s %s", position, data, positions[i], ids[i])
+			}
+		}
+	}
+	s.stop() // which doesn't wait for readers
+	for range all.lines {
+	}
+}
+
+func TestTailIsGuarded(t *testing.T) {
+	s := start(t)
+	s.command("iam.role.put", map[string]any{"role": "caller", "permissions": "webhook.put"}).wantStatus(t, 200)
+	s.command("iam.user.put", map[string]any{"username": "carl", "password": "correct horse 2", "roles": "caller"}).wantStatus(t, 200)
+	s.send("GET", "/api/v3/events", nil).wantProblem(t, 401, "authorization-missing")
+	s.send("GET", "/api/v3/events", nil, func(r *http.Request) { r.SetBasicAuth("carl", "correct horse 2") }).wantProblem(t, 403, "forbidden")
+	s.send("POST", "/api/v3/events", nil, asAdmin).wantProblem(t, 405, "method-not-allowed")
+	s.send("GET", "/api/v3/events?lastEventId=x", nil, asAdmin).wantProblem(t, 400, "position-invalid")
+	s.send("GET", "/api/v3/events?eventkey=x", nil, asAdmin).wantProblem(t, 400, "parameter-unknown")
+	for range 32 {
+		s.follow(t, "")
+	}
+	s.send("GET", "/api/v3/events", nil, asAdmin).wantProblem(t, 503, "too-many-tails")
+}
+
+// TestSlowReader: what a reader has no room for is dropped and counted, and
+// nobody else waits.
+func TestSlowReader(t *testing.T) {
+	s := start(t)
+	busy, calm := s.create("webhook.busy"), s.create("webhook.calm")
+	s.store("long", "pipeline:\n- event.listen: {eventKey: webhook.busy}\n- foreach: {in: '#{1..480}', as: n, do: [{set: {value: 1}}]}\n")
+	slow, err := net.Dial("tcp", s.server.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	if err := slow.(*net.TCPConn).SetReadBuffer(512 << 10); err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.WriteString(slow, request("GET /api/v3/events HTTP/1.1", "Host: sluice", "Authorization: "+basic("admin", adminPassword)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading := s.follow(t, "?traceId="+calm.last6())
+	calls := make(map[string]bool)
+	var running sync.WaitGroup
+	running.Go(func() {
+		for range 20 {
+			calls[s.call(calm, "text/plain", "hi").wantStatus(t, 200).header.Get("svc-trace-id")] = true
+		}
+	})
+	for range 4 {
+		running.Go(func() {
+			for range 125 {
+				s.call(busy, "text/plain", "hi").wantStatus(t, 200)
+			}
+		})
+	}
+	running.Wait()
+	reading.await(t, calls)
+	if err := slow.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	dropped := regexp.MustCompile(`^data: \{"count":[1-9]\d*\}$`)
+	for scanner := longLines(slow); scanner.Scan(); {
+		if dropped.MatchString(scanner.Text()) {
+			return
+		}
+	}
+	t.Error("a reader that does not read is not told of what it missed")
+}
+
+// longLines reads lines that may be long.
+func longLines(r io.Reader) *bufio.Scanner {
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(nil, 1<<20)
+	return scanner
+}
