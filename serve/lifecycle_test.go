@@ -204,7 +204,7 @@ func TestStopInterruptsLongRuns(t *testing.T) {
 	o.next()
 	stopped := s.beginStop(t)
 	close(o.release)
-	interrupted := <-answers
+	interrupted := heard(t, answers)
 	interrupted.wantProblem(t, http.StatusServiceUnavailable, "draining")
 	wantRetryAfter(t, interrupted)
 	s.client.CloseIdleConnections()

@@ -45,6 +45,14 @@ func TestPipelinesOfAFolder(t *testing.T) {
 	eventually(t, "a new file to be taken over", func() bool { return s.send("POST", "/api/v3/pipeline/more", nil, asAdmin).status == 200 })
 
 	s.store("mine", "pipeline: [set: {value: mine}]")
+	writeFile(t, filepath.Join(dir, "mine.yaml"), "pipeline: [set: {value: theirs}]")
+	eventually(t, "the name that is taken to be logged", func() bool { return strings.Contains(s.log.String(), "mine.yaml: there is a pipeline of that name") })
+	if got := s.send("POST", "/api/v3/pipeline/mine", nil, asAdmin).wantStatus(t, 200); !strings.Contains(string(got.body), "mine") {
+		t.Errorf("a file has taken the place of a stored pipeline: %s", got.body)
+	}
+	if err := os.Remove(filepath.Join(dir, "mine.yaml")); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}

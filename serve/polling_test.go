@@ -66,6 +66,18 @@ func (k *task) hold(t *testing.T, id string) <-chan answer {
 	return answers
 }
 
+// heard gives the answer of a poll that was held.
+func heard(t *testing.T, held <-chan answer) answer {
+	t.Helper()
+	select {
+	case polled := <-held:
+		return polled
+	case <-time.After(patience):
+		t.Fatal("a poll is held for too long")
+		return answer{}
+	}
+}
+
 // wantRedirect checks that a poll is answered with a redirect to the endpoint,
 // and gives the query it leads to.
 func wantRedirect(t *testing.T, a answer, base string) url.Values {
@@ -140,7 +152,7 @@ func TestHeldPolls(t *testing.T) {
 	k := beginTask(t)
 	held := k.hold(t, k.id)
 	k.outside.release <- struct{}{}
-	polled := <-held
+	polled := heard(t, held)
 	if got := polled.result(t); got.Status != "ok" || !got.PollingRedirectEnabled {
 		t.Errorf("the held poll was answered %s", polled.body)
 	}
@@ -163,7 +175,7 @@ func TestHeldPolls(t *testing.T) {
 		k.ask(id, "").wantStatus(t, http.StatusTooManyRequests)
 		held := k.hold(t, id)
 		k.outside.release <- struct{}{}
-		(<-held).wantStatus(t, http.StatusOK)
+		heard(t, held).wantStatus(t, http.StatusOK)
 	})
 }
 
@@ -196,15 +208,17 @@ func TestPollingRedirectOfACall(t *testing.T) {
 func TestStopEndsHeldPolls(t *testing.T) {
 	t.Parallel()
 	k := beginTask(t)
+	k.client.Timeout = 4 * time.Second // a poll that outlasts the stop is held for 5
 	held := k.hold(t, k.id)
 	stopped := k.beginStop(t)
-	if query := wantRedirect(t, <-held, ""); query.Get("hop") != "1" {
+	if query := wantRedirect(t, heard(t, held), ""); query.Get("hop") != "1" {
 		t.Errorf("the redirect leads to %v, want the first hop", query)
 	}
 	k.client.CloseIdleConnections()
 	if err := <-stopped; err != nil {
 		t.Errorf("stop: %v", err)
 	}
+	k.client.Timeout = patience
 	k.resume()
 	k.outside.next()
 	close(k.outside.release)
