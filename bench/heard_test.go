@@ -9,7 +9,7 @@ import (
 )
 
 func TestCheckKnowsThePipelinesValue(t *testing.T) {
-	own := fmt.Sprintf(`{"length":%d}`, length)
+	own := fmt.Sprintf(`{"length":%d}`, bodySize)
 	for _, c := range []struct {
 		name   string
 		status sluice.Status
