@@ -13,7 +13,7 @@ import (
 const (
 	livePath   = "/live"
 	maxStreams = 64               // live streams at the same time
-	beatEvery  = 10 * time.Second // between looks whether the reader still may
+	beatEvery  = 10 * time.Second // between looks whether the reader still may, while nothing happens
 	writeTime  = 10 * time.Second // bounds one write
 )
 
@@ -75,6 +75,11 @@ func (p *Portal) tell(w http.ResponseWriter, r *http.Request, queue <-chan sluic
 		_, err := fmt.Fprintf(w, format, args...)
 		return err == nil && control.Flush() == nil
 	}
+	// Whoever was signed out, or lost the permission, hears no more.
+	still := func() bool {
+		user, err := p.user(&recorder{header: make(http.Header)}, r)
+		return err == nil && p.mayFollow(user) == nil
+	}
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
 	for going := write(": following\n\n"); going; {
@@ -84,11 +89,9 @@ func (p *Portal) tell(w http.ResponseWriter, r *http.Request, queue <-chan sluic
 		case <-p.Stopping:
 			return
 		case <-beat.C:
-			// Whoever was signed out, or lost the permission, hears no more.
-			user, err := p.user(&recorder{header: make(http.Header)}, r)
-			going = err == nil && p.mayFollow(user) == nil && write(": still here\n\n")
+			going = still() && write(": still here\n\n")
 		case h, open := <-queue:
-			going = open && write("id: %s\nevent: %s\ndata: %s\n\n", h.Position, h.Type, h.Data)
+			going = open && still() && write("id: %s\nevent: %s\ndata: %s\n\n", h.Position, h.Type, h.Data)
 		}
 	}
 }
