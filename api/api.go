@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"path"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -142,7 +143,7 @@ func (a *API) recover(w http.ResponseWriter, r *http.Request) {
 	case http.ErrAbortHandler:
 		panic(v)
 	default:
-		a.Log.Error("A request made the server panic.", "path", r.URL.Path, "panic", v)
+		a.Log.Error("A request made the server panic.", "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
 		a.fail(w, r, sluice.AsError(nil))
 	}
 }

@@ -138,7 +138,7 @@ func (r *reading) next(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 // cursorOf gives the cursor behind an event. It names the stream as well, since
 // the places of another one mean nothing here.
 func (s *Events) cursorOf(sequence uint64) string {
-	return strconv.FormatInt(s.stream.CachedInfo().Created.UnixMicro(), 36) + "-" + strconv.FormatUint(sequence, 36)
+	return strconv.FormatInt(s.created.UnixMicro(), 36) + "-" + strconv.FormatUint(sequence, 36)
 }
 
 // placeOfCursor gives the place of the event that a cursor is behind; without a

@@ -29,7 +29,8 @@ type Events struct {
 	progress  progress
 	room      *room
 	damage    damage
-	inherited uint64 // the last event that was there when this process began
+	created   time.Time // when the stream was
+	inherited uint64    // the last event that was there when this process began
 }
 
 func newEvents(e *Engine) *Events {
@@ -54,6 +55,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlator) (err error)
 	if s.stream, err = s.engine.js.CreateOrUpdateStream(ctx, config); err != nil {
 		return err
 	}
+	s.created = s.stream.CachedInfo().Created
 	s.inherited = s.stream.CachedInfo().State.LastSeq
 	s.measureRoom(s.stream.CachedInfo())
 	if s.writer, err = s.engine.startWriter(running, s.stream); err != nil {

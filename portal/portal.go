@@ -134,6 +134,9 @@ func (p *Portal) protect(next http.Handler) http.Handler {
 		header.Set("X-Frame-Options", "DENY")
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		if _, pattern := p.mux.Handler(r); pattern == "" {
+			if user, err := p.user(w, r); err == nil { // who keeps the way back
+				r = r.WithContext(sluice.WithUser(r.Context(), user))
+			}
 			p.fail(w, r, sluice.Errorf(sluice.NotFound, "not-found", "There is no such page."))
 			return
 		}

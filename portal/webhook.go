@@ -101,7 +101,7 @@ func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	call.RemoteAddr = r.RemoteAddr
+	call.RemoteAddr, call.Host = r.RemoteAddr, r.Host
 	call.Header.Set("Token", hook.UUID)
 	call.Header.Set("Content-Type", media)
 	call.Header.Set("User-Agent", "sluice portal")
