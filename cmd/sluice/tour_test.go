@@ -28,7 +28,6 @@ func TestTheDocumentsWork(t *testing.T) {
 			cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=tour", "SLUICE_RESULT_WAIT=2s") // a busy machine may need longer
 			r := start(t, cmd)
 			defer r.stop(t, syscall.SIGTERM)
-			t.Setenv("SLUICE_CLIENT_DIR", t.TempDir())
 			walk(t, string(content), "http://127.0.0.1:8080", r.url)
 		})
 	}
@@ -99,6 +98,7 @@ func startDex(t *testing.T) (issuer string) {
 func walk(t *testing.T, document, address, url string) {
 	t.Helper()
 	script, dir, ran := "", t.TempDir(), 0
+	environ := append(os.Environ(), "SLUICE_CLIENT_DIR="+t.TempDir())
 	blocks := fence.FindAllStringSubmatch(document, -1)
 	for i, block := range blocks {
 		if block[1] != "sh" || !strings.Contains(block[2], address) && !usesClient.MatchString(block[2]) {
@@ -108,7 +108,7 @@ func walk(t *testing.T, document, address, url string) {
 		const mark = "----\n"
 		step := strings.ReplaceAll(block[2], address, url)
 		sh := exec.Command("bash", "-euc", script+"printf -- '"+mark[:4]+"\\n'\n"+step)
-		sh.Dir = dir
+		sh.Dir, sh.Env = dir, environ
 		out, err := sh.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s%v\n%s", step, err, out)
