@@ -131,6 +131,7 @@ type TailQuery struct {
 // A Happening is a call or a run that a tail tells of.
 type Happening struct {
 	Position string // goes on behind this one, when a tail is resumed
+	Past     bool   // it was before the tail began
 	Type     string // call or run
 	Data     json.RawMessage
 }

@@ -22,6 +22,7 @@ type Options struct {
 	Results      sluice.Results
 	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // who calls; Unauthenticated if nobody
 	Auth         http.Handler                                                  // the issuer's endpoints under /auth/; nil if there is none
+	Portal       command.Endpoint                                              // serves what is no path of the API; nil if there is nothing
 	Metrics      http.Handler                                                  // serves /metrics
 	ObservePoll  func(status int)                                              // is told of each poll
 	Spans        sluice.Spans                                                  // nil: nobody wants them
@@ -84,7 +85,11 @@ func New(o Options) *API {
 	mux.HandleFunc("/openapi.json", a.handle(a.openAPI()))
 	mux.HandleFunc("/healthz", a.handle(a.healthz))
 	mux.HandleFunc("/readyz", a.handle(a.readyz))
-	mux.HandleFunc("/", a.handle(notFound))
+	mux.HandleFunc("/api/", a.handle(notFound))
+	if o.Portal == nil {
+		o.Portal = notFound
+	}
+	mux.HandleFunc("/", a.handle(o.Portal))
 	a.handler = a.guard(func(w http.ResponseWriter, r *http.Request) {
 		// Commands are data, not routes; and most requests are calls of one.
 		if strings.HasPrefix(r.URL.Path, commandPath) {

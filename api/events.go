@@ -16,12 +16,12 @@ import (
 const (
 	tailPermission = "trace.get"
 
-	maxTails      = 32               // at the same time
-	tailQueue     = 1024             // happenings that wait for a slow reader
-	tailBytes     = 4 << 20          // and their size
-	tailHeartbeat = 15 * time.Second // keeps proxies from taking the connection for dead
-	tailRecheck   = 30 * time.Second // between looks whether the reader still may
-	tailWrite     = 10 * time.Second // bounds one write
+	maxTails      = 32                     // at the same time
+	tailQueue     = 64                     // happenings that wait for a reader
+	tailPatience  = 500 * time.Millisecond // before the first is dropped
+	tailHeartbeat = 15 * time.Second       // keeps proxies from taking the connection for dead
+	tailRecheck   = 30 * time.Second       // between looks whether the reader still may
+	tailWrite     = time.Minute            // bounds one write
 )
 
 // events tells of calls and runs as they happen, as Server-Sent Events.
@@ -60,7 +60,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) error {
 				t.failure = err
 				return
 			}
-			t.offer(h)
+			t.offer(ctx, h)
 		}
 	})
 	_ = a.serveTail(r, t) // the reader has gone
@@ -100,10 +100,11 @@ func tailQuery(r *http.Request) (q sluice.TailQuery, err error) {
 	return q, nil
 }
 
-// A tail is one reader of the happenings.
+// A tail is one reader of the happenings. Each follows the journal by itself, so
+// none waits for another.
 type tail struct {
 	queue   chan sluice.Happening
-	waiting atomic.Int64 // bytes in the queue
+	stalled bool // the reader did not take one in time
 	dropped atomic.Int64
 	failure error // why the queue was closed, if the reader did not go
 
@@ -112,18 +113,32 @@ type tail struct {
 	unwritten []byte
 }
 
-// offer hands on a happening, or drops it for a reader who is too slow.
-func (t *tail) offer(h sluice.Happening) {
-	size := int64(len(h.Data))
-	if t.waiting.Add(size) <= tailBytes {
-		select {
-		case t.queue <- h:
-			return
-		default:
-		}
+// offer hands on a happening, or drops it for a reader who is too slow. What
+// the reader wants to catch up with can wait: it is stored.
+func (t *tail) offer(ctx context.Context, h sluice.Happening) {
+	select {
+	case t.queue <- h:
+		t.stalled = false
+		return
+	default:
 	}
-	t.waiting.Add(-size)
-	t.dropped.Add(1)
+	var patience <-chan time.Time // for ever
+	if !h.Past {
+		if t.stalled {
+			t.dropped.Add(1)
+			return
+		}
+		timer := time.NewTimer(tailPatience)
+		defer timer.Stop()
+		patience = timer.C
+	}
+	select {
+	case t.queue <- h:
+	case <-patience:
+		t.stalled = true
+		t.dropped.Add(1)
+	case <-ctx.Done():
+	}
 }
 
 // serveTail writes until the reader goes or may not go on, or the server stops.
@@ -167,7 +182,6 @@ func (a *API) serveTail(r *http.Request, t *tail) error {
 // tell writes a happening, unless others wait behind it: then it is written with
 // them.
 func (t *tail) tell(h sluice.Happening) error {
-	t.waiting.Add(-int64(len(h.Data)))
 	t.unwritten = appendEvent(t.unwritten, h.Position, h.Type, h.Data)
 	if len(t.queue) > 0 && len(t.unwritten) < 64<<10 {
 		return nil

@@ -14,7 +14,7 @@ import (
 
 // newCall gives a request that calls a webhook.
 func (l *listener) newCall(ctx context.Context, path string) (*http.Request, error) {
-	body := `{"data":"` + strings.Repeat("x", length) + `","number":100000}`
+	body := `{"data":"` + strings.Repeat("x", bodySize-len(`{"data":""}`)) + `"}`
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+l.address+path, strings.NewReader(body))
 	if err == nil {
 		request.Header.Set("Content-Type", "application/json")
@@ -46,7 +46,7 @@ func check(result sluice.Result, heard bool) error {
 	if err := json.Unmarshal(result.Value, &value); err != nil {
 		return err
 	}
-	if result.Status != sluice.StatusOK || heard != (value.Length == length) || heard == (value.Status == "OK") {
+	if result.Status != sluice.StatusOK || heard != (value.Length == bodySize) || heard == (value.Status == "OK") {
 		return fmt.Errorf("a call came to %s with the value %s", result.Status, result.Value)
 	}
 	return nil

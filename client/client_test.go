@@ -90,9 +90,9 @@ func TestCredentialsStayHere(t *testing.T) {
 
 func TestURLsOfServers(t *testing.T) {
 	for text, want := range map[string]string{
-		"http://127.0.0.1:8080/":           "http://127.0.0.1:8080",
-		"https://Hooks.Example.org/base/ ": "https://hooks.example.org/base",
-		"127.0.0.1:8080":                   "", "": "", "ftp://x": "", "http://": "", "http://u:p@x": "", "http://x?a=1": "", "http://x#y": "",
+		"http://127.0.0.1:8080/":          "http://127.0.0.1:8080",
+		"https://Hooks.Example.org/base/": "https://hooks.example.org/base",
+		"127.0.0.1:8080":                  "", "": "", "ftp://x": "", "http://": "", "http://u:p@x": "", "http://x?a=1": "", "http://x#y": "",
 	} {
 		got, err := client.CleanURL(text)
 		if got != want || (err == nil) != (want != "") {
@@ -189,6 +189,24 @@ func TestANewerServer(t *testing.T) {
 	other := answering(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
 	if _, err := other.Describe(t.Context()); sluice.AsError(err).Kind != sluice.Unavailable {
 		t.Errorf("of what is no server: got %v", err)
+	}
+}
+
+// TestUsersOfAnotherProvider: who has no password here is told what to do.
+func TestUsersOfAnotherProvider(t *testing.T) {
+	for issuer, want := range map[string]string{
+		`"openid":{"openIdConnectUrl":"https://idp.invalid/realm/.well-known/openid-configuration"}`: "those of https://idp.invalid/realm: get a token there and set SLUICE_TOKEN",
+		``: "set SLUICE_USERNAME and SLUICE_PASSWORD",
+	} {
+		c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/openapi.json" {
+				t.Errorf("%s was asked", r.URL.Path)
+			}
+			_, _ = io.WriteString(w, `{"paths":{},"components":{"securitySchemes":{`+issuer+`}}}`)
+		})
+		if _, err := c.Login(t.Context(), "ada", "secret"); !strings.Contains(sluice.AsError(err).Message, want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
 

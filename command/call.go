@@ -12,7 +12,7 @@ import (
 // and enters it in the audit log. This is the only way in, whoever calls.
 func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 	user := sluice.UserFrom(ctx)
-	if !c.allows(user) {
+	if !c.Allows(user) {
 		err := sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", c.Name)
 		s.record(ctx, c, args, err)
 		return nil, err
@@ -24,8 +24,8 @@ func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 	return out, err
 }
 
-// allows tells whether a user may run the command.
-func (c Command) allows(user sluice.User) bool {
+// Allows tells whether a user may run the command.
+func (c Command) Allows(user sluice.User) bool {
 	return user.May(c.Name) || c.ReadOnly && user.May(sluice.ReadPermission)
 }
 

@@ -21,7 +21,7 @@ var builtinRoles = map[string][]string{
 	"developer": {
 		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
 		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request",
-		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info",
+		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.*",
 	},
 	"viewer": {sluice.ReadPermission, "iam.password.set"},
 	"anonymous": {

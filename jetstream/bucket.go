@@ -203,6 +203,11 @@ func (b *bucket[T]) change(ctx context.Context, key string, decide func(before *
 	if err := b.engine.Ready(); err != nil {
 		return nil, err
 	}
+	return b.store(ctx, key, decide)
+}
+
+// store does what change does, also while the engine is being set up.
+func (b *bucket[T]) store(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
 	// The change is carried through even if the caller gives up meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()

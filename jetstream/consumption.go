@@ -65,13 +65,14 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 		_ = msg.Term()
 		return
 	}
-	if sequence <= c.queue.floorOf(c.binding) {
+	// One that an earlier process was handed may have been run by it, even if
+	// the engine does not remember.
+	inherited := sequence <= c.queue.engine.events.inherited
+	if inherited && sequence <= c.queue.floorOf(c.binding) {
 		_ = msg.Ack() // else it is delivered once more
 		return
 	}
-	// One that an earlier process was handed may have been run by it, even if
-	// the engine does not remember.
-	if d.Count > 1 || sequence <= c.queue.engine.events.inherited {
+	if d.Count > 1 || inherited {
 		done, err := c.queue.engine.events.outcomes.get(ctx, sequence, d.TraceID, c.pipeline)
 		if err != nil {
 			again(consumeAgain, err)

@@ -31,13 +31,16 @@ func (s *Events) markEnd(ctx context.Context) error {
 }
 
 // checkEnd looks whether the stream still goes as far as it once did.
-func (s *Events) checkEnd() {
-	last, was := s.stream.CachedInfo().State.LastSeq, s.engine.queue.floorOf(endMark)
-	if last >= was {
-		return
+func (s *Events) checkEnd(ctx context.Context) error {
+	was := s.engine.queue.floorOf(endMark)
+	if s.engine.server == nil || s.inherited >= was {
+		return nil
 	}
-	s.damage.events.Add(int64(was - last))
-	s.engine.log.Error("The disk has lost events that were stored: their block is damaged. Restore the data folder from a copy if they matter.", "events", was-last)
+	lost := was - s.inherited
+	s.damage.events.Add(int64(lost))
+	s.engine.log.Error("The disk has lost events that were stored: their block is damaged. Restore the data folder from a copy if they matter.", "events", lost)
+	// The places of lost events are given to others, which are not done.
+	return s.engine.queue.lowerFloors(ctx, s.inherited)
 }
 
 // missing tells why there is no event at a place: it has expired, or it never

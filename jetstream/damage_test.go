@@ -38,6 +38,9 @@ func TestADamagedBlockIsNoticed(t *testing.T) {
 			if !killed && sluice.AsError(err).Code != "event-damaged" {
 				t.Errorf("the damaged event gives %v", err)
 			}
+			if floor := e.queue.floorOf(endMark); floor > e.events.inherited {
+				t.Errorf("the mark is at %d, the stream ends at %d", floor, e.events.inherited)
+			}
 			if warnings := strings.Join(e.Warnings(), ""); !strings.Contains(warnings, "lost") {
 				t.Errorf("the warnings are %q", warnings)
 			}

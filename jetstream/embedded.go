@@ -17,6 +17,13 @@ const (
 
 // startEmbedded runs a JetStream server in the process, without a port.
 func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
+	dropped, err := dropUnreadable(opts.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if dropped > 0 {
+		opts.Log.Warn("A crash has left the states of pipelines' queues unreadable; they start from what is known to be done.", "queues", dropped)
+	}
 	s, err := server.NewServer(&server.Options{
 		ServerName: "sluice",
 		DontListen: true,

@@ -75,6 +75,8 @@ type Engine struct {
 	clients  *bucket[sluice.Client]
 	sessions *bucket[sluice.Session]
 	signing  *bucket[sluice.SigningKey]
+	portal   *bucket[sluice.PortalSession]
+	minutes  *bucket[sluice.Minute]
 
 	pipelines *bucket[sluice.Pipeline]
 	secrets   *bucket[sluice.Secret]
@@ -119,6 +121,8 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e.clients = newBucket[sluice.Client](e, "clients")
 	e.sessions = newBucket[sluice.Session](e, "sessions")
 	e.signing = newBucket[sluice.SigningKey](e, "signing")
+	e.portal = newBucket[sluice.PortalSession](e, "portal")
+	e.minutes = newBucket[sluice.Minute](e, "minutes")
 	e.pipelines = newBucket[sluice.Pipeline](e, "pipelines")
 	e.secrets = newBucket[sluice.Secret](e, "secrets")
 	e.floors = newBucket[floor](e, "floors")
@@ -216,12 +220,14 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	}
 	for _, b := range []interface {
 		setUp(ctx, running context.Context) error
-	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.pipelines, e.secrets, e.floors} {
+	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors} {
 		if err := b.setUp(ctx, running); err != nil {
 			return err
 		}
 	}
-	e.events.checkEnd()
+	if err := e.events.checkEnd(ctx); err != nil {
+		return fmt.Errorf("marks: %w", err)
+	}
 	if err := e.queue.dropUnbound(ctx); err != nil {
 		return fmt.Errorf("bindings of pipelines: %w", err)
 	}

@@ -74,3 +74,22 @@ func (q *Queue) setFloor(ctx context.Context, binding string, f *floor) error {
 	})
 	return err
 }
+
+// lowerFloors lowers the floors that are above a place.
+func (q *Queue) lowerFloors(ctx context.Context, sequence uint64) error {
+	var above []string
+	q.engine.floors.mu.RLock()
+	for binding, f := range q.engine.floors.records {
+		if f.Sequence > sequence {
+			above = append(above, binding)
+		}
+	}
+	q.engine.floors.mu.RUnlock()
+	for _, binding := range above {
+		_, err := q.engine.floors.store(ctx, binding, func(*floor, map[string]*floor) (*floor, error) { return &floor{sequence}, nil })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

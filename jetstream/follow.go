@@ -47,6 +47,7 @@ type follower struct {
 	stream jetstream.Stream
 	next   uint64 // message to read next
 	line   int    // lines of it that were handed out
+	begun  uint64 // message from which on it is live
 }
 
 // followers are those of a tail: of the pages, and of what belongs to no event.
@@ -82,8 +83,9 @@ func (j *Journal) Follow(ctx context.Context, q sluice.TailQuery) (iter.Seq2[slu
 		if err != nil {
 			return nil, noAnswer(err)
 		}
-		if now := info.State.LastSeq + 1; q.After == "" || f.next > now {
-			f.next, f.line = now, 0
+		f.begun = info.State.LastSeq + 1
+		if q.After == "" || f.next > f.begun {
+			f.next, f.line = f.begun, 0
 		}
 	}
 	return func(yield func(sluice.Happening, error) bool) {
@@ -146,7 +148,7 @@ func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) 
 			}
 			f.line = i + 1
 			if h, ok := happening(t.q, l); ok {
-				h.Position = t.both.position()
+				h.Position, h.Past = t.both.position(), msg.sequence < f.begun
 				if t.ended = !t.yield(h, nil); t.ended {
 					return true, nil
 				}

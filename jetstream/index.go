@@ -20,7 +20,7 @@ const (
 	// indexViews is how many views of a block are kept.
 	indexViews = 16
 	// indexRecent is how many complete blocks stay in memory, 64 KiB each.
-	indexRecent = 64
+	indexRecent = 256
 	// indexSettled is how old an event must be for the index to remember it
 	// from reading it: a younger one may be lost in a power cut, and its
 	// sequence used again. Those that this node has accepted are durable.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -206,13 +207,12 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.done", 16)
 	runs := make(chan int, 10)
-	failed := false
+	var failed atomic.Bool
 	consume(t, e, p, func(ctx context.Context, d sluice.Delivery) (sluice.Outcome, error) {
 		runs <- d.Count
-		if failed {
+		if failed.Swap(true) {
 			return ok(p.Name, `1`), nil
 		}
-		failed = true
 		// As if the process had died between the outcome and the
 		// acknowledgement.
 		sequence, _, _ := e.events.ids.parse(d.CorrelationID)

@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,6 +20,7 @@ type Stats struct {
 	Lost        int64 // events that the disk has lost, as far as that was found
 	Unrecorded  int64 // entries that the journal had no room for, since the start
 	Backlogs    []Backlog
+	Letters     map[string]int64 // dead letters, by pipeline
 }
 
 // A Backlog tells of the events that a pipeline has not finished.
@@ -60,9 +62,26 @@ func (e *Engine) Stats(ctx context.Context) (Stats, error) {
 		}
 		*count.messages, *count.bytesStored = int64(info.State.Msgs), int64(info.State.Bytes)
 	}
-	backlogs, err := e.events.backlogs(ctx)
-	s.Backlogs = backlogs
+	letters, err := e.letters.byPipeline(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.Letters = letters
+	s.Backlogs, err = e.events.backlogs(ctx)
 	return s, err
+}
+
+// byPipeline counts the letters of each pipeline.
+func (l *Letters) byPipeline(ctx context.Context) (map[string]int64, error) {
+	info, err := l.stream.Info(ctx, jetstream.WithSubjectFilter(letterPrefix+">"))
+	if err != nil {
+		return nil, err
+	}
+	counts := make(map[string]int64, len(info.State.Subjects))
+	for subject, messages := range info.State.Subjects {
+		counts[strings.TrimPrefix(subject, letterPrefix)] = int64(messages)
+	}
+	return counts, nil
 }
 
 // backlogs gives what waits for each pipeline that listens.

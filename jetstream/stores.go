@@ -46,3 +46,11 @@ func (e *Engine) Sessions() sluice.Records[sluice.Session] {
 func (e *Engine) SigningKeys() sluice.Records[sluice.SigningKey] {
 	return records[sluice.SigningKey]{e.signing}
 }
+
+// PortalSessions gives the store of who is signed in to the portal, by id.
+func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] {
+	return records[sluice.PortalSession]{e.portal}
+}
+
+// Minutes gives the store of what the minutes of the last day were like.
+func (e *Engine) Minutes() sluice.Records[sluice.Minute] { return records[sluice.Minute]{e.minutes} }

@@ -2,12 +2,14 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
 	"sluice"
 	"sluice/iam"
 	"sluice/oidc"
+	"sluice/portal"
 )
 
 // everyoneIsAdmin lets a benchmark measure what authentication costs.
@@ -16,9 +18,9 @@ func everyoneIsAdmin(http.ResponseWriter, *http.Request) (sluice.User, error) {
 }
 
 // authentication gives what turns Authorization headers into users, and the
-// endpoints of the embedded issuer, nil with an external provider.
-func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, http.Handler) {
-	a := &iam.Authenticator{Directory: directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
+// endpoints of the embedded issuer or the external provider.
+func (s *Server) authentication(directory *iam.Directory) (a *iam.Authenticator, issuer http.Handler, outside portal.Provider) {
+	a = &iam.Authenticator{Directory: directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
 	if s.cfg.AuthIssuer != "" {
 		provider := oidc.NewProvider(oidc.ProviderOptions{
 			Issuer:        s.cfg.AuthIssuer,
@@ -40,9 +42,9 @@ func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, h
 				return directory.Identify(ctx, id)
 			})
 		}
-		return a, nil
+		return a, nil, provider
 	}
-	issuer := oidc.NewIssuer(oidc.IssuerOptions{
+	own := oidc.NewIssuer(oidc.IssuerOptions{
 		BaseURL:    s.baseURL,
 		Namespace:  s.cfg.Namespace,
 		Directory:  directory,
@@ -61,12 +63,16 @@ func (s *Server) authentication(directory *iam.Directory) (*iam.Authenticator, h
 		Log: s.opts.Log,
 	})
 	directory.EndSessions = func(ctx context.Context, username, clientID string) error {
-		return issuer.EndSessions(ctx, func(s *sluice.Session) bool {
+		err := own.EndSessions(ctx, func(s *sluice.Session) bool {
 			return s.Username == username || s.ClientID == clientID
 		})
+		if username == "" {
+			return err
+		}
+		return errors.Join(err, portal.EndSessions(ctx, s.engine.PortalSessions(), username))
 	}
-	a.Tokens, a.Login = issuer, directory.Login
-	return a, issuer.Handler()
+	a.Tokens, a.Login = own, directory.Login
+	return a, own.Handler(), nil
 }
 
 // openID gives where the issuer of access tokens describes itself: below the

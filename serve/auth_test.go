@@ -87,7 +87,6 @@ func TestOpenEndpoints(t *testing.T) {
 		{"POST", "/api/v3/command/webhook.nothing", 401, "authorization-missing"},
 		{"POST", "/api/v3/command/webhook%2Eput", 401, "authorization-missing"},
 
-		{"GET", "/", 404, "not-found"},
 		{"GET", "/api/v3", 404, "not-found"},
 		{"GET", "/api/v3/", 404, "not-found"},
 		{"GET", "/api/v3/command/", 404, "not-found"},

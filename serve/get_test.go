@@ -3,6 +3,7 @@ package serve_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -127,5 +128,25 @@ func TestGetWebhook(t *testing.T) {
 		if diff := cmp.Diff(h, got); diff != "" {
 			t.Errorf("webhook.get shows another webhook than webhook.put (-put +get):\n%s", diff)
 		}
+	}
+}
+
+// TestGetByEventKey: a webhook is found by its whole event key, and by no other.
+func TestGetByEventKey(t *testing.T) {
+	s := start(t)
+	for _, key := range []string{"webhook.a", "webhook.a.b", "a", "-", "webhook.A", "x.webhook.a", "webhook.zz"} {
+		s.create(key)
+	}
+	get := func(key string) answer {
+		return s.send("GET", "/api/v3/command/webhook.get?eventKey="+url.QueryEscape(key), nil, asAdmin)
+	}
+	for _, key := range []string{"webhook.a", "webhook.a.b", "a", "-", "webhook.A", "x.webhook.a", "webhook.zz"} {
+		var h hook
+		if get(key).wantStatus(t, http.StatusOK).into(t, &h); h.EventKey != key {
+			t.Errorf("for %s it gives %s", key, h.EventKey)
+		}
+	}
+	for _, key := range []string{"webhook", "webhook.", "webhook.b", "b", "webhook.z", "~", "\x7f", "."} {
+		get(key).wantProblem(t, http.StatusNotFound, "webhook-not-found")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"sluice/jetstream"
 	"sluice/metrics"
 	"sluice/pipeline"
+	"sluice/portal"
 	"sluice/step"
 	"sluice/trace"
 	"sluice/webhook"
@@ -27,6 +28,7 @@ type rooms struct {
 	engine    *jetstream.Engine
 	metrics   *metrics.Metrics
 	spans     sluice.Spans // nil: nobody wants them
+	minutes   *metrics.Minutes
 	directory *iam.Directory
 	login     *iam.Authenticator
 	issuer    http.Handler // nil with an external provider
@@ -85,7 +87,7 @@ func (r *rooms) join(cfg config.Config, baseURL string, opts Options) {
 		pipeline.Commands(r.runner),
 		step.Commands(step.Options{Log: opts.Log, Secrets: r.secrets, HTTP: step.HTTPOptions{AllowNetworks: cfg.HTTPAllow, Propagate: r.propagate}}),
 		iam.Commands(r.directory, r.login),
-		[]command.Command{infoCommand(cfg.Namespace, r.engine.Describe)},
+		[]command.Command{infoCommand(cfg.Namespace, r.engine.Describe), statsCommand(r)},
 	)
 	r.directory.CommandNames = r.commands.Names
 }
@@ -105,11 +107,13 @@ func (r *rooms) propagate(ctx context.Context, header http.Header) {
 
 func (r *rooms) observeRun(report sluice.RunReport) {
 	r.metrics.Run(report)
+	r.minutes.Run(report)
 	r.engine.Journal().Run(report)
 }
 
 func (r *rooms) observeCall(call sluice.Call) {
 	r.metrics.Call(call)
+	r.minutes.Call(call)
 	r.engine.Journal().Call(call)
 }
 
@@ -119,7 +123,7 @@ func (s *Server) furnish() error {
 	if err != nil {
 		return err
 	}
-	r := &rooms{engine: s.engine, metrics: s.metrics, spans: s.spans()}
+	r := &rooms{engine: s.engine, metrics: s.metrics, spans: s.spans(), minutes: metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)}
 	if r.secrets, err = step.NewSecrets(s.engine.Secrets(), key); err != nil {
 		return err
 	}
@@ -131,7 +135,8 @@ func (s *Server) furnish() error {
 		Log:      s.opts.Log,
 		Cores:    s.cfg.PasswordCores,
 	})
-	r.login, r.issuer = s.authentication(r.directory)
+	var outside portal.Provider
+	r.login, r.issuer, outside = s.authentication(r.directory)
 	pace := body.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)}
 	budget := body.NewBudget(int64(s.cfg.MaxBodyMemory))
 	publicURL := strings.TrimSuffix(s.cfg.PublicURL, "/")
@@ -159,6 +164,7 @@ func (s *Server) furnish() error {
 		Results:        s.engine.Events(),
 		Authenticate:   authenticate,
 		Auth:           r.issuer,
+		Portal:         s.servePortal,
 		Metrics:        s.metrics.Handler(),
 		ObservePoll:    s.metrics.Poll,
 		Spans:          r.spans,
@@ -176,7 +182,7 @@ func (s *Server) furnish() error {
 		Budget:         budget,
 		Log:            s.opts.Log,
 	})
-	return nil
+	return s.openPortal(outside)
 }
 
 // secretKey gives the key that seals secrets: the operator's, or one that is

@@ -57,6 +57,7 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	case !created && s.opts.AdminPassword != "":
 		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD is not used: there is a user %s already, with a password of its own\n", iam.AdminName)
 	}
+	fmt.Fprintf(out, "portal: %s/\n", s.baseURL)
 	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", username, s.baseURL)
 }
 

@@ -17,6 +17,7 @@ import (
 	"sluice/iam"
 	"sluice/jetstream"
 	"sluice/metrics"
+	"sluice/portal"
 	"sluice/telemetry"
 )
 
@@ -44,6 +45,7 @@ type Server struct {
 	telemetry *telemetry.Spans // nil: nobody wants spans
 	rooms     *rooms
 	api       *api.API
+	portal    *portal.Portal
 	http      *http.Server
 	listener  net.Listener
 	baseURL   string
@@ -224,6 +226,7 @@ func (s *Server) startPipelines(ctx context.Context) error {
 			return fmt.Errorf("pipelines: %w", err)
 		}
 	}
+	s.pipelines.Go(func() { s.rooms.minutes.Keep(running) })
 	s.pipelines.Go(func() {
 		select {
 		case <-s.engine.SetUp():

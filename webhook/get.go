@@ -8,18 +8,26 @@ import (
 )
 
 type getParams struct {
-	UUID   string `json:"uuid" audit:"last6" doc:"Token of the one webhook to show. Without it all are listed."`
-	Search string `json:"search" doc:"Lists only webhooks whose eventKey has this in it."`
-	Limit  int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
-	After  string `json:"after" doc:"Lists only webhooks whose eventKey comes behind this one."`
+	UUID     string `json:"uuid" audit:"last6" doc:"Token of the one webhook to show. Without it all are listed."`
+	EventKey string `json:"eventKey" doc:"Shows the one webhook with this event key."`
+	Search   string `json:"search" doc:"Lists only webhooks whose eventKey has this in it."`
+	Limit    int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"Lists only webhooks whose eventKey comes behind this one."`
 }
 
 func getCommand(hooks sluice.Webhooks, baseURL string) command.Command {
-	return command.New("webhook.get", "List webhooks in the order of their event keys, or show the one with that token.",
+	return command.New("webhook.get", "List webhooks in the order of their event keys, or show the one with that token or event key.",
 		func(ctx context.Context, p getParams) (any, error) {
 			user := sluice.UserFrom(ctx)
 			if p.UUID != "" {
 				hook, err := hooks.Webhook(ctx, canonical(p.UUID))
+				if err != nil {
+					return nil, err
+				}
+				return show(hook, baseURL, user), nil
+			}
+			if p.EventKey != "" {
+				hook, err := withKey(ctx, hooks, p.EventKey)
 				if err != nil {
 					return nil, err
 				}
@@ -39,4 +47,21 @@ func getCommand(hooks sluice.Webhooks, baseURL string) command.Command {
 			return page, nil
 		},
 		command.ReadOnly, command.Answers([]view{}, view{}))
+}
+
+// withKey gives the webhook with an event key.
+func withKey(ctx context.Context, hooks sluice.Webhooks, key string) (sluice.Webhook, error) {
+	if sluice.ValidKey(key) {
+		// No key is between this and the one that is looked for: ~ stands
+		// behind all that keys are made of.
+		last := len(key) - 1
+		before := key[:last] + string(key[last]-1) + "~"
+		found, _, err := hooks.List(ctx, sluice.WebhookQuery{Search: key, After: before, Limit: 1})
+		if err != nil || len(found) == 1 && found[0].EventKey == key {
+			return append(found, sluice.Webhook{})[0], err
+		}
+	}
+	e := sluice.Errorf(sluice.NotFound, "webhook-not-found", "There is no webhook with that event key; webhook.get lists those there are.")
+	e.Parameter = "eventKey"
+	return sluice.Webhook{}, e
 }

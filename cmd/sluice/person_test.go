@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -194,6 +195,26 @@ func TestAPersonAtATerminal(t *testing.T) {
 			t.Error("the terminal was left without an echo")
 		}
 		p.sees("sluice: interrupted")
+	})
+
+	t.Run("sees how far long work has come, and is asked", func(t *testing.T) {
+		for i := range 4 {
+			if err := os.MkdirAll(dir+"/flows", 0o700); err != nil {
+				t.Fatal(err)
+			}
+			source := fmt.Sprintf("pipeline:\n  - set: {value: %d}\n", i)
+			if err := os.WriteFile(fmt.Sprintf("%s/flows/p%d.yaml", dir, i), []byte(source), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := atTerminal(t, "", dir, nil, "pipeline", "put", dir+"/flows")
+		p.sees("comparing")
+		p.sees("(2/4)")
+		p.sees("\x1b[32m+   - set: {value: 3}\x1b[0m")
+		p.sees("Store 4 pipelines? [y/N] ")
+		p.types("y\n")
+		p.ends(0)
+		p.sees("p3    admin")
 	})
 
 	t.Run("is not tricked by what is stored", func(t *testing.T) {

@@ -24,6 +24,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SLUICE_CLIENT_DIR", e.WorkDir+"/client")
 			e.Setenv("NO_COLOR", "")
+			e.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -1,0 +1,89 @@
+package jetstream
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"sluice"
+)
+
+// stateOf gives the file in which the engine keeps how far a pipeline is.
+func stateOf(dir string, p *sluice.Pipeline) string {
+	return filepath.Join(dir, "jetstream", "$G", "streams", eventStream, "obs", p.Binding.ID, "o.dat")
+}
+
+// TestAPipelineGoesOnAfterItsStateIsZeros: so a power cut may leave a file that
+// was not synced.
+func TestAPipelineGoesOnAfterItsStateIsZeros(t *testing.T) {
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.zeros", 1)
+	stop := consume(t, e, p, answering(p, `"first"`))
+	first := send(t, e, "webhook.zeros", patience)
+	stop()
+	e.Close()
+	if err := os.WriteFile(stateOf(dir, p), make([]byte, 125), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e = openEngine(t, Options{Dir: dir})
+	consume(t, e, p, answering(p, `"second"`))
+	if got := send(t, e, "webhook.zeros", patience); string(got.Value) != `"second"` {
+		t.Fatalf("the second event comes to %s %s", got.Status, got.Value)
+	}
+	again, err := e.Events().Result(t.Context(), first.CorrelationID, 0)
+	if err != nil || string(again.Value) != `"first"` {
+		t.Errorf("the first event comes to %s %s (%v) after the restart", again.Status, again.Value, err)
+	}
+}
+
+// TestWhatIsDoneIsNotRunAgain, also if neither its result nor the state of its
+// consumer is left.
+func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
+	dir := t.TempDir()
+	opts := Options{Dir: dir, ResultTTL: 100 * time.Millisecond}
+	e := openEngine(t, opts)
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.floor", 1)
+	stop := consume(t, e, p, answering(p, `1`))
+	done := send(t, e, "webhook.floor", patience)
+	sequence, _, _ := e.events.ids.parse(done.CorrelationID)
+	eventually(t, "the acknowledgement", func() bool {
+		return e.queue.writeFloors(t.Context()) == nil && e.queue.floorOf(p.Binding.ID) == sequence
+	})
+	eventually(t, "the result to expire", func() bool {
+		_, err := e.Events().Result(t.Context(), done.CorrelationID, 0)
+		return err != nil && sluice.AsError(err).Kind == sluice.Gone
+	})
+	stop()
+	e.Close()
+	if err := os.Remove(stateOf(dir, p)); err != nil {
+		t.Fatal(err)
+	}
+	e = openEngine(t, opts)
+	runs := make(chan string, 10)
+	consume(t, e, p, func(_ context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+		runs <- d.CorrelationID
+		return ok(p.Name, `2`), nil
+	})
+	next := send(t, e, "webhook.floor", patience)
+	if id := <-runs; id != next.CorrelationID {
+		t.Errorf("the event that was done runs again")
+	}
+}
+
+// TestAFloorAboveTheNewestEvent: a damaged disk may have lost the events up to
+// it. Their places are given to others, which are not done.
+func TestAFloorAboveTheNewestEvent(t *testing.T) {
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.above", 1)
+	if err := e.queue.setFloor(t.Context(), p.Binding.ID, &floor{100}); err != nil {
+		t.Fatal(err)
+	}
+	consume(t, e, p, answering(p, `1`))
+	if got := send(t, e, "webhook.above", patience); got.Status != sluice.StatusOK {
+		t.Errorf("an event below the floor is %s", got.Status)
+	}
+}

@@ -1,0 +1,12 @@
+package metrics_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain checks that nothing is left running.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}

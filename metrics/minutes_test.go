@@ -1,0 +1,72 @@
+package metrics_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/jetstream"
+	"sluice/metrics"
+)
+
+// TestMinutesOfSeveralNodes: what nodes count adds up, whether it is stored yet
+// or not, and is there after a restart.
+func TestMinutesOfSeveralNodes(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: t.TempDir(), EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	sum := func(m *metrics.Minutes) (total sluice.Minute) {
+		for _, minute := range m.Last(5) { // the present one may be over by now
+			total.Add(&minute)
+		}
+		return total
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var keeping sync.WaitGroup
+	for range 2 {
+		node := metrics.NewMinutes(engine.Minutes(), log)
+		keeping.Go(func() { node.Keep(ctx) })
+		node.Call(sluice.Call{Status: 200, CorrelationID: "x", Duration: time.Millisecond})
+		node.Call(sluice.Call{Status: 401})
+		node.Call(sluice.Call{Status: 503})
+		node.Run(sluice.RunReport{Status: sluice.StatusOK})
+		node.Run(sluice.RunReport{Status: sluice.StatusError})
+		if got := sum(node); got.Accepted != 1 || got.Refused != 1 || got.Failed != 1 || got.Runs != 2 || got.RunErrors != 1 {
+			t.Errorf("a node counts %+v", got)
+		}
+	}
+	stop()
+	keeping.Wait() // what is left is stored at the end
+	got := sum(metrics.NewMinutes(engine.Minutes(), log))
+	if got.Accepted != 2 || got.Refused != 2 || got.Failed != 2 || got.Runs != 4 || got.RunErrors != 2 || got.Quantile(0.5) <= 0 {
+		t.Errorf("together they count %+v", got)
+	}
+}
+
+// TestMinutesWaitForTheEngine: what can't be stored is kept and shown.
+func TestMinutesWaitForTheEngine(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: t.TempDir(), EventMaxAge: time.Hour, ResultTTL: time.Hour, MinFreeDisk: 1 << 62, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	m := metrics.NewMinutes(engine.Minutes(), log)
+	m.Call(sluice.Call{Status: 503})
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	m.Keep(over)
+	failed := 0
+	for _, minute := range m.Last(5) {
+		failed += minute.Failed
+	}
+	if failed != 1 {
+		t.Errorf("%d calls are counted", failed)
+	}
+}

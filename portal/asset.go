@@ -1,0 +1,58 @@
+package portal
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"sluice"
+)
+
+//go:embed static
+var static embed.FS
+
+// assets are the files that pages load, by names that change with what is in
+// them: so browsers may keep them for ever.
+type assets struct {
+	names    map[string]string // as they are loaded, by their names
+	contents map[string][]byte // by the names as they are loaded
+}
+
+func loadAssets() assets {
+	a := assets{make(map[string]string), make(map[string][]byte)}
+	files, err := static.ReadDir("static")
+	if err != nil {
+		panic(err)
+	}
+	for _, file := range files {
+		content, err := static.ReadFile("static/" + file.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(content)
+		ending := path.Ext(file.Name())
+		name := strings.TrimSuffix(file.Name(), ending) + "." + hex.EncodeToString(sum[:6]) + ending
+		a.names[file.Name()] = name
+		a.contents[name] = content
+	}
+	return a
+}
+
+// path gives where a file is loaded from.
+func (a assets) path(name string) string { return "/static/" + a.names[name] }
+
+func (p *Portal) serveAsset(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("file")
+	content, ok := p.assets.contents[name]
+	if !ok {
+		p.fail(w, r, sluice.Errorf(sluice.NotFound, "not-found", "There is no such file."))
+		return
+	}
+	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(content) // an error means that the browser has gone
+}

@@ -1,0 +1,167 @@
+package portal_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// A browser is a real one, on the pages of a service.
+type browser struct {
+	t   *testing.T
+	s   *service
+	ctx context.Context
+}
+
+// browse starts a browser until the test ends. Where there is none the test is
+// skipped, unless TEST_BROWSER demands one.
+func (s *service) browse() *browser {
+	s.t.Helper()
+	program := ""
+	for _, name := range []string{"chromium-headless-shell", "chromium", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil && program == "" {
+			program = found
+		}
+	}
+	if program == "" && os.Getenv("TEST_BROWSER") != "" {
+		s.t.Fatal("there is no browser, and TEST_BROWSER demands one: install chromium-headless-shell or chromium")
+	}
+	if program == "" {
+		s.t.Skip("SKIPPED: there is no browser; install chromium-headless-shell or chromium")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WindowSize(1280, 900))
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox)
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	s.t.Cleanup(func() {
+		if err := chromedp.Cancel(ctx); err != nil {
+			s.t.Logf("the browser's end: %v", err)
+		}
+		cancel()
+		stop()
+	})
+	b := &browser{s.t, s, ctx}
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		s.t.Fatal(err)
+	}
+	return b
+}
+
+// do runs steps within the test's patience.
+func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.t.Fatalf("%v; the page is:\n%s", err, b.page())
+	}
+}
+
+// page gives where the browser is and what it shows, for people who look for a
+// mistake.
+func (b *browser) page() string {
+	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
+	if err != nil {
+		return err.Error()
+	}
+	return text
+}
+
+func (b *browser) open(path string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.s.base() + path))
+}
+
+// follow clicks on what leads to another page, and waits for that.
+func (b *browser) follow(selector string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if _, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
+		b.t.Fatalf("following %s: %v; the page is:\n%s", selector, err, b.page())
+	}
+}
+
+// followText clicks on the link or button with a text.
+func (b *browser) followText(text string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	query := fmt.Sprintf(`//main//*[self::a or self::button][normalize-space()=%q]`, text)
+	if _, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.Search(query))); err != nil {
+		b.t.Fatalf("following %q: %v; the page is:\n%s", text, err, b.page())
+	}
+}
+
+func (b *browser) fill(selector, text string) {
+	b.t.Helper()
+	b.do(chromedp.SetValue(chromedp.CSS(selector), text))
+}
+
+// waits until something is on the page.
+func (b *browser) waits(selector string) {
+	b.t.Helper()
+	b.do(chromedp.WaitVisible(chromedp.CSS(selector)))
+}
+
+func (b *browser) text(selector string) string {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS(selector)))
+	if err != nil {
+		b.t.Fatalf("%s: %v; the page is:\n%s", selector, err, b.page())
+	}
+	return text
+}
+
+// wants ends the test if the page lacks a text.
+func (b *browser) wants(texts ...string) {
+	b.t.Helper()
+	page := b.page()
+	for _, text := range texts {
+		if !strings.Contains(page, text) {
+			b.t.Fatalf("the page lacks %q:\n%s", text, page)
+		}
+	}
+}
+
+// eval gives the value of a script's expression.
+func eval[T any](b *browser, expression string) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+func (b *browser) signIn(username, password string) {
+	b.t.Helper()
+	b.open("/signin")
+	b.fill("#username", username)
+	b.fill("#password", password)
+	b.follow("button.main")
+}
+
+// theme makes the browser prefer light or dark pages.
+func (b *browser) theme(name string) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
+		})
+		return err
+	}))
+}

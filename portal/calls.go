@@ -1,0 +1,207 @@
+package portal
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+func (p *Portal) routeCalls() {
+	p.page("GET /calls", p.callList)
+	p.page("GET /calls/{trace}", p.callPage)
+	p.page("POST /calls/{trace}/replay", p.callReplay)
+	p.page("GET "+livePath, p.live)
+}
+
+// A call is a call as trace.get shows it.
+type call struct {
+	TraceID       string    `json:"traceId"`
+	CorrelationID string    `json:"correlationId"`
+	EventKey      string    `json:"eventKey"`
+	Key           string    `json:"key"`
+	ReplayOf      string    `json:"replayOf"`
+	Time          time.Time `json:"time"`
+	Status        string    `json:"status"`
+	StatusCode    int       `json:"statusCode"`
+	Code          string    `json:"code"`
+	Size          int       `json:"size"`
+	Millis        float64   `json:"duration"`
+	RemoteAddr    string    `json:"remoteAddr"`
+	Count         int       `json:"count"`
+	Runs          []run     `json:"runs"`
+
+	Payload         json.RawMessage     `json:"payload"`
+	PayloadEncoding string              `json:"payloadEncoding"`
+	ContentType     string              `json:"contentType"`
+	Method          string              `json:"method"`
+	Query           map[string][]string `json:"query"`
+	Headers         map[string]string   `json:"headers"`
+	Result          json.RawMessage     `json:"result"`
+}
+
+// A run is one attempt of a pipeline to handle a call.
+type run struct {
+	Pipeline string          `json:"pipeline"`
+	Status   string          `json:"status"`
+	Attempt  int             `json:"attempt"`
+	Delivery int             `json:"delivery"`
+	Started  time.Time       `json:"started"`
+	Millis   float64         `json:"duration"`
+	Error    *sluice.Problem `json:"error"`
+	Steps    []step          `json:"steps"`
+}
+
+// A step is one step of a run; times are in milliseconds.
+type step struct {
+	Command string  `json:"command"`
+	ID      string  `json:"id"`
+	Line    int     `json:"line"`
+	Started float64 `json:"started"`
+	Millis  float64 `json:"duration"`
+	Status  string  `json:"status"`
+	Code    string  `json:"code"`
+}
+
+// Duration gives how long the call took until its answer.
+func (c call) Duration() time.Duration { return time.Duration(c.Millis * float64(time.Millisecond)) }
+
+// Duration gives how long the run took.
+func (r run) Duration() time.Duration { return time.Duration(r.Millis * float64(time.Millisecond)) }
+
+// Duration gives how long the step took.
+func (s step) Duration() time.Duration { return time.Duration(s.Millis * float64(time.Millisecond)) }
+
+// calls is what trace.get answers.
+type calls struct {
+	Items []call `json:"items"`
+	Next  string `json:"next"`
+}
+
+// A callFilter says which calls a list shows.
+type callFilter struct{ EventKey, Status, Trace, From, To string }
+
+type callListView struct {
+	callFilter
+
+	Statuses []string
+	Items    []call
+	Next     string
+	Problem  string
+	Live     string // path of what happens from now on; "" if the list is not about now
+}
+
+var callStatuses = []string{"ok", "processing", "error", "rejected"}
+
+func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	view := callListView{
+		callFilter: callFilter{query.Get("eventKey"), query.Get("status"), strings.TrimSpace(query.Get("trace")), query.Get("from"), query.Get("to")},
+		Statuses:   callStatuses,
+	}
+	found, err := ask[calls](p, r, "trace.get", args("eventKey", view.EventKey, "status", view.Status, "traceId", view.Trace,
+		"from", asTime(view.From), "to", asTime(view.To), "limit", pageSize, "after", query.Get("after")))
+	status := http.StatusOK
+	if err != nil {
+		e := sluice.AsError(err)
+		if e.Kind != sluice.Invalid {
+			return err
+		}
+		status, view.Problem = e.StatusCode(), e.Message
+	}
+	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
+	if view.Status == "" && view.To == "" && query.Get("after") == "" && view.Problem == "" {
+		view.Live = p.liveFrom(view.EventKey, view.Trace)
+	}
+	return p.render(w, r, status, "calls", "Calls", view)
+}
+
+// liveFrom gives where a page hears of calls as they happen.
+func (p *Portal) liveFrom(eventKey, trace string) string {
+	query := url.Values{}
+	for name, value := range map[string]string{"eventKey": eventKey, "trace": trace} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return p.base + livePath + "?" + query.Encode()
+}
+
+// latest gives the newest calls, as far as who looks may know of them.
+func (p *Portal) latest(r *http.Request, eventKey string, limit string) ([]call, error) {
+	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
+		return nil, nil
+	}
+	found, err := ask[calls](p, r, "trace.get", args("eventKey", eventKey, "limit", limit))
+	return found.Items, err
+}
+
+// A callView is the page of one call.
+type callView struct {
+	call
+
+	Followed []call // events that followed from it
+	Picture  *timeline
+	Seen     bool // who looks may see payloads
+	Headers  []sluice.Header
+	Text     string // payload, as people read it
+	Result   string
+	Live     string
+}
+
+func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
+	trace := r.PathValue("trace")
+	found, err := ask[calls](p, r, "trace.get", args("traceId", trace, "limit", "20"))
+	if err != nil {
+		return err
+	}
+	if len(found.Items) == 0 || !strings.Contains(trace, ":") {
+		return sluice.Errorf(sluice.NotFound, "call-unknown", "There is no call with that trace id any more, or there never was.")
+	}
+	slices.SortFunc(found.Items, func(a, b call) int { return a.Time.Compare(b.Time) })
+	view := callView{call: found.Items[0], Followed: found.Items[1:], Picture: picture(found.Items), Seen: sluice.UserFrom(r.Context()).May("trace.payload")}
+	view.Headers = shownHeaders(view.call.Headers)
+	view.Text = payloadText(view.call)
+	if view.call.Result != nil {
+		view.Result = pretty(view.call.Result)
+	}
+	if view.Status == string(sluice.StatusProcessing) {
+		view.Live = p.liveFrom("", trace)
+	}
+	return p.render(w, r, http.StatusOK, "call", "Call "+trace, view)
+}
+
+// shownHeaders gives headers in the order of their names, and not too much of
+// them.
+func shownHeaders(headers map[string]string) (shown []sluice.Header) {
+	const most = 40
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		if len(shown) < most {
+			shown = append(shown, sluice.Header{Name: clipped(name, 60), Value: shortened(headers[name], maxHeader)})
+		}
+	}
+	return shown
+}
+
+// callReplay sends the event of a call again.
+func (p *Portal) callReplay(w http.ResponseWriter, r *http.Request) error {
+	again, err := ask[struct {
+		Items []struct {
+			TraceID string `json:"newTraceId"`
+		} `json:"items"`
+	}](p, r, "event.replay", args("traceId", r.PathValue("trace")))
+	if err != nil {
+		return err
+	}
+	if len(again.Items) == 0 {
+		p.redirect(w, r, "/calls?done=replayed")
+		return nil
+	}
+	p.redirect(w, r, "/calls/"+url.PathEscape(again.Items[0].TraceID)+"?done=replayed")
+	return nil
+}

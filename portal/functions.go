@@ -1,0 +1,171 @@
+package portal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// functions are what templates can use.
+var functions = template.FuncMap{
+	"bytes":    func(n any) string { return shownBytes(whole(n)) },
+	"count":    func(n any) string { return shownCount(whole(n)) },
+	"pretty":   pretty,
+	"ago":      ago,
+	"stamp":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+	"duration": shownDuration,
+	"plural":   plural,
+	"last6":    lastSix,
+	"in":       within,
+	"add":      func(a, b int) int { return a + b },
+}
+
+// whole gives an integer of whichever type.
+func whole(n any) int64 {
+	switch v := n.(type) {
+	case int:
+		return int64(v)
+	case int64:
+		return v
+	}
+	return 0
+}
+
+// plural gives a number with the word for one or for several.
+func plural(n any, one, several string) string {
+	if whole(n) == 1 {
+		return "1 " + one
+	}
+	return shownCount(whole(n)) + " " + several
+}
+
+// Bounds of what a page shows of texts that can be long, as the page writes
+// them. All of one page together are well below 100 KB.
+const (
+	maxShown  = 16 << 10
+	maxOutput = 48 << 10
+	maxHeader = 300
+)
+
+// pretty gives JSON with line breaks, and not too much of it.
+func pretty(value any) string { return prettyUpTo(value, maxShown) }
+
+func prettyUpTo(value any, limit int) string {
+	var text []byte
+	switch v := value.(type) {
+	case json.RawMessage:
+		text = v
+	case string:
+		text = []byte(v)
+	default:
+		content, err := json.Marshal(v)
+		if err != nil {
+			return "(can't be shown)"
+		}
+		text = content
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", "  "); err == nil {
+		text = indented.Bytes()
+	}
+	return shortened(strings.TrimSpace(string(text)), limit)
+}
+
+// shortened gives the beginning of a text, as much as a page writes in so many
+// bytes: there some characters take more.
+func shortened(text string, limit int) string {
+	size := 0
+	for i, c := range text {
+		switch c {
+		case '<', '>', '&', '"', '\'', '+':
+			size += len("&#34;")
+		default:
+			size += utf8.RuneLen(c)
+		}
+		if size > limit {
+			return text[:i] + "\n… (" + shownBytes(len(text)) + " in all; the API gives the whole)"
+		}
+	}
+	return text
+}
+
+// shownBytes gives a size for people.
+func shownBytes[N int | int64](n N) string {
+	const step = 1000
+	if n < step {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, unit := float64(n)/step, 0
+	for value >= step && unit < 3 {
+		value /= step
+		unit++
+	}
+	return strconv.FormatFloat(value, 'f', decimals(value), 64) + " " + []string{"kB", "MB", "GB", "TB"}[unit]
+}
+
+func decimals(value float64) int {
+	if value < 10 && value != float64(int(value)) {
+		return 1
+	}
+	return 0
+}
+
+// shownCount gives a number with its thousands apart.
+func shownCount[N int | int64](n N) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// ago tells how long ago something was.
+func ago(t time.Time) string {
+	since := time.Since(t)
+	switch {
+	case since < -time.Second:
+		return t.UTC().Format("2 Jan 15:04")
+	case since < 5*time.Second:
+		return "just now"
+	case since < time.Minute:
+		return fmt.Sprintf("%d s ago", int(since.Seconds()))
+	case since < time.Hour:
+		return fmt.Sprintf("%d min ago", int(since.Minutes()))
+	case since < 24*time.Hour:
+		return fmt.Sprintf("%d h ago", int(since.Hours()))
+	case since < 30*24*time.Hour:
+		return fmt.Sprintf("%d d ago", int(since.Hours()/24))
+	default:
+		return t.UTC().Format("2 Jan 2006")
+	}
+}
+
+// shownDuration gives a duration with about three digits.
+func shownDuration(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%d µs", d.Microseconds())
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	default:
+		return d.Round(10 * time.Millisecond).String()
+	}
+}
+
+func lastSix(token string) string {
+	runes := []rune(token)
+	return string(runes[max(0, len(runes)-6):])
+}
+
+// within tells whether a path belongs to a section of the portal.
+func within(path, section string) bool {
+	return path == section || section != "/" && strings.HasPrefix(path, section+"/")
+}

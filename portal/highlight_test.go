@@ -1,0 +1,90 @@
+package portal
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPieces(t *testing.T) {
+	for line, want := range map[string][]piece{
+		"":                        nil,
+		"# a note":                {{"hl-comment", "# a note"}},
+		"pipeline:":               {{"hl-key", "pipeline"}, {"", ":"}},
+		"  - log: hi # said":      {{"", "  - "}, {"hl-key", "log"}, {"", ": hi "}, {"hl-comment", "# said"}},
+		"retry: {times: 3}":       {{"hl-key", "retry"}, {"", ": {"}, {"hl-key", "times"}, {"", ": "}, {"hl-number", "3"}, {"", "}"}},
+		`"true": "a #{b} c ${d}"`: {{"hl-key", `"true"`}, {"", ": "}, {"hl-text", `"a `}, {"hl-expression", "#{b}"}, {"hl-text", " c "}, {"hl-expression", "${d}"}, {"hl-text", `"`}},
+		"value: #{body.a > 1}":    {{"hl-key", "value"}, {"", ": "}, {"hl-expression", "#{body.a > 1}"}},
+		`x: "open`:                {{"hl-key", "x"}, {"", ": "}, {"hl-text", `"open`}},
+		"url: http://a.b/c#d":     {{"hl-key", "url"}, {"", ": http://a.b/c#d"}},
+		"x: ${never ends":         {{"hl-key", "x"}, {"", ": "}, {"hl-expression", "${never ends"}},
+		"duration: 30ms":          {{"hl-key", "duration"}, {"", ": 30ms"}},
+		"on: true":                {{"hl-key", "on"}, {"", ": "}, {"hl-number", "true"}},
+	} {
+		if diff := cmp.Diff(want, pieces(line)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+// FuzzHighlight: whatever a source is, its lines are shown as they are written.
+func FuzzHighlight(f *testing.F) {
+	f.Add("pipeline:\n  - log: 'a #{b}' # c\n")
+	f.Add("\"\\\"#{\x00\xff${'")
+	f.Fuzz(func(t *testing.T, source string) {
+		var lines []string
+		for i, line := range highlight(source, []finding{{Line: 1}, {Line: 99}, {Line: -1}}) {
+			if line.Number != i+1 {
+				t.Fatalf("line %d has the number %d", i+1, line.Number)
+			}
+			var text strings.Builder
+			for _, p := range line.Pieces {
+				text.WriteString(p.Text)
+			}
+			lines = append(lines, text.String())
+		}
+		if got := strings.Join(lines, "\n"); got != strings.TrimSuffix(source, "\n") {
+			t.Fatalf("%q became %q", source, got)
+		}
+	})
+}
+
+func TestPlotsOfNothing(t *testing.T) {
+	for _, p := range []*plot{callPlot(make([]minute, 60)), latencyPlot(make([]minute, 1440))} {
+		if p.Empty == "" || len(p.Bars) != 0 {
+			t.Errorf("%s shows something", p.Title)
+		}
+	}
+}
+
+func TestPlots(t *testing.T) {
+	minutes := make([]minute, 60)
+	minutes[10] = minute{Accepted: 7, Refused: 1, Failed: 2, P50: 1.5, P99: 12}
+	calls, latency := callPlot(minutes), latencyPlot(minutes)
+	if len(calls.Bars) != 3 || calls.Empty != "" {
+		t.Errorf("the bars are %v", calls.Bars)
+	}
+	if top := calls.Y[len(calls.Y)-1].Label; top != "12" && top != "10" {
+		t.Errorf("the axis ends at %s", top)
+	}
+	if len(latency.Lines[0].Dots) != 1 || latency.Lines[0].Path != "" {
+		t.Errorf("a single point is %+v", latency.Lines[0])
+	}
+	minutes[11] = minutes[10]
+	if line := latencyPlot(minutes).Lines[0]; len(line.Dots) != 0 || !strings.HasPrefix(line.Path, "M") || strings.Count(line.Path, "L") != 1 {
+		t.Errorf("two points are %+v", line)
+	}
+}
+
+func TestShownValues(t *testing.T) {
+	for got, want := range map[string]string{
+		shownBytes(999): "999 B", shownBytes(1500): "1.5 kB", shownBytes(512_000): "512 kB", shownBytes(int64(70e9)): "70 GB",
+		shownCount(1234567): "1,234,567", shownCount(12): "12", plural(1, "step", "steps"): "1 step", plural(0, "step", "steps"): "0 steps",
+		shortened("<<<", 10): "<<\n… (3 B in all; the API gives the whole)", clipped("äöü", 2): "ä…",
+	} {
+		if got != want {
+			t.Errorf("%q is shown, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package portal
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// A kindList is the page that lists things of a kind.
+type kindList struct {
+	*kind
+
+	Path    string
+	Columns []column
+	Items   []kindItem
+	Search  string
+	Next    string
+	MayPut  bool
+}
+
+// A kindItem is one line of such a list.
+type kindItem struct {
+	Name  string
+	Cells []string
+}
+
+func (p *Portal) kindList(w http.ResponseWriter, r *http.Request, k *kind) error {
+	things, err := ask[[]map[string]any](p, r, k.get, nil)
+	if err != nil {
+		return err
+	}
+	query := r.URL.Query()
+	view := kindList{kind: k, Path: k.path, Columns: k.columns, Search: query.Get("search"), MayPut: p.may(sluice.UserFrom(r.Context()), k.put)}
+	const most = 25
+	for _, thing := range things {
+		name := text(thing[k.Key])
+		if !strings.Contains(strings.ToLower(name), strings.ToLower(view.Search)) || name <= query.Get("after") {
+			continue
+		}
+		if len(view.Items) == most {
+			view.Next = p.nextPage(r, view.Items[most-1].Name)
+			break
+		}
+		item := kindItem{Name: name}
+		for _, c := range k.columns {
+			item.Cells = append(item.Cells, cell(thing[c.Name]))
+		}
+		view.Items = append(view.Items, item)
+	}
+	return p.render(w, r, http.StatusOK, "kind_list", k.Title, view)
+}
+
+// cell gives a value of a list for people.
+func cell(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	case []any:
+		return strings.Join(strs(v), ", ")
+	case string:
+		if at, err := time.Parse(time.RFC3339, v); err == nil {
+			return ago(at)
+		}
+		return v
+	default:
+		return fmt.Sprint(v)
+	}
+}

@@ -1,0 +1,97 @@
+package portal
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"sluice"
+)
+
+const (
+	livePath   = "/live"
+	maxStreams = 64               // live streams at the same time
+	beatEvery  = 10 * time.Second // between looks whether the reader still may, while nothing happens
+	writeTime  = 10 * time.Second // bounds one write
+)
+
+// live tells a page of calls and runs as they happen, as Server-Sent Events.
+func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
+	if err := p.mayFollow(sluice.UserFrom(r.Context())); err != nil {
+		return err
+	}
+	select {
+	case p.streams <- struct{}{}:
+		defer func() { <-p.streams }()
+	default:
+		return sluice.Errorf(sluice.Unavailable, "too-many-streams", "As many pages are live as the server allows.")
+	}
+	query := r.URL.Query()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	happenings, err := p.Tail.Follow(ctx, sluice.TailQuery{EventKey: query.Get("eventKey"), TraceID: query.Get("trace"), After: r.Header.Get("Last-Event-ID")})
+	if err != nil {
+		return err
+	}
+	queue := make(chan sluice.Happening)
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer cancel()
+	reading.Go(func() {
+		defer close(queue)
+		for h, err := range happenings {
+			if err != nil {
+				return // the page tries again
+			}
+			select {
+			case queue <- h:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	p.tell(w, r, queue)
+	return nil
+}
+
+func (p *Portal) mayFollow(user sluice.User) error {
+	if !p.may(user, "trace.get") {
+		return sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission trace.get; ask an administrator for a role that has it.")
+	}
+	return nil
+}
+
+// tell writes what happens until the reader goes or may not go on, or the server
+// stops.
+func (p *Portal) tell(w http.ResponseWriter, r *http.Request, queue <-chan sluice.Happening) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{}) // a page outlasts what a request may take to be read
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not wait for more
+	write := func(format string, args ...any) bool {
+		_ = control.SetWriteDeadline(time.Now().Add(writeTime)) // else the connection has one of its own, or none
+		_, err := fmt.Fprintf(w, format, args...)
+		return err == nil && control.Flush() == nil
+	}
+	// Whoever was signed out, or lost the permission, hears no more.
+	still := func() bool {
+		user, err := p.user(&recorder{header: make(http.Header)}, r)
+		return err == nil && p.mayFollow(user) == nil
+	}
+	beat := time.NewTicker(beatEvery)
+	defer beat.Stop()
+	for going := write(": following\n\n"); going; {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-p.Stopping:
+			return
+		case <-beat.C:
+			going = still() && write(": still here\n\n")
+		case h, open := <-queue:
+			going = open && still() && write("id: %s\nevent: %s\ndata: %s\n\n", h.Position, h.Type, h.Data)
+		}
+	}
+}

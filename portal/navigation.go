@@ -1,0 +1,56 @@
+package portal
+
+// A section is a group of links of the navigation.
+type section struct {
+	Title string
+	Links []link
+}
+
+// A link leads to a page that a command is needed for.
+type link struct {
+	Name    string
+	Path    string
+	command string // "": anyone may look
+	ours    bool   // it is about users of ours, and an external provider has none
+}
+
+var sections = []section{
+	{"", []link{
+		{Name: "Overview", Path: "/"},
+		{Name: "Calls", Path: "/calls", command: "trace.get"},
+		{Name: "Webhooks", Path: "/webhooks", command: "webhook.get"},
+		{Name: "Pipelines", Path: "/pipelines", command: "pipeline.get"},
+		{Name: "Dead letters", Path: "/deadletters", command: "deadletter.get"},
+	}},
+	{"Tools", []link{
+		{Name: "Commands", Path: "/commands"},
+		{Name: "API reference", Path: "/reference"},
+	}},
+	{"Administration", []link{
+		{Name: "Users", Path: "/users", command: "iam.user.get", ours: true},
+		{Name: "Roles", Path: "/roles", command: "iam.role.get"},
+		{Name: "Clients", Path: "/clients", command: "iam.client.get", ours: true},
+		{Name: "Secrets", Path: "/secrets", command: "secret.get"},
+		{Name: "Audit log", Path: "/audit", command: "audit.get"},
+	}},
+}
+
+// Sections gives the navigation, with what who looks at the page may see.
+func (s *page) Sections() []section {
+	var shown []section
+	for _, all := range sections {
+		group := section{Title: all.Title}
+		for _, l := range all.Links {
+			if (l.command == "" || s.May(l.command)) && (!l.ours || s.portal.Provider == nil) {
+				group.Links = append(group.Links, l)
+			}
+		}
+		if group.Links != nil {
+			shown = append(shown, group)
+		}
+	}
+	return shown
+}
+
+// Icon gives where the icon of the pages is.
+func (s *page) Icon() string { return s.portal.assets.path("icon.svg") }

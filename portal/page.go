@@ -1,0 +1,147 @@
+package portal
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"sluice"
+)
+
+//go:embed pages
+var pages embed.FS
+
+// A page is what the template of every page gets.
+type page struct {
+	portal *Portal
+
+	Title     string
+	Base      string // stands before every path
+	Path      string
+	Username  string // empty: nobody is signed in
+	Roles     string
+	Namespace string
+	Version   string
+	Style     string
+	Script    string
+	Done      string // what has just been done
+	Data      any
+
+	user sluice.User
+}
+
+// done are the messages that tell of what was done on the page before.
+var done = map[string]string{
+	"created":  "Created.",
+	"saved":    "Saved.",
+	"deleted":  "Deleted.",
+	"replayed": "Sent again.",
+}
+
+// loadTemplates gives the templates of all pages, each with the layout and the
+// parts that pages share.
+func loadTemplates() map[string]*template.Template {
+	shared := template.Must(template.New("layout").Funcs(functions).ParseFS(pages, "pages/layout.html", "pages/parts.html", "pages/plots.html"))
+	files, err := fs.Glob(pages, "pages/*.html")
+	if err != nil {
+		panic(err)
+	}
+	templates := make(map[string]*template.Template)
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		templates[name] = template.Must(template.Must(shared.Clone()).ParseFS(pages, file))
+	}
+	return templates
+}
+
+// render writes a page.
+func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) error {
+	user := sluice.UserFrom(r.Context())
+	shown := &page{
+		portal: p, user: user,
+		Title: title, Base: p.base, Path: r.URL.Path,
+		Username: user.Name, Roles: strings.Join(user.Roles, ", "),
+		Namespace: p.Namespace, Version: p.Version,
+		Style: p.assets.path("portal.css"), Script: p.assets.path("portal.js"),
+		Done: done[r.URL.Query().Get("done")], Data: data,
+	}
+	var content bytes.Buffer
+	if err := p.templates[name].ExecuteTemplate(&content, "layout", shown); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(content.Bytes()) // an error means that the browser has gone
+	return nil
+}
+
+// May tells whether who looks at the page may run a command.
+func (s *page) May(name string) bool { return s.portal.may(s.user, name) }
+
+// A callRow is a call in a list, with the way to its page.
+type callRow struct {
+	call
+
+	Link string
+}
+
+// Rows gives calls as lists show them.
+func (s *page) Rows(items []call) []callRow {
+	rows := make([]callRow, len(items))
+	for i, c := range items {
+		rows[i] = callRow{c, s.Base + "/calls/" + url.PathEscape(c.TraceID)}
+	}
+	return rows
+}
+
+// A failure is the page of an error.
+type failure struct {
+	sluice.Problem
+
+	Code string
+}
+
+// fail answers with a page that tells what went wrong.
+func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
+	e := sluice.AsError(err)
+	problem := e.Problem()
+	if problem.Status >= http.StatusInternalServerError && e.Err != nil {
+		p.Log.Error("A page failed.", "path", r.URL.Path, "code", e.Code, "error", e.Err)
+	}
+	e.SetHeaders(w.Header())
+	w.Header().Del("WWW-Authenticate") // the browser would ask for a password itself
+	if err := p.render(w, r, problem.Status, "error", problem.Title, failure{problem, e.Code}); err != nil {
+		p.Log.Error("The page of an error failed.", "error", err)
+		http.Error(w, problem.Detail, problem.Status)
+	}
+}
+
+// redirect sends the browser to a path of the portal.
+func (p *Portal) redirect(w http.ResponseWriter, r *http.Request, target string) {
+	http.Redirect(w, r, p.base+target, http.StatusSeeOther) //nolint:gosec // see localPath
+}
+
+const (
+	maxSignIn = 16 << 10
+	maxForm   = 4 << 20
+)
+
+// readForm reads the form of a request.
+func readForm(w http.ResponseWriter, r *http.Request, limit int64) error {
+	r.Body = http.MaxBytesReader(w, r.Body, limit)
+	if err := r.ParseForm(); err != nil {
+		return sluice.Errorf(sluice.Invalid, "form-malformed", "The form could not be read, or is larger than %s.", shownBytes(limit))
+	}
+	return nil
+}
+
+// formText gives a text of a form as it was typed: browsers send every line end
+// as two characters.
+func formText(r *http.Request, name string) string {
+	return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n")
+}

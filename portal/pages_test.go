@@ -1,0 +1,201 @@
+package portal_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var stylesheet = regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`)
+
+// TestPagesAreSmall: every page with all that it loads has less than 100 KB, also
+// where there is much to show.
+func TestPagesAreSmall(t *testing.T) {
+	s := start(t)
+	live := furnish(t, s)
+	for i := range 60 {
+		s.command("webhook.put", map[string]any{"eventKey": fmt.Sprintf("webhook.many.%03d.%s", i, strings.Repeat("x", 100))})
+	}
+	large := s.command("webhook.put", map[string]any{"eventKey": "webhook.large", "payloadType": "raw"})
+	trace := s.call(large["uuid"].(string), "text/plain", strings.Repeat("<&", 200_000))
+	v := s.signedIn("admin", adminPassword)
+	for _, path := range []string{
+		"/", "/?span=day", "/calls", "/calls/" + live[0], "/calls/" + trace, "/webhooks", "/webhooks/webhook.lead.created", "/webhooks/new",
+		"/pipelines", "/pipelines/lead.created", "/pipelines/lead.created/edit", "/deadletters", "/deadletters/1", "/commands", "/commands/trace.get",
+		"/reference", "/reference/iam", "/reference/convert", "/users", "/users/vera", "/roles", "/roles/developer", "/clients", "/secrets", "/audit", "/me", "/start", "/signin",
+	} {
+		got := v.get(path).wants(t, 200, `<main id="main"`, "<h1", `lang="en"`)
+		size := len(got.body)
+		for _, asset := range stylesheet.FindAllStringSubmatch(got.body, -1) {
+			size += len(v.get(asset[1]).wants(t, 200).body)
+		}
+		if size >= 100_000 {
+			t.Errorf("%s has %d bytes", path, size)
+		}
+	}
+}
+
+// TestAssetsAreKept: files have names of their content, so that browsers keep
+// them; a name that is none is not there.
+func TestAssetsAreKept(t *testing.T) {
+	s := start(t)
+	v := s.visitor()
+	page := v.get("/signin").wants(t, 200)
+	found := stylesheet.FindAllStringSubmatch(page.body, -1)
+	if len(found) != 3 {
+		t.Fatalf("the page loads %v", found)
+	}
+	for _, asset := range found {
+		got := v.get(asset[1]).wants(t, 200)
+		if cache := got.header.Get("Cache-Control"); !strings.Contains(cache, "immutable") {
+			t.Errorf("%s: Cache-Control is %q", asset[1], cache)
+		}
+	}
+	v.get("/static/portal.css").wants(t, 404)
+	v.get("/static/..%2fpages%2flayout.html").wants(t, 404)
+}
+
+// TestLists page: each has a page of the things there are, and a way to the next.
+func TestListsPage(t *testing.T) {
+	s := start(t)
+	for i := range 30 {
+		s.command("webhook.put", map[string]any{"eventKey": fmt.Sprintf("webhook.n%02d", i)})
+		s.command("iam.user.put", map[string]any{"username": fmt.Sprintf("user%02d", i)})
+		s.store(fmt.Sprintf("p%02d", i), "pipeline: [log]")
+	}
+	v := s.signedIn("admin", adminPassword)
+	next := regexp.MustCompile(`rel="next" href="([^"]+)"`)
+	for path, row := range map[string]string{"/webhooks": "/webhooks/webhook.n", "/users": "/users/user", "/pipelines": "/pipelines/p", "/audit": "iam.user.put"} {
+		first := v.get(path).wants(t, 200)
+		if n := strings.Count(first.body, row); n > 25 || n < 8 {
+			t.Errorf("%s shows %d rows", path, n)
+		}
+		link := next.FindStringSubmatch(first.body)
+		if link == nil {
+			t.Errorf("%s has no next page", path)
+			continue
+		}
+		second := v.get(strings.ReplaceAll(link[1], "&amp;", "&")).wants(t, 200, row)
+		if second.body == first.body {
+			t.Errorf("%s: the second page is the first", path)
+		}
+	}
+	v.get("/webhooks?search=n07").wants(t, 200, "webhook.n07").lacks(t, "webhook.n08")
+	v.get("/users?search=R07").wants(t, 200, "user07").lacks(t, "user08")
+	v.get("/commands?search=webhook.put").wants(t, 200, "webhook.put").lacks(t, "iam.user.put")
+	v.get("/audit?username=nobody").wants(t, 200, "Nothing found")
+	v.get("/audit?from=x").wants(t, 400, "must be a time")
+	v.get("/calls?trace=%3Cscript%3E").wants(t, 400, "must be a trace id")
+}
+
+// TestMistakesStandBesideTheirFields: what was entered stays, and the field says
+// what is wrong.
+func TestMistakesStandBesideTheirFields(t *testing.T) {
+	s := start(t)
+	v := s.signedIn("admin", adminPassword)
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.taken"})
+	for name, test := range map[string]struct {
+		path   string
+		form   []string
+		status int
+		texts  []string
+	}{
+		"an event key that is none": {"/webhooks/new", []string{"eventKey", "not a key"}, 400, []string{`id="field-eventKey-problem"`, `value="not a key"`, "aria-invalid"}},
+		"no event key":              {"/webhooks/new", []string{"eventKey", ""}, 400, []string{`id="field-eventKey-problem"`}},
+		"a key that is taken":       {"/webhooks/new", []string{"eventKey", "webhook.taken"}, 409, []string{`id="field-eventKey-problem"`, "Another webhook"}},
+		"too large":                 {"/webhooks/new", []string{"eventKey", "webhook.a", "maxPayloadLength", "5000000"}, 400, []string{`id="field-maxPayloadLength-problem"`}},
+		"an edit":                   {"/webhooks/webhook.taken/edit", []string{"eventKey", "x y"}, 400, []string{`id="field-eventKey-problem"`, "Edit the webhook"}},
+		"a username":                {"/users/new", []string{"username", "a b"}, 400, []string{`id="field-username-problem"`}},
+		"a permission":              {"/roles/new", []string{"role", "r", "permissions", "no such!"}, 400, []string{`id="field-permissions-problem"`}},
+		"a secret's name":           {"/secrets/new", []string{"name", "a b", "value", "hush"}, 400, []string{`id="field-name-problem"`}},
+		"a pipeline's name":         {"/pipelines/new", []string{"name", "Not OK", "source", "pipeline: [log]"}, 400, []string{"must be 1 to 128 characters"}},
+		"the last admin":            {"/users/admin/delete", nil, 409, []string{"last administrator"}},
+		"a command":                 {"/commands/webhook.put", []string{"eventKey", "a b"}, 400, []string{`id="field-eventKey-problem"`}},
+		"the current password":      {"/me", []string{"password", "new password", "current", "wrong"}, 403, []string{`id="field-current-problem"`}},
+		"the first webhook":         {"/start", []string{"eventKey", "a b"}, 400, []string{"must be 1 to 200"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v.post(test.path, test.form...).wants(t, test.status, test.texts...).lacks(t, `value="hush"`, `value="wrong"`)
+		})
+	}
+}
+
+// TestEverythingIsDoneByForms: without a script things are made, changed, looked
+// at and deleted.
+func TestEverythingIsDoneByForms(t *testing.T) {
+	s := start(t)
+	v := s.signedIn("admin", adminPassword)
+	goes := func(to string, got answer) {
+		t.Helper()
+		got.wants(t, http.StatusSeeOther)
+		if has := got.header.Get("Location"); has != to {
+			t.Errorf("then comes %q, want %q", has, to)
+		}
+	}
+	goes("/webhooks/webhook.a?done=created", v.post("/webhooks/new", "eventKey", "webhook.a", "payloadType", "", "maxPayloadLength", ""))
+	goes("/webhooks/webhook.b?done=saved", v.post("/webhooks/webhook.a/edit", "eventKey", "webhook.b", "payloadType", "raw", "maxPayloadLength", "1000"))
+	v.get("/webhooks/webhook.b?done=saved").wants(t, 200, "Saved.", "1,000 bytes", "••••••••-")
+	v.get("/webhooks/webhook.a").wants(t, 404)
+	v.post("/webhooks/webhook.b/try", "media", "application/json", "payload", `{"a":1}`).wants(t, 200, "Answered 200")
+	v.post("/webhooks/webhook.b/try", "media", "text/plain", "payload", strings.Repeat("x", 1001)).wants(t, 200, "Answered 413", "payload-too-large")
+	v.get("/webhooks/webhook.b/delete").wants(t, 200, "Delete this webhook?")
+	goes("/webhooks?done=deleted", v.post("/webhooks/webhook.b/delete"))
+
+	goes("/users?done=saved", v.post("/users/new", "choices", "yes", "username", "eve", "password", "a long password", "roles", "", "roles", "viewer"))
+	v.get("/users/eve").wants(t, 200, `value="viewer" checked`).lacks(t, "a long password", `value="admin" checked`)
+	goes("/users?done=saved", v.post("/users/eve", "choices", "yes", "username", "someone.else", "roles", ""))
+	v.get("/users/eve").wants(t, 200).lacks(t, `value="viewer" checked`)
+	goes("/users?done=deleted", v.post("/users/eve/delete"))
+
+	goes("/roles?done=saved", v.post("/roles/new", "role", "caller", "permissions", "webhook.get,\r\nserver.info"))
+	v.get("/roles/caller").wants(t, 200, "server.info,\nwebhook.get")
+	got := v.post("/clients/new", "choices", "yes", "clientId", "robot", "roles", "", "roles", "caller", "grants", "", "grants", "client_credentials").wants(t, 200, "shown this once")
+	secret := regexp.MustCompile(`<pre class="wrap">([A-Z2-7]+)</pre>`).FindStringSubmatch(got.body)
+	if secret == nil {
+		t.Fatal("no secret is shown")
+	}
+	v.get("/clients/robot").wants(t, 200).lacks(t, secret[1])
+	goes("/secrets?done=saved", v.post("/secrets/new", "name", "crm", "value", "hush"))
+	v.get("/secrets/crm").wants(t, 200).lacks(t, "hush")
+
+	goes("/pipelines/p?done=saved", v.post("/pipelines/new", "name", "p", "source", "pipeline:\r\n  - set: {value: '#{body.n + 1}'}\r\n"))
+	v.get("/pipelines/p").wants(t, 200, "by hand", "hl-expression")
+	v.post("/pipelines/p/run", "body", `{"n":41}`).wants(t, 200, "42")
+	v.post("/pipelines/p/run", "body", `{"n":"x"}`).wants(t, 200, "note bad")
+	v.post("/pipelines/p/test").wants(t, 200, "carries no tests")
+	v.post("/pipelines/p/edit", "do", "check", "source", "pipeline: [log]").wants(t, 200, "No mistakes found")
+	v.get("/pipelines/p").wants(t, 200, "hl-expression") // checking has stored nothing
+	goes("/pipelines?done=deleted", v.post("/pipelines/p/delete"))
+
+	v.post("/commands/iam.whoami").wants(t, 200, "&#34;username&#34;: &#34;admin&#34;")
+	v.get("/commands/webhook.receive").wants(t, 200).lacks(t, ">Run<")
+	v.get("/reference/webhook").wants(t, 200, "/api/v3/command/webhook.put", "eventKey")
+}
+
+// TestUnderAPath: where a proxy serves the portal under a path, all links have
+// it.
+func TestUnderAPath(t *testing.T) {
+	s := start(t, "public-url=https://example.org/hooks")
+	v := s.visitor()
+	links := regexp.MustCompile(`(?:href|src|action)="(/[^"]*)"`)
+	check := func(got answer) {
+		t.Helper()
+		for _, link := range links.FindAllStringSubmatch(got.wants(t, 200).body, -1) {
+			if !strings.HasPrefix(link[1], "/hooks/") {
+				t.Errorf("a link leads to %s", link[1])
+			}
+		}
+	}
+	check(v.get("/signin"))
+	got := v.post("/signin", "username", "admin", "password", adminPassword, "next", "/webhooks")
+	if to := got.header.Get("Location"); to != "/hooks/webhooks" {
+		t.Errorf("after the sign-in comes %q", to)
+	}
+	secure := http.Response{Header: got.header}
+	withCookie := func(r *http.Request) { r.AddCookie(secure.Cookies()[0]) } // the jar sends it by HTTPS only
+	for _, path := range []string{"/", "/webhooks", "/calls", "/pipelines/new", "/commands/webhook.put", "/users/admin", "/start"} {
+		check(v.send("GET", path, "", withCookie))
+	}
+}

@@ -1,0 +1,118 @@
+package portal
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sluice"
+)
+
+// shownBinary is how trace.get shows bytes: they themselves only if they are few.
+type shownBinary struct {
+	Filename string `json:"filename"`
+	Size     int    `json:"size"`
+	Type     string `json:"type"`
+	Origin   string `json:"origin"`
+}
+
+// payloadText gives the payload of a call as people read it: JSON with line
+// breaks, text as it is, and of other bytes what they are.
+func payloadText(c call) string {
+	switch sluice.Encoding(c.PayloadEncoding) {
+	case sluice.EncodingText:
+		var text string
+		if err := json.Unmarshal(c.Payload, &text); err == nil {
+			return shortened(text, maxShown)
+		}
+	case sluice.EncodingBase64:
+		var binary shownBinary
+		if err := json.Unmarshal(c.Payload, &binary); err == nil {
+			return binaryText(binary)
+		}
+	case sluice.EncodingFiles:
+		var payload struct {
+			Files []shownBinary `json:"files"`
+		}
+		if err := json.Unmarshal(c.Payload, &payload); err == nil {
+			var text strings.Builder
+			for _, file := range payload.Files {
+				fmt.Fprintf(&text, "%s (%s, %s)\n", file.Filename, file.Type, shownBytes(file.Size))
+			}
+			return shortened(text.String(), maxShown)
+		}
+	}
+	if c.Payload == nil {
+		return ""
+	}
+	return pretty(c.Payload)
+}
+
+// binaryText gives bytes as text, if that is what they are.
+func binaryText(b shownBinary) string {
+	content, err := base64.StdEncoding.DecodeString(b.Origin)
+	if err != nil || b.Origin == "" && b.Size > 0 || !isText(content) {
+		return fmt.Sprintf("%s of %s", shownBytes(b.Size), b.Type)
+	}
+	if json.Valid(content) {
+		return pretty(json.RawMessage(content))
+	}
+	return shortened(string(content), maxShown)
+}
+
+func isText(content []byte) bool {
+	return utf8.Valid(content) && !strings.ContainsFunc(string(content), func(c rune) bool {
+		return unicode.IsControl(c) && !unicode.IsSpace(c)
+	})
+}
+
+// eventOf gives the event of a past call, as a pipeline would get it.
+func (p *Portal) eventOf(r *http.Request, trace string) (json.RawMessage, error) {
+	found, err := ask[calls](p, r, "trace.get", args("traceId", trace, "limit", "1"))
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Items) == 0 || found.Items[0].PayloadEncoding == "" {
+		return nil, sluice.Errorf(sluice.NotFound, "call-unknown", "The event of that call is not kept any more, or you may not see payloads.")
+	}
+	c := found.Items[0]
+	return json.Marshal(map[string]any{
+		"eventKey": c.EventKey, "traceId": c.TraceID, "correlationId": c.CorrelationID, "receivedAt": c.Time,
+		"payload": c.Payload, "payloadEncoding": c.PayloadEncoding, "contentType": c.ContentType, "method": c.Method,
+		"query": c.Query, "headers": c.Headers, "remoteAddr": c.RemoteAddr,
+	})
+}
+
+// addHistory adds to the page of a pipeline its latest runs, and the calls that
+// it can be run with.
+func (p *Portal) addHistory(r *http.Request, view *pipelineView) error {
+	key := view.ListensTo()
+	if strings.ContainsAny(key, "*#") || view.Listens == key {
+		key = "" // a pattern, or messages: which calls those are is seen below
+	}
+	const looked = "50"
+	found, err := p.latest(r, key, looked)
+	if err != nil {
+		return err
+	}
+	const most = 10
+	seen := sluice.UserFrom(r.Context()).May("trace.payload")
+	for _, c := range found {
+		if seen && c.CorrelationID != "" && len(view.Past) < most && view.Listens != "" && sluice.KeyMatches(view.Listens, sluice.EventPrefix+c.EventKey) {
+			view.Past = append(view.Past, c)
+		}
+		for _, run := range c.Runs {
+			if run.Pipeline == view.Name && len(view.History) < most {
+				c.Runs = onlyRun(run)
+				view.History = append(view.History, c)
+			}
+		}
+	}
+	return nil
+}
+
+func onlyRun(r run) []run { return []run{r} }

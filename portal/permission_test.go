@@ -1,0 +1,140 @@
+package portal_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var forms = regexp.MustCompile(`(?s)<form[^>]*method="post"[^>]*action="([^"]+)"`)
+
+// TestViewersSeeNoButtonsThatFail: all that a viewer can click on works, and what
+// they are not shown is refused if they send it all the same.
+func TestViewersSeeNoButtonsThatFail(t *testing.T) {
+	s := start(t)
+	live := furnish(t, s)
+	v := s.signedIn("vera", "a long password")
+	links := regexp.MustCompile(`href="(/[^"#]*)"`)
+	seen, queue := map[string]bool{}, []string{"/"}
+	for len(queue) > 0 && len(seen) < 300 {
+		path := queue[0]
+		queue = queue[1:]
+		got := v.get(path)
+		if got.status != http.StatusOK {
+			t.Errorf("%s, which is linked, answered %d", path, got.status)
+			continue
+		}
+		for _, form := range forms.FindAllStringSubmatch(got.body, -1) {
+			if action := form[1]; !mayPost(action) {
+				t.Errorf("%s shows the form %s", path, action)
+			}
+		}
+		for _, link := range links.FindAllStringSubmatch(got.body, -1) {
+			to := strings.ReplaceAll(link[1], "&amp;", "&")
+			if !seen[to] && !strings.HasPrefix(to, "/static/") && to != "/openapi.json" {
+				seen[to] = true
+				queue = append(queue, to)
+			}
+		}
+	}
+	for _, path := range []string{"/webhooks/webhook.lead.created", "/calls/" + live[0], "/pipelines/lead.created", "/users/vera", "/deadletters/1"} {
+		if !seen[path] {
+			t.Errorf("nothing leads to %s", path)
+		}
+	}
+	refused := map[string]url.Values{
+		"/webhooks/new":                         {"eventKey": {"webhook.x"}},
+		"/webhooks/webhook.lead.created/edit":   {"eventKey": {"webhook.x"}},
+		"/webhooks/webhook.lead.created/delete": {},
+		"/webhooks/webhook.lead.created/try":    {"payload": {"x"}},
+		"/start":                                {"eventKey": {"webhook.x"}},
+		"/pipelines/new":                        {"name": {"x"}, "source": {"pipeline: [log]"}},
+		"/pipelines/lead.created/edit":          {"source": {"pipeline: [log]"}},
+		"/pipelines/lead.created/delete":        {},
+		"/deadletters/1/replay":                 {},
+		"/deadletters/1/delete":                 {},
+		"/calls/" + live[0] + "/replay":         {},
+		"/users/new":                            {"username": {"x"}},
+		"/users/vera":                           {"roles": {"admin"}},
+		"/users/dev/delete":                     {},
+		"/roles/new":                            {"role": {"x"}, "permissions": {"*"}},
+		"/clients/new":                          {"clientId": {"x"}},
+		"/secrets/new":                          {"name": {"x"}, "value": {"x"}},
+		"/secrets/crm.password/delete":          {},
+		"/commands/webhook.put":                 {"eventKey": {"webhook.x"}},
+		"/commands/iam.user.delete":             {"username": {"dev"}},
+	}
+	for path, form := range refused {
+		if got := v.send("POST", path, form.Encode()); got.status != http.StatusForbidden {
+			t.Errorf("POST %s answered %d: %s", path, got.status, got.body)
+		}
+	}
+}
+
+// mayPost tells whether a form is one that changes nothing, or only oneself.
+func mayPost(action string) bool {
+	if action == "/signout" || action == "/me" || strings.HasSuffix(action, "/test") {
+		return true
+	}
+	name, isCommand := strings.CutPrefix(action, "/commands/")
+	if !isCommand {
+		return false
+	}
+	switch {
+	case strings.HasSuffix(name, ".get"), strings.HasPrefix(name, "convert."), strings.HasPrefix(name, "server."):
+		return true
+	}
+	switch name {
+	case "assert", "exit", "fail", "log", "set", "wait", "event.receive", "iam.whoami", "iam.password.set", "pipeline.lint", "pipeline.test":
+		return true
+	}
+	return false
+}
+
+// TestTokensAndPayloadsAreHidden: a viewer sees neither.
+func TestTokensAndPayloadsAreHidden(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
+	trace := s.call(hook["uuid"].(string), "text/plain", "very private")
+	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
+	v := s.signedIn("vera", "a long password")
+	token := hook["uuid"].(string)
+	for _, path := range []string{"/webhooks", "/webhooks/webhook.a", "/webhooks/webhook.a?show=token", "/start?key=webhook.a", "/calls/" + trace} {
+		v.get(path).wants(t, 200, token[len(token)-6:]).lacks(t, token, "very private")
+	}
+	admin := s.signedIn("admin", adminPassword)
+	admin.get("/calls/"+trace).wants(t, 200, "very private")
+	admin.get("/webhooks/webhook.a").wants(t, 200, "••••••••-"+token[len(token)-6:])
+	shown := regexp.MustCompile(`(?s)<pre[^>]*>.*?</pre>`)
+	for _, pre := range shown.FindAllString(admin.get("/webhooks/webhook.a").body, -1) {
+		if strings.Contains(pre, token) {
+			t.Errorf("the token is on the screen before anyone asks: %s", pre)
+		}
+	}
+	admin.get("/webhooks/webhook.a?show=token").wants(t, 200, "token="+token)
+}
+
+// TestHostileContentIsText: whatever callers and users come up with stands on
+// pages as the text that it is.
+func TestHostileContentIsText(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.hostile", "payloadType": "raw"})
+	token := hook["uuid"].(string)
+	const script = `<script>alert(1)</script><img src=x onerror=alert(1)>`
+	traces := []string{
+		s.call(token, "application/json", `{"a":"<script>alert(1)</script><img src=x onerror=alert(1)>"}`),
+		s.call(token, "text/html", script),
+		s.call(token, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"<script>alert(1)<\\/script>.txt\"\r\nContent-Type: text/html\r\n\r\n"+script+"\r\n--x--\r\n"),
+	}
+	v := s.signedIn("admin", adminPassword)
+	for _, path := range []string{"/", "/calls", "/calls/" + traces[0], "/calls/" + traces[1], "/calls/" + traces[2],
+		"/webhooks?search=" + url.QueryEscape(script), "/calls?eventKey=" + url.QueryEscape(script), "/commands?search=" + url.QueryEscape(script),
+		"/signin?next=" + url.QueryEscape(script), "/audit?username=" + url.QueryEscape(script), "/pipelines?search=" + url.QueryEscape(script)} {
+		v.get(path).wants(t, 200).lacks(t, "<script>alert", "<img src=x")
+	}
+	v.post("/pipelines/new", "name", script, "source", "pipeline:\n  - \""+script+"\"\n").wants(t, 422, "&lt;script&gt;").lacks(t, "<script>alert", "<img src=x")
+	v.post("/webhooks/new", "eventKey", script).wants(t, 400, "&lt;script&gt;").lacks(t, "<script>alert", "<img src=x")
+	v.post("/webhooks/webhook.hostile/try", "media", "text/html", "payload", script+"</textarea>").wants(t, 200).lacks(t, "<script>alert", "<img src=x", "onerror=alert(1)></textarea>")
+}

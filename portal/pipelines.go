@@ -1,0 +1,204 @@
+package portal
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+func (p *Portal) routePipelines() {
+	p.page("GET /pipelines", p.pipelineList)
+	p.page("GET /pipelines/new", p.pipelineNew)
+	p.page("POST /pipelines/new", p.pipelineSave)
+	p.page("GET /pipelines/{name}", p.pipelinePage)
+	p.page("GET /pipelines/{name}/edit", p.pipelineEdit)
+	p.page("POST /pipelines/{name}/edit", p.pipelineSave)
+	p.page("POST /pipelines/{name}/run", p.pipelineRun)
+	p.page("POST /pipelines/{name}/test", p.pipelineTest)
+	p.page("GET /pipelines/{name}/delete", p.pipelineConfirm)
+	p.page("POST /pipelines/{name}/delete", p.pipelineDelete)
+}
+
+// A pipeline is a pipeline as pipeline.get shows it.
+type pipeline struct {
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	Source      string    `json:"source"`
+	Owner       string    `json:"owner"`
+	Listens     string    `json:"listens"`
+	Concurrency int       `json:"concurrency"`
+	Folder      bool      `json:"folder"`
+	Created     time.Time `json:"created"`
+	Updated     time.Time `json:"updated"`
+
+	State backlog `json:"-"`
+}
+
+// ListensTo gives what starts the pipeline, as its author wrote it.
+func (l pipeline) ListensTo() string { return strings.TrimPrefix(l.Listens, sluice.EventPrefix) }
+
+type pipelineListView struct {
+	Search string
+	Items  []pipeline
+	Next   string
+}
+
+func (p *Portal) pipelineList(w http.ResponseWriter, r *http.Request) error {
+	search := r.URL.Query().Get("search")
+	items, next, err := fetch[[]pipeline](p, r, "pipeline.get", args("search", search, "after", r.URL.Query().Get("after"), "limit", pageSize))
+	if err != nil {
+		return err
+	}
+	states := p.backlogs(r)
+	for i := range items {
+		items[i].State = states[items[i].Name]
+	}
+	return p.render(w, r, http.StatusOK, "pipelines", "Pipelines", pipelineListView{search, items, p.nextPage(r, next)})
+}
+
+// backlogs gives what waits for pipelines, and what they failed on, as far as
+// who looks may know.
+func (p *Portal) backlogs(r *http.Request) map[string]backlog {
+	now, err := ask[stats](p, r, "server.stats", args("minutes", "1"))
+	if err != nil {
+		return nil
+	}
+	states := make(map[string]backlog)
+	for _, b := range now.Pipelines {
+		states[b.Pipeline] = b
+	}
+	return states
+}
+
+// pipeline gives the pipeline that the path names.
+func (p *Portal) pipeline(r *http.Request) (pipeline, error) {
+	found, err := ask[pipeline](p, r, "pipeline.get", args("name", r.PathValue("name")))
+	if err == nil {
+		found.State = p.backlogs(r)[found.Name]
+	}
+	return found, err
+}
+
+// A pipelineView is the page of one pipeline.
+type pipelineView struct {
+	pipeline
+
+	Lines   []sourceLine
+	Body    string // for a run to try
+	Trace   string // of the call that a run gets the event of
+	Past    []call // that it can get
+	History []call
+	Ran     bool
+	Output  string
+	Problem string
+	Tested  *testOutcome
+}
+
+type testOutcome struct {
+	Passed int `json:"passed"`
+	Failed int `json:"failed"`
+	Tests  []struct {
+		Name    string `json:"name"`
+		Passed  bool   `json:"passed"`
+		Message string `json:"message"`
+	} `json:"tests"`
+}
+
+func (p *Portal) pipelinePage(w http.ResponseWriter, r *http.Request) error {
+	return p.showPipeline(w, r, func(*pipelineView) error { return nil })
+}
+
+// showPipeline shows a pipeline with what do adds.
+func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*pipelineView) error) error {
+	found, err := p.pipeline(r)
+	if err != nil {
+		return err
+	}
+	view := &pipelineView{pipeline: found}
+	if err := do(view); err != nil {
+		return err
+	}
+	view.Lines = beginning(highlight(found.Source, nil))
+	if err := p.addHistory(r, view); err != nil {
+		return err
+	}
+	return p.render(w, r, http.StatusOK, "pipeline", found.Name, view)
+}
+
+// pipelineRun runs a pipeline with the event of a past call, or with a body that
+// was typed.
+func (p *Portal) pipelineRun(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	return p.showPipeline(w, r, func(view *pipelineView) error {
+		view.Body, view.Trace = formText(r, "body"), r.PostForm.Get("trace")
+		output, err := p.runPipeline(r, view)
+		if err != nil && !isMistake(err) {
+			return err
+		}
+		view.Ran = true
+		if err != nil {
+			e := sluice.AsError(err)
+			view.Problem = e.Message
+			return nil
+		}
+		view.Output = pretty(output)
+		return nil
+	})
+}
+
+func (p *Portal) runPipeline(r *http.Request, view *pipelineView) (json.RawMessage, error) {
+	given := args("name", view.Name)
+	body := view.Body
+	if view.Trace != "" {
+		event, err := p.eventOf(r, view.Trace)
+		if err != nil {
+			return nil, err
+		}
+		body = string(event)
+	}
+	if body != "" {
+		cmd, _ := p.Commands.Find("pipeline.run")
+		param, err := cmd.Param("body")
+		if err != nil {
+			return nil, err
+		}
+		given = append(given, argument("body", valueOf(param, body)))
+	}
+	output, _, err := p.run(r, "pipeline.run", given)
+	return output, err
+}
+
+// pipelineTest runs the tests that a pipeline carries.
+func (p *Portal) pipelineTest(w http.ResponseWriter, r *http.Request) error {
+	return p.showPipeline(w, r, func(view *pipelineView) error {
+		outcome, err := ask[testOutcome](p, r, "pipeline.test", args("name", view.Name))
+		view.Tested = &outcome
+		return err
+	})
+}
+
+func (p *Portal) pipelineConfirm(w http.ResponseWriter, r *http.Request) error {
+	found, err := p.pipeline(r)
+	if err != nil {
+		return err
+	}
+	path := "/pipelines/" + url.PathEscape(found.Name)
+	return p.render(w, r, http.StatusOK, "confirm", "Delete "+found.Name, confirmation{
+		Name: found.Name, What: "pipeline", Action: path + "/delete", Back: path,
+		Effect: "Events don’t start it any more, and those that still wait for it are not run.",
+	})
+}
+
+func (p *Portal) pipelineDelete(w http.ResponseWriter, r *http.Request) error {
+	if _, _, err := p.run(r, "pipeline.delete", args("name", r.PathValue("name"))); err != nil {
+		return err
+	}
+	p.redirect(w, r, "/pipelines?done=deleted")
+	return nil
+}

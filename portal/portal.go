@@ -1,0 +1,173 @@
+package portal
+
+import (
+	"context"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sluice"
+	"sluice/command"
+)
+
+// Options are what the portal is made of.
+type Options struct {
+	Commands command.Set
+	Sessions sluice.Records[sluice.PortalSession]
+
+	// Login checks a password; nil if people sign in at the provider.
+	Login func(ctx context.Context, username, password, address string) (sluice.User, error)
+
+	// Provider is where people sign in; nil if they have a password here.
+	Provider Provider
+
+	// Identify gives the user that an identity stands for, as of now.
+	Identify func(ctx context.Context, id sluice.Identity) (sluice.User, error)
+
+	// Note enters a sign-in or sign-out in the audit log.
+	Note func(ctx context.Context, e sluice.AuditEntry)
+
+	// Receive is where webhooks are called, for calls that people try.
+	Receive http.Handler
+
+	Tail      sluice.Tail
+	Stopping  <-chan struct{} // is closed when the server stops
+	Reference map[string]any  // the API as OpenAPI
+	Version   string
+	Namespace string
+	BaseURL   string
+	Log       *slog.Logger
+}
+
+// A Provider is an OpenID provider at which people sign in.
+type Provider interface {
+	SignInURL(ctx context.Context, redirect, state, nonce, verifier string) (string, error)
+	SignIn(ctx context.Context, redirect, code, nonce, verifier string) (sluice.Identity, error)
+}
+
+// A Portal serves the pages.
+type Portal struct {
+	Options
+
+	base      string // the path of the public URL, which a proxy cuts off
+	sessions  *sessions
+	assets    assets
+	templates map[string]*template.Template
+	handler   http.Handler
+	mux       *http.ServeMux
+	streams   chan struct{} // bounds the live streams
+}
+
+// New gives a portal. It panics on templates that can't work, since that is a
+// mistake in the program.
+func New(o Options) *Portal {
+	p := &Portal{
+		Options:  o,
+		sessions: &sessions{records: o.Sessions, secure: strings.HasPrefix(o.BaseURL, "https://")},
+		assets:   loadAssets(),
+		mux:      http.NewServeMux(),
+		streams:  make(chan struct{}, maxStreams),
+	}
+	if public, err := url.Parse(o.BaseURL); err == nil {
+		p.base = strings.TrimSuffix(public.Path, "/")
+	}
+	p.templates = loadTemplates()
+	p.routes()
+	p.handler = p.protect(p.mux)
+	return p
+}
+
+// routes says which page is where. What begins with GET changes nothing.
+func (p *Portal) routes() {
+	p.mux.HandleFunc("GET /static/{file}", p.serveAsset)
+	p.open("GET /signin", p.signInPage)
+	p.open("POST /signin", p.signIn)
+	p.open("GET /signin/provider", p.goToProvider)
+	p.open("GET /signin/callback", p.comeBack)
+	p.page("POST /signout", p.signOut)
+	p.page("GET /{$}", p.overview)
+	p.page("GET /start", p.startPage)
+	p.page("POST /start", p.start)
+	p.routeWebhooks()
+	p.routeCalls()
+	p.routePipelines()
+	p.routeCommands()
+	p.routeAdministration()
+}
+
+// Serve serves a request. It gives an error for what is not there, if that was
+// not asked for by a browser.
+func (p *Portal) Serve(w http.ResponseWriter, r *http.Request) error {
+	if _, pattern := p.mux.Handler(r); pattern == "" && !wantsHTML(r) {
+		return sluice.Errorf(sluice.NotFound, "not-found", "There is nothing at this path; /openapi.json lists what there is.")
+	}
+	p.handler.ServeHTTP(w, r)
+	return nil
+}
+
+// wantsHTML tells whether a browser asks.
+func wantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
+
+// policy lets a browser load and run what this server serves, and nothing that
+// stands in a page.
+const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+
+// protect does what every answer needs, and refuses what another site makes a
+// browser send.
+func (p *Portal) protect(next http.Handler) http.Handler {
+	guard := http.NewCrossOriginProtection()
+	if base, err := url.Parse(p.BaseURL); err == nil {
+		// A proxy may change the Host that an Origin is compared with.
+		if err := guard.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
+			p.Log.Warn("The portal can't tell where its own pages come from.", "error", err)
+		}
+	}
+	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.fail(w, r, sluice.Errorf(sluice.Forbidden, "cross-origin", "This request came from another site, so nothing was done. Open the page here and try again."))
+	}))
+	guarded := guard.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Content-Security-Policy", policy)
+		header.Set("X-Frame-Options", "DENY")
+		header.Set("Cross-Origin-Opener-Policy", "same-origin")
+		if _, pattern := p.mux.Handler(r); pattern == "" {
+			p.fail(w, r, sluice.Errorf(sluice.NotFound, "not-found", "There is no such page."))
+			return
+		}
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// An endpoint serves a page; it has written nothing if it gives an error.
+type endpoint func(http.ResponseWriter, *http.Request) error
+
+// open serves a page to anyone.
+func (p *Portal) open(pattern string, serve endpoint) {
+	p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		if err := serve(w, r); err != nil {
+			p.fail(w, r, err)
+		}
+	})
+}
+
+// page serves a page to who is signed in. Others go to the sign-in.
+func (p *Portal) page(pattern string, serve endpoint) {
+	p.open(pattern, func(w http.ResponseWriter, r *http.Request) error {
+		user, err := p.user(w, r)
+		if err != nil {
+			if sluice.AsError(err).Kind != sluice.Unauthenticated {
+				return err
+			}
+			p.askToSignIn(w, r)
+			return nil
+		}
+		r = r.WithContext(sluice.WithUser(r.Context(), user))
+		if err := serve(w, r); err != nil {
+			p.fail(w, r, err)
+		}
+		return nil
+	})
+}

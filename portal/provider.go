@@ -1,0 +1,62 @@
+package portal
+
+import (
+	"crypto/subtle"
+	"net/http"
+	"net/url"
+
+	"sluice"
+)
+
+// callback is where the provider sends browsers back to.
+func (p *Portal) callback() string { return p.BaseURL + "/signin/callback" }
+
+// goToProvider sends a browser to the provider. What its way back is checked
+// with is in a cookie: so any node can do it, and nothing is stored for people
+// who are not signed in.
+func (p *Portal) goToProvider(w http.ResponseWriter, r *http.Request) error {
+	if p.Provider == nil {
+		return sluice.Errorf(sluice.NotFound, "not-found", "People sign in here with a password.")
+	}
+	trip := url.Values{"state": {random()}, "nonce": {random()}, "verifier": {random()}, "next": {localPath(r.URL.Query().Get("next"))}}
+	target, err := p.Provider.SignInURL(r.Context(), p.callback(), trip.Get("state"), trip.Get("nonce"), trip.Get("verifier"))
+	if err != nil {
+		return err
+	}
+	p.sessions.setCookie(w, "signin", url.QueryEscape(trip.Encode()), signInTime)
+	http.Redirect(w, r, target, http.StatusSeeOther)
+	return nil
+}
+
+// comeBack begins the session of who comes back from the provider with a code.
+func (p *Portal) comeBack(w http.ResponseWriter, r *http.Request) error {
+	if p.Provider == nil {
+		return sluice.Errorf(sluice.NotFound, "not-found", "People sign in here with a password.")
+	}
+	text, _ := url.QueryUnescape(p.sessions.cookie(r, "signin"))
+	trip, err := url.ParseQuery(text)
+	p.sessions.setCookie(w, "signin", "", 0)
+	query := r.URL.Query()
+	state := trip.Get("state")
+	if err != nil || state == "" || subtle.ConstantTimeCompare([]byte(state), []byte(query.Get("state"))) != 1 {
+		return p.notSignedIn(w, r, http.StatusBadRequest, "This sign-in was not begun in this browser, or too long ago. Try again.")
+	}
+	if query.Get("code") == "" {
+		return p.notSignedIn(w, r, http.StatusForbidden, "The identity provider did not sign you in.")
+	}
+	id, err := p.Provider.SignIn(r.Context(), p.callback(), query.Get("code"), trip.Get("nonce"), trip.Get("verifier"))
+	if err != nil {
+		if sluice.AsError(err).Kind != sluice.Unauthenticated {
+			return err
+		}
+		return p.notSignedIn(w, r, http.StatusForbidden, "The identity provider did not confirm who you are. Try again.")
+	}
+	session := sluice.PortalSession{Username: id.Username, Outside: true, Roles: id.Roles}
+	return p.signedIn(w, r, session, localPath(trip.Get("next")))
+}
+
+func (p *Portal) notSignedIn(w http.ResponseWriter, r *http.Request, status int, problem string) error {
+	form := p.signInForm("")
+	form.Problem = problem
+	return p.render(w, r, status, "signin", "Sign in", form)
+}

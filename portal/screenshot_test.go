@@ -1,0 +1,164 @@
+package portal_test
+
+import (
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"sluice"
+	"sluice/jetstream"
+)
+
+// TestScreenshots takes pictures of every page in both themes, and on a phone,
+// into the folder that SCREENSHOTS names.
+func TestScreenshots(t *testing.T) {
+	folder := os.Getenv("SCREENSHOTS")
+	if folder == "" && os.Getenv("TEST_BROWSER") != "" {
+		folder = t.TempDir() // nobody looks at them, but all pages are there
+	}
+	if folder == "" {
+		t.Skip("SKIPPED: SCREENSHOTS names no folder for the pictures")
+	}
+	data := t.TempDir()
+	s := start(t, "data="+data)
+	b := s.browse()
+	shoot := func(name string) {
+		t.Helper()
+		for _, view := range []struct {
+			name          string
+			theme         string
+			width, height int64
+		}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"phone", "light", 390, 844}} {
+			b.theme(view.theme)
+			b.do(chromedp.EmulateViewport(view.width, view.height))
+			picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, name+"-"+view.name+".png"), picture, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.do(chromedp.EmulateViewport(1280, 900))
+	}
+	b.open("/")
+	shoot("signin")
+	b.signIn("admin", adminPassword)
+	for name, path := range map[string]string{
+		"empty-overview": "/", "empty-webhooks": "/webhooks", "empty-calls": "/calls", "empty-pipelines": "/pipelines",
+		"empty-deadletters": "/deadletters", "empty-secrets": "/secrets", "start": "/start",
+	} {
+		b.open(path)
+		shoot(name)
+	}
+	s.stop()
+	busyDay(t, data)
+	s.resume()
+	live := furnish(t, s)
+	for name, path := range map[string]string{
+		"overview": "/", "overview-day": "/?span=day", "calls": "/calls", "webhooks": "/webhooks", "webhook": "/webhooks/webhook.lead.created",
+		"webhook-token": "/webhooks/webhook.lead.created?show=token",
+		"webhook-new":   "/webhooks/new", "webhook-edit": "/webhooks/webhook.lead.created/edit", "webhook-delete": "/webhooks/webhook.lead.created/delete",
+		"pipelines": "/pipelines", "pipeline": "/pipelines/lead.created", "pipeline-edit": "/pipelines/lead.created/edit", "pipeline-new": "/pipelines/new",
+		"deadletters": "/deadletters", "deadletter": "/deadletters/1", "commands": "/commands", "command": "/commands/webhook.put",
+		"reference": "/reference", "users": "/users", "user": "/users/vera", "user-new": "/users/new", "roles": "/roles", "role": "/roles/developer",
+		"clients": "/clients", "client": "/clients/importer", "secrets": "/secrets", "secret-new": "/secrets/new", "audit": "/audit", "me": "/me",
+		"call": "/calls/" + live[0], "call-failed": "/calls/" + live[1], "start-waiting": "/start?key=webhook.quiet", "error": "/nowhere",
+	} {
+		b.open(path)
+		shoot(name)
+	}
+	b.open("/pipelines/lead.created/edit")
+	b.fill("#source", "pipeline:\n  - event.listen:\n      eventKey: webhook.lead.created\n  - lgo:\n      message: hi\n  - set:\n      vlaue: 1\n")
+	b.follow("button[value=save]")
+	shoot("pipeline-mistake")
+	b.open("/commands/webhook.get")
+	b.follow("main form button.main")
+	shoot("command-ran")
+	b.open("/webhooks/webhook.lead.created")
+	b.follow("form[action$='try#try'] button")
+	shoot("webhook-tried")
+}
+
+// busyDay writes to the store of a stopped service what a day of calls leaves
+// there, so that the plots have something to show.
+func busyDay(t *testing.T, data string) {
+	t.Helper()
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: filepath.Join(data, "engine"), EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	now := time.Now().UTC().Truncate(time.Minute)
+	random := rand.New(rand.NewPCG(1, 2))
+	for age := range 24 * 60 {
+		start := now.Add(-time.Duration(age+1) * time.Minute)
+		load := 60 + 40*math.Sin(float64(age)/9) + 30*math.Sin(float64(age)/170)
+		minute := sluice.Minute{Start: start, Accepted: max(1, int(load+20*random.Float64())), Refused: random.IntN(4) / 3, Runs: int(load), Latencies: make([]int, len(sluice.LatencyBounds))}
+		for range minute.Accepted {
+			minute.Latencies[sluice.LatencyBound(time.Duration(1.5e6*math.Exp(random.NormFloat64()*.6)))]++
+		}
+		key := strconv.FormatInt(start.Unix()/60%(24*60), 10)
+		_, err := engine.Minutes().Change(t.Context(), key, func(*sluice.Minute, map[string]*sluice.Minute) (*sluice.Minute, error) { return &minute, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// furnish fills a service with things to look at, and gives the trace ids of a
+// call that went well and one that failed.
+func furnish(t *testing.T, s *service) []string {
+	t.Helper()
+	var others []string // tokens
+	for _, key := range []string{"webhook.invoice.paid", "webhook.order.shipped", "webhook.support.ticket", "webhook.quiet", "Orders-Import"} {
+		hook := s.command("webhook.put", map[string]any{"eventKey": key})
+		others = append(others, hook["uuid"].(string))
+	}
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.lead.created", "payloadType": "raw"})
+	s.store("lead.created", `description: Checks a lead and hands the good ones on.
+pipeline:
+  - event.listen:
+      eventKey: webhook.lead.created
+  # Only leads with a budget are worth a call.
+  - assert:
+      id: budget
+      "true": "#{body.payload.budget > 1000}"
+      message: "The budget is too small."
+  - set:
+      value:
+        name: "#{body.payload.name}"
+        good: true
+  - wait:
+      duration: 30ms
+  - convert.toJson
+tests:
+  - name: a good lead
+    event: {payload: {name: Ada, budget: 5000}}
+    expect: {body: '{"good":true,"name":"Ada"}'}
+`)
+	s.store("audit.all", "description: Notes everything that comes in.\npipeline:\n  - event.listen:\n      eventKey: webhook.#\n  - log:\n      message: \"#{body.traceId}\"\n")
+	s.store("report.weekly", "description: Run by hand.\npipeline:\n  - set:\n      value: done\n")
+	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
+	s.command("iam.user.put", map[string]any{"username": "dev", "password": "a long password", "roles": []string{"developer"}})
+	s.command("iam.client.put", map[string]any{"clientId": "importer", "roles": []string{"developer"}})
+	s.command("secret.put", map[string]any{"name": "crm.password", "value": "x"})
+	token := hook["uuid"].(string)
+	bad := s.call(token, "application/json", `{"name":"Bob","budget":10}`)
+	good := ""
+	for i := range 30 {
+		good = s.call(token, "application/json", `{"name":"Ada","budget":12000,"notes":"<b>bold</b>"}`)
+		if i%10 == 5 {
+			s.call("00000000-0000-4000-8000-000000000000", "text/plain", "wrong")
+		}
+		s.call(others[i%3], "application/json", `{"number":`+strconv.Itoa(i*i*i)+`}`)
+	}
+	return []string{good, bad}
+}

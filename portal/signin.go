@@ -1,0 +1,123 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sluice"
+)
+
+// user gives who a request is from, with what they may do now.
+func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
+	session, err := p.sessions.find(r.Context(), r, r.URL.Path != livePath) // a page left open is no use
+	if err != nil {
+		return sluice.User{}, err
+	}
+	if session == nil {
+		return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "signed-out", "Nobody is signed in.")
+	}
+	id := sluice.Identity{Username: session.Username}
+	if session.Outside {
+		id.Roles = append([]string{}, session.Roles...) // never nil: that would mean a user of ours
+	}
+	user, err := p.Identify(r.Context(), id)
+	if err != nil {
+		if sluice.AsError(err).Kind == sluice.Unauthenticated {
+			p.sessions.setCookie(w, "session", "", 0)
+			err = joinErrors(err, p.sessions.end(r.Context(), session.ID))
+		}
+		return sluice.User{}, err
+	}
+	user.Address = r.RemoteAddr
+	return user, nil
+}
+
+// joinErrors gives the error that says more: that of the clean-up, if it is one.
+func joinErrors(err, cleanUp error) error {
+	if cleanUp != nil {
+		return cleanUp
+	}
+	return err
+}
+
+// askToSignIn sends a browser to the sign-in, and from there back to the page.
+func (p *Portal) askToSignIn(w http.ResponseWriter, r *http.Request) {
+	target := "/signin"
+	if r.Method == http.MethodGet && r.URL.Path != "/" && !strings.HasPrefix(r.URL.Path, livePath) {
+		target += "?next=" + url.QueryEscape(r.URL.RequestURI())
+	}
+	p.redirect(w, r, target)
+}
+
+// localPath gives a path of this server, / for anything else.
+func localPath(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.Host != "" || u.Scheme != "" || u.User != nil || !strings.HasPrefix(next, "/") ||
+		strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") || strings.HasPrefix(next, "/signin") {
+		return "/"
+	}
+	return next
+}
+
+// A signInForm is the page at which people sign in.
+type signInForm struct {
+	Next     string
+	Username string
+	Problem  string
+	Provider bool
+}
+
+func (p *Portal) signInPage(w http.ResponseWriter, r *http.Request) error {
+	return p.render(w, r, http.StatusOK, "signin", "Sign in", p.signInForm(r.URL.Query().Get("next")))
+}
+
+func (p *Portal) signInForm(next string) signInForm {
+	return signInForm{Next: localPath(next), Provider: p.Provider != nil}
+}
+
+// signIn checks a password and begins a session.
+func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
+	if p.Login == nil {
+		return sluice.Errorf(sluice.NotFound, "not-found", "People sign in at the identity provider.")
+	}
+	if err := readForm(w, r, maxSignIn); err != nil {
+		return err
+	}
+	form := p.signInForm(r.PostForm.Get("next"))
+	form.Username = r.PostForm.Get("username")
+	user, err := p.Login(r.Context(), form.Username, r.PostForm.Get("password"), r.RemoteAddr)
+	if err != nil {
+		e := sluice.AsError(err)
+		form.Problem = e.Message
+		if e.Kind == sluice.Unauthenticated {
+			form.Problem = "The username or the password is not right."
+		}
+		e.SetHeaders(w.Header())
+		w.Header().Del("WWW-Authenticate")
+		return p.render(w, r, e.StatusCode(), "signin", "Sign in", form)
+	}
+	return p.signedIn(w, r, sluice.PortalSession{Username: user.Name}, form.Next)
+}
+
+// signedIn begins the session of who has shown who they are.
+func (p *Portal) signedIn(w http.ResponseWriter, r *http.Request, session sluice.PortalSession, next string) error {
+	if err := p.sessions.open(r.Context(), w, r, session); err != nil {
+		return err
+	}
+	p.Note(r.Context(), sluice.AuditEntry{Username: session.Username, Address: r.RemoteAddr, Command: "login", Target: "portal", Outcome: sluice.AuditAllowed})
+	p.redirect(w, r, next)
+	return nil
+}
+
+// signOut ends the session.
+func (p *Portal) signOut(w http.ResponseWriter, r *http.Request) error {
+	if err := p.sessions.end(r.Context(), hashed(p.sessions.cookie(r, "session"))); err != nil {
+		return err
+	}
+	p.sessions.setCookie(w, "session", "", 0)
+	user := sluice.UserFrom(r.Context())
+	p.Note(r.Context(), sluice.AuditEntry{Username: user.Name, Address: r.RemoteAddr, Command: "logout", Target: "portal", Outcome: sluice.AuditAllowed})
+	p.redirect(w, r, "/signin")
+	return nil
+}

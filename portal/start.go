@@ -1,0 +1,61 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sluice"
+)
+
+// A tour is the page that leads to the first call.
+type tour struct {
+	Key     string // of the webhook; "" before there is one
+	Entered string
+	Problem string
+	Line    curlLine
+	Token   bool
+	Arrived *call
+	Live    string
+}
+
+const firstKey = "webhook.hello"
+
+func (p *Portal) startPage(w http.ResponseWriter, r *http.Request) error {
+	key := r.URL.Query().Get("key")
+	if key == "" {
+		return p.render(w, r, http.StatusOK, "start", "First webhook", tour{Entered: firstKey})
+	}
+	hook, err := ask[webhook](p, r, "webhook.get", args("eventKey", key))
+	if err != nil {
+		return err
+	}
+	receive, _, _ := strings.Cut(hook.WebhookURL, "?")
+	view := tour{Key: hook.EventKey, Token: sluice.UserFrom(r.Context()).May("webhook.token"), Live: p.liveFrom(hook.EventKey, "")}
+	view.Line = curlLines(receive, hook.UUID, true)[0]
+	found, err := p.latest(r, hook.EventKey, "1")
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		view.Arrived = &found[0]
+	}
+	return p.render(w, r, http.StatusOK, "start", "First webhook", view)
+}
+
+// start makes the first webhook.
+func (p *Portal) start(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	key := strings.TrimSpace(r.PostForm.Get("eventKey"))
+	hook, err := ask[webhook](p, r, "webhook.put", args("eventKey", key, "payloadType", "raw"))
+	if err != nil {
+		if !isMistake(err) {
+			return err
+		}
+		return p.render(w, r, sluice.AsError(err).StatusCode(), "start", "First webhook", tour{Entered: key, Problem: sluice.AsError(err).Message})
+	}
+	p.redirect(w, r, "/start?key="+url.QueryEscape(hook.EventKey))
+	return nil
+}

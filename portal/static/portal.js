@@ -1,0 +1,118 @@
+// What needs a script: copying, and what happens live. Everything else works
+// without. Whatever callers have sent is only ever set as text.
+"use strict";
+
+for (const button of document.querySelectorAll("button.copy")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = "Copied";
+    button.classList.add("copied");
+    setTimeout(() => { button.textContent = "Copy"; button.classList.remove("copied"); }, 2000);
+  });
+}
+
+// The numbers beside a source follow what is typed.
+for (const editor of document.querySelectorAll(".editor")) {
+  const [gutter, area] = [editor.querySelector("pre"), editor.querySelector("textarea")];
+  area.addEventListener("input", () => {
+    const lines = area.value.split("\n").length;
+    while (gutter.children.length > lines) gutter.lastChild.remove();
+    while (gutter.children.length < lines) {
+      const number = document.createElement("b");
+      number.textContent = String(gutter.children.length + 1);
+      gutter.append(number);
+    }
+    area.rows = lines + 1;
+  });
+  area.addEventListener("keydown", (event) => {
+    if (event.key !== "Tab" || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey || area.dataset.leave) return;
+    event.preventDefault();
+    area.setRangeText("  ", area.selectionStart, area.selectionEnd, "end");
+    area.dispatchEvent(new Event("input"));
+  });
+  // Escape lets the next Tab leave the field, for those who use the keyboard.
+  area.addEventListener("keyup", (event) => { if (event.key === "Escape") area.dataset.leave = "yes"; });
+  area.addEventListener("blur", () => { delete area.dataset.leave; });
+  for (const link of document.querySelectorAll("a[data-line]")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      const lines = area.value.split("\n").slice(0, Number(link.dataset.line));
+      const end = lines.join("\n").length;
+      area.focus();
+      area.setSelectionRange(end - lines[lines.length - 1].length, end);
+      gutter.children[Number(link.dataset.line) - 1]?.scrollIntoView({ block: "center" });
+    });
+  }
+}
+
+const classes = { ok: "good", error: "bad", rejected: "bad", processing: "wait" };
+const root = document.querySelector("a.brand")?.getAttribute("href") ?? "/";
+const callPath = (trace) => root + "calls/" + encodeURIComponent(trace);
+
+function shownBytes(n) {
+  if (n < 1000) return n + " B";
+  return n < 1e6 ? (n / 1000).toFixed(n < 1e4 ? 1 : 0) + " kB" : (n / 1e6).toFixed(1) + " MB";
+}
+
+function setBadge(badge, status) {
+  badge.textContent = status;
+  badge.className = "badge " + (classes[status] ?? "wait");
+}
+
+function addRow(call) {
+  const body = document.querySelector("[data-rows]");
+  if (!body || body.querySelector(`[data-trace="${CSS.escape(call.traceId)}"]`)) return;
+  const row = document.querySelector("template[data-row]").content.cloneNode(true).firstElementChild;
+  const set = (name, text) => { row.querySelector(`[data-${name}]`).textContent = text; };
+  row.dataset.trace = call.traceId;
+  set("time", "just now");
+  set("key", call.eventKey || "unknown");
+  set("code", call.code || "");
+  set("id", call.traceId);
+  set("size", shownBytes(call.size));
+  set("duration", call.duration ? (call.duration < 10 ? call.duration.toFixed(1) : Math.round(call.duration)) + " ms" : "");
+  setBadge(row.querySelector("[data-badge]"), call.status);
+  row.querySelector("[data-link]").setAttribute("href", callPath(call.traceId));
+  body.prepend(row);
+  while (body.children.length > 25) body.lastElementChild.remove();
+  document.querySelector("[data-empty]")?.remove();
+}
+
+const actions = {
+  rows: {
+    call: addRow,
+    run: (run) => {
+      const badge = document.querySelector(`[data-trace="${CSS.escape(run.traceId)}"] .badge`);
+      if (badge) setBadge(badge, run.status);
+    },
+  },
+  reload: { run: () => location.reload() },
+  arrived: {
+    call: (call, element) => {
+      const place = element.querySelector("[data-arrived]");
+      const link = document.createElement("a");
+      link.href = callPath(call.traceId);
+      link.textContent = "Look at it";
+      place.replaceChildren(call.status === "rejected" ? "A call arrived and was refused. " : "The call arrived. ", link);
+      element.classList.add("arrived");
+      for (const step of document.querySelectorAll("[data-step]")) step.classList.add("done");
+    },
+  },
+};
+
+for (const element of document.querySelectorAll("[data-live]")) {
+  const source = new EventSource(element.dataset.live);
+  const text = element.querySelector("[data-live-text]");
+  const say = (on) => {
+    element.classList.toggle("on", on);
+    if (text) text.textContent = on ? "Live" : "Not live; trying again…";
+  };
+  source.addEventListener("open", () => say(true));
+  source.addEventListener("error", () => say(false));
+  const action = actions[element.dataset.calls];
+  for (const type of ["call", "run"]) {
+    source.addEventListener(type, (event) => action[type]?.(JSON.parse(event.data), element));
+  }
+  addEventListener("pagehide", () => source.close());
+}

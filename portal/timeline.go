@@ -1,0 +1,131 @@
+package portal
+
+import (
+	"fmt"
+	"time"
+)
+
+// A timeline is the picture of how a call went: one row for its acceptance and
+// one for each run, with the steps in it.
+type timeline struct {
+	Width, Height int
+	Rows          []timelineRow
+	Ticks         []tick
+	Summary       string // the same in words
+}
+
+// A timelineRow is a bar with smaller bars in it.
+type timelineRow struct {
+	Y       int
+	Label   string
+	Note    string
+	Class   string
+	Outer   bar
+	Inner   []bar
+	Caption string
+}
+
+// A bar is a span of time.
+type bar struct {
+	X, Width float64
+	Class    string
+	Title    string
+}
+
+// A tick is a mark on an axis.
+type tick struct {
+	At    float64
+	Label string
+}
+
+const (
+	timelineWidth = 900
+	timelineLeft  = 190
+	timelineRight = 90
+	rowHeight     = 40
+	axisHeight    = 24
+	maxRows       = 30
+	maxSteps      = 200
+	leastWidth    = 2 // else short bars are not seen
+)
+
+// picture draws calls of one trace id, in the order of their times. Nil if there
+// is nothing to see.
+func picture(items []call) *timeline {
+	if items[0].CorrelationID == "" && len(items[0].Runs) == 0 {
+		return nil
+	}
+	begin, end := extent(items)
+	length := max(end.Sub(begin), time.Microsecond)
+	t := &timeline{Width: timelineWidth}
+	place := func(at time.Time, d time.Duration, class, title string) bar {
+		const room = timelineWidth - timelineLeft - timelineRight
+		x := float64(at.Sub(begin)) / float64(length) * room
+		width := max(float64(d)/float64(length)*room, leastWidth)
+		return bar{timelineLeft + min(x, room-leastWidth), min(width, room-min(x, room-leastWidth)), class, title}
+	}
+	for _, c := range items {
+		if c.CorrelationID != "" {
+			t.add("accepted", c.EventKey, place(c.Time, c.Duration(), "accept", ""), c.Duration(), nil)
+		}
+		for _, r := range c.Runs {
+			var steps []bar
+			for _, s := range r.Steps[:min(len(r.Steps), maxSteps)] {
+				at := r.Started.Add(time.Duration(s.Started * float64(time.Millisecond)))
+				steps = append(steps, place(at, s.Duration(), "step "+s.Status, fmt.Sprintf("%s, line %d: %s", s.Command, s.Line, shownDuration(s.Duration()))))
+			}
+			name, note := r.Pipeline, fmt.Sprintf("attempt %d", r.Attempt)
+			if name == "" {
+				name = "(not stored)"
+			}
+			t.add(name, note, place(r.Started, r.Duration(), "run "+r.Status, ""), r.Duration(), steps)
+		}
+	}
+	const marks = 4
+	for i := range marks + 1 {
+		t.Ticks = append(t.Ticks, tick{timelineLeft + float64(timelineWidth-timelineLeft-timelineRight)*float64(i)/marks, shownDuration(length * time.Duration(i) / marks)})
+	}
+	t.Height = len(t.Rows)*rowHeight + axisHeight
+	return t
+}
+
+// add adds a row, if there is room.
+func (t *timeline) add(label, note string, outer bar, took time.Duration, inner []bar) {
+	if len(t.Rows) == maxRows {
+		return
+	}
+	t.Rows = append(t.Rows, timelineRow{
+		Y: len(t.Rows) * rowHeight, Label: clipped(label, 26), Note: clipped(note, 30), Class: outer.Class,
+		Outer: outer, Inner: inner, Caption: shownDuration(took),
+	})
+	t.Summary += fmt.Sprintf("%s (%s): %s. ", label, note, shownDuration(took))
+}
+
+// extent gives when the first of all began, and when the last ended.
+func extent(items []call) (begin, end time.Time) {
+	begin, end = items[0].Time, items[0].Time.Add(items[0].Duration())
+	grow := func(from time.Time, d time.Duration) {
+		if from.Before(begin) {
+			begin = from
+		}
+		if to := from.Add(d); to.After(end) {
+			end = to
+		}
+	}
+	for _, c := range items {
+		grow(c.Time, c.Duration())
+		for _, r := range c.Runs {
+			grow(r.Started, r.Duration())
+		}
+	}
+	return begin, end
+}
+
+// clipped gives the beginning of a text.
+func clipped(text string, most int) string {
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most-1]) + "…"
+}

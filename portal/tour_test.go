@@ -1,0 +1,212 @@
+package portal_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestTour: a newcomer signs in, makes a webhook, calls it as the page says, and
+// sees the call arrive without doing anything.
+func TestTour(t *testing.T) {
+	s := start(t)
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.wants("Welcome")
+	b.followText("Make your first webhook")
+	b.follow("form[action='/start'] button")
+	b.wants("webhook.hello is ready", "Waiting for the call")
+	line := b.text("#line")
+	_, rest, _ := strings.Cut(line, "token: ")
+	token, _, _ := strings.Cut(rest, "'")
+	b.waits(".waiting.on") // the page listens
+	trace := s.call(token, "application/json", `{"name":"Ada"}`)
+	b.waits(".waiting.arrived")
+	if done := eval[int](b, `document.querySelectorAll(".steps > li.done").length`); done != 3 {
+		t.Errorf("%d steps are done", done)
+	}
+	b.followText("Look at it")
+	b.wants(trace, `"name": "Ada"`, "No pipeline listens to it")
+}
+
+// TestCallsAreLive: a call shows up in the list the moment it arrives, what
+// became of it follows, and it can be replayed.
+func TestCallsAreLive(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.slow", "payloadType": "raw"})
+	s.store("slow", "pipeline:\n  - event.listen: {eventKey: webhook.slow}\n  - wait: {duration: 1s}\n  - set: {value: \"#{body.payload.n}\"}\n")
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/calls?eventKey=webhook.slow")
+	b.waits(".live.on")
+	trace := s.call(hook["uuid"].(string), "application/json", `{"n":42}`)
+	row := `tr[data-trace="` + trace + `"]`
+	b.waits(row)
+	b.waits(row + " .badge.good") // by itself, a second later
+	b.follow(row + " a")
+	b.wants("How it went", "slow", "42")
+	if bars := eval[int](b, `document.querySelectorAll("svg.timeline rect.step").length`); bars != 2 {
+		t.Errorf("the picture has %d steps", bars)
+	}
+	b.followText("Replay")
+	b.wants("Sent again.", "Repeats", trace)
+}
+
+// TestWebhookLife: a webhook is made with a mistake first, called from its page,
+// changed and deleted.
+func TestWebhookLife(t *testing.T) {
+	s := start(t)
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/webhooks/new")
+	b.fill("#field-eventKey", "not a key")
+	b.follow("main form button.main")
+	b.wants("must be 1 to 200 characters")
+	if focus := eval[string](b, `document.querySelector("[aria-invalid]").id`); focus != "field-eventKey" {
+		t.Errorf("the field that is wrong is %q", focus)
+	}
+	b.fill("#field-eventKey", "webhook.browser")
+	b.follow("main form button.main")
+	b.wants("Created.", "••••••••-")
+	if hidden := eval[bool](b, `document.querySelector("#url").textContent.includes("••••") && !document.querySelector("button.copy").hidden`); !hidden {
+		t.Error("the token is not hidden, or there is nothing to copy it with")
+	}
+	b.fill("#payload", `{"from": "the browser"}`)
+	b.follow("form[action$='try#try'] button")
+	b.wants("Answered 200", `"status": "ok"`)
+	b.followText("Edit")
+	b.fill("#field-maxPayloadLength", "1000")
+	b.follow("main form button.main")
+	b.wants("Saved.", "1,000 bytes")
+	b.followText("Delete")
+	b.wants("Delete this webhook?")
+	b.followText("Delete the webhook")
+	b.wants("Deleted.", "No webhooks yet")
+}
+
+// TestPipelineMistake: a mistake is shown at its line and stores nothing; mended,
+// the pipeline is stored, tested and run.
+func TestPipelineMistake(t *testing.T) {
+	s := start(t)
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/pipelines/new")
+	b.fill("#name", "sum")
+	b.fill("#source", "pipeline:\n  - set:\n      vlaue: \"#{body.a + body.b}\"\n")
+	b.follow("button[value=save]")
+	b.wants("nothing was saved", "Line 3", "did you mean value?")
+	if marked := eval[string](b, `[...document.querySelectorAll(".editor pre b.marked")].map(b => b.textContent).join()`); marked != "2,3" {
+		t.Errorf("the marked lines are %s", marked)
+	}
+	if remark := b.text(".source li.marked[data-n='3'] .remark"); !strings.Contains(remark, "did you mean value?") {
+		t.Errorf("the line says %q", remark)
+	}
+	b.do(chromedp.Click(chromedp.CSS("a[data-line='3']")))
+	if selected := eval[string](b, `(a => a.value.slice(a.selectionStart, a.selectionEnd))(document.querySelector("#source"))`); !strings.Contains(selected, "vlaue") {
+		t.Errorf("the link to the line selects %q", selected)
+	}
+	b.fill("#source", "pipeline:\n  - set:\n      value: \"#{body.a + body.b}\"\ntests:\n  - name: adds\n    body: {a: 1, b: 2}\n    expect: {body: 3}\n")
+	b.follow("button[value=save]")
+	b.wants("Saved.")
+	b.followText("Run its tests")
+	b.wants("1 passed, 0 failed", "adds")
+	b.fill("#body", `{"a": 40, "b": 2}`)
+	b.follow("form[action$='run#run'] button")
+	b.wants("It answered:", "42")
+}
+
+// TestViewerInABrowser: who may only look sees no button but those to look, and
+// can leave.
+func TestViewerInABrowser(t *testing.T) {
+	s := start(t)
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})
+	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
+	b := s.browse()
+	b.signIn("vera", "a long password")
+	for _, path := range []string{"/webhooks", "/webhooks/webhook.a", "/pipelines", "/users", "/roles/developer", "/secrets"} {
+		b.open(path)
+		if buttons := eval[string](b, `[...document.querySelectorAll("main button, main .button.main, main .danger")].map(e => e.textContent).filter(t => t !== "Search").join()`); buttons != "" {
+			t.Errorf("%s has the buttons %s", path, buttons)
+		}
+	}
+	b.follow(".whoami button")
+	b.wants("Sign in")
+	b.open("/webhooks")
+	b.wants("Sign in")
+}
+
+// TestHostileContentInABrowser: scripts in payloads, file names and search terms
+// are text, also where a page adds them live.
+func TestHostileContentInABrowser(t *testing.T) {
+	s := start(t)
+	const script = `<script>window.hurt=1</script><img src=x onerror="window.hurt=1">`
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.hostile", "payloadType": "raw"})
+	token := hook["uuid"].(string)
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/calls")
+	b.waits(".live.on")
+	text := s.call(token, "text/html", script)
+	file := s.call(token, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"<img src=x onerror=window.hurt=1>.txt\"\r\n\r\n"+script+"\r\n--x--\r\n")
+	b.waits(`tr[data-trace="` + file + `"]`)
+	unhurt := func(where string) {
+		t.Helper()
+		if eval[bool](b, `window.hurt === 1 || document.querySelector("main img, main script") !== null`) {
+			t.Errorf("%s: a script of a caller's has run, or could", where)
+		}
+	}
+	unhurt("the live list")
+	for path, shown := range map[string]string{
+		"/calls/" + text: script, "/calls/" + file: "<img src=x onerror=window.hurt=1>.txt",
+		"/webhooks?search=%3Cimg%20src=x%20onerror=%22window.hurt=1%22%3E": `<img src=x onerror="window.hurt=1">`,
+	} {
+		b.open(path)
+		b.wants(shown)
+		unhurt(path)
+	}
+	if eval[bool](b, `(() => { const s = document.createElement("script"); s.textContent = "window.hurt = 1"; document.body.append(s); return window.hurt === 1 })()`) {
+		t.Error("a script that stands in the page runs, in spite of the policy")
+	}
+}
+
+// TestKeyboardAndLandmarks: the first Tab offers a way past the navigation, and
+// every field has a label.
+func TestKeyboardAndLandmarks(t *testing.T) {
+	s := start(t)
+	furnish(t, s)
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/webhooks")
+	b.do(chromedp.KeyEvent("\t"))
+	if focus := eval[string](b, `document.activeElement.textContent`); focus != "Skip to the content" {
+		t.Errorf("the first Tab leads to %q", focus)
+	}
+	for _, path := range []string{"/", "/calls", "/webhooks/new", "/webhooks/webhook.lead.created", "/pipelines/lead.created/edit", "/pipelines/lead.created", "/users/vera", "/commands/iam.user.put", "/audit", "/me", "/start"} {
+		b.open(path)
+		if bare := eval[string](b, `[...document.querySelectorAll("input:not([type=hidden]), select, textarea")].filter(e => !e.labels.length && !e.ariaLabel).map(e => e.outerHTML).join()`); bare != "" {
+			t.Errorf("%s has fields without a label: %s", path, bare)
+		}
+		if wrong := eval[string](b, `[document.querySelectorAll("main").length, document.querySelectorAll("h1").length, document.querySelectorAll("nav[aria-label=Main]").length].join()`); wrong != "1,1,1" {
+			t.Errorf("%s has so many main, h1 and nav: %s", path, wrong)
+		}
+		if twice := eval[string](b, `[...document.querySelectorAll("[id]")].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()`); twice != "" {
+			t.Errorf("%s has ids twice: %s", path, twice)
+		}
+	}
+}
+
+// TestPhone: no page is wider than a phone.
+func TestPhone(t *testing.T) {
+	s := start(t)
+	live := furnish(t, s)
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.do(chromedp.EmulateViewport(360, 740))
+	for _, path := range []string{"/", "/calls", "/calls/" + live[0], "/webhooks", "/webhooks/webhook.lead.created", "/pipelines/lead.created", "/pipelines/lead.created/edit", "/commands", "/reference", "/users/vera", "/audit", "/deadletters/1"} {
+		b.open(path)
+		if width := eval[int](b, `document.documentElement.scrollWidth`); width > 360 {
+			t.Errorf("%s is %d wide", path, width)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package portal
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"sluice"
+)
+
+func shownNumber(n int) string { return strconv.Itoa(n) }
+
+// A webhookView is the page of one webhook.
+type webhookView struct {
+	webhook
+
+	Token    bool   // who looks may see the token
+	Shown    bool   // and wants to
+	Unusual  bool   // its key is not by convention
+	Receive  string // URL without the token
+	Payload  string // for a call to try
+	Media    string
+	Result   *attempt
+	Lines    []curlLine
+	CallsURL string
+}
+
+// A curlLine is a way to call the webhook.
+type curlLine struct {
+	Title string
+	Text  string // as it is shown
+	Copy  string // with the token, to be copied
+}
+
+// An attempt is a call that was tried.
+type attempt struct {
+	Status  int
+	TraceID string
+	Answer  string
+}
+
+func (p *Portal) webhookPage(w http.ResponseWriter, r *http.Request) error {
+	hook, err := p.webhook(r)
+	if err != nil {
+		return err
+	}
+	return p.renderWebhook(w, r, hook, `{"name": "Ada", "budget": 12000}`, "application/json", nil)
+}
+
+func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, hook webhook, payload, media string, result *attempt) error {
+	query := r.URL.Query()
+	view := webhookView{
+		webhook: hook, Token: sluice.UserFrom(r.Context()).May("webhook.token"),
+		Unusual: query.Get("unusual") != "", Payload: payload, Media: media, Result: result,
+		CallsURL: p.base + "/calls?eventKey=" + url.QueryEscape(hook.EventKey),
+	}
+	view.Shown = view.Token && query.Get("show") == "token"
+	view.Receive, _, _ = strings.Cut(hook.WebhookURL, "?")
+	view.Lines = curlLines(view.Receive, hook.UUID, view.Shown)
+	return p.render(w, r, http.StatusOK, "webhook", hook.EventKey, view)
+}
+
+// hiddenToken stands for a token on the screen.
+func hiddenToken(token string) string { return "••••••••-" + lastSix(token) }
+
+// curlLines gives the ways to call a webhook, the best first: a header is seen
+// by fewer eyes than a URL.
+func curlLines(receive, token string, shown bool) []curlLine {
+	lines := []curlLine{
+		{Title: "Token in a header (best)", Text: "curl " + receive + " \\\n  -H 'token: TOKEN' \\\n  -H 'content-type: application/json' \\\n  -d '{\"name\": \"Ada\"}'"},
+		{Title: "Token in the URL", Text: "curl '" + receive + "?token=TOKEN' \\\n  -H 'content-type: application/json' \\\n  -d '{\"name\": \"Ada\"}'"},
+		{Title: "With files", Text: "curl " + receive + " \\\n  -H 'token: TOKEN' \\\n  -F 'file=@report.pdf'"},
+	}
+	visible := hiddenToken(token)
+	if shown {
+		visible = token
+	}
+	for i := range lines {
+		lines[i].Copy = strings.ReplaceAll(lines[i].Text, "TOKEN", token)
+		lines[i].Text = strings.ReplaceAll(lines[i].Text, "TOKEN", visible)
+	}
+	return lines
+}
+
+// webhookTry calls the webhook as an outside system would, from this address.
+func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	hook, err := p.webhook(r)
+	if err != nil {
+		return err
+	}
+	if !sluice.UserFrom(r.Context()).May("webhook.token") {
+		return sluice.Errorf(sluice.Forbidden, "forbidden", "To call a webhook you need its token; ask an administrator for the permission webhook.token.")
+	}
+	media, payload := r.PostForm.Get("media"), formText(r, "payload")
+	call, err := http.NewRequestWithContext(r.Context(), http.MethodPost, receivePath, strings.NewReader(payload))
+	if err != nil {
+		return err
+	}
+	call.RemoteAddr = r.RemoteAddr
+	call.Header.Set("Token", hook.UUID)
+	call.Header.Set("Content-Type", media)
+	call.Header.Set("User-Agent", "sluice portal")
+	answer := &recorder{header: make(http.Header), status: http.StatusOK}
+	p.Receive.ServeHTTP(answer, call)
+	result := &attempt{Status: answer.status, TraceID: answer.header.Get("svc-trace-id"), Answer: pretty(json.RawMessage(answer.body.Bytes()))}
+	return p.renderWebhook(w, r, hook, payload, media, result)
+}
+
+const receivePath = "/api/v3/command/webhook.receive"
