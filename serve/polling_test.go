@@ -162,13 +162,6 @@ func TestHeldPolls(t *testing.T) {
 		}
 	}
 
-	t.Run("who has gone holds nothing up", func(t *testing.T) {
-		id := k.again(t).CorrelationID
-		k.hold(t, id)
-		k.client.CloseIdleConnections()
-		k.outside.release <- struct{}{}
-		k.await(t, id)
-	})
 	t.Run("one that early polls have not paid for", func(t *testing.T) {
 		id := k.again(t).CorrelationID
 		k.ask(id, "").wantStatus(t, http.StatusFound)

@@ -98,7 +98,7 @@ func startDex(t *testing.T) (issuer string) {
 func walk(t *testing.T, document, address, url string) {
 	t.Helper()
 	script, dir, ran := "", t.TempDir(), 0
-	logins := t.TempDir()
+	environ := append(os.Environ(), "SLUICE_CLIENT_DIR="+t.TempDir())
 	blocks := fence.FindAllStringSubmatch(document, -1)
 	for i, block := range blocks {
 		if block[1] != "sh" || !strings.Contains(block[2], address) && !usesClient.MatchString(block[2]) {
@@ -108,8 +108,7 @@ func walk(t *testing.T, document, address, url string) {
 		const mark = "----\n"
 		step := strings.ReplaceAll(block[2], address, url)
 		sh := exec.Command("bash", "-euc", script+"printf -- '"+mark[:4]+"\\n'\n"+step)
-		sh.Dir = dir
-		sh.Env = append(os.Environ(), "SLUICE_CLIENT_DIR="+logins)
+		sh.Dir, sh.Env = dir, environ
 		out, err := sh.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s%v\n%s", step, err, out)
