@@ -34,25 +34,28 @@ func TestPipelinesOfAFolder(t *testing.T) {
 	}
 	s.send("DELETE", "/api/v3/pipeline/folder", nil, asAdmin).wantProblem(t, 409, "pipeline-read-only")
 
+	// Changes are noticed once a second, so several are made at a time.
+	s.store("mine", "pipeline: [set: {value: mine}]")
+	writeFile(t, filepath.Join(dir, "mine.yaml"), "pipeline: [set: {value: theirs}]")
+	writeFile(t, filepath.Join(dir, "more.json"), `{"pipeline": [{"set": {"value": "more"}}]}`)
 	writeFile(t, file, "pipeline: [nothing.such]")
-	eventually(t, "the mistake to be logged", func() bool { return strings.Contains(s.log.String(), `folder.yaml:1:12: There is no command`) })
+	eventually(t, "a new file to be taken over", func() bool { return s.send("POST", "/api/v3/pipeline/more", nil, asAdmin).status == 200 })
+	eventually(t, "the mistakes to be logged", func() bool {
+		log := s.log.String()
+		return strings.Contains(log, "folder.yaml:1:12: There is no command") && strings.Contains(log, "mine.yaml: there is a pipeline of that name")
+	})
 	if got := s.call(hook, "text/plain", "").result(t); got.Value != "first" {
 		t.Errorf("with a mistake in the file it came to %+v, want as before", got)
 	}
-	writeFile(t, file, answering("second"))
-	eventually(t, "the change to be taken over", func() bool { return s.call(hook, "text/plain", "").result(t).Value == "second" })
-	writeFile(t, filepath.Join(dir, "more.json"), `{"pipeline": [{"set": {"value": "more"}}]}`)
-	eventually(t, "a new file to be taken over", func() bool { return s.send("POST", "/api/v3/pipeline/more", nil, asAdmin).status == 200 })
-
-	s.store("mine", "pipeline: [set: {value: mine}]")
-	writeFile(t, filepath.Join(dir, "mine.yaml"), "pipeline: [set: {value: theirs}]")
-	eventually(t, "the name that is taken to be logged", func() bool { return strings.Contains(s.log.String(), "mine.yaml: there is a pipeline of that name") })
 	if got := s.send("POST", "/api/v3/pipeline/mine", nil, asAdmin).wantStatus(t, 200); !strings.Contains(string(got.body), "mine") {
 		t.Errorf("a file has taken the place of a stored pipeline: %s", got.body)
 	}
+
+	writeFile(t, file, answering("second"))
 	if err := os.Remove(filepath.Join(dir, "mine.yaml")); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "the change to be taken over", func() bool { return s.call(hook, "text/plain", "").result(t).Value == "second" })
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
