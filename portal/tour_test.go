@@ -96,7 +96,7 @@ func TestPipelineMistake(t *testing.T) {
 	b.fill("#source", "pipeline:\n  - set:\n      vlaue: \"#{body.a + body.b}\"\n")
 	b.follow("button[value=save]")
 	b.wants("nothing was saved", "Line 3", "did you mean value?")
-	if marked := eval[string](b, `[...document.querySelectorAll(".editor pre b.marked")].map(b => b.textContent).join()`); marked != "2,3" {
+	if marked := eval[string](b, `[...document.querySelectorAll(".editor pre b.marked")].map(b => b.textContent).join()`); marked != "3" {
 		t.Errorf("the marked lines are %s", marked)
 	}
 	if remark := b.text(".source li.marked[data-n='3'] .remark"); !strings.Contains(remark, "did you mean value?") {
