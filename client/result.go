@@ -94,7 +94,7 @@ func (p *patience) calm() { p.since, p.count = time.Time{}, 0 }
 // makes none.
 func (p *patience) after(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return err
+		return ctx.Err()
 	}
 	e := sluice.AsError(err)
 	if e.Kind != sluice.Unavailable && e.Kind != sluice.Throttled {

@@ -40,12 +40,13 @@ func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
 func TestTheNewestBlockIsFollowed(t *testing.T) {
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	blocks := e.blocksOf(eventStream)
-	big := event("abcdef:0123456789")
-	big.Payload = []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+	payload := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for range 6 {
+				big := event("abcdef:0123456789")
+				big.Payload = payload
 				if _, err := e.Events().Accept(t.Context(), big, 0); err != nil {
 					t.Error(err)
 				}
