@@ -3,7 +3,6 @@ package sluice
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -14,8 +13,15 @@ func WithRequest(ctx context.Context, r *http.Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-// private are the headers of requests that no pipeline sees.
-var private = []string{"Authorization", "Cookie", "Proxy-Authorization", "Token", "Uuid"}
+// SecretHeader tells whether a header of a request, in lower case, is one that
+// no event carries and no pipeline sees.
+func SecretHeader(name string) bool {
+	switch name {
+	case "token", "uuid", "authorization", "cookie", "proxy-authorization":
+		return true
+	}
+	return false
+}
 
 // RequestFrom gives the request that led to ctx as pipelines see it: method,
 // query, headers and remoteAddr. It is nil if there is none.
@@ -33,8 +39,8 @@ func RequestFrom(ctx context.Context) map[string]any {
 		query[name] = items
 	}
 	for name, values := range r.Header {
-		if !slices.Contains(private, name) {
-			headers[strings.ToLower(name)] = strings.Join(values, ", ")
+		if name = strings.ToLower(name); !SecretHeader(name) {
+			headers[name] = strings.Join(values, ", ")
 		}
 	}
 	return map[string]any{"method": r.Method, "query": query, "headers": headers, "remoteAddr": r.RemoteAddr}

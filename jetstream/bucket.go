@@ -295,7 +295,7 @@ func (b *bucket[T]) publish(ctx context.Context, key string, record *T, base uin
 func (b *bucket[T]) catchUp(ctx context.Context) error {
 	info, err := b.stream.Info(ctx)
 	if err != nil {
-		return unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+		return noAnswer(err)
 	}
 	return b.await(ctx, info.State.LastSeq)
 }

@@ -79,7 +79,7 @@ func (r *reading) listen() (arrived <-chan struct{}, ignore func(), err error) {
 		})
 		if err != nil {
 			ignore()
-			return nil, nil, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+			return nil, nil, noAnswer(err)
 		}
 		subscriptions = append(subscriptions, sub)
 	}
@@ -127,7 +127,7 @@ func (r *reading) next(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 		switch {
 		case errors.Is(err, jetstream.ErrMsgNotFound), errors.Is(err, context.Canceled):
 		case err != nil:
-			return nil, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+			return nil, noAnswer(err)
 		case nearest == nil || msg.Sequence < nearest.Sequence:
 			nearest = msg
 		}
@@ -146,7 +146,7 @@ func (s *Events) cursorOf(sequence uint64) string {
 func (s *Events) placeOfCursor(ctx context.Context, cursor string) (uint64, error) {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
-		return 0, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+		return 0, noAnswer(err)
 	}
 	last := min(info.State.LastSeq, s.writer.durable())
 	if cursor == "" {

@@ -48,7 +48,7 @@ func (s *Events) checkEnd(ctx context.Context) error {
 func (s *Events) missing(ctx context.Context, sequence uint64) error {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
-		return unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+		return noAnswer(err)
 	}
 	if sequence < info.State.FirstSeq || sequence > info.State.LastSeq {
 		return gone()

@@ -226,7 +226,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 		}
 	}
 	if err := e.events.checkEnd(ctx); err != nil {
-		return fmt.Errorf("marks: %w", err)
+		return fmt.Errorf("end of the stream of events: %w", err)
 	}
 	if err := e.queue.dropUnbound(ctx); err != nil {
 		return fmt.Errorf("bindings of pipelines: %w", err)

@@ -172,7 +172,7 @@ func (s *Events) Newest(ctx context.Context, eventKey string) (json.RawMessage, 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+		return nil, noAnswer(err)
 	}
 	return msg.Data, nil
 }
@@ -184,7 +184,7 @@ func (s *Events) Next(ctx context.Context, eventKey string) (json.RawMessage, er
 	}
 	sub, err := s.engine.nc.SubscribeSync(sluice.EventPrefix + eventKey)
 	if err != nil {
-		return nil, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+		return nil, noAnswer(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails if the connection has gone, which ends it too
 	msg, err := sub.NextMsgWithContext(ctx)
@@ -192,7 +192,7 @@ func (s *Events) Next(ctx context.Context, eventKey string) (json.RawMessage, er
 		return nil, nil
 	}
 	if err != nil {
-		return nil, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+		return nil, noAnswer(err)
 	}
 	return msg.Data, nil
 }

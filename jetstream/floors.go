@@ -3,8 +3,6 @@ package jetstream
 import (
 	"context"
 	"time"
-
-	"sluice"
 )
 
 // floorEvery is how often it is written down how far pipelines are.
@@ -46,15 +44,10 @@ func (q *Queue) writeFloors(ctx context.Context) error {
 	if err := q.engine.events.markEnd(ctx); err != nil {
 		return err
 	}
-	bound := make(map[string]bool)
-	for _, p := range (records[sluice.Pipeline]{q.engine.pipelines}).All() {
-		if p.Binding != nil {
-			bound[p.Binding.ID] = true
-		}
-	}
+	bound := q.engine.events.listeners.bound()
 	consumers := q.engine.events.stream.ListConsumers(ctx)
 	for info := range consumers.Info() {
-		if bound[info.Name] && info.AckFloor.Stream > q.floorOf(info.Name) {
+		if bound[info.Name] != "" && info.AckFloor.Stream > q.floorOf(info.Name) {
 			if err := q.setFloor(ctx, info.Name, &floor{info.AckFloor.Stream}); err != nil {
 				return err
 			}

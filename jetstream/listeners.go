@@ -130,3 +130,16 @@ func (l *listeners) binding(name string) *sluice.Binding {
 	}
 	return nil
 }
+
+// bound gives the names of the pipelines that listen, by their bindings.
+func (l *listeners) bound() map[string]string {
+	l.pipelines.mu.RLock()
+	defer l.pipelines.mu.RUnlock()
+	names := make(map[string]string)
+	for _, p := range l.pipelines.records {
+		if p.Binding != nil {
+			names[p.Binding.ID] = p.Name
+		}
+	}
+	return names
+}

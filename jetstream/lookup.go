@@ -116,8 +116,3 @@ func (e *Engine) placeOf(ctx context.Context, stream jetstream.Stream, state jet
 	}
 	return found[0].sequence, nil
 }
-
-// noAnswer is the error of an engine that could not be asked.
-func noAnswer(err error) error {
-	return unavailable("engine-unavailable", "The engine did not answer.").Because(err)
-}

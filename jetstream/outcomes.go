@@ -116,7 +116,7 @@ func (o *outcomes) get(ctx context.Context, sequence uint64, traceID, pipeline s
 	case errors.Is(err, jetstream.ErrMsgNotFound):
 		return nil, nil
 	case err != nil:
-		return nil, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+		return nil, noAnswer(err)
 	case time.Since(msg.Time) > o.engine.opts.ResultTTL:
 		return nil, nil
 	}
@@ -150,7 +150,7 @@ func (s *Events) finished(ctx context.Context, binding string, sequence uint64) 
 			return false, nil // it is about to be made again
 		}
 		if err != nil {
-			return false, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+			return false, noAnswer(err)
 		}
 		seen = seenProgress{time.Now(), consumer.CachedInfo()}
 		s.progress.mu.Lock()

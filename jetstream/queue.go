@@ -36,7 +36,7 @@ func (q *Queue) Bind(ctx context.Context, pattern string, concurrency int) (*slu
 	}
 	info, err := q.engine.events.stream.Info(ctx)
 	if err != nil {
-		return nil, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+		return nil, noAnswer(err)
 	}
 	// A place, never "from now on": should the engine lose the consumer's
 	// state, events come twice instead of not at all.
@@ -117,15 +117,10 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(contex
 // process that ended between storing a pipeline and its binding.
 func (q *Queue) dropUnbound(ctx context.Context) error {
 	const settled = 10 * time.Minute // another node may be about to store its pipeline
-	bound := make(map[string]bool)
-	for _, p := range (records[sluice.Pipeline]{q.engine.pipelines}).All() {
-		if p.Binding != nil {
-			bound[p.Binding.ID] = true
-		}
-	}
+	bound := q.engine.events.listeners.bound()
 	consumers := q.engine.events.stream.ListConsumers(ctx)
 	for info := range consumers.Info() {
-		if bound[info.Name] || q.engine.server == nil && time.Since(info.Created) < settled {
+		if bound[info.Name] != "" || q.engine.server == nil && time.Since(info.Created) < settled {
 			continue
 		}
 		if err := q.engine.events.stream.DeleteConsumer(ctx, info.Name); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {

@@ -69,7 +69,7 @@ func (s *Events) find(ctx context.Context, correlationID string) (envelope, erro
 		return envelope{}, s.missing(ctx, sequence)
 	}
 	if err != nil {
-		return envelope{}, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+		return envelope{}, noAnswer(err)
 	}
 	e, err := open(msg)
 	if err != nil {

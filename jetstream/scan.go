@@ -30,7 +30,7 @@ type span struct {
 func scan[T any](ctx context.Context, stream jetstream.Stream, s span, timeOf func(*T) time.Time, matches func(sequence uint64, entry *T) bool) (entries []T, next string, err error) {
 	info, err := stream.Info(ctx)
 	if err != nil {
-		return nil, "", unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+		return nil, "", noAnswer(err)
 	}
 	first, last := info.State.FirstSeq, info.State.LastSeq
 	switch {
@@ -83,7 +83,7 @@ func read[T any](ctx context.Context, stream jetstream.Stream, sequence uint64) 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+		return nil, noAnswer(err)
 	}
 	entry := new(T)
 	return entry, json.Unmarshal(msg.Data, entry)

@@ -82,6 +82,11 @@ func unavailable(code, message string) *sluice.Error {
 	return err
 }
 
+// noAnswer is the error of an engine that could not be asked.
+func noAnswer(err error) error {
+	return unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+}
+
 // wasConflict tells whether a write lost against another one. Replicated
 // streams say so with a code of their own.
 func wasConflict(err error) bool {

@@ -86,16 +86,11 @@ func (l *Letters) byPipeline(ctx context.Context) (map[string]int64, error) {
 
 // backlogs gives what waits for each pipeline that listens.
 func (s *Events) backlogs(ctx context.Context) ([]Backlog, error) {
-	names := make(map[string]string) // of pipelines, by binding
-	for _, p := range s.engine.Pipelines().All() {
-		if p.Binding != nil {
-			names[p.Binding.ID] = p.Name
-		}
-	}
+	bound := s.listeners.bound()
 	var backlogs []Backlog
 	consumers := s.stream.ListConsumers(ctx)
 	for info := range consumers.Info() {
-		name, ok := names[info.Name]
+		name, ok := bound[info.Name]
 		if !ok {
 			continue
 		}

@@ -15,20 +15,12 @@ func appendHeaders(headers sluice.Headers, r *http.Request, redact []string) slu
 	headers = append(headers, sluice.Header{Name: "host", Value: r.Host})
 	for name, values := range r.Header {
 		name = lower(name)
-		if !secretHeader(name) && !slices.Contains(redact, name) {
+		if !sluice.SecretHeader(name) && !slices.Contains(redact, name) {
 			headers = append(headers, sluice.Header{Name: name, Value: strings.Join(values, ", ")})
 		}
 	}
 	slices.SortFunc(headers, func(a, b sluice.Header) int { return cmp.Compare(a.Name, b.Name) })
 	return headers
-}
-
-func secretHeader(name string) bool {
-	switch name {
-	case "token", "uuid", "authorization", "cookie", "proxy-authorization":
-		return true
-	}
-	return false
 }
 
 // lower gives a header name in lower case. Those that most calls come with are
