@@ -25,7 +25,7 @@ const (
 func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Command) (command.Args, error) {
 	args, err := formArguments(r.URL.RawQuery)
 	if err != nil {
-		return nil, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+		return nil, command.MalformedQuery()
 	}
 	limit := maxArguments
 	whole, takesBody := cmd.BodyParam()

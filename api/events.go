@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/command"
 )
 
 const (
@@ -82,7 +83,7 @@ func (a *API) mayTail(w http.ResponseWriter, r *http.Request) error {
 func tailQuery(r *http.Request) (q sluice.TailQuery, err error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return q, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+		return q, command.MalformedQuery()
 	}
 	q.After = r.Header.Get("Last-Event-ID")
 	targets := map[string]*string{"eventKey": &q.EventKey, "traceId": &q.TraceID, "lastEventId": &q.After}

@@ -78,7 +78,7 @@ func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string) 
 func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.Command, name string) (command.Args, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+		return nil, command.MalformedQuery()
 	}
 	vars := make(map[string]any, len(query))
 	for key, values := range query {

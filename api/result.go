@@ -120,7 +120,7 @@ func parsePoll(r *http.Request) (poll, error) {
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return poll{}, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+		return poll{}, command.MalformedQuery()
 	}
 	p := poll{redirect: query.Get("pollingRedirectEnabled")}
 	if p.id, err = correlationID(query); err != nil {

@@ -19,6 +19,9 @@ func paramSchema(p command.Param) object {
 	if p.Type == "array" {
 		schema["items"] = object{"type": "string"}
 	}
+	if p.Time {
+		schema["format"] = "date-time"
+	}
 	if p.Enum != nil {
 		schema["enum"] = p.Enum
 	}

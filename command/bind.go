@@ -140,14 +140,26 @@ func (p Param) parse(arg any) (any, error) {
 		if !ok || !p.allows(s) {
 			break
 		}
-		if !p.Duration {
-			return s, nil
-		}
-		if d, err := time.ParseDuration(s); err == nil && d >= 0 {
-			return d, nil
+		if value, ok := p.parseText(s); ok {
+			return value, nil
 		}
 	}
 	return nil, p.invalid("parameter-invalid", "must be %s", p.Wants())
+}
+
+// parseText gives a text as what it stands for. An empty one is no time.
+func (p Param) parseText(text string) (value any, ok bool) {
+	switch {
+	case p.Duration:
+		d, err := time.ParseDuration(text)
+		return d, err == nil && d >= 0
+	case p.Time && text == "":
+		return time.Time{}, true
+	case p.Time:
+		t, err := time.Parse(time.RFC3339, text)
+		return t, err == nil
+	}
+	return text, true
 }
 
 func stringOf(arg any) (string, bool) {
@@ -200,6 +212,11 @@ func Flag(name, text string) (bool, error) {
 		return false, err
 	}
 	return value == true, nil
+}
+
+// MalformedQuery is the error for the query of a URL that can't be taken apart.
+func MalformedQuery() error {
+	return sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
 }
 
 // stringsOf gives the items of a list, or of a text with commas.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"time"
 
 	"sluice"
 )
@@ -72,6 +73,8 @@ func (p Param) shown(arg any) string {
 		return ""
 	}
 	switch v := value.(type) {
+	case time.Time:
+		return v.Format(time.RFC3339Nano)
 	case []string:
 		names := make([]string, len(v))
 		for i, name := range v {

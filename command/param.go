@@ -25,15 +25,16 @@ import (
 //	body:"default"    in a pipeline it is the body unless it is given
 //
 // A field is a string, an int, a bool or a time.Duration, or a pointer to one:
-// then nil means that it was not given. Or it is a list of strings, given as an
-// array or separated by commas, or an object: again nil means not given. Or it
-// is of type any and takes every value.
+// then nil means that it was not given. Or it is a time.Time, where zero means
+// that, or a list of strings, given as an array or separated by commas, or an
+// object: again nil means not given. Or it is of type any and takes every value.
 type Param struct {
 	Name     string
 	Alias    string
 	Doc      string
 	Type     string // string, integer, boolean, array or object, as JSON Schema names them; "" means any
 	Duration bool   // it is a string such as 2s
+	Time     bool   // it is a string such as 2030-01-31T12:00:00Z
 	Required bool
 	Enum     []string
 	Min, Max *int
@@ -98,7 +99,8 @@ func paramOf(f reflect.StructField) (Param, error) {
 	if p.Type, err = typeName(f.Type); err != nil {
 		return p, err
 	}
-	p.Duration = p.Type == "string" && indirect(f.Type) == reflect.TypeFor[time.Duration]()
+	p.Duration = indirect(f.Type) == reflect.TypeFor[time.Duration]()
+	p.Time = f.Type == reflect.TypeFor[time.Time]()
 	if p.Min, err = bound(f.Tag.Get("min")); err != nil {
 		return p, err
 	}
@@ -110,7 +112,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 func typeName(field reflect.Type) (string, error) {
 	t := indirect(field)
 	switch {
-	case t == reflect.TypeFor[time.Duration](), t.Kind() == reflect.String:
+	case t == reflect.TypeFor[time.Duration](), t == reflect.TypeFor[time.Time](), t.Kind() == reflect.String:
 		return "string", nil
 	case t.Kind() == reflect.Int:
 		return "integer", nil
@@ -158,6 +160,8 @@ func (p Param) Wants() string {
 		return "a list of strings"
 	case p.Type == "object":
 		return "an object"
+	case p.Time:
+		return "a time such as 2030-01-31T12:00:00Z"
 	case p.Duration:
 		return "a duration such as 2s or 5m"
 	case p.Type == "":

@@ -20,12 +20,12 @@ const (
 )
 
 type replayParams struct {
-	TraceID  string `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again. Give this, or eventKey with from and to."`
-	EventKey string `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, replays among them excepted."`
-	From     string `json:"from" audit:"yes" doc:"Earliest time of these events, such as 2030-01-31T12:00:00Z."`
-	To       string `json:"to" audit:"yes" doc:"Latest time of these events."`
-	Pipeline string `json:"pipeline" audit:"yes" doc:"Only this pipeline gets them; default: all that listen to them by now."`
-	Rate     int    `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 50."`
+	TraceID  string    `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again. Give this, or eventKey with from and to."`
+	EventKey string    `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, replays among them excepted."`
+	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these events."`
+	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these events."`
+	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only this pipeline gets them; default: all that listen to them by now."`
+	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 50."`
 }
 
 type replays struct {
@@ -68,13 +68,12 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 	if err := checkKey("eventKey", p.EventKey); err != nil {
 		return nil, err
 	}
-	q := sluice.TraceQuery{EventKey: p.EventKey, Limit: 1000}
-	var err error
-	if q.From, err = parseTime("from", p.From); err != nil {
-		return nil, err
+	q := sluice.TraceQuery{EventKey: p.EventKey, From: p.From, To: p.To, Limit: 1000}
+	if p.From.IsZero() {
+		return nil, missingTime("from")
 	}
-	if q.To, err = parseTime("to", p.To); err != nil {
-		return nil, err
+	if p.To.IsZero() {
+		return nil, missingTime("to")
 	}
 	var found []replay
 	for {
@@ -162,12 +161,8 @@ func (r *replay) again(ctx context.Context, events sluice.Events, journal sluice
 	return nil
 }
 
-func parseTime(parameter, text string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return t, invalid(parameter, "The parameter "+parameter+" must be a time such as 2030-01-31T12:00:00Z.")
-	}
-	return t, nil
+func missingTime(parameter string) error {
+	return invalid(parameter, "The parameter "+parameter+" must be a time such as 2030-01-31T12:00:00Z.")
 }
 
 func invalid(parameter, message string) error {

@@ -33,8 +33,8 @@ func checkName(name string) error {
 }
 
 // invalid makes the error for a parameter that can't be so.
-func invalid(parameter, format string, args ...any) *sluice.Error {
-	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", format, args...)
+func invalid(parameter, message string) *sluice.Error {
+	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "%s", message)
 	e.Parameter = parameter
 	return e
 }
@@ -71,15 +71,4 @@ func (r *Runner) show(p *sluice.Pipeline) view {
 // unknownPipeline is the error for a name that no pipeline has.
 func unknownPipeline(name string) error {
 	return sluice.Errorf(sluice.NotFound, "pipeline-unknown", "There is no pipeline %s; pipeline.get lists those there are.", quote(name))
-}
-
-func parseTime(parameter, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}, invalid(parameter, "The parameter %s must be a time such as 2030-01-31T12:00:00Z.", parameter)
-	}
-	return t, nil
 }

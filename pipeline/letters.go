@@ -2,33 +2,29 @@ package pipeline
 
 import (
 	"context"
+	"time"
 
 	"sluice"
 )
 
 // letterParams select dead letters.
 type letterParams struct {
-	Letter   string `json:"letter" audit:"yes" doc:"This one only."`
-	Pipeline string `json:"pipeline" audit:"yes" doc:"Only those of this pipeline."`
-	From     string `json:"from" audit:"yes" doc:"Earliest time, such as 2030-01-31T12:00:00Z."`
-	To       string `json:"to" audit:"yes" doc:"Latest time."`
-	Limit    int    `json:"limit" min:"1" max:"1000" doc:"At most so many, newest first. Default 100."`
-	After    string `json:"after" doc:"The value of next of the page before."`
+	Letter   string    `json:"letter" audit:"yes" doc:"This one only."`
+	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only those of this pipeline."`
+	From     time.Time `json:"from" audit:"yes" doc:"Earliest time."`
+	To       time.Time `json:"to" audit:"yes" doc:"Latest time."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many, newest first. Default 100."`
+	After    string    `json:"after" doc:"The value of next of the page before."`
 }
 
 const defaultLetters = 100
 
-func (p letterParams) query() (sluice.DeadLetterQuery, error) {
-	q := sluice.DeadLetterQuery{Letter: p.Letter, Pipeline: p.Pipeline, Limit: p.Limit, Before: p.After}
+func (p letterParams) query() sluice.DeadLetterQuery {
+	q := sluice.DeadLetterQuery{Letter: p.Letter, Pipeline: p.Pipeline, From: p.From, To: p.To, Limit: p.Limit, Before: p.After}
 	if q.Limit == 0 {
 		q.Limit = defaultLetters
 	}
-	var err error
-	if q.From, err = parseTime("from", p.From); err != nil {
-		return q, err
-	}
-	q.To, err = parseTime("to", p.To)
-	return q, err
+	return q
 }
 
 // eachLetter visits the dead letters of a query in small pages, since each may
@@ -57,15 +53,11 @@ func (r *Runner) eachLetter(ctx context.Context, q sluice.DeadLetterQuery, visit
 // eachSelected visits the dead letters that a changing command is about.
 // Without any word on which, it is about none.
 func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sluice.DeadLetter) error) error {
-	if p.Letter == "" && p.Pipeline == "" && p.From == "" && p.To == "" {
+	if p.Letter == "" && p.Pipeline == "" && p.From.IsZero() && p.To.IsZero() {
 		return invalid("letter", "Say which: give letter, or pipeline, from and to.")
 	}
-	q, err := p.query()
-	if err != nil {
-		return err
-	}
 	found := false
-	_, err = r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
+	_, err := r.eachLetter(ctx, p.query(), func(letter sluice.DeadLetter) error {
 		found = true
 		return visit(letter)
 	})

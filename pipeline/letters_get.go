@@ -18,19 +18,16 @@ const payloadPermission = "trace.payload"
 func letterGetCommand(r *Runner) command.Command {
 	return command.New("deadletter.get", "List the events that pipelines failed on for good, newest first. With letter the event itself is shown to who may see payloads.",
 		func(ctx context.Context, p letterParams) (letterPage, error) {
-			q, err := p.query()
-			if err != nil {
-				return letterPage{}, err
-			}
 			shown := p.Letter != "" && sluice.UserFrom(ctx).May(payloadPermission)
 			page := letterPage{Items: []sluice.DeadLetter{}}
-			page.Next, err = r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
+			next, err := r.eachLetter(ctx, p.query(), func(letter sluice.DeadLetter) error {
 				if !shown {
 					letter.Event = nil
 				}
 				page.Items = append(page.Items, letter)
 				return nil
 			})
+			page.Next = next
 			return page, err
 		}, command.ReadOnly)
 }

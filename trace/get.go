@@ -16,13 +16,13 @@ func Commands(journal sluice.Journal, results sluice.Results) []command.Command 
 }
 
 type getParams struct {
-	TraceID  string `json:"traceId" doc:"Trace id of one call, or its part before the colon: the last 6 characters of the token, for all calls of a webhook."`
-	From     string `json:"from" doc:"Earliest time, such as 2030-01-31T12:00:00Z."`
-	To       string `json:"to" doc:"Latest time."`
-	Status   string `json:"status" enum:"ok,error,processing,rejected" doc:"Only calls that have come so far; rejected ones were refused."`
-	EventKey string `json:"eventKey" doc:"Only calls of the webhook with this key."`
-	Limit    int    `json:"limit" min:"1" max:"1000" doc:"At most so many calls. Default 100."`
-	After    string `json:"after" doc:"The value of next of the page before."`
+	TraceID  string    `json:"traceId" doc:"Trace id of one call, or its part before the colon: the last 6 characters of the token, for all calls of a webhook."`
+	From     time.Time `json:"from" doc:"Earliest time."`
+	To       time.Time `json:"to" doc:"Latest time."`
+	Status   string    `json:"status" enum:"ok,error,processing,rejected" doc:"Only calls that have come so far; rejected ones were refused."`
+	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many calls. Default 100."`
+	After    string    `json:"after" doc:"The value of next of the page before."`
 }
 
 const defaultLimit = 100
@@ -64,6 +64,8 @@ func (p getParams) query() (sluice.TraceQuery, error) {
 		TraceID:  strings.ToLower(p.TraceID),
 		EventKey: p.EventKey,
 		Status:   sluice.Status(p.Status),
+		From:     p.From,
+		To:       p.To,
 		Limit:    p.Limit,
 		Before:   p.After,
 	}
@@ -73,28 +75,10 @@ func (p getParams) query() (sluice.TraceQuery, error) {
 	if q.TraceID != "" && !validTraceID.MatchString(q.TraceID) {
 		return q, invalid("traceId", "The parameter traceId must be a trace id, or the up to 6 characters before its colon.")
 	}
-	var err error
-	if q.From, err = parseTime("from", p.From); err != nil {
-		return q, err
-	}
-	if q.To, err = parseTime("to", p.To); err != nil {
-		return q, err
-	}
 	if !q.To.IsZero() && q.To.Before(q.From) {
 		return q, invalid("to", "The parameter to must not be before from.")
 	}
 	return q, nil
-}
-
-func parseTime(parameter, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}, invalid(parameter, "The parameter "+parameter+" must be a time such as 2030-01-31T12:00:00Z.")
-	}
-	return t, nil
 }
 
 func invalid(parameter, message string) error {

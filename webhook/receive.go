@@ -107,7 +107,7 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 		return result, e
 	}
 	if in.query, err = parseQuery(in.query, r.URL.RawQuery); err != nil {
-		return result, sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+		return result, command.MalformedQuery()
 	}
 	redirect, err := command.Flag("pollingRedirectEnabled", in.query.first("pollingRedirectEnabled"))
 	if err != nil {
