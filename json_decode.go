@@ -3,6 +3,7 @@ package sluice
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -12,11 +13,31 @@ import (
 // float64, string, []any or map[string]any. A number that neither int nor
 // float64 holds exactly stays a json.Number.
 func DecodeJSON(data []byte) (any, error) {
-	r := valueReader{data: data}
+	r := valueReader{data: string(data)}
 	if value, ok := r.read(); ok {
 		return value, nil
 	}
 	return decodeStandard(data)
+}
+
+// DecodeEvent gives a stored event in the same way, with room for fields that
+// are known only now. Its texts are parts of one: as long as any of them is kept,
+// all are.
+func DecodeEvent(data []byte) (map[string]any, error) {
+	const usual, spare = 32, 2 // fields
+	r := valueReader{data: string(data), shared: true, spare: spare, fields: make([]valueField, 0, usual)}
+	value, ok := r.read()
+	if !ok {
+		var err error
+		if value, err = decodeStandard(data); err != nil {
+			return nil, err
+		}
+	}
+	event, ok := value.(map[string]any)
+	if !ok {
+		return nil, errors.New("the event is no object")
+	}
+	return event, nil
 }
 
 // decodeStandard does the same with encoding/json.

@@ -3,6 +3,7 @@ package sluice
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -11,8 +12,10 @@ import (
 // gives up on what is rare or wrong; encoding/json then reads it, or tells what
 // is wrong with it.
 type valueReader struct {
-	data []byte
-	at   int
+	data   string
+	at     int
+	shared bool // texts are parts of data
+	spare  int  // further fields that the outermost object has room for
 
 	// What belongs to lists and objects that are not closed yet: so these
 	// are made once, in their size.
@@ -68,7 +71,7 @@ func (r *valueReader) value(depth int) (value any, ok bool) {
 
 func (r *valueReader) word(word string) bool {
 	end := r.at + len(word)
-	if end > len(r.data) || string(r.data[r.at:end]) != word {
+	if end > len(r.data) || r.data[r.at:end] != word {
 		return false
 	}
 	r.at = end
@@ -133,7 +136,11 @@ func (r *valueReader) object(depth int) (any, bool) {
 		r.at++
 	}
 	r.at++
-	object := make(map[string]any, len(r.fields)-start)
+	size := len(r.fields) - start
+	if depth == 1 {
+		size += r.spare
+	}
+	object := make(map[string]any, size)
 	for _, f := range r.fields[start:] {
 		object[f.name] = f.value
 	}
@@ -148,9 +155,12 @@ func (r *valueReader) text() (text string, ok bool) {
 		switch c := r.data[r.at]; {
 		case plain[c]:
 		case c == '"':
-			content := r.data[start+1 : r.at]
+			text = r.data[start+1 : r.at]
 			r.at++
-			return string(content), ascii || utf8.Valid(content)
+			if !r.shared {
+				text = strings.Clone(text)
+			}
+			return text, ascii || utf8.ValidString(text)
 		case c == '\\':
 			return r.escaped(start)
 		case c < ' ':
@@ -170,7 +180,7 @@ func (r *valueReader) escaped(start int) (text string, ok bool) {
 			r.at++
 		case '"':
 			r.at++
-			return text, json.Unmarshal(r.data[start:r.at], &text) == nil
+			return text, json.Unmarshal([]byte(r.data[start:r.at]), &text) == nil
 		}
 	}
 	return "", false
@@ -195,8 +205,8 @@ func (r *valueReader) number() (value any, ok bool) {
 	switch {
 	case plain && len(text) > 0 && len(text) <= short && (text[0] != '0' || len(text) == 1) && strconv.IntSize == 64:
 		return n, true
-	case !json.Valid(text):
+	case !json.Valid([]byte(text)):
 		return nil, false
 	}
-	return plainNumber(json.Number(text)), true
+	return plainNumber(json.Number(strings.Clone(text))), true
 }

@@ -25,6 +25,10 @@ func FuzzDecodeJSON(f *testing.F) {
 		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 			t.Fatalf("%q fails with %v, want %v", data, err, wantErr)
 		}
+		event, err := DecodeEvent(data)
+		if want, ok := want.(map[string]any); (err == nil) != ok || ok && !reflect.DeepEqual(event, want) {
+			t.Fatalf("%q is the event %#v, %v; want %#v", data, event, err, want)
+		}
 		if string(data) != before {
 			t.Fatalf("%q was changed to %q", before, data)
 		}
@@ -56,7 +60,10 @@ func BenchmarkDecodeJSON(b *testing.B) {
 		Headers: Headers{{"content-length", "1024"}, {"content-type", "application/json"}, {"host", "127.0.0.1:8080"}, {"user-agent", "curl/8"}},
 	}
 	data := event.AppendJSON(nil)
-	for name, decode := range map[string]func([]byte) (any, error){"here": DecodeJSON, "standard": decodeStandard} {
+	for name, decode := range map[string]func([]byte) (any, error){
+		"here": DecodeJSON, "standard": decodeStandard,
+		"event": func(data []byte) (any, error) { return DecodeEvent(data) },
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -111,16 +112,13 @@ func (q *Queue) open(msg jetstream.Msg) (d sluice.Delivery, sequence uint64, err
 	if err != nil {
 		return d, 0, err
 	}
-	value, err := sluice.DecodeJSON(msg.Data())
+	message, err := sluice.DecodeEvent(msg.Data())
 	if err != nil {
-		return d, 0, err
-	}
-	message, ok := value.(map[string]any)
-	if !ok {
-		return d, 0, fmt.Errorf("the event %d is no object", meta.Sequence.Stream)
+		return d, 0, fmt.Errorf("event %d: %w", meta.Sequence.Stream, err)
 	}
 	d = sluice.Delivery{Message: message, Count: int(meta.NumDelivered)}
-	d.TraceID, _ = message["traceId"].(string)
+	traceID, _ := message["traceId"].(string)
+	d.TraceID = strings.Clone(traceID) // it is kept longer than the event
 	d.Hops, _ = message["hops"].(int)
 	d.CorrelationID = q.engine.events.ids.id(meta.Sequence.Stream, d.TraceID)
 	message["correlationId"] = d.CorrelationID

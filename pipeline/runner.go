@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"sluice"
@@ -118,7 +119,8 @@ func (r *Runner) reported(ctx context.Context, p *Program, b beginning, number, 
 		Delivery:      delivery,
 		Steps:         make([]sluice.StepReport, 0, min(len(p.steps), maxReported)),
 	}
-	report.EventKey, _ = b.run.Event["eventKey"].(string)
+	key, _ := b.run.Event["eventKey"].(string)
+	report.EventKey = strings.Clone(key) // the report is kept longer than the event
 	out, err := newExecution(r.environment(), p, b, &report).execute(ctx, b)
 	r.Observe(report)
 	return out, err
