@@ -90,7 +90,7 @@ type Queue interface {
 	// returns when all runs have. Each event is handed out until an outcome
 	// of it is on stable storage, on one node at a time. If run gives an
 	// error, there is no outcome, and the event is handed out again.
-	Consume(ctx context.Context, p *Pipeline, run func(context.Context, Delivery) (Outcome, error)) error
+	Consume(ctx context.Context, p *Pipeline, run func(Delivery) (Outcome, error)) error
 }
 
 // A DeadLetter is an event that a pipeline failed on for good.

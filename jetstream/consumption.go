@@ -17,7 +17,7 @@ type consumption struct {
 	queue      *Queue
 	pipeline   string
 	binding    string
-	run        func(context.Context, sluice.Delivery) (sluice.Outcome, error)
+	run        func(sluice.Delivery) (sluice.Outcome, error)
 	slots      chan struct{} // as many as runs may go on at the same time
 	deliveries sync.WaitGroup
 }
@@ -90,7 +90,7 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 		again(0, nil)
 		return
 	}
-	outcome, err := c.run(ctx, d)
+	outcome, err := c.run(d)
 	<-c.slots
 	if err != nil {
 		if ctx.Err() != nil {

@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -63,7 +62,7 @@ func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 	}
 	e = openEngine(t, opts)
 	runs := make(chan string, 10)
-	consume(t, e, p, func(_ context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 		runs <- d.CorrelationID
 		return ok(p.Name, `2`), nil
 	})

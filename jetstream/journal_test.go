@@ -140,7 +140,7 @@ func TestACallIsShownAsItWent(t *testing.T) {
 			t.Errorf("before it ran, a call is %s", got)
 		}
 		problem := sluice.Errorf(sluice.Invalid, "no-name", "A name is missing.").Problem()
-		consume(t, e, p, func(_ context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 			e.Journal().Run(sluice.RunReport{
 				Pipeline: p.Name, TraceID: d.TraceID, CorrelationID: d.CorrelationID, EventKey: key, Attempt: 1, Delivery: d.Count,
 				Started: time.Now(), Duration: 2 * time.Millisecond, Status: sluice.StatusError, Error: &problem,

@@ -90,7 +90,7 @@ func deliveredAtOnce(concurrency int) int {
 }
 
 // Consume implements sluice.Queue.
-func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(context.Context, sluice.Delivery) (sluice.Outcome, error)) error {
+func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) error {
 	c := &consumption{
 		queue:    q,
 		pipeline: p.Name,

@@ -45,7 +45,7 @@ func storePipeline(t *testing.T, e *Engine, name string, p *sluice.Pipeline) {
 }
 
 // consume runs a pipeline until the test ends or stop is called.
-func consume(t *testing.T, e *Engine, p *sluice.Pipeline, run func(context.Context, sluice.Delivery) (sluice.Outcome, error)) (stop func()) {
+func consume(t *testing.T, e *Engine, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
@@ -63,8 +63,8 @@ func consume(t *testing.T, e *Engine, p *sluice.Pipeline, run func(context.Conte
 }
 
 // answering gives a run that answers with a value.
-func answering(p *sluice.Pipeline, value string) func(context.Context, sluice.Delivery) (sluice.Outcome, error) {
-	return func(context.Context, sluice.Delivery) (sluice.Outcome, error) {
+func answering(p *sluice.Pipeline, value string) func(sluice.Delivery) (sluice.Outcome, error) {
+	return func(sluice.Delivery) (sluice.Outcome, error) {
 		return ok(p.Name, value), nil
 	}
 }
@@ -121,7 +121,7 @@ func TestAResultIsReadableOnAnyNode(t *testing.T) {
 		key := uniqueKey("nodes")
 		p := bind(t, here, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
 		begin := make(chan struct{})
-		consume(t, there, p, func(context.Context, sluice.Delivery) (sluice.Outcome, error) {
+		consume(t, there, p, func(sluice.Delivery) (sluice.Outcome, error) {
 			<-begin
 			return ok(p.Name, `"there"`), nil
 		})
@@ -149,19 +149,20 @@ func TestAnUnfinishedEventIsDeliveredAgain(t *testing.T) {
 		e := open()
 		key := uniqueKey("again")
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
-		started := make(chan sluice.Delivery, 1)
-		stop := consume(t, e, p, func(ctx context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+		started, cut := make(chan sluice.Delivery, 10), make(chan struct{})
+		stop := consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 			started <- d
-			<-ctx.Done()
-			return sluice.Outcome{}, ctx.Err()
+			<-cut
+			return sluice.Outcome{}, errors.New("cut off")
 		})
 		result := send(t, e, key, 0)
 		first := <-started
+		close(cut)
 		stop()
 		e.Close()
 		e = open()
 		again := make(chan sluice.Delivery, 10)
-		consume(t, e, p, func(_ context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 			again <- d
 			return ok(p.Name, `1`), nil
 		})
@@ -208,7 +209,7 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.done", 16)
 	runs := make(chan int, 10)
 	var failed atomic.Bool
-	consume(t, e, p, func(ctx context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+	consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 		runs <- d.Count
 		if failed.Swap(true) {
 			return ok(p.Name, `1`), nil
@@ -216,7 +217,7 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 		// As if the process had died between the outcome and the
 		// acknowledgement.
 		sequence, _, _ := e.events.ids.parse(d.CorrelationID)
-		if err := e.events.outcomes.put(ctx, sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
+		if err := e.events.outcomes.put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
 			t.Error(err)
 		}
 		return sluice.Outcome{}, errors.New("died")
@@ -246,7 +247,7 @@ func TestConcurrencyOneKeepsTheOrder(t *testing.T) {
 		}
 		order := make(chan string, 100)
 		failures := 0
-		consume(t, e, p, func(_ context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 			if failures < 1 {
 				failures++
 				return sluice.Outcome{}, errors.New("once more")
@@ -270,7 +271,7 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 		key := uniqueKey("letter")
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
 		problem := sluice.Errorf(sluice.Invalid, "no-good", "No good.").Problem()
-		consume(t, e, p, func(context.Context, sluice.Delivery) (sluice.Outcome, error) {
+		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
 			return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: &problem, Attempts: 3, Finished: time.Now().UTC()}, nil
 		})
 		result := send(t, e, key, patience)
@@ -415,7 +416,7 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 	e := openEngine(t, Options{Dir: dir})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.once", 16)
 	runs := make(chan string, 100)
-	run := func(_ context.Context, d sluice.Delivery) (sluice.Outcome, error) {
+	run := func(d sluice.Delivery) (sluice.Outcome, error) {
 		runs <- d.TraceID
 		return ok(p.Name, `1`), nil
 	}

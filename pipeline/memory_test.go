@@ -133,7 +133,7 @@ func (q *queue) bound() []string {
 	return patterns
 }
 
-func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(context.Context, sluice.Delivery) (sluice.Outcome, error)) error {
+func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) error {
 	q.mu.Lock()
 	events := q.events[p.Binding.ID]
 	unwilling := q.unwilling > 0
@@ -152,7 +152,7 @@ func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(contex
 			return ctx.Err()
 		case d := <-events:
 			wait.Go(func() {
-				outcome, err := run(ctx, d)
+				outcome, err := run(d)
 				if err != nil {
 					q.errors <- err
 				} else {

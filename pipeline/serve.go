@@ -2,16 +2,11 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"sluice"
 )
-
-// errRetired ends a consumer whose pipeline is bound otherwise by now, or not at
-// all.
-var errRetired = errors.New("the pipeline is not bound so any more")
 
 // consumeAgain is how long a consumer that failed waits.
 const consumeAgain = time.Second
@@ -33,7 +28,7 @@ func (r *Runner) Serve(ctx context.Context) error {
 		}
 	}
 	for _, c := range s.consumers {
-		c.retire(errRetired)
+		c.retire()
 	}
 	defer time.AfterFunc(r.Grace, cut).Stop()
 	s.wait.Wait()
@@ -54,7 +49,7 @@ type consumer struct {
 
 	pipeline *sluice.Pipeline // as it was at the start
 	serving  context.Context  //nolint:containedctx // its end stops runs that outlive the consumer
-	retire   context.CancelCauseFunc
+	retire   context.CancelFunc
 }
 
 // follow starts and ends consumers as the stored pipelines ask for.
@@ -69,7 +64,7 @@ func (s *service) follow(ctx context.Context) {
 	s.programs.keepOnly(stored)
 	for id, c := range s.consumers {
 		if bound[id] == nil || bound[id].Binding.Concurrency != c.pipeline.Binding.Concurrency {
-			c.retire(errRetired)
+			c.retire()
 			delete(s.consumers, id)
 		}
 	}
@@ -81,10 +76,10 @@ func (s *service) follow(ctx context.Context) {
 }
 
 func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
-	ctx, retire := context.WithCancelCause(serving)
+	ctx, retire := context.WithCancel(serving)
 	c := &consumer{Runner: s.Runner, pipeline: p, serving: serving, retire: retire}
 	s.wait.Go(func() {
-		defer retire(nil)
+		defer retire()
 		for ctx.Err() == nil {
 			if err := s.Queue.Consume(ctx, p, c.run); err != nil && ctx.Err() == nil {
 				s.Log.Error("A pipeline can't take its events; they wait.", "pipeline", p.Name, "error", err.Error())
@@ -95,34 +90,16 @@ func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
 	return c
 }
 
-// run runs the pipeline as it is stored by now.
-func (c *consumer) run(ctx context.Context, d sluice.Delivery) (sluice.Outcome, error) {
-	p, err := c.Store.Get(ctx, c.pipeline.Name)
+// run runs the pipeline as it is stored by now. The run outlives the consumer:
+// what has begun ends in its own way when a pipeline is changed or deleted, and
+// early only when the service stops.
+func (c *consumer) run(d sluice.Delivery) (sluice.Outcome, error) {
+	p, err := c.Store.Get(c.serving, c.pipeline.Name)
 	if err != nil {
 		return sluice.Outcome{}, err
 	}
 	if p == nil {
 		p = c.pipeline // deleted this moment: what it has begun, it ends
 	}
-	ctx, cancel := c.lasting(ctx)
-	defer cancel()
-	return c.deliver(ctx, p, d)
-}
-
-// lasting gives a context that outlives the consumer: runs that have begun end
-// in their own way when a pipeline is changed or deleted. They end early only
-// when the service stops, or the queue takes the event away.
-func (c *consumer) lasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	taken := context.AfterFunc(ctx, func() {
-		if !errors.Is(context.Cause(ctx), errRetired) {
-			cancel()
-		}
-	})
-	stopped := context.AfterFunc(c.serving, cancel)
-	return run, func() {
-		taken()
-		stopped()
-		cancel()
-	}
+	return c.deliver(c.serving, p, d)
 }
