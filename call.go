@@ -28,21 +28,17 @@ func (c *Call) AppendJSON(b []byte) []byte {
 	b = appendField(b, `","traceId":`, c.TraceID)
 	b = appendOptional(b, `,"correlationId":`, c.CorrelationID)
 	b = appendOptional(b, `,"eventKey":`, c.EventKey)
-	b = append(b, `,"status":`...)
-	b = strconv.AppendInt(b, int64(c.Status), 10)
+	b = appendNumber(b, `,"status":`, c.Status)
 	b = appendOptional(b, `,"code":`, c.Code)
-	b = append(b, `,"size":`...)
-	b = strconv.AppendInt(b, int64(c.Size), 10)
-	b = append(b, `,"duration":`...)
-	b = strconv.AppendInt(b, int64(c.Duration), 10)
+	b = appendNumber(b, `,"size":`, c.Size)
+	b = appendNumber(b, `,"duration":`, c.Duration)
 	b = appendField(b, `,"remoteAddr":`, c.RemoteAddr)
 	if len(c.Listeners) > 0 {
 		b = append(b, `,"listeners":`...)
 		b = appendStrings(b, c.Listeners)
 	}
 	if c.Count != 0 {
-		b = append(b, `,"count":`...)
-		b = strconv.AppendInt(b, int64(c.Count), 10)
+		b = appendNumber(b, `,"count":`, c.Count)
 	}
 	return append(b, '}')
 }
@@ -52,4 +48,8 @@ func appendOptional(b []byte, name, value string) []byte {
 		return b
 	}
 	return appendField(b, name, value)
+}
+
+func appendNumber[N int | time.Duration](b []byte, name string, value N) []byte {
+	return strconv.AppendInt(append(b, name...), int64(value), 10)
 }

@@ -3,7 +3,6 @@ package sluice
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 	"time"
 )
 
@@ -60,8 +59,7 @@ type Outcome struct {
 func (o *Outcome) AppendJSON(b []byte) []byte {
 	b = appendField(b, `{"pipeline":`, o.Pipeline)
 	b = appendField(b, `,"status":`, string(o.Status))
-	b = append(b, `,"statusCode":`...)
-	b = strconv.AppendInt(b, int64(o.StatusCode), 10)
+	b = appendNumber(b, `,"statusCode":`, o.StatusCode)
 	if o.Value != nil {
 		b = append(b, `,"value":`...)
 		b = append(b, o.Value...)
@@ -70,8 +68,7 @@ func (o *Outcome) AppendJSON(b []byte) []byte {
 		b = append(b, `,"error":`...)
 		b = appendJSON(b, o.Error)
 	}
-	b = append(b, `,"attempts":`...)
-	b = strconv.AppendInt(b, int64(o.Attempts), 10)
+	b = appendNumber(b, `,"attempts":`, o.Attempts)
 	b = append(b, `,"finished":"`...)
 	b = o.Finished.AppendFormat(b, time.RFC3339Nano)
 	return append(b, `"}`...)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"time"
 )
 
 // A Run is one run of a pipeline, as the commands that are its steps see it.
@@ -89,31 +88,4 @@ func HopsOf(r *http.Request) (int, error) {
 
 func tooManyHops() *Error {
 	return Errorf(Invalid, "too-many-hops", "This is the %dth event or pipeline that follows from another; pipelines seem to start each other in a loop.", MaxHops+1)
-}
-
-// A RunReport tells how a run went, for people who look for the call that led
-// to it.
-type RunReport struct {
-	Pipeline      string        `json:"pipeline"` // empty for one that is not stored
-	TraceID       string        `json:"traceId"`
-	CorrelationID string        `json:"correlationId,omitempty"`
-	EventKey      string        `json:"eventKey,omitempty"` // of the event that started it
-	Attempt       int           `json:"attempt"`            // counted from 1
-	Delivery      int           `json:"delivery"`           // counted from 1; 0 if no event started it
-	Started       time.Time     `json:"started"`
-	Duration      time.Duration `json:"duration"` // in nanoseconds
-	Status        Status        `json:"status"`   // ok or error
-	Error         *Problem      `json:"error,omitempty"`
-	Steps         []StepReport  `json:"steps"`
-}
-
-// A StepReport tells how one step of a run went.
-type StepReport struct {
-	Command  string        `json:"command"`
-	ID       string        `json:"id,omitempty"`
-	Line     int           `json:"line"`
-	Started  time.Duration `json:"started"` // after the start of the run, in nanoseconds
-	Duration time.Duration `json:"duration"`
-	Status   Status        `json:"status"`
-	Code     string        `json:"code,omitempty"` // of the error
 }

@@ -204,6 +204,7 @@ func (j *Journal) take() pending {
 	batch := j.pending
 	j.pending = pending{
 		calls:    make([]sluice.Call, 0, min(2*len(batch.calls), maxPending)),
+		runs:     make([]sluice.RunReport, 0, min(2*len(batch.runs), maxPending)),
 		outcomes: make([]runOutcome, 0, min(2*len(batch.outcomes), maxPending)),
 	}
 	if j.unrecorded > 0 {

@@ -71,6 +71,13 @@ type runOutcome struct {
 	Status   sluice.Status `json:"status"`
 }
 
+func (o *runOutcome) appendJSON(b []byte) []byte {
+	b = sluice.AppendJSONString(append(b, `{"traceId":`...), o.TraceID)
+	b = sluice.AppendJSONString(append(b, `,"pipeline":`...), o.Pipeline)
+	b = sluice.AppendJSONString(append(b, `,"status":`...), string(o.Status))
+	return append(b, '}')
+}
+
 // lines gives entries as messages.
 func (j *Journal) lines(p pending) []*nats.Msg {
 	w := &lineWriter{open: make(map[string]*nats.Msg)}
@@ -79,14 +86,24 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 		msg := w.begin(lineCall, j.placeOf(c.CorrelationID), c.TraceID)
 		msg.Data = append(c.AppendJSON(msg.Data), '\n')
 	}
-	for _, s := range p.sent {
-		w.add(lineSent, s.sequence, s.TraceID, s)
+	for i := range p.sent {
+		s := &p.sent[i]
+		text, err := json.Marshal(s)
+		if err != nil {
+			continue // no value of ours
+		}
+		msg := w.begin(lineSent, s.sequence, s.TraceID)
+		msg.Data = append(append(msg.Data, text...), '\n')
 	}
-	for _, r := range p.runs {
-		w.add(lineRun, j.placeOf(r.CorrelationID), r.TraceID, r)
+	for i := range p.runs {
+		r := &p.runs[i]
+		msg := w.begin(lineRun, j.placeOf(r.CorrelationID), r.TraceID)
+		msg.Data = append(r.AppendJSON(msg.Data), '\n')
 	}
-	for _, o := range p.outcomes {
-		w.add(lineOutcome, o.sequence, o.TraceID, o)
+	for i := range p.outcomes {
+		o := &p.outcomes[i]
+		msg := w.begin(lineOutcome, o.sequence, o.TraceID)
+		msg.Data = append(o.appendJSON(msg.Data), '\n')
 	}
 	return w.messages
 }
@@ -123,15 +140,6 @@ func (w *lineWriter) begin(kind byte, sequence uint64, traceID string) *nats.Msg
 	msg.Data = strconv.AppendUint(msg.Data, sequence, 36)
 	msg.Data = append(msg.Data, ' ')
 	return msg
-}
-
-func (w *lineWriter) add(kind byte, sequence uint64, traceID string, entry any) {
-	text, err := json.Marshal(entry)
-	if err != nil {
-		return // no value of ours
-	}
-	msg := w.begin(kind, sequence, traceID)
-	msg.Data = append(append(msg.Data, text...), '\n')
 }
 
 // pageSubject gives where the journal has what belongs to an event.
