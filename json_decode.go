@@ -24,8 +24,8 @@ func DecodeJSON(data []byte) (any, error) {
 // are known only now. Its texts are parts of one: as long as any of them is kept,
 // all are.
 func DecodeEvent(data []byte) (map[string]any, error) {
-	const usual, spare = 32, 2 // fields
-	r := valueReader{data: string(data), shared: true, spare: spare, fields: make([]valueField, 0, usual)}
+	const fields, items, spare = 32, 8, 2 // as many as events usually have, and two more
+	r := valueReader{data: string(data), shared: true, spare: spare, fields: make([]valueField, 0, fields), items: make([]any, 0, items)}
 	value, ok := r.read()
 	if !ok {
 		var err error

@@ -19,8 +19,7 @@ func fromBase64(input any) (any, error) {
 	if padding := text[len(digits):]; !padded(digits, strings.Count(padding, "=")) {
 		return nil, sluice.Errorf(sluice.Invalid, "base64-invalid", "This is not base64: its padding does not fit its length, so it may be cut off.")
 	}
-	standard := strings.NewReplacer("-", "+", "_", "/").Replace(digits)
-	decoded, err := base64.RawStdEncoding.DecodeString(standard)
+	decoded, err := base64.RawStdEncoding.DecodeString(standardDigits(digits))
 	if err != nil {
 		var at base64.CorruptInputError
 		errors.As(err, &at)
@@ -31,6 +30,11 @@ func fromBase64(input any) (any, error) {
 		return nil, sluice.Errorf(sluice.Invalid, "not-text", "The bytes behind this base64 are not UTF-8 text, which is all that values can hold; pass them on as the base64 they are.")
 	}
 	return string(decoded), nil
+}
+
+// standardDigits gives digits of base64 in the standard alphabet.
+func standardDigits(digits string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(digits, "-", "+"), "_", "/")
 }
 
 // padded tells whether so many padding characters may follow the digits.

@@ -16,7 +16,7 @@ func ParseKey(text string) ([]byte, error) {
 	if key, err := hex.DecodeString(text); err == nil && len(key) == KeySize {
 		return key, nil
 	}
-	digits := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
+	digits := standardDigits(strings.TrimRight(text, "="))
 	if key, err := base64.RawStdEncoding.DecodeString(digits); err == nil && len(key) == KeySize {
 		return key, nil
 	}
