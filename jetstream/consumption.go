@@ -44,7 +44,11 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 			c.deliver(ctx, msg)
 			continue
 		}
-		c.deliveries.Go(func() { c.deliver(ctx, msg) })
+		c.deliveries.Add(1)
+		c.queue.crew.do(func() {
+			defer c.deliveries.Done()
+			c.deliver(ctx, msg)
+		})
 	}
 }
 

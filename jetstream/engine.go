@@ -128,7 +128,11 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	e.floors = newBucket[floor](e, "floors")
 	e.hooks = newWebhooks(e.webhooks)
 	e.events = newEvents(e)
-	e.queue = &Queue{engine: e, work: &inProgress{msgs: make(map[jetstream.Msg]time.Time)}}
+	e.queue = &Queue{
+		engine: e,
+		work:   &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
+		crew:   &crew{start: e.start, done: running.Done(), work: make(chan func())},
+	}
 	e.letters = &Letters{engine: e}
 	e.audit = &Audit{engine: e}
 	e.journal = newJournal(e)

@@ -27,6 +27,7 @@ const (
 type Queue struct {
 	engine *Engine
 	work   *inProgress
+	crew   *crew
 }
 
 // Bind implements sluice.Queue.
