@@ -36,6 +36,9 @@ func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
 		// derives a limit from the disk and refuses streams beyond it.
 		JetStreamMaxMemory: 1 << 30,
 		JetStreamMaxStore:  1 << 50,
+		// Outcomes and acknowledgements have subjects of their own, each:
+		// remembering who gets what was sent there never pays.
+		NoSublistCache: true,
 		// Else a stream takes 1,000 consumers, each a pipeline that listens.
 		JetStreamLimits: server.JSLimitOpts{DefaultMaxConsumers: -1},
 	})
