@@ -13,7 +13,7 @@ import (
 func TestRecordsJSON(t *testing.T) {
 	at := time.Date(2025, 1, 2, 3, 4, 5, 600, time.UTC)
 	problem := &sluice.Problem{Type: "urn:x", Code: "boom", Status: 500, Detail: "a \"b\"", Line: 3}
-	for name, record := range map[string]interface{ AppendJSON([]byte) []byte }{
+	for name, record := range map[string]interface{ AppendJSON(b []byte) []byte }{
 		"refused call":         &sluice.Call{Time: at, TraceID: "none:1", Status: 404, Code: "token-unknown", RemoteAddr: "127.0.0.1:1"},
 		"accepted call":        &sluice.Call{Time: at, TraceID: "abcdef:1", CorrelationID: "c", EventKey: "webhook.a", Status: 200, Size: 7, Duration: 90, Listeners: []string{"a", "b"}, Count: 2},
 		"outcome":              &sluice.Outcome{Pipeline: "p", Status: sluice.StatusOK, StatusCode: 200, Value: json.RawMessage(`{"a":1}`), Attempts: 1, Finished: at},
