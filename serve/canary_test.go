@@ -58,6 +58,7 @@ func secretsIn(text string, secrets map[string]string) (found []string) {
 // and the password in all places, and looks for them in everything the server
 // wrote: answers, log, banner, and all that it stored but the webhooks.
 func TestSecretsStaySecret(t *testing.T) {
+	t.Parallel()
 	r := runServer(t, adminPassword)
 	created := r.exchange("POST", "/api/v3/command/webhook.put?eventKey=webhook.canary&payloadType=raw&maxPayloadLength=500", "", asAdmin)
 	token := regexp.MustCompile(`"uuid":"([^"]+)"`).FindStringSubmatch(created)[1]

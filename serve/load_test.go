@@ -19,6 +19,7 @@ func (s *service) begin(t *testing.T, h hook) *wire {
 // TestTooManyCallsInFlight: a call beyond the bound is told at once to come
 // again; health is told nevertheless.
 func TestTooManyCallsInFlight(t *testing.T) {
+	t.Parallel()
 	s := start(t, "max-in-flight=1")
 	hook := s.create("webhook.busy")
 	first := s.begin(t, hook)
@@ -38,6 +39,7 @@ func TestTooManyCallsInFlight(t *testing.T) {
 // TestTooManyConnectionsOfOneClient: those beyond the bound are closed, and
 // there is room again when one ends.
 func TestTooManyConnectionsOfOneClient(t *testing.T) {
+	t.Parallel()
 	s := start(t, "max-connections-per-address=2")
 	first, second := s.dial(t), s.dial(t)
 	first.wantOpen()
@@ -57,6 +59,7 @@ func TestTooManyConnectionsOfOneClient(t *testing.T) {
 // TestConnectionsOfATrustedProxy: a proxy carries many clients, so the bound on
 // one client is not for it.
 func TestConnectionsOfATrustedProxy(t *testing.T) {
+	t.Parallel()
 	s := start(t, "max-connections-per-address=1", "trusted-proxies=127.0.0.0/8")
 	first, second := s.dial(t), s.dial(t)
 	first.wantOpen()
@@ -65,6 +68,7 @@ func TestConnectionsOfATrustedProxy(t *testing.T) {
 
 // TestTooManyConnections: those beyond the bound in all wait for their turn.
 func TestTooManyConnections(t *testing.T) {
+	t.Parallel()
 	s := start(t, "max-connections=1")
 	first, second := s.dial(t), s.dial(t)
 	first.wantOpen()
@@ -76,6 +80,7 @@ func TestTooManyConnections(t *testing.T) {
 
 // TestIdleConnections: an idle connection is closed after a while.
 func TestIdleConnections(t *testing.T) {
+	t.Parallel()
 	s := start(t, "idle-timeout=100ms")
 	w := s.dial(t)
 	w.wantOpen()

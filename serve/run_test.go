@@ -52,6 +52,7 @@ func runServer(t *testing.T, password string, settings ...string) *running {
 // TestGeneratedPassword: without a given one, the first start makes a password up
 // and shows it once; the next start doesn't know it any more.
 func TestGeneratedPassword(t *testing.T) {
+	t.Parallel()
 	r := runServer(t, "")
 	password := regexp.MustCompile(`has the password (\S+)`).FindStringSubmatch(r.banner.String())
 	if password == nil {
@@ -76,6 +77,7 @@ func TestGeneratedPassword(t *testing.T) {
 // TestBanner: a start says where the server is, how to try it, and what to take
 // care of.
 func TestBanner(t *testing.T) {
+	t.Parallel()
 	plain, warned := "serving plain HTTP", "set --public-url"
 	for _, test := range []struct {
 		name      string
