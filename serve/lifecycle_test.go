@@ -131,6 +131,8 @@ func TestCallDuringTheStop(t *testing.T) {
 		t.Errorf("stop: %v", err)
 	}
 	wantExactly(t, s.events(), []string{traceOf(finished)})
+	s.resume()
+	s.wantRefusal(t, hook, "draining")
 }
 
 // beginStop stops the server on the side, and returns once its port is closed.

@@ -33,7 +33,25 @@ func TestTooManyCallsInFlight(t *testing.T) {
 	first.say("hi")
 	inFlight := first.hear(http.MethodPost).wantStatus(t, http.StatusOK)
 	third := s.call(hook, "text/plain", "third").wantStatus(t, http.StatusOK)
+	s.wantRefusal(t, hook, "overloaded")
+	eventually(t, "the refusal in the metrics", func() bool { return s.metric(`sluice_calls_total{status="503"}`) == "1" })
 	wantExactly(t, s.events(), []string{traceOf(inFlight), traceOf(third)})
+}
+
+// wantRefusal checks that one call of a webhook is found that was refused, for
+// that reason.
+func (s *service) wantRefusal(t *testing.T, h hook, code string) {
+	t.Helper()
+	var page struct {
+		Items []struct {
+			Code       string `json:"code"`
+			StatusCode int    `json:"statusCode"`
+		} `json:"items"`
+	}
+	s.command("trace.get", map[string]any{"traceId": h.last6(), "status": "rejected"}).wantStatus(t, http.StatusOK).into(t, &page)
+	if len(page.Items) != 1 || page.Items[0].Code != code || page.Items[0].StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("of refused calls are found %+v, want one with the code %s", page.Items, code)
+	}
 }
 
 // TestTooManyConnectionsOfOneClient: those beyond the bound are closed, and

@@ -123,7 +123,7 @@ func (s *Server) furnish() error {
 	if err != nil {
 		return err
 	}
-	r := &rooms{engine: s.engine, metrics: s.metrics, spans: s.spans(), draining: s.draining.Load, minutes: metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)}
+	r := &rooms{engine: s.engine, metrics: s.metrics, spans: s.spans(), draining: s.draining, minutes: metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)}
 	if r.secrets, err = step.NewSecrets(s.engine.Secrets(), key); err != nil {
 		return err
 	}
@@ -169,7 +169,6 @@ func (s *Server) furnish() error {
 		ObservePoll:    s.metrics.Poll,
 		Spans:          r.spans,
 		Readiness:      s.readiness,
-		Draining:       s.draining.Load,
 		Stopping:       s.stopping,
 		Tail:           s.engine.Journal(),
 		Version:        Version,
