@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -188,7 +189,11 @@ func (s *Server) furnish() error {
 // made once in the data folder.
 func (s *Server) secretKey() ([]byte, error) {
 	if s.cfg.SecretKey != "" {
-		return step.ParseKey(s.cfg.SecretKey)
+		key, err := step.ParseKey(s.cfg.SecretKey)
+		if err != nil {
+			return nil, fmt.Errorf("secret-key: %w", err)
+		}
+		return key, nil
 	}
 	text, err := s.folder.secretKey()
 	if err != nil {

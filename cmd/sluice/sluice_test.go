@@ -151,6 +151,7 @@ func TestBadSettingsStopTheStart(t *testing.T) {
 	wantRefusal(t, program(t, "serve", "--result-ttl", "soon"), `--result-ttl: "soon" is not a duration`)
 	wantRefusal(t, program(t, "serve", "--config", "missing.yaml"), "missing.yaml")
 	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--tls-cert", "a.pem", "--tls-key", "b.pem"), "tls-cert and tls-key")
+	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--secret-key", "short"), "secret-key: ")
 	wantRefusal(t, program(t, "sarve"), `unknown command "sarve"`)
 	withEnv := program(t, "serve")
 	withEnv.Env = append(withEnv.Env, "SLUICE_LISEN=x")
