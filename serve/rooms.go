@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -191,7 +190,8 @@ func (s *Server) secretKey() ([]byte, error) {
 	if s.cfg.SecretKey != "" {
 		key, err := step.ParseKey(s.cfg.SecretKey)
 		if err != nil {
-			return nil, fmt.Errorf("secret-key: %w", err)
+			e := sluice.AsError(err)
+			return nil, sluice.Errorf(e.Kind, e.Code, "secret-key: %s", e.Message)
 		}
 		return key, nil
 	}
