@@ -124,6 +124,7 @@ func (r *running) goodCalls(token string) (answers []string) {
 		r.exchange("GET", receivePath+"?uuid="+strings.ToUpper(token), ""),
 		r.exchange("POST", receivePath, "hi", inHeader),
 		r.exchange("POST", receivePath, "hi", header("Uuid", token)),
+		r.exchange("POST", receivePath, "hi", inHeader, header("Referer", r.url+receivePath+"?token="+token), header("X-Original-URI", receivePath+"?a=1&token="+token)),
 		r.exchange("POST", receivePath, "hi", inHeader, asAdmin, header("Cookie", "token="+token), header("Proxy-Authorization", basic("admin", adminPassword))),
 		r.exchange("POST", receivePath+"?token="+token+"&uuid="+token, "hi", inHeader),
 		r.exchange("POST", receivePath, "a=1&token="+token, content(form)),
