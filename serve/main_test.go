@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 
@@ -12,8 +13,10 @@ import (
 
 // TestMain checks that stopped servers leave nothing running. Tests mostly wait
 // here, for disks and for what takes its time on purpose: so more of them run at
-// the same time than there are cores.
+// the same time than there are cores, with the garbage collector set as the
+// program sets it.
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
