@@ -1,6 +1,7 @@
 package sluice
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -86,7 +87,8 @@ func appendValue(b []byte, value json.RawMessage) []byte {
 	return append(b, value...)
 }
 
-// AppendJSON appends the result's JSON, as encoding/json would write it.
+// AppendJSON appends the result's JSON, as polls are answered with it: as
+// encoding/json writes it that does not escape for HTML.
 func (r *Result) AppendJSON(b []byte) []byte {
 	b = append(b, `{"statusCode":`...)
 	b = strconv.AppendInt(b, int64(r.StatusCode), 10)
@@ -106,13 +108,16 @@ func (r *Result) AppendJSON(b []byte) []byte {
 	return append(b, `"}`...)
 }
 
-// appendJSON appends what encoding/json makes of a value that has a JSON form.
+// appendJSON appends what encoding/json makes of a value that has a JSON form,
+// without escaping for HTML.
 func appendJSON(b []byte, value any) []byte {
-	text, err := json.Marshal(value)
-	if err != nil {
+	text := bytes.NewBuffer(b)
+	enc := json.NewEncoder(text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
 		panic(err) // no value of ours
 	}
-	return append(b, text...)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 
 // Results finds what calls have come to.

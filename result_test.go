@@ -27,6 +27,22 @@ func TestResultJSON(t *testing.T) {
 	}
 }
 
+// TestResultJSONOfAFailure: so are failures, whatever their texts are made of.
+func TestResultJSONOfAFailure(t *testing.T) {
+	problem := sluice.Errorf(sluice.Invalid, "step-failed", "a < b && c > \"d\" \u2028 é\n").Problem()
+	result := sluice.Combine([]string{"p"}, map[string]sluice.Outcome{"p": {Pipeline: "p", Status: sluice.StatusError, StatusCode: 400, Error: &problem}},
+		"abcdef:0123456789", "0b9f3c1e-6a52-8d0e-9f4e-2f1f7f2f9a10", time.Unix(0, 0))
+	var want bytes.Buffer
+	enc := json.NewEncoder(&want)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(result); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(result.AppendJSON(nil)) + "\n"; got != want.String() {
+		t.Errorf("the result is %s, want %s", got, want.String())
+	}
+}
+
 // FuzzResultJSON: whatever an id is, the result is JSON that says it.
 func FuzzResultJSON(f *testing.F) {
 	f.Add("abcdef:0123456789", "0b9f3c1e-6a52-8d0e-9f4e-2f1f7f2f9a10")

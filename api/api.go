@@ -28,8 +28,7 @@ type Options struct {
 	ObservePoll  func(status int)                                              // is told of each poll
 	Spans        sluice.Spans                                                  // nil: nobody wants them
 	Readiness    func() (detail map[string]any, err error)
-	Draining     func() bool     // stopping: new calls are refused
-	Stopping     <-chan struct{} // closed when Draining begins
+	Stopping     <-chan struct{} // closed when the server begins to stop: new calls are refused
 	Tail         sluice.Tail
 
 	Version        string
@@ -163,7 +162,7 @@ func (a *API) limit(serve command.Endpoint) command.Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		defer a.inFlight.Add(-1)
 		if a.inFlight.Add(1) > int64(a.MaxInFlight) {
-			return busy("overloaded", "The server handles as many calls as it can.")
+			return a.refused(r, busy("overloaded", "The server handles as many calls as it can."))
 		}
 		return serve(w, r)
 	}

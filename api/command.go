@@ -15,7 +15,7 @@ import (
 // command calls the command that the path names.
 func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if err := a.refuseDraining(); err != nil {
-		return err
+		return a.refused(r, err)
 	}
 	name := strings.TrimPrefix(r.URL.Path, commandPath)
 	cmd, known := a.Commands.Find(name)
@@ -45,10 +45,31 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 
 // refuseDraining refuses calls while the server stops.
 func (a *API) refuseDraining() error {
-	if !a.Draining() {
+	if !a.draining() {
 		return nil
 	}
 	return stopping()
+}
+
+// draining tells whether the server stops.
+func (a *API) draining() bool {
+	select {
+	case <-a.Stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// refused tells the command that a request is for of its refusal, if it wants
+// to know.
+func (a *API) refused(r *http.Request, err error) error {
+	if name, ok := strings.CutPrefix(r.URL.Path, commandPath); ok {
+		if cmd, known := a.Commands.Find(name); known && cmd.Refused != nil {
+			cmd.Refused(r, err)
+		}
+	}
+	return err
 }
 
 func stopping() error {

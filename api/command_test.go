@@ -44,7 +44,6 @@ func serveCommands(t *testing.T, permissions []string, commands ...command.Comma
 		Authenticate: func(http.ResponseWriter, *http.Request) (sluice.User, error) {
 			return sluice.User{Name: "someone", Permissions: permissions}, nil
 		},
-		Draining:    func() bool { return false },
 		MaxInFlight: 10,
 		Pace:        body.Pace{Idle: time.Minute, Total: time.Minute},
 		Budget:      body.NewBudget(1 << 20),

@@ -38,9 +38,8 @@ func TestATailEndsWithItsPermission(t *testing.T) {
 				}
 				return sluice.User{Name: "someone", Permissions: []string{"trace.*"}}, nil
 			},
-			Draining: func() bool { return false },
-			Tail:     silence{},
-			Log:      slog.New(slog.DiscardHandler),
+			Tail: silence{},
+			Log:  slog.New(slog.DiscardHandler),
 		})
 		answer, ended := httptest.NewRecorder(), make(chan struct{})
 		go func() {

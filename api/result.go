@@ -89,7 +89,7 @@ func (a *API) hold(r *http.Request, p poll) (sluice.Result, error) {
 	for end := time.Now().Add(holdFor); ; {
 		left := time.Until(end)
 		result, err := a.Results.Result(r.Context(), p.id, min(left, holdLook))
-		if err != nil || result.Status != sluice.StatusProcessing || left <= holdLook || r.Context().Err() != nil || a.Draining() {
+		if err != nil || result.Status != sluice.StatusProcessing || left <= holdLook || r.Context().Err() != nil || a.draining() {
 			return result, err
 		}
 	}

@@ -131,5 +131,9 @@ func (b *bench) send(t *testing.T, h http.Handler, tokens []string, l load) (out
 		t.Fatal(err)
 	}
 	l.address, l.tokens, l.connections = server.Listener.Addr().String(), file, 4
-	return b.run(context.Background(), l, time.Second)
+	long := 100 * time.Millisecond
+	if b.wrk != "" {
+		long = time.Second // it counts in seconds
+	}
+	return b.run(context.Background(), l, long)
 }

@@ -23,6 +23,10 @@ type Command struct {
 	// included; such a command can't be called in any other way.
 	Endpoint Endpoint
 
+	// Refused, if set, is told of HTTP requests that were refused before they
+	// reached the Endpoint.
+	Refused func(*http.Request, error)
+
 	run func(context.Context, Args) (any, error)
 }
 

@@ -10,6 +10,8 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -68,6 +70,9 @@ type Config struct {
 	RedactHeaders  Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
 }
 
+// largestBody is the size of the largest body that is ever accepted.
+const largestBody = 4 << 20
+
 var validNamespace = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // check tells what is wrong with the settings taken together.
@@ -77,6 +82,9 @@ func (c *Config) check() error {
 	}
 	if !validNamespace.MatchString(c.Namespace) {
 		return fmt.Errorf("namespace: %q must be 1 to 63 lower-case letters, digits and dashes", c.Namespace)
+	}
+	if c.Data == "" && c.NATS == "" {
+		return errors.New("data: needs a folder")
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("tls-cert and tls-key: give both or none")
@@ -93,6 +101,9 @@ func (c *Config) check() error {
 	if c.PasswordCores < 0 {
 		return errors.New("password-cores: must be 0 or more")
 	}
+	if err := c.checkNATS(); err != nil {
+		return err
+	}
 	if err := c.checkProvider(); err != nil {
 		return err
 	}
@@ -100,6 +111,20 @@ func (c *Config) check() error {
 		return err
 	}
 	return c.checkPositive()
+}
+
+// checkNATS refuses addresses that no engine can ever be reached at.
+func (c *Config) checkNATS() error {
+	for _, address := range list([]byte(c.NATS)) {
+		if !strings.Contains(address, "://") {
+			address = "nats://" + address
+		}
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
+			return errors.New("nats: must be addresses such as nats://nats.example.org:4222, comma-separated")
+		}
+	}
+	return nil
 }
 
 // checkProvider refuses settings of an external provider that would count for
@@ -138,12 +163,17 @@ func (c *Config) checkPublicURL() error {
 }
 
 func (c *Config) checkPositive() error {
+	if c.ResultWait < 0 || c.DrainWait < 0 {
+		return errors.New("result-wait and drain-wait: must not be negative")
+	}
+	if c.MaxBodyMemory < largestBody {
+		return errors.New("max-body-memory: must be at least 4MiB, so that one of the largest bodies fits")
+	}
 	for name, value := range map[string]int64{
 		"result-ttl":                  int64(c.ResultTTL),
 		"access-ttl":                  int64(c.AccessTTL),
 		"refresh-ttl":                 int64(c.RefreshTTL),
 		"key-rotation":                int64(c.KeyRotation),
-		"result-wait":                 int64(c.ResultWait) + 1, // may be 0
 		"result-max-count":            int64(c.ResultMaxCount),
 		"result-max-bytes":            int64(c.ResultMaxBytes),
 		"max-runs":                    int64(c.MaxRuns),
@@ -151,12 +181,10 @@ func (c *Config) checkPositive() error {
 		"max-in-flight":               int64(c.MaxInFlight),
 		"max-connections":             int64(c.MaxConnections),
 		"max-connections-per-address": int64(c.MaxConnectionsPerAddress),
-		"max-body-memory":             int64(c.MaxBodyMemory) / (4 << 20), // one of the largest must fit
 		"header-timeout":              int64(c.HeaderTimeout),
 		"body-idle-timeout":           int64(c.BodyIdleTimeout),
 		"body-timeout":                int64(c.BodyTimeout),
 		"idle-timeout":                int64(c.IdleTimeout),
-		"drain-wait":                  int64(c.DrainWait) + 1, // may be 0
 	} {
 		if value <= 0 {
 			return fmt.Errorf("%s: must be positive", name)

@@ -83,12 +83,18 @@ func (c *Config) loadFile(file string) error {
 	if root.Kind != yaml.MappingNode {
 		return fmt.Errorf("%s:%d:%d: expected settings as name: value", file, root.Line, root.Column)
 	}
+	given := make(map[string]bool)
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
 		text, err := scalar(value)
-		if err == nil {
+		switch {
+		case err != nil:
+		case given[key.Value]:
+			err = errors.New("it is there twice")
+		default:
 			err = c.set(key.Value, text)
 		}
+		given[key.Value] = true
 		if err != nil {
 			return fmt.Errorf("%s:%d:%d: %s: %w", file, key.Line, key.Column, key.Value, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -53,8 +54,16 @@ type Headers []string
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (h *Headers) UnmarshalText(text []byte) error {
 	*h = list([]byte(strings.ToLower(string(text))))
+	for _, name := range *h {
+		if !headerName.MatchString(name) {
+			return fmt.Errorf("%q is not the name of a header such as x-api-key", name)
+		}
+	}
 	return nil
 }
+
+// headerName is what RFC 9110 calls a token, in lower case.
+var headerName = regexp.MustCompile("^[a-z0-9!#$%&'*+.^_`|~-]+$")
 
 // list splits a comma-separated list.
 func list(text []byte) []string {

@@ -189,6 +189,13 @@ func (b *bucket[T]) get(ctx context.Context, key string) (*T, error) {
 	return b.copied(key), nil
 }
 
+// count gives the number of records in the copy.
+func (b *bucket[T]) count() int {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return len(b.records)
+}
+
 func (b *bucket[T]) copied(key string) *T {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

@@ -42,16 +42,13 @@ func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.
 		return nil, "", err
 	}
 	defer ignore()
-	timer := time.NewTimer(q.Wait)
-	defer timer.Stop()
-	for err = r.collect(ctx); err == nil && len(r.found) == 0; {
+	waiting, cancel := context.WithTimeout(ctx, q.Wait)
+	defer cancel()
+	for err = r.collect(ctx); err == nil && len(r.found) == 0 && waiting.Err() == nil; {
 		select {
 		case <-arrived:
-			err = r.collectSoon(ctx)
-		case <-timer.C:
-			return nil, s.cursorOf(r.sequence), nil
-		case <-ctx.Done():
-			return nil, s.cursorOf(r.sequence), nil
+			err = r.collectSoon(ctx, waiting)
+		case <-waiting.Done():
 		}
 	}
 	if err != nil {
@@ -61,9 +58,11 @@ func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.
 }
 
 // listen tells of events that fit, at the moment of their arrival: they may not
-// be stored by then.
+// be stored by then. It also tells of one at once, since one may have arrived
+// before, and be stored later.
 func (r *reading) listen() (arrived <-chan struct{}, ignore func(), err error) {
 	signal := make(chan struct{}, 1)
+	signal <- struct{}{}
 	var subscriptions []*nats.Subscription
 	ignore = func() {
 		for _, sub := range subscriptions {
@@ -86,14 +85,15 @@ func (r *reading) listen() (arrived <-chan struct{}, ignore func(), err error) {
 	return signal, ignore, nil
 }
 
-// collectSoon collects what has just arrived, as soon as it is durable.
-func (r *reading) collectSoon(ctx context.Context) error {
+// collectSoon collects what has just arrived, as soon as it is durable, while
+// someone is waiting for it.
+func (r *reading) collectSoon(ctx, waiting context.Context) error {
 	for pause := 2 * time.Millisecond; pause < acceptTimeout; pause *= 2 {
 		if err := r.collect(ctx); err != nil || len(r.found) > 0 {
 			return err
 		}
 		select {
-		case <-ctx.Done():
+		case <-waiting.Done():
 			return nil
 		case <-time.After(pause):
 		}

@@ -131,6 +131,34 @@ func TestOnlyDurableEventsAreRead(t *testing.T) {
 	}
 }
 
+// TestAnArrivalBeforeTheReaderIsNotMissed: an event that arrived before a reader
+// listens, and is durable only after its first look, does not wait for the next.
+func TestAnArrivalBeforeTheReaderIsNotMissed(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	key := uniqueKey("early")
+	_, start := readAfter(t, e, sluice.EventQuery{Pattern: key})
+	storeEvent(t, e, key, "aaaaaa:1")
+	e.events.writer = &lateWriter{streamWriter: e.events.writer, late: 2} // for the cursor, and for the first look
+	if ids, _ := readAfter(t, e, sluice.EventQuery{Pattern: key, After: start, Wait: 10 * time.Second}); len(ids) != 1 {
+		t.Errorf("read %q, want the one event", ids)
+	}
+}
+
+// A lateWriter says of its last message that it is not durable yet, some times.
+type lateWriter struct {
+	streamWriter
+
+	late int
+}
+
+func (w *lateWriter) durable() uint64 {
+	if w.late > 0 {
+		w.late--
+		return w.streamWriter.durable() - 1
+	}
+	return w.streamWriter.durable()
+}
+
 func TestCursorsOfOthersAreRefused(t *testing.T) {
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	storeEvent(t, e, "webhook.test", "aaaaaa:1")

@@ -15,10 +15,14 @@ func freeDisk(dir string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil //nolint:unconvert // the types differ between systems
 }
 
+// diskCheckEvery is short enough that a fast disk, written to at full speed, does
+// not fill up between two looks.
+const diskCheckEvery = 100 * time.Millisecond
+
 // watchDisk refuses writes before the disk is full: after one failed write the
 // engine takes nothing more until it is restarted.
 func (e *Engine) watchDisk(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(diskCheckEvery)
 	defer tick.Stop()
 	for {
 		select {

@@ -248,11 +248,16 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 		e.checkDisk()
 		e.start(func() { e.watchDisk(running) })
 	}
-	// Filling the copies leaves garbage several times their size.
-	debug.FreeOSMemory()
+	if e.webhooks.count() > manyRecords {
+		debug.FreeOSMemory() // filling the copies leaves garbage several times their size
+	}
 	close(e.ready)
 	return nil
 }
+
+// manyRecords is how many of one bucket make it worth while to clean up behind
+// them: that takes longer than all the rest of an empty start.
+const manyRecords = 1000
 
 // start runs a function that Close waits for.
 func (e *Engine) start(run func()) {

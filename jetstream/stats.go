@@ -37,9 +37,7 @@ func (e *Engine) Stats(ctx context.Context) (Stats, error) {
 		return s, err
 	}
 	s.Lost = e.events.damage.events.Load()
-	e.webhooks.mu.RLock()
-	s.Webhooks = len(e.webhooks.records)
-	e.webhooks.mu.RUnlock()
+	s.Webhooks = e.webhooks.count()
 	if e.server != nil {
 		free, err := freeDisk(e.opts.Dir)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 // TestAuthentication: who may run a command, and what others are told.
 func TestAuthentication(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	tests := []struct {
 		name          string
@@ -55,6 +56,7 @@ func TestAuthentication(t *testing.T) {
 
 // TestSameAnswerForUnknownUsers: nobody learns from the answer who has an account.
 func TestSameAnswerForUnknownUsers(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	get := func(username string) answer {
 		return s.send("GET", "/api/v3/command/webhook.get", nil, header("Authorization", basic(username, "wrong")))
@@ -66,6 +68,7 @@ func TestSameAnswerForUnknownUsers(t *testing.T) {
 
 // TestOpenEndpoints: without credentials there are these endpoints and no others.
 func TestOpenEndpoints(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	tests := []struct {
 		method, path string
@@ -122,6 +125,7 @@ func TestOpenEndpoints(t *testing.T) {
 
 // TestHealth: the open endpoints take GET and HEAD and nothing else.
 func TestHealth(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, path := range []string{"/healthz", "/readyz", "/openapi.json"} {
 		s.send("HEAD", path, nil).wantStatus(t, 200)

@@ -58,6 +58,7 @@ func secretsIn(text string, secrets map[string]string) (found []string) {
 // and the password in all places, and looks for them in everything the server
 // wrote: answers, log, banner, and all that it stored but the webhooks.
 func TestSecretsStaySecret(t *testing.T) {
+	t.Parallel()
 	r := runServer(t, adminPassword)
 	created := r.exchange("POST", "/api/v3/command/webhook.put?eventKey=webhook.canary&payloadType=raw&maxPayloadLength=500", "", asAdmin)
 	token := regexp.MustCompile(`"uuid":"([^"]+)"`).FindStringSubmatch(created)[1]
@@ -123,6 +124,7 @@ func (r *running) goodCalls(token string) (answers []string) {
 		r.exchange("GET", receivePath+"?uuid="+strings.ToUpper(token), ""),
 		r.exchange("POST", receivePath, "hi", inHeader),
 		r.exchange("POST", receivePath, "hi", header("Uuid", token)),
+		r.exchange("POST", receivePath, "hi", inHeader, header("Referer", r.url+receivePath+"?token="+token), header("X-Original-URI", receivePath+"?a=1&token="+token)),
 		r.exchange("POST", receivePath, "hi", inHeader, asAdmin, header("Cookie", "token="+token), header("Proxy-Authorization", basic("admin", adminPassword))),
 		r.exchange("POST", receivePath+"?token="+token+"&uuid="+token, "hi", inHeader),
 		r.exchange("POST", receivePath, "a=1&token="+token, content(form)),

@@ -25,6 +25,7 @@ func atOnce(n int, run func(i int) answer) []answer {
 
 // TestConcurrentPuts: of many that want the same event key, one gets it.
 func TestConcurrentPuts(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.create("webhook.before") // the password is checked now, once, which takes a while
 	created := 0
@@ -50,6 +51,7 @@ func TestConcurrentPuts(t *testing.T) {
 
 // TestConcurrentRenames: two webhooks can't take the same event key either.
 func TestConcurrentRenames(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hooks := make([]hook, 10)
 	for i := range hooks {
@@ -73,6 +75,7 @@ func TestConcurrentRenames(t *testing.T) {
 // TestConcurrentEdits: edits of different fields all survive, whichever comes
 // last.
 func TestConcurrentEdits(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	h := s.create("webhook.edits")
 	for round := range 20 {
@@ -100,6 +103,7 @@ func TestConcurrentEdits(t *testing.T) {
 // TestConcurrentCalls: every call that was answered 200 is stored once, with its
 // own payload.
 func TestConcurrentCalls(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	h := s.create("webhook.many", "payloadType", "raw")
 	answers := atOnce(200, func(i int) answer { return s.call(h, "text/plain", fmt.Sprintf("call %d", i)) })

@@ -37,6 +37,7 @@ func readExample(t *testing.T, name string) string {
 // TestExamplesPassTheirTests: each example is without mistakes, says what it is,
 // and carries tests that pass.
 func TestExamplesPassTheirTests(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, name := range exampleNames(t) {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 // service sees it. Only status and closing are ours to choose; what matters is
 // that no event is made.
 func TestFramingRefusedByHTTP(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.http")
 	receive, host, token := "POST {receive} HTTP/1.1", "Host: sluice", "Token: {token}"
@@ -49,6 +50,7 @@ func TestFramingRefusedByHTTP(t *testing.T) {
 
 // TestSlowHeaders: whoever doesn't finish its headers in time is cut off.
 func TestSlowHeaders(t *testing.T) {
+	t.Parallel()
 	s := start(t, "header-timeout=200ms")
 	w := s.dial(t)
 	w.say("POST " + receivePath + " HTTP/1.1\r\nHost: sluice\r\nX-Slow: a")
@@ -58,6 +60,7 @@ func TestSlowHeaders(t *testing.T) {
 // TestSlowBodies: a body must neither stop, nor trickle, nor go on for ever. The
 // answer says so, and nothing of the machine behind it.
 func TestSlowBodies(t *testing.T) {
+	t.Parallel()
 	const never = "body-idle-timeout=1m"
 	tests := []struct {
 		name     string
@@ -98,6 +101,7 @@ func TestSlowBodies(t *testing.T) {
 // TestBodyOfARefusedCall: a call that is refused before its body was read can't
 // hold its connection by not sending it.
 func TestBodyOfARefusedCall(t *testing.T) {
+	t.Parallel()
 	s := start(t, "body-idle-timeout=200ms")
 	hook := s.create("webhook.refused", "maxPayloadLength", 10)
 	tests := []struct {

@@ -11,6 +11,7 @@ import (
 // TestFraming sends requests whose framing or size is unusual or hostile, as
 // far as the service itself has to answer them.
 func TestFraming(t *testing.T) {
+	t.Parallel()
 	s := start(t, "body-idle-timeout=1s")
 	hook := s.create("webhook.framing", "maxPayloadLength", 1000)
 	large := s.create("webhook.large", "maxPayloadLength", 4<<20)
@@ -175,6 +176,7 @@ func TestFraming(t *testing.T) {
 
 // TestOversizeSaysTheLimit: a sender learns from the answer how much it may send.
 func TestOversizeSaysTheLimit(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.small", "maxPayloadLength", 77)
 	problem := s.call(hook, "text/plain", strings.Repeat("x", 78)).wantProblem(t, 413, "payload-too-large")

@@ -26,6 +26,7 @@ func keys(t *testing.T, a answer) []string {
 
 // TestListWebhooks: what webhook.get lists, in the order of the event keys.
 func TestListWebhooks(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	get := func(query string) answer {
 		return s.send("GET", "/api/v3/command/webhook.get"+query, nil, asAdmin)
@@ -71,6 +72,7 @@ var nextLink = regexp.MustCompile(`^<([^>]+)>; rel="next"$`)
 // TestPages: the Link header leads through all pages, wherever the first request
 // had its parameters.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	var want []string
 	for i := range 9 {
@@ -120,6 +122,7 @@ func TestPages(t *testing.T) {
 
 // TestGetWebhook: one webhook is shown as it was put.
 func TestGetWebhook(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	h := s.create("webhook.one", "payloadType", "raw", "maxPayloadLength", 77)
 	for _, spelling := range []string{h.UUID, strings.ToUpper(h.UUID)} {
@@ -133,6 +136,7 @@ func TestGetWebhook(t *testing.T) {
 
 // TestGetByEventKey: a webhook is found by its whole event key, and by no other.
 func TestGetByEventKey(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, key := range []string{"webhook.a", "webhook.a.b", "a", "-", "webhook.A", "x.webhook.a", "webhook.zz"} {
 		s.create(key)

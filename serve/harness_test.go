@@ -23,7 +23,7 @@ const (
 
 	// patience bounds every wait of these tests. It is far longer than what is
 	// waited for ever takes: reaching it is a failure.
-	patience = 10 * time.Second
+	patience = time.Minute
 )
 
 // A service is a real server on a port and a folder of its own.
@@ -38,13 +38,7 @@ type service struct {
 // start runs a server until the test ends. Settings are written "name=value".
 func start(t *testing.T, settings ...string) *service {
 	t.Helper()
-	return startIn(t, t.TempDir(), settings...)
-}
-
-// startIn runs a server on a given data folder.
-func startIn(t *testing.T, data string, settings ...string) *service {
-	t.Helper()
-	s := &service{t: t, config: load(t, data, settings...), log: new(transcript), client: newClient()}
+	s := &service{t: t, config: load(t, newFolder(t), settings...), log: new(transcript), client: newClient()}
 	s.resume()
 	t.Cleanup(s.stop)
 	return s

@@ -91,6 +91,7 @@ func openCall(stream uint32, token string) frame {
 // and refuses the first one beyond. So a client that opens and resets streams
 // can't have more work done at a time than others.
 func TestHTTP2Streams(t *testing.T) {
+	t.Parallel()
 	s, _ := startTLS(t)
 	hook := s.create("webhook.streams")
 	w := s.dialFrames(t)
@@ -116,6 +117,7 @@ func TestHTTP2Streams(t *testing.T) {
 // TestHTTP2RapidReset: a client that opens streams only to reset them either is
 // cut off or gets nothing but the bounded work; the server goes on for others.
 func TestHTTP2RapidReset(t *testing.T) {
+	t.Parallel()
 	s, _ := startTLS(t)
 	hook := s.create("webhook.reset")
 	w := s.dialFrames(t)
@@ -131,6 +133,7 @@ func TestHTTP2RapidReset(t *testing.T) {
 
 // TestHTTP2HeaderFlood: headers that go on for ever end the connection.
 func TestHTTP2HeaderFlood(t *testing.T) {
+	t.Parallel()
 	s, _ := startTLS(t)
 	hook := s.create("webhook.flood")
 	w := s.dialFrames(t)

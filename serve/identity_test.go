@@ -34,6 +34,7 @@ func (s *service) whoami(authorization string) answer {
 // TestTokensOfTheEmbeddedIssuer: what the token endpoint gives is what the
 // header takes, as long as the user stays, also after a restart.
 func TestTokensOfTheEmbeddedIssuer(t *testing.T) {
+	t.Parallel()
 	s := start(t, "public-url=http://sluice.example") // the port changes with a restart, the issuer must not
 	access, refresh := s.login()
 	for range 2 {
@@ -51,6 +52,7 @@ func TestTokensOfTheEmbeddedIssuer(t *testing.T) {
 
 // TestLiveTokensFollowTheirUser: what changes for a user counts at once.
 func TestLiveTokensFollowTheirUser(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.command("iam.user.put", map[string]any{"username": "ada", "password": "first password", "roles": []string{"developer"}}).wantStatus(t, 200)
 	tokens := s.token(url.Values{
@@ -76,6 +78,7 @@ func TestLiveTokensFollowTheirUser(t *testing.T) {
 
 // TestClientCredentials: a program has a secret and roles of its own.
 func TestClientCredentials(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	client := s.command("iam.client.put", map[string]any{"clientId": "ci", "roles": "viewer"}).wantStatus(t, 200).object(t)
 	secret := client["secret"].(string)
@@ -96,6 +99,7 @@ func TestClientCredentials(t *testing.T) {
 // TestTheEndOfALoginIsAudited: a stolen refresh token ends the login wherever it
 // is used again, and the audit log tells.
 func TestTheEndOfALoginIsAudited(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	logout := func(refresh string) answer {
 		return s.send("POST", "/auth/realms/default/protocol/openid-connect/logout",
@@ -134,6 +138,7 @@ func TestTheEndOfALoginIsAudited(t *testing.T) {
 
 // TestRolesWarnOfPermissionsThatAllowNothing: the commands that there are count.
 func TestRolesWarnOfPermissionsThatAllowNothing(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	role := s.command("iam.role.put", map[string]any{"role": "ops", "permissions": "webhook.get,server.*,webhook.gett"}).wantStatus(t, 200).object(t)
 	if warnings, _ := role["warnings"].([]any); len(warnings) != 1 || !strings.Contains(warnings[0].(string), "webhook.gett") {
@@ -143,6 +148,7 @@ func TestRolesWarnOfPermissionsThatAllowNothing(t *testing.T) {
 
 // TestAnExternalProvider: one service trusts the issuer of another one.
 func TestAnExternalProvider(t *testing.T) {
+	t.Parallel()
 	provider := start(t)
 	client := provider.command("iam.client.put", map[string]any{"clientId": "relay", "grants": "password,refresh_token"}).wantStatus(t, 200).object(t)
 	provider.command("iam.user.put", map[string]any{"username": "ada", "password": "correct horse", "roles": "developer"}).wantStatus(t, 200)

@@ -15,6 +15,7 @@ import (
 
 // TestRestart: a server finds again what an earlier one on its folder stored.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	kept := s.create("webhook.kept", "payloadType", "raw", "maxPayloadLength", 10)
 	deleted := s.create("webhook.deleted")
@@ -59,6 +60,7 @@ func wantRefusedStart(t *testing.T, s *service, mentions ...string) {
 // TestOneServerPerFolder: a second server on a data folder is refused, and the
 // first is not disturbed.
 func TestOneServerPerFolder(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.first")
 	wantRefusedStart(t, s, s.config.Data, "in use", "--data")
@@ -67,6 +69,7 @@ func TestOneServerPerFolder(t *testing.T) {
 
 // TestNewerFolder: a folder in a format of the future is left as it is.
 func TestNewerFolder(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.stop()
 	format := filepath.Join(s.config.Data, "format")
@@ -81,6 +84,7 @@ func TestNewerFolder(t *testing.T) {
 
 // TestTakenPort: a port that someone else has is named.
 func TestTakenPort(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -94,6 +98,7 @@ func TestTakenPort(t *testing.T) {
 
 // TestStopLetsCallsFinish: a stop takes nothing new, and waits for what has begun.
 func TestStopLetsCallsFinish(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.stop")
 	begun := s.begin(t, hook)
@@ -109,6 +114,7 @@ func TestStopLetsCallsFinish(t *testing.T) {
 // TestCallDuringTheStop: a call that comes on a connection from before the stop
 // is told to come again, as long as the server waits for others.
 func TestCallDuringTheStop(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.late")
 	late := s.dial(t) // taken before the next one: connections are taken in turn
@@ -125,6 +131,8 @@ func TestCallDuringTheStop(t *testing.T) {
 		t.Errorf("stop: %v", err)
 	}
 	wantExactly(t, s.events(), []string{traceOf(finished)})
+	s.resume()
+	s.wantRefusal(t, hook, "draining")
 }
 
 // beginStop stops the server on the side, and returns once its port is closed.
@@ -147,6 +155,7 @@ func (s *service) beginStop(t *testing.T) (stopped <-chan error) {
 // TestUnreadyBeforeTheStop: load balancers are told first, and calls are taken
 // until they have noticed.
 func TestUnreadyBeforeTheStop(t *testing.T) {
+	t.Parallel()
 	s := start(t, "drain-wait=1s")
 	hook := s.create("webhook.unready")
 	server, stopped := s.server, make(chan error, 1)
@@ -169,6 +178,7 @@ func TestUnreadyBeforeTheStop(t *testing.T) {
 // TestFullDisk: calls are refused before the disk is full, as a passing fault of
 // ours; what is stored can still be read.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.disk")
 	accepted := s.call(hook, "text/plain", "hi").wantStatus(t, 200)

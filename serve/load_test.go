@@ -19,6 +19,7 @@ func (s *service) begin(t *testing.T, h hook) *wire {
 // TestTooManyCallsInFlight: a call beyond the bound is told at once to come
 // again; health is told nevertheless.
 func TestTooManyCallsInFlight(t *testing.T) {
+	t.Parallel()
 	s := start(t, "max-in-flight=1")
 	hook := s.create("webhook.busy")
 	first := s.begin(t, hook)
@@ -32,12 +33,31 @@ func TestTooManyCallsInFlight(t *testing.T) {
 	first.say("hi")
 	inFlight := first.hear(http.MethodPost).wantStatus(t, http.StatusOK)
 	third := s.call(hook, "text/plain", "third").wantStatus(t, http.StatusOK)
+	s.wantRefusal(t, hook, "overloaded")
+	eventually(t, "the refusal in the metrics", func() bool { return s.metric(`sluice_calls_total{status="503"}`) == "1" })
 	wantExactly(t, s.events(), []string{traceOf(inFlight), traceOf(third)})
+}
+
+// wantRefusal checks that one call of a webhook is found that was refused, for
+// that reason.
+func (s *service) wantRefusal(t *testing.T, h hook, code string) {
+	t.Helper()
+	var page struct {
+		Items []struct {
+			Code       string `json:"code"`
+			StatusCode int    `json:"statusCode"`
+		} `json:"items"`
+	}
+	s.command("trace.get", map[string]any{"traceId": h.last6(), "status": "rejected"}).wantStatus(t, http.StatusOK).into(t, &page)
+	if len(page.Items) != 1 || page.Items[0].Code != code || page.Items[0].StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("of refused calls are found %+v, want one with the code %s", page.Items, code)
+	}
 }
 
 // TestTooManyConnectionsOfOneClient: those beyond the bound are closed, and
 // there is room again when one ends.
 func TestTooManyConnectionsOfOneClient(t *testing.T) {
+	t.Parallel()
 	s := start(t, "max-connections-per-address=2")
 	first, second := s.dial(t), s.dial(t)
 	first.wantOpen()
@@ -57,6 +77,7 @@ func TestTooManyConnectionsOfOneClient(t *testing.T) {
 // TestConnectionsOfATrustedProxy: a proxy carries many clients, so the bound on
 // one client is not for it.
 func TestConnectionsOfATrustedProxy(t *testing.T) {
+	t.Parallel()
 	s := start(t, "max-connections-per-address=1", "trusted-proxies=127.0.0.0/8")
 	first, second := s.dial(t), s.dial(t)
 	first.wantOpen()
@@ -65,6 +86,7 @@ func TestConnectionsOfATrustedProxy(t *testing.T) {
 
 // TestTooManyConnections: those beyond the bound in all wait for their turn.
 func TestTooManyConnections(t *testing.T) {
+	t.Parallel()
 	s := start(t, "max-connections=1")
 	first, second := s.dial(t), s.dial(t)
 	first.wantOpen()
@@ -76,6 +98,7 @@ func TestTooManyConnections(t *testing.T) {
 
 // TestIdleConnections: an idle connection is closed after a while.
 func TestIdleConnections(t *testing.T) {
+	t.Parallel()
 	s := start(t, "idle-timeout=100ms")
 	w := s.dial(t)
 	w.wantOpen()

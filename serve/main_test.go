@@ -1,12 +1,29 @@
 package serve_test
 
 import (
+	"flag"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-// TestMain checks that stopped servers leave nothing running.
+// TestMain checks that stopped servers leave nothing running. Tests mostly wait
+// here, for disks and for what takes its time on purpose: so more of them run at
+// the same time than there are cores, with the garbage collector set as the
+// program sets it.
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
+	debug.SetGCPercent(400)
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if data, err := setUpOnce(); err == nil {
+			_ = os.RemoveAll(data)
+		}
+		os.Exit(code)
+	}))
 }

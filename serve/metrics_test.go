@@ -20,6 +20,7 @@ func (s *service) metric(name string) string {
 
 // TestMetricsCount: what happens is counted, and nothing else.
 func TestMetricsCount(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	h := s.create("webhook.counted", "maxPayloadLength", 100)
 	s.send("PUT", "/api/v3/pipeline/counted", strings.NewReader(`
@@ -67,6 +68,7 @@ pipeline:
 // TestMetricsAreForThoseWhoMay: anyone on this machine, others with the
 // permission, and anyone at an address of their own.
 func TestMetricsAreForThoseWhoMay(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	fromAfar := header("X-Forwarded-For", "192.0.2.1")
 	s.send("GET", "/metrics", nil).wantStatus(t, 200)

@@ -20,6 +20,7 @@ const modelTTL = 2 * time.Second
 // random sequence of operations. A failure names its seed: MODEL_SEED=<seed>
 // repeats the choices, MODEL_STEPS=<n> makes the sequence longer.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	seed := modelSetting(t, "MODEL_SEED", uint64(time.Now().UnixNano()))
 	steps := modelSetting(t, "MODEL_STEPS", 100)
 	m := &model{

@@ -59,6 +59,7 @@ func multipartCall(contentType, body string) string {
 
 // TestMultipart: the files of an upload come with the event, nothing else does.
 func TestMultipart(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.upload", "maxPayloadLength", 4<<20)
 	quoted := "Content-Transfer-Encoding: quoted-printable"
@@ -85,6 +86,7 @@ func TestMultipart(t *testing.T) {
 // TestMultipartFilenames: a file name is data. It names no folder, breaks no
 // line, and is not too long.
 func TestMultipartFilenames(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.names")
 	cases := []rawCase{}
@@ -116,6 +118,7 @@ func TestMultipartFilenames(t *testing.T) {
 
 // TestMultipartRefused: an upload is taken as a whole or not at all.
 func TestMultipartRefused(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.malformed")
 	small := s.create("webhook.small", "maxPayloadLength", 100)

@@ -40,6 +40,7 @@ func runEngine(t *testing.T, options *server.Options) (nats *server.Server, stop
 // TestTwoNodes: nodes that share an engine are one service. Each event is run by
 // one of them, and its result is read from any.
 func TestTwoNodes(t *testing.T) {
+	t.Parallel()
 	nats, stop := runEngine(t, engineOptions(t))
 	t.Cleanup(stop)
 	settings := []string{"nats=" + nats.ClientURL(), "secret-key=" + strings.Repeat("0f", 32), "http-allow=127.0.0.0/8"}
@@ -109,6 +110,7 @@ func (s *service) held(ctx context.Context, id string) answer {
 // TestAnEngineThatComesBack: a node outlives its engine, and goes on with the
 // pipelines when it is there again.
 func TestAnEngineThatComesBack(t *testing.T) {
+	t.Parallel()
 	options := engineOptions(t)
 	nats, stop := runEngine(t, options)
 	options.Port = nats.Addr().(*net.TCPAddr).Port // also when it comes back

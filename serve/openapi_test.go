@@ -36,6 +36,7 @@ func description(t *testing.T, s *service) *openapi3.T {
 // TestDescriptionIsComplete: every endpoint is described, with its methods and
 // with who may call it.
 func TestDescriptionIsComplete(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	document := description(t, s)
 	want := map[string]string{
@@ -79,6 +80,7 @@ func TestDescriptionIsComplete(t *testing.T) {
 // TestAnswersAreAsDescribed: what the service answers fits its description, good
 // and bad.
 func TestAnswersAreAsDescribed(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	router, err := gorillamux.NewRouter(description(t, s))
 	if err != nil {

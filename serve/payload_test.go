@@ -21,6 +21,7 @@ func origin(content string) string {
 // ignore there is never a payload; base64 is exact to the byte; raw is the JSON
 // or the text where the body is such.
 func TestPayloads(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	big := `{"n":12345678901234567890.1234567890e+99,"i":9007199254740993,"z":-0.0}`
 	deep := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
@@ -91,6 +92,7 @@ func TestPayloads(t *testing.T) {
 
 // TestEventMessage is one whole event, as a consumer gets it.
 func TestEventMessage(t *testing.T) {
+	t.Parallel()
 	s := start(t, "namespace=acme", "redact-headers=X-Api-Key,X-Signature")
 	hook := s.create("webhook.lead.Created")
 	w := s.dial(t)
@@ -153,6 +155,7 @@ func TestEventMessage(t *testing.T) {
 
 // TestEventOfABareCall: fields that have nothing to say are there nevertheless.
 func TestEventOfABareCall(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.bare", "payloadType", "ignore")
 	w := s.dial(t)
@@ -175,6 +178,7 @@ func TestEventOfABareCall(t *testing.T) {
 
 // TestReceivedAtIsRFC3339 pins the written form of the time.
 func TestReceivedAtIsRFC3339(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	got := s.call(s.create("webhook.time"), "text/plain", "")
 	written, _ := s.events()[traceOf(got)].object(t)["receivedAt"].(string)
@@ -186,6 +190,7 @@ func TestReceivedAtIsRFC3339(t *testing.T) {
 // TestForwardedAddress: who the client is, a proxy may say, but only one that is
 // trusted.
 func TestForwardedAddress(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, trusted string
 		forwarded     []string

@@ -14,6 +14,7 @@ var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]
 
 // TestCreateWebhook: what a new webhook looks like.
 func TestCreateWebhook(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	before := time.Now().Add(-time.Second)
 	got := s.command("webhook.put", map[string]any{"eventKey": "webhook.lead.created"}).wantStatus(t, http.StatusOK)
@@ -43,6 +44,7 @@ func TestCreateWebhook(t *testing.T) {
 // TestWebhookURL: it starts with the configured URL, never with what a request
 // says of the host.
 func TestWebhookURL(t *testing.T) {
+	t.Parallel()
 	for setting, base := range map[string]string{
 		"public-url=https://hooks.example.org":        "https://hooks.example.org",
 		"public-url=https://hooks.example.org/":       "https://hooks.example.org",
@@ -61,6 +63,7 @@ func TestWebhookURL(t *testing.T) {
 
 // TestPutWebhook: what webhook.put takes, one call after the other.
 func TestPutWebhook(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a, b := s.create("webhook.a"), s.create("webhook.b")
 	gone := s.create("webhook.gone")
@@ -116,6 +119,7 @@ func TestPutWebhook(t *testing.T) {
 
 // TestWarnings: an event key outside the convention is taken, with a warning.
 func TestWarnings(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for eventKey, mention := range map[string][]string{
 		"webhook.fine":    nil,
@@ -140,6 +144,7 @@ func TestWarnings(t *testing.T) {
 
 // TestEditMovesTime: an edit leaves created as it is and moves updated on.
 func TestEditMovesTime(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	h := s.create("webhook.time")
 	var edited hook
@@ -154,6 +159,7 @@ func TestEditMovesTime(t *testing.T) {
 
 // TestEditIsInForceAtOnce: the next call is received as the edit says.
 func TestEditIsInForceAtOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	h := s.create("webhook.edited")
 	s.call(h, "text/plain", "hi").wantStatus(t, 200)

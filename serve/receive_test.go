@@ -15,6 +15,7 @@ var traceForm = regexp.MustCompile(`^[0-9a-f]{6}:[a-z0-9]{10,}$`)
 
 // TestAnswerOfACall: what the caller of a webhook is told.
 func TestAnswerOfACall(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.answer")
 	got := s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK)
@@ -55,6 +56,7 @@ func TestAnswerOfACall(t *testing.T) {
 
 // TestIdsAreNew: each call has ids of its own, also calls that are alike.
 func TestIdsAreNew(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.ids")
 	seen := make(map[string]bool)
@@ -71,6 +73,7 @@ func TestIdsAreNew(t *testing.T) {
 
 // TestLogLine: each accepted call is one line of the log, a refused one is none.
 func TestLogLine(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.logged", "maxPayloadLength", 5)
 	got := s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK)
@@ -97,6 +100,7 @@ func TestLogLine(t *testing.T) {
 // TestRedirectToTheResult: who asks for it is sent to the result, on this host
 // or the configured one, whatever the request says of the host.
 func TestRedirectToTheResult(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name string
 		base string // public URL, in front of the path
@@ -134,6 +138,7 @@ func TestRedirectToTheResult(t *testing.T) {
 
 // TestNoRedirectUnasked: the parameter says false, or something else says true.
 func TestNoRedirectUnasked(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.plain")
 	for _, query := range []string{"?pollingRedirectEnabled=false", "?pollingRedirectEnabled=", "?PollingRedirectEnabled=true"} {
@@ -146,6 +151,7 @@ func TestNoRedirectUnasked(t *testing.T) {
 
 // TestQueryBelongsToTheCaller: names that no command has are fine in a call.
 func TestQueryBelongsToTheCaller(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.query")
 	got := s.send("GET", receivePath+"?eventKey=x&limit=many&limit=more&token="+hook.UUID, nil).wantStatus(t, http.StatusOK)
@@ -157,6 +163,7 @@ func TestQueryBelongsToTheCaller(t *testing.T) {
 
 // TestAuthorizationIsNotForWebhooks: credentials neither help nor harm a call.
 func TestAuthorizationIsNotForWebhooks(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.credentials")
 	s.send("POST", receivePath, nil, asAdmin).wantProblem(t, http.StatusUnauthorized, "token-missing")

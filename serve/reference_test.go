@@ -10,6 +10,7 @@ import (
 
 // The reference is generated: UPDATE_GOLDEN=1 go test ./... writes it anew.
 func TestTheReferenceIsUpToDate(t *testing.T) {
+	t.Parallel()
 	name := filepath.Join("..", "docs", "reference", "commands.md")
 	want := serve.Commands().Reference()
 	if os.Getenv("UPDATE_GOLDEN") != "" {

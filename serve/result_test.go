@@ -9,6 +9,7 @@ import (
 // TestResult: the result of a call is what the call was answered, as often as
 // one asks, also after a restart.
 func TestResult(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.result")
 	call := s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK)
@@ -41,6 +42,7 @@ func TestResult(t *testing.T) {
 
 // TestResultRedirectFlag: a result repeats what its request asked for.
 func TestResultRedirectFlag(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	call := s.call(s.create("webhook.flag"), "text/plain", "hi")
 	query := "?svc-result-correlationid=" + call.header.Get("svc-result-correlationid")
@@ -54,6 +56,7 @@ func TestResultRedirectFlag(t *testing.T) {
 
 // TestNoResult: ids that belong to no result, and polls that have none.
 func TestNoResult(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	call := s.call(s.create("webhook.none"), "text/plain", "hi")
 	id := call.header.Get("svc-result-correlationid")
@@ -91,6 +94,7 @@ func TestNoResult(t *testing.T) {
 
 // TestResultExpires: after its time a result is gone, though its event is kept.
 func TestResultExpires(t *testing.T) {
+	t.Parallel()
 	s := start(t, "result-ttl=300ms")
 	call := s.call(s.create("webhook.expires"), "text/plain", "hi").wantStatus(t, http.StatusOK)
 	eventually(t, "the result to expire", func() bool {
@@ -107,6 +111,7 @@ func TestResultExpires(t *testing.T) {
 // TestGuessingResults: who asks for many results that don't exist has to wait;
 // for one that exists nobody has.
 func TestGuessingResults(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	call := s.call(s.create("webhook.guessed"), "text/plain", "hi")
 	var refused answer

@@ -123,7 +123,7 @@ func (s *Server) furnish() error {
 	if err != nil {
 		return err
 	}
-	r := &rooms{engine: s.engine, metrics: s.metrics, spans: s.spans(), draining: s.draining.Load, minutes: metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)}
+	r := &rooms{engine: s.engine, metrics: s.metrics, spans: s.spans(), draining: s.draining, minutes: metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)}
 	if r.secrets, err = step.NewSecrets(s.engine.Secrets(), key); err != nil {
 		return err
 	}
@@ -169,7 +169,6 @@ func (s *Server) furnish() error {
 		ObservePoll:    s.metrics.Poll,
 		Spans:          r.spans,
 		Readiness:      s.readiness,
-		Draining:       s.draining.Load,
 		Stopping:       s.stopping,
 		Tail:           s.engine.Journal(),
 		Version:        Version,
@@ -189,7 +188,12 @@ func (s *Server) furnish() error {
 // made once in the data folder.
 func (s *Server) secretKey() ([]byte, error) {
 	if s.cfg.SecretKey != "" {
-		return step.ParseKey(s.cfg.SecretKey)
+		key, err := step.ParseKey(s.cfg.SecretKey)
+		if err != nil {
+			e := sluice.AsError(err)
+			return nil, sluice.Errorf(e.Kind, e.Code, "secret-key: %s", e.Message)
+		}
+		return key, nil
 	}
 	text, err := s.folder.secretKey()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"sluice/config"
 	"sluice/iam"
@@ -23,7 +24,9 @@ func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) er
 		return err
 	}
 	s.greet(out)
-	go s.welcome(ctx, out)
+	welcoming, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go s.welcome(welcoming, out)
 	err = s.Wait(ctx)
 	return errors.Join(err, s.Stop())
 }
@@ -36,16 +39,23 @@ func (s *Server) greet(out io.Writer) {
 	}
 }
 
+// adminRetry is how long after a failure to create the admin it is tried again.
+const adminRetry = time.Second
+
 // welcome creates the admin as soon as that is possible, and prints the password
 // if it was made up, with a line to try: curl asks for the password, which so
 // stays out of the shell's history.
 func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	created, password, err := s.CreateAdmin(ctx)
-	if err != nil {
+	for ; err != nil; created, password, err = s.CreateAdmin(ctx) {
 		if ctx.Err() == nil {
-			s.opts.Log.Error("The admin could not be created; restart to try again.", "error", err)
+			s.opts.Log.Error("The admin could not be created; trying on.", "error", err)
 		}
-		return
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(adminRetry):
+		}
 	}
 	username := iam.AdminName
 	switch {

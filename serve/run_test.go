@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"sluice/serve"
 )
 
@@ -21,6 +23,21 @@ var listensOn = regexp.MustCompile(`listens on (\S+)`)
 
 // runServer runs a server until the test ends, and waits for its banner.
 func runServer(t *testing.T, password string, settings ...string) *running {
+	t.Helper()
+	r := startRun(t, password, settings...)
+	r.awaitBanner()
+	return r
+}
+
+// awaitBanner waits until the server says how to try it.
+func (r *running) awaitBanner() {
+	r.t.Helper()
+	eventually(r.t, "the banner", func() bool { return strings.Contains(r.banner.String(), "try: ") })
+	r.url = listensOn.FindStringSubmatch(r.banner.String())[1]
+}
+
+// startRun runs a server until the test ends.
+func startRun(t *testing.T, password string, settings ...string) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &running{
@@ -44,14 +61,34 @@ func runServer(t *testing.T, password string, settings ...string) *running {
 		}
 	}
 	t.Cleanup(r.stop)
-	eventually(t, "the banner", func() bool { return strings.Contains(r.banner.String(), "try: ") })
-	r.url = listensOn.FindStringSubmatch(r.banner.String())[1]
 	return r
+}
+
+// TestAdminIsCreatedLater: an engine that takes everything but the admin, as one
+// that is full, does not make a restart necessary.
+func TestAdminIsCreatedLater(t *testing.T) {
+	t.Parallel()
+	options := engineOptions(t)
+	user := &server.User{Username: "u", Password: "p", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$KV.accounts.>"}}}}
+	options.Users = []*server.User{user}
+	engine, stop := runEngine(t, options)
+	t.Cleanup(stop)
+	address := "nats://u:p@" + engine.Addr().String()
+	r := startRun(t, adminPassword, "nats="+address, "secret-key="+strings.Repeat("0f", 32))
+	eventually(t, "the failure", func() bool { return strings.Contains(r.log.String(), "The admin could not be created") })
+	allowed := options.Clone()
+	allowed.Users = []*server.User{{Username: "u", Password: "p"}}
+	if err := engine.ReloadOptions(allowed); err != nil {
+		t.Fatal(err)
+	}
+	r.awaitBanner()
+	eventually(t, "readiness", func() bool { return strings.HasPrefix(r.exchange("GET", "/readyz", ""), "HTTP/1.1 200") })
 }
 
 // TestGeneratedPassword: without a given one, the first start makes a password up
 // and shows it once; the next start doesn't know it any more.
 func TestGeneratedPassword(t *testing.T) {
+	t.Parallel()
 	r := runServer(t, "")
 	password := regexp.MustCompile(`has the password (\S+)`).FindStringSubmatch(r.banner.String())
 	if password == nil {
@@ -76,6 +113,7 @@ func TestGeneratedPassword(t *testing.T) {
 // TestBanner: a start says where the server is, how to try it, and what to take
 // care of.
 func TestBanner(t *testing.T) {
+	t.Parallel()
 	plain, warned := "serving plain HTTP", "set --public-url"
 	for _, test := range []struct {
 		name      string

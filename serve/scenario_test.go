@@ -101,6 +101,7 @@ func runScenarios(t *testing.T, s *service, values []string, scenarios []scenari
 // TestParameters: how the parameters of a command are given, whichever command
 // it is, and what is said when they are wrong.
 func TestParameters(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	post := map[string]string{"Allow": "POST"}
 	getPost := map[string]string{"Allow": "GET, POST"}
@@ -149,6 +150,7 @@ func TestParameters(t *testing.T) {
 // TestParametersOfOtherTypes: a body that is neither form nor JSON is no way to
 // give parameters.
 func TestParametersOfOtherTypes(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, contentType := range []string{"", "text/plain", "application/xml", upload} {
 		got := s.send("POST", "/api/v3/command/webhook.put", strings.NewReader(`{"eventKey":"webhook.x"}`), asAdmin, header("Content-Type", contentType))

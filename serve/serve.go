@@ -51,14 +51,14 @@ type Server struct {
 	baseURL   string
 	served    chan error // what http.Server.Serve returned
 
-	stopPipelines context.CancelFunc // nil: they don't run
-	pipelines     sync.WaitGroup
-	metricsServer *http.Server // nil: there is none of its own
+	stopWork      context.CancelFunc // nil: there is none
+	work          sync.WaitGroup     // that goes on beside the answering of calls
+	metricsServer *http.Server       // nil: there is none of its own
 
 	admin    atomic.Bool // there is one, or an external provider has them
 	unready  atomic.Bool
-	draining atomic.Bool
-	stopping chan struct{} // closed when draining begins
+	stopping chan struct{} // closed when the server begins to stop
+	stopOnce sync.Once     // closes it
 }
 
 // Start opens the engine and serves. The server is ready when it returns, or
@@ -96,7 +96,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if s.http, err = s.httpServer(); err != nil {
 		return nil, err
 	}
-	if err = s.startPipelines(ctx); err != nil {
+	if err = s.startWork(ctx); err != nil {
 		return nil, err
 	}
 	if err = s.startMetrics(ctx); err != nil {
@@ -193,9 +193,7 @@ func (s *Server) Wait(ctx context.Context) error {
 func (s *Server) Stop() error {
 	s.unready.Store(true)
 	time.Sleep(s.cfg.DrainWait)
-	if !s.draining.Swap(true) {
-		close(s.stopping)
-	}
+	s.stopOnce.Do(func() { close(s.stopping) })
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	defer cancel()
 	_ = s.listener.Close()
@@ -215,26 +213,38 @@ func (s *Server) Stop() error {
 	return err
 }
 
-// startPipelines takes over the pipelines of the operator's folder, and runs all
-// that are stored. With an external engine that waits until it is set up.
-func (s *Server) startPipelines(ctx context.Context) error {
+// draining tells whether the server stops: then nothing new is begun.
+func (s *Server) draining() bool {
+	select {
+	case <-s.stopping:
+		return true
+	default:
+		return false
+	}
+}
+
+// startWork begins what goes on beside the answering of calls: it keeps the
+// figures of each minute, takes over the pipelines of the operator's folder, and
+// runs all that are stored. With an external engine pipelines wait until it is
+// set up.
+func (s *Server) startWork(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stopPipelines = stop
+	s.stopWork = stop
 	runner, dir := s.rooms.runner, s.cfg.Pipelines
 	if s.cfg.NATS == "" && dir != "" {
 		if err := runner.SyncFolder(ctx, dir); err != nil {
 			return fmt.Errorf("pipelines: %w", err)
 		}
 	}
-	s.pipelines.Go(func() { s.rooms.minutes.Keep(running) })
-	s.pipelines.Go(func() {
+	s.work.Go(func() { s.rooms.minutes.Keep(running) })
+	s.work.Go(func() {
 		select {
 		case <-s.engine.SetUp():
 		case <-running.Done():
 			return
 		}
 		if dir != "" {
-			s.pipelines.Go(func() { runner.WatchFolder(running, dir) })
+			s.work.Go(func() { runner.WatchFolder(running, dir) })
 		}
 		if err := runner.Serve(running); err != nil {
 			s.opts.Log.Error("Pipelines don't run any more.", "error", err)
@@ -280,9 +290,9 @@ func (s *Server) close() {
 	if s.metricsServer != nil {
 		_ = s.metricsServer.Close() // nothing is left to do about it
 	}
-	if s.stopPipelines != nil {
-		s.stopPipelines()
-		s.pipelines.Wait()
+	if s.stopWork != nil {
+		s.stopWork()
+		s.work.Wait()
 	}
 	if s.engine != nil {
 		s.engine.Close()

@@ -40,6 +40,7 @@ func (f figures) sum() (accepted, refused, runs, failed int, slowest float64) {
 
 // TestStats: calls and runs are counted minute by minute, also over a restart.
 func TestStats(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	h := s.create("webhook.counted", "payloadType", "raw")
 	s.send("PUT", "/api/v3/pipeline/picky", strings.NewReader("pipeline:\n  - event.listen: {eventKey: webhook.counted}\n  - assert: {\"true\": \"#{body.payload == 'good'}\"}\n"), asAdmin).wantStatus(t, http.StatusOK)

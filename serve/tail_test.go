@@ -97,6 +97,7 @@ func (s *stream) await(t *testing.T, calls map[string]bool) {
 }
 
 func TestTail(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	one, two := s.create("webhook.one"), s.create("webhook.two")
 	all, ofOne := s.follow(t, ""), s.follow(t, "?eventKey=webhook.one")
@@ -131,6 +132,7 @@ func TestTail(t *testing.T) {
 }
 
 func TestTailIsGuarded(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.command("iam.role.put", map[string]any{"role": "caller", "permissions": "webhook.put"}).wantStatus(t, 200)
 	s.command("iam.user.put", map[string]any{"username": "carl", "password": "correct horse 2", "roles": "caller"}).wantStatus(t, 200)
@@ -148,6 +150,7 @@ func TestTailIsGuarded(t *testing.T) {
 // TestSlowReader: what a reader has no room for is dropped and counted, and
 // nobody else waits.
 func TestSlowReader(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	busy, calm := s.create("webhook.busy"), s.create("webhook.calm")
 	s.store("long", "pipeline:\n- event.listen: {eventKey: webhook.busy}\n- foreach: {in: '#{1..480}', as: n, do: [{set: {value: 1}}]}\n")

@@ -32,6 +32,7 @@ func startTLS(t *testing.T) (s *service, folder string) {
 // TestTLS: with a certificate the service speaks HTTPS and HTTP/2, and says so in
 // the URLs it gives out.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	s, _ := startTLS(t)
 	hook := s.create("webhook.tls")
 	if want := "https://" + s.server.Address() + receivePath + "?token=" + hook.UUID; hook.WebhookURL != want {
@@ -51,6 +52,7 @@ func TestTLS(t *testing.T) {
 // TestTLSIsRequired: who speaks plain HTTP to a server with a certificate is
 // told so, and reaches no webhook.
 func TestTLSIsRequired(t *testing.T) {
+	t.Parallel()
 	s, _ := startTLS(t)
 	hook := s.create("webhook.plain")
 	w := s.dial(t)
@@ -63,6 +65,7 @@ func TestTLSIsRequired(t *testing.T) {
 // TestCertificateIsReadAgain: a renewed certificate is used without a restart;
 // until its files fit together, the old one stays in use.
 func TestCertificateIsReadAgain(t *testing.T) {
+	t.Parallel()
 	s, folder := startTLS(t)
 	if got := s.serialNumber(t); got != 1 {
 		t.Fatalf("the certificate has the serial number %d, want 1", got)

@@ -24,6 +24,7 @@ const (
 // TestTokenPositions: a token may be in the query, a header or the body. Taken
 // from the body it is cut out, and every other byte stays.
 func TestTokenPositions(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.token", "payloadType", "base64")
 	jsonBody := withBody("application/json")
@@ -79,6 +80,7 @@ func tokens(h hook) []string {
 
 // TestTokenMissing: a call without a token is told how to send one.
 func TestTokenMissing(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.missing")
 	cases := []rawCase{
@@ -111,6 +113,7 @@ func TestTokenMissing(t *testing.T) {
 // TestTokenAmbiguous: two tokens are one too many, since nobody knows which of
 // them the sender meant.
 func TestTokenAmbiguous(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook, other := s.create("webhook.one"), s.create("webhook.other")
 	part := "--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\n{token}\r\n"
@@ -136,6 +139,7 @@ func TestTokenAmbiguous(t *testing.T) {
 // TestTokenInvalid: whatever is wrong with a token, the answer is the same: it
 // doesn't tell whether there ever was such a webhook.
 func TestTokenInvalid(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook, deleted := s.create("webhook.valid"), s.create("webhook.deleted")
 	s.command("webhook.delete", map[string]any{"uuid": deleted.UUID}).wantStatus(t, http.StatusOK)
@@ -175,6 +179,7 @@ func TestTokenInvalid(t *testing.T) {
 // TestTokenGuessing: who tries many tokens has to wait. Others are not disturbed,
 // and neither is the guesser itself with a valid token.
 func TestTokenGuessing(t *testing.T) {
+	t.Parallel()
 	s := start(t, "trusted-proxies=127.0.0.1")
 	hook := s.create("webhook.guess")
 	from := func(address string) func(*http.Request) { return header("X-Forwarded-For", address) }
@@ -199,6 +204,7 @@ func TestTokenGuessing(t *testing.T) {
 
 // TestTokenGuessingOverIPv6: one client has a whole network of addresses.
 func TestTokenGuessingOverIPv6(t *testing.T) {
+	t.Parallel()
 	s := start(t, "trusted-proxies=127.0.0.1")
 	for i := range 100 {
 		address := "2001:db8::" + string("0123456789abcdef"[i%16])

@@ -126,6 +126,7 @@ func (s *service) callers(calls int, plain, works, fails hook) (all []made) {
 // the middle, finds each, follows them live, replays those that failed, and
 // compares with the metrics.
 func TestAnyCallIsFoundAgain(t *testing.T) {
+	t.Parallel()
 	const half = 500
 	s := start(t)
 	plain := s.create("webhook.plain", "maxPayloadLength", 100)
@@ -234,6 +235,7 @@ func (s *service) replayAll(t *testing.T, h hook, failed map[string]bool) {
 // TestOneCallInFull: a whole trace id shows what was sent and what came of it,
 // to those who may see payloads.
 func TestOneCallInFull(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.command("iam.user.put", map[string]any{"username": "vera", "password": "correct horse 2", "roles": "viewer"}).wantStatus(t, 200)
 	asViewer := func(r *http.Request) { r.SetBasicAuth("vera", "correct horse 2") }
@@ -271,6 +273,7 @@ func TestOneCallInFull(t *testing.T) {
 }
 
 func TestTraceQueriesAreChecked(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for query, parameter := range map[string]string{
 		"traceId=../../x":         "traceId",

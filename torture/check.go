@@ -19,8 +19,9 @@ const (
 	shownMisses = 5 // results that are told of one by one
 )
 
-// checkOverHTTP looks for what the ledger has as its callers would: calls and
-// their results by their correlation ids, webhooks in the list.
+// checkOverHTTP looks for what the ledger has as its callers and operators would:
+// calls and their results by their correlation ids, calls by their trace ids,
+// webhooks in the list.
 func checkOverHTTP(ctx context.Context, url string, l *ledger, random *rand.Rand) error {
 	c := newClient(url, pollers)
 	defer c.close()
@@ -30,7 +31,10 @@ func checkOverHTTP(ctx context.Context, url string, l *ledger, random *rand.Rand
 	}
 	l.hooks.compare(found)
 	poll(ctx, c, l, l.sample(random, olderPolls))
-	return ctx.Err()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return searchCalls(ctx, c, l, random)
 }
 
 // poll asks for the result of each call, and notes those that are missing.

@@ -19,7 +19,7 @@ var kill9 = mode{
 		return runTrials(ctx, f, s.trials(
 			trial{takeDown: (*server).stop},
 			trial{name: "kill9", takeDown: func(s *server) error { s.kill(); return nil }},
-			trial{name: "negative control", takeDown: f.killAndDamage, mustLose: losses{calls: true, results: true}},
+			trial{name: "negative control", takeDown: f.killAndDamage, mustLose: losses{calls: true, results: true, traces: true}},
 		))
 	},
 }

@@ -11,6 +11,7 @@ type receipt struct {
 	id            uint64 // of the call: part of its body
 	kind          int    // index of the webhook's kind
 	correlationID string
+	traceID       string
 	result        digest // of the result, once that was read
 }
 
@@ -24,6 +25,7 @@ type ledger struct {
 	checked  int             // how many of them an earlier check has seen
 	lost     map[uint64]bool // ids that a check has missed
 	spoiled  map[uint64]bool // ids whose result a check has missed, or found changed
+	untraced map[uint64]bool // ids that a search did not find
 
 	hooks   hookLedger
 	targets []*hook // those that are called, and never changed
@@ -31,7 +33,12 @@ type ledger struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{lost: make(map[uint64]bool), spoiled: make(map[uint64]bool), hooks: hookLedger{byKey: make(map[string]*hook)}}
+	return &ledger{
+		lost:     make(map[uint64]bool),
+		spoiled:  make(map[uint64]bool),
+		untraced: make(map[uint64]bool),
+		hooks:    hookLedger{byKey: make(map[string]*hook)},
+	}
 }
 
 // newID gives the id of a call to be made.
@@ -71,6 +78,7 @@ func (l *ledger) spoil(id uint64) int {
 func (l *ledger) missAll() {
 	for _, r := range l.receipts {
 		l.miss(r.id)
+		l.untraced[r.id] = true
 		if kinds[r.kind].name != "" {
 			l.spoil(r.id)
 		}

@@ -111,7 +111,7 @@ func (d *load) call(ctx context.Context) {
 			sleep(ctx, pause)
 			continue
 		}
-		r := receipt{id: id, kind: kind, correlationID: result.CorrelationID}
+		r := receipt{id: id, kind: kind, correlationID: result.CorrelationID, traceID: result.TraceID}
 		if result.Status == sluice.StatusProcessing {
 			// The server may go down meanwhile: then a check reads it.
 			result, err = d.client.result(ctx, r.correlationID, readyWithin)

@@ -22,6 +22,7 @@
 //	acked              calls answered with 200
 //	lost               of these, not found again, or with other contents
 //	duplicated         calls that were stored more than once
+//	not found          calls answered with 200 that trace.get does not find
 //	results            of the calls, those that a pipeline has a result for
 //	results lost       of these, not ready in time, gone, wrong, or not as read before
 //	runs repeated      runs of pipelines beyond the first of their event

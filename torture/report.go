@@ -11,20 +11,20 @@ import (
 func (t *trial) figures() string {
 	l := t.ledger
 	results, repeated := l.results()
-	return fmt.Sprintf("%d calls acked, %d lost, %d duplicated; %d results, %d lost, %d runs repeated; %d changes of webhooks, %d lost",
-		len(l.receipts), len(l.lost), t.duplicated, results, len(l.spoiled), repeated, l.hooks.answers, l.hooks.lost)
+	return fmt.Sprintf("%d calls acked, %d lost, %d duplicated, %d not found by trace id; %d results, %d lost, %d runs repeated; %d changes of webhooks, %d lost",
+		len(l.receipts), len(l.lost), t.duplicated, len(l.untraced), results, len(l.spoiled), repeated, l.hooks.answers, l.hooks.lost)
 }
 
 // verdict tells in a few words what a trial has shown, and whether that is as
 // it should be.
 func (t *trial) verdict() (string, error) {
-	calls, results := len(t.ledger.lost) > 0, len(t.ledger.spoiled) > 0
+	lost := losses{calls: len(t.ledger.lost) > 0, results: len(t.ledger.spoiled) > 0, traces: len(t.ledger.untraced) > 0}
 	switch {
-	case t.done == t.cycles && (t.mustLose.calls && !calls || t.mustLose.results && !results):
+	case t.done == t.cycles && !lost.cover(t.mustLose):
 		return "BLIND", fmt.Errorf("%s: nothing was lost: the test can't detect loss", t.name)
-	case t.mustLose.calls && calls || t.mustLose.results && results && !calls:
+	case lost != losses{} && t.mustLose.cover(lost):
 		return "ok: loss is noticed", nil
-	case calls || results || t.ledger.hooks.lost > 0:
+	case lost != losses{} || t.ledger.hooks.lost > 0:
 		return "LOST", fmt.Errorf("%s: acknowledged data was lost", t.name)
 	case t.done < t.cycles:
 		return "FAILED", nil // run has told why
@@ -38,14 +38,14 @@ func (t *trial) verdict() (string, error) {
 func printTable(trials []*trial) error {
 	var failed error
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\n\tcycles\tacked\tlost\tduplicated\tresults\tresults lost\truns repeated\tchanges\tchanges lost\t")
+	fmt.Fprintln(w, "\n\tcycles\tacked\tlost\tduplicated\tnot found\tresults\tresults lost\truns repeated\tchanges\tchanges lost\t")
 	for _, t := range trials {
 		verdict, err := t.verdict()
 		failed = errors.Join(failed, err)
 		l := t.ledger
 		results, repeated := l.results()
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n",
-			t.name, t.done, len(l.receipts), len(l.lost), t.duplicated, results, len(l.spoiled), repeated, l.hooks.answers, l.hooks.lost, verdict)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n",
+			t.name, t.done, len(l.receipts), len(l.lost), t.duplicated, len(l.untraced), results, len(l.spoiled), repeated, l.hooks.answers, l.hooks.lost, verdict)
 	}
 	return errors.Join(failed, w.Flush())
 }

@@ -36,7 +36,12 @@ type trial struct {
 }
 
 // losses are what a negative control has to lose, and may.
-type losses struct{ calls, results bool }
+type losses struct{ calls, results, traces bool }
+
+// cover tells whether these are at least the others.
+func (l losses) cover(others losses) bool {
+	return (l.calls || !others.calls) && (l.results || !others.results) && (l.traces || !others.traces)
+}
 
 // run runs the cycles and prints a line for each.
 func (t *trial) run(ctx context.Context) error {

@@ -34,37 +34,43 @@ func TestKill9(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	both := losses{calls: true, results: true}
+	all := losses{calls: true, results: true, traces: true}
+	results := losses{results: true}
 	for _, c := range []struct {
-		trial    trial
-		lost     []uint64
-		spoiled  []uint64
-		hooks    int
-		want     string
-		asWanted bool
+		must, lost losses
+		hooks      int
+		cycles     int // to do, of which one is done
+		want       string
+		asWanted   bool
 	}{
-		{trial{cycles: 1, done: 1}, nil, nil, 0, "ok", true},
-		{trial{cycles: 2, done: 1}, nil, nil, 0, "FAILED", true},
-		{trial{cycles: 1, done: 1}, []uint64{1}, nil, 0, "LOST", false},
-		{trial{cycles: 1, done: 1}, nil, []uint64{1}, 0, "LOST", false},
-		{trial{cycles: 1, done: 1}, nil, nil, 1, "LOST", false},
-		{trial{cycles: 1, done: 1, mustLose: both}, []uint64{1}, []uint64{2}, 0, "ok: loss is noticed", true},
-		{trial{cycles: 1, done: 1, mustLose: both}, []uint64{1}, nil, 0, "BLIND", false},
-		{trial{cycles: 1, done: 1, mustLose: both}, nil, []uint64{1}, 0, "BLIND", false},
-		{trial{cycles: 1, done: 1, mustLose: both}, nil, nil, 1, "BLIND", false},
-		{trial{cycles: 1, done: 1, mustLose: losses{results: true}}, nil, []uint64{1}, 0, "ok: loss is noticed", true},
-		{trial{cycles: 1, done: 1, mustLose: losses{results: true}}, nil, nil, 0, "BLIND", false},
-		{trial{cycles: 1, done: 1, mustLose: losses{results: true}}, []uint64{2}, []uint64{1}, 0, "LOST", false},
+		{losses{}, losses{}, 0, 1, "ok", true},
+		{losses{}, losses{}, 0, 2, "FAILED", true},
+		{losses{}, losses{calls: true}, 0, 1, "LOST", false},
+		{losses{}, losses{results: true}, 0, 1, "LOST", false},
+		{losses{}, losses{traces: true}, 0, 1, "LOST", false},
+		{losses{}, losses{}, 1, 1, "LOST", false},
+		{all, all, 0, 1, "ok: loss is noticed", true},
+		{all, losses{calls: true, results: true}, 0, 1, "BLIND", false},
+		{all, losses{calls: true, traces: true}, 0, 1, "BLIND", false},
+		{all, losses{results: true, traces: true}, 0, 1, "BLIND", false},
+		{all, losses{}, 1, 1, "BLIND", false},
+		{results, results, 0, 1, "ok: loss is noticed", true},
+		{results, losses{}, 0, 1, "BLIND", false},
+		{results, losses{calls: true, results: true}, 0, 1, "LOST", false},
+		{results, losses{results: true, traces: true}, 0, 1, "LOST", false},
 	} {
-		c.trial.ledger = newLedger()
-		for _, id := range c.lost {
-			c.trial.ledger.miss(id)
+		tried := trial{cycles: c.cycles, done: 1, mustLose: c.must, ledger: newLedger()}
+		if c.lost.calls {
+			tried.ledger.miss(1)
 		}
-		for _, id := range c.spoiled {
-			c.trial.ledger.spoil(id)
+		if c.lost.results {
+			tried.ledger.spoil(2)
 		}
-		c.trial.ledger.hooks.lost = c.hooks
-		if got, err := c.trial.verdict(); got != c.want || (err == nil) != c.asWanted {
+		if c.lost.traces {
+			tried.ledger.untraced[3] = true
+		}
+		tried.ledger.hooks.lost = c.hooks
+		if got, err := tried.verdict(); got != c.want || (err == nil) != c.asWanted {
 			t.Errorf("%+v: %s, %v; want %s", c, got, err, c.want)
 		}
 	}

@@ -11,11 +11,13 @@ import (
 // Commands gives the commands about webhooks. baseURL is what callers put
 // before /api/v3.
 func Commands(hooks sluice.Webhooks, baseURL string, receiver *Receiver) []command.Command {
+	receive := receiveCommand(receiver)
+	receive.Refused = receiver.refused
 	return []command.Command{
 		putCommand(hooks, baseURL),
 		getCommand(hooks, baseURL),
 		deleteCommand(hooks),
-		receiveCommand(receiver),
+		receive,
 	}
 }
 

@@ -3,6 +3,7 @@ package webhook
 import (
 	"cmp"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,12 +17,24 @@ func appendHeaders(headers sluice.Headers, r *http.Request, redact []string) slu
 	for name, values := range r.Header {
 		name = lower(name)
 		if !sluice.SecretHeader(name) && !slices.Contains(redact, name) {
-			headers = append(headers, sluice.Header{Name: name, Value: strings.Join(values, ", ")})
+			headers = append(headers, sluice.Header{Name: name, Value: withoutToken(strings.Join(values, ", "))})
 		}
 	}
 	slices.SortFunc(headers, func(a, b sluice.Header) int { return cmp.Compare(a.Name, b.Name) })
 	return headers
 }
+
+// withoutToken shortens the token in a value that has the URL of a webhook in it:
+// proxies and browsers pass on the URL that was called in headers of their own,
+// such as X-Original-Uri and Referer.
+func withoutToken(value string) string {
+	if !strings.Contains(value, "webhook.receive") {
+		return value
+	}
+	return tokenInURL.ReplaceAllString(value, "$1…$2")
+}
+
+var tokenInURL = regexp.MustCompile(`(?i)((?:token|uuid)(?:=|%3d))[0-9a-f-]{30}([0-9a-f]{6})`)
 
 // lower gives a header name in lower case. Those that most calls come with are
 // not made anew each time.

@@ -12,6 +12,7 @@ import (
 
 // TestCallsAreFollowed: the live tail goes on after the server was away.
 func TestCallsAreFollowed(t *testing.T) {
+	t.Parallel()
 	if !slices.Contains(serve.Commands().Names(), "trace.get") {
 		t.Skip("this server has no traces")
 	}

@@ -191,6 +191,7 @@ func (h *hooked) call(t *testing.T, body string, header ...string) {
 }
 
 func TestEventsAreForwarded(t *testing.T) {
+	t.Parallel()
 	const key = "webhook.forwarded"
 	h := startHooked(t, key)
 	tg := startTarget(t)
@@ -275,6 +276,7 @@ func TestEventsAreForwarded(t *testing.T) {
 // TestAStopDoesNotWaitForListeners: a server that stops answers those who wait
 // for events.
 func TestAStopDoesNotWaitForListeners(t *testing.T) {
+	t.Parallel()
 	const key = "webhook.stopped"
 	h := startHooked(t, key)
 	l := listen(t, h.url, t.TempDir(), key)

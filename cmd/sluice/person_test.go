@@ -135,6 +135,7 @@ const (
 )
 
 func TestAPersonAtATerminal(t *testing.T) {
+	t.Parallel()
 	server := program(t, "serve", "--listen", "127.0.0.1:0", "--result-wait", "0s")
 	server.Env = append(server.Env, "SLUICE_ADMIN_PASSWORD=tour")
 	r := start(t, server)

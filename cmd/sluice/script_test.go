@@ -19,6 +19,7 @@ import (
 // TestScripts runs the command line against real servers, which the scripts
 // start with: server NAME [flag]...
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {

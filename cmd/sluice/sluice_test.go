@@ -3,11 +3,14 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,6 +30,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv("RUN_AS_SLUICE") != "" {
 		main()
 		return
+	}
+	// Most of them wait, for processes and for slow pipelines.
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"sluice": main})
 }
@@ -108,6 +115,7 @@ func (r *running) stop(t *testing.T, signal os.Signal) {
 }
 
 func TestServePrintsAPasswordOnce(t *testing.T) {
+	t.Parallel()
 	cmd := program(t, "serve", "--listen", "127.0.0.1:0")
 	r := start(t, cmd)
 	password := regexp.MustCompile(`user admin has the password (\S+) `).FindStringSubmatch(strings.Join(r.lines, "\n"))
@@ -130,6 +138,7 @@ func TestServePrintsAPasswordOnce(t *testing.T) {
 }
 
 func TestASecondServerOnTheSameFolderIsRefused(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	r := start(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", data))
 	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", data), "is in use by another server")
@@ -137,10 +146,12 @@ func TestASecondServerOnTheSameFolderIsRefused(t *testing.T) {
 }
 
 func TestBadSettingsStopTheStart(t *testing.T) {
+	t.Parallel()
 	wantRefusal(t, program(t, "serve", "--lisen", "x"), "unknown flag: --lisen")
 	wantRefusal(t, program(t, "serve", "--result-ttl", "soon"), `--result-ttl: "soon" is not a duration`)
 	wantRefusal(t, program(t, "serve", "--config", "missing.yaml"), "missing.yaml")
 	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--tls-cert", "a.pem", "--tls-key", "b.pem"), "tls-cert and tls-key")
+	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--secret-key", "short"), "secret-key: ")
 	wantRefusal(t, program(t, "sarve"), `unknown command "sarve"`)
 	withEnv := program(t, "serve")
 	withEnv.Env = append(withEnv.Env, "SLUICE_LISEN=x")
@@ -161,6 +172,7 @@ func wantRefusal(t *testing.T, cmd *exec.Cmd, want string) {
 }
 
 func TestPlainHTTPBeyondThisMachineIsWarnedOf(t *testing.T) {
+	t.Parallel()
 	r := start(t, program(t, "serve", "--listen", "0.0.0.0:0"))
 	defer r.stop(t, syscall.SIGTERM)
 	printed := strings.Join(r.lines, "\n")
@@ -170,6 +182,7 @@ func TestPlainHTTPBeyondThisMachineIsWarnedOf(t *testing.T) {
 }
 
 func TestAKilledServerComesBackWithItsEvents(t *testing.T) {
+	t.Parallel()
 	cmd := program(t, "serve", "--listen", "127.0.0.1:0")
 	cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=known")
 	r := start(t, cmd)

@@ -17,6 +17,7 @@ import (
 var documents = []string{"README.md", "docs/receiving.md", "docs/pipelines.md", "docs/tracing.md", "docs/authenticating.md", "docs/operating.md", "docs/command-line.md"}
 
 func TestTheDocumentsWork(t *testing.T) {
+	t.Parallel()
 	for _, name := range documents {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // some wait for slow pipelines
@@ -42,6 +43,7 @@ var usesClient = regexp.MustCompile(`(?m)^sluice (?:[a-rt-z]|s[a-df-z])`)
 // TestTheDocumentedProviderWorks: what the document says of an external provider
 // is executed with a real one.
 func TestTheDocumentedProviderWorks(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("TEST_DEX") == "" {
 		t.Skip("Dex was not tried: building it takes minutes. Set TEST_DEX=1 to do so.")
 	}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+
+	"sluice"
+)
+
+const (
+	pageOfCalls = 1000 // calls that one search gives
+	singles     = 50   // calls that are also searched for one by one
+)
+
+// searchCalls looks for every acknowledged call as someone who wants to know
+// what became of it: among all calls of its webhook, and for some also by the
+// whole trace id. It notes those that are not found.
+func searchCalls(ctx context.Context, c *client, l *ledger, random *rand.Rand) error {
+	found := make(map[string]sluice.TracedCall)
+	for _, h := range l.targets {
+		if err := c.search(ctx, sluice.Last6(h.uuid), found); err != nil {
+			return err
+		}
+	}
+	for _, i := range random.Perm(len(l.receipts))[:min(singles, len(l.receipts))] {
+		traceID := l.receipts[i].traceID
+		delete(found, traceID)
+		if err := c.search(ctx, traceID, found); err != nil {
+			return err
+		}
+	}
+	l.compareTraces(found)
+	return nil
+}
+
+// search adds what a search for a trace id finds, or for its part that stands
+// for the webhook.
+func (c *client) search(ctx context.Context, traceID string, found map[string]sluice.TracedCall) error {
+	var page struct {
+		Items []sluice.TracedCall `json:"items"`
+		Next  string              `json:"next"`
+	}
+	for params := map[string]any{"traceId": traceID, "limit": pageOfCalls}; ; params["after"] = page.Next {
+		page.Items, page.Next = nil, ""
+		if err := c.command(ctx, "trace.get", params, &page); err != nil {
+			return err
+		}
+		for i := range page.Items {
+			found[page.Items[i].TraceID] = page.Items[i]
+		}
+		if page.Next == "" {
+			return nil
+		}
+	}
+}
+
+// compareTraces notes which acknowledged calls are not among those found, or
+// stand there for another call.
+func (l *ledger) compareTraces(found map[string]sluice.TracedCall) {
+	for _, r := range l.receipts {
+		call, there := found[r.traceID]
+		if there && call.CorrelationID == r.correlationID && call.EventKey == l.targets[r.kind].key {
+			continue
+		}
+		l.untraced[r.id] = true
+		if len(l.untraced) <= shownMisses {
+			fmt.Fprintf(os.Stderr, "the call %s with the id %s: a search finds %+v\n", r.traceID, r.correlationID, call)
+		}
+	}
+}
