@@ -35,7 +35,7 @@ func (c *checker) trigger(n *node, cmd command.Command, params *node) *trigger {
 		case "id":
 			c.identify(&step{name: cmd.Name, line: n.line}, item)
 			continue
-		case "if", "onError", "input", "output":
+		case "if", "onError", "input", "output", "body":
 			c.problemf(key, "%s starts the pipeline, so it has no %s; use a step behind it.", cmd.Name, key.text)
 			continue
 		}
@@ -63,8 +63,9 @@ func (c *checker) triggerKey(t *trigger, cmd command.Command, key, item *node) {
 		c.problemf(item, "%s", sluice.AsError(err).Message)
 		return
 	}
-	pattern, ok := v.data.(string)
-	if p.Name != "eventKey" && p.Name != "key" || !ok {
+	pattern, _ := v.data.(string)
+	if t.pattern != "" {
+		c.problemf(key, "%s listens to one key, and there is one already; leave one out.", cmd.Name)
 		return
 	}
 	if !sluice.ValidPattern(pattern) {
