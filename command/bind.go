@@ -34,7 +34,7 @@ func bind(target reflect.Value, params []Param, args Args) error {
 		value, ok := given[p.field]
 		if !ok {
 			if p.Required {
-				return p.invalid("parameter-missing", "is required: %s", p.Doc)
+				return p.invalid("parameter-missing", "is required: %s", strings.TrimSuffix(p.Doc, "."))
 			}
 			continue
 		}
