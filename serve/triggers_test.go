@@ -3,6 +3,7 @@ package serve_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -158,6 +159,23 @@ func TestEventReceive(t *testing.T) {
 	got := s.command("event.receive", map[string]any{"eventKey": "own.event"}).wantStatus(t, 200).object(t)
 	if got["payload"] != "third" {
 		t.Errorf("over HTTP the newest event is %v", got)
+	}
+}
+
+// TestEventsAreNotForEveryReader: who may only read sees no payloads, by no
+// command; the permission event.receive is enough by itself.
+func TestEventsAreNotForEveryReader(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.sendEvent("own.event", "private")
+	s.command("iam.role.put", map[string]any{"role": "taker", "permissions": "event.receive"}).wantStatus(t, 200)
+	for role, status := range map[string]int{"viewer": 403, "taker": 200, "developer": 200} {
+		s.command("iam.user.put", map[string]any{"username": role, "password": "correct horse 2", "roles": role}).wantStatus(t, 200)
+		as := func(r *http.Request) { r.SetBasicAuth(role, "correct horse 2") }
+		got := s.send("GET", "/api/v3/command/event.receive?eventKey=own.event", nil, as).wantStatus(t, status)
+		if status == 403 && !strings.Contains(string(got.body), "trace.payload") {
+			t.Errorf("the %s is told %s", role, got.body)
+		}
 	}
 }
 
