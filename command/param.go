@@ -21,6 +21,8 @@ import (
 //	enum:"a,b"        the values it may have
 //	min:"1" max:"9"   the range of an integer
 //	audit:"yes"       its value stands in the audit log; "last6": its last 6 characters
+//	fixed:"true"      in a run that an event has started it can't be computed: who
+//	                  sends the event must not choose it
 //	body:"only"       it is the body of the call, and can't be given by name
 //	body:"default"    in a pipeline it is the body unless it is given
 //
@@ -36,6 +38,7 @@ type Param struct {
 	Duration bool   // it is a string such as 2s
 	Time     bool   // it is a string such as 2030-01-31T12:00:00Z
 	Required bool
+	Fixed    bool
 	Enum     []string
 	Min, Max *int
 	Body     BodyUse
@@ -86,6 +89,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 		Alias:    f.Tag.Get("alias"),
 		Doc:      f.Tag.Get("doc"),
 		Required: f.Tag.Get("required") == "true",
+		Fixed:    f.Tag.Get("fixed") == "true",
 		Body:     BodyUse(f.Tag.Get("body")),
 		audit:    f.Tag.Get("audit"),
 	}
