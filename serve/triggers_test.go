@@ -267,6 +267,15 @@ func TestLoopsThroughHTTPEnd(t *testing.T) {
 	}
 	s.call(hook, "text/plain", "", header("svc-hops", "17")).wantProblem(t, 508, "too-many-hops")
 
+	direct := newOutside(t)
+	for given, want := range map[string]string{"": "1", "7": "8"} {
+		s.send("POST", "/api/v3/command/http.request?url="+direct.url, nil, asAdmin, header("svc-hops", given)).wantStatus(t, 200)
+		if got := direct.next().header.Get("svc-hops"); got != want {
+			t.Errorf("http.request by itself turns %q hops into %q", given, got)
+		}
+	}
+	s.send("POST", "/api/v3/command/http.request?url="+direct.url, nil, asAdmin, header("svc-hops", "17")).wantProblem(t, 508, "too-many-hops")
+
 	s.command("secret.put", map[string]any{"name": "admin", "value": basic("admin", adminPassword)}).wantStatus(t, 200)
 	s.store("self", "pipeline: [http.request: {url: '"+s.base()+"/api/v3/pipeline/self', method: POST, headers: {authorization: \"#{secret('admin')}\"}}, set: {value: '#{body.body}'}]")
 	got := s.send("POST", "/api/v3/pipeline/self", nil, asAdmin).wantStatus(t, 200)

@@ -49,11 +49,8 @@ func requestCommand(o HTTPOptions) command.Command {
 			if err != nil {
 				return answer{}, err
 			}
-			if run := sluice.RunFrom(ctx); run != nil {
-				if run.TraceID != "" {
-					request.Header.Set("svc-trace-id", run.TraceID)
-				}
-				request.Header.Set(sluice.HopsHeader, strconv.Itoa(run.Hops+1))
+			if err := carryOn(ctx, request.Header); err != nil {
+				return answer{}, err
 			}
 			if o.Propagate != nil {
 				o.Propagate(ctx, request.Header)
@@ -61,6 +58,21 @@ func requestCommand(o HTTPOptions) command.Command {
 			return client.do(request, timeout)
 		},
 		command.Traffic)
+}
+
+// carryOn sets the headers by which whoever is called knows what led to the call.
+func carryOn(ctx context.Context, header http.Header) error {
+	run := sluice.RunFrom(ctx)
+	if run == nil {
+		hops, err := sluice.NextHop(ctx)
+		header.Set(sluice.HopsHeader, strconv.Itoa(hops+1))
+		return err
+	}
+	if run.TraceID != "" {
+		header.Set("svc-trace-id", run.TraceID)
+	}
+	header.Set(sluice.HopsHeader, strconv.Itoa(run.Hops+1))
+	return nil
 }
 
 func newRequest(ctx context.Context, p requestParams) (*http.Request, error) {
