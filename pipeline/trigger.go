@@ -35,7 +35,7 @@ func (c *checker) trigger(n *node, cmd command.Command, params *node) *trigger {
 		case "id":
 			c.identify(&step{name: cmd.Name, line: n.line}, item)
 			continue
-		case "if", "onError", "input", "output", "body":
+		case "if", "onError", "input", "output":
 			c.problemf(key, "%s starts the pipeline, so it has no %s; use a step behind it.", cmd.Name, key.text)
 			continue
 		}

@@ -162,6 +162,14 @@ func TestEventReceive(t *testing.T) {
 	}
 }
 
+// TestTriggersDoNothingByThemselves: who calls one is told so, and not null.
+func TestTriggersDoNothingByThemselves(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.command("event.listen", map[string]any{"eventKey": "own.event"}).wantProblem(t, 400, "not-in-a-pipeline")
+	s.command("message.receive", map[string]any{"key": "own.message"}).wantProblem(t, 400, "not-in-a-pipeline")
+}
+
 // TestEventsAreNotForEveryReader: who may only read sees no payloads, by no
 // command; the permission event.receive is enough by itself.
 func TestEventsAreNotForEveryReader(t *testing.T) {
