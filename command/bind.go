@@ -152,7 +152,7 @@ func (p Param) parseText(text string) (value any, ok bool) {
 	switch {
 	case p.Duration:
 		d, err := time.ParseDuration(text)
-		return d, err == nil && d >= 0
+		return d, err == nil && d >= 0 && (p.Longest == 0 || d <= p.Longest)
 	case p.Time && text == "":
 		return time.Time{}, true
 	case p.Time:
