@@ -108,7 +108,7 @@ func methodsOf(cmd command.Command) string {
 }
 
 func (a *API) unknownCommand(name string) error {
-	hint := "/openapi.json lists those there are"
+	hint := "/openapi.json lists those there are."
 	if near := a.Commands.Nearest(name); near != "" {
 		hint = "did you mean " + near + "?"
 	}

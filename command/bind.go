@@ -34,7 +34,7 @@ func bind(target reflect.Value, params []Param, args Args) error {
 		value, ok := given[p.field]
 		if !ok {
 			if p.Required {
-				return p.invalid("parameter-missing", "is required: %s", p.Doc)
+				return p.invalid("parameter-missing", "is required: %s", strings.TrimSuffix(p.Doc, "."))
 			}
 			continue
 		}
@@ -152,7 +152,7 @@ func (p Param) parseText(text string) (value any, ok bool) {
 	switch {
 	case p.Duration:
 		d, err := time.ParseDuration(text)
-		return d, err == nil && d >= 0
+		return d, err == nil && d >= 0 && (p.Longest == 0 || d <= p.Longest)
 	case p.Time && text == "":
 		return time.Time{}, true
 	case p.Time:

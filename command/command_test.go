@@ -79,7 +79,7 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 		parameter string
 		says      string
 	}{
-		"missing":           {nil, "parameter-missing", "name", "Whom to greet"},
+		"missing":           {nil, "parameter-missing", "name", "is required: Whom to greet."},
 		"unknown":           {command.Args{ada, {Name: "tims", Value: "x"}}, "parameter-unknown", "tims", "did you mean times?"},
 		"unknown, far off":  {command.Args{ada, {Name: "qqqqqqq", Value: "x"}}, "parameter-unknown", "qqqqqqq", "it takes name, times, tone, silent, also"},
 		"two values":        {command.Args{ada, {Name: "name", Value: "Bob"}}, "parameter-conflict", "name", "once"},
@@ -101,7 +101,7 @@ func TestBadArgumentsAreNamed(t *testing.T) {
 				t.Fatal("it was accepted")
 			}
 			e := sluice.AsError(err)
-			if e.Kind != sluice.Invalid || e.Code != test.code || e.Parameter != test.parameter || !strings.Contains(e.Message, test.says) {
+			if e.Kind != sluice.Invalid || e.Code != test.code || e.Parameter != test.parameter || !strings.Contains(e.Message, test.says) || strings.HasSuffix(e.Message, "..") {
 				t.Errorf("got %s for parameter %s: %s", e.Code, e.Parameter, e.Message)
 			}
 		})

@@ -20,7 +20,10 @@ import (
 //	alias:"other"     another name that is accepted for it
 //	enum:"a,b"        the values it may have
 //	min:"1" max:"9"   the range of an integer
+//	max:"15m"         the longest duration
 //	audit:"yes"       its value stands in the audit log; "last6": its last 6 characters
+//	fixed:"true"      in a run that an event has started it can't be computed: who
+//	                  sends the event must not choose it
 //	body:"only"       it is the body of the call, and can't be given by name
 //	body:"default"    in a pipeline it is the body unless it is given
 //
@@ -32,10 +35,12 @@ type Param struct {
 	Name     string
 	Alias    string
 	Doc      string
-	Type     string // string, integer, boolean, array or object, as JSON Schema names them; "" means any
-	Duration bool   // it is a string such as 2s
-	Time     bool   // it is a string such as 2030-01-31T12:00:00Z
+	Type     string        // string, integer, boolean, array or object, as JSON Schema names them; "" means any
+	Duration bool          // it is a string such as 2s
+	Longest  time.Duration // 0: any
+	Time     bool          // it is a string such as 2030-01-31T12:00:00Z
 	Required bool
+	Fixed    bool
 	Enum     []string
 	Min, Max *int
 	Body     BodyUse
@@ -86,6 +91,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 		Alias:    f.Tag.Get("alias"),
 		Doc:      f.Tag.Get("doc"),
 		Required: f.Tag.Get("required") == "true",
+		Fixed:    f.Tag.Get("fixed") == "true",
 		Body:     BodyUse(f.Tag.Get("body")),
 		audit:    f.Tag.Get("audit"),
 	}
@@ -101,6 +107,10 @@ func paramOf(f reflect.StructField) (Param, error) {
 	}
 	p.Duration = indirect(f.Type) == reflect.TypeFor[time.Duration]()
 	p.Time = f.Type == reflect.TypeFor[time.Time]()
+	if longest := f.Tag.Get("max"); p.Duration && longest != "" {
+		p.Longest, err = time.ParseDuration(longest)
+		return p, err
+	}
 	if p.Min, err = bound(f.Tag.Get("min")); err != nil {
 		return p, err
 	}
@@ -162,6 +172,8 @@ func (p Param) Wants() string {
 		return "an object"
 	case p.Time:
 		return "a time such as 2030-01-31T12:00:00Z"
+	case p.Longest > 0:
+		return fmt.Sprintf("a duration such as 2s, at most %g minutes", p.Longest.Minutes())
 	case p.Duration:
 		return "a duration such as 2s or 5m"
 	case p.Type == "":

@@ -36,7 +36,7 @@ func getCommand(log sluice.EventLog, draining func() bool) command.Command {
 	return command.New("event.get", "Read stored events in their order, behind a cursor. Also needs the permission trace.payload, since events show what callers have sent.",
 		func(ctx context.Context, p getParams) (eventPage, error) {
 			if !sluice.UserFrom(ctx).May(payloadPermission) {
-				return eventPage{}, sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", payloadPermission)
+				return eventPage{}, payloadForbidden()
 			}
 			if !sluice.ValidPattern(p.EventKey) {
 				e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter eventKey must be %s; * stands for one group, # at the end for any number of groups.", sluice.KeyRule)
@@ -53,6 +53,10 @@ func getCommand(log sluice.EventLog, draining func() bool) command.Command {
 			}
 			return readOn(ctx, log, q, left, draining)
 		}, command.ReadOnly)
+}
+
+func payloadForbidden() error {
+	return sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", payloadPermission)
 }
 
 // readOn reads until there is an event, the time is up, or nobody wants to wait

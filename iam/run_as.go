@@ -8,7 +8,7 @@ import (
 )
 
 type runAsParams struct {
-	Username string `json:"username" required:"true" audit:"yes" doc:"Who the following steps run as. The pipeline's owner must be an administrator, or have the permission run.as:<username>."`
+	Username string `json:"username" required:"true" fixed:"true" audit:"yes" doc:"Who the following steps run as. The pipeline's owner must be an administrator, or have the permission run.as:<username>. Where an event starts the run, the name must stand in the source: it can't be computed."`
 	Body     any    `json:"body" body:"default" doc:"What is passed on."`
 }
 
@@ -41,7 +41,7 @@ const runAsPermission = "run.as:"
 // runAs gives the user that a pipeline switches to, if its owner may switch to
 // that one: an administrator to anyone, others to users they have the
 // permission run.as:<username> for. Only the owner counts, as of now; who the
-// pipeline runs as, and where the name comes from, don't matter.
+// pipeline runs as does not matter.
 func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string) (sluice.User, error) {
 	if permission := runAsPermission + target; !owner.May(permission) {
 		return sluice.User{}, sluice.Errorf(sluice.Forbidden, "forbidden", "The pipeline's owner needs the permission %s.", permission)

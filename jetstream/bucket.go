@@ -292,7 +292,7 @@ func (b *bucket[T]) publish(ctx context.Context, key string, record *T, base uin
 	}
 	ack, err := b.engine.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequence(base))
 	if err != nil {
-		return 0, unavailable("engine-unavailable", "The engine did not take the change.").Because(err)
+		return 0, notTaken("the change", err)
 	}
 	return ack.Sequence, nil
 }

@@ -29,7 +29,7 @@ func (w *clusterWriter) write(ctx context.Context, subject, id string, data []by
 		ack, err = w.publish(ctx, msg, id)
 	}
 	if err != nil {
-		return 0, unavailable("engine-unavailable", "The engine did not take the event in time.").Because(err)
+		return 0, notTaken("the event", err)
 	}
 	return ack.Sequence, nil
 }

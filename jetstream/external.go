@@ -75,6 +75,8 @@ func explain(err error, nc *nats.Conn) string {
 		return "the engine is not reachable; check the address given with --nats"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
 		return "the engine does not answer in time"
+	case limitOf(err) != "":
+		return limitOf(err)
 	default:
 		return "the engine can't be set up; the log has the cause"
 	}

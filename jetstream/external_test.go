@@ -34,6 +34,53 @@ func TestAnExternalEngineThatCantServeIsExplained(t *testing.T) {
 	}
 }
 
+func TestALimitOfTheEngineIsNamed(t *testing.T) {
+	none := server.JetStreamAccountLimits{MaxMemory: -1, MaxStore: -1, MaxStreams: -1, MaxConsumers: -1, MaxAckPending: -1}
+	start := func(t *testing.T, change func(*server.JetStreamAccountLimits)) *Engine {
+		t.Helper()
+		s := startExternal(externalOptions())
+		limits := none
+		change(&limits)
+		if err := s.GlobalAccount().UpdateJetStreamLimits(map[string]server.JetStreamAccountLimits{"": limits}); err != nil {
+			t.Fatal(err)
+		}
+		return openUnready(t, Options{URL: s.ClientURL(), Replicas: 1, ResultMaxBytes: 1 << 20})
+	}
+	for name, change := range map[string]func(*server.JetStreamAccountLimits){
+		"max_streams":      func(l *server.JetStreamAccountLimits) { l.MaxStreams = 3 },
+		"max_file":         func(l *server.JetStreamAccountLimits) { l.MaxStore = 64 << 20 },
+		"max_stream_bytes": func(l *server.JetStreamAccountLimits) { l.StoreMaxStreamBytes = 64 << 20 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := start(t, change)
+			eventually(t, "the limit is named", func() bool {
+				err := e.Ready()
+				return err != nil && strings.Contains(err.Error(), "raise its "+name)
+			})
+		})
+	}
+	for name, change := range map[string]func(*server.JetStreamAccountLimits){
+		"max_consumers":   func(l *server.JetStreamAccountLimits) { l.MaxConsumers = 1 },
+		"max_ack_pending": func(l *server.JetStreamAccountLimits) { l.MaxAckPending = 10 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := start(t, change)
+			select {
+			case <-e.SetUp():
+			case <-time.After(patience):
+				t.Fatalf("the engine was not set up in time: %v", e.Ready())
+			}
+			bind(t, e, "first", "svc.event.first", 1)
+			_, err := e.Queue().Bind(t.Context(), "svc.event.second", 16)
+			wantKind(t, err, sluice.Unavailable)
+			got := sluice.AsError(err)
+			if got.Code != "engine-limit" || !strings.Contains(got.Message, "raise its "+name) || strings.Contains(got.Message, "Try again") {
+				t.Errorf("it says %s: %s", got.Code, got.Message)
+			}
+		})
+	}
+}
+
 func TestAnExternalEngineMayComeLater(t *testing.T) {
 	opts := externalOptions()
 	s := startExternal(opts)

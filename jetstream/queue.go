@@ -48,7 +48,7 @@ func (q *Queue) Bind(ctx context.Context, pattern string, concurrency int) (*slu
 		Start:       info.State.LastSeq + 1,
 	}
 	if _, err := q.consumer(ctx, b); err != nil {
-		return nil, unavailable("engine-unavailable", "The engine did not take the binding.").Because(err)
+		return nil, notTaken("the binding", err)
 	}
 	return b, q.engine.syncStream(eventStream, "obs", b.ID)
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 
+	"sluice"
 	"sluice/command"
 )
 
@@ -12,6 +13,9 @@ func (x *execution) arguments(a *call) (command.Args, error) {
 	weight := scale{limits: &x.limits}
 	for i := range a.args {
 		given := &a.args[i]
+		if given.fixed && x.run.Event != nil {
+			return nil, chosenOutside(a.command.Name, given.name)
+		}
 		v, err := given.value.eval(&x.scope)
 		if err != nil {
 			return nil, err
@@ -39,6 +43,14 @@ func (x *execution) arguments(a *call) (command.Args, error) {
 	}
 	args = append(args, command.Arg{Name: a.body, Value: input})
 	return x.shown(a.command, args), nil
+}
+
+// chosenOutside is the error for a parameter that whoever sends an event could
+// choose.
+func chosenOutside(cmd, parameter string) error {
+	e := sluice.Errorf(sluice.Forbidden, "forbidden", "The parameter %s of %s must stand in the source as it is: an event has started this run, and who sends it must not choose. Use the block if, with a step for each choice.", parameter, cmd)
+	e.Parameter = parameter
+	return e
 }
 
 // shown hides the secrets in what people will read: the arguments of log, whose

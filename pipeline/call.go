@@ -21,6 +21,7 @@ type call struct {
 type argument struct {
 	name     string
 	value    value
+	fixed    bool // computed, it is refused in a run that an event has started
 	nullable bool // null is a value of its own, not the lack of one
 }
 

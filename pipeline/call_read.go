@@ -98,7 +98,7 @@ func (c *checker) argument(a *call, key, item *node, given map[string]*node) {
 			c.note(&e, item.line, item.column)
 		}
 	}
-	a.args = append(a.args, argument{p.Name, v, nullable})
+	a.args = append(a.args, argument{p.Name, v, p.Fixed && v.shape != constant, nullable})
 }
 
 // target reads where an output goes.

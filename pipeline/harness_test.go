@@ -201,7 +201,7 @@ func newFixture(options ...func(*pipeline.Runner)) *fixture {
 			return sluice.User{Name: username, Permissions: []string{"*"}}, nil
 		},
 		Secret: func(_ context.Context, name string) (string, error) {
-			return map[string]string{"key": "s3cret", "quoted": `a"b\c d`, "short": "abc", "longer": "s3cret and more"}[name], nil
+			return map[string]string{"key": "s3cret", "quoted": `a"b\c d`, "short": "abc", "number": "4711", "longer": "s3cret and more"}[name], nil
 		},
 		Observe: func(report sluice.RunReport) { f.reports <- report },
 	}

@@ -15,6 +15,7 @@ func TestRun(t *testing.T) {
 		{"expressions at any depth", `pipeline: [set: {value: {a: [1, {b: "#{body ?? 'none'}"}]}}]`, `{"a":[1,{"b":"none"}]}`},
 		{"null is a value", "body: 1\npipeline: [set: {value: null}]", `null`},
 		{"JSON is a source", `{"pipeline": [{"set": {"value": "\ud83d\ude00"}}]}`, `"😀"`},
+		{"numbers as only YAML has them", `pipeline: [set: {value: [.5, -.5, +1.5, 1_000.5, 1_000, +7, 0xFFFFFFFFFFFFFFFF]}]`, `[0.5,-0.5,1.5,1000.5,1000,7,18446744073709551615]`},
 		{"numbers stay exact", `pipeline: [set: {value: [12345678901234567890, 0.1, 1e3, 0x10, 2030-01-31]}]`, `[12345678901234567890,0.1,1000,16,"2030-01-31"]`},
 		{"sections refer to each other", "body: {n: 2}\nheaders: {X: \"#{body.n}!\"}\nvars: {a: \"#{headers.X}\", b: \"#{vars.a + vars.a}\"}\npipeline: [set: {value: \"#{vars.b}\"}]", `"2!2!"`},
 		{"header keys keep their case", "headers: {X-a: one, x-a: two}\npipeline: [set: {value: \"#{headers['X-a'] + headers['x-a']}\"}]", `"onetwo"`},

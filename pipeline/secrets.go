@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,12 +19,12 @@ import (
 type secrets struct {
 	mu       sync.Mutex
 	values   []string
-	replacer *strings.Replacer // nil: there are none
+	replacer *strings.Replacer // of those that can be found within texts; nil: there are none
 }
 
 const (
 	redacted    = "***"
-	leastSecret = 4 // bytes: what is shorter would be found by chance everywhere
+	leastSecret = 4 // bytes: what is shorter would be found by chance everywhere, so it must be the whole value
 )
 
 type secretsKey struct{}
@@ -42,13 +43,18 @@ func secretsOf(ctx context.Context) (*secrets, context.Context) {
 func (s *secrets) add(value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(value) < leastSecret || slices.Contains(s.values, value) {
+	if slices.Contains(s.values, value) {
 		return
 	}
 	s.values = append(s.values, value)
 	var forms []string
 	for _, v := range s.values {
-		forms = append(forms, spellings(v)...)
+		if len(v) >= leastSecret {
+			forms = append(forms, spellings(v)...)
+		}
+	}
+	if forms == nil {
+		return
 	}
 	// Where one is part of another, the longer one must go first.
 	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
@@ -81,7 +87,14 @@ func spellings(value string) []string {
 func (s *secrets) any() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.replacer != nil
+	return len(s.values) > 0
+}
+
+// has tells whether a value as it reads is a secret.
+func (s *secrets) has(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.values, text)
 }
 
 // hideText gives a text without secrets.
@@ -102,7 +115,14 @@ func (s *secrets) hide(v any) any {
 	}
 	switch v := v.(type) {
 	case string:
+		if s.has(v) {
+			return redacted
+		}
 		return s.hideText(v)
+	case int, float64, json.Number:
+		if s.has(string(appendJSON(nil, v, math.MaxInt))) {
+			return redacted
+		}
 	case []any:
 		items := make([]any, len(v))
 		for i, item := range v {

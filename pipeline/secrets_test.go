@@ -56,16 +56,24 @@ func TestSecretsStayInside(t *testing.T) {
 	}
 }
 
-// TestSecretsWork: the commands get the real thing, and what is too short to be
-// recognised stays.
+// TestSecretsWork: the commands get the real thing.
 func TestSecretsWork(t *testing.T) {
 	f := newFixture()
-	out, err := f.run(t, `pipeline: [set: {value: "#{secret('key')}"}, log: {message: x}, set: {value: "#{[len(body), body == 's3' + 'cret', secret('short')]}"}]`)
+	out, err := f.run(t, `pipeline: [set: {value: "#{secret('key')}"}, log: {message: x}, set: {value: "#{[len(body), body == 's3' + 'cret', 'x' + secret('short')]}"}]`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(out); got != "[6 true abc]" {
+	if got := fmt.Sprint(out); got != "[6 true xabc]" {
 		t.Errorf("the body is %s", got)
+	}
+}
+
+// TestSecretsThatAreWholeValues: what is too short to be looked for in texts, and
+// what has become a number, is hidden where it is the whole value.
+func TestSecretsThatAreWholeValues(t *testing.T) {
+	out, err := newFixture().run(t, `pipeline: [set: {value: "#{[secret('short'), int(secret('number')), 4711.5, 'abc', 'abcd']}"}]`)
+	if got := fmt.Sprint(out); err != nil || got != "[*** *** 4711.5 *** abcd]" {
+		t.Errorf("the body is %s, %v", got, err)
 	}
 }
 

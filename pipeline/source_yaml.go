@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -172,13 +173,19 @@ func numberFromYAML(y *yaml.Node) (any, error) {
 	if leadingZero.MatchString(y.Value) {
 		return nil, errors.New("ambiguous")
 	}
-	var n int
-	if err := y.Decode(&n); err == nil {
+	var number any
+	if err := y.Decode(&number); err != nil {
+		return nil, err
+	}
+	switch n := number.(type) {
+	case int:
 		return n, nil
+	case uint64:
+		return json.Number(strconv.FormatUint(n, 10)), nil
+	case float64:
+		if !math.IsInf(n, 0) && !math.IsNaN(n) {
+			return n, nil
+		}
 	}
-	var f float64
-	if err := y.Decode(&f); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		return nil, errors.New("no number of JSON")
-	}
-	return f, nil
+	return nil, errors.New("no number of JSON")
 }

@@ -10,7 +10,7 @@ import (
 
 // readOnly is the error for changing what the operator's folder holds.
 func readOnly(name string) error {
-	return sluice.Errorf(sluice.Conflict, "pipeline-read-only", "The pipeline %s comes from the operator's folder; change its file there, or take another name.", quote(name))
+	return sluice.Errorf(sluice.Conflict, "pipeline-read-only", "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", quote(name))
 }
 
 // save stores a pipeline that has passed the checks. A binding that would be the

@@ -63,8 +63,9 @@ func (c *checker) triggerKey(t *trigger, cmd command.Command, key, item *node) {
 		c.problemf(item, "%s", sluice.AsError(err).Message)
 		return
 	}
-	pattern, ok := v.data.(string)
-	if p.Name != "eventKey" && p.Name != "key" || !ok {
+	pattern, _ := v.data.(string)
+	if t.pattern != "" {
+		c.problemf(key, "%s listens to one key, and there is one already; leave one out.", cmd.Name)
 		return
 	}
 	if !sluice.ValidPattern(pattern) {

@@ -31,7 +31,7 @@ func TestLimits(t *testing.T) {
 		{name: "an expression that fills the memory", step: "set: {value: '#{map(1..100000, repeat(\"x\", 100000))}'}", status: 400, code: "expression-failed"},
 		{name: "run time", first: "timeout: 100ms\n", step: "wait: {duration: 1m}", status: 500, code: "run-too-long"},
 		{name: "run time, whatever it does about errors", first: "timeout: 100ms\n", step: "wait: {duration: 1m, onError: {retry: {times: 20, wait: 1ms}}}", status: 500, code: "run-too-long"},
-		{name: "a time of its own", step: "wait: {duration: 16m}", status: 400, code: "parameter-invalid"},
+		{name: "a time of its own", step: "wait: {duration: \"#{'16' + 'm'}\"}", status: 400, code: "parameter-invalid"},
 		{name: "a value that is too large", step: "set: {value: '#{repeat(\"x\", 1000000)}'}, " + strings.Repeat(double+", ", 4) + double, status: 400, code: "expression-failed"},
 		{name: "a final body that is too large", step: "set: {value: '#{repeat(\"x\", 5000000)}'}", status: 413, code: "result-too-large"},
 		{name: "too much in variables", step: strings.Join(variables(10), ", "), status: 413, code: "too-much-memory"},

@@ -104,6 +104,12 @@ func TestPipelinePathRefusals(t *testing.T) {
 	s.put("bytes", "\xff", asAdmin).wantProblem(t, 400, "body-malformed")
 	s.send("GET", "/api/v3/pipeline/mistakes", nil, asAdmin).wantProblem(t, 404, "pipeline-unknown")
 	s.run("").wantProblem(t, 400, "body-missing")
+	s.run("pipeline: [wait: {duration: 16m}]").wantProblem(t, 400, "pipeline-invalid")
+	form := header("Content-Type", "application/x-www-form-urlencoded")
+	unnamed := s.send("POST", "/api/v3/command/pipeline.run", strings.NewReader("name=x"), asAdmin, form).wantProblem(t, 400, "parameter-invalid")
+	if !strings.Contains(unnamed["detail"].(string), "in the query") {
+		t.Errorf("a name in the body is answered with %v", unnamed["detail"])
+	}
 	s.send("POST", "/api/v3/pipeline?source=x", nil, asAdmin).wantProblem(t, 400, "body-missing")
 
 	body := func(method string) io.Reader {

@@ -78,10 +78,16 @@ func TestRunAs(t *testing.T) {
 	asDev := s.user("dev", "pipeline.*", "event.listen", "iam.run.as", "iam.whoami", "set", "run.as:ada")
 	asBob := s.user("bob", "pipeline.*", "event.listen", "iam.run.as", "set")
 	s.user("ada", "iam.whoami", "iam.run.as")
-	source := `pipeline: [event.listen: {eventKey: webhook.as}, iam.run.as: {username: '#{body.payload}'}, iam.whoami]`
-	call := func(target string) result {
+	source := `pipeline: [event.listen: {eventKey: webhook.as}, iam.run.as: {username: NAME}, iam.whoami]`
+	call := func() result {
 		t.Helper()
-		return s.call(hook, "text/plain", target).result(t)
+		return s.call(hook, "text/plain", "").result(t)
+	}
+	// as calls a pipeline that someone stores: who stores it last owns it.
+	as := func(owner func(*http.Request), target string) result {
+		t.Helper()
+		s.put("as", strings.Replace(source, "NAME", target, 1), owner).wantStatus(t, 200)
+		return call()
 	}
 	wantUser := func(got result, name string) {
 		t.Helper()
@@ -90,29 +96,24 @@ func TestRunAs(t *testing.T) {
 		}
 	}
 
-	s.put("as", source, asDev).wantStatus(t, 200)
-	wantUser(call("ada"), "ada")
-	wantRefused(t, call("admin"), "run.as:admin")
-	wantRefused(t, call("bob"), "run.as:bob")
-	wantRefused(t, call("nobody"), "run.as:nobody")
-
-	s.put("as", source, asBob).wantStatus(t, 200) // who stores it last owns it
-	wantRefused(t, call("ada"), "run.as:ada")
-	wantRefused(t, call("bob"), "run.as:bob")
-	s.put("as", source, asDev).wantStatus(t, 200)
+	wantUser(as(asDev, "ada"), "ada")
+	wantRefused(t, as(asDev, "admin"), "run.as:admin")
+	wantRefused(t, as(asDev, "bob"), "run.as:bob")
+	wantRefused(t, as(asDev, "nobody"), "run.as:nobody")
+	wantRefused(t, as(asBob, "ada"), "run.as:ada")
+	wantRefused(t, as(asBob, "bob"), "run.as:bob")
+	wantUser(as(asDev, "ada"), "ada")
 	s.command("iam.user.put", map[string]any{"username": "ada", "disabled": true}).wantStatus(t, 200)
-	if got := call("ada"); got.StatusCode != 403 {
+	if got := call(); got.StatusCode != 403 {
 		t.Errorf("it runs as a disabled user: %+v", got)
 	}
 	s.command("iam.user.put", map[string]any{"username": "ada", "disabled": false}).wantStatus(t, 200)
-	wantUser(call("ada"), "ada")
+	wantUser(call(), "ada")
 	s.command("iam.user.put", map[string]any{"username": "dev", "disabled": true}).wantStatus(t, 200)
-	wantRefused(t, call("ada"), "run.as:ada")
-
-	s.store("as", source)
-	wantUser(call("ada"), "ada")
-	wantUser(call("admin"), "admin")
-	wantUser(call("anonymousUser"), "anonymousUser")
+	wantRefused(t, call(), "run.as:ada")
+	for _, name := range []string{"ada", "admin", "anonymousUser"} {
+		wantUser(as(asAdmin, name), name)
+	}
 
 	t.Run("without storing it the caller counts", func(t *testing.T) {
 		adHoc := `pipeline: [iam.run.as: {username: ada}, iam.whoami]`
@@ -132,6 +133,19 @@ func TestRunAs(t *testing.T) {
 		got := s.run(`pipeline: [pipeline.run: {name: inner}, iam.whoami]`).wantStatus(t, 200).object(t)
 		if got["username"] != "admin" {
 			t.Errorf("behind it the outer one runs as %v", got["username"])
+		}
+	})
+	t.Run("who sends an event does not choose", func(t *testing.T) {
+		s.store("chosen", `pipeline: [iam.run.as: {username: '#{vars.who ?? body.payload}'}, iam.whoami]`)
+		got := s.send("POST", "/api/v3/pipeline/chosen?who=ada", nil, asAdmin).wantStatus(t, 200).object(t)
+		if got["username"] != "ada" {
+			t.Errorf("a caller's choice runs as %v", got["username"])
+		}
+		for _, steps := range []string{"iam.run.as: {username: '#{body.payload}'}", "iam.run.as: {username: admin}, pipeline.run: {name: chosen}"} {
+			s.store("as", "pipeline: [event.listen: {eventKey: webhook.as}, "+steps+"]")
+			if got := s.call(hook, "text/plain", "ada").result(t); got.StatusCode != 403 || !strings.Contains(toText(t, got.Error), "stand in the source") {
+				t.Errorf("%s came to %+v", steps, got)
+			}
 		}
 	})
 	t.Run("everything is in the audit log", func(t *testing.T) {

@@ -3,6 +3,7 @@ package serve_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -161,6 +162,31 @@ func TestEventReceive(t *testing.T) {
 	}
 }
 
+// TestTriggersDoNothingByThemselves: who calls one is told so, and not null.
+func TestTriggersDoNothingByThemselves(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.command("event.listen", map[string]any{"eventKey": "own.event"}).wantProblem(t, 400, "not-in-a-pipeline")
+	s.command("message.receive", map[string]any{"key": "own.message"}).wantProblem(t, 400, "not-in-a-pipeline")
+}
+
+// TestEventsAreNotForEveryReader: who may only read sees no payloads, by no
+// command; the permission event.receive is enough by itself.
+func TestEventsAreNotForEveryReader(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.sendEvent("own.event", "private")
+	s.command("iam.role.put", map[string]any{"role": "taker", "permissions": "event.receive"}).wantStatus(t, 200)
+	for role, status := range map[string]int{"viewer": 403, "taker": 200, "developer": 200} {
+		s.command("iam.user.put", map[string]any{"username": role, "password": "correct horse 2", "roles": role}).wantStatus(t, 200)
+		as := func(r *http.Request) { r.SetBasicAuth(role, "correct horse 2") }
+		got := s.send("GET", "/api/v3/command/event.receive?eventKey=own.event", nil, as).wantStatus(t, status)
+		if status == 403 && !strings.Contains(string(got.body), "trace.payload") {
+			t.Errorf("the %s is told %s", role, got.body)
+		}
+	}
+}
+
 // TestChains: all that a call leads to has its trace id.
 func TestChains(t *testing.T) {
 	t.Parallel()
@@ -248,6 +274,15 @@ func TestLoopsThroughHTTPEnd(t *testing.T) {
 		t.Errorf("there were %d runs, want 17", runs)
 	}
 	s.call(hook, "text/plain", "", header("svc-hops", "17")).wantProblem(t, 508, "too-many-hops")
+
+	direct := newOutside(t)
+	for given, want := range map[string]string{"": "1", "7": "8"} {
+		s.send("POST", "/api/v3/command/http.request?url="+direct.url, nil, asAdmin, header("svc-hops", given)).wantStatus(t, 200)
+		if got := direct.next().header.Get("svc-hops"); got != want {
+			t.Errorf("http.request by itself turns %q hops into %q", given, got)
+		}
+	}
+	s.send("POST", "/api/v3/command/http.request?url="+direct.url, nil, asAdmin, header("svc-hops", "17")).wantProblem(t, 508, "too-many-hops")
 
 	s.command("secret.put", map[string]any{"name": "admin", "value": basic("admin", adminPassword)}).wantStatus(t, 200)
 	s.store("self", "pipeline: [http.request: {url: '"+s.base()+"/api/v3/pipeline/self', method: POST, headers: {authorization: \"#{secret('admin')}\"}}, set: {value: '#{body.body}'}]")

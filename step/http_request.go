@@ -21,17 +21,14 @@ type HTTPOptions struct {
 	Propagate func(context.Context, http.Header)
 }
 
-const (
-	defaultTimeout = 30 * time.Second
-	maxTimeout     = 5 * time.Minute
-)
+const defaultTimeout = 30 * time.Second
 
 type requestParams struct {
 	URL     string         `json:"url" required:"true" doc:"What to call, by http or https."`
 	Method  string         `json:"method" enum:"GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS" doc:"Default GET."`
 	Headers map[string]any `json:"headers" doc:"Headers to send. Those that frame the request, such as Host, are refused."`
 	Body    any            `json:"body" doc:"What to send: text as it is, other values as JSON."`
-	Timeout *time.Duration `json:"timeout" doc:"How long the call may take with redirects and answer, at most 5m. Default 30s."`
+	Timeout *time.Duration `json:"timeout" max:"5m" doc:"How long the call may take with redirects and answer. Default 30s."`
 }
 
 func requestCommand(o HTTPOptions) command.Command {
@@ -42,18 +39,15 @@ func requestCommand(o HTTPOptions) command.Command {
 			if p.Timeout != nil {
 				timeout = *p.Timeout
 			}
-			if timeout <= 0 || timeout > maxTimeout {
+			if timeout == 0 {
 				return answer{}, invalid("timeout", "must be more than 0s and at most 5m")
 			}
 			request, err := newRequest(ctx, p)
 			if err != nil {
 				return answer{}, err
 			}
-			if run := sluice.RunFrom(ctx); run != nil {
-				if run.TraceID != "" {
-					request.Header.Set("svc-trace-id", run.TraceID)
-				}
-				request.Header.Set(sluice.HopsHeader, strconv.Itoa(run.Hops+1))
+			if err := carryOn(ctx, request.Header); err != nil {
+				return answer{}, err
 			}
 			if o.Propagate != nil {
 				o.Propagate(ctx, request.Header)
@@ -61,6 +55,21 @@ func requestCommand(o HTTPOptions) command.Command {
 			return client.do(request, timeout)
 		},
 		command.Traffic)
+}
+
+// carryOn sets the headers by which whoever is called knows what led to the call.
+func carryOn(ctx context.Context, header http.Header) error {
+	run := sluice.RunFrom(ctx)
+	if run == nil {
+		hops, err := sluice.NextHop(ctx)
+		header.Set(sluice.HopsHeader, strconv.Itoa(hops+1))
+		return err
+	}
+	if run.TraceID != "" {
+		header.Set("svc-trace-id", run.TraceID)
+	}
+	header.Set(sluice.HopsHeader, strconv.Itoa(run.Hops+1))
+	return nil
 }
 
 func newRequest(ctx context.Context, p requestParams) (*http.Request, error) {

@@ -8,19 +8,14 @@ import (
 	"sluice/command"
 )
 
-const maxWait = 15 * time.Minute
-
 type waitParams struct {
-	Duration time.Duration `json:"duration" required:"true" doc:"How long, such as 2s; at most 15m."`
+	Duration time.Duration `json:"duration" required:"true" max:"15m" doc:"How long."`
 	Body     any           `json:"body" body:"default" doc:"Passed on."`
 }
 
 func waitCommand() command.Command {
 	return command.New("wait", "Wait for a while, then pass the body on.",
 		func(ctx context.Context, p waitParams) (any, error) {
-			if p.Duration > maxWait {
-				return nil, invalid("duration", "must be at most 15m")
-			}
 			timer := time.NewTimer(p.Duration)
 			defer timer.Stop()
 			select {
