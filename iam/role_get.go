@@ -24,7 +24,7 @@ func roleGetCommand(d *Directory) command.Command {
 				if role == nil {
 					return nil, notFound("role-not-found", "role of that name")
 				}
-				return *role, nil
+				return d.shown(*role), nil
 			}
 			byName := make(map[string]sluice.Role)
 			for name, permissions := range builtinRoles {
@@ -33,11 +33,28 @@ func roleGetCommand(d *Directory) command.Command {
 			for _, role := range d.Roles.All() {
 				byName[role.Name] = *role
 			}
-			roles := make([]sluice.Role, 0, len(byName))
+			roles := make([]shownRole, 0, len(byName))
 			for _, role := range byName {
-				roles = append(roles, role)
+				roles = append(roles, d.shown(role))
 			}
-			slices.SortFunc(roles, func(a, b sluice.Role) int { return cmp.Compare(a.Name, b.Name) })
+			slices.SortFunc(roles, func(a, b shownRole) int { return cmp.Compare(a.Name, b.Name) })
 			return roles, nil
-		}, command.ReadOnly, command.Answers([]sluice.Role{}, sluice.Role{}))
+		}, command.ReadOnly, command.Answers([]shownRole{}, shownRole{}))
+}
+
+// A shownRole is a role with where it comes from.
+type shownRole struct {
+	sluice.Role
+
+	BuiltIn string `json:"builtIn,omitempty"` // unchanged or changed; empty for a role that somebody made
+}
+
+func (d *Directory) shown(role sluice.Role) shownRole {
+	if builtinRoles[role.Name] == nil {
+		return shownRole{Role: role}
+	}
+	if slices.ContainsFunc(d.Roles.All(), func(stored *sluice.Role) bool { return stored.Name == role.Name }) {
+		return shownRole{role, "changed"}
+	}
+	return shownRole{role, "unchanged"}
 }

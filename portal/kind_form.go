@@ -48,6 +48,7 @@ func (p *Portal) kindPage(w http.ResponseWriter, r *http.Request, k *kind) error
 func (p *Portal) kindStored(r *http.Request, k *kind, name string) (kindForm, error) {
 	entered := url.Values{k.Key: {name}}
 	var facts []column
+	kept := false
 	if !k.secret {
 		thing, err := ask[map[string]any](p, r, k.get, args(k.Key, name))
 		if err != nil {
@@ -60,14 +61,15 @@ func (p *Portal) kindStored(r *http.Request, k *kind, name string) (kindForm, er
 				entered.Set(field, fmt.Sprint(value))
 			}
 		}
-		for _, c := range []column{{"created", "Created"}, {"updated", "Changed"}} {
+		kept = k.kept != nil && k.kept(thing)
+		for _, c := range []column{{"builtIn", "Built in"}, {"created", "Created"}, {"updated", "Changed"}} {
 			if at := text(thing[c.Name]); at != "" {
 				facts = append(facts, column{c.Title, cell(at)})
 			}
 		}
 	}
 	view, err := p.kindForm(r, k, name, entered, nil)
-	view.Facts = facts
+	view.Facts, view.MayDelete = facts, view.MayDelete && !kept
 	return view, err
 }
 
@@ -132,6 +134,7 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 		if failed != nil {
 			return failed
 		}
+		view.MayDelete = false // first things first
 		return p.render(w, r, sluice.AsError(err).StatusCode(), "kind_form", k.Title, view)
 	}
 	var stored struct {
