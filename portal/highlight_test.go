@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice"
 )
 
 func TestPieces(t *testing.T) {
@@ -51,7 +53,7 @@ func FuzzHighlight(f *testing.F) {
 }
 
 func TestPlotsOfNothing(t *testing.T) {
-	for _, p := range []*plot{callPlot(make([]minute, 60)), latencyPlot(make([]minute, 1440))} {
+	for _, p := range []*plot{callPlot(make([]sluice.MinuteFigures, 60)), latencyPlot(make([]sluice.MinuteFigures, 1440))} {
 		if p.Empty == "" || len(p.Bars) != 0 {
 			t.Errorf("%s shows something", p.Title)
 		}
@@ -59,8 +61,8 @@ func TestPlotsOfNothing(t *testing.T) {
 }
 
 func TestPlots(t *testing.T) {
-	minutes := make([]minute, 60)
-	minutes[10] = minute{Accepted: 7, Refused: 1, Failed: 2, P50: 1.5, P99: 12}
+	minutes := make([]sluice.MinuteFigures, 60)
+	minutes[10] = sluice.MinuteFigures{Accepted: 7, Refused: 1, Failed: 2, P50: 1.5, P99: 12}
 	calls, latency := callPlot(minutes), latencyPlot(minutes)
 	if len(calls.Bars) != 3 || calls.Empty != "" {
 		t.Errorf("the bars are %v", calls.Bars)
