@@ -100,18 +100,25 @@ func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Val
 		view.choose(field, items, chosen)
 	}
 	for i := range view.Fields {
-		if view.Fields[i].Name == "permissions" { // of which there are many
-			view.Fields[i].Kind, view.Fields[i].Rows = "text", 6
-			view.Fields[i].Value = strings.ReplaceAll(view.Fields[i].Value, ", ", ",\n")
-		}
-		if label := k.labels[view.Fields[i].Name]; label != "" {
-			view.Fields[i].Label = label
-		}
-		if name != "" && view.Fields[i].Kind == "password" && !k.secret {
-			view.Fields[i].Help += " Left empty it stays as it is."
-		}
+		k.adapt(&view.Fields[i], name == "")
 	}
 	return view, nil
+}
+
+// adapt makes a field of a command's form one for things of the kind.
+func (k *kind) adapt(f *field, isNew bool) {
+	if label := k.labels[f.Name]; label != "" {
+		f.Label = label
+	}
+	switch {
+	case f.Name == "permissions": // of which there are many
+		f.Kind, f.Rows = "text", 6
+		f.Value = strings.ReplaceAll(f.Value, ", ", ",\n")
+	case f.Kind == "select":
+		f.Choices = []choice{{"false", "no", f.Value == "false"}, {"true", "yes", f.Value == "true"}}
+	case f.Kind == "password" && !isNew && !k.secret:
+		f.Help += " Left empty it stays as it is."
+	}
 }
 
 // kindPut stores what was entered.

@@ -24,8 +24,10 @@ type kindList struct {
 // A kindItem is one line of such a list.
 type kindItem struct {
 	Name  string
-	Cells []string
+	Cells []kindCell
 }
+
+type kindCell struct{ Title, Text string }
 
 func (p *Portal) kindList(w http.ResponseWriter, r *http.Request, k *kind) error {
 	things, err := ask[[]map[string]any](p, r, k.get, nil)
@@ -46,7 +48,7 @@ func (p *Portal) kindList(w http.ResponseWriter, r *http.Request, k *kind) error
 		}
 		item := kindItem{Name: name}
 		for _, c := range k.columns {
-			item.Cells = append(item.Cells, cell(thing[c.Name]))
+			item.Cells = append(item.Cells, kindCell{c.Title, cell(thing[c.Name])})
 		}
 		view.Items = append(view.Items, item)
 	}
