@@ -2,8 +2,11 @@ package portal_test
 
 import (
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestHistoryOfAPipeline: its page has its latest runs, however many other calls
@@ -31,4 +34,46 @@ func TestHistoryOfAPipeline(t *testing.T) {
 	byHand, _, _ = strings.Cut(byHand, `"`)
 	v.get("/calls/direct:"+byHand).wants(t, 200, "a user ran a pipeline", "seldom").lacks(t, ">Replay<")
 	v.get("/calls?pipeline=%3Cscript%3E").wants(t, 200, "No calls found").lacks(t, "<script>alert")
+}
+
+// TestCallsAreFiltered: the list shows the calls that fit all that was asked for.
+func TestCallsAreFiltered(t *testing.T) {
+	s := start(t)
+	token := func(key string) string {
+		return s.command("webhook.put", map[string]any{"eventKey": key})["uuid"].(string)
+	}
+	a, b := token("webhook.a"), token("webhook.b")
+	s.store("fails", "pipeline:\n  - event.listen: {eventKey: webhook.b}\n  - fail: {message: no}\n")
+	good, bad := s.call(a, "text/plain", "x"), s.call(b, "text/plain", "x")
+	s.call("00000000-0000-4000-8000-00000000dead", "text/plain", "x")
+	v := s.signedIn("admin", adminPassword)
+	minute := func(from time.Duration) string {
+		return url.QueryEscape(time.Now().UTC().Add(from).Format("2006-01-02T15:04"))
+	}
+	const refused = "token-invalid"
+	for query, shown := range map[string][]string{
+		"":                                      {good, bad, refused},
+		"eventKey=webhook.a":                    {good},
+		"eventKey=webhook.none":                 {},
+		"status=ok":                             {good},
+		"status=error":                          {bad},
+		"status=rejected":                       {refused},
+		"status=error&eventKey=webhook.a":       {},
+		"pipeline=fails":                        {bad},
+		"trace=" + good:                         {good},
+		"trace=" + b[len(b)-6:]:                 {bad},
+		"trace=00dead":                          {refused},
+		"from=" + minute(-time.Hour):            {good, bad, refused},
+		"from=" + minute(time.Hour):             {},
+		"to=" + minute(-time.Hour):              {},
+		"status=ok&to=" + minute(time.Minute*2): {good},
+	} {
+		got := v.get("/calls?"+query).wants(t, 200, shown...)
+		for _, other := range []string{good, bad, refused} {
+			if !slices.Contains(shown, other) {
+				got.lacks(t, other)
+			}
+		}
+	}
+	v.get("/calls?from=2026-01-02T03:04").wants(t, 200, `type="datetime-local" value="2026-01-02T03:04"`)
 }

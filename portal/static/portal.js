@@ -2,12 +2,29 @@
 // without. Whatever callers have sent is only ever set as text.
 "use strict";
 
+// Browsers have a clipboard for pages that came by HTTPS or from the machine
+// itself; elsewhere what is selected is copied.
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const copied = document.execCommand("copy");
+  area.remove();
+  if (!copied) throw new Error("not copied");
+}
+
 for (const button of document.querySelectorAll("button.copy")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(button.dataset.copy);
-    button.textContent = "Copied";
-    button.classList.add("copied");
+    try {
+      await copy(button.dataset.copy);
+      button.textContent = "Copied";
+      button.classList.add("copied");
+    } catch {
+      button.textContent = "Not copied";
+    }
     setTimeout(() => { button.textContent = "Copy"; button.classList.remove("copied"); }, 2000);
   });
 }
@@ -15,6 +32,7 @@ for (const button of document.querySelectorAll("button.copy")) {
 // The numbers beside a source follow what is typed.
 for (const editor of document.querySelectorAll(".editor")) {
   const [gutter, area] = [editor.querySelector("pre"), editor.querySelector("textarea")];
+  document.querySelector("#source-help").hidden = false;
   area.addEventListener("input", () => {
     const lines = area.value.split("\n").length;
     while (gutter.children.length > lines) gutter.lastChild.remove();
