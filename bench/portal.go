@@ -118,6 +118,9 @@ func (a *admin) pageKinds(ctx context.Context) ([]pageKind, error) {
 	}
 	always := func(path string) func() string { return func() string { return path } }
 	number := func() int { return rand.IntN(manyWebhooks) }
+	lately := func() string {
+		return url.QueryEscape(time.Now().Add(-time.Duration(rand.IntN(60)) * time.Second).UTC().Format("2006-01-02T15:04:05"))
+	}
 	return []pageKind{
 		{"overview", always("/")},
 		{"overview of a day", always("/?span=day")},
@@ -129,9 +132,8 @@ func (a *admin) pageKinds(ctx context.Context) ([]pageKind, error) {
 		{"calls that were refused", always("/calls?status=rejected")},
 		{"calls that failed", always("/calls?status=error")},
 		{"calls still at work", always("/calls?status=processing")},
-		{"calls before a time", func() string {
-			return "/calls?to=" + url.QueryEscape(time.Now().Add(-time.Duration(rand.IntN(60))*time.Second).UTC().Format("2006-01-02T15:04:05"))
-		}},
+		{"calls before a time", func() string { return "/calls?to=" + lately() }},
+		{"calls since a time", func() string { return "/calls?from=" + lately() }},
 		{"one call", func() string {
 			return "/calls/" + url.PathEscape(found.Items[rand.IntN(len(found.Items))].TraceID)
 		}},

@@ -19,7 +19,7 @@ const (
 	indexKept = 8
 	// indexViews is how many views of a block are kept.
 	indexViews = 16
-	// indexRecent is how many complete blocks stay in memory, 96 KiB each.
+	// indexRecent is how many complete blocks stay in memory, 128 KiB each.
 	indexRecent = 256
 	// indexSettled is how old an event must be for the index to remember it
 	// from reading it: a younger one may be lost in a power cut, and its

@@ -14,7 +14,7 @@ type mark struct {
 	owner     uint32   // hash of the webhook's part of the trace id
 	trace     uint32   // hash of the whole trace id
 	key       uint32   // hash of the key
-	second    uint32   // when it was received
+	at        int64    // when it was received, in milliseconds
 	pipelines nameBits // that it was handed to
 }
 
@@ -48,7 +48,7 @@ func markOf(traceID, key string, received time.Time, pipelines []string) mark {
 		owner:     hash32(sluice.TraceOwner(traceID)),
 		trace:     hash32(traceID),
 		key:       hash32(key),
-		second:    uint32(received.Unix()),
+		at:        received.UnixMilli(),
 		pipelines: bitsOf(pipelines...),
 	}
 }
@@ -68,14 +68,15 @@ const indexed = 4096
 // marks are those of one block, by their place in it.
 type marks [indexed]mark
 
-const markSize = 24
+const markSize = 28
 
 func (m *marks) encode() []byte {
 	data := make([]byte, 0, indexed*markSize)
 	for i := range m {
-		for _, n := range [...]uint32{m[i].owner, m[i].trace, m[i].key, m[i].second} {
+		for _, n := range [...]uint32{m[i].owner, m[i].trace, m[i].key} {
 			data = binary.LittleEndian.AppendUint32(data, n)
 		}
+		data = binary.LittleEndian.AppendUint64(data, uint64(m[i].at))
 		data = binary.LittleEndian.AppendUint64(data, uint64(m[i].pipelines))
 	}
 	return data
@@ -93,8 +94,8 @@ func (m *marks) learn(data []byte) {
 				owner:     binary.LittleEndian.Uint32(b),
 				trace:     binary.LittleEndian.Uint32(b[4:]),
 				key:       binary.LittleEndian.Uint32(b[8:]),
-				second:    binary.LittleEndian.Uint32(b[12:]),
-				pipelines: nameBits(binary.LittleEndian.Uint64(b[16:])),
+				at:        int64(binary.LittleEndian.Uint64(b[12:])),
+				pipelines: nameBits(binary.LittleEndian.Uint64(b[20:])),
 			}
 		}
 	}

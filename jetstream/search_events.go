@@ -114,8 +114,8 @@ func (w *eventWalk) may(m mark) bool {
 		w.want.key != 0 && m.key != w.want.key,
 		!m.pipelines.has(w.want.pipelines),
 		m.pipelines == 0 && (w.q.Status == sluice.StatusProcessing || w.q.Status == sluice.StatusError),
-		!w.q.From.IsZero() && int64(m.second) < w.q.From.Unix(),
-		!w.q.To.IsZero() && int64(m.second) > w.q.To.Unix():
+		!w.q.From.IsZero() && m.at < w.q.From.UnixMilli(),
+		!w.q.To.IsZero() && m.at > w.q.To.UnixMilli():
 		return false
 	}
 	return true

@@ -18,8 +18,8 @@ type failed struct {
 	blocks map[string]uint64 // subjects of the lists that there are
 	listed map[uint64]bool   // events of the block that the walk is in
 	bound  nameBits          // pipelines that take the events of that block
-	kept   int64             // second from which on results are kept
-	recent int64             // and from which on failures may not be listed
+	kept   int64             // from when on results are kept, in milliseconds
+	recent int64             // and from when on failures may not be listed
 }
 
 // failedBlocks gives the subjects of the lists of failed events.
@@ -35,8 +35,8 @@ func (s *search) failedBlocks(ctx context.Context) (map[string]uint64, error) {
 func (w *eventWalk) loadFailed(ctx context.Context) error {
 	w.failed.listed = make(map[uint64]bool)
 	w.failed.bound = w.engine.events.listeners.bits(w.number * indexed)
-	w.failed.kept = time.Now().Add(-w.engine.opts.ResultTTL).Unix()
-	w.failed.recent = time.Now().Add(-unlisted).Unix()
+	w.failed.kept = time.Now().Add(-w.engine.opts.ResultTTL).UnixMilli()
+	w.failed.recent = time.Now().Add(-unlisted).UnixMilli()
 	subject := failedSubject(w.number * indexed)
 	if w.failed.blocks[subject] == 0 {
 		return nil
@@ -50,8 +50,7 @@ func (w *eventWalk) loadFailed(ctx context.Context) error {
 
 // may tells whether an event may have failed.
 func (f *failed) may(sequence uint64, m mark) bool {
-	at := int64(m.second)
-	return f.listed[sequence] || at >= f.recent || at >= f.kept && !f.bound.has(m.pipelines)
+	return f.listed[sequence] || m.at >= f.recent || m.at >= f.kept && !f.bound.has(m.pipelines)
 }
 
 // bits gives the pipelines that take events from a place on.
