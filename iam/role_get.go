@@ -1,7 +1,6 @@
 package iam
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -10,7 +9,10 @@ import (
 )
 
 type roleGetParams struct {
-	Role string `json:"role" doc:"Name of the one role to show. Without it all are listed."`
+	Role   string `json:"role" doc:"Name of the one role to show. Without it all are listed."`
+	Search string `json:"search" doc:"Lists only roles whose name has this in it."`
+	Limit  int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
+	After  string `json:"after" doc:"Lists only roles whose name comes behind this one."`
 }
 
 func roleGetCommand(d *Directory) command.Command {
@@ -37,8 +39,7 @@ func roleGetCommand(d *Directory) command.Command {
 			for _, role := range byName {
 				roles = append(roles, d.shown(role))
 			}
-			slices.SortFunc(roles, func(a, b shownRole) int { return cmp.Compare(a.Name, b.Name) })
-			return roles, nil
+			return command.PageOf(roles, func(r shownRole) string { return r.Name }, p.Search, p.After, p.Limit), nil
 		}, command.ReadOnly, command.Answers([]shownRole{}, shownRole{}))
 }
 
