@@ -4,23 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
-	"net/http/cookiejar"
 	"net/url"
-	"regexp"
 	"slices"
 	"time"
 )
 
-const (
-	// portalVisits is how often each kind of page is looked at.
-	portalVisits = 41
-	// furnished is how many pipelines, users, roles and clients there are, and
-	// how many calls start pipelines: more than a page shows.
-	furnished = 30
-)
+// portalVisits is how often each kind of page is looked at.
+const portalVisits = 41
 
 // A pageKind is a kind of page, with what gives the path of one of them.
 type pageKind struct {
@@ -61,45 +52,6 @@ func measurePortal(ctx context.Context, b *bench) error {
 		return err
 	}
 	return b.visit(ctx, a, kinds)
-}
-
-// furnish makes what lists show beside webhooks and calls: pipelines that work
-// and pipelines that fail, with some runs each, and users, roles and clients.
-func (a *admin) furnish(ctx context.Context) error {
-	for i := range furnished {
-		name := fmt.Sprintf("item-%d", i)
-		for command, args := range map[string]url.Values{
-			"iam.user.put":   {"username": {name}, "roles": {"viewer"}},
-			"iam.role.put":   {"role": {name}, "permissions": {"webhook.get"}},
-			"iam.client.put": {"clientId": {name}, "roles": {"viewer"}},
-		} {
-			if err := a.call(ctx, command, args, nil); err != nil {
-				return err
-			}
-		}
-		if err := a.store(ctx, name, steps("webhook.item."+name)); err != nil {
-			return err
-		}
-	}
-	if err := a.store(ctx, "works", steps("webhook.seldom.*")); err != nil {
-		return err
-	}
-	if err := a.store(ctx, "fails", "pipeline:\n  - event.listen: {eventKey: webhook.seldom.call}\n  - fail: {message: no}\n"); err != nil {
-		return err
-	}
-	var seldom struct {
-		UUID string `json:"uuid"`
-	}
-	if err := a.call(ctx, "webhook.put", url.Values{"eventKey": {"webhook.seldom.call"}}, &seldom); err != nil {
-		return err
-	}
-	for range furnished {
-		if err := a.call(ctx, "webhook.receive?token="+seldom.UUID, nil, nil); err != nil {
-			return err
-		}
-		_ = a.call(ctx, "webhook.receive?token=none", nil, nil) // it is refused, and listed
-	}
-	return nil
 }
 
 // pageKinds gives the kinds of pages, of which each look is at another one where
@@ -192,52 +144,4 @@ func (b *bench) visit(ctx context.Context, a *admin, kinds []pageKind) error {
 	b.table.hold(fmt.Sprintf("slowest of %d kinds of pages of the portal, 100,000 webhooks, 1,000,000 calls", len(kinds)), fmt.Sprintf("%s, %.1f ms", slow, slowest), "under 50 ms", slowest < slowestBar.Seconds()*1e3)
 	b.table.hold("largest of them, with all that it loads", fmt.Sprintf("%s, %s B", large, grouped(largest)), "under 100 KB", largest < largestBar)
 	return nil
-}
-
-// signIn signs in to the portal.
-func (a *admin) signIn(ctx context.Context) error {
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		return err
-	}
-	a.client.Jar = jar
-	request, err := newForm(ctx, "http://"+a.address+"/signin", url.Values{"username": {"admin"}, "password": {adminPassword}, "next": {"/me"}})
-	if err != nil {
-		return err
-	}
-	return exchange(&a.client, request, nil)
-}
-
-// page gives the HTML of a page.
-func (a *admin) page(ctx context.Context, path string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.address+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Accept", "text/html")
-	response, err := a.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }() // it is read
-	content, err := io.ReadAll(response.Body)
-	if err == nil && (response.StatusCode != http.StatusOK || response.Request.URL.Path == "/signin") {
-		err = fmt.Errorf("GET %s: %s", path, response.Status)
-	}
-	return content, err
-}
-
-var assetPaths = regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`)
-
-// withAssets gives the size of a page together with all that it loads.
-func (a *admin) withAssets(ctx context.Context, page []byte) (int, error) {
-	size := len(page)
-	for _, path := range assetPaths.FindAllSubmatch(page, -1) {
-		asset, err := a.page(ctx, string(path[1]))
-		if err != nil {
-			return 0, err
-		}
-		size += len(asset)
-	}
-	return size, nil
 }
