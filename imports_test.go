@@ -31,6 +31,7 @@ var rooms = map[string][]string{
 	"telemetry":    {"."},
 	"trace":        {".", "command"},
 	"oidc":         {"."},
+	"oidc/dex":     {},
 	"oidc/dextest": {},
 	"api":          {".", "command", "body", "throttle"},
 	"portal":       {".", "command"},

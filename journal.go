@@ -104,6 +104,7 @@ func milliseconds(d time.Duration) float64 {
 type TraceQuery struct {
 	TraceID  string    // a whole one, or the part before the colon; empty means any
 	EventKey string    // empty means any
+	Pipeline string    // that the event was handed to, or that a user ran; empty means any
 	Status   Status    // empty means any
 	From, To time.Time // zero means unbounded
 	Limit    int

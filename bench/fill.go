@@ -7,8 +7,18 @@ import (
 )
 
 // fill starts a server and calls its webhooks until it has accepted the wanted
-// number of events. Bodies are smaller where the disk is too small for full ones.
+// number of events.
 func (b *bench) fill(ctx context.Context, webhooks int) (load, *server, error) {
+	calls, s, err := b.prepareFill(ctx, webhooks)
+	if err != nil {
+		return load{}, nil, err
+	}
+	return calls, s, b.callUntilFull(ctx, calls)
+}
+
+// prepareFill starts a server with webhooks, and gives the load that fills it.
+// Bodies are smaller where the disk is too small for full ones.
+func (b *bench) prepareFill(ctx context.Context, webhooks int) (load, *server, error) {
 	size, err := b.fillSize()
 	if err != nil {
 		return load{}, nil, err
@@ -25,8 +35,7 @@ func (b *bench) fill(ctx context.Context, webhooks int) (load, *server, error) {
 	if err != nil {
 		return load{}, nil, err
 	}
-	calls := load{address: s.address, tokens: file, connections: 256, size: size}
-	return calls, s, b.callUntilFull(ctx, calls)
+	return load{address: s.address, tokens: file, connections: 256, size: size}, s, nil
 }
 
 // fillSize gives the size of the bodies that there is room for.

@@ -1,5 +1,11 @@
 package command
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // A Page is part of a list. Over HTTP it is a plain array, with the way to the
 // next page in a Link header.
 type Page[T any] struct {
@@ -19,4 +25,19 @@ func (p Page[T]) Page() (items any, next string) {
 		return []T{}, p.Next
 	}
 	return p.Items, p.Next
+}
+
+// PageOf gives a page of a list in the order of names: those that have search in
+// their name, in whichever case, and come behind after; all of them if limit is 0.
+// It takes the list.
+func PageOf[T any](list []T, name func(T) string, search, after string, limit int) Page[T] {
+	search = strings.ToLower(search)
+	list = slices.DeleteFunc(list, func(item T) bool {
+		return after != "" && name(item) <= after || !strings.Contains(strings.ToLower(name(item)), search)
+	})
+	slices.SortFunc(list, func(a, b T) int { return cmp.Compare(name(a), name(b)) })
+	if limit == 0 || len(list) <= limit {
+		return Page[T]{Items: list}
+	}
+	return Page[T]{list[:limit], name(list[limit-1])}
 }

@@ -1,15 +1,16 @@
 package iam
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"sluice/command"
 )
 
 type clientGetParams struct {
 	ClientID string `json:"clientId" doc:"Id of the one client to show. Without it all are listed."`
+	Search   string `json:"search" doc:"Lists only clients whose id has this in it."`
+	Limit    int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"Lists only clients whose id comes behind this one."`
 }
 
 func clientGetCommand(d *Directory) command.Command {
@@ -29,7 +30,6 @@ func clientGetCommand(d *Directory) command.Command {
 			for _, client := range d.Clients.All() {
 				clients = append(clients, showClient(client))
 			}
-			slices.SortFunc(clients, func(a, b clientView) int { return cmp.Compare(a.ClientID, b.ClientID) })
-			return clients, nil
+			return command.PageOf(clients, func(c clientView) string { return c.ClientID }, p.Search, p.After, p.Limit), nil
 		}), command.ReadOnly, command.Answers([]clientView{}, clientView{}))
 }

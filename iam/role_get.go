@@ -1,7 +1,6 @@
 package iam
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -10,7 +9,10 @@ import (
 )
 
 type roleGetParams struct {
-	Role string `json:"role" doc:"Name of the one role to show. Without it all are listed."`
+	Role   string `json:"role" doc:"Name of the one role to show. Without it all are listed."`
+	Search string `json:"search" doc:"Lists only roles whose name has this in it."`
+	Limit  int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
+	After  string `json:"after" doc:"Lists only roles whose name comes behind this one."`
 }
 
 func roleGetCommand(d *Directory) command.Command {
@@ -24,7 +26,7 @@ func roleGetCommand(d *Directory) command.Command {
 				if role == nil {
 					return nil, notFound("role-not-found", "role of that name")
 				}
-				return *role, nil
+				return d.shown(*role), nil
 			}
 			byName := make(map[string]sluice.Role)
 			for name, permissions := range builtinRoles {
@@ -33,11 +35,27 @@ func roleGetCommand(d *Directory) command.Command {
 			for _, role := range d.Roles.All() {
 				byName[role.Name] = *role
 			}
-			roles := make([]sluice.Role, 0, len(byName))
+			roles := make([]shownRole, 0, len(byName))
 			for _, role := range byName {
-				roles = append(roles, role)
+				roles = append(roles, d.shown(role))
 			}
-			slices.SortFunc(roles, func(a, b sluice.Role) int { return cmp.Compare(a.Name, b.Name) })
-			return roles, nil
-		}, command.ReadOnly, command.Answers([]sluice.Role{}, sluice.Role{}))
+			return command.PageOf(roles, func(r shownRole) string { return r.Name }, p.Search, p.After, p.Limit), nil
+		}, command.ReadOnly, command.Answers([]shownRole{}, shownRole{}))
+}
+
+// A shownRole is a role with where it comes from.
+type shownRole struct {
+	sluice.Role
+
+	BuiltIn string `json:"builtIn,omitempty"` // unchanged or changed; empty for a role that somebody made
+}
+
+func (d *Directory) shown(role sluice.Role) shownRole {
+	if builtinRoles[role.Name] == nil {
+		return shownRole{Role: role}
+	}
+	if slices.ContainsFunc(d.Roles.All(), func(stored *sluice.Role) bool { return stored.Name == role.Name }) {
+		return shownRole{role, "changed"}
+	}
+	return shownRole{role, "unchanged"}
 }

@@ -1,15 +1,16 @@
 package iam
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"sluice/command"
 )
 
 type userGetParams struct {
 	Username string `json:"username" doc:"Name of the one user to show. Without it all are listed."`
+	Search   string `json:"search" doc:"Lists only users whose name has this in it."`
+	Limit    int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"Lists only users whose name comes behind this one."`
 }
 
 func userGetCommand(d *Directory) command.Command {
@@ -32,8 +33,7 @@ func userGetCommand(d *Directory) command.Command {
 			for _, account := range d.Accounts.All() {
 				users = append(users, showUser(account))
 			}
-			slices.SortFunc(users, func(a, b userView) int { return cmp.Compare(a.Username, b.Username) })
-			return users, nil
+			return command.PageOf(users, func(u userView) string { return u.Username }, p.Search, p.After, p.Limit), nil
 		}), command.ReadOnly, command.Answers([]userView{}, userView{}))
 }
 

@@ -19,7 +19,7 @@ const (
 	indexKept = 8
 	// indexViews is how many views of a block are kept.
 	indexViews = 16
-	// indexRecent is how many complete blocks stay in memory, 64 KiB each.
+	// indexRecent is how many complete blocks stay in memory, 128 KiB each.
 	indexRecent = 256
 	// indexSettled is how old an event must be for the index to remember it
 	// from reading it: a younger one may be lost in a power cut, and its
@@ -223,5 +223,5 @@ func (x *index) readOne(ctx context.Context, sequence uint64, allow *allowance) 
 	if err != nil {
 		return mark{owner: markAbsent}, true, nil //nolint:nilerr // nothing that could be found
 	}
-	return markOf(e.traceID, e.key, e.received), time.Since(msg.Time) > indexSettled, nil
+	return markOf(e.traceID, e.key, e.received, e.listeners), time.Since(msg.Time) > indexSettled, nil
 }

@@ -38,6 +38,8 @@ const (
 //
 //   - JOURNAL has a page for each 64 events, made of all messages of one
 //     subject: what is known of those events, whenever it came to be known.
+//     Beside the pages it has a list for each block of the index, of the events
+//     in it that pipelines have failed on.
 //   - LOOSE has what no event belongs to: refused calls, and runs that a user
 //     has started. Its subjects are few, whatever last 6 characters callers
 //     come up with.
@@ -157,7 +159,7 @@ func (j *Journal) Run(r sluice.RunReport) {
 func (j *Journal) stored(sequence uint64, subject string, e *sluice.Event) {
 	key := e.EventKey + e.Key // one of them
 	at := sluice.MadeAt(e.TraceID, e.ReceivedAt)
-	j.index.add(sequence, markOf(e.TraceID, key, at))
+	j.index.add(sequence, markOf(e.TraceID, key, at, e.Listeners))
 	if e.Method != "" && e.ReplayOf == "" {
 		return
 	}

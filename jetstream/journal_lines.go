@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	pagePrefix  = "svc.journal.page." // before the number of a page
-	loosePrefix = "svc.loose."        // before the number of a slot
+	pagePrefix   = "svc.journal.page."    // before the number of a page
+	failedPrefix = pagePrefix + "failed." // before the number of a block of the index
+	loosePrefix  = "svc.loose."           // before the number of a slot
 
 	paged = 64 // events on a page
 	slots = 64 // subjects of what belongs to no event
@@ -30,6 +31,7 @@ const (
 	lineSent    = 's' // sentEvent
 	lineRun     = 'r' // sluice.RunReport
 	lineOutcome = 'd' // runOutcome
+	lineFailed  = 'f' // name of the pipeline that failed on the event
 )
 
 // sentEvent is an event that is no call: one that was sent or replayed.
@@ -104,6 +106,10 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 		o := &p.outcomes[i]
 		msg := w.begin(lineOutcome, o.sequence, o.TraceID)
 		msg.Data = append(o.appendJSON(msg.Data), '\n')
+		if o.Status == sluice.StatusError {
+			msg := w.beginIn(failedSubject(o.sequence), lineFailed, o.sequence)
+			msg.Data = append(append(msg.Data, o.Pipeline...), '\n')
+		}
 	}
 	return w.messages
 }
@@ -126,10 +132,14 @@ type lineWriter struct {
 
 // begin gives the message for a line, which it has begun.
 func (w *lineWriter) begin(kind byte, sequence uint64, traceID string) *nats.Msg {
-	subject := pageSubject(sequence)
 	if sequence == 0 {
-		subject = looseSubject(traceID)
+		return w.beginIn(looseSubject(traceID), kind, sequence)
 	}
+	return w.beginIn(pageSubject(sequence), kind, sequence)
+}
+
+// beginIn is begin for a line of that subject.
+func (w *lineWriter) beginIn(subject string, kind byte, sequence uint64) *nats.Msg {
 	msg := w.open[subject]
 	if msg == nil || len(msg.Data) > maxLines {
 		msg = &nats.Msg{Subject: subject}
@@ -145,6 +155,12 @@ func (w *lineWriter) begin(kind byte, sequence uint64, traceID string) *nats.Msg
 // pageSubject gives where the journal has what belongs to an event.
 func pageSubject(sequence uint64) string {
 	return pagePrefix + strconv.FormatUint(sequence/paged, 10)
+}
+
+// failedSubject gives where the journal lists the events that pipelines failed
+// on, those of the same block of the index.
+func failedSubject(sequence uint64) string {
+	return failedPrefix + strconv.FormatUint(sequence/indexed, 10)
 }
 
 // looseSubject gives where the journal has what belongs to no event.

@@ -11,11 +11,31 @@ import (
 // search is not about it. A hash may lie once in billions, so what it lets
 // through is compared with the event itself.
 type mark struct {
-	owner  uint32 // hash of the webhook's part of the trace id
-	trace  uint32 // hash of the whole trace id
-	key    uint32 // hash of the key
-	second uint32 // when it was received
+	owner     uint32   // hash of the webhook's part of the trace id
+	trace     uint32   // hash of the whole trace id
+	key       uint32   // hash of the key
+	at        int64    // when it was received, in milliseconds
+	pipelines nameBits // that it was handed to
 }
+
+// nameBits are a set of names: each has a few of the bits. It may seem to have a
+// name that it lacks, never the other way round.
+type nameBits uint64
+
+func bitsOf(names ...string) (bits nameBits) {
+	const each = 4
+	for _, name := range names {
+		h := hash32(name)
+		for range each {
+			bits |= 1 << (h % 64)
+			h >>= 6
+		}
+	}
+	return bits
+}
+
+// has tells whether all of some bits are in the set.
+func (b nameBits) has(some nameBits) bool { return b&some == some }
 
 // What an owner stands for that is no hash.
 const (
@@ -23,12 +43,13 @@ const (
 	markAbsent  = 1 // there is no event
 )
 
-func markOf(traceID, key string, received time.Time) mark {
+func markOf(traceID, key string, received time.Time, pipelines []string) mark {
 	return mark{
-		owner:  hash32(sluice.TraceOwner(traceID)),
-		trace:  hash32(traceID),
-		key:    hash32(key),
-		second: uint32(received.Unix()),
+		owner:     hash32(sluice.TraceOwner(traceID)),
+		trace:     hash32(traceID),
+		key:       hash32(key),
+		at:        received.UnixMilli(),
+		pipelines: bitsOf(pipelines...),
 	}
 }
 
@@ -47,14 +68,16 @@ const indexed = 4096
 // marks are those of one block, by their place in it.
 type marks [indexed]mark
 
-const markSize = 16
+const markSize = 28
 
 func (m *marks) encode() []byte {
 	data := make([]byte, 0, indexed*markSize)
 	for i := range m {
-		for _, n := range [...]uint32{m[i].owner, m[i].trace, m[i].key, m[i].second} {
+		for _, n := range [...]uint32{m[i].owner, m[i].trace, m[i].key} {
 			data = binary.LittleEndian.AppendUint32(data, n)
 		}
+		data = binary.LittleEndian.AppendUint64(data, uint64(m[i].at))
+		data = binary.LittleEndian.AppendUint64(data, uint64(m[i].pipelines))
 	}
 	return data
 }
@@ -68,10 +91,11 @@ func (m *marks) learn(data []byte) {
 		if m[i].owner == markUnknown {
 			b := data[i*markSize:]
 			m[i] = mark{
-				owner:  binary.LittleEndian.Uint32(b),
-				trace:  binary.LittleEndian.Uint32(b[4:]),
-				key:    binary.LittleEndian.Uint32(b[8:]),
-				second: binary.LittleEndian.Uint32(b[12:]),
+				owner:     binary.LittleEndian.Uint32(b),
+				trace:     binary.LittleEndian.Uint32(b[4:]),
+				key:       binary.LittleEndian.Uint32(b[8:]),
+				at:        int64(binary.LittleEndian.Uint64(b[12:])),
+				pipelines: nameBits(binary.LittleEndian.Uint64(b[20:])),
 			}
 		}
 	}

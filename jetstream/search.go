@@ -89,6 +89,9 @@ func (j *Journal) newSearch(q sluice.TraceQuery) *search {
 	if q.EventKey != "" {
 		s.want.key = hash32(q.EventKey)
 	}
+	if q.Pipeline != "" {
+		s.want.pipelines = bitsOf(q.Pipeline)
+	}
 	if q.TraceID == "" {
 		return s
 	}

@@ -27,6 +27,7 @@ type eventWalk struct {
 
 	number uint64 // of the block below
 	marks  *marks // nil: none was read yet
+	failed failed
 	page   page
 }
 
@@ -36,7 +37,15 @@ func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
 		return w, nil
 	}
 	var err error
-	w.first, w.before, err = s.between(ctx, s.events)
+	if w.first, w.before, err = s.between(ctx, s.events); err != nil {
+		return nil, err
+	}
+	switch s.q.Status {
+	case sluice.StatusProcessing:
+		w.first = max(w.first, s.engine.events.unfinished())
+	case sluice.StatusError:
+		w.failed.blocks, err = s.failedBlocks(ctx)
+	}
 	return w, err
 }
 
@@ -61,7 +70,7 @@ func (w *eventWalk) peek(ctx context.Context) (*sluice.TracedCall, error) {
 		if m.owner == markUnknown {
 			return nil, nil // the allowance is spent
 		}
-		if !w.may(m) {
+		if !w.may(m) || w.q.Status == sluice.StatusError && !w.failed.may(sequence, m) {
 			w.before--
 			continue
 		}
@@ -90,8 +99,10 @@ func (w *eventWalk) load(ctx context.Context, sequence uint64) (err error) {
 	}
 	w.allow.blocks--
 	w.number = number
-	w.marks, err = w.index.block(ctx, number, first, int(sequence%indexed), w.allow)
-	return err
+	if w.marks, err = w.index.block(ctx, number, first, int(sequence%indexed), w.allow); err != nil || w.q.Status != sluice.StatusError {
+		return err
+	}
+	return w.loadFailed(ctx)
 }
 
 // may tells whether an event may be what is looked for.
@@ -101,8 +112,10 @@ func (w *eventWalk) may(m mark) bool {
 		w.want.owner != 0 && m.owner != w.want.owner,
 		w.want.trace != 0 && m.trace != w.want.trace,
 		w.want.key != 0 && m.key != w.want.key,
-		!w.q.From.IsZero() && int64(m.second) < w.q.From.Unix(),
-		!w.q.To.IsZero() && int64(m.second) > w.q.To.Unix():
+		!m.pipelines.has(w.want.pipelines),
+		m.pipelines == 0 && (w.q.Status == sluice.StatusProcessing || w.q.Status == sluice.StatusError),
+		!w.q.From.IsZero() && m.at < w.q.From.UnixMilli(),
+		!w.q.To.IsZero() && m.at > w.q.To.UnixMilli():
 		return false
 	}
 	return true
@@ -141,23 +154,11 @@ func (w *eventWalk) turn(ctx context.Context, sequence uint64) error {
 		return nil
 	}
 	w.allow.pages--
-	const most = 1000
-	p := page{subject: subject}
-	for from := uint64(1); ; {
-		messages, err := w.engine.look(ctx, journalStream, look{Sequence: from, Subject: subject, Count: most})
-		if err != nil {
-			return err
-		}
-		size := 0
-		for _, msg := range messages {
-			p.lines = append(p.lines, parseLines(msg.data)...)
-			from = msg.sequence + 1
-			size += len(msg.data)
-		}
-		if len(messages) < most && size < lookBytes/2 {
-			break
-		}
+	lines, err := w.linesOf(ctx, subject)
+	if err != nil {
+		return err
 	}
+	p := page{subject, lines}
 	slices.SortStableFunc(p.lines, func(a, b line) int {
 		switch {
 		case a.sequence < b.sequence:
@@ -171,6 +172,26 @@ func (w *eventWalk) turn(ctx context.Context, sequence uint64) error {
 	return nil
 }
 
+// linesOf gives all that the journal has of a subject.
+func (s *search) linesOf(ctx context.Context, subject string) (lines []line, err error) {
+	const most = 1000
+	for from := uint64(1); ; {
+		messages, err := s.engine.look(ctx, journalStream, look{Sequence: from, Subject: subject, Count: most})
+		if err != nil {
+			return nil, err
+		}
+		size := 0
+		for _, msg := range messages {
+			lines = append(lines, parseLines(msg.data)...)
+			from = msg.sequence + 1
+			size += len(msg.data)
+		}
+		if len(messages) < most && size < lookBytes/2 {
+			return lines, nil
+		}
+	}
+}
+
 // call gives what is known of an event, nil if it is gone.
 func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.TracedCall, error) {
 	if err := w.turn(ctx, sequence); err != nil {
@@ -180,6 +201,9 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.TracedCa
 	call, e, err := w.subject(ctx, sequence, lines)
 	if call == nil || err != nil {
 		return nil, err
+	}
+	if w.q.Pipeline != "" && !slices.Contains(e.listeners, w.q.Pipeline) {
+		return nil, nil
 	}
 	call.CorrelationID = w.ids.id(sequence, call.TraceID)
 	settled := make(map[string]sluice.Status)

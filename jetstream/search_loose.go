@@ -14,6 +14,7 @@ import (
 type looseWalk struct {
 	*search
 
+	runs   bool   // it is about runs that users have started
 	first  uint64 // where to end
 	before uint64 // where to go on: in the message before this one
 	line   int    // how many lines of that message were passed, from its end
@@ -34,10 +35,11 @@ const (
 )
 
 func (s *search) looseWalk(ctx context.Context) (*looseWalk, error) {
-	w := &looseWalk{search: s, window: firstWindow}
+	w := &looseWalk{search: s, window: firstWindow, runs: s.owner == sluice.DirectCall || s.owner == "" && s.q.Pipeline != ""}
 	switch {
 	case s.q.Status == sluice.StatusProcessing,
-		s.owner != sluice.DirectCall && s.q.Status != "" && s.q.Status != sluice.StatusRejected:
+		!w.runs && s.q.Pipeline != "",
+		!w.runs && s.q.Status != "" && s.q.Status != sluice.StatusRejected:
 		return w, nil // none of these is here
 	}
 	var err error
@@ -141,7 +143,10 @@ func (w *looseWalk) readWindow(ctx context.Context) error {
 	w.allow.window -= int64(behind - w.low)
 	w.window = min(w.window*largerWindow, maxWindow)
 	subject := "" // any
-	if w.owner != "" {
+	switch {
+	case w.runs:
+		subject = looseSubject(sluice.DirectCall)
+	case w.owner != "":
 		subject = looseSubject(w.owner)
 	}
 	for from := w.low; from < behind; {
@@ -180,10 +185,10 @@ func (w *looseWalk) call(l line) *sluice.TracedCall {
 	var made sluice.Call
 	var run sluice.RunReport
 	switch {
-	case l.kind == lineCall && json.Unmarshal(l.data, &made) == nil:
+	case l.kind == lineCall && w.q.Pipeline == "" && json.Unmarshal(l.data, &made) == nil:
 		call := made.Traced()
 		return &call
-	case l.kind == lineRun && w.owner == sluice.DirectCall && json.Unmarshal(l.data, &run) == nil:
+	case l.kind == lineRun && w.runs && json.Unmarshal(l.data, &run) == nil && (w.q.Pipeline == "" || run.Pipeline == w.q.Pipeline):
 		traced := run.Traced()
 		return &sluice.TracedCall{
 			TraceID: run.TraceID, Time: traced.Started, Status: traced.Status,

@@ -1,58 +1,16 @@
 package oidc
 
 import (
-	"bufio"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"golang.org/x/oauth2"
 
 	"sluice"
+	"sluice/oidc/dex"
 )
 
-// startDex builds and runs the provider in the folder dextest.
-func startDex(t *testing.T) (issuer string) {
-	t.Helper()
-	if os.Getenv("TEST_DEX") == "" {
-		t.Skip("Dex was not tried: building it takes minutes. Set TEST_DEX=1 to do so.")
-	}
-	program := filepath.Join(t.TempDir(), "dextest")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
-	build.Dir = "dextest"
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("can't build Dex: %v\n%s", err, out)
-	}
-	dex := exec.Command(program)
-	dex.Stderr = os.Stderr
-	stop, err := dex.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := dex.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dex.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = stop.Close() // it ends when its input does
-		_, _ = io.Copy(io.Discard, out)
-		_ = dex.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("Dex does not start: %v", err)
-	}
-	return strings.TrimSpace(line)
-}
-
 func TestDex(t *testing.T) {
-	issuer := startDex(t)
+	issuer := dex.Start(t)
 	const email, password = "anna@example.com", "dex-password"
 	p := NewProvider(ProviderOptions{Issuer: issuer, ClientID: "receiver", ClientSecret: "receiver-secret", RolesClaim: "groups"})
 	t.Cleanup(p.HTTP.CloseIdleConnections)

@@ -2,8 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"sluice"
 	"sluice/command"
@@ -43,18 +41,10 @@ func (r *Runner) find(ctx context.Context, name string) (*sluice.Pipeline, error
 }
 
 func (r *Runner) page(p getParams) command.Page[view] {
-	found := r.Store.All()
-	found = slices.DeleteFunc(found, func(stored *sluice.Pipeline) bool {
-		return stored.Name <= p.After || !strings.Contains(stored.Name, p.Search)
-	})
-	slices.SortFunc(found, func(a, b *sluice.Pipeline) int { return strings.Compare(a.Name, b.Name) })
-	page := command.Page[view]{}
-	if p.Limit > 0 && len(found) > p.Limit {
-		found = found[:p.Limit]
-		page.Next = found[p.Limit-1].Name
-	}
-	for _, stored := range found {
-		page.Items = append(page.Items, r.show(stored))
+	found := command.PageOf(r.Store.All(), func(stored *sluice.Pipeline) string { return stored.Name }, p.Search, p.After, p.Limit)
+	page := command.Page[view]{Items: make([]view, len(found.Items)), Next: found.Next}
+	for i, stored := range found.Items {
+		page.Items[i] = r.show(stored)
 	}
 	return page
 }

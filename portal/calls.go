@@ -77,6 +77,9 @@ func (r run) Duration() time.Duration { return time.Duration(r.Millis * float64(
 // Duration gives how long the step took.
 func (s step) Duration() time.Duration { return time.Duration(s.Millis * float64(time.Millisecond)) }
 
+// ByHand tells whether it is a run that a user has started, and no call.
+func (c call) ByHand() bool { return sluice.TraceOwner(c.TraceID) == sluice.DirectCall }
+
 // calls is what trace.get answers.
 type calls struct {
 	Items []call `json:"items"`
@@ -84,7 +87,7 @@ type calls struct {
 }
 
 // A callFilter says which calls a list shows.
-type callFilter struct{ EventKey, Status, Trace, From, To string }
+type callFilter struct{ EventKey, Pipeline, Status, Trace, From, To string }
 
 type callListView struct {
 	callFilter
@@ -101,10 +104,10 @@ var callStatuses = []string{"ok", "processing", "error", "rejected"}
 func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	view := callListView{
-		callFilter: callFilter{query.Get("eventKey"), query.Get("status"), strings.TrimSpace(query.Get("trace")), query.Get("from"), query.Get("to")},
+		callFilter: callFilter{query.Get("eventKey"), query.Get("pipeline"), query.Get("status"), strings.TrimSpace(query.Get("trace")), query.Get("from"), query.Get("to")},
 		Statuses:   callStatuses,
 	}
-	found, err := ask[calls](p, r, "trace.get", args("eventKey", view.EventKey, "status", view.Status, "traceId", view.Trace,
+	found, err := ask[calls](p, r, "trace.get", args("eventKey", view.EventKey, "pipeline", view.Pipeline, "status", view.Status, "traceId", view.Trace,
 		"from", asTime(view.From), "to", asTime(view.To), "limit", pageSize, "after", query.Get("after")))
 	status := http.StatusOK
 	if err != nil {
@@ -115,7 +118,7 @@ func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
 		status, view.Problem = e.StatusCode(), e.Message
 	}
 	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
-	if view.Status == "" && view.To == "" && query.Get("after") == "" && view.Problem == "" {
+	if view.Pipeline == "" && view.Status == "" && view.To == "" && query.Get("after") == "" && view.Problem == "" {
 		view.Live = p.liveFrom(view.EventKey, view.Trace)
 	}
 	return p.render(w, r, status, "calls", "Calls", view)

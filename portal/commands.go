@@ -98,17 +98,34 @@ func (p *Portal) commandView(r *http.Request, cmd command.Command, entered url.V
 		Name: cmd.Name, Summary: cmd.Summary, Tag: tag, ReadOnly: cmd.ReadOnly,
 		Step:    cmd.Endpoint != nil || cmd.Trigger,
 		Allowed: cmd.Allows(sluice.UserFrom(r.Context())),
-		Line:    "curl -u " + sluice.UserFrom(r.Context()).Name + " " + p.BaseURL + "/api/v3/command/" + cmd.Name,
-	}
-	for _, param := range cmd.Params {
-		if param.Required && param.Body == "" {
-			view.Line += " \\\n  -d " + param.Name + "=…"
-		}
-	}
-	if !cmd.ReadOnly && !strings.Contains(view.Line, " -d ") {
-		view.Line += " -X POST"
+		Line:    "curl -u " + sluice.UserFrom(r.Context()).Name + " " + curlOf(cmd, p.BaseURL+"/api/v3/command/"+cmd.Name),
 	}
 	return view
+}
+
+// curlOf gives the end of a line that calls a command with curl, with what
+// it requires. Where the body is a parameter, the others are in the query.
+func curlOf(cmd command.Command, target string) string {
+	body, _ := cmd.BodyParam()
+	query, data := url.Values{}, ""
+	for _, param := range cmd.Params {
+		switch {
+		case !param.Required:
+		case param.Body == command.BodyOnly:
+			data += " \\\n  --data-binary @" + param.Name
+		case body.Body == command.BodyOnly:
+			query.Set(param.Name, "")
+		default:
+			data += " \\\n  -d " + param.Name + "=…"
+		}
+	}
+	if len(query) > 0 {
+		target = "'" + target + "?" + strings.ReplaceAll(query.Encode(), "=", "=…") + "'"
+	}
+	if !cmd.ReadOnly && data == "" {
+		data = " -X POST"
+	}
+	return target + data
 }
 
 // commandRun calls a command with what was entered, and shows what comes out.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -72,9 +73,25 @@ func prettyUpTo(value any, limit int) string {
 	}
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, text, "", "  "); err == nil {
-		text = indented.Bytes()
+		text = escapes.ReplaceAllFunc(indented.Bytes(), unescape)
 	}
 	return shortened(strings.TrimSpace(string(text)), limit)
+}
+
+// escapes are what JSON is written with for the sake of HTML, which the templates
+// see to. A pair of backslashes is matched so that the second begins nothing.
+var escapes = regexp.MustCompile(`(?i)\\(?:\\|u003c|u003e|u0026)`)
+
+func unescape(escape []byte) []byte {
+	switch strings.ToLower(string(escape)) {
+	case `\u003c`:
+		return []byte("<")
+	case `\u003e`:
+		return []byte(">")
+	case `\u0026`:
+		return []byte("&")
+	}
+	return escape
 }
 
 // shortened gives the beginning of a text, as much as a page writes in so many

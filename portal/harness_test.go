@@ -141,12 +141,17 @@ func send(t *testing.T, client *http.Client, r *http.Request) answer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return answer{response.StatusCode, response.Header, readAll(t, response)}
+}
+
+func readAll(t *testing.T, response *http.Response) string {
+	t.Helper()
 	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{response.StatusCode, response.Header, string(content)}
+	return string(content)
 }
 
 // A visitor is someone who looks at pages without a browser, and is shown

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice"
 )
 
 func TestPieces(t *testing.T) {
@@ -51,7 +53,7 @@ func FuzzHighlight(f *testing.F) {
 }
 
 func TestPlotsOfNothing(t *testing.T) {
-	for _, p := range []*plot{callPlot(make([]minute, 60)), latencyPlot(make([]minute, 1440))} {
+	for _, p := range []*plot{callPlot(make([]sluice.MinuteFigures, 60)), latencyPlot(make([]sluice.MinuteFigures, 1440))} {
 		if p.Empty == "" || len(p.Bars) != 0 {
 			t.Errorf("%s shows something", p.Title)
 		}
@@ -59,8 +61,8 @@ func TestPlotsOfNothing(t *testing.T) {
 }
 
 func TestPlots(t *testing.T) {
-	minutes := make([]minute, 60)
-	minutes[10] = minute{Accepted: 7, Refused: 1, Failed: 2, P50: 1.5, P99: 12}
+	minutes := make([]sluice.MinuteFigures, 60)
+	minutes[10] = sluice.MinuteFigures{Accepted: 7, Refused: 1, Failed: 2, P50: 1.5, P99: 12}
 	calls, latency := callPlot(minutes), latencyPlot(minutes)
 	if len(calls.Bars) != 3 || calls.Empty != "" {
 		t.Errorf("the bars are %v", calls.Bars)
@@ -82,6 +84,7 @@ func TestShownValues(t *testing.T) {
 		shownBytes(999): "999 B", shownBytes(1500): "1.5 kB", shownBytes(512_000): "512 kB", shownBytes(int64(70e9)): "70 GB",
 		shownCount(1234567): "1,234,567", shownCount(12): "12", plural(1, "step", "steps"): "1 step", plural(0, "step", "steps"): "0 steps",
 		shortened("<<<", 10): "<<\n… (3 B in all; the API gives the whole)", clipped("äöü", 2): "ä…",
+		pretty(`["\u003cb\u003E \u0026 \\u003c \" \\\u003c"]`): "[\n  \"<b> & \\\\u003c \\\" \\\\<\"\n]", pretty(`\u003c`): `\u003c`,
 	} {
 		if got != want {
 			t.Errorf("%q is shown, want %q", got, want)

@@ -48,6 +48,7 @@ func (p *Portal) kindPage(w http.ResponseWriter, r *http.Request, k *kind) error
 func (p *Portal) kindStored(r *http.Request, k *kind, name string) (kindForm, error) {
 	entered := url.Values{k.Key: {name}}
 	var facts []column
+	kept := false
 	if !k.secret {
 		thing, err := ask[map[string]any](p, r, k.get, args(k.Key, name))
 		if err != nil {
@@ -60,14 +61,15 @@ func (p *Portal) kindStored(r *http.Request, k *kind, name string) (kindForm, er
 				entered.Set(field, fmt.Sprint(value))
 			}
 		}
-		for _, c := range []column{{"created", "Created"}, {"updated", "Changed"}} {
+		kept = k.kept != nil && k.kept(thing)
+		for _, c := range []column{{"builtIn", "Built in"}, {"created", "Created"}, {"updated", "Changed"}} {
 			if at := text(thing[c.Name]); at != "" {
 				facts = append(facts, column{c.Title, cell(at)})
 			}
 		}
 	}
 	view, err := p.kindForm(r, k, name, entered, nil)
-	view.Facts = facts
+	view.Facts, view.MayDelete = facts, view.MayDelete && !kept
 	return view, err
 }
 
@@ -98,18 +100,25 @@ func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Val
 		view.choose(field, items, chosen)
 	}
 	for i := range view.Fields {
-		if view.Fields[i].Name == "permissions" { // of which there are many
-			view.Fields[i].Kind, view.Fields[i].Rows = "text", 6
-			view.Fields[i].Value = strings.ReplaceAll(view.Fields[i].Value, ", ", ",\n")
-		}
-		if label := k.labels[view.Fields[i].Name]; label != "" {
-			view.Fields[i].Label = label
-		}
-		if name != "" && view.Fields[i].Kind == "password" && !k.secret {
-			view.Fields[i].Help += " Left empty it stays as it is."
-		}
+		k.adapt(&view.Fields[i], name == "")
 	}
 	return view, nil
+}
+
+// adapt makes a field of a command's form one for things of the kind.
+func (k *kind) adapt(f *field, isNew bool) {
+	if label := k.labels[f.Name]; label != "" {
+		f.Label = label
+	}
+	switch {
+	case f.Name == "permissions": // of which there are many
+		f.Kind, f.Rows = "text", 6
+		f.Value = strings.ReplaceAll(f.Value, ", ", ",\n")
+	case f.Kind == "select":
+		f.Choices = []choice{{"false", "no", f.Value == "false"}, {"true", "yes", f.Value == "true"}}
+	case f.Kind == "password" && !isNew && !k.secret:
+		f.Help += " Left empty it stays as it is."
+	}
 }
 
 // kindPut stores what was entered.
@@ -132,6 +141,7 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 		if failed != nil {
 			return failed
 		}
+		view.MayDelete = false // first things first
 		return p.render(w, r, sluice.AsError(err).StatusCode(), "kind_form", k.Title, view)
 	}
 	var stored struct {

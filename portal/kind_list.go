@@ -24,29 +24,25 @@ type kindList struct {
 // A kindItem is one line of such a list.
 type kindItem struct {
 	Name  string
-	Cells []string
+	Cells []kindCell
 }
 
+type kindCell struct{ Title, Text string }
+
 func (p *Portal) kindList(w http.ResponseWriter, r *http.Request, k *kind) error {
-	things, err := ask[[]map[string]any](p, r, k.get, nil)
+	query := r.URL.Query()
+	things, next, err := fetch[[]map[string]any](p, r, k.get, args("search", query.Get("search"), "after", query.Get("after"), "limit", pageSize))
 	if err != nil {
 		return err
 	}
-	query := r.URL.Query()
-	view := kindList{kind: k, Path: k.path, Columns: k.columns, Search: query.Get("search"), MayPut: p.may(sluice.UserFrom(r.Context()), k.put)}
-	const most = 25
+	view := kindList{
+		kind: k, Path: k.path, Columns: k.columns, Search: query.Get("search"), Next: p.nextPage(r, next),
+		MayPut: p.may(sluice.UserFrom(r.Context()), k.put),
+	}
 	for _, thing := range things {
-		name := text(thing[k.Key])
-		if !strings.Contains(strings.ToLower(name), strings.ToLower(view.Search)) || name <= query.Get("after") {
-			continue
-		}
-		if len(view.Items) == most {
-			view.Next = p.nextPage(r, view.Items[most-1].Name)
-			break
-		}
-		item := kindItem{Name: name}
+		item := kindItem{Name: text(thing[k.Key])}
 		for _, c := range k.columns {
-			item.Cells = append(item.Cells, cell(thing[c.Name]))
+			item.Cells = append(item.Cells, kindCell{c.Title, cell(thing[c.Name])})
 		}
 		view.Items = append(view.Items, item)
 	}

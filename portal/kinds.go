@@ -23,8 +23,9 @@ type kind struct {
 	columns []column
 	labels  map[string]string // of the fields
 	choices map[string]func(p *Portal, r *http.Request) ([]string, error)
-	without []string // fields that a new one does not have
-	fixed   func(name string) bool
+	without []string                        // fields that a new one does not have
+	fixed   func(name string) bool          // it can't be changed
+	kept    func(thing map[string]any) bool // it can't be deleted
 }
 
 // A column is a field that lists show.
@@ -47,9 +48,10 @@ var kinds = []*kind{
 		About: "Named sets of permissions. A permission is a command’s name, a pattern such as webhook.*, or read for all that changes nothing.",
 		get:   "iam.role.get", put: "iam.role.put", remove: "iam.role.delete",
 		Effect:  "Who has it loses its permissions. A built-in role gets back what it had.",
-		columns: []column{{"permissions", "Permissions"}},
+		columns: []column{{"permissions", "Permissions"}, {"builtIn", "Built in"}},
 		labels:  map[string]string{"role": "Name", "permissions": "Permissions"},
 		fixed:   func(name string) bool { return name == "admin" },
+		kept:    func(role map[string]any) bool { return role["builtIn"] == "unchanged" },
 	},
 	{
 		path: "/clients", Title: "Clients", One: "client", Key: "clientId",

@@ -3,50 +3,13 @@ package portal
 import (
 	"net/http"
 	"slices"
-	"time"
 
 	"sluice"
 )
 
-// stats is what server.stats answers.
-type stats struct {
-	Ready       bool      `json:"ready"`
-	Problem     string    `json:"problem"`
-	Warnings    []string  `json:"warnings"`
-	Engine      string    `json:"engine"`
-	FreeDisk    int64     `json:"freeDisk"`
-	Events      int64     `json:"events"`
-	EventBytes  int64     `json:"eventBytes"`
-	DeadLetters int64     `json:"deadLetters"`
-	Results     int64     `json:"results"`
-	Webhooks    int       `json:"webhooks"`
-	Pipelines   []backlog `json:"pipelines"`
-	Minutes     []minute  `json:"minutes"`
-}
-
-// A backlog is what a pipeline has not finished, or failed on.
-type backlog struct {
-	Pipeline    string     `json:"pipeline"`
-	Waiting     int64      `json:"waiting"`
-	Oldest      *time.Time `json:"oldest"`
-	DeadLetters int64      `json:"deadLetters"`
-}
-
-// A minute tells of the calls of a minute; times are in milliseconds.
-type minute struct {
-	Time      time.Time `json:"time"`
-	Accepted  int       `json:"accepted"`
-	Refused   int       `json:"refused"`
-	Failed    int       `json:"failed"`
-	Runs      int       `json:"runs"`
-	RunErrors int       `json:"runErrors"`
-	P50       float64   `json:"p50"`
-	P99       float64   `json:"p99"`
-}
-
 // An overviewPage is the first page.
 type overviewPage struct {
-	stats
+	sluice.ServerStats
 
 	Day      bool // the plots are about a day, else about an hour
 	Seen     bool // who looks may see how the server is
@@ -55,7 +18,7 @@ type overviewPage struct {
 	Failed   int
 	RunFails int
 	Waiting  int64
-	Behind   []backlog
+	Behind   []sluice.PipelineStats
 	Calls    *plot
 	Latency  *plot
 	Latest   []call
@@ -71,7 +34,7 @@ func (p *Portal) overview(w http.ResponseWriter, r *http.Request) error {
 			span = "1440"
 		}
 		var err error
-		if view.stats, err = ask[stats](p, r, "server.stats", args("minutes", span)); err != nil {
+		if view.ServerStats, err = ask[sluice.ServerStats](p, r, "server.stats", args("minutes", span)); err != nil {
 			return err
 		}
 		view.sum()
@@ -101,7 +64,9 @@ func (v *overviewPage) sum() {
 			v.Behind = append(v.Behind, b)
 		}
 	}
-	slices.SortFunc(v.Behind, func(a, b backlog) int { return int(b.Waiting+b.DeadLetters) - int(a.Waiting+a.DeadLetters) })
+	slices.SortFunc(v.Behind, func(a, b sluice.PipelineStats) int {
+		return int(b.Waiting+b.DeadLetters) - int(a.Waiting+a.DeadLetters)
+	})
 	const most = 8
 	v.Behind = v.Behind[:min(len(v.Behind), most)]
 	v.Calls, v.Latency = callPlot(v.Minutes), latencyPlot(v.Minutes)

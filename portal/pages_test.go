@@ -63,11 +63,14 @@ func TestListsPage(t *testing.T) {
 	for i := range 30 {
 		s.command("webhook.put", map[string]any{"eventKey": fmt.Sprintf("webhook.n%02d", i)})
 		s.command("iam.user.put", map[string]any{"username": fmt.Sprintf("user%02d", i)})
+		s.command("iam.role.put", map[string]any{"role": fmt.Sprintf("role%02d", i), "permissions": "webhook.get"})
+		s.command("iam.client.put", map[string]any{"clientId": fmt.Sprintf("client%02d", i)})
+		s.command("secret.put", map[string]any{"name": fmt.Sprintf("secret%02d", i), "value": "x"})
 		s.store(fmt.Sprintf("p%02d", i), "pipeline: [log]")
 	}
 	v := s.signedIn("admin", adminPassword)
 	next := regexp.MustCompile(`rel="next" href="([^"]+)"`)
-	for path, row := range map[string]string{"/webhooks": "/webhooks/webhook.n", "/users": "/users/user", "/pipelines": "/pipelines/p", "/audit": "iam.user.put"} {
+	for path, row := range map[string]string{"/webhooks": "/webhooks/webhook.n", "/users": "/users/user", "/roles": "/roles/role", "/clients": "/clients/client", "/secrets": "/secrets/secret", "/pipelines": "/pipelines/p", "/audit": ".put</code>"} {
 		first := v.get(path).wants(t, 200)
 		if n := strings.Count(first.body, row); n > 25 || n < 8 {
 			t.Errorf("%s shows %d rows", path, n)
@@ -171,6 +174,9 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 
 	v.post("/commands/iam.whoami").wants(t, 200, "&#34;username&#34;: &#34;admin&#34;")
 	v.get("/commands/webhook.receive").wants(t, 200).lacks(t, ">Run<")
+	v.get("/commands/pipeline.put").wants(t, 200, "pipeline.put?name=…&#39; \\\n  --data-binary @source")
+	v.get("/commands/iam.role.put").wants(t, 200, " -d role=…", " -d permissions=…")
+	v.get("/commands/iam.whoami").wants(t, 200).lacks(t, " -d ", "-X POST")
 	v.get("/reference/webhook").wants(t, 200, "/api/v3/command/webhook.put", "eventKey")
 }
 

@@ -86,33 +86,3 @@ func (p *Portal) eventOf(r *http.Request, trace string) (json.RawMessage, error)
 		"query": c.Query, "headers": c.Headers, "remoteAddr": c.RemoteAddr,
 	})
 }
-
-// addHistory adds to the page of a pipeline its latest runs, and the calls that
-// it can be run with.
-func (p *Portal) addHistory(r *http.Request, view *pipelineView) error {
-	key := view.ListensTo()
-	if strings.ContainsAny(key, "*#") || view.Listens == key {
-		key = "" // a pattern, or messages: which calls those are is seen below
-	}
-	const looked = "50"
-	found, err := p.latest(r, key, looked)
-	if err != nil {
-		return err
-	}
-	const most = 10
-	seen := sluice.UserFrom(r.Context()).May("trace.payload")
-	for _, c := range found {
-		if seen && c.CorrelationID != "" && len(view.Past) < most && view.Listens != "" && sluice.KeyMatches(view.Listens, sluice.EventPrefix+c.EventKey) {
-			view.Past = append(view.Past, c)
-		}
-		for _, run := range c.Runs {
-			if run.Pipeline == view.Name && len(view.History) < most {
-				c.Runs = onlyRun(run)
-				view.History = append(view.History, c)
-			}
-		}
-	}
-	return nil
-}
-
-func onlyRun(r run) []run { return []run{r} }

@@ -35,7 +35,7 @@ type pipeline struct {
 	Created     time.Time `json:"created"`
 	Updated     time.Time `json:"updated"`
 
-	State backlog `json:"-"`
+	State sluice.PipelineStats `json:"-"`
 }
 
 // ListensTo gives what starts the pipeline, as its author wrote it.
@@ -62,12 +62,12 @@ func (p *Portal) pipelineList(w http.ResponseWriter, r *http.Request) error {
 
 // backlogs gives what waits for pipelines, and what they failed on, as far as
 // who looks may know.
-func (p *Portal) backlogs(r *http.Request) map[string]backlog {
-	now, err := ask[stats](p, r, "server.stats", args("minutes", "1"))
+func (p *Portal) backlogs(r *http.Request) map[string]sluice.PipelineStats {
+	now, err := ask[sluice.ServerStats](p, r, "server.stats", args("minutes", "1"))
 	if err != nil {
 		return nil
 	}
-	states := make(map[string]backlog)
+	states := make(map[string]sluice.PipelineStats)
 	for _, b := range now.Pipelines {
 		states[b.Pipeline] = b
 	}
@@ -92,6 +92,7 @@ type pipelineView struct {
 	Trace   string // of the call that a run gets the event of
 	Past    []call // that it can get
 	History []call
+	RunsURL string // of all runs; "" if there are none
 	Ran     bool
 	Output  string
 	Problem string
@@ -124,6 +125,9 @@ func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*p
 	}
 	view.Lines = beginning(highlight(found.Source, nil))
 	if err := p.addHistory(r, view); err != nil {
+		return err
+	}
+	if err := p.addPast(r, view); err != nil {
 		return err
 	}
 	return p.render(w, r, http.StatusOK, "pipeline", found.Name, view)

@@ -174,5 +174,5 @@ func TestRolesOfAProviderAreNobodysElse(t *testing.T) {
 	sent := v.begin(p, "/")
 	v.get("/signin/callback?code=the-code&state="+sent.Get("state")).wants(t, http.StatusSeeOther)
 	v.get("/webhooks").wants(t, 403, "webhook.get")
-	v.get("/").wants(t, 200, "server.stats").lacks(t, ">Webhooks<")
+	v.get("/").wants(t, 200, "You have no role yet").lacks(t, ">Webhooks<")
 }

@@ -196,6 +196,43 @@ func TestKeyboardAndLandmarks(t *testing.T) {
 	}
 }
 
+// TestEditorByKeyboard: Tab indents, and whoever has only a keyboard can leave.
+func TestEditorByKeyboard(t *testing.T) {
+	s := start(t)
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/pipelines/new")
+	b.wants("press Escape, then Tab")
+	b.do(chromedp.Focus(chromedp.CSS("#source")))
+	b.do(chromedp.KeyEvent("\t"))
+	if text := eval[string](b, `document.activeElement.id + ":" + document.activeElement.value.slice(0, 6)`); text != "source:  desc" {
+		t.Errorf("after Tab there is %q", text)
+	}
+	b.do(chromedp.KeyEvent("\x1b"), chromedp.KeyEvent("\t"))
+	if focus := eval[string](b, `document.activeElement.textContent`); focus != "Save" {
+		t.Errorf("Escape and Tab lead to %q", focus)
+	}
+}
+
+// TestCopy: a button copies what stands beside it, with the token, also where
+// the browser has no clipboard for the page.
+func TestCopy(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.copied"})
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	for _, clipboard := range []string{"true", "false"} {
+		b.open("/webhooks/webhook.copied")
+		eval[bool](b, `window.copied = "", document.addEventListener("copy", () => { window.copied = document.activeElement.value }),
+			Object.defineProperty(navigator, "clipboard", { value: `+clipboard+` ? { writeText: async (text) => { window.copied = text } } : undefined }), true`)
+		b.do(chromedp.Click(chromedp.CSS("button.copy")))
+		b.waits("button.copied")
+		if got := eval[string](b, `window.copied`); got != hook["webhookUrl"] {
+			t.Errorf("with a clipboard %s: copied %q, want %q", clipboard, got, hook["webhookUrl"])
+		}
+	}
+}
+
 // TestPhone: no page is wider than a phone.
 func TestPhone(t *testing.T) {
 	s := start(t)

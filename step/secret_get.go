@@ -12,15 +12,21 @@ type secretView struct {
 	Updated time.Time `json:"updated"`
 }
 
+type secretGetParams struct {
+	Search string `json:"search" doc:"Lists only secrets whose name has this in it."`
+	Limit  int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
+	After  string `json:"after" doc:"Lists only secrets whose name comes behind this one."`
+}
+
 func secretGetCommand(secrets *Secrets) command.Command {
 	return command.New("secret.get", "List the names of the secrets; their values are never shown.",
-		func(context.Context, struct{}) ([]secretView, error) {
+		func(_ context.Context, p secretGetParams) (command.Page[secretView], error) {
 			all := secrets.list()
 			views := make([]secretView, len(all))
 			for i, secret := range all {
 				views[i] = secretView{Name: secret.Name, Updated: secret.Updated}
 			}
-			return views, nil
+			return command.PageOf(views, func(v secretView) string { return v.Name }, p.Search, p.After, p.Limit), nil
 		},
-		command.ReadOnly)
+		command.ReadOnly, command.Answers([]secretView{}))
 }

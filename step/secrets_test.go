@@ -42,8 +42,9 @@ func TestASecretIsPutListedRevealedAndDeleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	items, _ := listed.(command.Paged).Page()
 	var views []map[string]any
-	if err := json.Unmarshal([]byte(asJSON(t, listed)), &views); err != nil {
+	if err := json.Unmarshal([]byte(asJSON(t, items)), &views); err != nil {
 		t.Fatal(err)
 	}
 	if len(views) != 2 || views[0]["name"] != "a.b-C_1" || views[1]["name"] != "b" || len(views[0]) != 2 || views[0]["updated"] == "" {

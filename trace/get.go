@@ -21,6 +21,7 @@ type getParams struct {
 	To       time.Time `json:"to" doc:"Latest time."`
 	Status   string    `json:"status" enum:"ok,error,processing,rejected" doc:"Only calls that have come so far; rejected ones were refused."`
 	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
+	Pipeline string    `json:"pipeline" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many calls. Default 100."`
 	After    string    `json:"after" doc:"The value of next of the page before."`
 }
@@ -63,6 +64,7 @@ func (p getParams) query() (sluice.TraceQuery, error) {
 	q := sluice.TraceQuery{
 		TraceID:  strings.ToLower(p.TraceID),
 		EventKey: p.EventKey,
+		Pipeline: p.Pipeline,
 		Status:   sluice.Status(p.Status),
 		From:     p.From,
 		To:       p.To,

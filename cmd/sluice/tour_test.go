@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"sluice/oidc/dex"
 )
 
 // The blocks of the documents are executed in their order, in one shell. A
@@ -44,14 +45,12 @@ var usesClient = regexp.MustCompile(`(?m)^sluice (?:[a-rt-z]|s[a-df-z])`)
 // is executed with a real one.
 func TestTheDocumentedProviderWorks(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("TEST_DEX") == "" {
-		t.Skip("Dex was not tried: building it takes minutes. Set TEST_DEX=1 to do so.")
-	}
+	issuer := dex.Start(t)
 	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "authenticating.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	document := strings.ReplaceAll(string(content), "http://127.0.0.1:5556/dex", startDex(t))
+	document := strings.ReplaceAll(string(content), "http://127.0.0.1:5556/dex", issuer)
 	flags := regexp.MustCompile(`(SLUICE_\S+) sluice (serve --listen 127\.0\.0\.1):8081 ([^` + "`" + `]*)`).FindStringSubmatch(document)
 	if flags == nil {
 		t.Fatal("the document does not say how to start the server")
@@ -61,38 +60,6 @@ func TestTheDocumentedProviderWorks(t *testing.T) {
 	r := start(t, cmd)
 	defer r.stop(t, syscall.SIGTERM)
 	walk(t, document, "http://127.0.0.1:8081", r.url)
-}
-
-// startDex builds and runs the provider of the document.
-func startDex(t *testing.T) (issuer string) {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "dextest")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
-	build.Dir = filepath.Join("..", "..", "oidc", "dextest")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("can't build Dex: %v\n%s", err, out)
-	}
-	dex := exec.Command(program, "127.0.0.1:0")
-	stop, err := dex.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := dex.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dex.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = stop.Close() // it ends when its input does
-		_ = dex.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("Dex does not start: %v", err)
-	}
-	return strings.TrimSpace(line)
 }
 
 // walk runs the blocks of a document that talk to the server at address, which

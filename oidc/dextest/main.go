@@ -1,5 +1,5 @@
 // Command dextest runs Dex, an OpenID provider that others wrote, for the tests
-// of package oidc. It is a module of its own, so that nothing of Dex comes into
+// of the service. It is a module of its own, so that nothing of Dex comes into
 // the service. It listens on the address that is its argument, or on any port,
 // prints the issuer's URL and serves until its input ends.
 package main
@@ -51,7 +51,7 @@ func run(ctx context.Context) error {
 	config := server.Config{
 		Issuer:             issuer,
 		Storage:            store,
-		AllowedGrantTypes:  []string{"password", "refresh_token"},
+		AllowedGrantTypes:  []string{"authorization_code", "password", "refresh_token"},
 		PasswordConnector:  server.LocalConnector,
 		IDTokensValidFor:   tokensValidFor,
 		Web:                server.WebConfig{WebFS: web.FS()},
@@ -78,7 +78,7 @@ func run(ctx context.Context) error {
 	return (&http.Server{Handler: dex, ReadHeaderTimeout: time.Minute}).Serve(listener)
 }
 
-// known gives a store with one client and one user. They are static, since
+// known gives a store with one client and two users, one of them without roles. They are static, since
 // the plain store in memory locks itself out when a password user refreshes.
 func known(log *slog.Logger) (storage.Storage, error) {
 	hash, err := bcrypt.GenerateFromPassword([]byte("dex-password"), bcrypt.DefaultCost)
@@ -86,16 +86,16 @@ func known(log *slog.Logger) (storage.Storage, error) {
 		return nil, err
 	}
 	store := storage.WithStaticClients(memory.New(log), []storage.Client{
-		{ID: "receiver", Secret: "receiver-secret", Name: "Receiver"},
+		{ID: "receiver", Secret: "receiver-secret", Name: "Receiver", RedirectURIs: []string{
+			"http://hooks.example.org/signin/callback", // of the tests
+			"http://127.0.0.1:8081/signin/callback",    // of the documents
+		}},
 	})
 	store = storage.WithStaticConnectors(store, []storage.Connector{
 		{ID: server.LocalConnector, Type: server.LocalConnector, Name: "Email"},
 	})
-	return storage.WithStaticPasswords(store, []storage.Password{{
-		Email:    "anna@example.com",
-		Hash:     hash,
-		Username: "anna",
-		UserID:   "0001",
-		Groups:   []string{"developer"},
-	}}, log), nil
+	return storage.WithStaticPasswords(store, []storage.Password{
+		{Email: "anna@example.com", Hash: hash, Username: "anna", UserID: "0001", Groups: []string{"developer"}},
+		{Email: "otto@example.com", Hash: hash, Username: "otto", UserID: "0002"},
+	}, log), nil
 }

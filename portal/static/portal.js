@@ -2,12 +2,29 @@
 // without. Whatever callers have sent is only ever set as text.
 "use strict";
 
+// Browsers have a clipboard for pages that came by HTTPS or from the machine
+// itself; elsewhere what is selected is copied.
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const copied = document.execCommand("copy");
+  area.remove();
+  if (!copied) throw new Error("not copied");
+}
+
 for (const button of document.querySelectorAll("button.copy")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(button.dataset.copy);
-    button.textContent = "Copied";
-    button.classList.add("copied");
+    try {
+      await copy(button.dataset.copy);
+      button.textContent = "Copied";
+      button.classList.add("copied");
+    } catch {
+      button.textContent = "Not copied";
+    }
     setTimeout(() => { button.textContent = "Copy"; button.classList.remove("copied"); }, 2000);
   });
 }
@@ -15,6 +32,7 @@ for (const button of document.querySelectorAll("button.copy")) {
 // The numbers beside a source follow what is typed.
 for (const editor of document.querySelectorAll(".editor")) {
   const [gutter, area] = [editor.querySelector("pre"), editor.querySelector("textarea")];
+  document.querySelector("#source-help").hidden = false;
   area.addEventListener("input", () => {
     const lines = area.value.split("\n").length;
     while (gutter.children.length > lines) gutter.lastChild.remove();
@@ -66,7 +84,7 @@ function addRow(call) {
   const row = document.querySelector("template[data-row]").content.cloneNode(true).firstElementChild;
   const set = (name, text) => { row.querySelector(`[data-${name}]`).textContent = text; };
   row.dataset.trace = call.traceId;
-  set("time", "just now");
+  row.querySelector("[data-time]").setAttribute("datetime", call.time);
   set("key", call.eventKey || "unknown");
   set("code", call.code || "");
   set("id", call.traceId);
@@ -77,15 +95,33 @@ function addRow(call) {
   body.prepend(row);
   while (body.children.length > 25) body.lastElementChild.remove();
   document.querySelector("[data-empty]")?.remove();
+  tellTimes();
+}
+
+// Times in a live list stay true while people look at it.
+function tellTimes() {
+  for (const time of document.querySelectorAll("[data-rows] time")) {
+    const seconds = Math.floor((Date.now() - Date.parse(time.dateTime)) / 1000);
+    if (seconds < 5) time.textContent = "just now";
+    else if (seconds < 60) time.textContent = seconds + " s ago";
+    else if (seconds < 3600) time.textContent = Math.floor(seconds / 60) + " min ago";
+  }
+}
+if (document.querySelector("[data-rows]")) setInterval(tellTimes, 5000);
+
+// A call has failed if a pipeline has, whatever others make of it.
+function noteRun(run) {
+  const row = document.querySelector(`[data-rows] [data-trace="${CSS.escape(run.traceId)}"]`);
+  const badge = row?.querySelector(".badge");
+  if (!badge || !row.runs && badge.textContent !== "processing") return;
+  row.runs = { ...row.runs, [run.pipeline]: run.status };
+  setBadge(badge, Object.values(row.runs).includes("error") ? "error" : run.status);
 }
 
 const actions = {
   rows: {
     call: addRow,
-    run: (run) => {
-      const badge = document.querySelector(`[data-trace="${CSS.escape(run.traceId)}"] .badge`);
-      if (badge) setBadge(badge, run.status);
-    },
+    run: noteRun,
   },
   reload: { run: () => location.reload() },
   arrived: {

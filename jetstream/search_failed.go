@@ -1,0 +1,76 @@
+package jetstream
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// unlisted is how young an event is whose failure may not be in the journal yet.
+const unlisted = 2 * time.Second
+
+// failed tells which events a search for failed ones has to look at: those that
+// the journal lists or may still come to list, and those whose pipeline was
+// deleted or listens to something else by now, as long as that is its result.
+type failed struct {
+	blocks map[string]uint64 // subjects of the lists that there are
+	listed map[uint64]bool   // events of the block that the walk is in
+	bound  nameBits          // pipelines that take the events of that block
+	kept   int64             // from when on results are kept, in milliseconds
+	recent int64             // and from when on failures may not be listed
+}
+
+// failedBlocks gives the subjects of the lists of failed events.
+func (s *search) failedBlocks(ctx context.Context) (map[string]uint64, error) {
+	info, err := s.pages.Info(ctx, jetstream.WithSubjectFilter(failedPrefix+">"))
+	if err != nil {
+		return nil, noAnswer(err)
+	}
+	return info.State.Subjects, nil
+}
+
+// loadFailed learns of the failed events of the block that the walk has come to.
+func (w *eventWalk) loadFailed(ctx context.Context) error {
+	w.failed.listed = make(map[uint64]bool)
+	w.failed.bound = w.engine.events.listeners.bits(w.number * indexed)
+	w.failed.kept = time.Now().Add(-w.engine.opts.ResultTTL).UnixMilli()
+	w.failed.recent = time.Now().Add(-unlisted).UnixMilli()
+	subject := failedSubject(w.number * indexed)
+	if w.failed.blocks[subject] == 0 {
+		return nil
+	}
+	lines, err := w.linesOf(ctx, subject)
+	for _, l := range lines {
+		w.failed.listed[l.sequence] = true
+	}
+	return err
+}
+
+// may tells whether an event may have failed.
+func (f *failed) may(sequence uint64, m mark) bool {
+	return f.listed[sequence] || m.at >= f.recent || m.at >= f.kept && !f.bound.has(m.pipelines)
+}
+
+// bits gives the pipelines that take events from a place on.
+func (l *listeners) bits(place uint64) (bits nameBits) {
+	l.pipelines.mu.RLock()
+	defer l.pipelines.mu.RUnlock()
+	for _, p := range l.pipelines.records {
+		if p.Binding != nil && p.Binding.Start <= place {
+			bits |= bitsOf(p.Name)
+		}
+	}
+	return bits
+}
+
+// unfinished gives the place of the first event that a pipeline may not have
+// finished.
+func (s *Events) unfinished() uint64 {
+	first := uint64(math.MaxUint64)
+	for binding := range s.listeners.bound() {
+		first = min(first, s.engine.queue.floorOf(binding)+1)
+	}
+	return first
+}

@@ -1,0 +1,61 @@
+// Package dex runs Dex, an OpenID provider that others wrote, for tests: the
+// program in the folder dextest, which is a module of its own. No part of the
+// service imports it.
+package dex
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// BaseURL is of a service that Dex sends browsers back to.
+const BaseURL = "http://hooks.example.org"
+
+// Start runs Dex until the test ends, and gives its issuer. Where TEST_DEX is not
+// set, the test is skipped.
+func Start(t *testing.T) (issuer string) {
+	t.Helper()
+	if os.Getenv("TEST_DEX") == "" {
+		t.Skip("Dex was not tried: building it takes minutes. Set TEST_DEX=1 to do so.")
+	}
+	_, here, _, known := runtime.Caller(0)
+	if !known {
+		t.Fatal("it is not known where the source of Dex's program is")
+	}
+	program := filepath.Join(t.TempDir(), "dextest")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".") //nolint:gosec // a folder of the test
+	build.Dir = filepath.Join(filepath.Dir(here), "..", "dextest")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("can't build Dex: %v\n%s", err, out)
+	}
+	dex := exec.CommandContext(context.Background(), program) //nolint:gosec // just built; it ends with its input
+	dex.Stderr = os.Stderr
+	stop, err := dex.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := dex.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dex.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = stop.Close() // it ends when its input does
+		_, _ = io.Copy(io.Discard, out)
+		_ = dex.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("Dex does not start: %v", err)
+	}
+	return strings.TrimSpace(line)
+}

@@ -1,0 +1,53 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"sluice"
+)
+
+// addHistory adds to the page of a pipeline its latest runs.
+func (p *Portal) addHistory(r *http.Request, view *pipelineView) error {
+	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
+		return nil
+	}
+	const most = "10"
+	found, err := ask[calls](p, r, "trace.get", args("pipeline", view.Name, "limit", most))
+	if err != nil {
+		return err
+	}
+	for _, c := range found.Items {
+		c.Runs = slices.DeleteFunc(c.Runs, func(run run) bool { return run.Pipeline != view.Name })
+		view.History = append(view.History, c)
+	}
+	if len(found.Items) > 0 || found.Next != "" {
+		view.RunsURL = p.base + "/calls?pipeline=" + url.QueryEscape(view.Name)
+	}
+	return nil
+}
+
+// addPast adds to the page of a pipeline the calls that it can be run with.
+func (p *Portal) addPast(r *http.Request, view *pipelineView) error {
+	if view.Listens == "" || !sluice.UserFrom(r.Context()).May("trace.payload") {
+		return nil
+	}
+	key := view.ListensTo()
+	if strings.ContainsAny(key, "*#") || view.Listens == key {
+		key = "" // a pattern, or messages: which calls those are is seen below
+	}
+	const looked = "50"
+	found, err := p.latest(r, key, looked)
+	if err != nil {
+		return err
+	}
+	const most = 10
+	for _, c := range found {
+		if c.CorrelationID != "" && len(view.Past) < most && sluice.KeyMatches(view.Listens, sluice.EventPrefix+c.EventKey) {
+			view.Past = append(view.Past, c)
+		}
+	}
+	return nil
+}
