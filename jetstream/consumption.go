@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -52,73 +53,88 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	}
 }
 
-// deliver runs the pipeline for one event. The outcome is on stable storage
-// before the engine is told that the event is done with: else a power cut could
-// keep the acknowledgement and lose the outcome.
+// deliver runs the pipeline for one event as soon as there is a free slot, and
+// tells the engine what came of it. An event that waits is not opened: it takes
+// the least room so.
 func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 	end := c.queue.work.begin(msg)
 	defer end()
-	again := func(after time.Duration, reason error) {
-		if reason != nil {
-			c.queue.engine.log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", reason)
-		}
-		_ = msg.NakWithDelay(after) // else it is delivered again when nobody works on it
+	select {
+	case c.slots <- struct{}{}:
+	case <-ctx.Done():
+		c.again(msg, 0)
+		return
 	}
+	done, err := c.runOnce(ctx, msg)
+	<-c.slots
+	if err == nil && done != nil {
+		err = c.queue.settle(done, msg.Data())
+	}
+	switch {
+	case err == nil:
+		_ = msg.Ack() // else it is delivered again, and its outcome is found
+	case errors.Is(err, errUnreadable):
+		c.queue.engine.log.Error("A stored event can't be read; it is left out.", "pipeline", c.pipeline, "error", err)
+		_ = msg.Term() // else it is found to be unreadable again
+	case ctx.Err() != nil:
+		c.again(msg, consumeAgain) // stopping is no failure
+	default:
+		c.queue.engine.log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
+		c.again(msg, consumeAgain)
+	}
+}
+
+// again lets the engine deliver an event once more.
+func (c *consumption) again(msg jetstream.Msg, after time.Duration) {
+	_ = msg.NakWithDelay(after) // else it is delivered again when nobody works on it
+}
+
+// A finished run is an event and what the pipeline has made of it.
+type finished struct {
+	sluice.Delivery
+
+	sequence uint64
+	outcome  sluice.Outcome
+}
+
+// runOnce runs the pipeline for an event, unless that was done before: then it
+// gives nil.
+func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished, error) {
 	d, sequence, err := c.queue.open(msg)
 	if err != nil {
-		c.queue.engine.log.Error("A stored event can't be read; it is left out.", "pipeline", c.pipeline, "error", err)
-		_ = msg.Term()
-		return
+		return nil, err
 	}
 	// One that an earlier process was handed may have been run by it, even if
 	// the engine does not remember.
 	inherited := sequence <= c.queue.engine.events.inherited
 	if inherited && sequence <= c.queue.floorOf(c.binding) {
-		_ = msg.Ack() // else it is delivered once more
-		return
+		return nil, nil
 	}
 	if d.Count > 1 || inherited {
 		done, err := c.queue.engine.events.outcomes.get(ctx, sequence, d.TraceID, c.pipeline)
-		if err != nil {
-			again(consumeAgain, err)
-			return
+		if err != nil || done != nil {
+			return nil, err
 		}
-		if done != nil {
-			_ = msg.Ack() // else it is delivered once more
-			return
-		}
-	}
-	select {
-	case c.slots <- struct{}{}:
-	case <-ctx.Done():
-		again(0, nil)
-		return
 	}
 	outcome, err := c.run(d)
-	<-c.slots
 	if err != nil {
-		if ctx.Err() != nil {
-			err = nil // stopping is no failure
-		}
-		again(consumeAgain, err)
-		return
+		return nil, err
 	}
-	if err := c.queue.settle(sequence, d, msg.Data(), outcome); err != nil {
-		again(consumeAgain, err)
-		return
-	}
-	_ = msg.Ack() // else it is delivered again, and its outcome is found
+	return &finished{d, sequence, outcome}, nil
 }
+
+// errUnreadable is the error of an event that can't be opened, now or ever.
+var errUnreadable = errors.New("unreadable event")
 
 // open gives a message as a delivery.
 func (q *Queue) open(msg jetstream.Msg) (d sluice.Delivery, sequence uint64, err error) {
 	meta, err := msg.Metadata()
 	if err != nil {
-		return d, 0, err
+		return d, 0, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
 	message, err := sluice.DecodeEvent(msg.Data())
 	if err != nil {
-		return d, 0, fmt.Errorf("event %d: %w", meta.Sequence.Stream, err)
+		return d, 0, fmt.Errorf("%w %d: %w", errUnreadable, meta.Sequence.Stream, err)
 	}
 	d = sluice.Delivery{Message: message, Count: int(meta.NumDelivered)}
 	traceID, _ := message["traceId"].(string)
@@ -130,20 +146,22 @@ func (q *Queue) open(msg jetstream.Msg) (d sluice.Delivery, sequence uint64, err
 	return d, meta.Sequence.Stream, nil
 }
 
-// settle stores an outcome, and a dead letter if it is a failure.
-func (q *Queue) settle(sequence uint64, d sluice.Delivery, event []byte, o sluice.Outcome) error {
+// settle stores an outcome, and a dead letter if it is a failure. They are on
+// stable storage before the engine is told that the event is done with: else a
+// power cut could keep the acknowledgement and lose the outcome.
+func (q *Queue) settle(f *finished, event []byte) error {
 	// Not the run's context: what was done is written down, also on the way
 	// out. Writers have bounds of their own.
 	ctx := context.Background()
-	if o.Status == sluice.StatusError {
-		if err := q.engine.letters.add(ctx, d, event, o); err != nil {
+	if f.outcome.Status == sluice.StatusError {
+		if err := q.engine.letters.add(ctx, f.Delivery, event, f.outcome); err != nil {
 			return err
 		}
 	}
-	if err := q.engine.events.outcomes.put(ctx, sequence, d.TraceID, o); err != nil {
+	if err := q.engine.events.outcomes.put(ctx, f.sequence, f.TraceID, f.outcome); err != nil {
 		return err
 	}
-	q.engine.journal.settled(sequence, d.TraceID, o)
+	q.engine.journal.settled(f.sequence, f.TraceID, f.outcome)
 	return nil
 }
 

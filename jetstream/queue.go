@@ -87,7 +87,7 @@ func deliveredAtOnce(concurrency int) int {
 	if concurrency == 1 {
 		return 1
 	}
-	return 4 * concurrency
+	return 8 * concurrency
 }
 
 // Consume implements sluice.Queue.
