@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -40,10 +41,29 @@ func parseError(source string, err error) error {
 		message = "the expression is empty"
 	case message == "unexpected token EOF":
 		message, offset = "the expression ends too early", len(source)
+	case unexpected.MatchString(message):
+		message = misplaced(unexpected.FindStringSubmatch(message)[1])
+	case strings.HasSuffix(message, "value out of range"):
+		message = "the number is too large"
 	case strings.HasPrefix(message, "compilation failed: "):
 		message = "the expression has more than " + strconv.Itoa(MaxNodes) + " parts; do it in several steps"
 	}
 	return &SyntaxError{Offset: offset, Message: strings.ToUpper(message[:1]) + message[1:] + "."}
+}
+
+// unexpected is how the library says that something stands in the wrong place.
+var unexpected = regexp.MustCompile(`^unexpected token \w+\((".*")\)`)
+
+// misplaced says that something stands in the wrong place, and what may be meant.
+func misplaced(token string) string {
+	message := token + " is not expected here"
+	switch token {
+	case `"="`:
+		return message + "; to compare, write =="
+	case `"#"`, `"."`:
+		return message + "; # and .name stand for the item within filter, map and the like"
+	}
+	return message
 }
 
 // failed makes the error of a run.

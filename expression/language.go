@@ -129,7 +129,7 @@ func (c *compiler) noFunction(node ast.Node, name string) error {
 	if near := sluice.Nearest(name, c.language.callable); near != "" {
 		return c.errorAt(node, "There is no function %s; did you mean %s?", name, near)
 	}
-	return c.errorAt(node, "There is no function %s.", name)
+	return c.errorAt(node, "There is no function %s; there are those of expr-lang, secret and convert.*.", name)
 }
 
 // secret takes the name as a literal only: no payload chooses a secret.

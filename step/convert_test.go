@@ -49,6 +49,7 @@ func TestConversions(t *testing.T) {
 		"to YAML":                     {"convert.toYaml", args{"input": object{"b": list{1, "2", nil}, "a": object{"c": true}}}, "a:\n  c: true\nb:\n  - 1\n  - \"2\"\n  - null\n"},
 		"to YAML, large numbers":      {"convert.toYaml", args{"input": list{json.Number("12345678901234567890123"), json.Number("18446744073709551615")}}, "- 12345678901234567890123\n- 18446744073709551615\n"},
 		"to YAML, a key like a merge": {"convert.toYaml", args{"input": object{"<<": 1, "a": "<<"}}, "a: <<\n\"<<\": 1\n"},
+		"to YAML, a tab first":        {"convert.toYaml", args{"input": object{"\ta\nb": "\tc\n", "d": "e\n\tf\n"}}, "d: |\n  e\n  \tf\n? \"\\ta\\nb\"\n: \"\\tc\\n\"\n"},
 		"to YAML, text like a time":   {"convert.toYaml", args{"input": "2026-01-02"}, "\"2026-01-02\"\n"},
 		"CSV":                         {"convert.fromCsv", args{"input": "\ufeffname,age\r\nAda,36\r\n\"O\"\"Hara, B\",=1+1\r\n"}, list{object{"name": "Ada", "age": "36"}, object{"name": `O"Hara, B`, "age": "=1+1"}}},
 		"CSV without a header":        {"convert.fromCsv", args{"input": "a,b\n1\n", "header": false}, list{list{"a", "b"}, list{"1"}}},

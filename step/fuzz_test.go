@@ -46,7 +46,7 @@ func FuzzFromBase64(f *testing.F) {
 func FuzzFromYaml(f *testing.F) {
 	for _, seed := range []string{
 		"", "a: [1, 2.5, x, ~, true]", "--- |\n  text\n...\n", "a: &x 1\nb: *x", "!!binary aGk=", "? [a]\n: 1", "[.inf, 0x1F, 01, 1_0, 1e400]",
-		"{1: a, <<: {b: 1}}", "\"\\u0000\\x85\"", "- - - a\n    # c\n", "%YAML 1.1\n---\na", "a\n---\nb", "\xff", "'\n\n a'", "\t", ">-\n\n  a\n   b\n",
+		"{1: a, <<: {b: 1}}", "\"\\u0000\\x85\"", "- - - a\n    # c\n", "%YAML 1.1\n---\na", "a\n---\nb", "\xff", "'\n\n a'", "\t", ">-\n\n  a\n   b\n", `"\ta\n"`,
 	} {
 		f.Add(seed)
 	}

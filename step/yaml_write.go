@@ -28,9 +28,11 @@ func toYAML(input any) (any, error) {
 }
 
 // yamlReady lets numbers that Go's types don't hold be written as numbers, and
-// the key << in quotes, without which it would mean something else.
+// in quotes what could not be read back without.
 func yamlReady(value any) any {
 	switch v := value.(type) {
+	case string:
+		return yamlText(v)
 	case json.Number:
 		tag := "!!int"
 		if strings.ContainsAny(string(v), ".eE") || len(v) > len("-9223372036854775808") {
@@ -51,9 +53,23 @@ func yamlReady(value any) any {
 	return value
 }
 
+// yamlKey puts the key << in quotes, which would mean something else.
 func yamlKey(key string) any {
 	if key == "<<" {
-		return &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Value: key}
+		return quotedYAML(key)
 	}
-	return key
+	return yamlText(key)
+}
+
+// yamlText puts several lines in quotes where the first one begins with a tab:
+// as a block, readers would take that for the indentation.
+func yamlText(text string) any {
+	if strings.Contains(text, "\n") && strings.HasPrefix(strings.TrimLeft(text, "\n"), "\t") {
+		return quotedYAML(text)
+	}
+	return text
+}
+
+func quotedYAML(text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Value: text}
 }
