@@ -9,9 +9,14 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/semaphore"
 
 	"sluice"
 )
+
+// maxOpen bounds the bytes of events that the runs of one pipeline have open at
+// the same time. As values an event takes up to twenty times as much memory.
+const maxOpen = 16 << 20
 
 // A consumption hands the events of one pipeline to its runs.
 type consumption struct {
@@ -19,7 +24,8 @@ type consumption struct {
 	pipeline   string
 	binding    string
 	run        func(sluice.Delivery) (sluice.Outcome, error)
-	slots      chan struct{} // as many as runs may go on at the same time
+	slots      chan struct{}       // as many as runs may go on at the same time
+	open       *semaphore.Weighted // bytes of events that are open
 	deliveries sync.WaitGroup
 }
 
@@ -59,14 +65,13 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 	end := c.queue.work.begin(msg)
 	defer end()
-	select {
-	case c.slots <- struct{}{}:
-	case <-ctx.Done():
+	leave, err := c.enter(ctx, len(msg.Data()))
+	if err != nil {
 		c.again(msg, 0)
 		return
 	}
 	done, err := c.runOnce(ctx, msg)
-	<-c.slots
+	leave()
 	if err == nil && done != nil {
 		err = c.queue.settle(done, msg.Data())
 	}
@@ -82,6 +87,24 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 		c.queue.engine.log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
 		c.again(msg, consumeAgain)
 	}
+}
+
+// enter waits for a slot, and for room to open an event of that size.
+func (c *consumption) enter(ctx context.Context, size int) (leave func(), err error) {
+	select {
+	case c.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	weight := int64(min(size, maxOpen))
+	if err := c.open.Acquire(ctx, weight); err != nil {
+		<-c.slots
+		return nil, err
+	}
+	return func() {
+		c.open.Release(weight)
+		<-c.slots
+	}, nil
 }
 
 // again lets the engine deliver an event once more.

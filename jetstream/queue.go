@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/semaphore"
 
 	"sluice"
 )
@@ -98,6 +99,7 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		binding:  p.Binding.ID,
 		run:      run,
 		slots:    make(chan struct{}, p.Binding.Concurrency),
+		open:     semaphore.NewWeighted(maxOpen),
 	}
 	defer c.deliveries.Wait()
 	for {

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -455,5 +456,44 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 	})
 	if len(runs) != 21 {
 		t.Errorf("there were %d runs of 21 events", len(runs))
+	}
+}
+
+// TestLargeEventsRunFewAtATime: as values they take many times their size, so
+// slots alone don't bound the memory of a pipeline.
+func TestLargeEventsRunFewAtATime(t *testing.T) {
+	const events, together = 5, 2
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.large", 16)
+	var open, most atomic.Int32
+	end := make(chan struct{})
+	consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
+		now := open.Add(1)
+		defer open.Add(-1)
+		for before := most.Load(); now > before && !most.CompareAndSwap(before, now); before = most.Load() {
+		}
+		<-end
+		return ok(p.Name, `1`), nil
+	})
+	var last sluice.Result
+	for range events {
+		large := keyed("webhook.large")
+		large.Payload = slices.Concat([]byte{'"'}, bytes.Repeat([]byte{'x'}, maxOpen/(together+1)+1<<20), []byte{'"'})
+		var err error
+		if last, err = e.Events().Accept(t.Context(), large, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "all events are handed out, and some run", func() bool {
+		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+		return err == nil && info.CachedInfo().NumAckPending == events && open.Load() == together
+	})
+	close(end)
+	result, err := e.Events().Result(t.Context(), last.CorrelationID, patience)
+	if err != nil || result.Status != sluice.StatusOK {
+		t.Errorf("the last event comes to %s, %v", result.Status, err)
+	}
+	if most.Load() != together {
+		t.Errorf("%d events were open at the same time, want %d", most.Load(), together)
 	}
 }
