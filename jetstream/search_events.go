@@ -27,8 +27,10 @@ type eventWalk struct {
 
 	number uint64 // of the block below
 	marks  *marks // nil: none was read yet
-	failed failed
 	page   page
+
+	failed     failed      // for a search for failed events
+	unfinished *unfinished // for one for those still at work
 }
 
 func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
@@ -42,7 +44,7 @@ func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
 	}
 	switch s.q.Status {
 	case sluice.StatusProcessing:
-		w.first = max(w.first, s.engine.events.unfinished())
+		w.unfinished, err = s.unfinished(ctx)
 	case sluice.StatusError:
 		w.failed.blocks, err = s.failedBlocks(ctx)
 	}
@@ -70,7 +72,7 @@ func (w *eventWalk) peek(ctx context.Context) (*sluice.TracedCall, error) {
 		if m.owner == markUnknown {
 			return nil, nil // the allowance is spent
 		}
-		if !w.may(m) || w.q.Status == sluice.StatusError && !w.failed.may(sequence, m) {
+		if !w.may(m) || !w.mayHaveCome(sequence, m) {
 			w.before--
 			continue
 		}
@@ -113,10 +115,20 @@ func (w *eventWalk) may(m mark) bool {
 		w.want.trace != 0 && m.trace != w.want.trace,
 		w.want.key != 0 && m.key != w.want.key,
 		!m.pipelines.has(w.want.pipelines),
-		m.pipelines == 0 && (w.q.Status == sluice.StatusProcessing || w.q.Status == sluice.StatusError),
 		!w.q.From.IsZero() && m.at < w.q.From.UnixMilli(),
 		!w.q.To.IsZero() && m.at > w.q.To.UnixMilli():
 		return false
+	}
+	return true
+}
+
+// mayHaveCome tells whether an event may have come as far as is looked for.
+func (w *eventWalk) mayHaveCome(sequence uint64, m mark) bool {
+	switch w.q.Status {
+	case sluice.StatusError:
+		return m.pipelines != 0 && w.failed.may(sequence, m)
+	case sluice.StatusProcessing:
+		return m.pipelines != 0 && w.unfinished.may(sequence, m)
 	}
 	return true
 }
