@@ -49,7 +49,7 @@ func (w *eventWalk) loadFailed(ctx context.Context) error {
 }
 
 // may tells whether an event may have failed.
-func (f *failed) may(sequence uint64, m mark) bool {
+func (f *failed) may(sequence uint64, m *mark) bool {
 	return f.listed[sequence] || m.at >= f.recent || m.at >= f.kept && !f.bound.has(m.pipelines)
 }
 

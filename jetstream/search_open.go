@@ -46,7 +46,7 @@ func (s *search) unfinished(ctx context.Context) (*unfinished, error) {
 }
 
 // may tells whether an event may still be at work.
-func (u *unfinished) may(sequence uint64, m mark) bool {
+func (u *unfinished) may(sequence uint64, m *mark) bool {
 	if m.at >= u.recent {
 		return true
 	}
