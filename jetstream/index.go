@@ -103,8 +103,8 @@ func indexSubject(number uint64) string { return indexPrefix + strconv.FormatUin
 // block gives the marks of a block between two places: all of them, or the
 // newest if the allowance is spent.
 func (x *index) block(ctx context.Context, number uint64, first, last int, allow *allowance) (*marks, error) {
-	found := x.inMemory(number)
-	if len(found.unknown(first, last)) == 0 {
+	found, complete := x.inMemory(number)
+	if complete || len(found.unknown(first, last)) == 0 {
 		return found, nil
 	}
 	views, err := x.engine.look(ctx, indexStream, look{Sequence: 1, Subject: indexSubject(number), Count: indexViews})
@@ -129,18 +129,19 @@ func (x *index) block(ctx context.Context, number uint64, first, last int, allow
 	return found, nil
 }
 
-// inMemory gives the marks of a block that need no reading.
-func (x *index) inMemory(number uint64) *marks {
+// inMemory gives the marks of a block that need no reading, and tells whether
+// those are known to be all.
+func (x *index) inMemory(number uint64) (found *marks, complete bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if complete := x.recent[number]; complete != nil {
-		return complete
+	if all := x.recent[number]; all != nil {
+		return all, true
 	}
-	found := new(marks)
+	found = new(marks)
 	if b := x.blocks[number]; b != nil {
 		*found = b.marks
 	}
-	return found
+	return found, false
 }
 
 // keep keeps a block for further searches, if it is complete.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -51,6 +52,8 @@ type search struct {
 	owner string
 	whole bool // the query has a whole trace id
 	allow *allowance
+
+	since, until int64 // the query's times, in milliseconds
 }
 
 // Calls implements sluice.Journal.
@@ -60,6 +63,13 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 	}
 	j.flushSoon(ctx)
 	s := j.newSearch(q)
+	s.since, s.until = math.MinInt64, math.MaxInt64
+	if !s.q.From.IsZero() {
+		s.since = s.q.From.UnixMilli()
+	}
+	if !s.q.To.IsZero() {
+		s.until = s.q.To.UnixMilli()
+	}
 	events, err := s.eventWalk(ctx)
 	if err != nil {
 		return nil, "", err

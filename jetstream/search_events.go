@@ -27,8 +27,10 @@ type eventWalk struct {
 
 	number uint64 // of the block below
 	marks  *marks // nil: none was read yet
-	failed failed
 	page   page
+
+	failed     failed      // for a search for failed events
+	unfinished *unfinished // for one for those still at work
 }
 
 func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
@@ -42,7 +44,7 @@ func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
 	}
 	switch s.q.Status {
 	case sluice.StatusProcessing:
-		w.first = max(w.first, s.engine.events.unfinished())
+		w.unfinished, err = s.unfinished(ctx)
 	case sluice.StatusError:
 		w.failed.blocks, err = s.failedBlocks(ctx)
 	}
@@ -62,17 +64,15 @@ func (w *eventWalk) pass() {
 // read as much as it may.
 func (w *eventWalk) peek(ctx context.Context) (*sluice.TracedCall, error) {
 	for w.found == nil && w.before > w.first && !w.allow.spent() {
-		sequence := w.before - 1
-		if err := w.load(ctx, sequence); err != nil {
+		if err := w.load(ctx, w.before-1); err != nil {
 			return nil, err
 		}
-		m := w.marks[sequence%indexed]
-		if m.owner == markUnknown {
-			return nil, nil // the allowance is spent
-		}
-		if !w.may(m) || w.q.Status == sluice.StatusError && !w.failed.may(sequence, m) {
-			w.before--
+		if !w.skip() {
 			continue
+		}
+		sequence := w.before - 1
+		if w.marks[sequence%indexed].owner == markUnknown {
+			return nil, nil // the allowance is spent
 		}
 		call, err := w.call(ctx, sequence)
 		if err != nil {
@@ -85,6 +85,18 @@ func (w *eventWalk) peek(ctx context.Context) (*sluice.TracedCall, error) {
 		w.found, w.at = call, sequence
 	}
 	return w.found, nil
+}
+
+// skip goes back to the next event of the block that is to be looked at, and
+// tells whether there is one. Most of the time of a search is spent here.
+func (w *eventWalk) skip() bool {
+	for lowest := max(w.first, w.number*indexed); w.before > lowest; w.before-- {
+		m := &w.marks[(w.before-1)%indexed]
+		if m.owner == markUnknown || w.may(m) && w.mayHaveCome(w.before-1, m) {
+			return true
+		}
+	}
+	return false
 }
 
 // load makes sure that there are the marks of the block that an event is in.
@@ -106,17 +118,26 @@ func (w *eventWalk) load(ctx context.Context, sequence uint64) (err error) {
 }
 
 // may tells whether an event may be what is looked for.
-func (w *eventWalk) may(m mark) bool {
+func (w *eventWalk) may(m *mark) bool {
 	switch {
 	case m.owner == markAbsent,
 		w.want.owner != 0 && m.owner != w.want.owner,
 		w.want.trace != 0 && m.trace != w.want.trace,
 		w.want.key != 0 && m.key != w.want.key,
 		!m.pipelines.has(w.want.pipelines),
-		m.pipelines == 0 && (w.q.Status == sluice.StatusProcessing || w.q.Status == sluice.StatusError),
-		!w.q.From.IsZero() && m.at < w.q.From.UnixMilli(),
-		!w.q.To.IsZero() && m.at > w.q.To.UnixMilli():
+		m.at < w.since, m.at > w.until:
 		return false
+	}
+	return true
+}
+
+// mayHaveCome tells whether an event may have come as far as is looked for.
+func (w *eventWalk) mayHaveCome(sequence uint64, m *mark) bool {
+	switch w.q.Status {
+	case sluice.StatusError:
+		return m.pipelines != 0 && w.failed.may(sequence, m)
+	case sluice.StatusProcessing:
+		return m.pipelines != 0 && w.unfinished.may(sequence, m)
 	}
 	return true
 }

@@ -2,13 +2,13 @@ package jetstream
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// unlisted is how young an event is whose failure may not be in the journal yet.
+// unlisted is how young an event is whose failure may not be in the journal yet,
+// or that a consumer may not count yet.
 const unlisted = 2 * time.Second
 
 // failed tells which events a search for failed ones has to look at: those that
@@ -49,7 +49,7 @@ func (w *eventWalk) loadFailed(ctx context.Context) error {
 }
 
 // may tells whether an event may have failed.
-func (f *failed) may(sequence uint64, m mark) bool {
+func (f *failed) may(sequence uint64, m *mark) bool {
 	return f.listed[sequence] || m.at >= f.recent || m.at >= f.kept && !f.bound.has(m.pipelines)
 }
 
@@ -63,14 +63,4 @@ func (l *listeners) bits(place uint64) (bits nameBits) {
 		}
 	}
 	return bits
-}
-
-// unfinished gives the place of the first event that a pipeline may not have
-// finished.
-func (s *Events) unfinished() uint64 {
-	first := uint64(math.MaxUint64)
-	for binding := range s.listeners.bound() {
-		first = min(first, s.engine.queue.floorOf(binding)+1)
-	}
-	return first
 }
