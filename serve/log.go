@@ -29,7 +29,7 @@ func NewLog(out *os.File) (log *slog.Logger, flush func()) {
 			ReplaceAttr: onOneLine,
 		})), lines.flush
 	}
-	return slog.New(textLog{slog.NewJSONHandler(lines, nil), lines}), lines.flush
+	return slog.New(slog.NewJSONHandler(lines, nil)), lines.flush
 }
 
 // onOneLine keeps a message from forging lines, or from commanding the terminal.
