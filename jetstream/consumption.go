@@ -35,7 +35,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(deliveredAtOnce(b.Concurrency)))
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(deliveredAtOnce(b.Concurrency)), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return err
 	}

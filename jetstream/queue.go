@@ -19,6 +19,10 @@ const (
 	ackWait = 4 * time.Second
 	// heartbeat is how often the engine is told that an event is worked on.
 	heartbeat = time.Second
+	// pullHeartbeat is how often a consumer without events says that it is
+	// there. After two of them a request for events is taken for lost, as in
+	// a change of leaders, and made again.
+	pullHeartbeat = 5 * time.Second
 	// consumeAgain is the pause before a consumer that failed is tried again.
 	consumeAgain = 500 * time.Millisecond
 )
