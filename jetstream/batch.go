@@ -154,16 +154,7 @@ func (w *batchWriter) end() (began time.Time, open bool) {
 // calls that wait behind it. One look at all of them is cheaper than a timer
 // for each.
 func (w *batchWriter) watch(ctx context.Context) {
-	tick := time.NewTicker(acceptTimeout / 12)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			w.giveUp(now.Add(-acceptTimeout))
-		}
-	}
+	every(ctx, acceptTimeout/12, func(now time.Time) { w.giveUp(now.Add(-acceptTimeout)) })
 }
 
 // giveUp answers the batch under way if it began before a time.

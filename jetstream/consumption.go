@@ -209,20 +209,13 @@ func (w *inProgress) begin(msg jetstream.Msg) (end func()) {
 
 // beat tells the engine again and again, until ctx ends.
 func (w *inProgress) beat(ctx context.Context) {
-	tick := time.NewTicker(heartbeat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			w.mu.Lock()
-			for msg, since := range w.msgs {
-				if now.Sub(since) >= heartbeat {
-					_ = msg.InProgress() // else the event may be delivered again
-				}
+	every(ctx, heartbeat, func(now time.Time) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for msg, since := range w.msgs {
+			if now.Sub(since) >= heartbeat {
+				_ = msg.InProgress() // else the event may be delivered again
 			}
-			w.mu.Unlock()
 		}
-	}
+	})
 }

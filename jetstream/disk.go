@@ -22,16 +22,7 @@ const diskCheckEvery = 100 * time.Millisecond
 // watchDisk refuses writes before the disk is full: after one failed write the
 // engine takes nothing more until it is restarted.
 func (e *Engine) watchDisk(ctx context.Context) {
-	tick := time.NewTicker(diskCheckEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			e.checkDisk()
-		}
-	}
+	every(ctx, diskCheckEvery, func(time.Time) { e.checkDisk() })
 }
 
 func (e *Engine) checkDisk() {

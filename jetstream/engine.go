@@ -259,6 +259,20 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 // them: that takes longer than all the rest of an empty start.
 const manyRecords = 1000
 
+// every does something again and again, until ctx ends.
+func every(ctx context.Context, interval time.Duration, do func(now time.Time)) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			do(now)
+		}
+	}
+}
+
 // start runs a function that Close waits for.
 func (e *Engine) start(run func()) {
 	e.running.Go(run)

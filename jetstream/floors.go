@@ -26,18 +26,11 @@ func (q *Queue) floorOf(binding string) uint64 {
 
 // keepFloors writes the floors down until ctx ends.
 func (q *Queue) keepFloors(ctx context.Context) {
-	tick := time.NewTicker(floorEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	every(ctx, floorEvery, func(time.Time) {
 		if err := q.writeFloors(ctx); err != nil && ctx.Err() == nil && q.engine.Ready() == nil {
 			q.engine.log.Warn("How far pipelines are could not be written down.", "error", err)
 		}
-	}
+	})
 }
 
 func (q *Queue) writeFloors(ctx context.Context) error {
