@@ -29,39 +29,22 @@ func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 	return stored.Source, nil
 }
 
-type lintResult struct {
-	Valid    bool      `json:"valid"`
-	Listens  string    `json:"listens,omitempty"` // pattern of message keys
-	Problems []finding `json:"problems"`
-}
-
-// A finding is one mistake in a source.
-type finding struct {
-	Line      int    `json:"line"`
-	Column    int    `json:"column"`
-	Snippet   string `json:"snippet,omitempty"`
-	Step      string `json:"step,omitempty"`
-	Code      string `json:"code"`
-	Parameter string `json:"parameter,omitempty"`
-	Message   string `json:"message"`
-}
-
 func lintCommand(r *Runner) command.Command {
 	return command.New("pipeline.lint", "Check a pipeline and list all its mistakes with their places.",
-		func(ctx context.Context, p sourceParams) (lintResult, error) {
+		func(ctx context.Context, p sourceParams) (sluice.LintResult, error) {
 			source, err := r.source(ctx, p)
 			if err != nil {
-				return lintResult{}, err
+				return sluice.LintResult{}, err
 			}
 			program, err := r.Parse(source)
-			result := lintResult{Valid: err == nil, Problems: []finding{}}
+			result := sluice.LintResult{Valid: err == nil, Problems: []sluice.Finding{}}
 			if err == nil {
 				result.Listens, _ = program.Listens()
 				return result, nil
 			}
 			problems, ok := errors.AsType[SourceErrors](err)
 			if !ok {
-				return lintResult{}, err
+				return sluice.LintResult{}, err
 			}
 			for _, e := range problems {
 				result.Problems = append(result.Problems, findingOf(e))
@@ -70,6 +53,14 @@ func lintCommand(r *Runner) command.Command {
 		}, command.ReadOnly)
 }
 
-func findingOf(e *sluice.Error) finding {
-	return finding{e.Place.Line, e.Place.Column, e.Place.Snippet, e.Place.Step, e.Code, e.Parameter, e.Message}
+func findingOf(e *sluice.Error) sluice.Finding {
+	return sluice.Finding{
+		Line:      e.Place.Line,
+		Column:    e.Place.Column,
+		Snippet:   e.Place.Snippet,
+		Step:      e.Place.Step,
+		Code:      e.Code,
+		Parameter: e.Parameter,
+		Message:   e.Message,
+	}
 }

@@ -16,7 +16,7 @@ type editor struct {
 	Source   string
 	Problem  string // what is wrong, if it is no mistake in the source
 	Checked  bool   // and all is well
-	Findings []finding
+	Findings []sluice.Finding
 	Gutter   []gutterLine
 	Lines    []sourceLine // with the mistakes in them; nil if there are none
 }
@@ -84,10 +84,7 @@ func (p *Portal) pipelineSave(w http.ResponseWriter, r *http.Request) error {
 	if e.Name == "" {
 		e.New, e.Name = true, strings.TrimSpace(r.PostForm.Get("name"))
 	}
-	lint, err := ask[struct {
-		Valid    bool      `json:"valid"`
-		Problems []finding `json:"problems"`
-	}](p, r, "pipeline.lint", args("source", e.Source))
+	lint, err := ask[sluice.LintResult](p, r, "pipeline.lint", args("source", e.Source))
 	switch {
 	case err != nil && !isMistake(err):
 		return err

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"regexp"
+	"sluice"
 	"strings"
 	"unicode"
 )
@@ -16,16 +17,8 @@ type sourceLine struct {
 // A piece is a part of a line, with the class that says how it looks.
 type piece struct{ Class, Text string }
 
-// A finding is a mistake in a source, as pipeline.lint tells it.
-type finding struct {
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-	Snippet string `json:"snippet"`
-	Message string `json:"message"`
-}
-
 // highlight gives the lines of a YAML source, with the mistakes at theirs.
-func highlight(source string, findings []finding) []sourceLine {
+func highlight(source string, findings []sluice.Finding) []sourceLine {
 	var lines []sourceLine
 	for text := range strings.SplitSeq(strings.TrimSuffix(source, "\n"), "\n") {
 		lines = append(lines, sourceLine{Number: len(lines) + 1, Pieces: pieces(text)})

@@ -36,7 +36,7 @@ func FuzzHighlight(f *testing.F) {
 	f.Add("\"\\\"#{\x00\xff${'")
 	f.Fuzz(func(t *testing.T, source string) {
 		var lines []string
-		for i, line := range highlight(source, []finding{{Line: 1}, {Line: 99}, {Line: -1}}) {
+		for i, line := range highlight(source, []sluice.Finding{{Line: 1}, {Line: 99}, {Line: -1}}) {
 			if line.Number != i+1 {
 				t.Fatalf("line %d has the number %d", i+1, line.Number)
 			}

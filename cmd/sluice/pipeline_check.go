@@ -4,31 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sluice"
 
 	"github.com/spf13/cobra"
 
 	"sluice/serve"
 )
 
-// linted is what pipeline.lint answers.
-type linted struct {
-	Valid    bool      `json:"valid"`
-	Listens  string    `json:"listens,omitempty"`
-	Problems []finding `json:"problems"`
-}
-
-type finding struct {
-	Line      int    `json:"line"`
-	Column    int    `json:"column"`
-	Snippet   string `json:"snippet,omitempty"`
-	Step      string `json:"step,omitempty"`
-	Code      string `json:"code"`
-	Parameter string `json:"parameter,omitempty"`
-	Message   string `json:"message"`
-}
-
-// err gives the first mistake of a source.
-func (l linted) err(file string) error {
+// mistake gives the first mistake of a source, nil if there is none.
+func mistake(l sluice.LintResult, file string) error {
 	if l.Valid || len(l.Problems) == 0 {
 		return nil
 	}
@@ -43,7 +27,7 @@ func (l linted) err(file string) error {
 // A lintedFile is a file with what is wrong with it.
 type lintedFile struct {
 	File string `json:"file"`
-	linted
+	sluice.LintResult
 }
 
 func pipelineLint(t *terminal) *cobra.Command {
@@ -62,10 +46,10 @@ func pipelineLint(t *terminal) *cobra.Command {
 			var failed []error
 			for i, file := range files {
 				found[i].File = file
-				if err := t.offline(cmd.Context(), "pipeline.lint", file, &found[i].linted); err != nil {
+				if err := t.offline(cmd.Context(), "pipeline.lint", file, &found[i].LintResult); err != nil {
 					return err
 				}
-				failed = append(failed, found[i].err(file))
+				failed = append(failed, mistake(found[i].LintResult, file))
 			}
 			if err := t.showLinted(found); err != nil {
 				return err
@@ -143,11 +127,11 @@ func pipelineTest(t *terminal) *cobra.Command {
 			results := make([]testedFile, len(files))
 			failed := 0
 			for i, file := range files {
-				var lint linted
+				var lint sluice.LintResult
 				if err := t.offline(cmd.Context(), "pipeline.lint", file, &lint); err != nil {
 					return err
 				}
-				if err := lint.err(file); err != nil {
+				if err := mistake(lint, file); err != nil {
 					return err
 				}
 				if err := t.offline(cmd.Context(), "pipeline.test", file, &results[i]); err != nil {

@@ -128,11 +128,11 @@ func lintAt(ctx context.Context, c *client.Client, d draft) error {
 	if err != nil {
 		return err
 	}
-	var found linted
+	var found sluice.LintResult
 	if err := json.Unmarshal(answer.Body, &found); err != nil {
 		return err
 	}
-	return found.err(d.name)
+	return mistake(found, d.name)
 }
 
 func (t *terminal) put(ctx context.Context, c *client.Client, drafts []draft) error {
