@@ -13,6 +13,12 @@ type User struct {
 	Address     string   // where the call comes from
 }
 
+// Names of users that the service itself knows.
+const (
+	AdminName     = "admin"         // the first user, and the role that may do everything
+	AnonymousName = "anonymousUser" // who runs what an event has started
+)
+
 // ReadPermission allows every command that changes nothing.
 const ReadPermission = "read"
 

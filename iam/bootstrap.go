@@ -12,7 +12,7 @@ import (
 // Bootstrap creates the admin if there is none, with the given password or one
 // that it makes up and returns: it is shown once and stored nowhere.
 func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (created bool, generated string, err error) {
-	admin, err := accounts.Get(ctx, AdminName)
+	admin, err := accounts.Get(ctx, sluice.AdminName)
 	if err != nil || admin != nil {
 		return false, "", err
 	}
@@ -22,13 +22,13 @@ func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], pas
 	}
 	now := time.Now().UTC()
 	mine := &sluice.Account{
-		Username: AdminName,
+		Username: sluice.AdminName,
 		Password: HashPassword(password),
-		Roles:    []string{AdminName},
+		Roles:    []string{sluice.AdminName},
 		Created:  now,
 		Updated:  now,
 	}
-	kept, err := accounts.Change(ctx, AdminName, func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
+	kept, err := accounts.Change(ctx, sluice.AdminName, func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
 		if before != nil {
 			return before, nil // another node was faster
 		}

@@ -125,9 +125,9 @@ func TestDefaultRoles(t *testing.T) {
 	must(t, d, "admin", "iam.user.put", `{"username":"dev","roles":["developer"]}`)
 	must(t, d, "admin", "iam.user.put", `{"username":"vi","roles":["viewer"]}`)
 	for username, want := range map[string]map[string]bool{
-		"dev":         {"webhook.put": true, "webhook.token": true, "pipeline.put": true, "trace.payload": true, "iam.user.put": false, "audit.get": false},
-		"vi":          {"webhook.put": false, "webhook.token": false, "trace.payload": false, "read": true},
-		AnonymousName: {"log": true, "convert.fromBase64": true, "iam.run.as": true, "event.receive": true, "webhook.get": false, "read": false, "http.request": false},
+		"dev":                {"webhook.put": true, "webhook.token": true, "pipeline.put": true, "trace.payload": true, "iam.user.put": false, "audit.get": false},
+		"vi":                 {"webhook.put": false, "webhook.token": false, "trace.payload": false, "read": true},
+		sluice.AnonymousName: {"log": true, "convert.fromBase64": true, "iam.run.as": true, "event.receive": true, "webhook.get": false, "read": false, "http.request": false},
 	} {
 		user, err := d.User(t.Context(), username)
 		if err != nil {
@@ -140,7 +140,7 @@ func TestDefaultRoles(t *testing.T) {
 		}
 	}
 	must(t, d, "vi", "iam.user.get", `{}`) // changes nothing
-	_, err := d.Login(t.Context(), AnonymousName, "", "192.0.2.1")
+	_, err := d.Login(t.Context(), sluice.AnonymousName, "", "192.0.2.1")
 	wantCode(t, err, sluice.Unauthenticated, "authorization-invalid")
 }
 
@@ -209,7 +209,7 @@ func TestOnesOwnPassword(t *testing.T) {
 func runAs(t *testing.T, d *Directory, owner, target string) (sluice.User, error) {
 	t.Helper()
 	run := &sluice.Run{Owner: func(ctx context.Context) (sluice.User, error) { return d.User(ctx, owner) }}
-	anonymous, err := d.User(t.Context(), AnonymousName)
+	anonymous, err := d.User(t.Context(), sluice.AnonymousName)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestRunAsIsTheOwnersRight(t *testing.T) {
 		{"sam", "worker", true},
 		{"sam", "admin", false},
 		{"worker", "admin", false},
-		{AnonymousName, "worker", false},
+		{sluice.AnonymousName, "worker", false},
 		{"gone", "worker", false},
 		{"admin", "off", false},
 		{"admin", "gone", false},

@@ -57,8 +57,8 @@ func NewDirectory(d Directory) *Directory {
 
 // User implements sluice.Directory.
 func (d *Directory) User(ctx context.Context, username string) (sluice.User, error) {
-	if username == AnonymousName {
-		return d.userWith(ctx, AnonymousName, []string{"anonymous"})
+	if username == sluice.AnonymousName {
+		return d.userWith(ctx, sluice.AnonymousName, []string{"anonymous"})
 	}
 	account, err := d.Accounts.Get(ctx, username)
 	if err != nil {

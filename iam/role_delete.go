@@ -19,8 +19,8 @@ type roleDeleted struct {
 func roleDeleteCommand(d *Directory) command.Command {
 	return command.New("iam.role.delete", "Delete a role: who has it loses its permissions. A built-in role gets back what it had.",
 		func(ctx context.Context, p roleDeleteParams) (roleDeleted, error) {
-			if p.Role == AdminName {
-				return roleDeleted{}, builtin("The role " + AdminName)
+			if p.Role == sluice.AdminName {
+				return roleDeleted{}, builtin("The role " + sluice.AdminName)
 			}
 			if err := d.mayGrant(ctx, []string{p.Role}); err != nil {
 				return roleDeleted{}, err

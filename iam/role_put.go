@@ -24,8 +24,8 @@ type rolePut struct {
 func rolePutCommand(d *Directory) command.Command {
 	return command.New("iam.role.put", "Create a role, or give the one of that name other permissions. It counts at once, also for live tokens.",
 		func(ctx context.Context, p rolePutParams) (rolePut, error) {
-			if p.Role == AdminName {
-				return rolePut{}, builtin("The role " + AdminName)
+			if p.Role == sluice.AdminName {
+				return rolePut{}, builtin("The role " + sluice.AdminName)
 			}
 			if !validRole.MatchString(p.Role) {
 				return rolePut{}, invalid("role", "The parameter role must be 1 to 63 lower-case letters, digits and . _ -, starting with a letter or digit.")

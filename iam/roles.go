@@ -7,17 +7,15 @@ import (
 	"sluice"
 )
 
-// Names that exist without being stored.
+// Names of clients.
 const (
-	AdminName     = "admin"         // the first user, and the role that may do everything
-	AnonymousName = "anonymousUser" // who pipelines run as that a webhook has started
-	ClientName    = "sluice"        // the public client of the command line and of people
-	ClientPrefix  = "client:"       // before the id of a client that calls for itself: no user has such a name
+	ClientName   = "sluice"  // the public client of the command line and of people
+	ClientPrefix = "client:" // before the id of a client that calls for itself: no user has such a name
 )
 
 // builtinRoles are there from the start. All but admin can be redefined.
 var builtinRoles = map[string][]string{
-	AdminName: {"*"},
+	sluice.AdminName: {"*"},
 	"developer": {
 		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
 		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request",
@@ -94,7 +92,7 @@ func (d *Directory) checkRoles(ctx context.Context, roles []string) error {
 }
 
 func isAdmin(a *sluice.Account) bool {
-	return !a.Disabled && a.Password != "" && slices.Contains(a.Roles, AdminName)
+	return !a.Disabled && a.Password != "" && slices.Contains(a.Roles, sluice.AdminName)
 }
 
 // keepsAdmin refuses a change after which nobody could administer the service.

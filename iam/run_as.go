@@ -54,7 +54,7 @@ func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string)
 }
 
 func (d *Directory) noteRunAs(ctx context.Context, owner, target string, err error) {
-	if target != AnonymousName && !validUsername.MatchString(target) {
+	if target != sluice.AnonymousName && !validUsername.MatchString(target) {
 		target = "(invalid)" // it may come from a payload
 	}
 	entry := sluice.AuditEntry{Username: owner, Address: sluice.UserFrom(ctx).Address, Command: "iam.run.as", Target: target, Outcome: sluice.AuditAllowed}

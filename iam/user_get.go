@@ -2,6 +2,7 @@ package iam
 
 import (
 	"context"
+	"sluice"
 
 	"sluice/command"
 )
@@ -16,7 +17,7 @@ type userGetParams struct {
 func userGetCommand(d *Directory) command.Command {
 	return command.New("iam.user.get", "List the users, or show the one of that name.",
 		ofOurs(d, func(ctx context.Context, p userGetParams) (any, error) {
-			if p.Username == AnonymousName {
+			if p.Username == sluice.AnonymousName {
 				return anonymousView(), nil
 			}
 			if p.Username != "" {
@@ -38,5 +39,5 @@ func userGetCommand(d *Directory) command.Command {
 }
 
 func anonymousView() userView {
-	return userView{Username: AnonymousName, Roles: []string{"anonymous"}}
+	return userView{Username: sluice.AnonymousName, Roles: []string{"anonymous"}}
 }

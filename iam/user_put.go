@@ -111,8 +111,8 @@ func (p userPutParams) apply(a *sluice.Account, hash string) {
 }
 
 func checkUsername(username string) error {
-	if strings.EqualFold(username, AnonymousName) {
-		return builtin("The user " + AnonymousName)
+	if strings.EqualFold(username, sluice.AnonymousName) {
+		return builtin("The user " + sluice.AnonymousName)
 	}
 	if !validUsername.MatchString(username) {
 		return invalid("username", "The parameter username must be 1 to 128 letters, digits and . _ @ + -, starting with a letter or digit.")

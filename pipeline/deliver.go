@@ -51,7 +51,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *P
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	user, err := r.User(ctx, anonymousName)
+	user, err := r.User(ctx, sluice.AnonymousName)
 	if err != nil {
 		return nil, err
 	}

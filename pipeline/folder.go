@@ -136,7 +136,7 @@ func (f *folder) take(ctx context.Context, root *os.Root, name, file string) err
 	if err != nil {
 		return fmt.Errorf("%s:%w", file, compilerStyle(err))
 	}
-	_, _, err = f.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: adminName, Folder: true})
+	_, _, err = f.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: sluice.AdminName, Folder: true})
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

@@ -12,12 +12,6 @@ import (
 	"sluice/expression"
 )
 
-// Names that pipelines run under. The rooms that keep users know them, too.
-const (
-	anonymousName = "anonymousUser" // who runs what an event has started
-	adminName     = "admin"         // the owner of pipelines from the operator's folder
-)
-
 // A Runner runs pipelines: for events, for callers, and for other pipelines.
 type Runner struct {
 	Commands func() command.Set // all there are; asked at each use
@@ -62,7 +56,7 @@ func (r *Runner) Parse(source string) (*Program, error) {
 func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, error) {
 	if p.Folder {
 		return func(context.Context) (sluice.User, error) {
-			return sluice.User{Name: adminName, Permissions: []string{"*"}}, nil
+			return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}, nil
 		}
 	}
 	return func(ctx context.Context) (sluice.User, error) { return r.Owner(ctx, p) }

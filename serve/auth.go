@@ -14,7 +14,7 @@ import (
 
 // everyoneIsAdmin lets a benchmark measure what authentication costs.
 func everyoneIsAdmin(http.ResponseWriter, *http.Request) (sluice.User, error) {
-	return sluice.User{Name: iam.AdminName, Permissions: []string{"*"}}, nil
+	return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}, nil
 }
 
 // authentication gives what turns Authorization headers into users, and the

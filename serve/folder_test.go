@@ -14,7 +14,6 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"sluice"
-	"sluice/iam"
 	"sluice/jetstream"
 )
 
@@ -50,8 +49,8 @@ var setUpOnce = sync.OnceValues(func() (data string, err error) {
 	defer engine.Close()
 	<-engine.SetUp()
 	now := time.Now().UTC()
-	_, err = engine.Accounts().Change(ctx, iam.AdminName, func(*sluice.Account, map[string]*sluice.Account) (*sluice.Account, error) {
-		return &sluice.Account{Username: iam.AdminName, Password: cheapHash(adminPassword), Roles: []string{iam.AdminName}, Created: now, Updated: now}, nil
+	_, err = engine.Accounts().Change(ctx, sluice.AdminName, func(*sluice.Account, map[string]*sluice.Account) (*sluice.Account, error) {
+		return &sluice.Account{Username: sluice.AdminName, Password: cheapHash(adminPassword), Roles: []string{sluice.AdminName}, Created: now, Updated: now}, nil
 	})
 	return data, err
 })

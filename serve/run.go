@@ -9,10 +9,10 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sluice"
 	"time"
 
 	"sluice/config"
-	"sluice/iam"
 )
 
 // Run starts a server, tells people on out where it is and how to try it, and
@@ -57,15 +57,15 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 		case <-time.After(adminRetry):
 		}
 	}
-	username := iam.AdminName
+	username := sluice.AdminName
 	switch {
 	case s.cfg.AuthIssuer != "":
 		username = "<username>"
 		fmt.Fprintf(out, "users are those of %s\n", s.cfg.AuthIssuer)
 	case password != "":
-		fmt.Fprintf(out, "user %s has the password %s (shown this once)\n", iam.AdminName, password)
+		fmt.Fprintf(out, "user %s has the password %s (shown this once)\n", sluice.AdminName, password)
 	case !created && s.opts.AdminPassword != "":
-		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD is not used: there is a user %s already, with a password of its own\n", iam.AdminName)
+		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD is not used: there is a user %s already, with a password of its own\n", sluice.AdminName)
 	}
 	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)
 	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", username, s.baseURL)

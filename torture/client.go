@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/iam"
 )
 
 // maxRedirects is more than a result needs that is ready in time.
@@ -82,7 +81,7 @@ func (c *client) store(ctx context.Context, name, source string) error {
 	if err != nil {
 		return err
 	}
-	r.SetBasicAuth(iam.AdminName, adminPassword)
+	r.SetBasicAuth(sluice.AdminName, adminPassword)
 	if _, err := c.do(r); err != nil {
 		return fmt.Errorf("pipeline %s: %w", name, err)
 	}
@@ -99,7 +98,7 @@ func (c *client) command(ctx context.Context, name string, params map[string]any
 	if err != nil {
 		return err
 	}
-	r.SetBasicAuth(iam.AdminName, adminPassword)
+	r.SetBasicAuth(sluice.AdminName, adminPassword)
 	r.Header.Set("Content-Type", "application/json")
 	if content, err = c.do(r); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

@@ -37,13 +37,9 @@ func commandCommand(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var carried *client.Body
-			if cmd.Flags().Changed("body") {
-				content, err := t.read(body)
-				if err != nil {
-					return err
-				}
-				carried = &client.Body{Content: content, ContentType: contentType}
+			carried, err := t.carried(cmd, body, contentType)
+			if err != nil {
+				return err
 			}
 			return t.callCommand(cmd.Context(), c, args[0], params, carried)
 		},
@@ -59,6 +55,18 @@ func commandCommand(t *terminal) *cobra.Command {
 		general(cmd, args)
 	})
 	return cmd
+}
+
+// carried gives the body that the flag of a command names, nil if it is not set.
+func (t *terminal) carried(cmd *cobra.Command, file, contentType string) (*client.Body, error) {
+	if !cmd.Flags().Changed("body") {
+		return nil, nil
+	}
+	content, err := t.read(file)
+	if err != nil {
+		return nil, err
+	}
+	return &client.Body{Content: content, ContentType: contentType}, nil
 }
 
 func (t *terminal) callCommand(ctx context.Context, c *client.Client, name string, params url.Values, body *client.Body) error {

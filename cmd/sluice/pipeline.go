@@ -100,13 +100,9 @@ func pipelineRun(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var carried *client.Body
-			if cmd.Flags().Changed("body") {
-				content, err := t.read(body)
-				if err != nil {
-					return err
-				}
-				carried = &client.Body{Content: content, ContentType: contentType}
+			carried, err := t.carried(cmd, body, contentType)
+			if err != nil {
+				return err
 			}
 			c, err := t.connect()
 			if err != nil {
