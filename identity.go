@@ -2,6 +2,7 @@ package sluice
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -115,4 +116,21 @@ type Records[T any] interface {
 	// decision and its storing; to ensure that, decide may be called again.
 	// Its error is returned as it is.
 	Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error)
+}
+
+// ErrUnchanged is what decides that there is nothing to change.
+var ErrUnchanged = errors.New("nothing to change")
+
+// Remove deletes a record, if it is there.
+func Remove[T any](ctx context.Context, records Records[T], key string) error {
+	_, err := records.Change(ctx, key, func(before *T, _ map[string]*T) (*T, error) {
+		if before == nil {
+			return nil, ErrUnchanged
+		}
+		return nil, nil
+	})
+	if errors.Is(err, ErrUnchanged) {
+		return nil
+	}
+	return err
 }

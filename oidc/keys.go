@@ -111,13 +111,7 @@ func (k *keyring) rotate(ctx context.Context) error {
 		}
 	}
 	for _, record := range dead {
-		_, err := k.records.Change(ctx, record.ID, func(before *sluice.SigningKey, _ map[string]*sluice.SigningKey) (*sluice.SigningKey, error) {
-			if before == nil {
-				return nil, errUnchanged
-			}
-			return nil, nil
-		})
-		if err != nil && !errors.Is(err, errUnchanged) {
+		if err := sluice.Remove(ctx, k.records, record.ID); err != nil {
 			return err
 		}
 		k.mu.Lock()
@@ -141,12 +135,12 @@ func (k *keyring) add(ctx context.Context) error {
 	_, err = k.records.Change(ctx, mine.ID, func(_ *sluice.SigningKey, all map[string]*sluice.SigningKey) (*sluice.SigningKey, error) {
 		for _, other := range all {
 			if k.fresh([]*sluice.SigningKey{other}) {
-				return nil, errUnchanged
+				return nil, sluice.ErrUnchanged
 			}
 		}
 		return mine, nil
 	})
-	if errors.Is(err, errUnchanged) {
+	if errors.Is(err, sluice.ErrUnchanged) {
 		return nil
 	}
 	return err

@@ -1,6 +1,9 @@
 package oidc
 
-import "context"
+import (
+	"context"
+	"sluice"
+)
 
 // listed is a store whose records can only be listed.
 type listed[T any] struct{ records []*T }
@@ -10,5 +13,5 @@ func (*listed[T]) Get(context.Context, string) (*T, error) { return nil, nil }
 func (l *listed[T]) All() []*T { return append([]*T(nil), l.records...) }
 
 func (*listed[T]) Change(context.Context, string, func(*T, map[string]*T) (*T, error)) (*T, error) {
-	return nil, errUnchanged
+	return nil, sluice.ErrUnchanged
 }

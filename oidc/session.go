@@ -20,9 +20,6 @@ type sessions struct {
 	swept time.Time // when dead sessions were last looked for
 }
 
-// errUnchanged makes a change store nothing.
-var errUnchanged = errors.New("nothing to change")
-
 // open stores a new session and gives the refresh token for it.
 func (s *sessions) open(ctx context.Context, session sluice.Session, lifetime time.Duration) (*sluice.Session, string, error) {
 	if err := s.sweep(ctx); err != nil {
@@ -75,9 +72,9 @@ func (s *sessions) find(ctx context.Context, token string) (*sluice.Session, err
 	var latest *sluice.Session
 	_, err = s.records.Change(ctx, session.ID, func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
 		latest = before
-		return nil, errUnchanged
+		return nil, sluice.ErrUnchanged
 	})
-	if !errors.Is(err, errUnchanged) {
+	if !errors.Is(err, sluice.ErrUnchanged) {
 		return nil, err
 	}
 	if latest == nil || !isCurrent(latest, token) {
@@ -96,7 +93,7 @@ func (s *sessions) accept(ctx context.Context, token string) (*sluice.Session, e
 	var latest *sluice.Session
 	_, err = s.use(ctx, token, func(before sluice.Session) (*sluice.Session, error) {
 		latest = &before
-		return nil, errUnchanged
+		return nil, sluice.ErrUnchanged
 	})
 	return latest, err
 }
@@ -132,14 +129,14 @@ func (s *sessions) use(ctx context.Context, token string, change func(sluice.Ses
 		reused = nil
 		switch {
 		case before == nil:
-			return nil, errUnchanged
+			return nil, sluice.ErrUnchanged
 		case !isCurrent(before, token):
 			reused = before
 			return nil, nil
 		}
 		return change(*before)
 	})
-	if errors.Is(err, errUnchanged) {
+	if errors.Is(err, sluice.ErrUnchanged) {
 		return nil, nil
 	}
 	if err == nil && reused != nil {
@@ -150,14 +147,5 @@ func (s *sessions) use(ctx context.Context, token string, change func(sluice.Ses
 
 // end ends a session.
 func (s *sessions) end(ctx context.Context, id string) error {
-	_, err := s.records.Change(ctx, id, func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
-		if before == nil {
-			return nil, errUnchanged
-		}
-		return nil, nil
-	})
-	if errors.Is(err, errUnchanged) {
-		return nil
-	}
-	return err
+	return sluice.Remove(ctx, s.records, id)
 }

@@ -118,20 +118,17 @@ func over(session *sluice.PortalSession, now time.Time) bool {
 	return now.Sub(session.Seen) > idleTime || now.Sub(session.Created) > longestTime
 }
 
-// errUnchanged makes a change store nothing.
-var errUnchanged = errors.New("nothing to change")
-
 // touch notes that a session is used.
 func (s *sessions) touch(ctx context.Context, id string) error {
 	_, err := s.records.Change(ctx, id, func(before *sluice.PortalSession, _ map[string]*sluice.PortalSession) (*sluice.PortalSession, error) {
 		if before == nil {
-			return nil, errUnchanged // it has just ended
+			return nil, sluice.ErrUnchanged // it has just ended
 		}
 		after := *before
 		after.Seen = time.Now().UTC()
 		return &after, nil
 	})
-	if err != nil && !errors.Is(err, errUnchanged) && sluice.AsError(err).Kind != sluice.Unavailable {
+	if err != nil && !errors.Is(err, sluice.ErrUnchanged) && sluice.AsError(err).Kind != sluice.Unavailable {
 		return err
 	}
 	return nil // while nothing can be written, people can still look
@@ -139,16 +136,7 @@ func (s *sessions) touch(ctx context.Context, id string) error {
 
 // end ends a session.
 func (s *sessions) end(ctx context.Context, id string) error {
-	_, err := s.records.Change(ctx, id, func(before *sluice.PortalSession, _ map[string]*sluice.PortalSession) (*sluice.PortalSession, error) {
-		if before == nil {
-			return nil, errUnchanged
-		}
-		return nil, nil
-	})
-	if errors.Is(err, errUnchanged) {
-		return nil
-	}
-	return err
+	return sluice.Remove(ctx, s.records, id)
 }
 
 // sweep deletes a few sessions that are over, and the oldest of a user who has
