@@ -23,14 +23,11 @@ func (p *Portal) auditPage(w http.ResponseWriter, r *http.Request) error {
 		Next  string              `json:"next"`
 	}](p, r, "audit.get", args("username", view.Username, "command", view.Command,
 		"from", asTime(view.From), "to", asTime(view.To), "limit", pageSize, "after", query.Get("after")))
-	status := http.StatusOK
+	status, problem, err := wrongFilter(err)
 	if err != nil {
-		e := sluice.AsError(err)
-		if e.Kind != sluice.Invalid {
-			return err
-		}
-		status, view.Problem = e.StatusCode(), e.Message
+		return err
 	}
+	view.Problem = problem
 	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
 	return p.render(w, r, status, "audit", "Audit log", view)
 }

@@ -109,19 +109,29 @@ func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
 	}
 	found, err := ask[calls](p, r, "trace.get", args("eventKey", view.EventKey, "pipeline", view.Pipeline, "status", view.Status, "traceId", view.Trace,
 		"from", asTime(view.From), "to", asTime(view.To), "limit", pageSize, "after", query.Get("after")))
-	status := http.StatusOK
+	status, problem, err := wrongFilter(err)
 	if err != nil {
-		e := sluice.AsError(err)
-		if e.Kind != sluice.Invalid {
-			return err
-		}
-		status, view.Problem = e.StatusCode(), e.Message
+		return err
 	}
+	view.Problem = problem
 	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
 	if view.Pipeline == "" && view.Status == "" && view.To == "" && query.Get("after") == "" && view.Problem == "" {
 		view.Live = p.liveFrom(view.EventKey, view.Trace)
 	}
 	return p.render(w, r, status, "calls", "Calls", view)
+}
+
+// wrongFilter gives the status of a list, and what it says of a filter that its
+// command refused. Other errors are given back.
+func wrongFilter(err error) (status int, problem string, other error) {
+	if err == nil {
+		return http.StatusOK, "", nil
+	}
+	e := sluice.AsError(err)
+	if e.Kind != sluice.Invalid {
+		return 0, "", err
+	}
+	return e.StatusCode(), e.Message, nil
 }
 
 // liveFrom gives where a page hears of calls as they happen.
