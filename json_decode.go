@@ -12,12 +12,12 @@ import (
 // DecodeJSON gives a JSON value for pipelines to work with: nil, bool, int,
 // float64, string, []any or map[string]any. A number that neither int nor
 // float64 holds exactly stays a json.Number.
-func DecodeJSON(data []byte) (any, error) {
+func DecodeJSON[S ~string | ~[]byte](data S) (any, error) {
 	r := valueReader{data: string(data)}
 	if value, ok := r.read(); ok {
 		return value, nil
 	}
-	return decodeStandard(data)
+	return decodeStandard([]byte(data))
 }
 
 // DecodeEvent gives a stored event in the same way, with room for fields that

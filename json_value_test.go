@@ -61,7 +61,7 @@ func BenchmarkDecodeJSON(b *testing.B) {
 	}
 	data := event.AppendJSON(nil)
 	for name, decode := range map[string]func([]byte) (any, error){
-		"here": DecodeJSON, "standard": decodeStandard,
+		"here": DecodeJSON[[]byte], "standard": decodeStandard,
 		"event": func(data []byte) (any, error) { return DecodeEvent(data) },
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -193,7 +193,7 @@ func objectOf(arg any) (object map[string]any, ok bool) {
 		object, ok = arg.(map[string]any)
 		return object, ok
 	}
-	value, err := sluice.DecodeJSON([]byte(text))
+	value, err := sluice.DecodeJSON(text)
 	if err != nil {
 		return nil, false
 	}

@@ -54,7 +54,7 @@ func (r *jsonReader) next() (*node, json.Delim) {
 	case json.Delim:
 		return n, t
 	case json.Number:
-		n.data, _ = sluice.DecodeJSON([]byte(t))
+		n.data, _ = sluice.DecodeJSON(t)
 		n.text = string(t)
 	case string:
 		n.data, n.text, n.style = t, t, doubleQuoted

@@ -167,7 +167,7 @@ var leadingZero = regexp.MustCompile(`^[+-]?0[0-9_]`)
 // exact. What starts with a zero may be a number to the base of 8 or, more
 // likely, of a telephone.
 func numberFromYAML(y *yaml.Node) (any, error) {
-	if number, err := sluice.DecodeJSON([]byte(y.Value)); err == nil {
+	if number, err := sluice.DecodeJSON(y.Value); err == nil {
 		return number, nil
 	}
 	if leadingZero.MatchString(y.Value) {

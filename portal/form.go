@@ -146,7 +146,7 @@ func argsOf(cmd command.Command, entered url.Values) command.Args {
 // the JSON value that it is, if it is one.
 func valueOf(p command.Param, text string) any {
 	if p.Type == "" {
-		if value, err := sluice.DecodeJSON([]byte(text)); err == nil {
+		if value, err := sluice.DecodeJSON(text); err == nil {
 			return value
 		}
 	}

@@ -22,7 +22,7 @@ func decodeJSON(text string) (any, error) {
 	if err := boundJSON(text); err != nil {
 		return nil, err
 	}
-	value, err := sluice.DecodeJSON([]byte(text))
+	value, err := sluice.DecodeJSON(text)
 	if err != nil {
 		return nil, jsonError(text, err)
 	}

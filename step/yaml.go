@@ -131,7 +131,7 @@ func yamlTag(n *yaml.Node) error {
 // yamlNumber keeps numbers exact, as reading JSON does. What starts with a
 // zero stays text: it is a postal code or the like, seldom an octal number.
 func yamlNumber(n *yaml.Node) (any, error) {
-	if value, err := sluice.DecodeJSON([]byte(n.Value)); err == nil && describe(value) == "a number" {
+	if value, err := sluice.DecodeJSON(n.Value); err == nil && describe(value) == "a number" {
 		return value, nil
 	}
 	if digits := strings.TrimLeft(n.Value, "+-"); strings.HasPrefix(digits, "0") && strings.Trim(digits, "0123456789") == "" {
