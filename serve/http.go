@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"sluice/config"
+	"sluice/lane"
+	"sluice/webhook"
 )
 
 // maxHeader bounds the headers of a request; net/http adds 4 KiB to it.
@@ -35,12 +37,24 @@ func (s *Server) httpServer() (*http.Server, error) {
 	return server, nil
 }
 
+// newLane gives the lane of calls of webhooks, which are most of all. It hands
+// other connections to the server above.
+func (s *Server) newLane() *lane.Lane {
+	return lane.New(s.listener, lane.Options{
+		Path:          webhook.ReceivePath,
+		Handler:       s.api,
+		HeaderTimeout: s.cfg.HeaderTimeout,
+		IdleTimeout:   s.cfg.IdleTimeout,
+		Log:           s.opts.Log,
+	})
+}
+
 func (s *Server) serve() {
 	var err error
 	if s.http.TLSConfig != nil {
 		err = s.http.ServeTLS(s.listener, "", "")
 	} else {
-		err = s.http.Serve(s.listener)
+		err = s.http.Serve(s.lane)
 	}
 	if !errors.Is(err, http.ErrServerClosed) {
 		s.served <- err

@@ -16,6 +16,7 @@ import (
 	"sluice/config"
 	"sluice/iam"
 	"sluice/jetstream"
+	"sluice/lane"
 	"sluice/metrics"
 	"sluice/portal"
 	"sluice/telemetry"
@@ -48,6 +49,7 @@ type Server struct {
 	portal    *portal.Portal
 	http      *http.Server
 	listener  net.Listener
+	lane      *lane.Lane // nil with TLS
 	baseURL   string
 	served    chan error // what http.Server.Serve returned
 
@@ -101,6 +103,9 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	}
 	if err = s.startMetrics(ctx); err != nil {
 		return nil, err
+	}
+	if s.http.TLSConfig == nil {
+		s.lane = s.newLane()
 	}
 	go s.serve()
 	return s, nil
@@ -204,13 +209,21 @@ func (s *Server) Stop() error {
 	// Connections from before stay open for now: what comes on them is told
 	// to come again, instead of being cut off.
 	s.awaitCalls(ctx)
-	err := s.http.Shutdown(ctx)
+	err := s.endCalls(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.opts.Log.Warn("Calls that did not end in time are cut off.")
 		err = s.http.Close()
 	}
 	s.close()
 	return err
+}
+
+// endCalls closes connections, once the calls on them are answered.
+func (s *Server) endCalls(ctx context.Context) (err error) {
+	if s.lane != nil {
+		err = s.lane.Shutdown(ctx)
+	}
+	return errors.Join(err, s.http.Shutdown(ctx))
 }
 
 // draining tells whether the server stops: then nothing new is begun.

@@ -1,0 +1,77 @@
+package lane
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// answer gathers what a handler answers. It is an http.ResponseWriter.
+type answer struct {
+	header http.Header
+	status int
+	body   []byte
+	text   bytes.Buffer // as it is sent
+}
+
+// maxKept is how large an answer may be for its space to be kept for others.
+const maxKept = largeBuffer
+
+var answers = sync.Pool{New: func() any { return new(answer) }}
+
+// begin forgets the answer before.
+func (w *answer) begin() {
+	if w.text.Cap() > maxKept {
+		*w = answer{}
+	}
+	w.header = make(http.Header, 8)
+	w.status = 0
+	w.body = w.body[:0]
+	w.text.Reset()
+}
+
+// Header implements http.ResponseWriter.
+func (w *answer) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *answer) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *answer) Write(p []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	w.body = append(w.body, p...)
+	return len(p), nil
+}
+
+// SetReadDeadline is for http.ResponseController. There is nothing to read that
+// has not arrived.
+func (w *answer) SetReadDeadline(time.Time) error { return nil }
+
+// finish gives the answer as it is sent.
+func (w *answer) finish() []byte {
+	w.WriteHeader(http.StatusOK)
+	if w.header["Content-Type"] == nil && len(w.body) > 0 {
+		w.header.Set("Content-Type", http.DetectContentType(w.body))
+	}
+	text := append(w.text.AvailableBuffer(), version+" "...)
+	text = strconv.AppendInt(text, int64(w.status), 10)
+	text = append(text, ' ')
+	text = append(text, http.StatusText(w.status)...)
+	text = append(text, endOfLine...)
+	w.text.Write(text)
+	_ = w.header.Write(&w.text) // a buffer takes everything
+	text = append(w.text.AvailableBuffer(), "Date: "...)
+	text = time.Now().UTC().AppendFormat(text, http.TimeFormat)
+	text = append(text, endOfLine+"Content-Length: "...)
+	text = strconv.AppendInt(text, int64(len(w.body)), 10)
+	text = append(text, endOfHead...)
+	w.text.Write(text)
+	w.text.Write(w.body)
+	return w.text.Bytes()
+}

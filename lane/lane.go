@@ -1,0 +1,155 @@
+package lane
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options are what a lane is made of.
+type Options struct {
+	Path    string // whose calls it answers
+	Handler http.Handler
+
+	HeaderTimeout time.Duration // for the first bytes on a connection
+	IdleTimeout   time.Duration // between two calls
+
+	Log *slog.Logger
+}
+
+// A Lane answers plain calls on the connections of a listener. To net/http it is
+// a listener itself: of the connections on which something else arrives.
+//
+// The handler gets a request as net/http would make it, with two differences:
+// the body is in memory already, and the context does not end when the caller
+// leaves, only when a shutdown runs out of time.
+type Lane struct {
+	listener net.Listener
+	opts     Options
+	blank    *http.Request      // what all requests have in common
+	cut      context.CancelFunc // ends their context
+
+	others chan handed   // for Accept
+	closed chan struct{} // by Close
+	once   sync.Once     // closes it
+
+	stopping atomic.Bool
+	serving  sync.WaitGroup // that accepts, and all connections
+	mu       sync.Mutex
+	conns    map[*conn]struct{}
+}
+
+// handed is what Accept gives.
+type handed struct {
+	conn net.Conn
+	err  error
+}
+
+// New begins to serve the connections of a listener.
+func New(l net.Listener, opts Options) *Lane {
+	ctx, cut := context.WithCancel(context.Background())
+	lane := &Lane{
+		listener: l,
+		opts:     opts,
+		blank:    blankRequest(ctx, opts.Path),
+		cut:      cut,
+		others:   make(chan handed),
+		closed:   make(chan struct{}),
+		conns:    make(map[*conn]struct{}),
+	}
+	lane.serving.Go(lane.accept)
+	return lane
+}
+
+// accept serves connections until the listener is closed. Its errors are those
+// of Accept: net/http knows which of them pass.
+func (l *Lane) accept() {
+	for {
+		accepted, err := l.listener.Accept()
+		switch {
+		case err == nil:
+			c := newConn(l, accepted)
+			l.remember(c)
+			l.serving.Go(c.serve)
+		case errors.Is(err, net.ErrClosed) || !l.handOn(handed{err: err}):
+			return
+		}
+	}
+}
+
+// handOn gives something to Accept, and tells whether that took it.
+func (l *Lane) handOn(h handed) bool {
+	select {
+	case l.others <- h:
+		return true
+	case <-l.closed:
+		return false
+	}
+}
+
+// Accept implements net.Listener. It goes on when the listener behind it is
+// closed, for connections from before.
+func (l *Lane) Accept() (net.Conn, error) {
+	select {
+	case h := <-l.others:
+		return h.conn, h.err
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (l *Lane) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.listener.Close()
+}
+
+// Addr implements net.Listener.
+func (l *Lane) Addr() net.Addr { return l.listener.Addr() }
+
+// Shutdown closes idle connections and waits for the calls on others, which are
+// closed too when they are answered. When ctx ends first, it cuts them off and
+// returns its error. The listener must be closed before.
+func (l *Lane) Shutdown(ctx context.Context) error {
+	defer l.cut()
+	l.stopping.Store(true)
+	l.each((*conn).closeIdle)
+	served := make(chan struct{})
+	go func() {
+		l.serving.Wait()
+		close(served)
+	}()
+	select {
+	case <-served:
+		return nil
+	case <-ctx.Done():
+		l.cut()
+		l.each(func(c *conn) { _ = c.Close() })
+		return ctx.Err()
+	}
+}
+
+func (l *Lane) each(do func(*conn)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		do(c)
+	}
+}
+
+func (l *Lane) remember(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns[c] = struct{}{}
+}
+
+func (l *Lane) forget(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.conns, c)
+}

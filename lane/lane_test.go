@@ -1,0 +1,384 @@
+package lane
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A server is a lane with net/http behind it.
+type server struct {
+	lane *Lane
+	http *http.Server
+	log  lines
+	took chan struct{} // net/http got a connection
+}
+
+// lines are what was logged.
+type lines chan string
+
+// Write implements io.Writer.
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
+func start(t *testing.T, handler http.HandlerFunc, change func(*Options)) *server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{log: make(lines, 10), took: make(chan struct{}, 1)}
+	s.http = &http.Server{Handler: handler, ConnState: func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.took <- struct{}{}
+		}
+	}}
+	opts := Options{Path: path, Handler: handler, HeaderTimeout: time.Minute, IdleTimeout: time.Minute, Log: slog.New(slog.NewTextHandler(s.log, nil))}
+	if change != nil {
+		change(&opts)
+	}
+	s.lane = New(listener, opts)
+	served := make(chan error, 1)
+	go func() { served <- s.http.Serve(s.lane) }()
+	t.Cleanup(func() {
+		_ = s.http.Close()
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("Serve: %v", err)
+		}
+		if err := s.lane.Shutdown(t.Context()); err != nil && t.Context().Err() == nil {
+			t.Errorf("Shutdown: %v", err)
+		}
+	})
+	return s
+}
+
+// A client is a connection to a server.
+type client struct {
+	*net.TCPConn
+
+	t    *testing.T
+	from *bufio.Reader
+}
+
+func (s *server) dial(t *testing.T) *client {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.lane.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return &client{TCPConn: conn.(*net.TCPConn), t: t, from: bufio.NewReader(conn)}
+}
+
+func (c *client) send(text string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c, text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// answer gives the next answer, with its body.
+func (c *client) answer() (*http.Response, string) {
+	c.t.Helper()
+	response, err := http.ReadResponse(c.from, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return response, string(content)
+}
+
+func (c *client) wantAnswer(want string) {
+	c.t.Helper()
+	if _, got := c.answer(); got != want {
+		c.t.Errorf("answered %q, want %q", got, want)
+	}
+}
+
+func (c *client) wantEnd() {
+	c.t.Helper()
+	if rest, err := io.ReadAll(c.from); err != nil || len(rest) > 0 {
+		c.t.Errorf("%q, %v follows, want the end", rest, err)
+	}
+}
+
+// tell answers with who has read the call, and its body.
+func tell(w http.ResponseWriter, r *http.Request) {
+	who := "lane"
+	if r.Context().Value(http.ServerContextKey) != nil {
+		who = "net/http"
+	}
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		content = []byte("cut off")
+	}
+	if len(content) > 10 {
+		content = []byte("much")
+	}
+	_, _ = w.Write([]byte(strings.TrimSpace(who + " " + string(content))))
+}
+
+func post(body string) string {
+	return "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body
+}
+
+// TestWhoAnswers: plain calls are answered by the lane until something else
+// arrives on the connection.
+func TestWhoAnswers(t *testing.T) {
+	chunks := "POST /hook HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
+	tests := []struct {
+		name string
+		sent []string // one write each
+		want []string
+	}{
+		{"calls one after the other", []string{post("1"), post("2"), post("3")}, []string{"lane 1", "lane 2", "lane 3"}},
+		{"calls that arrive together", []string{post("1") + post("2") + post("3")}, []string{"lane 1", "lane 2", "lane 3"}},
+		{"a call byte by byte", strings.Split(post("1")+post("2"), ""), []string{"lane 1", "lane 2"}},
+		{"something else", []string{chunks, post("2")}, []string{"net/http hi", "net/http 2"}},
+		{"something else behind a call", []string{post("1"), chunks, post("3")}, []string{"lane 1", "net/http hi", "net/http 3"}},
+		{"something else right behind a call", []string{post("1") + chunks + post("3")}, []string{"lane 1", "net/http hi", "net/http 3"}},
+		{"a large call", []string{post("1"), post(strings.Repeat("x", 40<<10)), post("3")}, []string{"lane 1", "lane much", "lane 3"}},
+		{"large calls that arrive together", []string{post(strings.Repeat("x", 40<<10)) + post(strings.Repeat("x", 30<<10)) + post("3")}, []string{"lane much", "lane much", "lane 3"}},
+		{"a call that is too large", []string{post("1"), post(strings.Repeat("x", 70<<10)), post("3")}, []string{"lane 1", "net/http much", "net/http 3"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := start(t, tell, nil).dial(t)
+			for _, text := range test.sent {
+				c.send(text)
+			}
+			for _, want := range test.want {
+				c.wantAnswer(want)
+			}
+		})
+	}
+}
+
+// TestSlowCall: a call that doesn't arrive is handed on as far as it has.
+func TestSlowCall(t *testing.T) {
+	for name, sent := range map[string]string{"in its line": "POST /ho", "in its headers": "POST /hook HTTP/1.1\r\nHo", "in its body": post("12345")[:len(post("12345"))-2]} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, tell, nil)
+			c := s.dial(t)
+			c.send(post("1"))
+			c.wantAnswer("lane 1")
+			c.send(sent)
+			<-s.took
+			c.send(post("12345")[len(sent):])
+			c.wantAnswer("net/http 12345")
+		})
+	}
+}
+
+// TestCutCall: a call that is cut off is handed on, and answered as others are.
+func TestCutCall(t *testing.T) {
+	c := start(t, tell, nil).dial(t)
+	c.send(strings.TrimSuffix(post("12345"), "5"))
+	if err := c.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	c.wantAnswer("net/http cut off")
+	c.wantEnd()
+}
+
+// TestAnswersAreAlike: an answer is the same, whoever has read the call.
+func TestAnswersAreAlike(t *testing.T) {
+	for name, handler := range map[string]http.HandlerFunc{
+		"nothing":        func(http.ResponseWriter, *http.Request) {},
+		"a text":         func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
+		"a redirect":     func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) },
+		"an error":       func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) },
+		"two statuses":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400); _, _ = w.Write(nil) },
+		"a split header": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", "a\r\nSet-Cookie: b") },
+		"the last": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Connection", "close")
+			_, _ = io.WriteString(w, "bye")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, handler, nil)
+			ours := s.dial(t)
+			ours.send(post(""))
+			got, gotBody := ours.answer()
+			theirs := s.dial(t)
+			theirs.send("POST /hook HTTP/1.1\r\nHost: h\r\nPragma: p\r\nContent-Length: 0\r\n\r\n")
+			<-s.took
+			want, wantBody := theirs.answer()
+			if _, err := http.ParseTime(got.Header.Get("Date")); err != nil {
+				t.Error(err)
+			}
+			got.Header["Date"] = want.Header["Date"]
+			if diff := cmp.Diff(want.Header, got.Header); diff != "" {
+				t.Errorf("headers differ (-net/http +lane):\n%s", diff)
+			}
+			if got.Status != want.Status || got.ContentLength != want.ContentLength || got.Close != want.Close || gotBody != wantBody {
+				t.Errorf("answered %s %q, net/http %s %q", got.Status, gotBody, want.Status, wantBody)
+			}
+			if got.Close {
+				ours.wantEnd()
+			}
+		})
+	}
+}
+
+// TestLastAnswerArrives: what a client goes on to send does not cut off the
+// answer that ends its connection.
+func TestLastAnswerArrives(t *testing.T) {
+	c := start(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		tell(w, r)
+	}, nil).dial(t)
+	c.send(strings.Repeat(post("1"), 100))
+	c.wantAnswer("lane 1")
+	c.wantEnd()
+}
+
+// TestPanic: a call that panics takes its connection along, nothing else.
+func TestPanic(t *testing.T) {
+	s := start(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			panic(r.URL.RawQuery)
+		}
+		tell(w, r)
+	}, nil)
+	c := s.dial(t)
+	c.send(strings.Replace(post(""), "/hook", "/hook?oops", 1))
+	c.wantEnd()
+	c = s.dial(t)
+	c.send(post("1"))
+	c.wantAnswer("lane 1")
+	if log := <-s.log; !strings.Contains(log, "oops") {
+		t.Errorf("the log has %q, want the panic", log)
+	}
+}
+
+// TestIdle: connections that nothing arrives on are closed.
+func TestIdle(t *testing.T) {
+	t.Run("from the beginning", func(t *testing.T) {
+		c := start(t, tell, func(o *Options) { o.HeaderTimeout = time.Millisecond }).dial(t)
+		c.wantEnd()
+	})
+	t.Run("after a call", func(t *testing.T) {
+		c := start(t, tell, func(o *Options) { o.IdleTimeout = time.Millisecond }).dial(t)
+		c.send(post("1"))
+		c.wantAnswer("lane 1")
+		c.wantEnd()
+	})
+}
+
+// TestShutdown: idle connections are closed at once, others when their calls
+// are answered.
+func TestShutdown(t *testing.T) {
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	s := start(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			close(begun)
+			<-goOn
+		}
+		tell(w, r)
+	}, nil)
+	unused, idle, busy := s.dial(t), s.dial(t), s.dial(t)
+	idle.send(post("1"))
+	idle.wantAnswer("lane 1")
+	busy.send(strings.Replace(post("2"), "/hook", "/hook?wait", 1))
+	<-begun
+	if err := s.lane.listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.lane.Shutdown(t.Context()) }()
+	unused.wantEnd()
+	idle.wantEnd()
+	select {
+	case err := <-done:
+		t.Fatalf("it is down before the call is answered: %v", err)
+	default:
+	}
+	close(goOn)
+	response, content := busy.answer()
+	if content != "lane 2" || !response.Close {
+		t.Errorf("answered %q, and the connection ends: %t", content, response.Close)
+	}
+	busy.wantEnd()
+	_ = busy.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestShutdownCutsOff: calls that don't end in time are cut off.
+func TestShutdownCutsOff(t *testing.T) {
+	begun := make(chan struct{})
+	s := start(t, func(_ http.ResponseWriter, r *http.Request) {
+		close(begun)
+		<-r.Context().Done()
+	}, nil)
+	c := s.dial(t)
+	c.send(post("1"))
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.lane.Shutdown(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Shutdown gives %v", err)
+	}
+	if _, err := c.from.ReadByte(); err == nil {
+		t.Error("the call was answered")
+	}
+}
+
+// TestAfterTheListener: while a server stops, connections from before can still
+// be handed on.
+func TestAfterTheListener(t *testing.T) {
+	s := start(t, tell, nil)
+	c := s.dial(t)
+	c.send(post("1"))
+	c.wantAnswer("lane 1")
+	if err := s.lane.listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.send("POST /hook HTTP/1.1\r\nHost: h\r\nPragma: p\r\nContent-Length: 1\r\n\r\n2")
+	c.wantAnswer("net/http 2")
+}
+
+// TestErrorsOfTheListener: what keeps a listener from accepting reaches
+// net/http.
+func TestErrorsOfTheListener(t *testing.T) {
+	broken := errors.New("broken")
+	l := New(brokenListener{broken}, Options{})
+	for range 2 {
+		if _, err := l.Accept(); !errors.Is(err, broken) {
+			t.Errorf("Accept gives %v", err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("once it is closed, Accept gives %v", err)
+	}
+}
+
+type brokenListener struct{ err error }
+
+func (b brokenListener) Accept() (net.Conn, error) { return nil, b.err }
+func (b brokenListener) Close() error              { return nil }
+func (b brokenListener) Addr() net.Addr            { return nil }

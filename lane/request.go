@@ -1,0 +1,187 @@
+package lane
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// What some bytes are.
+type found int
+
+const (
+	whole found = iota // they begin with a plain call
+	part               // they may, once there are more of them
+	other              // something else: net/http must tell what
+)
+
+// maxHead is how long the request line and headers of a plain call are.
+const maxHead = 16 << 10
+
+const (
+	version   = "HTTP/1.1"
+	endOfLine = "\r\n"
+	endOfHead = endOfLine + endOfLine
+)
+
+// blankRequest gives what all calls of a path have in common.
+func blankRequest(ctx context.Context, path string) *http.Request {
+	r := http.Request{URL: &url.URL{Path: path}, Proto: version, ProtoMajor: 1, ProtoMinor: 1}
+	return r.WithContext(ctx)
+}
+
+// read gives the plain call that some bytes begin with, and its length. Its body
+// is part of the bytes.
+//
+// A plain call leaves nothing to interpret: one that all who read HTTP read in
+// the same way. It is a GET or POST of the path itself, of which every byte is
+// one that belongs there, with one Host, at most one Content-Length, and no
+// header that changes how the connection is used. What is a plain call here, is
+// the very same request to net/http; a fuzz test holds that.
+func read(data []byte, blank *http.Request) (r *http.Request, size int, f found) {
+	end := bytes.Index(data, []byte(endOfHead))
+	switch {
+	case end > maxHead || end < 0 && (len(data) > maxHead || !mayBegin(data, blank.URL.Path)):
+		return nil, 0, other
+	case end < 0:
+		return nil, 0, part
+	}
+	head := string(data[:end+len(endOfLine)])
+	line, fields, _ := strings.Cut(head, endOfLine)
+	r = new(http.Request)
+	*r = *blank
+	if !readLine(r, line, blank.URL.Path) || !readFields(r, fields) {
+		return nil, 0, other
+	}
+	size = end + len(endOfHead) + int(r.ContentLength)
+	switch {
+	case size > largeBuffer:
+		return nil, 0, other
+	case size > len(data):
+		return nil, 0, part
+	}
+	r.Body = http.NoBody
+	if r.ContentLength > 0 {
+		r.Body = io.NopCloser(bytes.NewReader(data[size-int(r.ContentLength) : size]))
+	}
+	return r, size, whole
+}
+
+// mayBegin tells whether some bytes may be the beginning of a call of a path.
+func mayBegin(data []byte, path string) bool {
+	for _, method := range [...]string{http.MethodPost, http.MethodGet} {
+		line := method + " " + path
+		n := min(len(line), len(data))
+		if line[:n] == string(data[:n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// readLine reads a request line.
+func readLine(r *http.Request, line, path string) bool {
+	method, line, _ := strings.Cut(line, " ")
+	target, proto, _ := strings.Cut(line, " ")
+	if method != http.MethodPost && method != http.MethodGet || proto != version || !only(target, inTarget) {
+		return false
+	}
+	called, query, asked := strings.Cut(target, "?")
+	if called != path {
+		return false
+	}
+	r.Method, r.RequestURI = method, target
+	r.URL = &url.URL{Path: path, RawQuery: query, ForceQuery: asked && query == ""}
+	return true
+}
+
+// readFields reads the headers.
+func readFields(r *http.Request, fields string) bool {
+	lines := strings.Count(fields, endOfLine)
+	r.Header = make(http.Header, lines)
+	values := make([]string, 0, lines) // space for all of them
+	for fields != "" {
+		var line string
+		line, fields, _ = strings.Cut(fields, endOfLine)
+		name, value, ok := strings.Cut(line, ":")
+		value = strings.Trim(value, " \t")
+		if !ok || name == "" || !only(name, inName) || !only(value, inValue) {
+			return false
+		}
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		if name == "Host" {
+			if r.Host != "" || value == "" || !only(value, inHost) {
+				return false
+			}
+			r.Host = value
+			continue
+		}
+		before := r.Header[name]
+		if !readField(r, name, value, before != nil) {
+			return false
+		}
+		if before != nil {
+			r.Header[name] = append(before, value)
+			continue
+		}
+		values = append(values, value)
+		r.Header[name] = values[len(values)-1 : len(values) : len(values)]
+	}
+	return r.Host != ""
+}
+
+// readField reads a header that says something about the request itself. Of
+// those the lane knows two.
+func readField(r *http.Request, name, value string, again bool) bool {
+	switch name {
+	case "Content-Length":
+		length, err := strconv.ParseUint(value, 10, 31)
+		r.ContentLength = int64(length)
+		return err == nil && !again
+	case "Connection":
+		return strings.EqualFold(value, "keep-alive")
+	case "Transfer-Encoding", "Trailer", "Expect", "Upgrade", "Pragma":
+		return false
+	}
+	return true
+}
+
+// A class is a set of characters.
+type class [256]bool
+
+// Characters of the parts of a call. Others may be allowed there, too: whether
+// they are is for net/http to say.
+var (
+	inName   = classOf(letters + digits + "-_")
+	inHost   = classOf(letters + digits + "-_.:[]")
+	inTarget = classOf(letters + digits + "-_.:[]/?&=%+~!$'()*,;@")
+	inValue  = classOf(letters + digits + "-_.:[]/?&=%+~!$'()*,;@ \"#<>\\^`{|}")
+)
+
+const (
+	letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits  = "0123456789"
+)
+
+func classOf(characters string) *class {
+	c := new(class)
+	for i := range len(characters) {
+		c[characters[i]] = true
+	}
+	return c
+}
+
+// only tells whether a text has only characters of a class.
+func only(text string, c *class) bool {
+	for i := range len(text) {
+		if !c[text[i]] {
+			return false
+		}
+	}
+	return true
+}
