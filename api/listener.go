@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"sync"
@@ -110,5 +111,5 @@ func (c *limitedConn) CloseWrite() error {
 	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return tcp.CloseWrite()
 	}
-	return nil
+	return errors.ErrUnsupported
 }

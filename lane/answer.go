@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// answer gathers what a handler answers. It is an http.ResponseWriter.
+// answer gathers what a handler answers. It is an http.ResponseWriter, of final
+// answers only: what comes before them is left out.
 type answer struct {
 	header http.Header
 	status int
@@ -37,7 +38,7 @@ func (w *answer) Header() http.Header { return w.header }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *answer) WriteHeader(status int) {
-	if w.status == 0 {
+	if w.status == 0 && status >= http.StatusOK {
 		w.status = status
 	}
 }
@@ -53,25 +54,33 @@ func (w *answer) Write(p []byte) (int, error) {
 // has not arrived.
 func (w *answer) SetReadDeadline(time.Time) error { return nil }
 
+// framing are the headers that are not the handler's to set.
+var framing = map[string]bool{"Content-Length": true, "Transfer-Encoding": true, "Trailer": true, "Date": true}
+
 // finish gives the answer as it is sent.
 func (w *answer) finish() []byte {
 	w.WriteHeader(http.StatusOK)
-	if w.header["Content-Type"] == nil && len(w.body) > 0 {
+	hasBody := w.status != http.StatusNoContent && w.status != http.StatusNotModified
+	if _, set := w.header["Content-Type"]; !set && hasBody && len(w.body) > 0 {
 		w.header.Set("Content-Type", http.DetectContentType(w.body))
 	}
 	text := append(w.text.AvailableBuffer(), version+" "...)
 	text = strconv.AppendInt(text, int64(w.status), 10)
 	text = append(text, ' ')
 	text = append(text, http.StatusText(w.status)...)
-	text = append(text, endOfLine...)
-	w.text.Write(text)
-	_ = w.header.Write(&w.text) // a buffer takes everything
-	text = append(w.text.AvailableBuffer(), "Date: "...)
+	text = append(text, endOfLine+"Date: "...)
 	text = time.Now().UTC().AppendFormat(text, http.TimeFormat)
-	text = append(text, endOfLine+"Content-Length: "...)
-	text = strconv.AppendInt(text, int64(len(w.body)), 10)
-	text = append(text, endOfHead...)
+	text = append(text, endOfLine...)
+	if hasBody {
+		text = append(text, "Content-Length: "...)
+		text = strconv.AppendInt(text, int64(len(w.body)), 10)
+		text = append(text, endOfLine...)
+	}
 	w.text.Write(text)
-	w.text.Write(w.body)
+	_ = w.header.WriteSubset(&w.text, framing) // a buffer takes everything
+	w.text.WriteString(endOfLine)
+	if hasBody {
+		w.text.Write(w.body)
+	}
 	return w.text.Bytes()
 }

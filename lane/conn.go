@@ -21,12 +21,12 @@ const (
 	// patience is how long the rest of a call may take to arrive. What takes
 	// longer is handed on: net/http bounds it in other ways.
 	patience = 100 * time.Millisecond
-	// linger is how long a connection is read from after its last answer.
-	linger = 500 * time.Millisecond
+	// lingering is how long a connection is read from after its last answer.
+	lingering = 500 * time.Millisecond
 )
 
-// States of a connection. Between calls it is closed by whoever changes its
-// state first.
+// States of a connection. Whoever takes it out of idle first has it: a call, or
+// a shutdown, which closes it.
 const (
 	idle int32 = iota
 	busy
@@ -41,10 +41,12 @@ type conn struct {
 	remote   string
 	state    atomic.Int32
 	deadline time.Time // for reading, as the socket knows it
+	posted   bool      // the last call was a POST
+	handed   bool      // it is net/http's now
 
 	small [smallBuffer]byte
 	large *[largeBuffer]byte // nil: not needed
-	data  []byte             // that has arrived and is not answered, in one of both
+	data  []byte             // that has arrived and is not answered, in small or large
 }
 
 var largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
@@ -58,9 +60,8 @@ func newConn(l *Lane, c net.Conn) *conn {
 // serve answers calls until the connection ends or something else arrives on
 // it.
 func (c *conn) serve() {
-	defer c.lane.forget(c)
+	defer c.leave()
 	defer c.recover()
-	defer c.release()
 	for timeout := c.lane.opts.HeaderTimeout; c.await(timeout); timeout = c.lane.opts.IdleTimeout {
 		r, size := c.call()
 		if r == nil {
@@ -68,28 +69,33 @@ func (c *conn) serve() {
 			return
 		}
 		if !c.answer(r) {
-			c.end()
+			c.linger()
 			return
 		}
+		c.posted = r.Method == http.MethodPost
 		c.forward(size)
 	}
-	_ = c.Close()
 }
 
-// recover closes the connection of a call that panics.
+// leave lets go of the connection.
+func (c *conn) leave() {
+	c.release()
+	if !c.handed {
+		_ = c.Close()
+	}
+	c.lane.forget(c)
+}
+
+// recover keeps a call that panics from ending more than its connection.
 func (c *conn) recover() {
 	v := recover()
-	if v == nil {
+	if err, ok := v.(error); v == nil || ok && errors.Is(err, http.ErrAbortHandler) {
 		return
 	}
-	_ = c.Close()
-	if err, ok := v.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
-		c.lane.opts.Log.Error("A call made the server panic.", "panic", v, "stack", string(debug.Stack()))
-	}
+	c.lane.opts.Log.Error("A call made the server panic.", "panic", v, "stack", string(debug.Stack()))
 }
 
-// await waits until there is something of the next call. It tells whether there
-// will be one.
+// await waits for the next call, and tells whether something of it has arrived.
 func (c *conn) await(timeout time.Duration) bool {
 	if len(c.data) > 0 {
 		return true
@@ -103,48 +109,59 @@ func (c *conn) await(timeout time.Duration) bool {
 	if left := c.deadline.Sub(now); left < timeout*7/8 || left > timeout {
 		c.setDeadline(now.Add(timeout))
 	}
-	n, err := c.Read(c.small[:])
-	if err != nil || !c.state.CompareAndSwap(idle, busy) {
-		return false
-	}
+	n, _ := c.Read(c.small[:])
 	c.data = c.small[:n]
-	return true
+	return n > 0 && c.state.CompareAndSwap(idle, busy)
 }
 
 // call gives the call that has begun and its length, or nil if it is none for
 // the lane.
 func (c *conn) call() (*http.Request, int) {
 	for waits := false; ; waits = true {
-		r, size, found := read(c.data, c.lane.blank)
-		switch {
-		case found == whole:
+		r, size, kind := read(c.data, c.lane.blank)
+		switch kind {
+		case whole:
 			r.RemoteAddr = c.remote
 			return r, size
-		case found == other || !c.makeRoom():
+		case other:
 			return nil, 0
 		}
 		if !waits {
 			c.setDeadline(time.Now().Add(patience))
 		}
-		n, err := c.Read(c.data[len(c.data):cap(c.data)])
-		if err != nil {
-			return nil, 0 // whoever it is handed to will find out
+		if !c.read(max(size, len(c.data)+1)) {
+			return nil, 0 // whoever it is handed to will find out why
 		}
-		c.data = c.data[:len(c.data)+n]
 	}
 }
 
-// makeRoom tells whether there is room for the rest of a call, after making some.
-func (c *conn) makeRoom() bool {
-	switch {
-	case len(c.data) < cap(c.data):
-		return true
-	case c.large != nil:
-		return false
+// read reads until so much has arrived, and tells whether it has.
+func (c *conn) read(size int) bool {
+	for len(c.data) < size {
+		if len(c.data) == cap(c.data) {
+			c.grow()
+		}
+		n, _ := c.Read(c.data[len(c.data):cap(c.data)])
+		if n == 0 {
+			return false
+		}
+		c.data = c.data[:len(c.data)+n]
 	}
+	return true
+}
+
+// grow makes room for a longer call.
+func (c *conn) grow() {
 	c.large = largeBuffers.Get().(*[largeBuffer]byte)
 	c.data = append(c.large[:0], c.data...)
-	return true
+}
+
+// release gives a large buffer back.
+func (c *conn) release() {
+	if c.large != nil {
+		largeBuffers.Put(c.large)
+		c.large = nil
+	}
 }
 
 // answer lets the handler answer a call, and tells whether another may follow.
@@ -157,50 +174,41 @@ func (c *conn) answer(r *http.Request) bool {
 		w.header.Set("Connection", "close")
 	}
 	_, err := c.Write(w.finish())
-	return err == nil && w.header["Connection"] == nil
+	return err == nil && w.header.Get("Connection") != "close"
 }
 
 // forward leaves a call behind that was answered. What has arrived behind it is
 // the next.
 func (c *conn) forward(size int) {
 	next := c.data[size:]
-	if c.large == nil {
-		c.data = c.small[:copy(c.small[:], next)]
+	if len(next) > smallBuffer {
+		c.data = c.large[:copy(c.large[:], next)]
 		return
 	}
-	c.data = c.large[:copy(c.large[:], next)]
-	if len(next) <= smallBuffer {
-		c.release()
-	}
-}
-
-// release gives a large buffer back.
-func (c *conn) release() {
-	if c.large == nil {
-		return
-	}
-	c.data = c.small[:copy(c.small[:], c.data)]
-	largeBuffers.Put(c.large)
-	c.large = nil
+	c.data = c.small[:copy(c.small[:], next)]
+	c.release()
 }
 
 // handOn hands the connection to net/http, with all that has arrived.
 func (c *conn) handOn() {
-	c.setDeadline(time.Time{})
-	if !c.lane.handOn(handed{conn: &begun{Conn: c.Conn, data: bytes.Clone(c.data)}}) {
-		_ = c.Close()
+	data := c.data
+	if c.posted {
+		// Some clients end a body with an empty line. net/http knows that, but
+		// not that there was a body.
+		data = bytes.TrimLeft(data, endOfLine)
 	}
+	c.setDeadline(time.Time{})
+	c.handed = c.lane.handOn(handed{conn: &begun{Conn: c.Conn, data: bytes.Clone(data)}})
 }
 
-// end closes the connection behind its last answer. What the client still sends
+// linger ends a connection behind its last answer. What the client still sends
 // is read for a moment: a connection that is closed with something unread is cut
 // off, and the answer with it.
-func (c *conn) end() {
+func (c *conn) linger() {
 	if closeWrite(c.Conn) == nil {
-		c.setDeadline(time.Now().Add(linger))
+		c.setDeadline(time.Now().Add(lingering))
 		_, _ = io.CopyN(io.Discard, c, largeBuffer) // ends in any case
 	}
-	_ = c.Close()
 }
 
 // closeIdle closes the connection if no call has begun.
@@ -219,12 +227,13 @@ func (c *conn) setDeadline(t time.Time) {
 type begun struct {
 	net.Conn
 
-	data []byte
+	data []byte // that was; nil once it has been read again
 }
 
 // Read implements net.Conn.
 func (b *begun) Read(p []byte) (int, error) {
 	if len(b.data) == 0 {
+		b.data = nil
 		return b.Conn.Read(p)
 	}
 	n := copy(p, b.data)

@@ -26,8 +26,8 @@ type Options struct {
 // a listener itself: of the connections on which something else arrives.
 //
 // The handler gets a request as net/http would make it, with two differences:
-// the body is in memory already, and the context does not end when the caller
-// leaves, only when a shutdown runs out of time.
+// the body is in memory already, and the context is that of the lane, which ends
+// with it and not when the caller leaves.
 type Lane struct {
 	listener net.Listener
 	opts     Options
@@ -39,7 +39,7 @@ type Lane struct {
 	once   sync.Once     // closes it
 
 	stopping atomic.Bool
-	serving  sync.WaitGroup // that accepts, and all connections
+	serving  sync.WaitGroup // the accepting, and every connection
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
 }
@@ -103,10 +103,13 @@ func (l *Lane) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener.
+// Close implements net.Listener. Closing it again does nothing.
 func (l *Lane) Close() error {
 	l.once.Do(func() { close(l.closed) })
-	return l.listener.Close()
+	if err := l.listener.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // Addr implements net.Listener.
@@ -128,7 +131,6 @@ func (l *Lane) Shutdown(ctx context.Context) error {
 	case <-served:
 		return nil
 	case <-ctx.Done():
-		l.cut()
 		l.each(func(c *conn) { _ = c.Close() })
 		return ctx.Err()
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func start(t *testing.T, handler http.HandlerFunc, change func(*Options)) *server {
+func start(t *testing.T, handler http.HandlerFunc) *server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,20 +49,21 @@ func start(t *testing.T, handler http.HandlerFunc, change func(*Options)) *serve
 			s.took <- struct{}{}
 		}
 	}}
-	opts := Options{Path: path, Handler: handler, HeaderTimeout: time.Minute, IdleTimeout: time.Minute, Log: slog.New(slog.NewTextHandler(s.log, nil))}
-	if change != nil {
-		change(&opts)
-	}
-	s.lane = New(listener, opts)
+	s.lane = New(listener, Options{
+		Path: path, Handler: handler, HeaderTimeout: time.Minute, IdleTimeout: time.Minute,
+		Log: slog.New(slog.NewTextHandler(s.log, nil)),
+	})
 	served := make(chan error, 1)
 	go func() { served <- s.http.Serve(s.lane) }()
 	t.Cleanup(func() {
 		_ = s.http.Close()
-		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 			t.Errorf("Serve: %v", err)
 		}
-		if err := s.lane.Shutdown(t.Context()); err != nil && t.Context().Err() == nil {
-			t.Errorf("Shutdown: %v", err)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := s.lane.Shutdown(ctx); err != nil || len(s.lane.conns) > 0 {
+			t.Errorf("Shutdown: %v, %d connections are left", err, len(s.lane.conns))
 		}
 	})
 	return s
@@ -158,11 +160,13 @@ func TestWhoAnswers(t *testing.T) {
 		{"something else right behind a call", []string{post("1") + chunks + post("3")}, []string{"lane 1", "net/http hi", "net/http 3"}},
 		{"a large call", []string{post("1"), post(strings.Repeat("x", 40<<10)), post("3")}, []string{"lane 1", "lane much", "lane 3"}},
 		{"large calls that arrive together", []string{post(strings.Repeat("x", 40<<10)) + post(strings.Repeat("x", 30<<10)) + post("3")}, []string{"lane much", "lane much", "lane 3"}},
+		{"a middling call behind a large one", []string{post(strings.Repeat("x", 40<<10)) + post(strings.Repeat("x", 6<<10)) + post("3")}, []string{"lane much", "lane much", "lane 3"}},
+		{"an empty line behind a call", []string{post("1") + "\r\n" + post("2")}, []string{"lane 1", "net/http 2"}},
 		{"a call that is too large", []string{post("1"), post(strings.Repeat("x", 70<<10)), post("3")}, []string{"lane 1", "net/http much", "net/http 3"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			c := start(t, tell, nil).dial(t)
+			c := start(t, tell).dial(t)
 			for _, text := range test.sent {
 				c.send(text)
 			}
@@ -177,7 +181,7 @@ func TestWhoAnswers(t *testing.T) {
 func TestSlowCall(t *testing.T) {
 	for name, sent := range map[string]string{"in its line": "POST /ho", "in its headers": "POST /hook HTTP/1.1\r\nHo", "in its body": post("12345")[:len(post("12345"))-2]} {
 		t.Run(name, func(t *testing.T) {
-			s := start(t, tell, nil)
+			s := start(t, tell)
 			c := s.dial(t)
 			c.send(post("1"))
 			c.wantAnswer("lane 1")
@@ -191,7 +195,7 @@ func TestSlowCall(t *testing.T) {
 
 // TestCutCall: a call that is cut off is handed on, and answered as others are.
 func TestCutCall(t *testing.T) {
-	c := start(t, tell, nil).dial(t)
+	c := start(t, tell).dial(t)
 	c.send(strings.TrimSuffix(post("12345"), "5"))
 	if err := c.CloseWrite(); err != nil {
 		t.Fatal(err)
@@ -203,11 +207,32 @@ func TestCutCall(t *testing.T) {
 // TestAnswersAreAlike: an answer is the same, whoever has read the call.
 func TestAnswersAreAlike(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
-		"nothing":        func(http.ResponseWriter, *http.Request) {},
-		"a text":         func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
-		"a redirect":     func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) },
-		"an error":       func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) },
-		"two statuses":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400); _, _ = w.Write(nil) },
+		"nothing":      func(http.ResponseWriter, *http.Request) {},
+		"a text":       func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
+		"a redirect":   func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) },
+		"an error":     func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) },
+		"two statuses": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(400); _, _ = w.Write(nil) },
+		"no content":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204); _, _ = io.WriteString(w, "x") },
+		"no change":    func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304); _, _ = io.WriteString(w, "x") },
+		"no type": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = nil
+			_, _ = io.WriteString(w, "hello")
+		},
+		"a length": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "5")
+			if n, err := io.Copy(w, strings.NewReader("hello")); n != 5 || err != nil {
+				panic(err)
+			}
+		},
+		"one of many": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Connection", "keep-alive")
+			_, _ = io.WriteString(w, "hello")
+		},
+		"deadlines": func(w http.ResponseWriter, _ *http.Request) {
+			if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+				panic(err)
+			}
+		},
 		"a split header": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", "a\r\nSet-Cookie: b") },
 		"the last": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Connection", "close")
@@ -215,7 +240,7 @@ func TestAnswersAreAlike(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := start(t, handler, nil)
+			s := start(t, handler)
 			ours := s.dial(t)
 			ours.send(post(""))
 			got, gotBody := ours.answer()
@@ -235,7 +260,10 @@ func TestAnswersAreAlike(t *testing.T) {
 			}
 			if got.Close {
 				ours.wantEnd()
+				return
 			}
+			ours.send(post(""))
+			ours.answer()
 		})
 	}
 }
@@ -246,118 +274,64 @@ func TestLastAnswerArrives(t *testing.T) {
 	c := start(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		tell(w, r)
-	}, nil).dial(t)
+	}).dial(t)
 	c.send(strings.Repeat(post("1"), 100))
 	c.wantAnswer("lane 1")
 	c.wantEnd()
+	for range 3 {
+		c.send(post("1")) // the second would fail if the server were gone
+	}
+}
+
+// TestRemoteAddr: a call has the address of its caller.
+func TestRemoteAddr(t *testing.T) {
+	c := start(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RemoteAddr) }).dial(t)
+	c.send(post(""))
+	c.wantAnswer(c.LocalAddr().String())
 }
 
 // TestPanic: a call that panics takes its connection along, nothing else.
 func TestPanic(t *testing.T) {
 	s := start(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.RawQuery != "" {
-			panic(r.URL.RawQuery)
+		switch r.URL.RawQuery {
+		case "abort":
+			panic(http.ErrAbortHandler)
+		case "exit":
+			runtime.Goexit()
+		case "oops":
+			panic("oops")
 		}
 		tell(w, r)
-	}, nil)
+	})
+	for _, query := range []string{"abort", "exit", "oops"} {
+		c := s.dial(t)
+		c.send(strings.Replace(post(""), "/hook", "/hook?"+query, 1))
+		c.wantEnd()
+	}
 	c := s.dial(t)
-	c.send(strings.Replace(post(""), "/hook", "/hook?oops", 1))
-	c.wantEnd()
-	c = s.dial(t)
 	c.send(post("1"))
 	c.wantAnswer("lane 1")
-	if log := <-s.log; !strings.Contains(log, "oops") {
-		t.Errorf("the log has %q, want the panic", log)
+	if log := <-s.log; !strings.Contains(log, "oops") || !strings.Contains(log, "lane_test.go") {
+		t.Errorf("the log has %q, want the panic and where it was", log)
 	}
 }
 
-// TestIdle: connections that nothing arrives on are closed.
-func TestIdle(t *testing.T) {
-	t.Run("from the beginning", func(t *testing.T) {
-		c := start(t, tell, func(o *Options) { o.HeaderTimeout = time.Millisecond }).dial(t)
-		c.wantEnd()
-	})
-	t.Run("after a call", func(t *testing.T) {
-		c := start(t, tell, func(o *Options) { o.IdleTimeout = time.Millisecond }).dial(t)
-		c.send(post("1"))
-		c.wantAnswer("lane 1")
-		c.wantEnd()
-	})
+type pipeListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
 }
 
-// TestShutdown: idle connections are closed at once, others when their calls
-// are answered.
-func TestShutdown(t *testing.T) {
-	begun, goOn := make(chan struct{}), make(chan struct{})
-	s := start(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.RawQuery != "" {
-			close(begun)
-			<-goOn
-		}
-		tell(w, r)
-	}, nil)
-	unused, idle, busy := s.dial(t), s.dial(t), s.dial(t)
-	idle.send(post("1"))
-	idle.wantAnswer("lane 1")
-	busy.send(strings.Replace(post("2"), "/hook", "/hook?wait", 1))
-	<-begun
-	if err := s.lane.listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- s.lane.Shutdown(t.Context()) }()
-	unused.wantEnd()
-	idle.wantEnd()
+func (p *pipeListener) Accept() (net.Conn, error) {
 	select {
-	case err := <-done:
-		t.Fatalf("it is down before the call is answered: %v", err)
-	default:
-	}
-	close(goOn)
-	response, content := busy.answer()
-	if content != "lane 2" || !response.Close {
-		t.Errorf("answered %q, and the connection ends: %t", content, response.Close)
-	}
-	busy.wantEnd()
-	_ = busy.Close()
-	if err := <-done; err != nil {
-		t.Error(err)
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
 	}
 }
 
-// TestShutdownCutsOff: calls that don't end in time are cut off.
-func TestShutdownCutsOff(t *testing.T) {
-	begun := make(chan struct{})
-	s := start(t, func(_ http.ResponseWriter, r *http.Request) {
-		close(begun)
-		<-r.Context().Done()
-	}, nil)
-	c := s.dial(t)
-	c.send(post("1"))
-	<-begun
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := s.lane.Shutdown(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("Shutdown gives %v", err)
-	}
-	if _, err := c.from.ReadByte(); err == nil {
-		t.Error("the call was answered")
-	}
-}
-
-// TestAfterTheListener: while a server stops, connections from before can still
-// be handed on.
-func TestAfterTheListener(t *testing.T) {
-	s := start(t, tell, nil)
-	c := s.dial(t)
-	c.send(post("1"))
-	c.wantAnswer("lane 1")
-	if err := s.lane.listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	c.send("POST /hook HTTP/1.1\r\nHost: h\r\nPragma: p\r\nContent-Length: 1\r\n\r\n2")
-	c.wantAnswer("net/http 2")
-}
+func (p *pipeListener) Close() error   { close(p.closed); return nil }
+func (p *pipeListener) Addr() net.Addr { return nil }
 
 // TestErrorsOfTheListener: what keeps a listener from accepting reaches
 // net/http.

@@ -20,7 +20,7 @@ const (
 	other              // something else: net/http must tell what
 )
 
-// maxHead is how long the request line and headers of a plain call are.
+// maxHead is how long the request line and headers of a plain call may be.
 const maxHead = 16 << 10
 
 const (
@@ -36,14 +36,15 @@ func blankRequest(ctx context.Context, path string) *http.Request {
 }
 
 // read gives the plain call that some bytes begin with, and its length. Its body
-// is part of the bytes.
+// is part of the bytes. Of a part of a call it gives the length as soon as that
+// is known, else 0.
 //
-// A plain call leaves nothing to interpret: one that all who read HTTP read in
-// the same way. It is a GET or POST of the path itself, of which every byte is
-// one that belongs there, with one Host, at most one Content-Length, and no
-// header that changes how the connection is used. What is a plain call here, is
-// the very same request to net/http; a fuzz test holds that.
-func read(data []byte, blank *http.Request) (r *http.Request, size int, f found) {
+// A plain call leaves nothing to interpret. It is a GET or POST of the path
+// itself, of which every byte is one that belongs there, with one Host, at most
+// one Content-Length, and no header that changes how the connection is used.
+// What is a plain call here, is the very same request to net/http; a fuzz test
+// holds that.
+func read(data []byte, blank *http.Request) (r *http.Request, size int, kind found) {
 	end := bytes.Index(data, []byte(endOfHead))
 	switch {
 	case end > maxHead || end < 0 && (len(data) > maxHead || !mayBegin(data, blank.URL.Path)):
@@ -51,8 +52,7 @@ func read(data []byte, blank *http.Request) (r *http.Request, size int, f found)
 	case end < 0:
 		return nil, 0, part
 	}
-	head := string(data[:end+len(endOfLine)])
-	line, fields, _ := strings.Cut(head, endOfLine)
+	line, fields, _ := strings.Cut(string(data[:end+len(endOfLine)]), endOfLine)
 	r = new(http.Request)
 	*r = *blank
 	if !readLine(r, line, blank.URL.Path) || !readFields(r, fields) {
@@ -63,7 +63,7 @@ func read(data []byte, blank *http.Request) (r *http.Request, size int, f found)
 	case size > largeBuffer:
 		return nil, 0, other
 	case size > len(data):
-		return nil, 0, part
+		return nil, size, part
 	}
 	r.Body = http.NoBody
 	if r.ContentLength > 0 {
@@ -140,9 +140,12 @@ func readFields(r *http.Request, fields string) bool {
 func readField(r *http.Request, name, value string, again bool) bool {
 	switch name {
 	case "Content-Length":
-		length, err := strconv.ParseUint(value, 10, 31)
+		length, err := strconv.Atoi(value)
 		r.ContentLength = int64(length)
-		return err == nil && !again
+		// A length that is written in another way, or of a GET, is not what
+		// everyone reads.
+		return err == nil && !again && strconv.Itoa(length) == value && length >= 0 &&
+			length <= largeBuffer && (length == 0 || r.Method == http.MethodPost)
 	case "Connection":
 		return strings.EqualFold(value, "keep-alive")
 	case "Transfer-Encoding", "Trailer", "Expect", "Upgrade", "Pragma":

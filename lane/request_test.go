@@ -24,18 +24,19 @@ var calls = []struct {
 }{
 	{"a POST", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi", whole},
 	{"a GET", "GET /hook?token=1 HTTP/1.1\r\nHost: h\r\n\r\n", whole},
-	{"a GET with a body", "GET /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi", whole},
+	{"a GET with an empty body", "GET /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", whole},
 	{"a question mark and no query", "GET /hook? HTTP/1.1\r\nHost: h\r\n\r\n", whole},
 	{"a query that is not encoded well", "GET /hook?a=%zz;b HTTP/1.1\r\nHost: h\r\n\r\n", whole},
 	{"another call behind it", "GET /hook HTTP/1.1\r\nHost: h\r\n\r\nGET /hook HTTP/1.1\r\n", whole},
 	{"a header in lower case", "POST /hook HTTP/1.1\r\nhost: h\r\nx-signature: s=1\r\n\r\n", whole},
-	{"a header twice", "GET /hook HTTP/1.1\r\nHost: h\r\nX: 1\r\nx: 2\r\n\r\n", whole},
+	{"a header twice", "GET /hook HTTP/1.1\r\nHost: h\r\nX: 1\r\nx: 2\r\nY: 3\r\nx: 4\r\n\r\n", whole},
 	{"an empty header", "GET /hook HTTP/1.1\r\nHost: h\r\nX:\r\n\r\n", whole},
 	{"space around a value", "GET /hook HTTP/1.1\r\nHost:\t h \r\nX:  a b\t \r\n\r\n", whole},
 	{"a connection that stays", "GET /hook HTTP/1.1\r\nHost: h\r\nConnection: Keep-Alive\r\n\r\n", whole},
 	{"an address as host", "GET /hook HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n", whole},
 	{"an empty body", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n", whole},
-	{"zeros before the length", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 002\r\n\r\nhi", whole},
+	{"a head as long as allowed", headOf(maxHead), whole},
+	{"a call as long as allowed", callOf(largeBuffer), whole},
 
 	{"nothing", "", part},
 	{"half a method", "PO", part},
@@ -63,6 +64,7 @@ var calls = []struct {
 	{"a line that ends in LF", "GET /hook HTTP/1.1\r\nHost: h\nX: y\r\n\r\n", other},
 	{"a CR in a value", "GET /hook HTTP/1.1\r\nHost: h\r\nX: a\rb\r\n\r\n", other},
 	{"a NUL in a value", "GET /hook HTTP/1.1\r\nHost: h\r\nX: a\x00b\r\n\r\n", other},
+	{"a DEL in a value", "GET /hook HTTP/1.1\r\nHost: h\r\nX: a\x7fb\r\n\r\n", other},
 	{"a value that is not ASCII", "GET /hook HTTP/1.1\r\nHost: h\r\nX: \xe4\r\n\r\n", other},
 	{"a folded header", "GET /hook HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n", other},
 	{"a header without a name", "GET /hook HTTP/1.1\r\nHost: h\r\n: a\r\n\r\n", other},
@@ -72,6 +74,8 @@ var calls = []struct {
 	{"an empty host", "GET /hook HTTP/1.1\r\nHost:\r\n\r\n", other},
 	{"two hosts", "GET /hook HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n", other},
 	{"a host that is none", "GET /hook HTTP/1.1\r\nHost: a/b\r\n\r\n", other},
+	{"a GET with a body", "GET /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi", other},
+	{"zeros before the length", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 002\r\n\r\nhi", other},
 	{"two lengths", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\ncontent-length: 2\r\n\r\nhi", other},
 	{"a list of lengths", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 2, 2\r\n\r\nhi", other},
 	{"a length with a sign", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: +2\r\n\r\nhi", other},
@@ -79,16 +83,31 @@ var calls = []struct {
 	{"an empty length", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length:\r\n\r\nhi", other},
 	{"a length in hexadecimal", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 0x2\r\n\r\nhi", other},
 	{"a length beyond any", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 18446744073709551618\r\n\r\nhi", other},
-	{"a body that is too long", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 65536\r\n\r\n", other},
-	{"headers that are too long", "GET /hook HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", maxHead) + "\r\n\r\n", other},
-	{"headers that grow too long", "GET /hook HTTP/1.1\r\nHost: h\r\nX: " + strings.Repeat("x", maxHead), other},
+	{"a call that is too long", callOf(largeBuffer + 1), other},
+	{"a call that will be too long", callOf(largeBuffer + 1)[:600], other},
+	{"a length beyond what fits", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 2147483647\r\n\r\n", other},
+	{"a head that is too long", headOf(maxHead + 1), other},
+	{"a head that grows too long", headOf(maxHead + 10)[:maxHead+1], other},
 	{"chunks", "POST /hook HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", other},
 	{"chunks and a length", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\ntransfer-encoding: chunked\r\n\r\nhi", other},
 	{"a wish to go on", "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n", other},
 	{"a connection that ends", "GET /hook HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", other},
-	{"another protocol", "GET /hook HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n", other},
+	{"a connection that stays and ends", "GET /hook HTTP/1.1\r\nHost: h\r\nConnection: keep-alive, close\r\n\r\n", other},
+	{"another protocol", "GET /hook HTTP/1.1\r\nHost: h\r\nUpgrade: h2c\r\n\r\n", other},
 	{"trailers", "GET /hook HTTP/1.1\r\nHost: h\r\nTrailer: X\r\n\r\n", other},
 	{"a header that net/http makes another of", "GET /hook HTTP/1.1\r\nHost: h\r\nPragma: no-cache\r\n\r\n", other},
+}
+
+// headOf gives a call with a head of that length, its end not counted.
+func headOf(length int) string {
+	head := "GET /hook HTTP/1.1\r\nHost: h\r\nX: "
+	return head + strings.Repeat("x", length-len(head)) + endOfHead
+}
+
+// callOf gives a call of that length.
+func callOf(length int) string {
+	head := "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 65000\r\nX: "
+	return head + strings.Repeat("x", length-len(head)-len(endOfHead)-65000) + endOfHead + strings.Repeat("y", 65000)
 }
 
 func TestRead(t *testing.T) {
@@ -103,10 +122,13 @@ func TestRead(t *testing.T) {
 }
 
 // FuzzRead: what is a plain call here is the same request to net/http, with the
-// same bytes behind it; and it is one however it arrives.
+// same bytes behind it; and it is one however it arrives. The server of net/http
+// checks hosts, names and values again: the lane takes fewer characters in each.
 func FuzzRead(f *testing.F) {
 	for _, call := range calls {
-		f.Add([]byte(call.text))
+		if len(call.text) < 1000 {
+			f.Add([]byte(call.text))
+		}
 	}
 	f.Fuzz(sameToBoth)
 }
@@ -128,9 +150,11 @@ func sameToBoth(t *testing.T, data []byte) {
 	if err != nil || !bytes.Equal(behind, data[size:]) {
 		t.Errorf("behind it is %q, to net/http %q, %v", data[size:], behind, err)
 	}
+	head := bytes.Index(data, []byte(endOfHead)) + len(endOfHead)
 	for i := range min(size, 512) {
-		if _, _, kind := read(data[:i], blank); kind != part {
-			t.Errorf("the first %d bytes are %d, want a part", i, kind)
+		_, known, kind := read(data[:i], blank)
+		if kind != part || i < head && known != 0 || i >= head && known != size {
+			t.Errorf("the first %d bytes are %d of a call of %d bytes, want a part of %d", i, kind, known, size)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (s *Server) newLane() *lane.Lane {
 
 func (s *Server) serve() {
 	var err error
-	if s.http.TLSConfig != nil {
+	if s.lane == nil {
 		err = s.http.ServeTLS(s.listener, "", "")
 	} else {
 		err = s.http.Serve(s.lane)
