@@ -57,8 +57,8 @@ func (w *answer) SetReadDeadline(time.Time) error { return nil }
 // framing are the headers that are not the handler's to set.
 var framing = map[string]bool{"Content-Length": true, "Transfer-Encoding": true, "Trailer": true, "Date": true}
 
-// finish gives the answer as it is sent.
-func (w *answer) finish() []byte {
+// finish gives the answer as it is sent at that time.
+func (w *answer) finish(now time.Time) []byte {
 	w.WriteHeader(http.StatusOK)
 	hasBody := w.status != http.StatusNoContent && w.status != http.StatusNotModified
 	if _, set := w.header["Content-Type"]; !set && hasBody && len(w.body) > 0 {
@@ -69,7 +69,7 @@ func (w *answer) finish() []byte {
 	text = append(text, ' ')
 	text = append(text, http.StatusText(w.status)...)
 	text = append(text, endOfLine+"Date: "...)
-	text = time.Now().UTC().AppendFormat(text, http.TimeFormat)
+	text = now.UTC().AppendFormat(text, http.TimeFormat)
 	text = append(text, endOfLine...)
 	if hasBody {
 		text = append(text, "Content-Length: "...)

@@ -173,7 +173,7 @@ func (c *conn) answer(r *http.Request) bool {
 	if c.lane.stopping.Load() {
 		w.header.Set("Connection", "close")
 	}
-	_, err := c.Write(w.finish())
+	_, err := c.Write(w.finish(time.Now()))
 	return err == nil && w.header.Get("Connection") != "close"
 }
 
@@ -189,16 +189,17 @@ func (c *conn) forward(size int) {
 	c.release()
 }
 
-// handOn hands the connection to net/http, with all that has arrived.
+// handOn hands the connection to net/http, with all that has arrived and the
+// buffer that it is in.
 func (c *conn) handOn() {
-	data := c.data
 	if c.posted {
 		// Some clients end a body with an empty line. net/http knows that, but
 		// not that there was a body.
-		data = bytes.TrimLeft(data, endOfLine)
+		c.data = bytes.TrimLeft(c.data, endOfLine)
 	}
+	c.large = nil
 	c.setDeadline(time.Time{})
-	c.handed = c.lane.handOn(handed{conn: &begun{Conn: c.Conn, data: bytes.Clone(data)}})
+	c.handed = c.lane.handOn(handed{conn: &begun{Conn: c.Conn, data: c.data}})
 }
 
 // linger ends a connection behind its last answer. What the client still sends
@@ -227,13 +228,13 @@ func (c *conn) setDeadline(t time.Time) {
 type begun struct {
 	net.Conn
 
-	data []byte // that was; nil once it has been read again
+	data []byte // that was
 }
 
 // Read implements net.Conn.
 func (b *begun) Read(p []byte) (int, error) {
 	if len(b.data) == 0 {
-		b.data = nil
+		b.data = nil // the connection may stay for long
 		return b.Conn.Read(p)
 	}
 	n := copy(p, b.data)

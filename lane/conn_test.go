@@ -13,22 +13,27 @@ import (
 	"time"
 )
 
-// TestHandedBytesAreKept: what was read of a connection stays as it is when the
-// buffer is used for another.
-func TestHandedBytesAreKept(t *testing.T) {
-	s := start(t, tell)
-	pipe, _ := net.Pipe()
-	c := newConn(s.lane, pipe)
+// TestHandedOn: what has arrived goes along with the connection, in its buffer;
+// and that is let go once it has been read.
+func TestHandedOn(t *testing.T) {
+	client, pipe := net.Pipe()
+	_ = client.Close()
+	c := newConn(&Lane{others: make(chan handed, 1)}, pipe)
 	c.grow()
 	c.data = append(c.data, "begun"...)
-	buffer := c.large
-	c.lane = &Lane{others: make(chan handed, 1)}
 	c.handOn()
-	clear(buffer[:])
-	content := make([]byte, 10)
-	n, err := (<-c.lane.others).conn.Read(content)
-	if err != nil || string(content[:n]) != "begun" {
-		t.Errorf("it reads %q, %v", content[:n], err)
+	if c.large != nil {
+		t.Error("the buffer is still that of the lane")
+	}
+	conn := (<-c.lane.others).conn.(*begun)
+	content := make([]byte, 3)
+	for _, want := range []string{"beg", "un"} {
+		if n, err := conn.Read(content); err != nil || string(content[:n]) != want {
+			t.Errorf("it reads %q, %v, want %q", content[:n], err, want)
+		}
+	}
+	if _, err := conn.Read(content); !errors.Is(err, io.EOF) || conn.data != nil {
+		t.Errorf("then it gives %v, and keeps %d bytes", err, cap(conn.data))
 	}
 }
 

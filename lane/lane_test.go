@@ -161,6 +161,7 @@ func TestWhoAnswers(t *testing.T) {
 		{"a large call", []string{post("1"), post(strings.Repeat("x", 40<<10)), post("3")}, []string{"lane 1", "lane much", "lane 3"}},
 		{"large calls that arrive together", []string{post(strings.Repeat("x", 40<<10)) + post(strings.Repeat("x", 30<<10)) + post("3")}, []string{"lane much", "lane much", "lane 3"}},
 		{"a middling call behind a large one", []string{post(strings.Repeat("x", 40<<10)) + post(strings.Repeat("x", 6<<10)) + post("3")}, []string{"lane much", "lane much", "lane 3"}},
+		{"empty lines behind a call", []string{post("1") + "\r\n\r\n" + chunks}, []string{"lane 1", "net/http hi"}},
 		{"an empty line behind a call", []string{post("1") + "\r\n" + post("2")}, []string{"lane 1", "net/http 2"}},
 		{"a call that is too large", []string{post("1"), post(strings.Repeat("x", 70<<10)), post("3")}, []string{"lane 1", "net/http much", "net/http 3"}},
 	}
