@@ -193,9 +193,10 @@ func (c *conn) forward(size int) {
 // buffer that it is in.
 func (c *conn) handOn() {
 	if c.posted {
-		// Some clients end a body with an empty line. net/http knows that, but
-		// not that there was a body.
-		c.data = bytes.TrimLeft(c.data, endOfLine)
+		// Some clients end a body with an empty line or two. net/http knows
+		// that, but not that there was a body.
+		lines := c.data[:min(len(c.data), 2*len(endOfLine))]
+		c.data = c.data[len(lines)-len(bytes.TrimLeft(lines, endOfLine)):]
 	}
 	c.large = nil
 	c.setDeadline(time.Time{})
