@@ -39,7 +39,9 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, messages.Stop)
+	// What has been delivered by then is given back: else the engine would wait
+	// for it before it delivers it again.
+	stop := context.AfterFunc(ctx, messages.Drain)
 	defer stop()
 	defer messages.Stop()
 	for {

@@ -118,3 +118,37 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 	wantExactly(t, events, traces)
 }
+
+// TestEditsHoldUpNothing: events on their way to a pipeline whose concurrency is
+// changed reach it at once, not when the engine gives up waiting and delivers
+// them again.
+func TestEditsHoldUpNothing(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=3s") // the engine waits longer
+	hook := s.create("webhook.edited")
+	edit := func(i int) {
+		s.store("edited", fmt.Sprintf("concurrency: %d\n", 2+i%2)+listening("webhook.edited", "set: {value: done}"))
+	}
+	edit(0)
+	edited := make(chan struct{})
+	var callers sync.WaitGroup
+	for range 8 {
+		callers.Go(func() {
+			for {
+				if got := s.call(hook, "text/plain", "hi").result(t); got.Status != "ok" {
+					t.Errorf("a call came to %s, want ok", got.Status)
+				}
+				select {
+				case <-edited:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for i := range 30 {
+		edit(i)
+	}
+	close(edited)
+	callers.Wait()
+}
