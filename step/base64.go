@@ -1,10 +1,11 @@
 package step
 
 import (
-	"encoding/base64"
 	"errors"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/emmansun/base64"
 
 	"sluice"
 )
