@@ -27,7 +27,10 @@ func (w *answer) begin() {
 	if w.text.Cap() > maxKept {
 		*w = answer{}
 	}
-	w.header = make(http.Header, 8)
+	if w.header == nil {
+		w.header = make(http.Header, 8)
+	}
+	clear(w.header)
 	w.status = 0
 	w.body = w.body[:0]
 	w.text.Reset()
