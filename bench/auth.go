@@ -56,20 +56,20 @@ func (b *bench) compareCredentials(ctx context.Context, plain, guarded load) err
 	if err != nil {
 		return err
 	}
-	lanes := []*lane{{name: "no authentication", load: plain}}
+	contenders := []*contender{{name: "no authentication", load: plain}}
 	for _, h := range headers {
 		guarded.authorization = h.value
-		lanes = append(lanes, &lane{name: h.name, load: guarded})
+		contenders = append(contenders, &contender{name: h.name, load: guarded})
 	}
-	if err := b.race(ctx, lanes...); err != nil {
+	if err := b.race(ctx, contenders...); err != nil {
 		return err
 	}
-	for _, l := range lanes {
-		b.table.add("webhook.get, "+l.name+", 64 connections", l.String())
+	for _, c := range contenders {
+		b.table.add("webhook.get, "+c.name+", 64 connections", c.String())
 	}
-	for _, l := range lanes[1:] {
-		middle, least, most := ratios(l, lanes[0])
-		b.table.hold("webhook.get, "+l.name+" to no authentication", span(middle, least, most), "at least 0.70", middle >= 0.70)
+	for _, c := range contenders[1:] {
+		middle, least, most := ratios(c, contenders[0])
+		b.table.hold("webhook.get, "+c.name+" to no authentication", span(middle, least, most), "at least 0.70", middle >= 0.70)
 	}
 	return nil
 }

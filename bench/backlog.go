@@ -21,7 +21,7 @@ const (
 
 // compareBacklogs adds how fast a pipeline works off events that wait for it.
 func (b *bench) compareBacklogs(ctx context.Context, both []*listener) error {
-	lanes := []*lane{{name: "runs of a backlog of 50,000 events"}, {name: "runs of a backlog of 50,000 events with 1,000 other pipelines"}}
+	contenders := []*contender{{name: "runs of a backlog of 50,000 events"}, {name: "runs of a backlog of 50,000 events with 1,000 other pipelines"}}
 	tokens := make([]string, len(both))
 	for i, l := range both {
 		var err error
@@ -37,14 +37,14 @@ func (b *bench) compareBacklogs(ctx context.Context, both []*listener) error {
 				return fmt.Errorf("backlog: %w", err)
 			}
 			o := outcome{Requests: backlogEvents, Seconds: took.Seconds()}
-			lanes[at].rounds = append(lanes[at].rounds, o)
-			progressf("round %d: %s runs/s, %s", round+1, grouped(o.rate()), lanes[at].name)
+			contenders[at].rounds = append(contenders[at].rounds, o)
+			progressf("round %d: %s runs/s, %s", round+1, grouped(o.rate()), contenders[at].name)
 		}
 	}
-	for _, l := range lanes {
-		b.table.add(l.name, grouped(l.median(outcome.rate))+" runs/s")
+	for _, c := range contenders {
+		b.table.add(c.name, grouped(c.median(outcome.rate))+" runs/s")
 	}
-	b.holdCrowd("runs of a backlog", lanes[1], lanes[0])
+	b.holdCrowd("runs of a backlog", contenders[1], contenders[0])
 	return nil
 }
 

@@ -115,43 +115,43 @@ func (b *bench) showIdle(ctx context.Context, crowded *listener) error {
 // compareHeard adds the rates of calls that a pipeline listens to, each answered
 // with the pipeline's value.
 func (b *bench) compareHeard(ctx context.Context, bare *server, both []*listener, connections int) error {
-	lanes := []*lane{{name: "bare handler"}, {name: "sluice with a pipeline"}, {name: "sluice with a pipeline and 1,000 others"}}
+	contenders := []*contender{{name: "bare handler"}, {name: "sluice with a pipeline"}, {name: "sluice with a pipeline and 1,000 others"}}
 	for i, l := range both {
 		file, err := b.tokenFile(fmt.Sprint("heard-", i), []string{l.heard})
 		if err != nil {
 			return err
 		}
-		lanes[i+1].load = load{address: l.address, tokens: file, connections: connections, size: bodySize}
+		contenders[i+1].load = load{address: l.address, tokens: file, connections: connections, size: bodySize}
 	}
-	lanes[0].load = lanes[1].load
-	lanes[0].load.address = bare.address
-	if err := b.race(ctx, lanes...); err != nil {
+	contenders[0].load = contenders[1].load
+	contenders[0].load.address = bare.address
+	if err := b.race(ctx, contenders...); err != nil {
 		return err
 	}
 	at := fmt.Sprintf(", %d connections", connections)
-	for _, l := range lanes {
-		b.table.add(l.name+at, l.String())
+	for _, c := range contenders {
+		b.table.add(c.name+at, c.String())
 	}
-	for _, l := range lanes[1:] {
-		for _, o := range l.rounds {
+	for _, c := range contenders[1:] {
+		for _, o := range c.rounds {
 			if o.Max >= resultWait.Seconds()*1e3 {
-				return fmt.Errorf("%s: a call took %.0f ms: its answer may have been processing", l.name, o.Max)
+				return fmt.Errorf("%s: a call took %.0f ms: its answer may have been processing", c.name, o.Max)
 			}
 		}
 	}
-	middle, least, most := ratios(lanes[1], lanes[0])
-	figure := lanes[1].name + " to bare handler" + at
+	middle, least, most := ratios(contenders[1], contenders[0])
+	figure := contenders[1].name + " to bare handler" + at
 	if connections == 64 {
 		b.table.hold(figure, span(middle, least, most), "at least 0.20", middle >= 0.20)
 	} else {
 		b.table.add(figure, span(middle, least, most))
 	}
-	b.holdCrowd("calls with a pipeline"+at, lanes[2], lanes[1])
+	b.holdCrowd("calls with a pipeline"+at, contenders[2], contenders[1])
 	return nil
 }
 
 // holdCrowd adds how a rate with many pipelines compares to that without.
-func (b *bench) holdCrowd(what string, crowded, alone *lane) {
+func (b *bench) holdCrowd(what string, crowded, alone *contender) {
 	middle, least, most := ratios(crowded, alone)
 	b.table.hold(what+": with 1,000 other pipelines to without", span(middle, least, most), "at least 0.90", middle >= 0.90)
 }
@@ -159,7 +159,7 @@ func (b *bench) holdCrowd(what string, crowded, alone *lane) {
 // comparePolls adds the rate of polls for results that are ready.
 func (b *bench) comparePolls(ctx context.Context, both []*listener) error {
 	const results = 1000
-	lanes := []*lane{{name: "polls for results of a pipeline"}, {name: "polls for results of a pipeline with 1,000 others"}}
+	contenders := []*contender{{name: "polls for results of a pipeline"}, {name: "polls for results of a pipeline with 1,000 others"}}
 	for i, l := range both {
 		ids := make([]string, results)
 		err := inParallel(ctx, results, func(ctx context.Context, i int) (err error) {
@@ -173,15 +173,15 @@ func (b *bench) comparePolls(ctx context.Context, both []*listener) error {
 		if err != nil {
 			return err
 		}
-		lanes[i].load = load{address: l.address, path: "/api/v3/result?svc-result-correlationid=", tokens: file, connections: 64}
+		contenders[i].load = load{address: l.address, path: "/api/v3/result?svc-result-correlationid=", tokens: file, connections: 64}
 	}
-	if err := b.race(ctx, lanes...); err != nil {
+	if err := b.race(ctx, contenders...); err != nil {
 		return err
 	}
-	for _, l := range lanes {
-		b.table.add(l.name+", 64 connections", l.String())
+	for _, c := range contenders {
+		b.table.add(c.name+", 64 connections", c.String())
 	}
-	b.holdCrowd("polls", lanes[1], lanes[0])
+	b.holdCrowd("polls", contenders[1], contenders[0])
 	return nil
 }
 

@@ -42,14 +42,14 @@ func (b *bench) startReceiver(ctx context.Context, name, sync string) (load, err
 
 // compare adds the figures at 64 connections, which have bars.
 func (b *bench) compare(ctx context.Context, plain, grouped, synced load) error {
-	bare := &lane{name: "bare handler", load: plain}
-	sluice := &lane{name: "sluice", load: grouped}
-	always := &lane{name: "sluice with the engine's sync-always", load: synced}
+	bare := &contender{name: "bare handler", load: plain}
+	sluice := &contender{name: "sluice", load: grouped}
+	always := &contender{name: "sluice with the engine's sync-always", load: synced}
 	if err := b.race(ctx, bare, sluice, always); err != nil {
 		return err
 	}
-	for _, l := range []*lane{bare, sluice, always} {
-		b.table.add(l.name+", 64 connections", l.String())
+	for _, c := range []*contender{bare, sluice, always} {
+		b.table.add(c.name+", 64 connections", c.String())
 	}
 	middle, least, most := ratios(sluice, bare)
 	b.table.hold("sluice to bare handler, 64 connections", span(middle, least, most), "at least 0.50", middle >= 0.50)
@@ -61,8 +61,8 @@ func (b *bench) compare(ctx context.Context, plain, grouped, synced load) error 
 // compareWider adds the figures at 256 connections.
 func (b *bench) compareWider(ctx context.Context, plain, grouped load) error {
 	plain.connections, grouped.connections = 256, 256
-	bare := &lane{name: "bare handler", load: plain}
-	sluice := &lane{name: "sluice", load: grouped}
+	bare := &contender{name: "bare handler", load: plain}
+	sluice := &contender{name: "sluice", load: grouped}
 	if err := b.race(ctx, bare, sluice); err != nil {
 		return err
 	}

@@ -35,8 +35,8 @@ func TestGrouped(t *testing.T) {
 }
 
 func TestMedianOfRatios(t *testing.T) {
-	of := &lane{rounds: []outcome{{Requests: 10, Seconds: 1}, {Requests: 40, Seconds: 2}, {Requests: 30, Seconds: 1}}}
-	to := &lane{rounds: []outcome{{Requests: 10, Seconds: 1}, {Requests: 10, Seconds: 1}, {Requests: 10, Seconds: 1}}}
+	of := &contender{rounds: []outcome{{Requests: 10, Seconds: 1}, {Requests: 40, Seconds: 2}, {Requests: 30, Seconds: 1}}}
+	to := &contender{rounds: []outcome{{Requests: 10, Seconds: 1}, {Requests: 10, Seconds: 1}, {Requests: 10, Seconds: 1}}}
 	if middle, least, most := ratios(of, to); middle != 2 || least != 1 || most != 3 {
 		t.Errorf("got %v, %v to %v", middle, least, most)
 	}

@@ -57,7 +57,7 @@ func (b *bench) startWithWebhooks(ctx context.Context, name string, n int) (*ser
 // compareCost adds what a call costs: with few webhooks, with many of which few
 // are called, and with calls spread over many.
 func (b *bench) compareCost(ctx context.Context, few, many *server, fewTokens, manyTokens []string) error {
-	lanes := []*lane{
+	contenders := []*contender{
 		{name: "10 webhooks"},
 		{name: "100,000 webhooks, 10 of them called"},
 		{name: "100,000 webhooks, all called"},
@@ -69,17 +69,17 @@ func (b *bench) compareCost(ctx context.Context, few, many *server, fewTokens, m
 		if err != nil {
 			return err
 		}
-		lanes[i].load = load{address: servers[i].address, tokens: file, connections: 64, size: bodySize}
+		contenders[i].load = load{address: servers[i].address, tokens: file, connections: 64, size: bodySize}
 	}
-	if err := b.race(ctx, lanes...); err != nil {
+	if err := b.race(ctx, contenders...); err != nil {
 		return err
 	}
-	for _, l := range lanes {
-		b.table.add("sluice, "+l.name, l.String())
+	for _, c := range contenders {
+		b.table.add("sluice, "+c.name, c.String())
 	}
-	for _, l := range lanes[1:] {
-		middle, least, most := ratios(lanes[0], l)
-		b.table.hold("cost of a call with "+l.name+", to that with 10", span(middle, least, most), "at most 1.10", middle <= 1.10)
+	for _, c := range contenders[1:] {
+		middle, least, most := ratios(contenders[0], c)
+		b.table.hold("cost of a call with "+c.name+", to that with 10", span(middle, least, most), "at most 1.10", middle <= 1.10)
 	}
 	return nil
 }

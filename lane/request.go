@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// What some bytes are.
+// found is what some bytes are.
 type found int
 
 const (

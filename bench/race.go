@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// A lane is one of several loads that are measured in turn.
-type lane struct {
+// A contender is one of several loads that are measured in turn.
+type contender struct {
 	name   string
 	load   load
 	rounds []outcome
 }
 
-// race measures lanes in bursts that alternate, in another order each round.
+// race measures contenders in bursts that alternate, in another order each round.
 // The first round warms up and does not count.
-func (b *bench) race(ctx context.Context, lanes ...*lane) error {
+func (b *bench) race(ctx context.Context, contenders ...*contender) error {
 	const settle = 200 * time.Millisecond // for what a server does after its calls
 	for round := range b.rounds + 1 {
-		for i := range lanes {
-			l := lanes[(round+i)%len(lanes)]
-			o, err := b.run(ctx, l.load, b.burst)
+		for i := range contenders {
+			c := contenders[(round+i)%len(contenders)]
+			o, err := b.run(ctx, c.load, b.burst)
 			if err != nil {
-				return fmt.Errorf("%s: %w", l.name, err)
+				return fmt.Errorf("%s: %w", c.name, err)
 			}
 			if round > 0 {
-				l.rounds = append(l.rounds, o)
+				c.rounds = append(c.rounds, o)
 			}
-			progressf("round %d of %d: %s calls/s, %d connections, %s", round, b.rounds, grouped(o.rate()), l.load.connections, l.name)
+			progressf("round %d of %d: %s calls/s, %d connections, %s", round, b.rounds, grouped(o.rate()), c.load.connections, c.name)
 			pause(ctx, settle)
 		}
 	}
@@ -36,21 +36,21 @@ func (b *bench) race(ctx context.Context, lanes ...*lane) error {
 }
 
 // median gives the median over the rounds of one value of their outcomes.
-func (l *lane) median(value func(outcome) float64) float64 {
-	return median(each(l.rounds, value))
+func (c *contender) median(value func(outcome) float64) float64 {
+	return median(each(c.rounds, value))
 }
 
 // String gives the medians of rate and latency.
-func (l *lane) String() string {
+func (c *contender) String() string {
 	return fmt.Sprintf("%s calls/s, p50 %.1f ms, p99 %.1f ms",
-		grouped(l.median(outcome.rate)),
-		l.median(func(o outcome) float64 { return o.P50 }),
-		l.median(func(o outcome) float64 { return o.P99 }))
+		grouped(c.median(outcome.rate)),
+		c.median(func(o outcome) float64 { return o.P50 }),
+		c.median(func(o outcome) float64 { return o.P99 }))
 }
 
-// ratios gives how the rate of a lane compares to that of another one: the
+// ratios gives how the rate of a contender compares to that of another one: the
 // median over the rounds, the smallest and the largest.
-func ratios(of, to *lane) (middle, least, most float64) {
+func ratios(of, to *contender) (middle, least, most float64) {
 	all := make([]float64, len(of.rounds))
 	for i := range all {
 		all[i] = of.rounds[i].rate() / to.rounds[i].rate()
