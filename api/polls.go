@@ -8,7 +8,6 @@ import (
 )
 
 const (
-	pollEvery   = 5 * time.Second  // polls that are not held must be this far apart
 	pollLongest = 10 * time.Minute // the wait does not grow beyond this
 	maxPolled   = 100_000          // results whose polls are remembered
 	maxHeld     = 2048             // polls held at the same time
@@ -34,18 +33,16 @@ func (p *polls) try(id string, now time.Time) error {
 	}
 	next, known := p.next[id]
 	if !known || !now.Before(next) {
-		p.next[id] = now.Add(pollEvery)
+		p.next[id] = now.Add(sluice.PollInterval)
 		return nil
 	}
-	if longest := now.Add(pollLongest); next.Add(pollEvery).Before(longest) {
-		next = next.Add(pollEvery)
+	if longest := now.Add(pollLongest); next.Add(sluice.PollInterval).Before(longest) {
+		next = next.Add(sluice.PollInterval)
 	} else {
 		next = longest
 	}
 	p.next[id] = next
-	e := sluice.Errorf(sluice.Throttled, "polling-too-often", "The result is not ready, and polls for it come too often; each early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.")
-	e.RetryAfter = next.Sub(now)
-	return e
+	return sluice.Errorf(sluice.Throttled, "polling-too-often", "The result is not ready, and polls for it come too often; each early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.").After(next.Sub(now))
 }
 
 // forget makes space: first what would be in time anyway, else everything.
@@ -66,9 +63,7 @@ func (p *polls) hold(id string) (release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.held[id] {
-		e := sluice.Errorf(sluice.Throttled, "polling-too-often", "Another poll for this result is being held; follow that one.")
-		e.RetryAfter = pollEvery
-		return nil, e
+		return nil, sluice.Errorf(sluice.Throttled, "polling-too-often", "Another poll for this result is being held; follow that one.").After(sluice.PollInterval)
 	}
 	if len(p.held) >= maxHeld {
 		return nil, busy("overloaded", "The server holds as many polls as it can.")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"sluice"
 	"sluice/body"
 	"sluice/command"
+	"sluice/problem"
 	"sluice/throttle"
 )
 
@@ -77,9 +79,9 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 			traceID = sluice.NewTraceID(in.claimed(), in.arrived)
 		}
 		if in.hook.UUID != "" {
-			e.TraceID = traceID // others learn nothing from the answer
+			e = e.InCall(traceID) // others learn nothing from the answer
 		}
-		rc.observe(in, sluice.Call{TraceID: traceID, Status: e.StatusCode(), Code: e.Code})
+		rc.observe(in, sluice.Call{TraceID: traceID, Status: problem.Status(e), Code: e.Code})
 		return e
 	}
 	status := rc.answer(w, &result, in.payload[:0])
@@ -102,21 +104,19 @@ func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.Result, err error) {
 	r := in.request
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
-		e := sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "A webhook is called with GET or POST.")
-		e.Allow = "GET, POST"
-		return result, e
+		return result, sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "A webhook is called with GET or POST.").Allowing("GET, POST")
 	}
 	if in.query, err = parseQuery(in.query, r.URL.RawQuery); err != nil {
 		return result, command.MalformedQuery()
 	}
-	redirect, err := command.Flag("pollingRedirectEnabled", in.query.first("pollingRedirectEnabled"))
+	redirect, err := command.Flag(sluice.RedirectQuery, in.query.first(sluice.RedirectQuery))
 	if err != nil {
 		return result, err
 	}
 	if err := rc.admit(w, in); err != nil {
 		return result, err
 	}
-	hops, err := sluice.HopsOf(r)
+	hops, err := sluice.HopsOf(r.Header)
 	if err != nil {
 		return result, err
 	}
@@ -127,9 +127,7 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 		wait = 0 // the result endpoint does the waiting
 	}
 	if result, err = rc.Events.Accept(r.Context(), event, wait); err != nil {
-		e := sluice.AsError(err)
-		e.TraceID = event.TraceID
-		return result, e
+		return result, sluice.AsError(err).InCall(event.TraceID)
 	}
 	in.listeners = event.Listeners
 	rc.log(r.Context(), event)
@@ -245,9 +243,7 @@ func (rc *Receiver) find(in *incoming, token string) error {
 		}
 	}
 	if wait := rc.misses.Try(throttle.Network(in.request.RemoteAddr)); wait > 0 {
-		e := sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls with unknown tokens came from this address.")
-		e.RetryAfter = wait
-		return e
+		return sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls with unknown tokens came from this address.").After(wait)
 	}
 	return unknown()
 }
@@ -282,20 +278,20 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 // Values of headers, shared since nobody changes them.
 var (
 	jsonContent = []string{"application/json"}
-	retryAfter  = []string{"5"} // seconds between polls
+	retryAfter  = []string{strconv.Itoa(int(sluice.PollInterval / time.Second))}
 )
 
 // answer tells the caller what became of its call. It uses space for the body.
 func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space []byte) (status int) {
 	header := w.Header()
 	ids := []string{result.CorrelationID, result.TraceID}
-	header["Svc-Result-Correlationid"] = ids[0:1:1]
-	header["Svc-Trace-Id"] = ids[1:2:2]
+	header[sluice.CorrelationHeader] = ids[0:1:1]
+	header[sluice.TraceHeader] = ids[1:2:2]
 	if result.PollingRedirectEnabled || result.Status == sluice.StatusProcessing {
 		header["Retry-After"] = retryAfter
 	}
 	if result.PollingRedirectEnabled {
-		header.Set("Location", rc.PublicURL+"/api/v3/result?svc-result-correlationid="+result.CorrelationID+"&pollingRedirectEnabled=true")
+		header.Set("Location", rc.PublicURL+sluice.ResultPath+"?"+sluice.CorrelationQuery+"="+result.CorrelationID+"&"+sluice.RedirectQuery+"=true")
 		w.WriteHeader(http.StatusFound)
 		return http.StatusFound
 	}

@@ -145,15 +145,11 @@ func cutMember(body []byte, from, to int) []byte {
 var challenge = []string{`Webhook realm="webhook.receive", parameter="token"`}
 
 func missing() error {
-	e := sluice.Errorf(sluice.Unauthenticated, "token-missing", "The call carries no token; send it as the header token, as the query parameter token, or in the body.")
-	e.Challenge = challenge
-	return e
+	return sluice.Errorf(sluice.Unauthenticated, "token-missing", "The call carries no token; send it as the header token, as the query parameter token, or in the body.").Challenging(challenge...)
 }
 
 func unknown() *sluice.Error {
-	e := sluice.Errorf(sluice.Unauthenticated, "token-invalid", "No webhook has this token; check the webhookUrl that webhook.put or webhook.get shows.")
-	e.Challenge = challenge
-	return e
+	return sluice.Errorf(sluice.Unauthenticated, "token-invalid", "No webhook has this token; check the webhookUrl that webhook.put or webhook.get shows.").Challenging(challenge...)
 }
 
 func ambiguous() error {
