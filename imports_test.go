@@ -17,7 +17,7 @@ import (
 var rooms = map[string][]string{
 	".":            {},
 	"command":      {"."},
-	"config":       {},
+	"config":       {"."},
 	"expression":   {"."},
 	"problem":      {"."},
 	"body":         {"."},

@@ -16,7 +16,7 @@ import (
 // that the command takes as its body.
 const (
 	maxArguments = 1 << 20
-	maxBody      = 4 << 20
+	maxBody      = sluice.MaxPayloadLength
 )
 
 // arguments collects a call's arguments from the query, and from a body that is

@@ -150,14 +150,12 @@ func (r *replay) again(ctx context.Context, events sluice.Events, journal sluice
 	if err != nil {
 		return err
 	}
-	e.ReplayOf = e.TraceID
-	e.TraceID = sluice.NewTraceID(sluice.TraceOwner(e.TraceID), time.Now())
-	e.Hops, e.Listeners, e.To = 0, nil, pipeline
-	result, err := events.Accept(ctx, &e, 0)
+	repeated := e.Again(pipeline)
+	result, err := events.Accept(ctx, repeated, 0)
 	if err != nil {
 		return err
 	}
-	r.NewTraceID, r.CorrelationID = e.TraceID, result.CorrelationID
+	r.NewTraceID, r.CorrelationID = repeated.TraceID, result.CorrelationID
 	return nil
 }
 
