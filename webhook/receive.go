@@ -195,27 +195,23 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 	if in.body, err = rc.Pace.Read(w, in.request, in.body, limit); err != nil {
 		return err
 	}
-	if in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body); err != nil {
-		return err
+	if token == "" {
+		if err := rc.admitByBody(in); err != nil {
+			return err
+		}
 	}
-	if token != "" {
-		return nil
-	}
-	return rc.admitByBody(in)
+	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body)
+	return err
 }
 
 // admitByBody finds the webhook of a call that carries its token in the body.
 func (rc *Receiver) admitByBody(in *incoming) (err error) {
-	var token string
 	size := len(in.body)
-	if in.files != nil {
-		token, err = agree(in.files.tokens)
-	} else {
-		token, in.body, err = bodyToken(in.request.Header.Get("Content-Type"), in.body)
-	}
+	token, rest, err := bodyToken(in.request.Header.Get("Content-Type"), in.body)
 	if err != nil {
 		return err
 	}
+	in.body = rest
 	if err := rc.find(in, token); err != nil {
 		return err
 	}
@@ -225,13 +221,10 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 	return nil
 }
 
-// find looks a token up. Unknown tokens are throttled by client address; a
-// valid one never is.
+// find looks a token up. Calls with an unknown token, or none, are throttled by
+// client address; those with a valid one never are.
 func (rc *Receiver) find(in *incoming, token string) error {
 	in.token = token
-	if token == "" {
-		return missing()
-	}
 	if wellFormed(token) {
 		hook, err := rc.Webhooks.Webhook(in.request.Context(), canonical(token))
 		if err == nil {
@@ -243,7 +236,10 @@ func (rc *Receiver) find(in *incoming, token string) error {
 		}
 	}
 	if wait := rc.misses.Try(throttle.Network(in.request.RemoteAddr)); wait > 0 {
-		return sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls with unknown tokens came from this address.").After(wait)
+		return sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls without a valid token came from this address.").After(wait)
+	}
+	if token == "" {
+		return missing()
 	}
 	return unknown()
 }
