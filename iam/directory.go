@@ -1,6 +1,7 @@
 package iam
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -13,8 +14,8 @@ import (
 	"sluice/throttle"
 )
 
-// A Directory knows users, roles and clients. It implements sluice.Directory.
-type Directory struct {
+// DirectoryOptions are what a directory is made of.
+type DirectoryOptions struct {
 	Accounts sluice.Records[sluice.Account]
 	Roles    sluice.Records[sluice.Role]
 	Clients  sluice.Records[sluice.Client]
@@ -23,12 +24,17 @@ type Directory struct {
 	Cores    int  // that may check passwords at the same time; 0 means half of all
 	External bool // users and clients are those of an external provider
 
-	// CommandNames lists the commands that a permission can be about; nil if
-	// that is not known.
+	// CommandNames lists the commands that a permission can be about.
 	CommandNames func() []string
 
 	// EndSessions ends the logins of a user, or those made through a client.
+	// With an external provider it is not called.
 	EndSessions func(ctx context.Context, username, clientID string) error
+}
+
+// A Directory knows users, roles and clients. It implements sluice.Directory.
+type Directory struct {
+	DirectoryOptions
 
 	dummy     func() string     // hash that unknown users are checked against
 	hashing   chan struct{}     // bounds the cores that hash passwords
@@ -39,20 +45,16 @@ type Directory struct {
 }
 
 // NewDirectory gives a directory over its stores.
-func NewDirectory(d Directory) *Directory {
-	d.dummy = sync.OnceValue(func() string { return HashPassword(rand.Text()) })
-	if d.Cores == 0 {
-		d.Cores = max(1, runtime.NumCPU()/2)
+func NewDirectory(o DirectoryOptions) *Directory {
+	return &Directory{
+		DirectoryOptions: o,
+		dummy:            sync.OnceValue(func() string { return HashPassword(rand.Text()) }),
+		hashing:          make(chan struct{}, cmp.Or(o.Cores, max(1, runtime.NumCPU()/2))),
+		pairs:            &throttle.Backoff{Free: 5, First: time.Second, Longest: 15 * time.Minute},
+		addresses:        &throttle.Backoff{Free: 100, First: time.Second, Longest: 15 * time.Minute},
+		refusals:         throttle.New(20, 3*time.Second),
+		recent:           newRecent(),
 	}
-	d.hashing = make(chan struct{}, d.Cores)
-	d.pairs = &throttle.Backoff{Free: 5, First: time.Second, Longest: 15 * time.Minute}
-	d.addresses = &throttle.Backoff{Free: 100, First: time.Second, Longest: 15 * time.Minute}
-	d.refusals = throttle.New(20, 3*time.Second)
-	d.recent = newRecent()
-	if d.EndSessions == nil {
-		d.EndSessions = func(context.Context, string, string) error { return nil }
-	}
-	return &d
 }
 
 // User implements sluice.Directory.

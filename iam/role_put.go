@@ -58,9 +58,6 @@ var extraPermissions = []string{sluice.ReadPermission, "webhook.token", "trace.p
 // emptyPermissions warns of permissions that allow nothing, be it by a slip of
 // the pen.
 func (d *Directory) emptyPermissions(permissions []string) (warnings []string) {
-	if d.CommandNames == nil {
-		return nil
-	}
 	names := append(d.CommandNames(), extraPermissions...)
 	for _, permission := range permissions {
 		if !allowsAny(permission, names) {

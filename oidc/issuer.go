@@ -116,12 +116,6 @@ func (i *Issuer) Refresh(ctx context.Context, token string) (id sluice.Identity,
 	}, "", nil
 }
 
-// EndSessions ends the sessions that which picks, such as those of a user who
-// was deleted or has a new password. Their tokens die at once.
-func (i *Issuer) EndSessions(ctx context.Context, which func(*sluice.Session) bool) error {
-	return i.sessions.endAll(ctx, which)
-}
-
 // tellEnded tells of the end of a login. The address of the caller is in ctx.
 func (i *Issuer) tellEnded(ctx context.Context, s *sluice.Session, reused bool) {
 	i.Ended(ctx, Ending{Username: s.Username, ClientID: s.ClientID, Address: sluice.UserFrom(ctx).Address, Reused: reused})

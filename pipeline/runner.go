@@ -12,8 +12,8 @@ import (
 	"sluice/expression"
 )
 
-// A Runner runs pipelines: for events, for callers, and for other pipelines.
-type Runner struct {
+// RunnerOptions are what a runner is made of.
+type RunnerOptions struct {
 	Commands func() command.Set // all there are; asked at each use
 	Language *expression.Language
 	Store    sluice.Pipelines
@@ -26,24 +26,28 @@ type Runner struct {
 	Limits   Limits
 	MaxRuns  int                    // at the same time, all pipelines together; 0 means 1,024
 	Grace    time.Duration          // how long runs may go on when the service stops
-	Observe  func(sluice.RunReport) // is told how runs went; may be nil
+	Observe  func(sluice.RunReport) // is told how runs went
 	Spans    sluice.Spans           // nil: nobody wants them
 	Log      *slog.Logger
+}
+
+// A Runner runs pipelines: for events, for callers, and for other pipelines.
+type Runner struct {
+	RunnerOptions
 
 	slots    chan struct{}
 	programs *programs
 }
 
-// NewRunner gives a runner with what is zero set to its default.
-func NewRunner(r Runner) *Runner {
+// NewRunner gives a runner. Limits that are zero have their default.
+func NewRunner(o RunnerOptions) *Runner {
 	const defaultRuns = 1024
-	r.Limits.setDefaults()
-	r.slots = make(chan struct{}, cmp.Or(r.MaxRuns, defaultRuns))
-	r.programs = &programs{byName: make(map[string]compiled)}
-	if r.Log == nil {
-		r.Log = slog.New(slog.DiscardHandler)
+	o.Limits.setDefaults()
+	return &Runner{
+		RunnerOptions: o,
+		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, defaultRuns)),
+		programs:      &programs{byName: make(map[string]compiled)},
 	}
-	return &r
 }
 
 // Parse makes a program of a source, with the commands there are.
@@ -102,9 +106,6 @@ func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, d
 
 // reported runs a program once and reports how that went.
 func (r *Runner) reported(ctx context.Context, p *Program, b beginning, number, delivery int) (any, error) {
-	if r.Observe == nil {
-		return newExecution(r.environment(), p, b, nil).execute(ctx, b)
-	}
 	report := sluice.RunReport{
 		Pipeline:      b.run.Pipeline,
 		TraceID:       b.run.TraceID,

@@ -14,8 +14,8 @@ import (
 	"sluice/throttle"
 )
 
-// A Receiver turns calls of webhooks into events.
-type Receiver struct {
+// ReceiverOptions are what a receiver is made of.
+type ReceiverOptions struct {
 	Webhooks  sluice.WebhookFinder
 	Events    sluice.Events
 	Namespace string
@@ -28,19 +28,23 @@ type Receiver struct {
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
 
-	// Observe, if set, is told of every call once it is answered.
+	// Observe is told of every call once it is answered.
 	Observe func(sluice.Call)
 
 	Spans sluice.Spans // nil: nobody wants them
+}
+
+// A Receiver turns calls of webhooks into events.
+type Receiver struct {
+	ReceiverOptions
 
 	misses *throttle.Limiter
 }
 
 // NewReceiver gives a receiver that lets a client address guess 20 tokens, and
 // one more every 3 seconds.
-func NewReceiver(r Receiver) *Receiver {
-	r.misses = throttle.New(20, 3*time.Second)
-	return &r
+func NewReceiver(o ReceiverOptions) *Receiver {
+	return &Receiver{ReceiverOptions: o, misses: throttle.New(20, 3*time.Second)}
 }
 
 type receiveParams struct {
@@ -88,9 +92,6 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (rc *Receiver) observe(in *incoming, c sluice.Call) {
-	if rc.Observe == nil {
-		return
-	}
 	c.Time, c.Duration = in.arrived.UTC(), time.Since(in.arrived)
 	c.EventKey = in.hook.EventKey
 	c.Size = max(len(in.body), int(in.request.ContentLength))
