@@ -26,7 +26,7 @@ type Options struct {
 	Portal       command.Endpoint                                              // serves what is no path of the API; nil if there is nothing
 	Metrics      http.Handler                                                  // serves /metrics
 	ObservePoll  func(status int)                                              // is told of each poll
-	Spans        sluice.Spans                                                  // nil: nobody wants them
+	Spans        sluice.Spans
 	Readiness    func() (detail map[string]any, err error)
 	Stopping     <-chan struct{} // closed when the server begins to stop: new calls are refused
 	Tail         sluice.Tail

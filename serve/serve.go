@@ -315,10 +315,10 @@ func (s *Server) close() {
 	}
 }
 
-// spans gives what is told of spans of work, nil if nobody wants to know.
+// spans tells of spans of work, if anybody wants to know.
 func (s *Server) spans() sluice.Spans {
 	if s.telemetry == nil {
-		return nil
+		return sluice.Spans{}
 	}
-	return s.telemetry
+	return sluice.Spans{Tracer: s.telemetry}
 }

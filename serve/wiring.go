@@ -40,7 +40,7 @@ func (s *Server) wire() error {
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
 		runner:    s.runnerOptions(secrets),
-		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Propagate: s.propagate}},
+		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans()}},
 		directory: s.directory,
 		login:     login,
 		engine:    s.engine,
@@ -141,16 +141,6 @@ func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
 		Observe: s.observeRun,
 		Spans:   s.spans(),
 		Log:     s.opts.Log,
-	}
-}
-
-// propagate tells the server that a pipeline calls which work it belongs to.
-func (s *Server) propagate(ctx context.Context, header http.Header) {
-	if s.telemetry == nil {
-		return
-	}
-	if traceparent := s.telemetry.Traceparent(ctx); traceparent != "" {
-		header.Set("Traceparent", traceparent)
 	}
 }
 

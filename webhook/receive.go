@@ -31,7 +31,7 @@ type ReceiverOptions struct {
 	// Observe is told of every call once it is answered.
 	Observe func(sluice.Call)
 
-	Spans sluice.Spans // nil: nobody wants them
+	Spans sluice.Spans
 }
 
 // A Receiver turns calls of webhooks into events.
@@ -57,15 +57,15 @@ func receiveCommand(r *Receiver) command.Command {
 		"Call a webhook: its token is the authorization, the body is the payload.", r.serve)
 }
 
-// serve handles one call, as a span of work if somebody wants to know of those.
+// serve handles one call in a span.
 func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
-	if rc.Spans == nil {
+	span := sluice.Span{Name: "webhook.receive", Traceparent: r.Header.Get("Traceparent")}
+	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
+		if ctx != r.Context() { // a copy of the request costs more than a look
+			return rc.handle(w, r.WithContext(ctx))
+		}
 		return rc.handle(w, r)
-	}
-	ctx, end := rc.Spans.Start(r.Context(), "webhook.receive", r.Header.Get("Traceparent"))
-	err := rc.handle(w, r.WithContext(ctx))
-	end(err)
-	return err
+	})
 }
 
 // handle handles one call, and tells who observes about it.
@@ -269,9 +269,7 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		Query:       in.query.without("token", "uuid"),
 		Headers:     in.headers,
 		RemoteAddr:  r.RemoteAddr,
-	}
-	if rc.Spans != nil {
-		e.Traceparent = rc.Spans.Traceparent(r.Context())
+		Traceparent: rc.Spans.Traceparent(r.Context()),
 	}
 	e.PayloadEncoding = in.encode()
 	if e.PayloadEncoding != sluice.EncodingNone {
