@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/body"
 	"sluice/command"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
 // Options are what the API is made of.
@@ -37,8 +36,8 @@ type Options struct {
 	PublicURL      string // where redirects lead to; "" means this host
 	TrustedProxies []netip.Prefix
 	MaxInFlight    int // calls at the same time
-	Pace           body.Pace
-	Budget         *body.Budget
+	Pace           limit.Pace
+	Budget         *limit.Budget
 	Log            *slog.Logger
 }
 
@@ -56,7 +55,7 @@ type API struct {
 	handler  http.Handler
 	inFlight atomic.Int64
 	tails    atomic.Int64
-	misses   *throttle.Limiter // polls for unknown results, by client address
+	misses   *limit.Tries // polls for unknown results, by client address
 	polls    *polls
 
 	interrupted context.Context //nolint:containedctx // ends when commands that run must
@@ -67,7 +66,7 @@ type API struct {
 func New(o Options) *API {
 	a := &API{
 		Options: o,
-		misses:  throttle.New(60, time.Second),
+		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
 	}
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())

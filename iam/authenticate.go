@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/limit"
 )
 
 // maxHeader bounds an Authorization header before anything parses it.
@@ -128,7 +129,7 @@ func parseBasic(credentials string) (username, password string, ok bool) {
 	}
 	username, password, ok = strings.Cut(string(decoded), ":")
 	control := strings.ContainsFunc(string(decoded), func(r rune) bool { return r < ' ' || r == 0x7f })
-	return username, password, ok && !control && username != "" && len(username) <= maxUsername && len(password) <= maxPassword
+	return username, password, ok && !control && username != "" && len(username) <= limit.MaxUsername && len(password) <= limit.MaxPassword
 }
 
 // challenge tells how to authenticate, where that is what went wrong.

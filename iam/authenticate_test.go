@@ -168,7 +168,7 @@ func TestEveryOutcomeIsObserved(t *testing.T) {
 	a := authenticator(d, d.Login, func(scheme, outcome string) {
 		observed = append(observed, scheme+" "+outcome)
 	})
-	for range d.pairs.Free {
+	for range freeGuesses {
 		d.pairs.Fail(pairOf("admin", "192.0.2.9"))
 	}
 	for _, header := range []string{basic("admin:admin-password"), "Bearer unsure", "Refresh bad", "Bearer good"} {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
 // DirectoryOptions are what a directory is made of.
@@ -36,13 +36,17 @@ type DirectoryOptions struct {
 type Directory struct {
 	DirectoryOptions
 
-	dummy     func() string     // hash that unknown users are checked against
-	hashing   chan struct{}     // bounds the cores that hash passwords
-	pairs     *throttle.Backoff // wrong passwords by account and address
-	addresses *throttle.Backoff // wrong passwords by address
-	refusals  *throttle.Limiter // entries of the audit log about what nobody had to prove
+	dummy     func() string   // hash that unknown users are checked against
+	hashing   chan struct{}   // bounds the cores that hash passwords
+	pairs     *limit.Failures // wrong passwords by account and address
+	addresses *limit.Failures // wrong passwords by address
+	refusals  *limit.Tries    // entries of the audit log about what nobody had to prove
 	recent    *recent
 }
+
+// freeGuesses is how many wrong passwords an account takes from an address
+// before it has to wait.
+const freeGuesses = 5
 
 // NewDirectory gives a directory over its stores.
 func NewDirectory(o DirectoryOptions) *Directory {
@@ -50,9 +54,9 @@ func NewDirectory(o DirectoryOptions) *Directory {
 		DirectoryOptions: o,
 		dummy:            sync.OnceValue(func() string { return HashPassword(rand.Text()) }),
 		hashing:          make(chan struct{}, cmp.Or(o.Cores, max(1, runtime.NumCPU()/2))),
-		pairs:            &throttle.Backoff{Free: 5, First: time.Second, Longest: 15 * time.Minute},
-		addresses:        &throttle.Backoff{Free: 100, First: time.Second, Longest: 15 * time.Minute},
-		refusals:         throttle.New(20, 3*time.Second),
+		pairs:            limit.NewFailures(freeGuesses, time.Second, 15*time.Minute),
+		addresses:        limit.NewFailures(100, time.Second, 15*time.Minute),
+		refusals:         limit.NewTries(20, 3*time.Second),
 		recent:           newRecent(),
 	}
 }

@@ -8,9 +8,9 @@ import (
 
 	"sluice"
 	"sluice/api"
-	"sluice/body"
 	"sluice/event"
 	"sluice/iam"
+	"sluice/limit"
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/portal"
@@ -30,7 +30,7 @@ func (s *Server) wire() error {
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
-	budget := body.NewBudget(int64(s.cfg.MaxBodyMemory))
+	budget := limit.NewBudget(int64(s.cfg.MaxBodyMemory))
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
@@ -54,7 +54,7 @@ func (s *Server) wire() error {
 	return nil
 }
 
-func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, budget *body.Budget) *api.API {
+func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, budget *limit.Budget) *api.API {
 	o := api.Options{
 		Commands:       s.commands,
 		Results:        s.engine.Events(),
@@ -97,7 +97,7 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(budget *body.Budget) *webhook.Receiver {
+func (s *Server) newReceiver(budget *limit.Budget) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
 		Webhooks:   s.engine.Webhooks(),
 		Events:     s.engine.Events(),
@@ -157,8 +157,8 @@ func (s *Server) observeCall(call sluice.Call) {
 }
 
 // pace is how slowly callers may send their bodies.
-func (s *Server) pace() body.Pace {
-	return body.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)}
+func (s *Server) pace() limit.Pace {
+	return limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)}
 }
 
 // publicURL is where callers are redirected to; "" means the host they called.

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/body"
 	"sluice/command"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
 // ReceiverOptions are what a receiver is made of.
@@ -21,8 +20,8 @@ type ReceiverOptions struct {
 	Namespace string
 	PublicURL string   // where the result endpoint is redirected to; "" means this host
 	Redact    []string // further request headers to keep out of events, in lower case
-	Pace      body.Pace
-	Budget    *body.Budget
+	Pace      limit.Pace
+	Budget    *limit.Budget
 	Log       *slog.Logger
 
 	// ResultWait is how long a call waits for the pipelines it starts.
@@ -38,13 +37,13 @@ type ReceiverOptions struct {
 type Receiver struct {
 	ReceiverOptions
 
-	misses *throttle.Limiter
+	misses *limit.Tries
 }
 
 // NewReceiver gives a receiver that lets a client address guess 20 tokens, and
 // one more every 3 seconds.
 func NewReceiver(o ReceiverOptions) *Receiver {
-	return &Receiver{ReceiverOptions: o, misses: throttle.New(20, 3*time.Second)}
+	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second)}
 }
 
 type receiveParams struct {
@@ -223,7 +222,7 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 		return err
 	}
 	if size > in.hook.MaxPayloadLength {
-		return body.TooLarge(in.hook.MaxPayloadLength)
+		return limit.TooLarge(in.hook.MaxPayloadLength)
 	}
 	return nil
 }
@@ -245,7 +244,7 @@ func (rc *Receiver) find(in *incoming, token string) error {
 			return err
 		}
 	}
-	if wait := rc.misses.Try(throttle.Network(in.request.RemoteAddr)); wait > 0 {
+	if wait := rc.misses.Try(limit.Network(in.request.RemoteAddr)); wait > 0 {
 		e := sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls with unknown tokens came from this address.")
 		e.RetryAfter = wait
 		return e

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/body"
+	"sluice/limit"
 )
 
 const known = "0b9f3c1e-6a52-4d0e-9f4e-2f1f7f2f9a10"
@@ -57,7 +57,7 @@ func receiver(f finder, s *sink) (*Receiver, *bytes.Buffer) {
 		Webhooks:  f,
 		Events:    s,
 		Namespace: "default",
-		Pace:      body.Pace{Idle: time.Minute, Total: time.Minute},
+		Pace:      limit.Pace{Idle: time.Minute, Total: time.Minute},
 		Observe:   func(sluice.Call) {},
 		Log:       slog.New(slog.NewTextHandler(log, nil)),
 	}), log
