@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/body"
 	"sluice/command"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
 // Options are what the API is made of.
@@ -26,7 +25,7 @@ type Options struct {
 	Portal       command.Endpoint                                              // serves what is no path of the API; nil if there is nothing
 	Metrics      http.Handler                                                  // serves /metrics
 	ObservePoll  func(status int)                                              // is told of each poll
-	Spans        sluice.Spans                                                  // nil: nobody wants them
+	Spans        sluice.Spans
 	Readiness    func() (detail map[string]any, err error)
 	Stopping     <-chan struct{} // closed when the server begins to stop: new calls are refused
 	Tail         sluice.Tail
@@ -37,8 +36,8 @@ type Options struct {
 	PublicURL      string // where redirects lead to; "" means this host
 	TrustedProxies []netip.Prefix
 	MaxInFlight    int // calls at the same time
-	Pace           body.Pace
-	Budget         *body.Budget
+	Pace           limit.Pace
+	Budget         *limit.Budget
 	Log            *slog.Logger
 }
 
@@ -48,7 +47,7 @@ type API struct {
 	handler  http.Handler
 	inFlight atomic.Int64
 	tails    atomic.Int64
-	misses   *throttle.Limiter // polls for unknown results, by client address
+	misses   *limit.Tries // polls for unknown results, by client address
 	polls    *polls
 
 	interrupted context.Context //nolint:containedctx // ends when commands that run must
@@ -59,7 +58,7 @@ type API struct {
 func New(o Options) *API {
 	a := &API{
 		Options: o,
-		misses:  throttle.New(60, time.Second),
+		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
 	}
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())

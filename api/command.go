@@ -82,19 +82,18 @@ func (a *API) Interrupt() { a.interrupt(stopping()) }
 
 // call runs a command for a user, until it is done, the caller has gone, or
 // Interrupt is called.
-func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (any, error) {
+func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (out any, err error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
 	defer stop()
 	user.Address = r.RemoteAddr
 	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), requestOf(r))
-	if a.Spans == nil {
-		return a.Commands.Call(ctx, cmd, args)
-	}
-	ctx, end := a.Spans.Start(ctx, cmd.Name, r.Header.Get("Traceparent"), "enduser.id", user.Name)
-	out, err := a.Commands.Call(ctx, cmd, args)
-	end(err)
+	span := sluice.Span{Name: cmd.Name, Traceparent: r.Header.Get("Traceparent"), Attribute: "enduser.id", Value: user.Name}
+	err = a.Spans.Do(ctx, span, func(ctx context.Context) error {
+		out, err = a.Commands.Call(ctx, cmd, args)
+		return err
+	})
 	return out, err
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
 // hold is how long a poll waits for its result, and how often it looks for
@@ -156,7 +156,7 @@ func (a *API) throttleMisses(r *http.Request, err error) error {
 	if sluice.AsError(err).Kind != sluice.Gone {
 		return err
 	}
-	wait := a.misses.Try(throttle.Network(r.RemoteAddr))
+	wait := a.misses.Try(limit.Network(r.RemoteAddr))
 	if wait == 0 {
 		return err
 	}

@@ -10,39 +10,42 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/body"
 	"sluice/command"
+	"sluice/limit"
 	"sluice/problem"
-	"sluice/throttle"
 )
 
-// A Receiver turns calls of webhooks into events.
-type Receiver struct {
+// ReceiverOptions are what a receiver is made of.
+type ReceiverOptions struct {
 	Webhooks  sluice.WebhookFinder
 	Events    sluice.Events
 	Namespace string
 	PublicURL string   // where the result endpoint is redirected to; "" means this host
 	Redact    []string // further request headers to keep out of events, in lower case
-	Pace      body.Pace
-	Budget    *body.Budget
+	Pace      limit.Pace
+	Budget    *limit.Budget
 	Log       *slog.Logger
 
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
 
-	// Observe, if set, is told of every call once it is answered.
+	// Observe is told of every call once it is answered.
 	Observe func(sluice.Call)
 
-	Spans sluice.Spans // nil: nobody wants them
+	Spans sluice.Spans
+}
 
-	misses *throttle.Limiter
+// A Receiver turns calls of webhooks into events.
+type Receiver struct {
+	ReceiverOptions
+
+	misses *limit.Tries
 }
 
 // NewReceiver gives a receiver that lets a client address guess 20 tokens, and
 // one more every 3 seconds.
-func NewReceiver(r Receiver) *Receiver {
-	r.misses = throttle.New(20, 3*time.Second)
-	return &r
+func NewReceiver(o ReceiverOptions) *Receiver {
+	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second)}
 }
 
 type receiveParams struct {
@@ -55,15 +58,15 @@ func receiveCommand(r *Receiver) command.Command {
 		"Call a webhook: its token is the authorization, the body is the payload.", r.serve)
 }
 
-// serve handles one call, as a span of work if somebody wants to know of those.
+// serve handles one call in a span.
 func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
-	if rc.Spans == nil {
+	span := sluice.Span{Name: "webhook.receive", Traceparent: r.Header.Get("Traceparent")}
+	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
+		if ctx != r.Context() { // a copy of the request costs more than a look
+			return rc.handle(w, r.WithContext(ctx))
+		}
 		return rc.handle(w, r)
-	}
-	ctx, end := rc.Spans.Start(r.Context(), "webhook.receive", r.Header.Get("Traceparent"))
-	err := rc.handle(w, r.WithContext(ctx))
-	end(err)
-	return err
+	})
 }
 
 // handle handles one call, and tells who observes about it.
@@ -90,9 +93,6 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (rc *Receiver) observe(in *incoming, c sluice.Call) {
-	if rc.Observe == nil {
-		return
-	}
 	c.Time, c.Duration = in.arrived.UTC(), time.Since(in.arrived)
 	c.EventKey = in.hook.EventKey
 	c.Size = max(len(in.body), int(in.request.ContentLength))
@@ -216,7 +216,7 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 		return err
 	}
 	if size > in.hook.MaxPayloadLength {
-		return body.TooLarge(in.hook.MaxPayloadLength)
+		return limit.TooLarge(in.hook.MaxPayloadLength)
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func (rc *Receiver) find(in *incoming, token string) error {
 			return err
 		}
 	}
-	if wait := rc.misses.Try(throttle.Network(in.request.RemoteAddr)); wait > 0 {
+	if wait := rc.misses.Try(limit.Network(in.request.RemoteAddr)); wait > 0 {
 		return sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls without a valid token came from this address.").After(wait)
 	}
 	if token == "" {
@@ -260,9 +260,7 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		Query:       in.query.without("token", "uuid"),
 		Headers:     in.headers,
 		RemoteAddr:  r.RemoteAddr,
-	}
-	if rc.Spans != nil {
-		e.Traceparent = rc.Spans.Traceparent(r.Context())
+		Traceparent: rc.Spans.Traceparent(r.Context()),
 	}
 	e.PayloadEncoding = in.encode()
 	if e.PayloadEncoding != sluice.EncodingNone {

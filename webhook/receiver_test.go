@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/body"
+	"sluice/limit"
 )
 
 const known = "0b9f3c1e-6a52-4d0e-9f4e-2f1f7f2f9a10"
@@ -53,11 +53,12 @@ func (s *sink) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (slui
 // receiver gives a receiver with its log.
 func receiver(f finder, s *sink) (*Receiver, *bytes.Buffer) {
 	log := new(bytes.Buffer)
-	return NewReceiver(Receiver{
+	return NewReceiver(ReceiverOptions{
 		Webhooks:  f,
 		Events:    s,
 		Namespace: "default",
-		Pace:      body.Pace{Idle: time.Minute, Total: time.Minute},
+		Pace:      limit.Pace{Idle: time.Minute, Total: time.Minute},
+		Observe:   func(sluice.Call) {},
 		Log:       slog.New(slog.NewTextHandler(log, nil)),
 	}), log
 }

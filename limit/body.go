@@ -1,7 +1,4 @@
-// Package body reads the bodies of requests within bounds on size and time. The
-// receiver of webhooks and the API read through it, so no branch can miss a
-// limit.
-package body
+package limit
 
 import (
 	"errors"
@@ -14,8 +11,9 @@ import (
 	"sluice"
 )
 
-// Pace is how slowly a caller may send its body. Else a few callers could hold
-// all connections for ever.
+// Pace is how slowly a caller may send its body. Otherwise a few callers could
+// hold all connections for ever. All bodies are read through it, so no branch can
+// miss a limit.
 type Pace struct {
 	Idle  time.Duration // longest pause between two pieces
 	Total time.Duration // longest time for all of it
