@@ -10,11 +10,13 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/limit"
 )
 
 // Bounds on the body of a command's call: one that holds parameters, and one
 // that the command takes as its body.
 const (
+	maxForm      = 64 << 10 // one that the issuer takes
 	maxArguments = 1 << 20
 	maxBody      = sluice.MaxPayloadLength
 )
@@ -22,22 +24,17 @@ const (
 // arguments collects a call's arguments from the query, and from a body that is
 // a form or a JSON object. A body that is neither, or that the command takes
 // whole, is the command's body.
-func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Command) (command.Args, error) {
+func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Command, memory *limit.Hold) (command.Args, error) {
 	args, err := formArguments(r.URL.RawQuery)
 	if err != nil {
 		return nil, command.MalformedQuery()
 	}
-	limit := maxArguments
+	longest := maxArguments
 	whole, takesBody := cmd.BodyParam()
 	if takesBody {
-		limit = maxBody
+		longest = maxBody
 	}
-	release, err := a.Budget.Reserve(r, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	content, err := a.Pace.Read(w, r, nil, limit)
+	content, err := a.Bodies.Read(w, r, nil, longest, memory)
 	if err != nil || len(bytes.TrimSpace(content)) == 0 {
 		return args, err
 	}

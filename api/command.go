@@ -32,7 +32,9 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if allow := methodsOf(cmd); r.Method != http.MethodPost && (r.Method != http.MethodGet || !cmd.ReadOnly) {
 		return notAllowed(allow)
 	}
-	args, err := a.arguments(w, r, cmd)
+	memory := a.Bodies.Known.Hold()
+	defer memory.Release()
+	args, err := a.arguments(w, r, cmd, &memory)
 	if err != nil {
 		return err
 	}
@@ -83,6 +85,10 @@ func (a *API) Interrupt() { a.interrupt(stopping()) }
 // call runs a command for a user, until it is done, the caller has gone, or
 // Interrupt is called.
 func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (out any, err error) {
+	if err := a.Places.Enter(); err != nil {
+		return nil, err
+	}
+	defer a.Places.Leave()
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })

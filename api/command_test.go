@@ -44,10 +44,9 @@ func serveCommands(t *testing.T, permissions []string, commands ...command.Comma
 		Authenticate: func(http.ResponseWriter, *http.Request) (sluice.User, error) {
 			return sluice.User{Name: "someone", Permissions: permissions}, nil
 		},
-		MaxInFlight: 10,
-		Pace:        limit.Pace{Idle: time.Minute, Total: time.Minute},
-		Budget:      limit.NewBudget(1 << 20),
-		Log:         slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Places: limit.NewPlaces(10),
+		Bodies: limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 1 << 20, Strange: 1 << 20, Unfinished: 10}),
+		Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}))
 	t.Cleanup(server.Close)
 	return server.URL

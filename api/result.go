@@ -59,7 +59,7 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := a.Results.Result(r.Context(), p.id, 0)
+	result, err := a.look(r, p)
 	if err != nil {
 		return a.throttleMisses(r, err)
 	}
@@ -73,8 +73,22 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	memory := a.Bodies.Known.Hold()
+	defer memory.Release()
+	if err := memory.Grow(r.Context(), 2*int64(len(result.Value))); err != nil {
+		return err
+	}
 	a.answerPoll(w, p, result)
 	return nil
+}
+
+// look gives a result as it is now.
+func (a *API) look(r *http.Request, p poll) (sluice.Result, error) {
+	if err := a.Places.Enter(); err != nil {
+		return sluice.Result{}, err
+	}
+	defer a.Places.Leave()
+	return a.Results.Result(r.Context(), p.id, 0)
 }
 
 // hold waits for a result, but not for ever: who follows redirects has a limit,

@@ -1,9 +1,10 @@
 package limit
 
 import (
-	"net/http"
-	"sync/atomic"
+	"context"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"sluice"
 )
@@ -11,30 +12,82 @@ import (
 // small is the size up to which a body costs no more than the call itself.
 const small = 64 << 10
 
-// A Budget bounds the memory that large bodies take together. Without it, as
-// many callers as there are connections could send the largest body each.
-type Budget struct {
+// Copies is how many times the bytes of a large body are in memory while it is
+// stored: as it came, as the text of the event, in the event, and on its way
+// through the engine.
+const Copies = 6
+
+// patience is how long a call waits for memory before it is refused.
+const patience = 500 * time.Millisecond
+
+// A Memory bounds the bytes that something takes together, such as all bodies.
+// Without it, as many callers as there are connections could take the most that
+// is allowed to one.
+type Memory struct {
 	max  int64
-	held atomic.Int64
+	free *semaphore.Weighted
 }
 
-// NewBudget gives a budget of so many bytes.
-func NewBudget(bytes int64) *Budget { return &Budget{max: bytes} }
+// NewMemory gives a budget of so many bytes.
+func NewMemory(bytes int64) *Memory {
+	return &Memory{max: bytes, free: semaphore.NewWeighted(bytes)}
+}
 
-// Reserve takes the memory for a request's body, at most limit bytes of it, out
-// of the budget until release is called. It fails with Unavailable if the
-// budget is spent.
-func (b *Budget) Reserve(r *http.Request, limit int) (release func(), err error) {
-	size := r.ContentLength
-	if size < 0 || size > int64(limit) {
-		size = int64(limit) // not told, or about to be refused
+// A Hold is the part of a memory that one call or run has. The zero Hold has
+// nothing, of no memory.
+type Hold struct {
+	memory *Memory
+	bytes  int64
+}
+
+// Hold gives a hold on the memory, of nothing yet.
+func (m *Memory) Hold() Hold { return Hold{memory: m} }
+
+// Grow takes as much more as it needs to have so many bytes, and waits for that
+// a moment. It fails with Unavailable if so much is not free by then.
+func (h *Hold) Grow(ctx context.Context, bytes int64) error {
+	if !h.grow(ctx, bytes, patience) {
+		return noMemory()
 	}
-	if size <= small {
-		return func() {}, nil
+	return nil
+}
+
+// grow tells whether it has so many bytes, after some time of waiting for them.
+func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
+	more := min(bytes, h.memory.max) - h.bytes // whatever fits in alone is allowed
+	if more <= 0 || bytes <= small {
+		return true
 	}
-	if b.held.Add(size) > b.max {
-		b.held.Add(-size)
-		return nil, sluice.Errorf(sluice.Unavailable, "overloaded", "The server holds as many large bodies as it can. Try again soon.").After(2 * time.Second).Closing()
+	if !h.memory.free.TryAcquire(more) {
+		ctx, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		if err := h.memory.free.Acquire(ctx, more); err != nil {
+			return false
+		}
 	}
-	return func() { b.held.Add(-size) }, nil
+	h.bytes += more
+	return true
+}
+
+func noMemory() error {
+	return sluice.Errorf(sluice.Unavailable, "overloaded", "The server holds as much as its memory allows. Try again soon.").After(2 * time.Second).Closing()
+}
+
+// Move gives back what it has, and takes as much of another memory.
+func (h *Hold) Move(ctx context.Context, to *Memory) error {
+	moved := Hold{memory: to}
+	if err := moved.Grow(ctx, h.bytes); err != nil {
+		return err
+	}
+	h.Release()
+	*h = moved
+	return nil
+}
+
+// Release gives everything back. Doing so again does nothing.
+func (h *Hold) Release() {
+	if h.bytes > 0 {
+		h.memory.free.Release(h.bytes)
+		h.bytes = 0
+	}
 }

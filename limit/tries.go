@@ -1,9 +1,6 @@
 package limit
 
-import (
-	"net/netip"
-	"time"
-)
+import "time"
 
 // maxKeys bounds how many keys are counted, whatever an attacker does.
 const maxKeys = 100_000
@@ -35,18 +32,4 @@ func (t *Tries) Try(key string) (wait time.Duration) {
 		return next, next
 	})
 	return wait
-}
-
-// Network gives the key of a client address. One IPv6 client can have a whole
-// network of 64 bits, so that is what counts.
-func Network(address string) string {
-	addr, err := netip.ParseAddr(address)
-	if err != nil || addr.Is4() || addr.Is4In6() {
-		return address
-	}
-	prefix, err := addr.Prefix(64)
-	if err != nil {
-		return address
-	}
-	return prefix.String()
 }

@@ -132,7 +132,7 @@ func TestCallDuringTheStop(t *testing.T) {
 	}
 	wantExactly(t, s.events(), []string{traceOf(finished)})
 	s.resume()
-	s.wantRefusal(t, hook, "draining")
+	s.wantRefusals(t, hook, "draining", 1)
 }
 
 // beginStop stops the server on the side, and returns once its port is closed.

@@ -18,6 +18,7 @@ import (
 	"sluice/iam"
 	"sluice/jetstream"
 	"sluice/lane"
+	"sluice/limit"
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/telemetry"
@@ -84,7 +85,12 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if err != nil {
 		return nil, fmt.Errorf("can't listen on %s: %w", cfg.Listen, err)
 	}
-	s.listener = api.LimitListener(listener, cfg.MaxConnections, cfg.MaxConnectionsPerAddress, cfg.TrustedProxies)
+	s.listener = limit.NewListener(listener, limit.ConnectionOptions{
+		Total:        cfg.MaxConnections,
+		PerNetwork:   cfg.MaxConnectionsPerAddress,
+		Proxies:      cfg.TrustedProxies,
+		WriteTimeout: cfg.WriteTimeout,
+	})
 	s.baseURL = baseURL(cfg, s.listener.Addr())
 	s.metrics = metrics.New(Version, s.engineState)
 	if telemetry.Wanted() {

@@ -30,13 +30,13 @@ func (s *Server) wire() error {
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
-	budget := limit.NewBudget(int64(s.cfg.MaxBodyMemory))
+	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
 		audit:     s.directory.Note,
 		webhooks:  s.engine.Webhooks(),
-		receiver:  s.newReceiver(budget),
+		receiver:  s.newReceiver(places, bodies),
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
 		runner:    s.runnerOptions(secrets),
@@ -50,11 +50,11 @@ func (s *Server) wire() error {
 	if err != nil {
 		return err
 	}
-	s.api = s.newAPI(login, issuer, pages, budget)
+	s.api = s.newAPI(login, issuer, pages, places, bodies)
 	return nil
 }
 
-func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, budget *limit.Budget) *api.API {
+func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, places *limit.Places, bodies *limit.Bodies) *api.API {
 	o := api.Options{
 		Commands:       s.commands,
 		Results:        s.engine.Events(),
@@ -72,9 +72,8 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 		OpenID:         s.openID(),
 		PublicURL:      s.publicURL(),
 		TrustedProxies: s.cfg.TrustedProxies,
-		MaxInFlight:    s.cfg.MaxInFlight,
-		Pace:           s.pace(),
-		Budget:         budget,
+		Places:         places,
+		Bodies:         bodies,
 		Log:            s.opts.Log,
 	}
 	if s.opts.NoAuth {
@@ -97,15 +96,15 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(budget *limit.Budget) *webhook.Receiver {
+func (s *Server) newReceiver(places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
 		Webhooks:   s.engine.Webhooks(),
 		Events:     s.engine.Events(),
 		Namespace:  s.cfg.Namespace,
 		PublicURL:  s.publicURL(),
 		Redact:     s.cfg.RedactHeaders,
-		Pace:       s.pace(),
-		Budget:     budget,
+		Bodies:     bodies,
+		Places:     places,
 		ResultWait: s.cfg.ResultWait,
 		Observe:    s.observeCall,
 		Spans:      s.spans(),
@@ -156,9 +155,17 @@ func (s *Server) observeCall(call sluice.Call) {
 	s.engine.Journal().Call(call)
 }
 
-// pace is how slowly callers may send their bodies.
-func (s *Server) pace() limit.Pace {
-	return limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)}
+// strangeMemory is what all bodies share whose sender is not known yet: four of
+// the largest.
+const strangeMemory = 4 * sluice.MaxPayloadLength
+
+func (s *Server) newBodies() *limit.Bodies {
+	return limit.NewBodies(limit.BodyOptions{
+		Pace:       limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)},
+		Known:      int64(s.cfg.MaxBodyMemory),
+		Strange:    strangeMemory,
+		Unfinished: s.cfg.MaxConnectionsPerAddress,
+	})
 }
 
 // publicURL is where callers are redirected to; "" means the host they called.

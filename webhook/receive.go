@@ -22,8 +22,8 @@ type ReceiverOptions struct {
 	Namespace string
 	PublicURL string   // where the result endpoint is redirected to; "" means this host
 	Redact    []string // further request headers to keep out of events, in lower case
-	Pace      limit.Pace
-	Budget    *limit.Budget
+	Bodies    *limit.Bodies
+	Places    *limit.Places
 	Log       *slog.Logger
 
 	// ResultWait is how long a call waits for the pipelines it starts.
@@ -116,6 +116,10 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	if err := rc.admit(w, in); err != nil {
 		return result, err
 	}
+	if err := rc.Places.Enter(); err != nil {
+		return result, err
+	}
+	defer rc.Places.Leave()
 	hops, err := sluice.HopsOf(r.Header)
 	if err != nil {
 		return result, err
@@ -158,17 +162,15 @@ type incoming struct {
 	headers sluice.Headers
 	payload []byte // as JSON
 
-	listeners []string // pipelines that the event starts
-	unhold    func()   // gives back the memory that the body was granted
+	listeners []string   // pipelines that the event starts
+	memory    limit.Hold // what the body takes, and what is made of it
 }
 
 var incomings = sync.Pool{New: func() any { return new(incoming) }}
 
 // release keeps the buffers for another call.
 func (in *incoming) release() {
-	if in.unhold != nil {
-		in.unhold()
-	}
+	in.memory.Release()
 	clear(in.query)
 	clear(in.headers)
 	*in = incoming{query: in.query[:0], body: in.body[:0], headers: in.headers[:0], payload: in.payload[:0]}
@@ -182,23 +184,25 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 	if err != nil {
 		return err
 	}
-	limit := sluice.MaxPayloadLength
+	longest := sluice.MaxPayloadLength
+	in.memory = rc.Bodies.Strange.Hold()
 	if token != "" {
 		if err := rc.find(in, token); err != nil {
 			return err
 		}
-		limit = in.hook.MaxPayloadLength
+		longest = in.hook.MaxPayloadLength
+		in.memory = rc.Bodies.Known.Hold()
 	}
-	if in.unhold, err = rc.Budget.Reserve(in.request, limit); err != nil {
-		return err
-	}
-	if in.body, err = rc.Pace.Read(w, in.request, in.body, limit); err != nil {
+	if in.body, err = rc.Bodies.Read(w, in.request, in.body, longest, &in.memory); err != nil {
 		return err
 	}
 	if token == "" {
 		if err := rc.admitByBody(in); err != nil {
 			return err
 		}
+	}
+	if err := in.memory.Grow(in.request.Context(), limit.Copies*int64(len(in.body))); err != nil {
+		return err
 	}
 	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body)
 	return err
@@ -218,7 +222,7 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 	if size > in.hook.MaxPayloadLength {
 		return limit.TooLarge(in.hook.MaxPayloadLength)
 	}
-	return nil
+	return in.memory.Move(in.request.Context(), rc.Bodies.Known)
 }
 
 // find looks a token up. Calls with an unknown token, or none, are throttled by

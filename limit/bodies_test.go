@@ -17,13 +17,25 @@ import (
 
 var patient = limit.Pace{Idle: time.Minute, Total: time.Minute, Rate: 1}
 
+// bodies gives a reader of bodies that has 1 MiB of memory.
+func bodies(pace limit.Pace) *limit.Bodies {
+	return limit.NewBodies(limit.BodyOptions{Pace: pace, Known: 1 << 20, Strange: 1 << 20, Unfinished: 100})
+}
+
+func read(w http.ResponseWriter, r *http.Request, bodies *limit.Bodies, space []byte, longest int) ([]byte, error) {
+	memory := bodies.Known.Hold()
+	defer memory.Release()
+	return bodies.Read(w, r, space, longest, &memory)
+}
+
 // serve starts a server whose handler reads a body into space, and tells on the
 // channel what came of it.
-func serve(t *testing.T, pace limit.Pace, space []byte, limit int) (url string, outcomes <-chan outcome) {
+func serve(t *testing.T, pace limit.Pace, space []byte, longest int) (url string, outcomes <-chan outcome) {
 	t.Helper()
+	all := bodies(pace)
 	done := make(chan outcome, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, err := pace.Read(w, r, space, limit)
+		b, err := read(w, r, all, space, longest)
 		done <- outcome{string(b), err}
 	}))
 	t.Cleanup(server.Close)
@@ -79,7 +91,7 @@ func TestRead(t *testing.T) {
 func TestTooLargeIsRefusedUnread(t *testing.T) {
 	r := httptest.NewRequest("POST", "/", iotest.ErrReader(errors.New("the body was read")))
 	r.ContentLength = 11
-	_, err := patient.Read(httptest.NewRecorder(), r, nil, 10)
+	_, err := read(httptest.NewRecorder(), r, bodies(patient), nil, 10)
 	wantKind(t, err, sluice.TooLarge)
 	if message := sluice.AsError(err).Message; !strings.Contains(message, "10 bytes") {
 		t.Errorf("the message is %q, want it to tell the limit", message)
@@ -149,7 +161,7 @@ func trickle(sender io.Writer, outcomes <-chan outcome) outcome {
 func TestBrokenOff(t *testing.T) {
 	r := httptest.NewRequest("POST", "/", io.MultiReader(strings.NewReader("hi"), iotest.ErrReader(errors.New("read tcp 10.0.0.1:80"))))
 	r.ContentLength = 5
-	_, err := patient.Read(deadlines{httptest.NewRecorder()}, r, nil, 10)
+	_, err := read(deadlines{httptest.NewRecorder()}, r, bodies(patient), nil, 10)
 	wantKind(t, err, sluice.Invalid)
 	if message := sluice.AsError(err).Message; strings.Contains(message, "10.0.0.1") {
 		t.Errorf("the message tells the cause: %s", message)
