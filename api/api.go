@@ -41,14 +41,6 @@ type Options struct {
 	Log            *slog.Logger
 }
 
-// Paths of the API.
-const (
-	commandPath  = "/api/v3/command/"
-	pipelinePath = "/api/v3/pipeline"
-	resultPath   = "/api/v3/result"
-	eventsPath   = "/api/v3/events"
-)
-
 // API serves everything under one address. It is an http.Handler.
 type API struct {
 	Options
@@ -72,18 +64,18 @@ func New(o Options) *API {
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
 	mux := http.NewServeMux()
 	commands := a.handle(a.limit(a.command))
-	mux.HandleFunc(resultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own
-	mux.HandleFunc(eventsPath, a.handle(a.events))               // as have tails
-	mux.HandleFunc("/metrics", a.handle(a.serveMetrics))
+	mux.HandleFunc(sluice.ResultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own
+	mux.HandleFunc(sluice.EventsPath, a.handle(a.events))               // as have tails
+	mux.HandleFunc(sluice.MetricsPath, a.handle(a.serveMetrics))
 	pipelines := a.handle(a.limit(a.pipeline))
-	mux.HandleFunc(pipelinePath, pipelines)
-	mux.HandleFunc(pipelinePath+"/{name}", pipelines)
+	mux.HandleFunc(sluice.PipelinePath, pipelines)
+	mux.HandleFunc(sluice.PipelinePath+"/{name}", pipelines)
 	if o.Auth != nil {
 		mux.Handle("/auth/", a.limitHandler(o.Auth))
 	}
-	mux.HandleFunc("/openapi.json", a.handle(a.openAPI()))
-	mux.HandleFunc("/healthz", a.handle(a.healthz))
-	mux.HandleFunc("/readyz", a.handle(a.readyz))
+	mux.HandleFunc(sluice.OpenAPIPath, a.handle(a.openAPI()))
+	mux.HandleFunc(sluice.HealthPath, a.handle(a.healthz))
+	mux.HandleFunc(sluice.ReadyPath, a.handle(a.readyz))
 	mux.HandleFunc("/api/", a.handle(notFound))
 	if o.Portal == nil {
 		o.Portal = notFound
@@ -91,7 +83,7 @@ func New(o Options) *API {
 	mux.HandleFunc("/", a.handle(o.Portal))
 	a.handler = a.guard(func(w http.ResponseWriter, r *http.Request) {
 		// Commands are data, not routes; and most requests are calls of one.
-		if strings.HasPrefix(r.URL.Path, commandPath) {
+		if strings.HasPrefix(r.URL.Path, sluice.CommandPath) {
 			commands(w, r)
 			return
 		}
@@ -175,18 +167,14 @@ func (a *API) limitHandler(next http.Handler) http.Handler {
 }
 
 func notFound(http.ResponseWriter, *http.Request) error {
-	return sluice.Errorf(sluice.NotFound, "not-found", "There is nothing at this path; /openapi.json lists what there is.")
+	return sluice.Errorf(sluice.NotFound, "not-found", "There is nothing at this path; "+sluice.OpenAPIPath+" lists what there is.")
 }
 
 func notAllowed(allow string) error {
-	e := sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "This method is not allowed here; use %s.", allow)
-	e.Allow = allow
-	return e
+	return sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "This method is not allowed here; use %s.", allow).Allowing(allow)
 }
 
 // busy is a refusal that passes.
 func busy(code, message string) *sluice.Error {
-	e := sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message)
-	e.RetryAfter = 2 * time.Second
-	return e
+	return sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message).After(2 * time.Second)
 }

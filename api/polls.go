@@ -9,7 +9,6 @@ import (
 )
 
 const (
-	pollEvery   = 5 * time.Second  // polls that are not held must be this far apart
 	pollLongest = 10 * time.Minute // the wait does not grow beyond this
 	maxPolled   = 100_000          // results whose polls are remembered
 	maxHeld     = 2048             // polls held at the same time
@@ -34,15 +33,13 @@ func (p *polls) try(id string, now time.Time) error {
 		if !next.IsZero() {
 			early = next.Sub(now)
 		}
-		wait = min(early+pollEvery, pollLongest)
+		wait = min(early+sluice.PollInterval, pollLongest)
 		return now.Add(wait), now.Add(wait)
 	})
 	if early == 0 {
 		return nil
 	}
-	e := sluice.Errorf(sluice.Throttled, "polling-too-often", "The result is not ready, and polls for it come too often; each early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.")
-	e.RetryAfter = wait
-	return e
+	return sluice.Errorf(sluice.Throttled, "polling-too-often", "The result is not ready, and polls for it come too often; each early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.").After(wait)
 }
 
 // hold says that a poll waits for its result, until release is called. It
@@ -51,9 +48,7 @@ func (p *polls) hold(id string) (release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.held[id] {
-		e := sluice.Errorf(sluice.Throttled, "polling-too-often", "Another poll for this result is being held; follow that one.")
-		e.RetryAfter = pollEvery
-		return nil, e
+		return nil, sluice.Errorf(sluice.Throttled, "polling-too-often", "Another poll for this result is being held; follow that one.").After(sluice.PollInterval)
 	}
 	if len(p.held) >= maxHeld {
 		return nil, busy("overloaded", "The server holds as many polls as it can.")

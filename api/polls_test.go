@@ -74,7 +74,7 @@ func TestHeldAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.hold("a"); waitOf(t, err) != pollEvery {
+	if _, err := p.hold("a"); waitOf(t, err) != sluice.PollInterval {
 		t.Errorf("a second one is told %v", err)
 	}
 	release()

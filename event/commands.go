@@ -32,7 +32,5 @@ func checkKey(parameter, key string) error {
 	if sluice.ValidKey(key) {
 		return nil
 	}
-	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter %s must be %s.", parameter, sluice.KeyRule)
-	e.Parameter = parameter
-	return e
+	return sluice.InvalidParameter(parameter, "The parameter %s must be %s.", parameter, sluice.KeyRule)
 }

@@ -147,8 +147,7 @@ func (a *Authenticator) challenge(scheme string, err error) error {
 	case refreshScheme:
 		refresh += invalid
 	}
-	e.Challenge = []string{"Basic " + realm + `, charset="UTF-8"`, bearer, refresh}
-	return e
+	return e.Challenging("Basic "+realm+`, charset="UTF-8"`, bearer, refresh)
 }
 
 // observe tells of an authentication.

@@ -62,9 +62,7 @@ func (d *Directory) takeCore() (release func(), err error) {
 	case d.hashing <- struct{}{}:
 		return func() { <-d.hashing }, nil
 	case <-time.After(hashWait):
-		e := sluice.Errorf(sluice.Unavailable, "login-busy", "Too many passwords are being checked. Try again soon.")
-		e.RetryAfter = hashWait
-		return nil, e
+		return nil, sluice.Errorf(sluice.Unavailable, "login-busy", "Too many passwords are being checked. Try again soon.").After(hashWait)
 	}
 }
 
@@ -120,9 +118,7 @@ func (d *Directory) mayTry(username, address string) error {
 	if wait == 0 {
 		return nil
 	}
-	e := sluice.Errorf(sluice.Throttled, "too-many-logins", "Too many wrong credentials came from this address.")
-	e.RetryAfter = wait
-	return e
+	return sluice.Errorf(sluice.Throttled, "too-many-logins", "Too many wrong credentials came from this address.").After(wait)
 }
 
 func pairOf(username, address string) string {

@@ -73,19 +73,13 @@ func (p Pace) firstDeadline(r *http.Request, start time.Time) time.Time {
 
 // TooLarge is the error of a body over its limit.
 func TooLarge(limit int) error {
-	e := sluice.Errorf(sluice.TooLarge, "payload-too-large", "The body is larger than accepted here: the limit is %d bytes.", limit)
-	e.Close = true
-	return e
+	return sluice.Errorf(sluice.TooLarge, "payload-too-large", "The body is larger than accepted here: the limit is %d bytes.", limit).Closing()
 }
 
 func tooSlow() error {
-	e := sluice.Errorf(sluice.Timeout, "body-timeout", "The body did not arrive in time; send it again.")
-	e.Close = true
-	return e
+	return sluice.Errorf(sluice.Timeout, "body-timeout", "The body did not arrive in time; send it again.").Closing()
 }
 
 func malformed(cause error) error {
-	e := sluice.Errorf(sluice.Invalid, "body-malformed", "The body could not be read to its end; send it again.").Because(cause)
-	e.Close = true
-	return e
+	return sluice.Errorf(sluice.Invalid, "body-malformed", "The body could not be read to its end; send it again.").Because(cause).Closing()
 }

@@ -88,7 +88,7 @@ func NewIssuer(o IssuerOptions) *Issuer {
 	}
 	i := &Issuer{
 		IssuerOptions: o,
-		url:           strings.TrimSuffix(o.BaseURL, "/") + "/auth/realms/" + o.Namespace,
+		url:           strings.TrimSuffix(o.BaseURL, "/") + sluice.RealmsPath + o.Namespace,
 		verified:      limit.NewCache[fingerprint, *verified](maxRemembered),
 		now:           time.Now,
 	}

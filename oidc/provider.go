@@ -157,7 +157,5 @@ func scopesOf(supported []string) []string {
 
 // unreachable is the error of a provider that can't be asked.
 func unreachable(cause error) *sluice.Error {
-	e := sluice.Errorf(sluice.Unavailable, "provider-unavailable", "The identity provider can't be asked. Try again soon.").Because(cause)
-	e.RetryAfter = retryAfter
-	return e
+	return sluice.Errorf(sluice.Unavailable, "provider-unavailable", "The identity provider can't be asked. Try again soon.").Because(cause).After(retryAfter)
 }

@@ -168,14 +168,10 @@ func refusal(err error) *sluice.Error {
 		return sluice.Errorf(sluice.Unauthenticated, "authorization-unsupported", "The identity provider takes no such credentials from this service; use Bearer with a token of its own.")
 	}
 	if failure.Response.StatusCode == http.StatusTooManyRequests {
-		e := sluice.Errorf(sluice.Throttled, "provider-throttled", "The identity provider is asked too often. Try again later.")
-		e.RetryAfter = max(retryAfter, retryAfterOf(failure))
-		return e
+		return sluice.Errorf(sluice.Throttled, "provider-throttled", "The identity provider is asked too often. Try again later.").After(max(retryAfter, retryAfterOf(failure)))
 	}
 	// The error's own text has the whole answer, which may hold anything.
-	e := unreachable(fmt.Errorf("the provider's token endpoint answered %d with error %q", failure.Response.StatusCode, failure.ErrorCode))
-	e.RetryAfter = max(e.RetryAfter, retryAfterOf(failure))
-	return e
+	return unreachable(fmt.Errorf("the provider's token endpoint answered %d with error %q", failure.Response.StatusCode, failure.ErrorCode)).After(max(retryAfter, retryAfterOf(failure)))
 }
 
 // retryAfterOf gives how long the provider wants to be left alone, which it says

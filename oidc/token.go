@@ -62,7 +62,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) error {
 	}
 	answer, err := i.exchange(r, form, &login)
 	if err != nil {
-		login.Outcome = outcomeOf(sluice.AsError(err)).code
+		login.Outcome = codeOf(sluice.AsError(err))
 	}
 	login.ClientID, login.Username = clip(login.ClientID), clip(login.Username)
 	i.Observe(r.Context(), login)

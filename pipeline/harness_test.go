@@ -109,9 +109,7 @@ func (w *world) commands() []command.Command {
 		}, command.Pure),
 		command.New("convert.upper", "Give a text in capitals.", func(_ context.Context, p inputParams) (any, error) { return strings.ToUpper(p.Input), nil }, command.Pure),
 		command.New("fail", "Fail.", func(_ context.Context, p failParams) (any, error) {
-			e := sluice.Errorf(sluice.Internal, "failed", "%s", p.Message)
-			e.Status = p.StatusCode
-			return nil, e
+			return nil, sluice.Errorf(sluice.Internal, "failed", "%s", p.Message).WithStatus(p.StatusCode)
 		}, command.Pure),
 		command.New("exit", "End the run.", func(ctx context.Context, p exitParams) (any, error) {
 			sluice.RunFrom(ctx).Exit()

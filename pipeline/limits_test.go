@@ -10,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/pipeline"
+	"sluice/problem"
 )
 
 // TestLimits: what is too much is refused with a word on what to do, whatever
@@ -46,8 +47,8 @@ func TestLimits(t *testing.T) {
 			if err == nil || e.Code != test.code {
 				t.Fatalf("the error is %v, want %s", err, test.code)
 			}
-			if e.StatusCode() >= 500 {
-				t.Errorf("the status is %d: it would be tried again", e.StatusCode())
+			if problem.Status(e) >= 500 {
+				t.Errorf("the status is %d: it would be tried again", problem.Status(e))
 			}
 		})
 	}

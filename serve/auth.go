@@ -94,5 +94,5 @@ func (s *Server) openID() string {
 	if s.cfg.AuthIssuer != "" {
 		return strings.TrimSuffix(s.cfg.AuthIssuer, "/") + document
 	}
-	return "/auth/realms/" + s.cfg.Namespace + document
+	return sluice.RealmsPath + s.cfg.Namespace + document
 }

@@ -142,17 +142,13 @@ func (s *Server) engineOptions() jetstream.Options {
 // know of the engine.
 func (s *Server) readiness() (map[string]any, error) {
 	if s.unready.Load() {
-		e := sluice.Errorf(sluice.Unavailable, "draining", "The server is stopping.")
-		e.RetryAfter = time.Second
-		return nil, e
+		return nil, sluice.Errorf(sluice.Unavailable, "draining", "The server is stopping.").After(time.Second)
 	}
 	if err := s.engine.Ready(); err != nil {
 		return nil, err
 	}
 	if !s.admin.Load() {
-		e := sluice.Errorf(sluice.Unavailable, "starting", "The server is starting.")
-		e.RetryAfter = time.Second
-		return nil, e
+		return nil, sluice.Errorf(sluice.Unavailable, "starting", "The server is starting.").After(time.Second)
 	}
 	detail := map[string]any{"status": "ready", "engine": s.engine.Describe()}
 	if warnings := s.engine.Warnings(); warnings != nil {

@@ -66,7 +66,7 @@ func carryOn(ctx context.Context, header http.Header) error {
 		return err
 	}
 	if run.TraceID != "" {
-		header.Set("svc-trace-id", run.TraceID)
+		header.Set(sluice.TraceHeader, run.TraceID)
 	}
 	header.Set(sluice.HopsHeader, strconv.Itoa(run.Hops+1))
 	return nil

@@ -105,15 +105,16 @@ func TestFinderFails(t *testing.T) {
 	}
 }
 
-// TestMissingTokensAreNoGuesses: calls without a token are not throttled, since
-// they guess nothing.
-func TestMissingTokensAreNoGuesses(t *testing.T) {
+// TestMissingTokensCountAsGuesses: strangers who send no token are bounded like
+// those who guess.
+func TestMissingTokensCountAsGuesses(t *testing.T) {
 	r, _ := receiver(finder{}, new(sink))
-	for range 100 {
-		err := sluice.AsError(r.serve(newRecorder(), httptest.NewRequest("GET", "/", nil)))
-		if err.Code != "token-missing" {
-			t.Fatalf("the error is %s, want token-missing", err.Code)
-		}
+	codes := make(map[string]int)
+	for range 1000 {
+		codes[sluice.AsError(r.serve(newRecorder(), httptest.NewRequest("GET", "/", nil))).Code]++
+	}
+	if codes["token-missing"] == 0 || codes["too-many-bad-tokens"] < codes["token-missing"] {
+		t.Errorf("a thousand calls without a token were answered %v", codes)
 	}
 }
 
