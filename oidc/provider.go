@@ -103,7 +103,7 @@ func (p *Provider) remote(ctx context.Context) (*remote, error) {
 		return found, nil
 	}
 	if failure != nil && p.now().Before(failed.Add(retryAfter)) {
-		return nil, copyOf(failure)
+		return nil, failure
 	}
 	return share(ctx, &p.discovery, "", func(ctx context.Context) (*remote, error) {
 		found, err := p.discover(goidc.ClientContext(ctx, p.HTTP))

@@ -107,7 +107,7 @@ func (p *Provider) recall(mark fingerprint) (answer exchanged, ok bool, err erro
 	if !ok {
 		return exchanged{}, false, nil
 	}
-	return exchanged{}, true, copyOf(refusal)
+	return exchanged{}, true, refusal
 }
 
 // read gives whom an answer of the token endpoint is about: by its access token,

@@ -2,14 +2,11 @@ package oidc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/singleflight"
-
-	"sluice"
 )
 
 // shareTimeout bounds what callers who share an answer wait for.
@@ -36,14 +33,5 @@ func share[V any](ctx context.Context, group *singleflight.Group, key string, ru
 		answer.Err = unreachable(ctx.Err())
 	}
 	value, _ := answer.Val.(V)
-	return value, copyOf(answer.Err)
-}
-
-// copyOf gives an error that its receiver may add to, as others have it too.
-func copyOf(err error) error {
-	if shared, ok := errors.AsType[*sluice.Error](err); ok {
-		own := *shared
-		return &own
-	}
-	return err
+	return value, answer.Err
 }
