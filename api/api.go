@@ -63,7 +63,7 @@ func New(o Options) *API {
 	}
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
 	mux := http.NewServeMux()
-	commands := a.handle(a.limit(a.command))
+	commands := a.handle(a.command)
 	mux.HandleFunc(sluice.ResultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own
 	mux.HandleFunc(sluice.EventsPath, a.handle(a.events))               // as have tails
 	mux.HandleFunc(sluice.MetricsPath, a.handle(a.serveMetrics))
@@ -147,13 +147,25 @@ func (a *API) handle(serve command.Endpoint) http.HandlerFunc {
 	}
 }
 
-// limit refuses calls beyond the bound on calls at the same time: a caller that
-// is told at once can try again, one that queues too long has given up.
+// enter counts a call that begins, and refuses it beyond the bound on calls at
+// the same time: a caller that is told at once can try again, one that queues too
+// long has given up.
+func (a *API) enter() error {
+	if a.inFlight.Add(1) > int64(a.MaxInFlight) {
+		return busy("overloaded", "The server handles as many calls as it can.")
+	}
+	return nil
+}
+
+// leave counts a call that has ended, refused or not.
+func (a *API) leave() { a.inFlight.Add(-1) }
+
+// limit bounds the calls at the same time.
 func (a *API) limit(serve command.Endpoint) command.Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		defer a.inFlight.Add(-1)
-		if a.inFlight.Add(1) > int64(a.MaxInFlight) {
-			return a.refused(r, busy("overloaded", "The server handles as many calls as it can."))
+		defer a.leave()
+		if err := a.enter(); err != nil {
+			return err
 		}
 		return serve(w, r)
 	}
