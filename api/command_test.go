@@ -118,6 +118,34 @@ func TestOneDeclarationMakesEndpointPermissionAndDescriptions(t *testing.T) {
 	})
 }
 
+type listParams struct {
+	Names  []string       `json:"names" doc:"A list."`
+	Object map[string]any `json:"object" doc:"An object."`
+	Flag   *bool          `json:"flag" doc:"A flag."`
+	Number int            `json:"number" doc:"A number."`
+	Text   string         `json:"text" doc:"A text."`
+	After  string         `json:"after" doc:"Where the page begins."`
+}
+
+// TestTheNextPageHasTheSameArguments: the Link to the next page says in a URL what
+// the arguments of this one were, in whichever form they came.
+func TestTheNextPageHasTheSameArguments(t *testing.T) {
+	url := serveCommands(t, []string{"*"}, command.New("test.list", "List the parameters.",
+		func(_ context.Context, p listParams) (any, error) {
+			return command.Page[listParams]{Items: []listParams{p}, Next: "x"}, nil
+		}, command.ReadOnly))
+	const arguments = `"names":["a","b c"],"object":{"a":[1,"b"]},"flag":true,"number":7,"text":"a&b, [c]","after":`
+	answer, err := http.Post(url+"/api/v3/command/test.list", "application/json", strings.NewReader("{"+arguments+"null}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	link, _, _ := strings.Cut(strings.TrimPrefix(answer.Header.Get("Link"), "<"), ">")
+	if _, content := get(t, url+link); strings.TrimSpace(content) != "[{"+arguments+`"x"}]` {
+		t.Errorf("%s gives %s", link, content)
+	}
+}
+
 func TestAPanicIsAnAnswer(t *testing.T) {
 	url := serveCommands(t, []string{"*"}, command.New("test.panic", "Panic.",
 		func(context.Context, struct{}) (any, error) { panic("secret") }, command.ReadOnly))

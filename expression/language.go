@@ -14,7 +14,7 @@ import (
 
 // Function is a function that expressions can call. What it gets and gives is
 // bounded; what it does meanwhile is for itself to bound.
-type Function func(args ...any) (any, error)
+type Function = func(args ...any) (any, error)
 
 // Language compiles expressions: it knows the functions there are.
 type Language struct {

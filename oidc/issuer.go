@@ -96,9 +96,9 @@ func NewIssuer(o IssuerOptions) *Issuer {
 	i.keys = newKeyring(o.Keys, o.Rotation, o.AccessTTL+2*leeway, clock)
 	i.sessions = &sessions{records: o.Sessions, now: clock, reused: func(ctx context.Context, s *sluice.Session) { i.tellEnded(ctx, s, true) }}
 	i.grants = map[string]grant{
-		"password":           {run: i.password, public: true},
-		"refresh_token":      {run: i.refresh, public: true},
-		"client_credentials": {run: i.clientCredentials},
+		"password":           {scope: userScope, run: i.password, public: true},
+		"refresh_token":      {scope: i.refreshScope, run: i.refresh, public: true},
+		"client_credentials": {scope: clientScope, run: i.clientCredentials},
 	}
 	return i
 }

@@ -11,6 +11,7 @@ import (
 
 	goidc "github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
 	"sluice"
@@ -45,10 +46,10 @@ type Provider struct {
 	verified  *limit.Cache[fingerprint, foreign]
 	exchanged *limit.Cache[fingerprint, exchanged]
 	refused   *limit.Cache[fingerprint, *sluice.Error]
-	exchanges flight[exchanged]
+	exchanges singleflight.Group
 	busy      chan struct{} // bounds the exchanges at the same time
 
-	discovery flight[*remote]
+	discovery singleflight.Group
 	mu        sync.RWMutex
 	found     *remote
 	failure   error // of the last discovery
@@ -66,7 +67,7 @@ func NewProvider(o ProviderOptions) *Provider {
 		o.UsernameClaim = usernameClaim
 	}
 	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: flightTimeout}
+		o.HTTP = &http.Client{Timeout: shareTimeout}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -102,9 +103,9 @@ func (p *Provider) remote(ctx context.Context) (*remote, error) {
 		return found, nil
 	}
 	if failure != nil && p.now().Before(failed.Add(retryAfter)) {
-		return nil, copyOf(failure)
+		return nil, failure
 	}
-	return p.discovery.do(ctx, fingerprint{}, func(ctx context.Context) (*remote, error) {
+	return share(ctx, &p.discovery, "", func(ctx context.Context) (*remote, error) {
 		found, err := p.discover(goidc.ClientContext(ctx, p.HTTP))
 		if err != nil {
 			err = unreachable(err)

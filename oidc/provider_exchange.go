@@ -68,7 +68,7 @@ func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(cont
 	if known, ok, err := p.recall(mark); ok {
 		return known, err
 	}
-	return p.exchanges.do(ctx, mark, func(ctx context.Context) (exchanged, error) {
+	return share(ctx, &p.exchanges, string(mark[:]), func(ctx context.Context) (exchanged, error) {
 		if known, ok, err := p.recall(mark); ok {
 			return known, err // it came while this call was on its way here
 		}
@@ -107,7 +107,7 @@ func (p *Provider) recall(mark fingerprint) (answer exchanged, ok bool, err erro
 	if !ok {
 		return exchanged{}, false, nil
 	}
-	return exchanged{}, true, copyOf(refusal)
+	return exchanged{}, true, refusal
 }
 
 // read gives whom an answer of the token endpoint is about: by its access token,

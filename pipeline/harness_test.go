@@ -203,6 +203,7 @@ func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 			return map[string]string{"key": "s3cret", "quoted": `a"b\c d`, "short": "abc", "number": "4711", "longer": "s3cret and more"}[name], nil
 		},
 		Observe: func(report sluice.RunReport) { f.reports <- report },
+		Grace:   func() (context.Context, context.CancelFunc) { return context.WithTimeout(context.Background(), 0) },
 		Log:     slog.New(slog.DiscardHandler),
 	}
 	r.Owner = func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) { return r.User(ctx, p.Owner) }

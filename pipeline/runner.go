@@ -24,9 +24,9 @@ type RunnerOptions struct {
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // who stored it, as of now
 	Secret   func(ctx context.Context, name string) (string, error)
 	Limits   Limits
-	MaxRuns  int                    // at the same time, all pipelines together; 0 means 1,024
-	Grace    time.Duration          // how long runs may go on when the service stops
-	Observe  func(sluice.RunReport) // is told how runs went
+	MaxRuns  int                                          // at the same time, all pipelines together; 0 means 1,024
+	Grace    func() (context.Context, context.CancelFunc) // gives the time that runs have to end in when the service stops
+	Observe  func(sluice.RunReport)                       // is told how runs went
 	Spans    sluice.Spans
 	Log      *slog.Logger
 }

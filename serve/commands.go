@@ -37,7 +37,7 @@ type commandOptions struct {
 // of them.
 func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runner) {
 	o.runner.Commands = func() command.Set { return commands }
-	o.runner.Language = expression.NewLanguage(functions())
+	o.runner.Language = expression.NewLanguage(step.Functions())
 	runner = pipeline.NewRunner(o.runner)
 	commands = command.NewSet(
 		o.audit,
@@ -57,13 +57,4 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 func Commands() command.Set {
 	commands, _ := newCommands(commandOptions{})
 	return commands
-}
-
-// functions are those that expressions can call.
-func functions() map[string]expression.Function {
-	all := make(map[string]expression.Function)
-	for name, function := range step.Functions() {
-		all[name] = function
-	}
-	return all
 }

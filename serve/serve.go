@@ -36,6 +36,10 @@ type Options struct {
 	Sync          jetstream.SyncMode // for benchmarks and torture tests
 	NoAuth        bool               // for benchmarks: every call is the admin's
 	Log           *slog.Logger
+
+	// Hurry is closed when a stop that has begun must not wait any longer;
+	// nil: it may take its time.
+	Hurry <-chan struct{}
 }
 
 // A Server is a running service.
@@ -148,7 +152,7 @@ func (s *Server) engineOptions() jetstream.Options {
 // know of the engine.
 func (s *Server) readiness() (map[string]any, error) {
 	if s.unready.Load() {
-		return nil, sluice.Errorf(sluice.Unavailable, "draining", "The server is stopping.").After(time.Second)
+		return nil, api.Draining()
 	}
 	if err := s.engine.Ready(); err != nil {
 		return nil, err
@@ -199,12 +203,16 @@ func (s *Server) Wait(ctx context.Context) error {
 }
 
 // Stop ends the service: it turns unready, waits for load balancers to notice
-// if so configured, refuses new calls, and lets those in flight finish.
+// if so configured, refuses new calls, and lets those in flight finish. It waits
+// for nothing in a hurry.
 func (s *Server) Stop() error {
 	s.unready.Store(true)
-	time.Sleep(s.cfg.DrainWait)
+	select {
+	case <-time.After(s.cfg.DrainWait):
+	case <-s.opts.Hurry:
+	}
 	s.stopOnce.Do(func() { close(s.stopping) })
-	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	ctx, cancel := s.atMost(drainTimeout)
 	defer cancel()
 	_ = s.listener.Close()
 	// What takes much longer, such as a run that waits, is told to come again
@@ -215,12 +223,25 @@ func (s *Server) Stop() error {
 	// to come again, instead of being cut off.
 	s.awaitCalls(ctx)
 	err := s.endCalls(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if err != nil && ctx.Err() != nil {
 		s.opts.Log.Warn("Calls that did not end in time are cut off.")
 		err = s.http.Close()
 	}
 	s.close()
 	return err
+}
+
+// atMost gives a context that ends after some time, or earlier in a hurry.
+func (s *Server) atMost(d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	go func() {
+		select {
+		case <-s.opts.Hurry:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // endCalls closes connections, once the calls on them are answered.
@@ -309,7 +330,7 @@ func (s *Server) close() {
 		s.folder.close()
 	}
 	if s.telemetry != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+		ctx, cancel := s.atMost(drainTimeout)
 		defer cancel()
 		if err := s.telemetry.Stop(ctx); err != nil {
 			s.opts.Log.Warn("The last spans could not be sent.", "error", err)

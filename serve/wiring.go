@@ -136,7 +136,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
 		Secret:  secrets.Reveal,
 		Limits:  pipeline.Limits{RunTime: s.cfg.RunTimeout},
 		MaxRuns: s.cfg.MaxRuns,
-		Grace:   runGrace,
+		Grace:   func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
 		Observe: s.observeRun,
 		Spans:   s.spans(),
 		Log:     s.opts.Log,
