@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"sluice/value"
 )
 
 // Kind says what sort of failure an error is. One place maps kinds to HTTP
@@ -91,11 +93,19 @@ func (e *Error) SetHeaders(header http.Header) {
 	}
 }
 
-// AsError gives the *Error in err's chain, or wraps err as an internal fault
-// whose text tells the caller nothing.
+// AsError gives the *Error in err's chain, or the one that says what a
+// *value.Error there does. Otherwise it wraps err as an internal fault whose text
+// tells the caller nothing.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
+	}
+	if e, ok := errors.AsType[*value.Error](err); ok {
+		kind := Invalid
+		if e.Size {
+			kind = TooLarge
+		}
+		return &Error{Kind: kind, Code: e.Code, Message: e.Message}
 	}
 	return Errorf(Internal, "internal", "The server failed to handle this request; its log has the cause.").Because(err)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/expr-lang/expr/file"
 
 	"sluice"
+	"sluice/value"
 )
 
 const (
@@ -68,8 +69,11 @@ func misplaced(token string) string {
 
 // failed makes the error of a run.
 func (p *program) failed(err error) *sluice.Error {
-	e := sluice.Errorf(sluice.Invalid, "expression-failed", "The expression %s failed: %s.",
-		oneLine(p.source, longestSnippet), strings.TrimSuffix(err.Error(), "."))
+	why := strings.TrimSuffix(err.Error(), ".")
+	if _, ok := errors.AsType[*value.Error](err); ok {
+		why = strings.ToLower(why[:1]) + why[1:]
+	}
+	e := sluice.Errorf(sluice.Invalid, "expression-failed", "The expression %s failed: %s.", oneLine(p.source, longestSnippet), why)
 	if called, ok := errors.AsType[*callError](err); ok {
 		if cause, ok := errors.AsType[*sluice.Error](called.err); ok && passes(cause.Kind) {
 			e.Kind = cause.Kind

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"sluice/value"
 )
 
 var (
@@ -41,7 +43,7 @@ func length(f *frame, args []any) (any, error) {
 	case map[string]any:
 		return len(v), nil
 	}
-	return nil, fail("len needs a text, a list or an object, not %s", describe(args[0]))
+	return nil, fail("len needs text, a list or an object, not %s", describe(args[0]))
 }
 
 func typeName(_ *frame, args []any) (any, error) {
@@ -219,8 +221,8 @@ func flatten(f *frame, args []any) (any, error) {
 }
 
 func (f *frame) appendFlat(flat, items []any, depth int) ([]any, error) {
-	if depth > MaxDepth {
-		return nil, tooDeep()
+	if depth > value.MaxDepth {
+		return nil, value.TooDeep()
 	}
 	if err := f.spend(len(items) + 1); err != nil {
 		return nil, err
@@ -231,7 +233,7 @@ func (f *frame) appendFlat(flat, items []any, depth int) ([]any, error) {
 			flat, err = f.appendFlat(flat, nested, depth+1)
 		} else {
 			flat = append(flat, item)
-			if len(flat) > MaxItems {
+			if len(flat) > value.MaxItems {
 				err = f.makeItems(len(flat))
 			}
 		}

@@ -167,7 +167,7 @@ func (c *compiler) slice(node *ast.SliceNode) (eval, error) {
 			}
 			return part(v, start, end), nil
 		}
-		return nil, fail("[:] needs a list or a text; %s is %s", label(node.Node), describe(v))
+		return nil, fail("[:] needs a list or text; %s is %s", label(node.Node), describe(v))
 	}, nil
 }
 

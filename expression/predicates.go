@@ -1,6 +1,10 @@
 package expression
 
-import "github.com/expr-lang/expr/ast"
+import (
+	"github.com/expr-lang/expr/ast"
+
+	"sluice/value"
+)
 
 // loop is a built-in function at work that runs a predicate for each item of a
 // list.
@@ -181,8 +185,8 @@ func filter(l *loop) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if yes && len(list) == MaxItems {
-			return nil, l.makeItems(MaxItems + 1)
+		if yes && len(list) == value.MaxItems {
+			return nil, l.makeItems(value.MaxItems + 1)
 		}
 		if yes {
 			list = append(list, item)
