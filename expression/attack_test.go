@@ -60,7 +60,7 @@ var attacks = []string{
 	`replace(body.s, "a", body.s)`, `replace(body.s, "", "bb")`, `replace(body.s, "a", "b")`, `map(body.numbers, replace(body.s, "a", ""))`,
 	`split(body.s, "")`, `split(body.s, "a")`, `split(body.s, "a", 1000000)`, `splitAfter(body.s, "a")`, `map(1..1000, split(body.s[:50000], ""))`,
 	`toBase64(body.s)`, `fromBase64(body.s)`, `map(body.words, toBase64(body.s[:100000]))`,
-	`toJSON(body.control)`, `toJSON(body)`, `map(body.numbers, toJSON(body.words))`, `string(body.longer)`, `toJSON(body.deep)`, `toJSON(body.deepObject)`,
+	`toJSON(body.control)`, `toJSON([body.words, body.words])`, `map(body.numbers, toJSON(body.words))`, `string(body.longer)`, `toJSON(body.deep)`, `toJSON(body.deepObject)`,
 	`fromJSON(body.brackets)`, `fromJSON(body.commas)`, `fromJSON(body.empties)`, `fromJSON(body.s)`, `map(body.numbers, fromJSON('[1,2,3,4,5,6,7,8]'))`,
 	`trim(body.s, "ba")`, `trim(body.s, body.s)`, `map(body.numbers, trim(body.s, "abcdefghijklmnopqrstuvwxyzäöü"))`,
 	`trimPrefix(body.s, body.s)`, `map(body.numbers, trimSuffix(body.s, body.s))`, `map(body.numbers, hasPrefix(body.s, body.s))`,

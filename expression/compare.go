@@ -135,10 +135,6 @@ func in(f *frame, a, b any) (any, error) {
 			if err := f.spend(1); err != nil {
 				return nil, err
 			}
-			item, err := f.known(item)
-			if err != nil {
-				return nil, err
-			}
 			if same, err := f.equal(a, item, 0); same || err != nil {
 				return same, err
 			}

@@ -99,14 +99,11 @@ func (f *frame) numbersIn(found, values []any, depth int) ([]any, error) {
 	}
 	found = slices.Grow(found, len(values))
 	for _, v := range values {
-		v, err := f.known(v)
-		if err != nil {
-			return nil, err
-		}
 		switch v := v.(type) {
 		case int, float64:
 			found = append(found, v)
 		case []any:
+			var err error
 			if found, err = f.numbersIn(found, v, depth+1); err != nil {
 				return nil, err
 			}

@@ -96,7 +96,7 @@ func (l *loop) value(i int) (any, error) {
 	}
 	l.item, l.index = l.items[i], i
 	if l.body == nil {
-		return l.known(l.item)
+		return l.item, nil
 	}
 	return l.body(l.frame)
 }
@@ -153,7 +153,7 @@ func findIndex(l *loop) (any, error)     { return l.found(false, indexAt) }
 func findLast(l *loop) (any, error)      { return l.found(true, l.itemAt) }
 func findLastIndex(l *loop) (any, error) { return l.found(true, indexAt) }
 
-func (l *loop) itemAt(i int) (any, error) { return l.known(l.items[i]) }
+func (l *loop) itemAt(i int) (any, error) { return l.items[i], nil }
 func indexAt(i int) (any, error)          { return i, nil }
 
 func (l *loop) found(backward bool, give func(i int) (any, error)) (any, error) {
