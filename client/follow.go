@@ -14,8 +14,6 @@ import (
 	"sluice"
 )
 
-const eventsPath = "/api/v3/events"
-
 // A Happening is what the live tail tells of.
 type Happening struct {
 	Type string          `json:"type"` // call, run, or what a newer server has
@@ -68,7 +66,7 @@ func statusIn(problem json.RawMessage) int {
 
 // follow reads the live tail until the connection ends.
 func (c *Client) follow(ctx context.Context, query url.Values, last string, visit func(Happening) error) error {
-	r := request{method: http.MethodGet, path: eventsPath, header: http.Header{"Accept": {"text/event-stream"}}}
+	r := request{method: http.MethodGet, path: sluice.EventsPath, header: http.Header{"Accept": {"text/event-stream"}}}
 	if len(query) > 0 {
 		r.path += "?" + query.Encode()
 	}

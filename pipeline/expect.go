@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/problem"
 	"sluice/value"
 )
 
@@ -44,8 +45,8 @@ func compareError(want map[string]any, err error) string {
 	switch {
 	case hasCode && code != e.Code:
 		return fmt.Sprintf("The error has the code %s, wanted %s: %s", e.Code, code, e.Message)
-	case hasStatus && status != e.StatusCode():
-		return fmt.Sprintf("The error has the status code %d, wanted %d: %s", e.StatusCode(), status, e.Message)
+	case hasStatus && status != problem.Status(e):
+		return fmt.Sprintf("The error has the status code %d, wanted %d: %s", problem.Status(e), status, e.Message)
 	case !strings.Contains(e.Message, message):
 		return fmt.Sprintf("The error is %s, wanted %s in it.", quote(e.Message), quote(message))
 	}

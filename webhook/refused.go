@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // refused tells who observes about a call that was refused unseen, since the
@@ -17,5 +18,5 @@ func (rc *Receiver) refused(r *http.Request, err error) {
 		in.token, _ = requestToken(query, r.Header) // "" if there are several
 	}
 	e := sluice.AsError(err)
-	rc.observe(in, sluice.Call{TraceID: sluice.NewTraceID(in.claimed(), in.arrived), Status: e.StatusCode(), Code: e.Code})
+	rc.observe(in, sluice.Call{TraceID: sluice.NewTraceID(in.claimed(), in.arrived), Status: problem.Status(e), Code: e.Code})
 }
