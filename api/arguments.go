@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"mime"
 	"net/http"
 	"net/url"
@@ -11,6 +12,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/limit"
+	"sluice/value"
 )
 
 // Bounds on the body of a command's call: one that holds parameters, and one
@@ -71,17 +73,20 @@ func withBody(args command.Args, p command.Param, media string, content []byte) 
 	if !utf8.Valid(content) {
 		return nil, sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be text in UTF-8.")
 	}
-	var value any = string(content)
+	var given any = string(content)
 	if p.Type == "" && (media == "application/json" || media == "") {
-		parsed, err := sluice.DecodeJSON(content)
-		if err != nil && media != "" {
+		decoded, err := value.Decode(content)
+		_, tooDeep := errors.AsType[*value.Error](err)
+		switch {
+		case err == nil:
+			given = decoded
+		case tooDeep:
+			return nil, err
+		case media != "":
 			return nil, sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be one JSON value.")
 		}
-		if err == nil {
-			value = parsed
-		}
 	}
-	return append(args, command.Arg{Name: p.Name, Value: value}), nil
+	return append(args, command.Arg{Name: p.Name, Value: given}), nil
 }
 
 func formArguments(form string) (command.Args, error) {
@@ -91,8 +96,8 @@ func formArguments(form string) (command.Args, error) {
 	}
 	var args command.Args
 	for name, given := range values {
-		for _, value := range given {
-			args = append(args, command.Arg{Name: name, Value: command.Text(value)})
+		for _, text := range given {
+			args = append(args, command.Arg{Name: name, Value: command.Text(text)})
 		}
 	}
 	return args, nil
@@ -102,7 +107,6 @@ func formArguments(form string) (command.Args, error) {
 // same name twice is refused, since readers of JSON differ in which one counts.
 func jsonArguments(content []byte) (command.Args, error) {
 	dec := json.NewDecoder(bytes.NewReader(content))
-	dec.UseNumber()
 	malformed := sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be one JSON object.")
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
 		return nil, malformed
@@ -115,16 +119,20 @@ func jsonArguments(content []byte) (command.Args, error) {
 		if err != nil || !ok {
 			return nil, malformed
 		}
-		var value any
-		if err := dec.Decode(&value); err != nil {
+		var text json.RawMessage
+		if err := dec.Decode(&text); err != nil {
 			return nil, malformed
+		}
+		given, err := value.Decode(text)
+		if err != nil {
+			return nil, err
 		}
 		if seen[name] {
 			return nil, sluice.Errorf(sluice.Invalid, "parameter-conflict", "The body has the same parameter twice; give it once.").About(name)
 		}
 		seen[name] = true
-		if value != nil {
-			args = append(args, command.Arg{Name: name, Value: value})
+		if given != nil {
+			args = append(args, command.Arg{Name: name, Value: given})
 		}
 	}
 	if _, err := dec.Token(); err != nil || dec.More() {

@@ -125,7 +125,7 @@ func (a *API) answerPoll(w http.ResponseWriter, p poll, result sluice.Result) {
 		}
 	}
 	header.Set("Content-Type", "application/json")
-	writeJSON(w, result)
+	_, _ = w.Write(append(result.AppendJSON(nil), '\n')) // an error means that the caller has gone
 }
 
 func parsePoll(r *http.Request) (poll, error) {

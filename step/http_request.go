@@ -10,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 // HTTPOptions are what http.request needs.
@@ -101,14 +102,14 @@ func newRequest(ctx context.Context, p requestParams) (*http.Request, error) {
 
 // bodyOf gives what to send and its content type, or nothing for no body.
 func bodyOf(body any) (text, contentType string, err error) {
-	switch value := body.(type) {
+	switch body := body.(type) {
 	case nil:
 		return "", "", nil
 	case string:
-		if len(value) > MaxText {
-			return "", "", errTooLong(MaxText)
+		if len(body) > value.MaxSize {
+			return "", "", value.TooLarge(value.MaxSize)
 		}
-		return value, "text/plain; charset=utf-8", nil
+		return body, "text/plain; charset=utf-8", nil
 	default:
 		text, err = encodeJSON(body)
 		return text, "application/json", err

@@ -108,30 +108,3 @@ func wantPayload(t *testing.T, payloadType sluice.PayloadType, encoding string, 
 		}
 	}
 }
-
-// FuzzDepth: the nesting of a JSON text is counted as a parser would.
-func FuzzDepth(f *testing.F) {
-	for _, text := range []string{`[]`, `{"a":[{}]}`, `"[[["`, `["\"[",{"]":1}]`, `1`, `"\\"`, `[[[`, `]`, `{"\\":"["}`} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		got := depth(text)
-		if !json.Valid(text) {
-			return
-		}
-		now, deepest := 0, 0
-		dec := json.NewDecoder(bytes.NewReader(text))
-		for token, err := dec.Token(); err == nil; token, err = dec.Token() {
-			switch token {
-			case json.Delim('['), json.Delim('{'):
-				now++
-				deepest = max(deepest, now)
-			case json.Delim(']'), json.Delim('}'):
-				now--
-			}
-		}
-		if got != deepest {
-			t.Fatalf("the depth of %q is %d, want %d", text, got, deepest)
-		}
-	})
-}

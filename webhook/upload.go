@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"sluice"
+	"sluice/value"
 )
 
 // Limits of a multipart body.
@@ -121,9 +122,9 @@ func (u *upload) appendJSON(b []byte, raw bool) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, `{"filename":`...)
-		b = sluice.AppendJSONString(b, f.name)
+		b = value.AppendString(b, f.name)
 		b = append(b, `,"contentType":`...)
-		b = sluice.AppendJSONString(b, f.contentType)
+		b = value.AppendString(b, f.contentType)
 		b = append(b, `,"length":`...)
 		b = strconv.AppendInt(b, int64(len(f.content)), 10)
 		b = append(b, `,"origin":`...)

@@ -1,4 +1,4 @@
-package sluice
+package value
 
 import (
 	"encoding/json"
@@ -7,11 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// A valueReader reads a JSON value as DecodeJSON gives it: in one pass, without
-// reflection, since every event goes through it on its way to a pipeline. It
-// gives up on what is rare or wrong; encoding/json then reads it, or tells what
-// is wrong with it.
-type valueReader struct {
+// A reader decodes JSON in one pass and without reflection, since every event
+// goes through it on its way to a pipeline. It gives up on what is rare or
+// wrong; encoding/json then decodes it, or tells what is wrong with it.
+type reader struct {
 	data   string
 	at     int
 	shared bool // texts are parts of data
@@ -20,19 +19,16 @@ type valueReader struct {
 	// What belongs to lists and objects that are not closed yet: so these
 	// are made once, in their size.
 	items  []any
-	fields []valueField
+	fields []field
 }
 
-type valueField struct {
+type field struct {
 	name  string
 	value any
 }
 
-// maxFastDepth is how deep values are nested that are read in one pass.
-const maxFastDepth = 200
-
 // read gives the value, if it is one and nothing follows.
-func (r *valueReader) read() (value any, ok bool) {
+func (r *reader) read() (value any, ok bool) {
 	if value, ok = r.value(0); !ok {
 		return nil, false
 	}
@@ -40,7 +36,7 @@ func (r *valueReader) read() (value any, ok bool) {
 }
 
 // next skips spaces and gives the byte behind them, 0 at the end.
-func (r *valueReader) next() byte {
+func (r *reader) next() byte {
 	for ; r.at < len(r.data); r.at++ {
 		switch c := r.data[r.at]; c {
 		case ' ', '\t', '\r', '\n':
@@ -51,13 +47,13 @@ func (r *valueReader) next() byte {
 	return 0
 }
 
-func (r *valueReader) value(depth int) (value any, ok bool) {
+func (r *reader) value(depth int) (value any, ok bool) {
 	switch c := r.next(); {
 	case c == '"':
 		return r.text()
-	case c == '{' && depth < maxFastDepth:
+	case c == '{' && depth <= MaxDepth:
 		return r.object(depth + 1)
-	case c == '[' && depth < maxFastDepth:
+	case c == '[' && depth <= MaxDepth:
 		return r.list(depth + 1)
 	case c == 't':
 		return true, r.word("true")
@@ -69,7 +65,7 @@ func (r *valueReader) value(depth int) (value any, ok bool) {
 	return r.number()
 }
 
-func (r *valueReader) word(word string) bool {
+func (r *reader) word(word string) bool {
 	end := r.at + len(word)
 	if end > len(r.data) || r.data[r.at:end] != word {
 		return false
@@ -78,7 +74,7 @@ func (r *valueReader) word(word string) bool {
 	return true
 }
 
-func (r *valueReader) list(depth int) (any, bool) {
+func (r *reader) list(depth int) (any, bool) {
 	r.at++
 	start := len(r.items)
 	for first := true; ; first = false {
@@ -106,7 +102,7 @@ func (r *valueReader) list(depth int) (any, bool) {
 	return list, true
 }
 
-func (r *valueReader) object(depth int) (any, bool) {
+func (r *reader) object(depth int) (any, bool) {
 	r.at++
 	start := len(r.fields)
 	for first := true; ; first = false {
@@ -126,7 +122,7 @@ func (r *valueReader) object(depth int) (any, bool) {
 		if !ok {
 			return nil, false
 		}
-		r.fields = append(r.fields, valueField{name, value})
+		r.fields = append(r.fields, field{name, value})
 		if c = r.next(); c != ',' && c != '}' {
 			return nil, false
 		}
@@ -149,7 +145,7 @@ func (r *valueReader) object(depth int) (any, bool) {
 }
 
 // text reads a string.
-func (r *valueReader) text() (text string, ok bool) {
+func (r *reader) text() (text string, ok bool) {
 	start, ascii := r.at, true
 	for r.at++; r.at < len(r.data); r.at++ {
 		switch c := r.data[r.at]; {
@@ -173,7 +169,7 @@ func (r *valueReader) text() (text string, ok bool) {
 }
 
 // escaped reads a string that has escapes.
-func (r *valueReader) escaped(start int) (text string, ok bool) {
+func (r *reader) escaped(start int) (text string, ok bool) {
 	for ; r.at < len(r.data); r.at++ {
 		switch r.data[r.at] {
 		case '\\':
@@ -187,7 +183,7 @@ func (r *valueReader) escaped(start int) (text string, ok bool) {
 }
 
 // number reads a number. Short ones without fraction are read here.
-func (r *valueReader) number() (value any, ok bool) {
+func (r *reader) number() (value any, ok bool) {
 	const short = 18 // digits: more may not fit
 	start, n, plain := r.at, 0, true
 	for ; r.at < len(r.data); r.at++ {
@@ -208,5 +204,5 @@ func (r *valueReader) number() (value any, ok bool) {
 	case !json.Valid([]byte(text)):
 		return nil, false
 	}
-	return plainNumber(json.Number(strings.Clone(text))), true
+	return exactNumber(json.Number(strings.Clone(text))), true
 }

@@ -1,14 +1,14 @@
-package sluice_test
+package value_test
 
 import (
 	"encoding/json"
 	"reflect"
 	"testing"
 
-	"sluice"
+	"sluice/value"
 )
 
-func TestDecodeJSON(t *testing.T) {
+func TestNumbersStayExact(t *testing.T) {
 	tests := []struct {
 		text string
 		want any
@@ -32,13 +32,13 @@ func TestDecodeJSON(t *testing.T) {
 		{`[1, {"a": 2.5}]`, []any{1, map[string]any{"a": 2.5}}},
 	}
 	for _, test := range tests {
-		got, err := sluice.DecodeJSON([]byte(test.text))
+		got, err := value.Decode([]byte(test.text))
 		if err != nil || !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s is %#v (%v), want %#v", test.text, got, err, test.want)
 		}
 	}
 	for _, text := range []string{``, `{`, `1 2`, `nul`, `{"a":1}}`} {
-		if got, err := sluice.DecodeJSON([]byte(text)); err == nil {
+		if got, err := value.Decode([]byte(text)); err == nil {
 			t.Errorf("%q is taken for %#v", text, got)
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"sluice/expression"
 )
 
-// A value is a value of a source whose texts may hold expressions.
-type value struct {
+// A sourceValue is a value of a source whose texts may hold expressions.
+type sourceValue struct {
 	shape    shape
 	data     any                  // a constant
 	template *expression.Template // a text with expressions
 	keys     []string             // of an object
-	items    []value              // of a list, or the values of an object
+	items    []sourceValue        // of a list, or the values of an object
 }
 
 type shape int
@@ -25,7 +25,7 @@ const (
 )
 
 // eval gives the value as it is in a scope. Constants are shared.
-func (v *value) eval(scope *expression.Scope) (any, error) {
+func (v *sourceValue) eval(scope *expression.Scope) (any, error) {
 	switch v.shape {
 	case formula:
 		return v.template.Eval(scope)
@@ -53,16 +53,16 @@ func (v *value) eval(scope *expression.Scope) (any, error) {
 }
 
 // value compiles a node and all within it.
-func (c *checker) value(n *node) value {
+func (c *checker) value(n *node) sourceValue {
 	switch n.kind {
 	case list:
-		v := value{shape: listOf}
+		v := sourceValue{shape: listOf}
 		for _, item := range n.items {
 			v.items = append(v.items, c.value(item))
 		}
 		return settled(v)
 	case object:
-		v := value{shape: objectOf}
+		v := sourceValue{shape: objectOf}
 		for key, field := range n.entries() {
 			v.keys = append(v.keys, key.text)
 			v.items = append(v.items, c.value(field))
@@ -70,28 +70,28 @@ func (c *checker) value(n *node) value {
 		return settled(v)
 	}
 	if _, isText := n.string(); !isText {
-		return value{data: n.data}
+		return sourceValue{data: n.data}
 	}
 	template, err := c.language.Compile(n.text)
 	if err != nil {
 		c.mistake(n, err)
-		return value{}
+		return sourceValue{}
 	}
 	if static, ok := template.Static(); ok {
-		return value{data: static}
+		return sourceValue{data: static}
 	}
-	return value{shape: formula, template: template}
+	return sourceValue{shape: formula, template: template}
 }
 
 // settled gives a list or object as a constant if all in it is constant.
-func settled(v value) value {
+func settled(v sourceValue) sourceValue {
 	for i := range v.items {
 		if v.items[i].shape != constant {
 			return v
 		}
 	}
 	data, _ := v.eval(nil) // there is nothing to fail
-	return value{data: data}
+	return sourceValue{data: data}
 }
 
 // expression compiles a text that is an expression, with or without #{ }

@@ -1,21 +1,21 @@
-package sluice_test
+package value_test
 
 import (
 	"encoding/json"
 	"testing"
 
-	"sluice"
+	"sluice/value"
 )
 
-// FuzzAppendJSONString: the string is the one that encoding/json makes, or
+// FuzzAppendString: the string is the one that encoding/json makes, or
 // another spelling of it.
-func FuzzAppendJSONString(f *testing.F) {
+func FuzzAppendString(f *testing.F) {
 	for _, s := range []string{"", "plain", "\"\\/", "\x00\x1f\x7f\b\f\n\r\t", "ü€😀", "\xff", "a\xc3", "\xed\xa0\x80", "\u2028\u2029", "<&>", "\ufffd", "\xf0\x9f\x98"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := sluice.AppendJSONString([]byte("["), s)
-		if alike := sluice.AppendJSONString([]byte("["), []byte(s)); string(alike) != string(got) {
+		got := value.AppendString([]byte("["), s)
+		if alike := value.AppendString([]byte("["), []byte(s)); string(alike) != string(got) {
 			t.Fatalf("the same bytes give %q and %q", got, alike)
 		}
 		if got[0] != '[' {
