@@ -32,7 +32,6 @@ func Start(t *testing.T) (issuer string) {
 	program := filepath.Join(t.TempDir(), "dextest")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".") //nolint:gosec // a folder of the test
 	build.Dir = filepath.Join(filepath.Dir(here), "..", "dextest")
-	build.Env = append(os.Environ(), "GOWORK=off") // its module is not one of the workspace
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("can't build Dex: %v\n%s", err, out)
 	}
