@@ -16,9 +16,6 @@ import (
 	"time"
 )
 
-// receivePath is where a webhook is called, up to its token.
-const receivePath = "/api/v3/command/webhook.receive?token="
-
 // bodySize is the size of a call's body in bytes, unless a part says otherwise.
 const bodySize = 1024
 
@@ -97,8 +94,29 @@ func (b *bench) generator() string {
 	return "wrk"
 }
 
-// tokenFile writes tokens to a file for the generator.
-func (b *bench) tokenFile(name string, tokens []string) (string, error) {
+// newLoad gives a load of calls to a server over 64 connections, with bodies of
+// the usual size. It writes the tokens to a file of that name.
+func (b *bench) newLoad(c *client, name string, tokens []string) (load, error) {
 	path := filepath.Join(b.part, name+".tokens")
-	return path, os.WriteFile(path, []byte(strings.Join(tokens, "\n")+"\n"), 0o600)
+	l := load{address: c.address, tokens: path, connections: 64, size: bodySize}
+	return l, os.WriteFile(path, []byte(strings.Join(tokens, "\n")+"\n"), 0o600)
+}
+
+// to gives the same load for another server.
+func (l load) to(c *client) load {
+	l.address = c.address
+	return l
+}
+
+// over gives the same load over another number of connections.
+func (l load) over(connections int) load {
+	l.connections = connections
+	return l
+}
+
+// reading gives the load that reads what the path leads to, with the tokens of
+// this one behind it.
+func (l load) reading(path, authorization string) load {
+	l.path, l.authorization, l.size = path, authorization, 0
+	return l
 }
