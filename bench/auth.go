@@ -46,16 +46,17 @@ func (b *bench) compareCredentials(ctx context.Context, guarded *server, plain, 
 	if err := guarded.post(ctx, tokenPath, "", form, &tokens); err != nil {
 		return err
 	}
-	contenders := []*contender{{name: "webhook.get, no authentication, 64 connections", load: plain.reading(getPath, "")}}
-	var ratios []ratio
-	for _, credentials := range []struct{ name, authorization string }{
+	credentials := []struct{ name, authorization string }{
 		{"webhook.get, Basic (remembered)", asAdmin},
 		{"webhook.get, Bearer", "Bearer " + tokens.Access},
 		{"webhook.get, Refresh", "Refresh " + tokens.Refresh},
-	} {
-		c := &contender{name: credentials.name + ", 64 connections", load: calls.reading(getPath, credentials.authorization)}
+	}
+	none := &contender{name: "webhook.get, no authentication, 64 connections", load: plain.reading(getPath, "")}
+	contenders, ratios := []*contender{none}, make([]ratio, len(credentials))
+	for i, kind := range credentials {
+		c := &contender{name: kind.name + ", 64 connections", load: calls.reading(getPath, kind.authorization)}
 		contenders = append(contenders, c)
-		ratios = append(ratios, ratio{credentials.name + " to no authentication", c, contenders[0], atLeast(0.70, "0.70")})
+		ratios[i] = ratio{kind.name + " to no authentication", c, none, atLeast(0.70, "0.70")}
 	}
 	return b.compare(ctx, contenders, ratios...)
 }

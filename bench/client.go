@@ -66,7 +66,7 @@ func newClient(address string, connections int) (*client, error) {
 type call struct {
 	method, path, body string
 	header             map[string]string
-	want               []int // the statuses of an answer that is none of an error; 200 if empty
+	want               []int // statuses that are no error; 200 if empty
 }
 
 // An answer is what a call came to.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"strconv"
 	"sync/atomic"
 	"time"
 )
@@ -74,7 +75,7 @@ func (b *bench) measureFlood(ctx context.Context, f *flood, s *server, token str
 	}
 	if cores := (after - before) / time.Since(began).Seconds(); known && alsoKnown {
 		most := runtime.NumCPU()
-		b.table.hold(f.name+", cores of the server", fmt.Sprintf("%.2f; %s", cores, f), cores, atMost(float64(most), fmt.Sprint(most)))
+		b.table.hold(f.name+", cores of the server", fmt.Sprintf("%.2f; %s", cores, f), cores, atMost(float64(most), strconv.Itoa(most)))
 	} else {
 		b.table.add(f.name+", cores of the server", "n/a; "+f.String())
 	}
