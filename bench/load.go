@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -53,12 +52,11 @@ func (b *bench) run(ctx context.Context, l load, d time.Duration) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
 	printed, err := cmd.Output()
 	if err != nil {
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			err = fmt.Errorf("%w: %s", err, exit.Stderr)
-		}
-		return outcome{}, fmt.Errorf("load: %w", err)
+		return outcome{}, fmt.Errorf("load: %w: %s", err, &complaints)
 	}
 	var o outcome
 	// wrk says what it is about to do before its script prints the outcome.
@@ -66,7 +64,8 @@ func (b *bench) run(ctx context.Context, l load, d time.Duration) (outcome, erro
 		return outcome{}, fmt.Errorf("load: can't read what it printed: %w\n%s", err, printed)
 	}
 	if o.Failed > 0 || o.Requests == 0 {
-		return o, fmt.Errorf("load: %d calls were answered, %d failed", o.Requests, o.Failed)
+		first, _, _ := strings.Cut(complaints.String(), "\n")
+		return o, fmt.Errorf("load: %d calls were answered, %d failed: %s", o.Requests, o.Failed, first)
 	}
 	return o, nil
 }
