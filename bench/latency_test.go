@@ -8,14 +8,14 @@ import (
 	"sluice"
 )
 
-func TestCheckKnowsThePipelinesValue(t *testing.T) {
+func TestCheckResultKnowsThePipelinesValue(t *testing.T) {
 	own := fmt.Sprintf(`{"length":%d}`, bodySize)
 	for _, c := range []struct {
-		name   string
-		status sluice.Status
-		value  string
-		heard  bool
-		want   bool
+		name     string
+		status   sluice.Status
+		value    string
+		listened bool
+		want     bool
 	}{
 		{"its value", sluice.StatusOK, own, true, true},
 		{"no pipeline ran", sluice.StatusOK, `{"status":"OK","traceId":"t"}`, true, false},
@@ -25,7 +25,7 @@ func TestCheckKnowsThePipelinesValue(t *testing.T) {
 		{"none listens", sluice.StatusOK, `{"status":"OK","traceId":"t"}`, false, true},
 		{"one listens that should not", sluice.StatusOK, own, false, false},
 	} {
-		err := check(sluice.Result{Status: c.status, Value: json.RawMessage(c.value)}, c.heard)
+		err := checkResult(sluice.Result{Status: c.status, Value: json.RawMessage(c.value)}, c.listened)
 		if (err == nil) != c.want {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -9,9 +9,9 @@ import (
 	"sluice"
 )
 
-// bareRole is what the server is compared with: a handler that does nothing
+// baselineRole is what the server is compared with: a handler that does nothing
 // but read the body and answer JSON of the fields and size of a real result.
-func bareRole(args []string) error {
+func baselineRole(args []string) error {
 	go endWithParent()
 	const token = "00000000-0000-4000-8000-000000000000"
 	now := time.Now()
@@ -28,6 +28,6 @@ func bareRole(args []string) error {
 	return http.ListenAndServe(args[0], http.HandlerFunc(handler))
 }
 
-func (b *bench) startBare(ctx context.Context) (*server, error) {
-	return b.startServer(ctx, "bare", "role-bare")
+func (b *bench) startBaseline(ctx context.Context) (*server, error) {
+	return b.startServer(ctx, "baseline", "role-baseline")
 }
