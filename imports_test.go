@@ -22,6 +22,7 @@ var rooms = map[string][]string{
 	"body":         {"."},
 	"throttle":     {},
 	"lane":         {},
+	"sender":       {"."},
 	"event":        {".", "command"},
 	"webhook":      {".", "command", "body", "throttle"},
 	"iam":          {".", "command", "throttle"},
