@@ -35,6 +35,7 @@ func (v *Verifier) Diagnose(ctx context.Context, c *Call, now time.Time, others 
 	for _, changed := range changedCalls(c) {
 		if v.fits(ctx, changed.call, now) {
 			findings = append(findings, changed.finding)
+			break
 		}
 	}
 	if other := v.otherEncoding(); other != nil && other.fits(ctx, c, now) {
@@ -59,6 +60,7 @@ func (v *Verifier) otherSecrets(ctx context.Context, c *Call, now time.Time, oth
 		for _, written := range otherWritings(secret) {
 			if written.secret != secret && fits(written.secret) {
 				findings = append(findings, written.finding)
+				break
 			}
 		}
 	}
@@ -144,11 +146,16 @@ type changedBody struct {
 }
 
 func otherBodies(body []byte) []changedBody {
-	const reencoded = "It would fit with the JSON of the body written differently: something on the way has decoded and encoded it."
+	const (
+		added     = "It would fit without the line end behind the body: something on the way has added it."
+		removed   = "It would fit with a line end behind the body: something on the way has removed it."
+		reencoded = "It would fit with the JSON of the body written differently: something on the way has decoded and encoded it."
+	)
 	bodies := []changedBody{
-		{bytes.TrimRight(body, "\r\n"), "It would fit without the line end behind the body: something on the way has added it."},
-		{append(slices.Clone(body), '\n'), "It would fit with a line end behind the body: something on the way has removed it."},
-		{append(slices.Clone(body), '\r', '\n'), "It would fit with a line end behind the body: something on the way has removed it."},
+		{bytes.TrimSuffix(body, []byte("\n")), added},
+		{bytes.TrimSuffix(body, []byte("\r\n")), added},
+		{append(slices.Clone(body), '\n'), removed},
+		{append(slices.Clone(body), '\r', '\n'), removed},
 		{bytes.ReplaceAll(body, []byte("\r\n"), []byte("\n")), "It would fit with other line ends: something on the way has changed them."},
 	}
 	if !json.Valid(body) {

@@ -2,6 +2,7 @@ package sender
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -62,15 +63,15 @@ func NewFetcher(transport http.RoundTripper) *Fetcher {
 
 // Get implements Keys.
 func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration) ([]byte, error) {
-	f.mu.Lock()
-	known, ok := f.kept[address]
-	f.mu.Unlock()
-	if ok && f.now().Sub(known.at) <= maxAge {
-		return known.content, nil
+	if content, ok := f.known(address, maxAge); ok {
+		return content, nil
 	}
 	content, err, _ := f.flight.Do(address, func() (any, error) {
+		if content, ok := f.known(address, maxAge); ok {
+			return content, nil // another one has just brought it
+		}
 		if !f.limit.AllowN(f.now(), 1) {
-			return nil, fmt.Errorf("keys are asked for too often")
+			return nil, errors.New("keys are asked for too often")
 		}
 		return f.fetch(context.WithoutCancel(ctx), address) // others wait for it, too
 	})
@@ -80,6 +81,13 @@ func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration)
 		return nil, e
 	}
 	return content.([]byte), nil
+}
+
+func (f *Fetcher) known(address string, maxAge time.Duration) ([]byte, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k, ok := f.kept[address]
+	return k.content, ok && f.now().Sub(k.at) <= maxAge
 }
 
 func (f *Fetcher) fetch(ctx context.Context, address string) ([]byte, error) {

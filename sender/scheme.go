@@ -133,6 +133,10 @@ func (s *signature) consistent() error {
 		return fieldError("signed", "must have {body} in it; otherwise any body would fit")
 	case inFormat && s.timestampHeader != "":
 		return fieldError("timestampHeader", "is one place too many for the time, since format has {timestamp}")
+	case s.timestampHeader == s.header:
+		return fieldError("timestampHeader", "must be another header than that of the signature; for a header with both use {timestamp} in format")
+	case s.idHeader != "" && (s.idHeader == s.header || s.idHeader == s.timestampHeader):
+		return fieldError("idHeader", "must be another header than those of signature and time")
 	case has(placeTimestamp) && !timed:
 		return fieldError("signed", "has {timestamp}, but neither format nor timestampHeader says where the time is")
 	case timed && !has(placeTimestamp):
