@@ -8,7 +8,7 @@ func gitlab() Preset {
 		Dedupe: "header:Idempotency-Key",
 		Setup: [3]string{
 			"In the project or group: Settings, Webhooks, Add new webhook; URL is the webhook's URL.",
-			"Secret token is a random text; enter the same one as `signingSecret`. With a signing token instead, take the provider `standard-webhooks`.",
+			"Secret token is a random text; enter the same one as `signingSecret`.",
 			"Choose the triggers, leave SSL verification on, add the webhook, and test it from the list.",
 		},
 		Masked:  []string{"x-gitlab-token"},

@@ -36,11 +36,17 @@ const mailgunTolerance = 12 * time.Hour
 type mailgunCheck struct{ key string }
 
 func (m mailgunCheck) check(_ context.Context, c *Call, now time.Time) error {
-	timestamp, token, signature := mailgunFields(c)
-	if timestamp == "" || token == "" || signature == "" {
+	get := mailgunFields(c)
+	timestamp, token := get("timestamp"), get("token")
+	if timestamp == "" || token == "" || get("signature") == "" {
 		return missing("The body has no timestamp, token and signature.")
 	}
-	if subtle.ConstantTimeCompare([]byte(signature), []byte(m.signature(timestamp, token))) != 1 {
+	// Events of a subaccount are signed with the key of the main account, too.
+	expected, fits := []byte(m.signature(timestamp, token)), 0
+	for _, name := range []string{"signature", "parent-signature"} {
+		fits |= subtle.ConstantTimeCompare([]byte(get(name)), expected)
+	}
+	if fits != 1 {
 		return invalid("The signature in the body does not fit.")
 	}
 	at, ok := instant(timestamp)
@@ -62,18 +68,18 @@ func (m mailgunCheck) signature(timestamp, token string) string {
 	return hex.EncodeToString(macOf(sha256.New, m.key, timestamp, token))
 }
 
-// mailgunFields gives what is signed: in JSON for events, in a form for mail.
-func mailgunFields(c *Call) (timestamp, token, signature string) {
+// mailgunFields gives the fields of the signature: in JSON for events, in a form
+// for mail.
+func mailgunFields(c *Call) (get func(name string) string) {
 	media, params, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
-	get := func(name string) string { return scalar(lookup(c.Body, []string{"signature", name})) }
 	switch media {
 	case "application/x-www-form-urlencoded":
 		form, _ := url.ParseQuery(string(c.Body)) // what can't be read isn't there
-		get = form.Get
+		return form.Get
 	case "multipart/form-data":
-		get = multipartFields(c.Body, params["boundary"]).Get
+		return multipartFields(c.Body, params["boundary"]).Get
 	}
-	return get("timestamp"), get("token"), get("signature")
+	return func(name string) string { return scalar(lookup(c.Body, []string{"signature", name})) }
 }
 
 // multipartFields gives the short fields of a multipart body, as far as it can

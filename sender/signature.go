@@ -65,7 +65,7 @@ func (s *signature) check(_ context.Context, c *Call, now time.Time) error {
 	return s.fresh(said.at, now)
 }
 
-// release keeps the buffers for another call, and nothing of this one.
+// release keeps the buffers for another call, and no part of this one alive.
 func (w *scratch) release(pool *sync.Pool) {
 	clear(w.pieces)
 	clear(w.found)
