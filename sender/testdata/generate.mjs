@@ -476,6 +476,7 @@ await provider("google-pubsub", "signed by hand, checked with google-auth-librar
     { name: "an unknown key", call: googleSign(pubsubBody, now, googleKey, {}, "k2"), want: "signature-invalid" },
     { name: "(stricter) another service account", call: googleSign(pubsubBody, now, googleKey, { email: "other@project.iam.gserviceaccount.com" }), want: "signature-invalid" },
     { name: "(stricter) no service account", call: googleSign(pubsubBody, now, googleKey, { email: "push@gmail.com" }), want: "signature-invalid" },
+    { name: "(stricter) an address that is not verified", call: googleSign(pubsubBody, now, googleKey, { email_verified: false }), want: "signature-invalid" },
     { name: "alg none", call: { header: { Authorization: `Bearer ${encode({ alg: "none", kid: "k1" })}.${unsigned[1]}.` }, body: pubsubBody }, want: "signature-invalid" },
     { name: "signed with the public key as a shared one", call: (() => { const text = encode({ alg: "HS256", kid: "k1" }) + "." + unsigned[1]; return { header: { Authorization: `Bearer ${text}.${hmac("sha256", googleKey.publicKey.export({ type: "spki", format: "pem" }), text, "base64url")}` }, body: pubsubBody }; })(), want: "signature-invalid" },
   ],
