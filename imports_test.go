@@ -23,6 +23,7 @@ var rooms = map[string][]string{
 	"problem":      {"."},
 	"limit":        {"."},
 	"lane":         {},
+	"sender":       {".", "value"},
 	"event":        {".", "command", "value"},
 	"webhook":      {".", "command", "limit", "problem", "value"},
 	"iam":          {".", "command", "limit"},
