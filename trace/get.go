@@ -47,7 +47,7 @@ func getCommand(journal sluice.Journal, results sluice.Results) command.Command 
 			out := page{Items: make([]found, len(calls)), Next: next}
 			whole := strings.Contains(q.TraceID, ":")
 			for i, call := range calls {
-				out.Items[i].TracedCall = call
+				out.Items[i].Call = call
 				if whole && i < maxShown && sluice.UserFrom(ctx).May(payloadPermission) {
 					if err := out.Items[i].show(ctx, journal, results); err != nil {
 						return page{}, err
