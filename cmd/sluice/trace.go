@@ -115,11 +115,11 @@ func (t *terminal) line(value any) error {
 	if err != nil {
 		return err
 	}
-	var page bytes.Buffer
-	if err := writeJSON(&page, document, false); err != nil {
+	var text bytes.Buffer
+	if err := writeJSON(&text, document, false); err != nil {
 		return err
 	}
-	_, err = t.out.Write(page.Bytes())
+	_, err = t.out.Write(text.Bytes())
 	return err
 }
 
