@@ -30,7 +30,7 @@ type Call struct {
 	// Listeners are the pipelines that it starts. The journal keeps them; a
 	// call that was found again has its runs instead, in the order in which
 	// they began.
-	Listeners []string    `json:"listeners,omitempty"`
+	Listeners []string    `json:"listeners,omitempty" doc:"-"`
 	Runs      []RunReport `json:"runs,omitzero"`
 }
 

@@ -3,15 +3,15 @@ package sluice
 import "time"
 
 // A RunReport tells how one attempt of a pipeline to handle a call went. Within a
-// Call it has no ids of its own.
+// Call it has no ids and no key of its own.
 type RunReport struct {
-	TraceID       string       `json:"traceId,omitempty"`
-	CorrelationID string       `json:"correlationId,omitempty"`
-	EventKey      string       `json:"eventKey,omitempty"` // of the event that started it
-	Pipeline      string       `json:"pipeline"`           // empty for one that is not stored
-	Status        Status       `json:"status"`             // ok or error
-	Attempt       int          `json:"attempt"`            // counted from 1
-	Delivery      int          `json:"delivery"`           // counted from 1; 0 if no event started it
+	TraceID       string       `json:"traceId,omitempty" doc:"-"`
+	CorrelationID string       `json:"correlationId,omitempty" doc:"-"`
+	EventKey      string       `json:"eventKey,omitempty" doc:"-"` // of the event that started it
+	Pipeline      string       `json:"pipeline"`                   // empty for one that is not stored
+	Status        Status       `json:"status"`                     // ok or error
+	Attempt       int          `json:"attempt"`                    // counted from 1
+	Delivery      int          `json:"delivery"`                   // counted from 1; 0 if no event started it
 	Started       time.Time    `json:"started"`
 	Duration      float64      `json:"duration"` // in milliseconds
 	Error         *Problem     `json:"error,omitempty"`

@@ -47,7 +47,7 @@ type Minute struct {
 	// these come from.
 	P50       float64 `json:"p50"`
 	P99       float64 `json:"p99"`
-	Latencies []int   `json:"latencies,omitempty"`
+	Latencies []int   `json:"latencies,omitempty" doc:"-"`
 }
 
 // UnmarshalJSON also reads what version 0.1.0 has stored: there the time is the
