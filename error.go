@@ -3,13 +3,11 @@ package sluice
 import (
 	"errors"
 	"fmt"
-	"net/http"
-	"strconv"
 	"time"
 )
 
-// Kind says what sort of failure an error is. One place maps kinds to HTTP
-// status codes, one to exit codes.
+// Kind says what sort of failure an error is. Package problem maps kinds to HTTP
+// status codes, cmd/sluice to exit codes.
 type Kind int
 
 // The kinds of failure.
@@ -27,22 +25,30 @@ const (
 	Unsupported                  // it is in a form we don't take
 	Throttled                    // it comes too often
 	Unavailable                  // we can't do it now; trying again helps
+	Loop                         // it follows from itself, again and again
 )
 
-// Error is a failure with a text that is safe to show to the caller.
+// Error is a failure with a text that is safe to show to the caller. An Error
+// does not change once it is made, so it can be shared: the methods that add
+// something to it return a copy.
 type Error struct {
-	Kind       Kind
-	Code       string        // stable word for programs, such as payload-too-large
-	Message    string        // for people: what went wrong and what to do next
-	Parameter  string        // the parameter at fault, if one is
-	Status     int           // the HTTP status, if it is not that of the kind
-	TraceID    string        // the call it belongs to, if there is one
-	Place      Place         // where in a pipeline it is, if it is in one
-	RetryAfter time.Duration // when trying again makes sense; 0 means unsaid
+	Kind    Kind
+	Code    string // stable word for programs, such as payload-too-large
+	Message string // for people: what went wrong and what to do next
+	Err     error  // the cause: logged, never shown
+	Hints
+}
+
+// Hints tell the caller more about an error. Each is optional.
+type Hints struct {
+	Parameter  string        // the parameter at fault
+	Place      Place         // where in a pipeline it is
+	TraceID    string        // the call it belongs to
+	Status     int           // the HTTP status that an author chose in place of the kind's
+	RetryAfter time.Duration // when trying again makes sense
 	Allow      string        // the methods that are allowed, with MethodNotAllowed
 	Challenge  []string      // ways to authenticate, with Unauthenticated
 	Close      bool          // the connection can't be used any further
-	Err        error         // the cause: logged, never shown
 }
 
 // A Place is a spot in the source of a pipeline.
@@ -57,6 +63,11 @@ func Errorf(kind Kind, code, format string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// InvalidParameter makes the error of a parameter whose value can't be so.
+func InvalidParameter(parameter, format string, args ...any) *Error {
+	return Errorf(Invalid, "parameter-invalid", format, args...).About(parameter)
+}
+
 // Error gives the message with the cause behind it, for logs.
 func (e *Error) Error() string {
 	if e.Err != nil {
@@ -68,27 +79,66 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Because records the cause and returns the error itself.
-func (e *Error) Because(cause error) *Error {
-	e.Err = cause
-	return e
+// with gives a copy of the error that change has been applied to.
+func (e *Error) with(change func(*Error)) *Error {
+	changed := *e
+	change(&changed)
+	return &changed
 }
 
-// SetHeaders sets the headers of an answer that tell the caller what to do next,
-// whatever form its body has.
-func (e *Error) SetHeaders(header http.Header) {
-	if e.Allow != "" {
-		header.Set("Allow", e.Allow)
-	}
-	for _, challenge := range e.Challenge {
-		header.Add("WWW-Authenticate", challenge)
-	}
-	if e.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
-	}
-	if e.Close {
-		header.Set("Connection", "close")
-	}
+// Because names the cause.
+func (e *Error) Because(cause error) *Error {
+	return e.with(func(c *Error) { c.Err = cause })
+}
+
+// Saying replaces the message.
+func (e *Error) Saying(message string) *Error {
+	return e.with(func(c *Error) { c.Message = message })
+}
+
+// Coded replaces the code.
+func (e *Error) Coded(code string) *Error {
+	return e.with(func(c *Error) { c.Code = code })
+}
+
+// About names the parameter at fault.
+func (e *Error) About(parameter string) *Error {
+	return e.with(func(c *Error) { c.Parameter = parameter })
+}
+
+// At tells where in a pipeline it happened.
+func (e *Error) At(place Place) *Error {
+	return e.with(func(c *Error) { c.Place = place })
+}
+
+// InCall names the call it belongs to.
+func (e *Error) InCall(traceID string) *Error {
+	return e.with(func(c *Error) { c.TraceID = traceID })
+}
+
+// WithStatus sets the HTTP status in place of that of the kind.
+func (e *Error) WithStatus(status int) *Error {
+	return e.with(func(c *Error) { c.Status = status })
+}
+
+// After tells when trying again makes sense.
+func (e *Error) After(wait time.Duration) *Error {
+	return e.with(func(c *Error) { c.RetryAfter = wait })
+}
+
+// Allowing names the methods that are allowed.
+func (e *Error) Allowing(methods string) *Error {
+	return e.with(func(c *Error) { c.Allow = methods })
+}
+
+// Challenging names ways to authenticate.
+func (e *Error) Challenging(challenges ...string) *Error {
+	return e.with(func(c *Error) { c.Challenge = challenges })
+}
+
+// Closing tells that the connection can't be used any further.
+func (e *Error) Closing() *Error {
+	return e.with(func(c *Error) { c.Close = true })
 }
 
 // AsError gives the *Error in err's chain, or wraps err as an internal fault

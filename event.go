@@ -49,6 +49,16 @@ type Event struct {
 	RemoteAddr      string              `json:"remoteAddr"`
 }
 
+// Again gives an event that repeats this one, for all who listen now or for one
+// pipeline alone.
+func (e *Event) Again(pipeline string) *Event {
+	repeated := *e
+	repeated.ReplayOf = e.TraceID
+	repeated.TraceID = NewTraceID(TraceOwner(e.TraceID), time.Now())
+	repeated.Hops, repeated.Listeners, repeated.To = 0, nil, pipeline
+	return &repeated
+}
+
 // AppendJSON appends the event's JSON. It writes what encoding/json would
 // decode into the same event, without the cost of reflection: this is on the
 // path of every call.

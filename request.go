@@ -2,15 +2,28 @@ package sluice
 
 import (
 	"context"
-	"net/http"
+	"net/url"
 	"strings"
 )
 
+// A Request is the HTTP request that led to a call, as far as pipelines see it.
+type Request struct {
+	Method     string
+	RawQuery   string
+	Header     map[string][]string // by canonical names
+	RemoteAddr string
+}
+
 type requestKey struct{}
 
-// WithRequest gives a context for what an HTTP request leads to.
-func WithRequest(ctx context.Context, r *http.Request) context.Context {
-	return context.WithValue(ctx, requestKey{}, r)
+// WithRequest gives a context for what a request leads to.
+func WithRequest(ctx context.Context, r Request) context.Context {
+	return context.WithValue(ctx, requestKey{}, &r)
+}
+
+func requestFrom(ctx context.Context) *Request {
+	r, _ := ctx.Value(requestKey{}).(*Request)
+	return r
 }
 
 // SecretHeader tells whether a header of a request, in lower case, is one that
@@ -26,12 +39,13 @@ func SecretHeader(name string) bool {
 // RequestFrom gives the request that led to ctx as pipelines see it: method,
 // query, headers and remoteAddr. It is nil if there is none.
 func RequestFrom(ctx context.Context) map[string]any {
-	r, _ := ctx.Value(requestKey{}).(*http.Request)
+	r := requestFrom(ctx)
 	if r == nil {
 		return nil
 	}
-	query, headers := map[string]any{}, map[string]any{}
-	for name, values := range r.URL.Query() {
+	given, _ := url.ParseQuery(r.RawQuery) // what is malformed was refused before
+	query, headers := make(map[string]any, len(given)), make(map[string]any, len(r.Header))
+	for name, values := range given {
 		items := make([]any, len(values))
 		for i, value := range values {
 			items[i] = value

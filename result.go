@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/http"
 	"strconv"
 	"time"
 )
@@ -18,6 +17,9 @@ const (
 	StatusOK         Status = "ok"         // it is done, and Value is its result
 	StatusError      Status = "error"      // it failed for good, and Error says why
 )
+
+// statusDone is the status code of a result that is no failure: HTTP's OK.
+const statusDone = 200
 
 // A Result is what a call has come to. Its JSON is the body of a successful
 // call and of a ready poll.
@@ -38,7 +40,7 @@ func Accepted(traceID, correlationID string, at time.Time) Result {
 	value := append(make([]byte, 0, 64), `{"status":"OK"`...)
 	value = appendField(value, `,"traceId":`, traceID)
 	return Result{
-		StatusCode:    http.StatusOK,
+		StatusCode:    statusDone,
 		Status:        StatusOK,
 		Value:         append(value, '}'),
 		CorrelationID: correlationID,
@@ -52,7 +54,7 @@ func Accepted(traceID, correlationID string, at time.Time) Result {
 // of a single listener stands for itself, those of several are in an object.
 func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlationID string, at time.Time) Result {
 	r := Result{
-		StatusCode:    http.StatusOK,
+		StatusCode:    statusDone,
 		Status:        StatusOK,
 		CorrelationID: correlationID,
 		TraceID:       traceID,
@@ -62,7 +64,7 @@ func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlati
 		o, done := outcomes[name]
 		switch {
 		case !done:
-			r.StatusCode, r.Status, r.Value, r.Error = http.StatusOK, StatusProcessing, nil, nil
+			r.StatusCode, r.Status, r.Value, r.Error = statusDone, StatusProcessing, nil, nil
 			return r
 		case o.Status == StatusError && r.Error == nil:
 			r.StatusCode, r.Status, r.Error = o.StatusCode, StatusError, o.Error

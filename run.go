@@ -2,7 +2,6 @@ package sluice
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 )
 
@@ -56,36 +55,31 @@ const MaxHops = 16
 func NextHop(ctx context.Context) (hops int, err error) {
 	if run := RunFrom(ctx); run != nil {
 		if run.Hops >= MaxHops {
-			return 0, tooManyHops()
+			return 0, tooManyHops(Invalid)
 		}
 		return run.Hops + 1, nil
 	}
-	if r, _ := ctx.Value(requestKey{}).(*http.Request); r != nil {
-		return HopsOf(r)
+	if r := requestFrom(ctx); r != nil {
+		return HopsOf(r.Header)
 	}
 	return 0, nil
 }
 
-// HopsHeader is how a pipeline tells who it calls how many events and pipelines
-// led to the call: so loops through HTTP end, too.
-const HopsHeader = "Svc-Hops"
-
-// HopsOf gives how many events and pipelines led to a request, and an error if
-// those are too many. Who makes a number up harms only what follows from it.
-func HopsOf(r *http.Request) (int, error) {
-	given := r.Header[HopsHeader]
+// HopsOf gives how many events and pipelines led to a request with these
+// headers, and an error if those are too many. A caller who makes a number up
+// harms only what follows from it.
+func HopsOf(header map[string][]string) (int, error) {
+	given := header[HopsHeader]
 	if len(given) == 0 {
 		return 0, nil
 	}
 	hops, _ := strconv.Atoi(given[0]) // what is no number is none
 	if hops > MaxHops {
-		e := tooManyHops()
-		e.Status = http.StatusLoopDetected
-		return 0, e
+		return 0, tooManyHops(Loop)
 	}
 	return max(0, hops), nil
 }
 
-func tooManyHops() *Error {
-	return Errorf(Invalid, "too-many-hops", "This is the %dth event or pipeline that follows from another; pipelines seem to start each other in a loop.", MaxHops+1)
+func tooManyHops(kind Kind) *Error {
+	return Errorf(kind, "too-many-hops", "This is the %dth event or pipeline that follows from another; pipelines seem to start each other in a loop.", MaxHops+1)
 }

@@ -19,9 +19,6 @@ const (
 	AnonymousName = "anonymousUser" // who runs what an event has started
 )
 
-// ReadPermission allows every command that changes nothing.
-const ReadPermission = "read"
-
 // May tells whether the user has a permission.
 func (u User) May(permission string) bool {
 	for _, p := range u.Permissions {

@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/body"
 	"sluice/command"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
 // Options are what the API is made of.
@@ -26,7 +25,7 @@ type Options struct {
 	Portal       command.Endpoint                                              // serves what is no path of the API; nil if there is nothing
 	Metrics      http.Handler                                                  // serves /metrics
 	ObservePoll  func(status int)                                              // is told of each poll
-	Spans        sluice.Spans                                                  // nil: nobody wants them
+	Spans        sluice.Spans
 	Readiness    func() (detail map[string]any, err error)
 	Stopping     <-chan struct{} // closed when the server begins to stop: new calls are refused
 	Tail         sluice.Tail
@@ -37,18 +36,10 @@ type Options struct {
 	PublicURL      string // where redirects lead to; "" means this host
 	TrustedProxies []netip.Prefix
 	MaxInFlight    int // calls at the same time
-	Pace           body.Pace
-	Budget         *body.Budget
+	Pace           limit.Pace
+	Budget         *limit.Budget
 	Log            *slog.Logger
 }
-
-// Paths of the API.
-const (
-	commandPath  = "/api/v3/command/"
-	pipelinePath = "/api/v3/pipeline"
-	resultPath   = "/api/v3/result"
-	eventsPath   = "/api/v3/events"
-)
 
 // API serves everything under one address. It is an http.Handler.
 type API struct {
@@ -56,7 +47,7 @@ type API struct {
 	handler  http.Handler
 	inFlight atomic.Int64
 	tails    atomic.Int64
-	misses   *throttle.Limiter // polls for unknown results, by client address
+	misses   *limit.Tries // polls for unknown results, by client address
 	polls    *polls
 
 	interrupted context.Context //nolint:containedctx // ends when commands that run must
@@ -67,24 +58,24 @@ type API struct {
 func New(o Options) *API {
 	a := &API{
 		Options: o,
-		misses:  throttle.New(60, time.Second),
+		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
 	}
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
 	mux := http.NewServeMux()
 	commands := a.handle(a.limit(a.command))
-	mux.HandleFunc(resultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own
-	mux.HandleFunc(eventsPath, a.handle(a.events))               // as have tails
-	mux.HandleFunc("/metrics", a.handle(a.serveMetrics))
+	mux.HandleFunc(sluice.ResultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own
+	mux.HandleFunc(sluice.EventsPath, a.handle(a.events))               // as have tails
+	mux.HandleFunc(sluice.MetricsPath, a.handle(a.serveMetrics))
 	pipelines := a.handle(a.limit(a.pipeline))
-	mux.HandleFunc(pipelinePath, pipelines)
-	mux.HandleFunc(pipelinePath+"/{name}", pipelines)
+	mux.HandleFunc(sluice.PipelinePath, pipelines)
+	mux.HandleFunc(sluice.PipelinePath+"/{name}", pipelines)
 	if o.Auth != nil {
 		mux.Handle("/auth/", a.limitHandler(o.Auth))
 	}
-	mux.HandleFunc("/openapi.json", a.handle(a.openAPI()))
-	mux.HandleFunc("/healthz", a.handle(a.healthz))
-	mux.HandleFunc("/readyz", a.handle(a.readyz))
+	mux.HandleFunc(sluice.OpenAPIPath, a.handle(a.openAPI()))
+	mux.HandleFunc(sluice.HealthPath, a.handle(a.healthz))
+	mux.HandleFunc(sluice.ReadyPath, a.handle(a.readyz))
 	mux.HandleFunc("/api/", a.handle(notFound))
 	if o.Portal == nil {
 		o.Portal = notFound
@@ -92,7 +83,7 @@ func New(o Options) *API {
 	mux.HandleFunc("/", a.handle(o.Portal))
 	a.handler = a.guard(func(w http.ResponseWriter, r *http.Request) {
 		// Commands are data, not routes; and most requests are calls of one.
-		if strings.HasPrefix(r.URL.Path, commandPath) {
+		if strings.HasPrefix(r.URL.Path, sluice.CommandPath) {
 			commands(w, r)
 			return
 		}
@@ -176,18 +167,14 @@ func (a *API) limitHandler(next http.Handler) http.Handler {
 }
 
 func notFound(http.ResponseWriter, *http.Request) error {
-	return sluice.Errorf(sluice.NotFound, "not-found", "There is nothing at this path; /openapi.json lists what there is.")
+	return sluice.Errorf(sluice.NotFound, "not-found", "There is nothing at this path; "+sluice.OpenAPIPath+" lists what there is.")
 }
 
 func notAllowed(allow string) error {
-	e := sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "This method is not allowed here; use %s.", allow)
-	e.Allow = allow
-	return e
+	return sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "This method is not allowed here; use %s.", allow).Allowing(allow)
 }
 
 // busy is a refusal that passes.
 func busy(code, message string) *sluice.Error {
-	e := sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message)
-	e.RetryAfter = 2 * time.Second
-	return e
+	return sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message).After(2 * time.Second)
 }

@@ -16,7 +16,7 @@ import (
 // that the command takes as its body.
 const (
 	maxArguments = 1 << 20
-	maxBody      = 4 << 20
+	maxBody      = sluice.MaxPayloadLength
 )
 
 // arguments collects a call's arguments from the query, and from a body that is
@@ -68,9 +68,7 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 func withBody(args command.Args, p command.Param, media string, content []byte) (command.Args, error) {
 	for _, arg := range args {
 		if arg.Name == p.Name && p.Body == command.BodyOnly {
-			e := sluice.Errorf(sluice.Invalid, "parameter-unknown", "The parameter %s is the body of the request; it can't be given in the query.", p.Name)
-			e.Parameter = p.Name
-			return nil, e
+			return nil, sluice.Errorf(sluice.Invalid, "parameter-unknown", "The parameter %s is the body of the request; it can't be given in the query.", p.Name).About(p.Name)
 		}
 	}
 	if !utf8.Valid(content) {
@@ -125,9 +123,7 @@ func jsonArguments(content []byte) (command.Args, error) {
 			return nil, malformed
 		}
 		if seen[name] {
-			e := sluice.Errorf(sluice.Invalid, "parameter-conflict", "The body has the same parameter twice; give it once.")
-			e.Parameter = name
-			return nil, e
+			return nil, sluice.Errorf(sluice.Invalid, "parameter-conflict", "The body has the same parameter twice; give it once.").About(name)
 		}
 		seen[name] = true
 		if value != nil {

@@ -17,7 +17,7 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if err := a.refuseDraining(); err != nil {
 		return a.refused(r, err)
 	}
-	name := strings.TrimPrefix(r.URL.Path, commandPath)
+	name := strings.TrimPrefix(r.URL.Path, sluice.CommandPath)
 	cmd, known := a.Commands.Find(name)
 	if known && cmd.Endpoint != nil {
 		return cmd.Endpoint(w, r)
@@ -64,7 +64,7 @@ func (a *API) draining() bool {
 // refused tells the command that a request is for of its refusal, if it wants
 // to know.
 func (a *API) refused(r *http.Request, err error) error {
-	if name, ok := strings.CutPrefix(r.URL.Path, commandPath); ok {
+	if name, ok := strings.CutPrefix(r.URL.Path, sluice.CommandPath); ok {
 		if cmd, known := a.Commands.Find(name); known && cmd.Refused != nil {
 			cmd.Refused(r, err)
 		}
@@ -73,9 +73,7 @@ func (a *API) refused(r *http.Request, err error) error {
 }
 
 func stopping() error {
-	e := busy("draining", "The server is stopping.")
-	e.Close = true
-	return e
+	return busy("draining", "The server is stopping.").Closing()
 }
 
 // Interrupt ends the commands that are running: those that can end early tell
@@ -84,20 +82,23 @@ func (a *API) Interrupt() { a.interrupt(stopping()) }
 
 // call runs a command for a user, until it is done, the caller has gone, or
 // Interrupt is called.
-func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (any, error) {
+func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (out any, err error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
 	defer stop()
 	user.Address = r.RemoteAddr
-	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), r)
-	if a.Spans == nil {
-		return a.Commands.Call(ctx, cmd, args)
-	}
-	ctx, end := a.Spans.Start(ctx, cmd.Name, r.Header.Get("Traceparent"), "enduser.id", user.Name)
-	out, err := a.Commands.Call(ctx, cmd, args)
-	end(err)
+	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), requestOf(r))
+	span := sluice.Span{Name: cmd.Name, Traceparent: r.Header.Get("Traceparent"), Attribute: "enduser.id", Value: user.Name}
+	err = a.Spans.Do(ctx, span, func(ctx context.Context) error {
+		out, err = a.Commands.Call(ctx, cmd, args)
+		return err
+	})
 	return out, err
+}
+
+func requestOf(r *http.Request) sluice.Request {
+	return sluice.Request{Method: r.Method, RawQuery: r.URL.RawQuery, Header: r.Header, RemoteAddr: r.RemoteAddr}
 }
 
 func methodsOf(cmd command.Command) string {
@@ -108,7 +109,7 @@ func methodsOf(cmd command.Command) string {
 }
 
 func (a *API) unknownCommand(name string) error {
-	hint := "/openapi.json lists those there are."
+	hint := sluice.OpenAPIPath + " lists those there are."
 	if near := a.Commands.Nearest(name); near != "" {
 		hint = "did you mean " + near + "?"
 	}

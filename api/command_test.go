@@ -13,8 +13,8 @@ import (
 
 	"sluice"
 	"sluice/api"
-	"sluice/body"
 	"sluice/command"
+	"sluice/limit"
 )
 
 type echoParams struct {
@@ -45,8 +45,8 @@ func serveCommands(t *testing.T, permissions []string, commands ...command.Comma
 			return sluice.User{Name: "someone", Permissions: permissions}, nil
 		},
 		MaxInFlight: 10,
-		Pace:        body.Pace{Idle: time.Minute, Total: time.Minute},
-		Budget:      body.NewBudget(1 << 20),
+		Pace:        limit.Pace{Idle: time.Minute, Total: time.Minute},
+		Budget:      limit.NewBudget(1 << 20),
 		Log:         slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}))
 	t.Cleanup(server.Close)

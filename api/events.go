@@ -12,6 +12,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/problem"
 )
 
 const (
@@ -74,8 +75,8 @@ func (a *API) mayTail(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !user.May(tailPermission) && !user.May(sluice.ReadPermission) {
-		return sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", tailPermission)
+	if !user.May(tailPermission) && !user.May(sluice.MayRead) {
+		return sluice.NotPermitted(tailPermission)
 	}
 	return nil
 }
@@ -90,9 +91,7 @@ func tailQuery(r *http.Request) (q sluice.TailQuery, err error) {
 	for name, values := range query {
 		target, known := targets[name]
 		if !known || len(values) != 1 {
-			e := sluice.Errorf(sluice.Invalid, "parameter-unknown", "The parameters here are eventKey, traceId and lastEventId, each given once; not %q.", name)
-			e.Parameter = name
-			return q, e
+			return q, sluice.Errorf(sluice.Invalid, "parameter-unknown", "The parameters here are eventKey, traceId and lastEventId, each given once; not %q.", name).About(name)
 		}
 		if *target = values[0]; name == "lastEventId" && r.Header.Get("Last-Event-ID") != "" {
 			q.After = r.Header.Get("Last-Event-ID") // an EventSource that reconnects knows better
@@ -195,7 +194,7 @@ func (t *tail) end(why error) error {
 	if why == nil {
 		return nil
 	}
-	problem, err := json.Marshal(sluice.AsError(why).Problem())
+	problem, err := json.Marshal(problem.Of(why))
 	if err != nil {
 		return err
 	}

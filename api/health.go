@@ -30,9 +30,6 @@ func health(w http.ResponseWriter, r *http.Request, detail map[string]any) error
 	return nil
 }
 
-// metricsPermission allows to read the metrics from afar.
-const metricsPermission = "metrics.get"
-
 // serveMetrics serves the metrics: to anyone on this machine, else to users who
 // may. What a proxy on this machine passes on is not from this machine.
 func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
@@ -44,8 +41,8 @@ func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if !user.May(metricsPermission) {
-			return sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", metricsPermission)
+		if !user.May(sluice.MaySeeMetrics) {
+			return sluice.NotPermitted(sluice.MaySeeMetrics)
 		}
 	}
 	a.Metrics.ServeHTTP(w, r)

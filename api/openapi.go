@@ -33,10 +33,10 @@ func (a *API) openAPI() command.Endpoint {
 // is where the issuer of access tokens describes itself.
 func OpenAPI(set command.Set, version, baseURL, openID string) map[string]any {
 	paths := object{
-		resultPath: object{"get": resultOperation()},
-		eventsPath: object{"get": eventsOperation()},
-		"/healthz": object{"get": healthOperation("healthz", "Tell that the process runs.")},
-		"/readyz":  object{"get": healthOperation("readyz", "Tell whether calls are welcome.")},
+		sluice.ResultPath: object{"get": resultOperation()},
+		sluice.EventsPath: object{"get": eventsOperation()},
+		sluice.HealthPath: object{"get": healthOperation("healthz", "Tell that the process runs.")},
+		sluice.ReadyPath:  object{"get": healthOperation("readyz", "Tell whether calls are welcome.")},
 	}
 	describePipelines(set, paths)
 	for _, cmd := range set.All() {
@@ -44,7 +44,7 @@ func OpenAPI(set command.Set, version, baseURL, openID string) map[string]any {
 		if cmd.ReadOnly || cmd.Endpoint != nil {
 			operations["get"] = commandOperation(cmd, "get")
 		}
-		paths[commandPath+cmd.Name] = operations
+		paths[sluice.CommandPath+cmd.Name] = operations
 	}
 	schemes := object{
 		"basic":  object{"type": "http", "scheme": "basic"},
@@ -58,7 +58,7 @@ func OpenAPI(set command.Set, version, baseURL, openID string) map[string]any {
 		"info": object{
 			"title":       "sluice",
 			"version":     version,
-			"description": "Receives webhooks durably. Every operation under " + commandPath + " is a command.",
+			"description": "Receives webhooks durably. Every operation under " + sluice.CommandPath + " is a command.",
 		},
 		"servers": []object{{"url": baseURL}},
 		"paths":   paths,
@@ -197,7 +197,7 @@ func describePipelines(set command.Set, paths object) {
 	op["operationId"], op["summary"], op["parameters"] = "post.pipelines", "Run the pipeline in the body and answer its final body.", []object{}
 	op["requestBody"] = object{"description": "The pipeline, in YAML or JSON.", "required": true, "content": object{"*/*": object{"schema": object{"type": "string"}}}}
 	all["post"] = op
-	paths[pipelinePath], paths[pipelinePath+"/{name}"] = all, one
+	paths[sluice.PipelinePath], paths[sluice.PipelinePath+"/{name}"] = all, one
 }
 
 func resultOperation() object {
@@ -207,12 +207,12 @@ func resultOperation() object {
 		"security":    []object{},
 		"parameters": []object{
 			{
-				"name": "svc-result-correlationid", "in": "query", "required": true,
+				"name": sluice.CorrelationQuery, "in": "query", "required": true,
 				"description": "The value of that header in the answer of the call.",
 				"schema":      object{"type": "string"},
 			},
 			{
-				"name": "pollingRedirectEnabled", "in": "query",
+				"name": sluice.RedirectQuery, "in": "query",
 				"description": "Redirect until the result is ready (true), or answer at once (false).",
 				"schema":      object{"type": "boolean"},
 			},

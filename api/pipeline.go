@@ -26,7 +26,7 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, pipelinePath), "/")
+	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, sluice.PipelinePath), "/")
 	cmd, args, err := a.pipelineCall(w, r, name)
 	if err != nil {
 		return err
@@ -83,9 +83,7 @@ func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.C
 	vars := make(map[string]any, len(query))
 	for key, values := range query {
 		if len(values) > 1 {
-			e := sluice.Errorf(sluice.Invalid, "parameter-conflict", "The variable %q was given twice; give it once.", key)
-			e.Parameter = key
-			return nil, e
+			return nil, sluice.Errorf(sluice.Invalid, "parameter-conflict", "The variable %q was given twice; give it once.", key).About(key)
 		}
 		vars[key] = values[0]
 	}

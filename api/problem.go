@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // refusedBodyWait is how long the body of a refused call may take to arrive, so
@@ -20,15 +21,15 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(min(a.Pace.Idle, refusedBodyWait)))
 	}
 	e := sluice.AsError(err)
-	problem := e.Problem()
-	if problem.Status >= http.StatusInternalServerError && e.Err != nil {
+	shown := problem.Of(e)
+	if shown.Status >= http.StatusInternalServerError && e.Err != nil {
 		a.Log.Error("A request failed.", "path", r.URL.Path, "code", e.Code, "traceId", e.TraceID, "error", e.Err)
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/problem+json")
-	e.SetHeaders(header)
-	w.WriteHeader(problem.Status)
-	writeJSON(w, problem)
+	problem.SetHeaders(header, e)
+	w.WriteHeader(shown.Status)
+	writeJSON(w, shown)
 }
 
 // writeJSON writes a value that has a JSON form. An error means that the caller

@@ -11,7 +11,7 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
 // hold is how long a poll waits for its result, and how often it looks for
@@ -98,14 +98,14 @@ func (a *API) hold(r *http.Request, p poll) (sluice.Result, error) {
 func (a *API) answerPoll(w http.ResponseWriter, p poll, result sluice.Result) {
 	result.PollingRedirectEnabled = p.redirect == "true"
 	header := w.Header()
-	header.Set("svc-result-correlationid", result.CorrelationID)
-	header.Set("svc-trace-id", result.TraceID)
+	header.Set(sluice.CorrelationHeader, result.CorrelationID)
+	header.Set(sluice.TraceHeader, result.TraceID)
 	if result.Status == sluice.StatusProcessing {
-		header.Set("Retry-After", strconv.Itoa(int(pollEvery/time.Second)))
+		header.Set("Retry-After", strconv.Itoa(int(sluice.PollInterval/time.Second)))
 		if p.redirect != "false" {
 			// Some followers stop at a URL they have seen: so it counts.
-			header.Set("Location", fmt.Sprintf("%s%s?svc-result-correlationid=%s&pollingRedirectEnabled=true&hop=%d",
-				a.PublicURL, resultPath, result.CorrelationID, p.hop+1))
+			header.Set("Location", fmt.Sprintf("%s%s?%s=%s&%s=true&hop=%d",
+				a.PublicURL, sluice.ResultPath, sluice.CorrelationQuery, result.CorrelationID, sluice.RedirectQuery, p.hop+1))
 			w.WriteHeader(http.StatusFound)
 			return
 		}
@@ -122,12 +122,12 @@ func parsePoll(r *http.Request) (poll, error) {
 	if err != nil {
 		return poll{}, command.MalformedQuery()
 	}
-	p := poll{redirect: query.Get("pollingRedirectEnabled")}
+	p := poll{redirect: query.Get(sluice.RedirectQuery)}
 	if p.id, err = correlationID(query); err != nil {
 		return poll{}, err
 	}
 	p.id = strings.ToLower(p.id) // one way to write it, for those who count
-	if _, err = command.Flag("pollingRedirectEnabled", p.redirect); err != nil {
+	if _, err = command.Flag(sluice.RedirectQuery, p.redirect); err != nil {
 		return poll{}, err
 	}
 	if hop, err := strconv.Atoi(query.Get("hop")); err == nil && hop > 0 && hop < 1<<30 {
@@ -138,17 +138,14 @@ func parsePoll(r *http.Request) (poll, error) {
 
 // correlationID reads the parameter that names the result, under either name.
 func correlationID(query url.Values) (string, error) {
-	const name = "svc-result-correlationid"
+	const name = sluice.CorrelationQuery
 	given := slices.Concat(query[name], query["correlationId"])
-	e := sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter %s is required: the value of that header in the answer of the call.", name)
-	e.Parameter = name
 	if len(given) == 0 || given[0] == "" {
-		return "", e
+		return "", sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter %s is required: the value of that header in the answer of the call.", name).About(name)
 	}
 	for _, other := range given[1:] {
 		if other != given[0] {
-			e.Code, e.Message = "parameter-conflict", "The parameter "+name+" was given twice with different values; give it once."
-			return "", e
+			return "", sluice.Errorf(sluice.Invalid, "parameter-conflict", "The parameter %s was given twice with different values; give it once.", name).About(name)
 		}
 	}
 	return given[0], nil
@@ -159,11 +156,9 @@ func (a *API) throttleMisses(r *http.Request, err error) error {
 	if sluice.AsError(err).Kind != sluice.Gone {
 		return err
 	}
-	wait := a.misses.Try(throttle.Network(r.RemoteAddr))
+	wait := a.misses.Try(limit.Network(r.RemoteAddr))
 	if wait == 0 {
 		return err
 	}
-	e := sluice.Errorf(sluice.Throttled, "too-many-bad-ids", "Too many polls for results that don't exist came from this address.")
-	e.RetryAfter = wait
-	return e
+	return sluice.Errorf(sluice.Throttled, "too-many-bad-ids", "Too many polls for results that don't exist came from this address.").After(wait)
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-)
 
-const commandPath = "/api/v3/command/"
+	"sluice"
+)
 
 // A Body is what a call carries beside its parameters.
 type Body struct {
@@ -17,7 +17,7 @@ type Body struct {
 // Command calls a command with parameters as text. With a body they go in the
 // query, else in the body, where fewer eyes see them.
 func (c *Client) Command(ctx context.Context, name string, params url.Values, body *Body) (Answer, error) {
-	r := request{method: http.MethodPost, path: commandPath + url.PathEscape(name), header: http.Header{}}
+	r := request{method: http.MethodPost, path: sluice.CommandPath + url.PathEscape(name), header: http.Header{}}
 	if body == nil {
 		r.body = []byte(params.Encode())
 		r.header.Set("Content-Type", "application/x-www-form-urlencoded")

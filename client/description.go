@@ -78,7 +78,7 @@ type operation struct {
 
 // Describe asks the server what it can do. It needs no credentials.
 func (c *Client) Describe(ctx context.Context) (Description, error) {
-	answer, err := c.do(ctx, request{method: http.MethodGet, path: "/openapi.json", open: true})
+	answer, err := c.do(ctx, request{method: http.MethodGet, path: sluice.OpenAPIPath, open: true})
 	if err != nil {
 		return Description{}, err
 	}
@@ -93,7 +93,7 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 		}
 	}
 	for path, item := range document.Paths {
-		if name, ok := strings.CutPrefix(path, commandPath); ok {
+		if name, ok := strings.CutPrefix(path, sluice.CommandPath); ok {
 			d.Commands = append(d.Commands, commandOf(name, item))
 		}
 	}

@@ -14,8 +14,6 @@ import (
 	"sluice"
 )
 
-const eventsPath = "/api/v3/events"
-
 // Follow hands calls and runs to visit as they happen, until ctx ends or visit
 // fails: entries whose type is call, run, or what a newer server has. After a
 // broken connection it goes on where that broke.
@@ -62,7 +60,7 @@ func statusIn(problem json.RawMessage) int {
 
 // follow reads the live tail until the connection ends.
 func (c *Client) follow(ctx context.Context, query url.Values, last string, visit func(sluice.TailEntry) error) error {
-	r := request{method: http.MethodGet, path: eventsPath, header: http.Header{"Accept": {"text/event-stream"}}}
+	r := request{method: http.MethodGet, path: sluice.EventsPath, header: http.Header{"Accept": {"text/event-stream"}}}
 	if len(query) > 0 {
 		r.path += "?" + query.Encode()
 	}

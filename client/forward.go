@@ -99,7 +99,7 @@ func (f *Forwarder) request(ctx context.Context, e sluice.Event) (*http.Request,
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}
-	r.Header.Set("svc-trace-id", e.TraceID)
+	r.Header.Set(sluice.TraceHeader, e.TraceID)
 	return r, nil
 }
 

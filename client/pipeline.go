@@ -9,19 +9,17 @@ import (
 	"sluice"
 )
 
-const pipelinePath = "/api/v3/pipeline"
-
 // maxSourceInQuery bounds a source that travels beside a body.
 const maxSourceInQuery = 16 << 10
 
 // PutPipeline stores a pipeline.
 func (c *Client) PutPipeline(ctx context.Context, name, source string) (Answer, error) {
-	return c.do(ctx, request{method: http.MethodPut, path: pipelinePath + "/" + url.PathEscape(name), body: []byte(source)})
+	return c.do(ctx, request{method: http.MethodPut, path: sluice.PipelinePath + "/" + url.PathEscape(name), body: []byte(source)})
 }
 
 // PipelineSource gives the source of a stored pipeline.
 func (c *Client) PipelineSource(ctx context.Context, name string) (string, error) {
-	answer, err := c.do(ctx, request{method: http.MethodGet, path: pipelinePath + "/" + url.PathEscape(name)})
+	answer, err := c.do(ctx, request{method: http.MethodGet, path: sluice.PipelinePath + "/" + url.PathEscape(name)})
 	if err != nil {
 		return "", err
 	}
@@ -30,13 +28,13 @@ func (c *Client) PipelineSource(ctx context.Context, name string) (string, error
 
 // RunPipeline runs a stored pipeline and gives its final body.
 func (c *Client) RunPipeline(ctx context.Context, name string, vars url.Values, body *Body) (Answer, error) {
-	return c.run(ctx, pipelinePath+"/"+url.PathEscape(name), vars, body)
+	return c.run(ctx, sluice.PipelinePath+"/"+url.PathEscape(name), vars, body)
 }
 
 // RunSource runs a pipeline that is not stored and gives its final body.
 func (c *Client) RunSource(ctx context.Context, source string, vars url.Values, body *Body) (Answer, error) {
 	if body == nil {
-		return c.run(ctx, pipelinePath, vars, &Body{Content: []byte(source)})
+		return c.run(ctx, sluice.PipelinePath, vars, &Body{Content: []byte(source)})
 	}
 	if len(source) > maxSourceInQuery {
 		return Answer{}, sluice.Errorf(sluice.TooLarge, "source-too-long", "A pipeline that is not stored can be at most %d bytes long where the run has a body; store it with sluice pipeline put first.", maxSourceInQuery)

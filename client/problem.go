@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -8,24 +9,8 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/problem"
 )
-
-// kindOf says what sort of failure a status is.
-var kindOf = map[int]sluice.Kind{
-	http.StatusUnauthorized:          sluice.Unauthenticated,
-	http.StatusForbidden:             sluice.Forbidden,
-	http.StatusNotFound:              sluice.NotFound,
-	http.StatusMethodNotAllowed:      sluice.MethodNotAllowed,
-	http.StatusRequestTimeout:        sluice.Timeout,
-	http.StatusConflict:              sluice.Conflict,
-	http.StatusGone:                  sluice.Gone,
-	http.StatusRequestEntityTooLarge: sluice.TooLarge,
-	http.StatusUnsupportedMediaType:  sluice.Unsupported,
-	http.StatusTooManyRequests:       sluice.Throttled,
-	http.StatusBadGateway:            sluice.Unavailable,
-	http.StatusServiceUnavailable:    sluice.Unavailable,
-	http.StatusGatewayTimeout:        sluice.Unavailable,
-}
 
 // refusal gives the error that an answer tells of.
 func refusal(a Answer) *sluice.Error {
@@ -36,33 +21,15 @@ func refusal(a Answer) *sluice.Error {
 	}
 	_ = json.Unmarshal(a.Body, &p)     // else the fields stay empty
 	_ = json.Unmarshal(a.Body, &oauth) // as those of another form do
-	e := sluice.Errorf(kind(a.Status), p.Code, "%s", p.Detail)
-	e.Status, e.Parameter, e.TraceID = a.Status, p.Parameter, p.TraceID
-	e.Place = sluice.Place{Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step}
-	e.RetryAfter = retryAfter(a.Header)
-	switch {
-	case oauth.Code == "invalid_grant":
-		e.Kind, e.Code, e.Message = sluice.Unauthenticated, oauth.Code, oauth.Description
-	case oauth.Code != "":
-		e.Code, e.Message = oauth.Code, oauth.Description
+	kind := problem.KindOf(a.Status)
+	if oauth.Code == "invalid_grant" {
+		kind = sluice.Unauthenticated
 	}
-	if e.Code == "" {
-		e.Code = "status-" + strconv.Itoa(a.Status)
-	}
-	if e.Message == "" {
-		e.Message = "The server answered " + strconv.Itoa(a.Status) + " " + http.StatusText(a.Status) + "; is there a sluice at this URL?"
-	}
-	return e
-}
-
-func kind(status int) sluice.Kind {
-	if k, ok := kindOf[status]; ok {
-		return k
-	}
-	if status >= http.StatusInternalServerError {
-		return sluice.Internal
-	}
-	return sluice.Invalid
+	code := cmp.Or(oauth.Code, p.Code, "status-"+strconv.Itoa(a.Status))
+	message := cmp.Or(oauth.Description, p.Detail,
+		"The server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status)+"; is there a sluice at this URL?")
+	return sluice.Errorf(kind, code, "%s", message).WithStatus(a.Status).About(p.Parameter).InCall(p.TraceID).
+		At(sluice.Place{Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step}).After(retryAfter(a.Header))
 }
 
 // retryAfter reads the header of that name, 0 if there is none.

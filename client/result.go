@@ -11,8 +11,6 @@ import (
 	"sluice"
 )
 
-const resultPath = "/api/v3/result"
-
 // A Result is what a call has come to: the document as the server gave it, and
 // what of it matters here.
 type Result struct {
@@ -53,17 +51,17 @@ func (c *Client) Await(ctx context.Context, id string) (Result, error) {
 }
 
 func pollPath(id, redirect string) string {
-	return resultPath + "?" + url.Values{"svc-result-correlationid": {id}, "pollingRedirectEnabled": {redirect}}.Encode()
+	return sluice.ResultPath + "?" + url.Values{sluice.CorrelationQuery: {id}, sluice.RedirectQuery: {redirect}}.Encode()
 }
 
 // nextPoll gives the path that a redirect leads to. Its host does not count: the
 // server is where we have reached it.
 func nextPoll(a Answer) (string, error) {
 	to, err := url.Parse(a.Header.Get("Location"))
-	if err != nil || !strings.HasSuffix(to.Path, resultPath) {
+	if err != nil || !strings.HasSuffix(to.Path, sluice.ResultPath) {
 		return "", sluice.Errorf(sluice.Internal, "redirect-malformed", "The server leads elsewhere than to the result; is there a sluice at this URL?")
 	}
-	return resultPath + "?" + to.RawQuery, nil
+	return sluice.ResultPath + "?" + to.RawQuery, nil
 }
 
 func resultOf(a Answer) (Result, error) {

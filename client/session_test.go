@@ -12,6 +12,7 @@ import (
 	"sluice"
 	"sluice/client"
 	"sluice/config"
+	"sluice/problem"
 	"sluice/serve"
 )
 
@@ -144,7 +145,7 @@ func TestAPipelineThatAnswers401RunsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.RunSource(t.Context(), source, nil, nil); sluice.AsError(err).StatusCode() != 401 {
+	if _, err := c.RunSource(t.Context(), source, nil, nil); problem.Status(err) != 401 {
 		t.Errorf("got %v", err)
 	}
 	events, _, err := c.Events(t.Context(), "webhook.ran", cursor, 10, 0)

@@ -37,7 +37,7 @@ func (c *Client) Token(ctx context.Context, eventKey string) (string, error) {
 
 // Call calls a webhook as an outside system would.
 func (c *Client) Call(ctx context.Context, token string, header http.Header, body *Body) (Result, error) {
-	r := request{method: http.MethodPost, path: commandPath + "webhook.receive", header: header.Clone(), open: true}
+	r := request{method: http.MethodPost, path: sluice.CommandPath + "webhook.receive", header: header.Clone(), open: true}
 	if r.header == nil {
 		r.header = http.Header{}
 	}

@@ -92,9 +92,7 @@ func unknown(params []Param, name string) error {
 	} else if len(names) > 0 {
 		hint = "it takes " + strings.Join(names, ", ")
 	}
-	e := sluice.Errorf(sluice.Invalid, "parameter-unknown", "This command has no parameter %s; %s", quote(name), hint)
-	e.Parameter = name
-	return e
+	return sluice.Errorf(sluice.Invalid, "parameter-unknown", "This command has no parameter %s; %s", quote(name), hint).About(name)
 }
 
 // Check tells whether the parameter takes an argument.

@@ -14,7 +14,7 @@ import (
 func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 	user := sluice.UserFrom(ctx)
 	if !c.Allows(user) {
-		err := sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", c.Name)
+		err := sluice.NotPermitted(c.Name)
 		s.record(ctx, c, args, err)
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 
 // Allows tells whether a user may run the command.
 func (c Command) Allows(user sluice.User) bool {
-	return user.May(c.Name) || c.ReadOnly && user.May(sluice.ReadPermission)
+	return user.May(c.Name) || c.ReadOnly && user.May(sluice.MayRead)
 }
 
 // record enters a call in the audit log: refused ones, and those that may have

@@ -184,9 +184,7 @@ func (p Param) Wants() string {
 }
 
 func (p Param) invalid(code, format string, args ...any) error {
-	e := sluice.Errorf(sluice.Invalid, code, "The parameter %s %s.", p.Name, fmt.Sprintf(format, args...))
-	e.Parameter = p.Name
-	return e
+	return sluice.Errorf(sluice.Invalid, code, "The parameter %s %s.", p.Name, fmt.Sprintf(format, args...)).About(p.Name)
 }
 
 // quote shows what a caller sent, shortened and without control characters.

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"sluice"
 )
 
 // Config is the settings of a server. The tags name each setting, give its
@@ -69,9 +71,6 @@ type Config struct {
 	TrustedProxies Networks `name:"trusted-proxies" doc:"networks of proxies whose X-Forwarded-For counts, comma-separated"`
 	RedactHeaders  Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
 }
-
-// largestBody is the size of the largest body that is ever accepted.
-const largestBody = 4 << 20
 
 var validNamespace = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
@@ -166,7 +165,7 @@ func (c *Config) checkPositive() error {
 	if c.ResultWait < 0 || c.DrainWait < 0 {
 		return errors.New("result-wait and drain-wait: must not be negative")
 	}
-	if c.MaxBodyMemory < largestBody {
+	if c.MaxBodyMemory < sluice.MaxPayloadLength {
 		return errors.New("max-body-memory: must be at least 4MiB, so that one of the largest bodies fits")
 	}
 	for name, value := range map[string]int64{

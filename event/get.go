@@ -17,9 +17,6 @@ const (
 	waitSlice     = 500 * time.Millisecond
 )
 
-// payloadPermission is needed to see what callers have sent.
-const payloadPermission = "trace.payload"
-
 type getParams struct {
 	EventKey string         `json:"eventKey" alias:"key" required:"true" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
 	After    string         `json:"after" doc:"The value of next of the answer before. Without it the events begin now: there are none yet, and next says where to go on."`
@@ -32,16 +29,14 @@ type eventPage struct {
 	Next  string            `json:"next"`
 }
 
-func getCommand(log sluice.EventLog, draining func() bool) command.Command {
+func getCommand(log sluice.EventLog, stopping <-chan struct{}) command.Command {
 	return command.New("event.get", "Read stored events in their order, behind a cursor. Also needs the permission trace.payload, since events show what callers have sent.",
 		func(ctx context.Context, p getParams) (eventPage, error) {
-			if !sluice.UserFrom(ctx).May(payloadPermission) {
+			if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
 				return eventPage{}, payloadForbidden()
 			}
 			if !sluice.ValidPattern(p.EventKey) {
-				e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter eventKey must be %s; * stands for one group, # at the end for any number of groups.", sluice.KeyRule)
-				e.Parameter = "eventKey"
-				return eventPage{}, e
+				return eventPage{}, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s; * stands for one group, # at the end for any number of groups.", sluice.KeyRule)
 			}
 			q := sluice.EventQuery{Pattern: p.EventKey, After: p.After, Limit: p.Limit}
 			if q.Limit == 0 {
@@ -51,20 +46,27 @@ func getCommand(log sluice.EventLog, draining func() bool) command.Command {
 			if p.Wait != nil {
 				left = min(*p.Wait, maxWait)
 			}
-			return readOn(ctx, log, q, left, draining)
+			return readOn(ctx, log, q, left, stopping)
 		}, command.ReadOnly)
 }
 
 func payloadForbidden() error {
-	return sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", payloadPermission)
+	return sluice.NotPermitted(sluice.MaySeePayload)
 }
 
 // readOn reads until there is an event, the time is up, or nobody wants to wait
 // any more.
-func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, draining func() bool) (eventPage, error) {
+func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, stopping <-chan struct{}) (eventPage, error) {
 	page := eventPage{Items: []json.RawMessage{}}
 	end := time.Now().Add(left)
-	over := func() bool { return !time.Now().Before(end) || draining() || ctx.Err() != nil }
+	over := func() bool {
+		select {
+		case <-stopping:
+			return true
+		default:
+			return !time.Now().Before(end) || ctx.Err() != nil
+		}
+	}
 	for {
 		q.Wait = min(max(0, time.Until(end)), waitSlice)
 		items, next, err := log.After(ctx, q)

@@ -60,7 +60,7 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 // find gives the calls whose events are to be sent again, oldest first.
 func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]replay, error) {
 	if (p.TraceID == "") == (p.EventKey == "") {
-		return nil, invalid("traceId", "Give either traceId, or eventKey with from and to.")
+		return nil, sluice.InvalidParameter("traceId", "Give either traceId, or eventKey with from and to.")
 	}
 	if p.TraceID != "" {
 		return findOne(ctx, journal, strings.ToLower(p.TraceID))
@@ -101,7 +101,7 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 // trace id, and is younger.
 func findOne(ctx context.Context, journal sluice.Journal, traceID string) ([]replay, error) {
 	if !strings.Contains(traceID, ":") {
-		return nil, invalid("traceId", "The parameter traceId must be the whole trace id of a call.")
+		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
 	}
 	calls, _, err := journal.Calls(ctx, sluice.TraceQuery{TraceID: traceID, Limit: 1000})
 	if err != nil {
@@ -150,23 +150,15 @@ func (r *replay) again(ctx context.Context, events sluice.Events, journal sluice
 	if err != nil {
 		return err
 	}
-	e.ReplayOf = e.TraceID
-	e.TraceID = sluice.NewTraceID(sluice.TraceOwner(e.TraceID), time.Now())
-	e.Hops, e.Listeners, e.To = 0, nil, pipeline
-	result, err := events.Accept(ctx, &e, 0)
+	repeated := e.Again(pipeline)
+	result, err := events.Accept(ctx, repeated, 0)
 	if err != nil {
 		return err
 	}
-	r.NewTraceID, r.CorrelationID = e.TraceID, result.CorrelationID
+	r.NewTraceID, r.CorrelationID = repeated.TraceID, result.CorrelationID
 	return nil
 }
 
 func missingTime(parameter string) error {
-	return invalid(parameter, "The parameter "+parameter+" must be a time such as 2030-01-31T12:00:00Z.")
-}
-
-func invalid(parameter, message string) error {
-	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "%s", message)
-	e.Parameter = parameter
-	return e
+	return sluice.InvalidParameter(parameter, "The parameter %s must be a time such as 2030-01-31T12:00:00Z.", parameter)
 }

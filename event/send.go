@@ -10,9 +10,6 @@ import (
 	"sluice/command"
 )
 
-// maxPayload is how large the payload of a sent event may be.
-const maxPayload = 4 << 20
-
 type sendParams struct {
 	EventKey string `json:"eventKey" alias:"key" required:"true" doc:"Key of the event."`
 	Payload  any    `json:"payload" body:"default" doc:"What the event carries."`
@@ -62,8 +59,8 @@ func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any
 	if err != nil {
 		return sent{}, err
 	}
-	if len(text) > maxPayload {
-		return sent{}, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The payload is longer than %d bytes.", maxPayload)
+	if len(text) > sluice.MaxPayloadLength {
+		return sent{}, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The payload is longer than %d bytes.", sluice.MaxPayloadLength)
 	}
 	if e.Hops, err = sluice.NextHop(ctx); err != nil {
 		return sent{}, err

@@ -68,15 +68,15 @@ func misplaced(token string) string {
 
 // failed makes the error of a run.
 func (p *program) failed(err error) *sluice.Error {
-	e := sluice.Errorf(sluice.Invalid, "expression-failed", "The expression %s failed: %s.",
-		oneLine(p.source, longestSnippet), strings.TrimSuffix(err.Error(), "."))
+	kind, cause := sluice.Invalid, error(nil)
 	if called, ok := errors.AsType[*callError](err); ok {
-		if cause, ok := errors.AsType[*sluice.Error](called.err); ok && passes(cause.Kind) {
-			e.Kind = cause.Kind
+		cause = called.err
+		if failure, ok := errors.AsType[*sluice.Error](cause); ok && passes(failure.Kind) {
+			kind = failure.Kind
 		}
-		return e.Because(called.err)
 	}
-	return e
+	return sluice.Errorf(kind, "expression-failed", "The expression %s failed: %s.",
+		oneLine(p.source, longestSnippet), strings.TrimSuffix(err.Error(), ".")).Because(cause)
 }
 
 // passes tells whether a failure of a function is not the expression's fault: it

@@ -82,11 +82,11 @@ func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {
 		return builtin("The client " + ClientName)
 	}
 	if !validClient.MatchString(p.ClientID) {
-		return invalid("clientId", "The parameter clientId must be 1 to 128 letters, digits and . _ -, starting with a letter or digit.")
+		return sluice.InvalidParameter("clientId", "The parameter clientId must be 1 to 128 letters, digits and . _ -, starting with a letter or digit.")
 	}
 	for _, grant := range p.Grants {
 		if !slices.Contains(grants, grant) {
-			return invalid("grants", "%q is not a grant; there are client_credentials, password and refresh_token.", grant)
+			return sluice.InvalidParameter("grants", "%q is not a grant; there are client_credentials, password and refresh_token.", grant)
 		}
 	}
 	if err := d.checkRoles(ctx, p.Roles); err != nil {

@@ -40,13 +40,6 @@ func ofOurs[P, R any](d *Directory, run func(context.Context, P) (R, error)) fun
 	}
 }
 
-// invalid refuses the value of a parameter.
-func invalid(parameter, format string, args ...any) error {
-	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", format, args...)
-	e.Parameter = parameter
-	return e
-}
-
 func notFound(code, what string) error {
 	return sluice.Errorf(sluice.NotFound, code, "There is no %s.", what)
 }

@@ -60,17 +60,13 @@ func (d *Directory) maySetPassword(ctx context.Context, caller sluice.User, p pa
 		return checkUsername(p.Username)
 	}
 	if p.Current == nil {
-		e := sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter current is required to set your own password.")
-		e.Parameter = "current"
-		return e
+		return sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter current is required to set your own password.").About("current")
 	}
 	if _, err := d.Login(ctx, caller.Name, *p.Current, caller.Address); err != nil {
 		if sluice.AsError(err).Kind != sluice.Unauthenticated {
 			return err
 		}
-		e := sluice.Errorf(sluice.Forbidden, "password-wrong", "The current password is not right.")
-		e.Parameter = "current"
-		return e
+		return sluice.Errorf(sluice.Forbidden, "password-wrong", "The current password is not right.").About("current")
 	}
 	return nil
 }

@@ -28,11 +28,11 @@ func rolePutCommand(d *Directory) command.Command {
 				return rolePut{}, builtin("The role " + sluice.AdminName)
 			}
 			if !validRole.MatchString(p.Role) {
-				return rolePut{}, invalid("role", "The parameter role must be 1 to 63 lower-case letters, digits and . _ -, starting with a letter or digit.")
+				return rolePut{}, sluice.InvalidParameter("role", "The parameter role must be 1 to 63 lower-case letters, digits and . _ -, starting with a letter or digit.")
 			}
 			for _, permission := range p.Permissions {
 				if !permissions.MatchString(permission) {
-					return rolePut{}, invalid("permissions", "%q is not a permission: a command's name, or a pattern with one * at its end.", permission)
+					return rolePut{}, sluice.InvalidParameter("permissions", "%q is not a permission: a command's name, or a pattern with one * at its end.", permission)
 				}
 			}
 			caller := sluice.UserFrom(ctx)
@@ -52,16 +52,10 @@ func rolePutCommand(d *Directory) command.Command {
 		})
 }
 
-// extraPermissions are those that are not the name of a command.
-var extraPermissions = []string{sluice.ReadPermission, "webhook.token", "trace.payload", "secret.use", "metrics.get", runAsPermission}
-
 // emptyPermissions warns of permissions that allow nothing, be it by a slip of
 // the pen.
 func (d *Directory) emptyPermissions(permissions []string) (warnings []string) {
-	if d.CommandNames == nil {
-		return nil
-	}
-	names := append(d.CommandNames(), extraPermissions...)
+	names := append(d.CommandNames(), sluice.ExtraPermissions()...)
 	for _, permission := range permissions {
 		if !allowsAny(permission, names) {
 			warnings = append(warnings, "The permission "+permission+" allows nothing: there is no such command.")
@@ -71,7 +65,7 @@ func (d *Directory) emptyPermissions(permissions []string) (warnings []string) {
 }
 
 func allowsAny(permission string, names []string) bool {
-	if strings.HasPrefix(permission, runAsPermission) {
+	if strings.HasPrefix(permission, sluice.MayRunAs) {
 		return true // of any user, also one who is yet to come
 	}
 	return slices.ContainsFunc(names, func(name string) bool {

@@ -21,7 +21,7 @@ var builtinRoles = map[string][]string{
 		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request",
 		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.*",
 	},
-	"viewer": {sluice.ReadPermission, "iam.password.set"},
+	"viewer": {sluice.MayRead, "iam.password.set"},
 	"anonymous": {
 		"log", "set", "assert", "fail", "exit", "wait", "convert.*",
 		"event.receive", "iam.whoami", "iam.run.as", "iam.authorize",
@@ -83,9 +83,7 @@ func (d *Directory) checkRoles(ctx context.Context, roles []string) error {
 			return err
 		}
 		if role == nil {
-			e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "There is no role of the name %q; iam.role.get lists those there are.", name)
-			e.Parameter = "roles"
-			return e
+			return sluice.InvalidParameter("roles", "There is no role of the name %q; iam.role.get lists those there are.", name)
 		}
 	}
 	return nil

@@ -35,16 +35,13 @@ func runAsCommand(d *Directory) command.Command {
 		}, command.Traffic) // every switch is in the audit log all the same
 }
 
-// runAsPermission stands before the name of who may be run as.
-const runAsPermission = "run.as:"
-
 // runAs gives the user that a pipeline switches to, if its owner may switch to
 // that one: an administrator to anyone, others to users they have the
 // permission run.as:<username> for. Only the owner counts, as of now; who the
 // pipeline runs as does not matter.
 func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string) (sluice.User, error) {
-	if permission := runAsPermission + target; !owner.May(permission) {
-		return sluice.User{}, sluice.Errorf(sluice.Forbidden, "forbidden", "The pipeline's owner needs the permission %s.", permission)
+	if permission := sluice.MayRunAs + target; !owner.May(permission) {
+		return sluice.User{}, sluice.OwnerNotPermitted(permission)
 	}
 	user, err := d.User(ctx, target)
 	if err != nil {

@@ -155,9 +155,7 @@ func (s *Events) placeOfCursor(ctx context.Context, cursor string) (uint64, erro
 	store, place, _ := strings.Cut(cursor, "-")
 	sequence, err := strconv.ParseUint(place, 36, 64)
 	if _, storeErr := strconv.ParseInt(store, 36, 64); err != nil || storeErr != nil {
-		e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter after must be the value of next of an answer before.")
-		e.Parameter = "after"
-		return 0, e
+		return 0, sluice.InvalidParameter("after", "The parameter after must be the value of next of an answer before.")
 	}
 	if s.cursorOf(sequence) != cursor || sequence > last {
 		return 0, sluice.Errorf(sluice.Gone, "cursor-gone", "The cursor is not one of the events stored here; start without one.")

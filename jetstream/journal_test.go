@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // called makes an accepted call of a webhook, as the receiver tells of it.
@@ -139,14 +140,14 @@ func TestACallIsShownAsItWent(t *testing.T) {
 		if got := status(); got != sluice.StatusProcessing {
 			t.Errorf("before it ran, a call is %s", got)
 		}
-		problem := sluice.Errorf(sluice.Invalid, "no-name", "A name is missing.").Problem()
+		shown := problem.Of(sluice.Errorf(sluice.Invalid, "no-name", "A name is missing."))
 		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 			e.Journal().Run(sluice.RunReport{
 				Pipeline: p.Name, TraceID: d.TraceID, CorrelationID: d.CorrelationID, EventKey: key, Attempt: 1, Delivery: d.Count,
-				Started: time.Now(), Duration: 2, Status: sluice.StatusError, Error: &problem,
+				Started: time.Now(), Duration: 2, Status: sluice.StatusError, Error: shown,
 				Steps: []sluice.StepReport{{Command: "assert", Line: 3, Started: 1, Duration: 0.001, Status: sluice.StatusError, Code: "no-name"}},
 			})
-			return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: &problem, Attempts: 1, Finished: time.Now()}, nil
+			return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now()}, nil
 		})
 		eventually(t, "the run", func() bool { return status() == sluice.StatusError })
 		got := find(t, e, sluice.TraceQuery{TraceID: want.TraceID, Status: sluice.StatusError})

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // patience bounds every wait of these tests: reaching it is a failure.
@@ -271,9 +272,9 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 		e := open()
 		key := uniqueKey("letter")
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
-		problem := sluice.Errorf(sluice.Invalid, "no-good", "No good.").Problem()
+		shown := problem.Of(sluice.Errorf(sluice.Invalid, "no-good", "No good."))
 		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
-			return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: &problem, Attempts: 3, Finished: time.Now().UTC()}, nil
+			return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 3, Finished: time.Now().UTC()}, nil
 		})
 		result := send(t, e, key, patience)
 		if result.Status != sluice.StatusError || result.StatusCode != 400 || result.Error.Code != "no-good" || result.Value != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // An envelope is what the result of an event depends on.
@@ -156,9 +157,8 @@ func reaches(binding *sluice.Binding, subject string) bool {
 // something else, before it ran.
 func abandoned(pipeline string, e envelope) *sluice.Outcome {
 	err := sluice.Errorf(sluice.Gone, "pipeline-gone", "The pipeline %s was deleted or listens to other events by now.", pipeline)
-	err.TraceID = e.traceID
-	problem := err.Problem()
-	return &sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusError, StatusCode: problem.Status, Error: &problem, Finished: e.received}
+	shown := problem.Of(err.InCall(e.traceID))
+	return &sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusError, StatusCode: shown.Status, Error: shown, Finished: e.received}
 }
 
 func gone() error {

@@ -37,9 +37,7 @@ func scan[T any](ctx context.Context, stream jetstream.Stream, s span, timeOf fu
 	case s.before != "":
 		before, err := strconv.ParseUint(s.before, 10, 64)
 		if err != nil || before == 0 {
-			e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter after must be the cursor of a page before.")
-			e.Parameter = "after"
-			return nil, "", e
+			return nil, "", sluice.InvalidParameter("after", "The parameter after must be the cursor of a page before.")
 		}
 		last = min(last, before-1)
 	case !s.to.IsZero():

@@ -162,9 +162,7 @@ func resume(cursor string, events *eventWalk, loose *looseWalk) error {
 	var before, looseBefore uint64
 	var line int
 	if n, err := fmt.Sscanf(cursor, "%d-%d-%d", &before, &looseBefore, &line); err != nil || n != 3 || line < 0 {
-		e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter after must be the value of next of the page before.")
-		e.Parameter = "after"
-		return e
+		return sluice.InvalidParameter("after", "The parameter after must be the value of next of the page before.")
 	}
 	events.before = min(events.before, before)
 	loose.resume(looseBefore, line)

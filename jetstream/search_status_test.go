@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // A call is found by how far it has come and by the pipeline that it was handed
@@ -30,10 +31,10 @@ func TestCallsAreFoundByWhatBecameOfThem(t *testing.T) {
 		}
 		waiting := called(t, e, owner, key+".stuck", time.Now().Add(-20*time.Minute)).TraceID
 		unheard := called(t, e, owner, key+".unheard", before).TraceID
-		problem := sluice.Errorf(sluice.Invalid, "no", "No.").Problem()
+		shown := problem.Of(sluice.Errorf(sluice.Invalid, "no", "No."))
 		consume(t, e, picky, func(d sluice.Delivery) (sluice.Outcome, error) {
 			if slices.Contains(failed, d.TraceID) {
-				return sluice.Outcome{Pipeline: picky.Name, Status: sluice.StatusError, StatusCode: 400, Error: &problem, Attempts: 1, Finished: time.Now()}, nil
+				return sluice.Outcome{Pipeline: picky.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now()}, nil
 			}
 			return ok(picky.Name, "1"), nil
 		})

@@ -77,9 +77,7 @@ func (e *Engine) Warnings() []string {
 
 // unavailable is an error of ours that passes: try again soon.
 func unavailable(code, message string) *sluice.Error {
-	err := sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message)
-	err.RetryAfter = 2 * time.Second
-	return err
+	return sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message).After(2 * time.Second)
 }
 
 // noAnswer is the error of an engine that could not be asked.

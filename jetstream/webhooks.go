@@ -112,9 +112,7 @@ func (w *Webhooks) Put(ctx context.Context, token string, u sluice.WebhookUpdate
 		after.Updated = now
 		update(&after, u)
 		if holder := w.byKey[after.EventKey]; holder != nil && holder.UUID != token {
-			err := sluice.Errorf(sluice.Conflict, "event-key-taken", "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.")
-			err.Parameter = "eventKey"
-			return nil, err
+			return nil, sluice.Errorf(sluice.Conflict, "event-key-taken", "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
 		}
 		return &after, nil
 	})

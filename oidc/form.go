@@ -50,9 +50,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (string, error) {
 		return "", sluice.Errorf(sluice.TooLarge, "invalid_request", "The body is larger than %d bytes.", maxForm)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		e := sluice.Errorf(sluice.Timeout, "invalid_request", "The body took too long to arrive.")
-		e.Close = true
-		return "", e
+		return "", sluice.Errorf(sluice.Timeout, "invalid_request", "The body took too long to arrive.").Closing()
 	}
 	return "", invalidRequest("The body could not be read.")
 }

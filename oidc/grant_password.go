@@ -5,11 +5,7 @@ import (
 	"slices"
 
 	"sluice"
-)
-
-const (
-	maxPassword = 1 << 10 // what is hashed
-	maxUsername = 256     // what is counted and logged
+	"sluice/limit"
 )
 
 // password is the grant for a username and its password (RFC 6749, 4.3). It
@@ -24,7 +20,7 @@ func (i *Issuer) password(ctx context.Context, r *request) (issue, error) {
 	if err != nil {
 		return issue{}, err
 	}
-	if len(password) > maxPassword || len(username) > maxUsername {
+	if len(password) > limit.MaxPassword || len(username) > limit.MaxUsername {
 		return issue{}, wrongPassword()
 	}
 	user, err := i.Directory.Login(ctx, username, password, r.address)

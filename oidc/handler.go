@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // An endpoint answers a request, or has written nothing if it fails.
@@ -21,7 +22,7 @@ const protocol = "/protocol/openid-connect"
 func (i *Issuer) Handler() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(path string, serve endpoint, methods ...string) {
-		mux.Handle("/auth/realms/{namespace}"+path, i.guard(serve, methods))
+		mux.Handle(sluice.RealmsPath+"{namespace}"+path, i.guard(serve, methods))
 	}
 	handle("/.well-known/openid-configuration", i.discovery, http.MethodGet, http.MethodHead)
 	handle(protocol+"/certs", i.certs, http.MethodGet, http.MethodHead)
@@ -56,9 +57,7 @@ func (i *Issuer) admit(r *http.Request, methods []string) error {
 	}
 	if !slices.Contains(methods, r.Method) {
 		allow := strings.Join(methods, ", ")
-		e := sluice.Errorf(sluice.MethodNotAllowed, "invalid_request", "This method is not allowed here; use %s.", allow)
-		e.Allow = allow
-		return e
+		return sluice.Errorf(sluice.MethodNotAllowed, "invalid_request", "This method is not allowed here; use %s.", allow).Allowing(allow)
 	}
 	return nil
 }
@@ -67,47 +66,29 @@ func notFound(http.ResponseWriter, *http.Request) error {
 	return sluice.Errorf(sluice.NotFound, "not_found", "There is nothing at this path.")
 }
 
-// An outcome is how a kind of failure is told by the rules of OAuth.
-type outcome struct {
-	status int
-	code   string // in place of the error's own, which isn't one of OAuth
-}
-
-// outcomes is the one place that maps kinds of failure to OAuth. Kinds that are
-// not here are faults of ours.
-var outcomes = map[sluice.Kind]outcome{
-	sluice.Invalid:          {status: http.StatusBadRequest},
-	sluice.Unauthenticated:  {status: http.StatusUnauthorized},
-	sluice.Forbidden:        {status: http.StatusForbidden},
-	sluice.NotFound:         {status: http.StatusNotFound},
-	sluice.MethodNotAllowed: {status: http.StatusMethodNotAllowed},
-	sluice.Timeout:          {status: http.StatusRequestTimeout},
-	sluice.TooLarge:         {status: http.StatusRequestEntityTooLarge},
-	sluice.Throttled:        {status: http.StatusTooManyRequests, code: "slow_down"},
-	sluice.Unavailable:      {status: http.StatusServiceUnavailable, code: "temporarily_unavailable"},
-}
-
-// outcomeOf gives status and error code of a failure.
-func outcomeOf(e *sluice.Error) outcome {
-	o, known := outcomes[e.Kind]
-	if !known {
-		return outcome{http.StatusInternalServerError, "server_error"}
+// codeOf gives the error code of a failure by the rules of OAuth: for what is no
+// matter of the request, OAuth has words of its own.
+func codeOf(e *sluice.Error) string {
+	switch e.Kind {
+	case sluice.Throttled:
+		return "slow_down"
+	case sluice.Unavailable:
+		return "temporarily_unavailable"
+	case sluice.Internal:
+		return "server_error"
 	}
-	if o.code == "" {
-		o.code = e.Code
-	}
-	return o
+	return e.Code
 }
 
 // fail answers a request with an error (RFC 6749, 5.2).
 func (i *Issuer) fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := sluice.AsError(err)
-	o := outcomeOf(e)
-	if o.status >= http.StatusInternalServerError && e.Err != nil {
+	status := problem.Status(e)
+	if status >= http.StatusInternalServerError && e.Err != nil {
 		i.Log.Error("A request for tokens failed.", "path", r.URL.Path, "code", e.Code, "error", e.Err)
 	}
-	e.SetHeaders(w.Header())
-	writeJSON(w, o.status, map[string]string{"error": o.code, "error_description": strings.Map(descriptive, e.Message)})
+	problem.SetHeaders(w.Header(), e)
+	writeJSON(w, status, map[string]string{"error": codeOf(e), "error_description": strings.Map(descriptive, e.Message)})
 }
 
 // descriptive replaces the characters that a description may not have.

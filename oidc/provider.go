@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"sluice"
+	"sluice/limit"
 )
 
 const (
@@ -41,9 +42,9 @@ type Provider struct {
 
 	now       func() time.Time
 	key       []byte // of the fingerprints
-	verified  *memory[foreign]
-	exchanged *memory[exchanged]
-	refused   *memory[*sluice.Error]
+	verified  *limit.Cache[fingerprint, foreign]
+	exchanged *limit.Cache[fingerprint, exchanged]
+	refused   *limit.Cache[fingerprint, *sluice.Error]
 	exchanges flight[exchanged]
 	busy      chan struct{} // bounds the exchanges at the same time
 
@@ -76,9 +77,9 @@ func NewProvider(o ProviderOptions) *Provider {
 		ProviderOptions: o,
 		now:             time.Now,
 		key:             key,
-		verified:        newMemory[foreign](),
-		exchanged:       newMemory[exchanged](),
-		refused:         newMemory[*sluice.Error](),
+		verified:        limit.NewCache[fingerprint, foreign](maxRemembered),
+		exchanged:       limit.NewCache[fingerprint, exchanged](maxRemembered),
+		refused:         limit.NewCache[fingerprint, *sluice.Error](maxRemembered),
 		busy:            make(chan struct{}, maxExchanges),
 		audienceHint:    rate.Sometimes{Interval: hintEvery},
 		rolesHint:       rate.Sometimes{Interval: hintEvery},
@@ -155,7 +156,5 @@ func scopesOf(supported []string) []string {
 
 // unreachable is the error of a provider that can't be asked.
 func unreachable(cause error) *sluice.Error {
-	e := sluice.Errorf(sluice.Unavailable, "provider-unavailable", "The identity provider can't be asked. Try again soon.").Because(cause)
-	e.RetryAfter = retryAfter
-	return e
+	return sluice.Errorf(sluice.Unavailable, "provider-unavailable", "The identity provider can't be asked. Try again soon.").Because(cause).After(retryAfter)
 }

@@ -115,9 +115,7 @@ func (k *keySet) fetch(ctx context.Context) error {
 	turn := k.limit.ReserveN(now, 1)
 	if wait := turn.DelayFrom(now); wait > 0 {
 		turn.CancelAt(now)
-		e := unreachable(errors.New("the provider's keys were asked for too often"))
-		e.RetryAfter = wait
-		return e
+		return unreachable(errors.New("the provider's keys were asked for too often")).After(wait)
 	}
 	keys, err := k.download(ctx)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/limit"
 )
 
 // A grant is one way to get tokens. It runs when the client is known and may
@@ -58,7 +59,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) error {
 	}
 	answer, err := i.exchange(r, form, &login)
 	if err != nil {
-		login.Outcome = outcomeOf(sluice.AsError(err)).code
+		login.Outcome = codeOf(sluice.AsError(err))
 	}
 	login.ClientID, login.Username = clip(login.ClientID), clip(login.Username)
 	i.Observe(r.Context(), login)
@@ -122,7 +123,7 @@ func (i *Issuer) answer(ctx context.Context, client *sluice.Client, is issue) (*
 
 // clip bounds what a caller wrote.
 func clip(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), maxUsername)], "")
+	return strings.ToValidUTF8(s[:min(len(s), limit.MaxUsername)], "")
 }
 
 func seconds(d time.Duration) int { return int(d.Round(time.Second) / time.Second) }

@@ -43,9 +43,7 @@ func (i *Issuer) bearer(r *http.Request) (string, error) {
 		return "", invalidRequest("Send the token once, in the Authorization header.")
 	}
 	if len(headers) == 0 {
-		e := sluice.Errorf(sluice.Unauthenticated, "invalid_token", "This needs an access token in the Authorization header.")
-		e.Challenge = []string{`Bearer realm="` + i.Namespace + `"`}
-		return "", e
+		return "", sluice.Errorf(sluice.Unauthenticated, "invalid_token", "This needs an access token in the Authorization header.").Challenging(`Bearer realm="` + i.Namespace + `"`)
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -56,6 +54,5 @@ func (i *Issuer) bearer(r *http.Request) (string, error) {
 
 // challenge adds to an error how to authenticate (RFC 6750, 3).
 func (i *Issuer) challenge(e *sluice.Error) error {
-	e.Challenge = []string{`Bearer realm="` + i.Namespace + `", error="` + e.Code + `"`}
-	return e
+	return e.Challenging(`Bearer realm="` + i.Namespace + `", error="` + e.Code + `"`)
 }

@@ -48,9 +48,7 @@ func (x *execution) arguments(a *call) (command.Args, error) {
 // chosenOutside is the error for a parameter that whoever sends an event could
 // choose.
 func chosenOutside(cmd, parameter string) error {
-	e := sluice.Errorf(sluice.Forbidden, "forbidden", "The parameter %s of %s must stand in the source as it is: an event has started this run, and who sends it must not choose. Use the block if, with a step for each choice.", parameter, cmd)
-	e.Parameter = parameter
-	return e
+	return sluice.Errorf(sluice.Forbidden, "forbidden", "The parameter %s of %s must stand in the source as it is: an event has started this run, and who sends it must not choose. Use the block if, with a step for each choice.", parameter, cmd).About(parameter)
 }
 
 // shown hides the secrets in what people will read: the arguments of log, whose

@@ -53,6 +53,5 @@ func (x *execution) fill(where place, prefix string, fields []field, given map[s
 // about says which part of the source an error at the start is about.
 func about(part string, err error) error {
 	e := blamed(err)
-	e.Message = part + ": " + e.Message
-	return &e
+	return e.Saying(part + ": " + e.Message)
 }

@@ -64,7 +64,7 @@ func takes(cmd command.Command, name string) bool {
 }
 
 func (c *checker) noCommand(n *node, name string) {
-	hint := "/openapi.json lists those there are."
+	hint := sluice.OpenAPIPath + " lists those there are."
 	if near := cmp.Or(c.commands.Nearest(name), spelling.Nearest(name, []string{"if", "foreach"})); near != "" {
 		hint = "did you mean " + near + "?"
 	}
@@ -75,9 +75,7 @@ func (c *checker) noCommand(n *node, name string) {
 func (c *checker) argument(a *call, key, item *node, given map[string]*node) {
 	p, err := a.command.Param(key.text)
 	if err != nil {
-		e := *sluice.AsError(err)
-		e.Code = codeInvalid
-		c.note(&e, key.line, key.column)
+		c.note(sluice.AsError(err).Coded(codeInvalid), key.line, key.column)
 		return
 	}
 	if other := given[p.Name]; other != nil {
@@ -94,9 +92,7 @@ func (c *checker) argument(a *call, key, item *node, given map[string]*node) {
 	given[p.Name] = key
 	if v.shape == constant {
 		if err := p.Check(v.data); err != nil {
-			e := *sluice.AsError(err)
-			e.Code = codeInvalid
-			c.note(&e, item.line, item.column)
+			c.note(sluice.AsError(err).Coded(codeInvalid), item.line, item.column)
 		}
 	}
 	a.args = append(a.args, argument{p.Name, v, p.Fixed && v.shape != constant, nullable})

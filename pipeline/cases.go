@@ -108,9 +108,9 @@ func (c *checker) stubs(n *node) map[string]stub {
 		}
 		e := sluice.Errorf(sluice.Internal, "stubbed", "The stub of %s failed.", key.text)
 		c.options(failure, "error", map[string]func(*node){
-			"code":       func(n *node) { e.Code = c.textOf(n, "code") },
-			"statusCode": func(n *node) { e.Status = c.integer(n, "statusCode", 400, 599) },
-			"message":    func(n *node) { e.Message = c.textOf(n, "message") },
+			"code":       func(n *node) { e = e.Coded(c.textOf(n, "code")) },
+			"statusCode": func(n *node) { e = e.WithStatus(c.integer(n, "statusCode", 400, 599)) },
+			"message":    func(n *node) { e = e.Saying(c.textOf(n, "message")) },
 		})
 		if e.Code == "" {
 			c.problemf(failure, "code must not be empty.")

@@ -29,14 +29,7 @@ func checkName(name string) error {
 	if validPipeline.MatchString(name) {
 		return nil
 	}
-	return invalid("name", "The name of a pipeline must be 1 to 128 characters: lower-case letters, digits, dots, _ and -, starting with a letter or digit.")
-}
-
-// invalid makes the error for a parameter that can't be so.
-func invalid(parameter, message string) *sluice.Error {
-	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "%s", message)
-	e.Parameter = parameter
-	return e
+	return sluice.InvalidParameter("name", "The name of a pipeline must be 1 to 128 characters: lower-case letters, digits, dots, _ and -, starting with a letter or digit.")
 }
 
 // A view is a stored pipeline as commands show it.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // deliver runs a pipeline for an event, as often as the pipeline says, and gives
@@ -38,7 +39,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 // worthRetrying tells whether another attempt may end better: not after a
 // refusal.
 func worthRetrying(err error) bool {
-	status := sluice.AsError(err).StatusCode()
+	status := problem.Status(err)
 	return status < http.StatusBadRequest || status >= http.StatusInternalServerError
 }
 
@@ -97,15 +98,14 @@ func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, attempts int, 
 }
 
 func (r *Runner) failed(p *sluice.Pipeline, d sluice.Delivery, attempts int, err error) sluice.Outcome {
-	e := *sluice.AsError(err)
-	e.TraceID = d.TraceID
+	e := sluice.AsError(err).InCall(d.TraceID)
 	r.Log.Warn("A pipeline failed.", "pipeline", p.Name, "traceId", d.TraceID, "attempts", attempts, "code", e.Code, "error", e.Error())
-	problem := e.Problem()
+	shown := problem.Of(e)
 	return sluice.Outcome{
 		Pipeline:   p.Name,
 		Status:     sluice.StatusError,
-		StatusCode: problem.StatusCode,
-		Error:      &problem,
+		StatusCode: shown.StatusCode,
+		Error:      shown,
 		Attempts:   attempts,
 		Finished:   time.Now().UTC(),
 	}

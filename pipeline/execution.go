@@ -8,6 +8,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/expression"
+	"sluice/problem"
 )
 
 // An execution is one run of a program: its body, variables and headers, and
@@ -76,11 +77,9 @@ func (x *execution) end(err error) (any, error) {
 	if err == nil {
 		return x.secrets.hide(x.scope.Body), nil
 	}
-	failure := x.secrets.hideError(sluice.AsError(err))
-	failure.TraceID = x.run.TraceID
+	failure := x.secrets.hideError(sluice.AsError(err)).InCall(x.run.TraceID)
 	if x.report != nil {
-		problem := failure.Problem()
-		x.report.Status, x.report.Error = sluice.StatusError, &problem
+		x.report.Status, x.report.Error = sluice.StatusError, problem.Of(failure)
 	}
 	return nil, failure
 }

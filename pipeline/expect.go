@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // compare gives the first difference between what came out and what was wanted.
@@ -42,8 +43,8 @@ func compareError(want map[string]any, err error) string {
 	switch {
 	case hasCode && code != e.Code:
 		return fmt.Sprintf("The error has the code %s, wanted %s: %s", e.Code, code, e.Message)
-	case hasStatus && status != e.StatusCode():
-		return fmt.Sprintf("The error has the status code %d, wanted %d: %s", e.StatusCode(), status, e.Message)
+	case hasStatus && status != problem.Status(e):
+		return fmt.Sprintf("The error has the status code %d, wanted %d: %s", problem.Status(e), status, e.Message)
 	case !strings.Contains(e.Message, message):
 		return fmt.Sprintf("The error is %s, wanted %s in it.", quote(e.Message), quote(message))
 	}

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // ignore goes on after an error, which the variable error tells about.
 func (x *execution) ignore(err error) {
 	e := x.secrets.hideError(sluice.AsError(err))
 	x.assign(target{toVars, "error"}, map[string]any{
-		"code": e.Code, "statusCode": e.StatusCode(), "message": e.Message, "step": e.Place.Step,
+		"code": e.Code, "statusCode": problem.Status(e), "message": e.Message, "step": e.Place.Step,
 	}, len(e.Message))
 }
 
@@ -35,19 +36,20 @@ func (x *execution) placed(ctx context.Context, s *step, err error) error {
 		err = context.Cause(ctx)
 	}
 	e := blamed(err)
-	e.Message = s.title() + ": " + shortened(x.secrets.hideText(e.Message))
-	e.Place = sluice.Place{Line: s.line, Column: s.column, Step: label(s.name, s.id)}
-	return &e
+	return e.Saying(s.title() + ": " + shortened(x.secrets.hideText(e.Message))).
+		At(sluice.Place{Line: s.line, Column: s.column, Step: label(s.name, s.id)})
 }
 
-// blamed gives a copy of an error. Where an expression failed because of what it
-// called, such as a secret that may not be used, that is the error's kind.
-func blamed(err error) sluice.Error {
-	e := *sluice.AsError(err)
-	if cause, ok := errors.AsType[*sluice.Error](e.Err); ok && e.Code == "expression-failed" {
-		e.Kind, e.Code, e.Status = cause.Kind, cause.Code, cause.Status
+// blamed gives an error as a step has it. Where an expression failed because of
+// what it called, such as a secret that may not be used, the error is of that
+// failure's kind.
+func blamed(err error) *sluice.Error {
+	e := sluice.AsError(err)
+	cause, ok := errors.AsType[*sluice.Error](e.Err)
+	if !ok || e.Code != "expression-failed" {
+		return e
 	}
-	return e
+	return sluice.Errorf(cause.Kind, cause.Code, "%s", e.Message).WithStatus(cause.Status).Because(e.Err)
 }
 
 // shortened keeps an error from carrying a payload around.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -108,9 +109,7 @@ func (w *world) commands() []command.Command {
 		}, command.Pure),
 		command.New("convert.upper", "Give a text in capitals.", func(_ context.Context, p inputParams) (any, error) { return strings.ToUpper(p.Input), nil }, command.Pure),
 		command.New("fail", "Fail.", func(_ context.Context, p failParams) (any, error) {
-			e := sluice.Errorf(sluice.Internal, "failed", "%s", p.Message)
-			e.Status = p.StatusCode
-			return nil, e
+			return nil, sluice.Errorf(sluice.Internal, "failed", "%s", p.Message).WithStatus(p.StatusCode)
 		}, command.Pure),
 		command.New("exit", "End the run.", func(ctx context.Context, p exitParams) (any, error) {
 			sluice.RunFrom(ctx).Exit()
@@ -180,11 +179,11 @@ func language() *expression.Language {
 	})
 }
 
-func newFixture(options ...func(*pipeline.Runner)) *fixture {
+func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 	f := &fixture{world: &world{}, store: newStore(), reports: make(chan sluice.RunReport, 1000)}
 	f.queue = newQueue()
 	f.letters = &letters{}
-	r := pipeline.Runner{
+	r := pipeline.RunnerOptions{
 		Commands: func() command.Set { return f.set },
 		Language: language(),
 		Store:    f.store,
@@ -204,6 +203,7 @@ func newFixture(options ...func(*pipeline.Runner)) *fixture {
 			return map[string]string{"key": "s3cret", "quoted": `a"b\c d`, "short": "abc", "number": "4711", "longer": "s3cret and more"}[name], nil
 		},
 		Observe: func(report sluice.RunReport) { f.reports <- report },
+		Log:     slog.New(slog.DiscardHandler),
 	}
 	r.Owner = func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) { return r.User(ctx, p.Owner) }
 	for _, option := range options {

@@ -54,7 +54,7 @@ func (r *Runner) eachLetter(ctx context.Context, q sluice.DeadLetterQuery, visit
 // Without any word on which, it is about none.
 func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sluice.DeadLetter) error) error {
 	if p.Letter == "" && p.Pipeline == "" && p.From.IsZero() && p.To.IsZero() {
-		return invalid("letter", "Say which: give letter, or pipeline, from and to.")
+		return sluice.InvalidParameter("letter", "Say which: give letter, or pipeline, from and to.")
 	}
 	found := false
 	_, err := r.eachLetter(ctx, p.query(), func(letter sluice.DeadLetter) error {

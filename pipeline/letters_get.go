@@ -12,13 +12,10 @@ type letterPage struct {
 	Next  string              `json:"next,omitempty"`
 }
 
-// payloadPermission is needed to see what callers have sent.
-const payloadPermission = "trace.payload"
-
 func letterGetCommand(r *Runner) command.Command {
 	return command.New("deadletter.get", "List the events that pipelines failed on for good, newest first. With letter the event itself is shown to who may see payloads.",
 		func(ctx context.Context, p letterParams) (letterPage, error) {
-			shown := p.Letter != "" && sluice.UserFrom(ctx).May(payloadPermission)
+			shown := p.Letter != "" && sluice.UserFrom(ctx).May(sluice.MaySeePayload)
 			page := letterPage{Items: []sluice.DeadLetter{}}
 			next, err := r.eachLetter(ctx, p.query(), func(letter sluice.DeadLetter) error {
 				if !shown {

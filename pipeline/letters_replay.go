@@ -3,8 +3,6 @@ package pipeline
 import (
 	"context"
 	"encoding/json"
-	"strings"
-	"time"
 
 	"sluice"
 	"sluice/command"
@@ -48,19 +46,15 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, 
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return replay{}, err
 	}
-	last6, _, _ := strings.Cut(event.TraceID, ":")
-	event.To = letter.Pipeline
-	event.ReplayOf = event.TraceID
-	event.TraceID = sluice.NewTraceID(last6, time.Now())
-	event.Hops, event.Listeners = 0, nil
-	result, err := r.Events.Accept(ctx, &event, 0)
+	again := event.Again(letter.Pipeline)
+	result, err := r.Events.Accept(ctx, again, 0)
 	if err != nil {
 		return replay{}, err
 	}
 	if _, err := r.drop(ctx, letter.Letter); err != nil {
 		return replay{}, err
 	}
-	return replay{letter.Letter, event.TraceID, result.CorrelationID}, nil
+	return replay{letter.Letter, again.TraceID, result.CorrelationID}, nil
 }
 
 // listensStill checks that an event would reach the pipeline it is for.

@@ -61,7 +61,7 @@ func TestLetters(t *testing.T) {
 	_, err := f.call(t.Context(), "deadletter.get", arg("from", "yesterday"))
 	refused(t, err, "parameter-invalid", "from must be a time")
 
-	viewer := sluice.User{Name: "viewer", Permissions: []string{sluice.ReadPermission}}
+	viewer := sluice.User{Name: "viewer", Permissions: []string{sluice.MayRead}}
 	get, _ := f.set.Find("deadletter.get")
 	answer, err := f.set.Call(sluice.WithUser(t.Context(), viewer), get, command.Args{arg("letter", "l3")})
 	if got := show(t, answer, err); strings.Contains(got, `"event"`) {

@@ -10,12 +10,15 @@ import (
 
 	"sluice"
 	"sluice/pipeline"
+	"sluice/problem"
 )
 
 // TestLimits: what is too much is refused with a word on what to do, whatever
 // a step says about errors.
 func TestLimits(t *testing.T) {
-	limits := func(l pipeline.Limits) func(*pipeline.Runner) { return func(r *pipeline.Runner) { r.Limits = l } }
+	limits := func(l pipeline.Limits) func(*pipeline.RunnerOptions) {
+		return func(r *pipeline.RunnerOptions) { r.Limits = l }
+	}
 	doubling := "body: [x, x, x, x]\npipeline:\n" + strings.Repeat("- set: {value: ['#{body}', '#{body}', '#{body}', '#{body}']}\n", 12)
 	tests := []struct {
 		name, source string
@@ -44,8 +47,8 @@ func TestLimits(t *testing.T) {
 			if err == nil || e.Code != test.code {
 				t.Fatalf("the error is %v, want %s", err, test.code)
 			}
-			if e.StatusCode() >= 500 {
-				t.Errorf("the status is %d: it would be tried again", e.StatusCode())
+			if problem.Status(e) >= 500 {
+				t.Errorf("the status is %d: it would be tried again", problem.Status(e))
 			}
 		})
 	}
@@ -53,7 +56,7 @@ func TestLimits(t *testing.T) {
 
 // TestMemoryIsGivenBack: what replaces a value takes its place.
 func TestMemoryIsGivenBack(t *testing.T) {
-	f := newFixture(func(r *pipeline.Runner) { r.Limits.Memory = 100 })
+	f := newFixture(func(r *pipeline.RunnerOptions) { r.Limits.Memory = 100 })
 	source := "pipeline: [foreach: {in: '#{1..50}', do: [set: {value: 'abcdefghij'}, set: {value: 'abcdefghij', output: vars.a}]}]"
 	if _, err := f.run(t, source); err != nil {
 		t.Fatal(err)
@@ -72,7 +75,7 @@ func TestRunTime(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				started := time.Now()
-				_, err := newFixture(func(r *pipeline.Runner) { r.Limits.RunTime = 10 * time.Second }).run(t, test.source)
+				_, err := newFixture(func(r *pipeline.RunnerOptions) { r.Limits.RunTime = 10 * time.Second }).run(t, test.source)
 				refused(t, err, "run-too-long", "Step 1, ")
 				if took := time.Since(started); took > 10*time.Second {
 					t.Errorf("it took %s", took)
@@ -142,7 +145,7 @@ func TestSources(t *testing.T) {
 // TestTooManyRuns: who calls beyond the bound is told to come again; runs within
 // runs are not counted.
 func TestTooManyRuns(t *testing.T) {
-	f := newFixture(func(r *pipeline.Runner) { r.MaxRuns = 1 })
+	f := newFixture(func(r *pipeline.RunnerOptions) { r.MaxRuns = 1 })
 	f.started = make(chan struct{})
 	ended := make(chan error)
 	ctx := t.Context()

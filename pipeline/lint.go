@@ -20,7 +20,7 @@ func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 		return p.Source, nil
 	}
 	if p.Name == "" {
-		return "", invalid("source", "Give the source of a pipeline as the body, or the name of a stored one.")
+		return "", sluice.InvalidParameter("source", "Give the source of a pipeline as the body, or the name of a stored one.")
 	}
 	stored, err := r.find(ctx, p.Name)
 	if err != nil {

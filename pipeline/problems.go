@@ -43,17 +43,18 @@ func (p SourceErrors) joined() error {
 	slices.SortStableFunc(p, func(a, b *sluice.Error) int {
 		return cmp.Or(a.Place.Line-b.Place.Line, a.Place.Column-b.Place.Column)
 	})
-	first := *p[0]
+	first := p[0]
+	message := first.Message
 	if first.Place.Line > 0 {
-		first.Message = fmt.Sprintf("Line %d: %s", first.Place.Line, first.Message)
+		message = fmt.Sprintf("Line %d: %s", first.Place.Line, message)
 	}
 	switch more := len(p) - 1; {
 	case more == 1:
-		first.Message += " There is 1 more problem; pipeline.lint lists all."
+		message += " There is 1 more problem; pipeline.lint lists all."
 	case more > 1:
-		first.Message += fmt.Sprintf(" There are %d more problems; pipeline.lint lists all.", more)
+		message += fmt.Sprintf(" There are %d more problems; pipeline.lint lists all.", more)
 	}
-	return first.Because(p)
+	return first.Saying(message).Because(p)
 }
 
 // problem notes a mistake at a node.
@@ -64,7 +65,6 @@ func (c *checker) problemf(at *node, format string, args ...any) {
 // note enters a mistake with its place.
 func (c *checker) note(e *sluice.Error, line, column int) {
 	if len(c.problems) < maxProblems {
-		e.Place = sluice.Place{Line: line, Column: column, Snippet: c.text.snippet(line), Step: c.step}
-		c.problems = append(c.problems, e)
+		c.problems = append(c.problems, e.At(sluice.Place{Line: line, Column: column, Snippet: c.text.snippet(line), Step: c.step}))
 	}
 }

@@ -55,5 +55,5 @@ func (p *Program) Listens() (pattern string, ok bool) {
 }
 
 func forbidden(permission string) *sluice.Error {
-	return sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", permission)
+	return sluice.NotPermitted(permission)
 }

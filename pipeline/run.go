@@ -23,7 +23,7 @@ func runCommand(r *Runner) command.Command {
 // direct runs a pipeline for a caller, or for the run of another pipeline.
 func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	if (p.Name == "") == (p.Source == "") {
-		return nil, invalid("name", "Give either name, for a stored pipeline, or source, for one that is not; not both. Over HTTP they belong in the query: the body is that of the run.")
+		return nil, sluice.InvalidParameter("name", "Give either name, for a stored pipeline, or source, for one that is not; not both. Over HTTP they belong in the query: the body is that of the run.")
 	}
 	hops, err := sluice.NextHop(ctx)
 	if err != nil {
@@ -54,9 +54,7 @@ func (r *Runner) slot() (release func(), err error) {
 	case r.slots <- struct{}{}:
 		return func() { <-r.slots }, nil
 	default:
-		e := sluice.Errorf(sluice.Unavailable, "too-many-runs", "%d pipelines are running, more are not started; try again in a moment.", cap(r.slots))
-		e.RetryAfter = time.Second
-		return nil, e
+		return nil, sluice.Errorf(sluice.Unavailable, "too-many-runs", "%d pipelines are running, more are not started; try again in a moment.", cap(r.slots)).After(time.Second)
 	}
 }
 

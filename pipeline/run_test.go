@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"sluice/problem"
 )
 
 // TestRun: what runs come to, with all that a source may have.
@@ -91,8 +93,8 @@ func TestRunFails(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := newFixture().run(t, test.source)
 			e := refused(t, err, test.code, test.says)
-			if e.StatusCode() != test.status {
-				t.Errorf("the status is %d, want %d", e.StatusCode(), test.status)
+			if problem.Status(e) != test.status {
+				t.Errorf("the status is %d, want %d", problem.Status(e), test.status)
 			}
 			if strings.Contains(e.Message, "s3cret") {
 				t.Errorf("the error says too much: %s", e.Message)

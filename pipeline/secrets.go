@@ -144,17 +144,12 @@ func (s *secrets) hideError(e *sluice.Error) *sluice.Error {
 	if !s.any() {
 		return e
 	}
-	shown := *e
-	shown.Message = s.hideText(e.Message)
-	shown.Parameter = s.hideText(e.Parameter)
+	shown := e.Saying(s.hideText(e.Message)).About(s.hideText(e.Parameter))
 	if e.Err != nil && s.hideText(e.Err.Error()) != e.Err.Error() {
-		shown.Err = errors.New(s.hideText(e.Err.Error()))
+		return shown.Because(errors.New(s.hideText(e.Err.Error())))
 	}
-	return &shown
+	return shown
 }
-
-// secretPermission is what the owner of a pipeline needs for its secrets.
-const secretPermission = "secret.use"
 
 // mayUseSecrets checks that the owner of a run may use secrets in it.
 func mayUseSecrets(ctx context.Context, run *sluice.Run) error {
@@ -162,8 +157,8 @@ func mayUseSecrets(ctx context.Context, run *sluice.Run) error {
 	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
 		return err
 	}
-	if err != nil || !owner.May(secretPermission) { // who is gone has none
-		return sluice.Errorf(sluice.Forbidden, "forbidden", "The pipeline's owner needs the permission %s.", secretPermission)
+	if err != nil || !owner.May(sluice.MayUseSecrets) { // who is gone has none
+		return sluice.OwnerNotPermitted(sluice.MayUseSecrets)
 	}
 	return nil
 }

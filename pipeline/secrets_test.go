@@ -8,6 +8,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/problem"
 )
 
 // TestSecretsStayInside: a secret does its work within a run, and leaves it for
@@ -38,7 +39,7 @@ func TestSecretsStayInside(t *testing.T) {
 			out, err := f.run(t, test.source)
 			seen := fmt.Sprint(f.logged)
 			if err != nil {
-				problem, _ := json.Marshal(sluice.AsError(err).Problem())
+				problem, _ := json.Marshal(problem.Of(err))
 				seen += string(problem) + err.Error()
 			}
 			text, _ := json.Marshal(out)
@@ -105,8 +106,8 @@ func TestSecretsNeedThePermission(t *testing.T) {
 		}
 		_, err := f.call(t.Context(), "pipeline.run", arg("name", "owned"))
 		e := sluice.AsError(err)
-		if err == nil || e.StatusCode() != 403 {
-			t.Errorf("owned by %s the error is %d: %v", owner, e.StatusCode(), err)
+		if err == nil || problem.Status(e) != 403 {
+			t.Errorf("owned by %s the error is %d: %v", owner, problem.Status(e), err)
 		}
 		if !strings.Contains(e.Message, "secret.use") {
 			t.Errorf("the error does not name the permission: %s", e.Message)

@@ -56,7 +56,7 @@ func TestStoredMistake(t *testing.T) {
 // stop ends the waiting.
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(func(r *pipeline.Runner) { r.MaxRuns = 1 })
+		f := newFixture(func(r *pipeline.RunnerOptions) { r.MaxRuns = 1 })
 		f.failures = 1
 		f.put(t, "retries", "retry: {times: 1, backoff: 1m}\n"+listening+"- unsteady")
 		f.put(t, "waits", listening+"- wait: {duration: 10s}")
@@ -90,7 +90,7 @@ func TestSlots(t *testing.T) {
 
 // TestGivenVariables: there is a bound, and they are checked as all values are.
 func TestGivenVariables(t *testing.T) {
-	f := newFixture(func(r *pipeline.Runner) { r.Limits.List = 5000 })
+	f := newFixture(func(r *pipeline.RunnerOptions) { r.Limits.List = 5000 })
 	many := map[string]any{}
 	for i := range 1001 {
 		many[strings.Repeat("x", i+1)] = i

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/problem"
 )
 
 func (p *Portal) routeCalls() {
@@ -63,11 +64,11 @@ func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
 	}
 	found, err := ask[calls](p, r, "trace.get", args("eventKey", view.EventKey, "pipeline", view.Pipeline, "status", view.Status, "traceId", view.Trace,
 		"from", asTime(view.From), "to", asTime(view.To), "limit", pageSize, "after", query.Get("after")))
-	status, problem, err := wrongFilter(err)
+	status, refusal, err := wrongFilter(err)
 	if err != nil {
 		return err
 	}
-	view.Problem = problem
+	view.Problem = refusal
 	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
 	if view.Pipeline == "" && view.Status == "" && view.To == "" && query.Get("after") == "" && view.Problem == "" {
 		view.Live = p.liveFrom(view.EventKey, view.Trace)
@@ -77,7 +78,7 @@ func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
 
 // wrongFilter gives the status of a list, and what it says of a filter that its
 // command refused. Other errors are given back.
-func wrongFilter(err error) (status int, problem string, other error) {
+func wrongFilter(err error) (status int, refusal string, other error) {
 	if err == nil {
 		return http.StatusOK, "", nil
 	}
@@ -85,7 +86,7 @@ func wrongFilter(err error) (status int, problem string, other error) {
 	if e.Kind != sluice.Invalid {
 		return 0, "", err
 	}
-	return e.StatusCode(), e.Message, nil
+	return problem.Status(e), e.Message, nil
 }
 
 // liveFrom gives where a page hears of calls as they happen.
@@ -131,7 +132,7 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 		return sluice.Errorf(sluice.NotFound, "call-unknown", "There is no call with that trace id any more, or there never was.")
 	}
 	slices.SortFunc(found.Items, func(a, b call) int { return a.Time.Compare(b.Time) })
-	view := callView{call: found.Items[0], Followed: found.Items[1:], Picture: picture(found.Items), Seen: sluice.UserFrom(r.Context()).May("trace.payload")}
+	view := callView{call: found.Items[0], Followed: found.Items[1:], Picture: picture(found.Items), Seen: sluice.UserFrom(r.Context()).May(sluice.MaySeePayload)}
 	view.Headers = shownHeaders(view.call.Headers)
 	view.Text = payloadText(view.call)
 	if view.call.Result != nil {

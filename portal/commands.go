@@ -7,6 +7,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/problem"
 )
 
 func (p *Portal) routeCommands() {
@@ -98,7 +99,7 @@ func (p *Portal) commandView(r *http.Request, cmd command.Command, entered url.V
 		Name: cmd.Name, Summary: cmd.Summary, Tag: tag, ReadOnly: cmd.ReadOnly,
 		Step:    cmd.Endpoint != nil || cmd.Trigger,
 		Allowed: cmd.Allows(sluice.UserFrom(r.Context())),
-		Line:    "curl -u " + sluice.UserFrom(r.Context()).Name + " " + curlOf(cmd, p.BaseURL+"/api/v3/command/"+cmd.Name),
+		Line:    "curl -u " + sluice.UserFrom(r.Context()).Name + " " + curlOf(cmd, p.BaseURL+sluice.CommandPath+cmd.Name),
 	}
 	return view
 }
@@ -143,7 +144,7 @@ func (p *Portal) commandRun(w http.ResponseWriter, r *http.Request) error {
 	}
 	view := p.commandView(r, cmd, r.PostForm, err)
 	if err != nil {
-		return p.render(w, r, sluice.AsError(err).StatusCode(), "command", cmd.Name, view)
+		return p.render(w, r, problem.Status(err), "command", cmd.Name, view)
 	}
 	view.Ran, view.Output = true, prettyUpTo(output, maxOutput)
 	if next != "" {

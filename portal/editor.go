@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // An editor is the page on which the source of a pipeline is written.
@@ -117,5 +118,5 @@ func (p *Portal) store(w http.ResponseWriter, r *http.Request, e editor) error {
 	} else {
 		e.Problem = failure.Message
 	}
-	return p.renderEditor(w, r, failure.StatusCode(), e)
+	return p.renderEditor(w, r, problem.Status(failure), e)
 }

@@ -31,7 +31,7 @@ func (p *Portal) addHistory(r *http.Request, view *pipelineView) error {
 
 // addPast adds to the page of a pipeline the calls that it can be run with.
 func (p *Portal) addPast(r *http.Request, view *pipelineView) error {
-	if view.Listens == "" || !sluice.UserFrom(r.Context()).May("trace.payload") {
+	if view.Listens == "" || !sluice.UserFrom(r.Context()).May(sluice.MaySeePayload) {
 		return nil
 	}
 	key := view.ListensTo()

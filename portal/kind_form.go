@@ -10,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/problem"
 )
 
 // A kindForm is the page on which a thing is made or edited.
@@ -142,7 +143,7 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 			return failed
 		}
 		view.MayDelete = false // first things first
-		return p.render(w, r, sluice.AsError(err).StatusCode(), "kind_form", k.Title, view)
+		return p.render(w, r, problem.Status(err), "kind_form", k.Title, view)
 	}
 	var stored struct {
 		Secret   string   `json:"secret"`

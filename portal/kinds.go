@@ -41,7 +41,7 @@ var kinds = []*kind{
 		columns: []column{{"roles", "Roles"}, {"disabled", "Disabled"}, {"updated", "Changed"}},
 		labels:  map[string]string{"username": "Username", "password": "Password", "roles": "Roles", "disabled": "Disabled"},
 		choices: map[string]func(*Portal, *http.Request) ([]string, error){"roles": roleNames},
-		fixed:   func(name string) bool { return name == "anonymousUser" },
+		fixed:   func(name string) bool { return name == sluice.AnonymousName },
 	},
 	{
 		path: "/roles", Title: "Roles", One: "role", Key: "role",
@@ -50,7 +50,7 @@ var kinds = []*kind{
 		Effect:  "Who has it loses its permissions. A built-in role gets back what it had.",
 		columns: []column{{"permissions", "Permissions"}, {"builtIn", "Built in"}},
 		labels:  map[string]string{"role": "Name", "permissions": "Permissions"},
-		fixed:   func(name string) bool { return name == "admin" },
+		fixed:   func(name string) bool { return name == sluice.AdminName },
 		kept:    func(role map[string]any) bool { return role["builtIn"] == "unchanged" },
 	},
 	{

@@ -58,7 +58,7 @@ func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 
 func (p *Portal) mayFollow(user sluice.User) error {
 	if !p.may(user, "trace.get") {
-		return sluice.Errorf(sluice.Forbidden, "forbidden", "This needs the permission trace.get; ask an administrator for a role that has it.")
+		return sluice.NotPermitted("trace.get")
 	}
 	return nil
 }

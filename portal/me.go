@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // A meView is the page about who is signed in.
@@ -47,7 +48,7 @@ func (p *Portal) setPassword(w http.ResponseWriter, r *http.Request) error {
 		if !isMistake(err) {
 			return err
 		}
-		return p.showMe(w, r, sluice.AsError(err).StatusCode(), err)
+		return p.showMe(w, r, problem.Status(err), err)
 	}
 	p.redirect(w, r, "/")
 	return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/problem"
 )
 
 //go:embed pages
@@ -109,15 +110,15 @@ type failure struct {
 // fail answers with a page that tells what went wrong.
 func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := sluice.AsError(err)
-	problem := e.Problem()
-	if problem.Status >= http.StatusInternalServerError && e.Err != nil {
+	shown := problem.Of(e)
+	if shown.Status >= http.StatusInternalServerError && e.Err != nil {
 		p.Log.Error("A page failed.", "path", r.URL.Path, "code", e.Code, "error", e.Err)
 	}
-	e.SetHeaders(w.Header())
+	problem.SetHeaders(w.Header(), e)
 	w.Header().Del("WWW-Authenticate") // the browser would ask for a password itself
-	if err := p.render(w, r, problem.Status, "error", problem.Title, failure{problem, e.Code}); err != nil {
+	if err := p.render(w, r, shown.Status, "error", shown.Title, failure{*shown, e.Code}); err != nil {
 		p.Log.Error("The page of an error failed.", "error", err)
-		http.Error(w, problem.Detail, problem.Status)
+		http.Error(w, shown.Detail, shown.Status)
 	}
 }
 

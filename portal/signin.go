@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // user gives who a request is from, with what they may do now.
@@ -93,9 +94,9 @@ func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 		if e.Kind == sluice.Unauthenticated {
 			form.Problem = "The username or the password is not right."
 		}
-		e.SetHeaders(w.Header())
+		problem.SetHeaders(w.Header(), e)
 		w.Header().Del("WWW-Authenticate")
-		return p.render(w, r, e.StatusCode(), "signin", "Sign in", form)
+		return p.render(w, r, problem.Status(e), "signin", "Sign in", form)
 	}
 	return p.signedIn(w, r, sluice.PortalSession{Username: user.Name}, form.Next)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // A tour is the page that leads to the first call.
@@ -31,7 +32,7 @@ func (p *Portal) startPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	receive, _, _ := strings.Cut(hook.WebhookURL, "?")
-	view := tour{Key: hook.EventKey, Token: sluice.UserFrom(r.Context()).May("webhook.token"), Live: p.liveFrom(hook.EventKey, "")}
+	view := tour{Key: hook.EventKey, Token: sluice.UserFrom(r.Context()).May(sluice.MaySeeTokens), Live: p.liveFrom(hook.EventKey, "")}
 	view.Line = curlLines(receive, hook.UUID, true)[0]
 	found, err := p.latest(r, hook.EventKey, "1")
 	if err != nil {
@@ -54,7 +55,7 @@ func (p *Portal) start(w http.ResponseWriter, r *http.Request) error {
 		if !isMistake(err) {
 			return err
 		}
-		return p.render(w, r, sluice.AsError(err).StatusCode(), "start", "First webhook", tour{Entered: key, Problem: sluice.AsError(err).Message})
+		return p.render(w, r, problem.Status(err), "start", "First webhook", tour{Entered: key, Problem: sluice.AsError(err).Message})
 	}
 	p.redirect(w, r, "/start?key="+url.QueryEscape(hook.EventKey))
 	return nil

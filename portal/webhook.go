@@ -52,7 +52,7 @@ func (p *Portal) webhookPage(w http.ResponseWriter, r *http.Request) error {
 func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, hook webhook, payload, media string, result *attempt) error {
 	query := r.URL.Query()
 	view := webhookView{
-		webhook: hook, Token: sluice.UserFrom(r.Context()).May("webhook.token"),
+		webhook: hook, Token: sluice.UserFrom(r.Context()).May(sluice.MaySeeTokens),
 		Unusual: query.Get("unusual") != "", Payload: payload, Media: media, Result: result,
 		CallsURL: p.base + "/calls?eventKey=" + url.QueryEscape(hook.EventKey),
 	}
@@ -93,11 +93,11 @@ func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !sluice.UserFrom(r.Context()).May("webhook.token") {
+	if !sluice.UserFrom(r.Context()).May(sluice.MaySeeTokens) {
 		return sluice.Errorf(sluice.Forbidden, "forbidden", "To call a webhook you need its token; ask an administrator for the permission webhook.token.")
 	}
 	media, payload := r.PostForm.Get("media"), formText(r, "payload")
-	call, err := http.NewRequestWithContext(r.Context(), http.MethodPost, receivePath, strings.NewReader(payload))
+	call, err := http.NewRequestWithContext(r.Context(), http.MethodPost, sluice.ReceivePath, strings.NewReader(payload))
 	if err != nil {
 		return err
 	}
@@ -106,9 +106,7 @@ func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
 	call.Header.Set("Content-Type", media)
 	call.Header.Set("User-Agent", "sluice portal")
 	answer := &recorder{header: make(http.Header), status: http.StatusOK}
-	p.Receive.ServeHTTP(answer, call)
-	result := &attempt{Status: answer.status, TraceID: answer.header.Get("svc-trace-id"), Answer: pretty(json.RawMessage(answer.body.Bytes()))}
+	p.Receive(answer, call)
+	result := &attempt{Status: answer.status, TraceID: answer.header.Get(sluice.TraceHeader), Answer: pretty(json.RawMessage(answer.body.Bytes()))}
 	return p.renderWebhook(w, r, hook, payload, media, result)
 }
-
-const receivePath = "/api/v3/command/webhook.receive"

@@ -7,6 +7,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/problem"
 )
 
 // pageSize is how many items lists show at once.
@@ -136,7 +137,7 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before *webh
 		if !isMistake(err) {
 			return err
 		}
-		return p.webhookForm(w, r, sluice.AsError(err).StatusCode(), key, r.PostForm, err)
+		return p.webhookForm(w, r, problem.Status(err), key, r.PostForm, err)
 	}
 	if before == nil && hook.Warnings != nil {
 		done += "&unusual=yes"

@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"strings"
 
+	"sluice"
 	"sluice/config"
 	"sluice/lane"
-	"sluice/webhook"
 )
 
 // maxHeader bounds the headers of a request; net/http adds 4 KiB to it.
@@ -20,7 +20,7 @@ func (s *Server) httpServer() (*http.Server, error) {
 	server := &http.Server{
 		Handler:           s.api,
 		ReadHeaderTimeout: s.cfg.HeaderTimeout,
-		ReadTimeout:       s.cfg.BodyIdleTimeout, // for bodies that nobody reads; package body sets its own
+		ReadTimeout:       s.cfg.BodyIdleTimeout, // for bodies that nobody reads; limit.Pace sets its own
 		IdleTimeout:       s.cfg.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
@@ -41,7 +41,7 @@ func (s *Server) httpServer() (*http.Server, error) {
 // other connections to the server above.
 func (s *Server) newLane() *lane.Lane {
 	return lane.New(s.listener, lane.Options{
-		Path:          webhook.ReceivePath,
+		Path:          sluice.ReceivePath,
 		Handler:       s.api,
 		HeaderTimeout: s.cfg.HeaderTimeout,
 		IdleTimeout:   s.cfg.IdleTimeout,

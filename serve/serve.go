@@ -13,12 +13,13 @@ import (
 
 	"sluice"
 	"sluice/api"
+	"sluice/command"
 	"sluice/config"
 	"sluice/iam"
 	"sluice/jetstream"
 	"sluice/lane"
 	"sluice/metrics"
-	"sluice/portal"
+	"sluice/pipeline"
 	"sluice/telemetry"
 )
 
@@ -44,9 +45,11 @@ type Server struct {
 	engine    *jetstream.Engine
 	metrics   *metrics.Metrics
 	telemetry *telemetry.Spans // nil: nobody wants spans
-	rooms     *rooms
+	minutes   *metrics.Minutes
+	directory *iam.Directory
+	commands  command.Set
+	runner    *pipeline.Runner
 	api       *api.API
-	portal    *portal.Portal
 	http      *http.Server
 	listener  net.Listener
 	lane      *lane.Lane // nil with TLS
@@ -92,7 +95,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, fmt.Errorf("can't start the engine: %w", err)
 	}
-	if err = s.furnish(); err != nil {
+	if err = s.wire(); err != nil {
 		return nil, err
 	}
 	if s.http, err = s.httpServer(); err != nil {
@@ -139,17 +142,13 @@ func (s *Server) engineOptions() jetstream.Options {
 // know of the engine.
 func (s *Server) readiness() (map[string]any, error) {
 	if s.unready.Load() {
-		e := sluice.Errorf(sluice.Unavailable, "draining", "The server is stopping.")
-		e.RetryAfter = time.Second
-		return nil, e
+		return nil, sluice.Errorf(sluice.Unavailable, "draining", "The server is stopping.").After(time.Second)
 	}
 	if err := s.engine.Ready(); err != nil {
 		return nil, err
 	}
 	if !s.admin.Load() {
-		e := sluice.Errorf(sluice.Unavailable, "starting", "The server is starting.")
-		e.RetryAfter = time.Second
-		return nil, e
+		return nil, sluice.Errorf(sluice.Unavailable, "starting", "The server is starting.").After(time.Second)
 	}
 	detail := map[string]any{"status": "ready", "engine": s.engine.Describe()}
 	if warnings := s.engine.Warnings(); warnings != nil {
@@ -226,16 +225,6 @@ func (s *Server) endCalls(ctx context.Context) (err error) {
 	return errors.Join(err, s.http.Shutdown(ctx))
 }
 
-// draining tells whether the server stops: then nothing new is begun.
-func (s *Server) draining() bool {
-	select {
-	case <-s.stopping:
-		return true
-	default:
-		return false
-	}
-}
-
 // startWork begins what goes on beside the answering of calls: it keeps the
 // figures of each minute, takes over the pipelines of the operator's folder, and
 // runs all that are stored. With an external engine pipelines wait until it is
@@ -243,13 +232,13 @@ func (s *Server) draining() bool {
 func (s *Server) startWork(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopWork = stop
-	runner, dir := s.rooms.runner, s.cfg.Pipelines
+	dir := s.cfg.Pipelines
 	if s.cfg.NATS == "" && dir != "" {
-		if err := runner.SyncFolder(ctx, dir); err != nil {
+		if err := s.runner.SyncFolder(ctx, dir); err != nil {
 			return fmt.Errorf("pipelines: %w", err)
 		}
 	}
-	s.work.Go(func() { s.rooms.minutes.Keep(running) })
+	s.work.Go(func() { s.minutes.Keep(running) })
 	s.work.Go(func() {
 		select {
 		case <-s.engine.SetUp():
@@ -257,9 +246,9 @@ func (s *Server) startWork(ctx context.Context) error {
 			return
 		}
 		if dir != "" {
-			s.work.Go(func() { runner.WatchFolder(running, dir) })
+			s.work.Go(func() { s.runner.WatchFolder(running, dir) })
 		}
-		if err := runner.Serve(running); err != nil {
+		if err := s.runner.Serve(running); err != nil {
 			s.opts.Log.Error("Pipelines don't run any more.", "error", err)
 		}
 	})
@@ -322,10 +311,10 @@ func (s *Server) close() {
 	}
 }
 
-// spans gives what is told of spans of work, nil if nobody wants to know.
+// spans tells of spans of work, if anybody wants to know.
 func (s *Server) spans() sluice.Spans {
 	if s.telemetry == nil {
-		return nil
+		return sluice.Spans{}
 	}
-	return s.telemetry
+	return sluice.Spans{Tracer: s.telemetry}
 }

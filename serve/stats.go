@@ -6,6 +6,8 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/jetstream"
+	"sluice/metrics"
 )
 
 type statsParams struct {
@@ -14,14 +16,14 @@ type statsParams struct {
 
 const defaultMinutes = 60
 
-func statsCommand(r *rooms) command.Command {
+func statsCommand(engine *jetstream.Engine, minutes *metrics.Minutes) command.Command {
 	return command.New("server.stats", "Tell what the server is doing: calls of the last minutes with their latency, what waits and what failed, engine and disk.",
 		func(ctx context.Context, p statsParams) (sluice.ServerStats, error) {
-			s, err := r.engine.Stats(ctx)
+			s, err := engine.Stats(ctx)
 			if err != nil && s.Ready {
 				return s, err
 			}
-			s.Minutes = r.minutes.Last(cmp.Or(p.Minutes, defaultMinutes))
+			s.Minutes = minutes.Last(cmp.Or(p.Minutes, defaultMinutes))
 			return s, nil
 		}, command.ReadOnly)
 }

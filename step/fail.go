@@ -24,9 +24,7 @@ func failCommand() command.Command {
 			if status < http.StatusInternalServerError {
 				kind = sluice.Invalid
 			}
-			err := sluice.Errorf(kind, "failed", "%s", cut(p.Message, maxMessage))
-			err.Status = status
-			return nil, err
+			return nil, sluice.Errorf(kind, "failed", "%s", cut(p.Message, maxMessage)).WithStatus(status)
 		},
 		command.Pure)
 }

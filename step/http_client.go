@@ -59,15 +59,15 @@ func guard(networks []netip.Prefix) func(network, address string, _ syscall.RawC
 // carried are the headers that go along with a redirect to another place. The
 // others may be credentials, by whatever name.
 var carried = map[string]bool{
-	"Accept":          true,
-	"Accept-Encoding": true,
-	"Accept-Language": true,
-	"Content-Type":    true,
-	"Svc-Hops":        true,
-	"Svc-Trace-Id":    true,
-	"Traceparent":     true,
-	"Tracestate":      true,
-	"User-Agent":      true,
+	"Accept":           true,
+	"Accept-Encoding":  true,
+	"Accept-Language":  true,
+	"Content-Type":     true,
+	"Svc-Hops":         true,
+	sluice.TraceHeader: true,
+	"Traceparent":      true,
+	"Tracestate":       true,
+	"User-Agent":       true,
 }
 
 func checkRedirect(next *http.Request, via []*http.Request) error {

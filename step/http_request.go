@@ -17,8 +17,8 @@ type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
 	MaxAnswer     int64          // bytes of the body of an answer; 0 means 4 MiB
 
-	// Propagate sets the headers that carry a trace on; nil means none.
-	Propagate func(context.Context, http.Header)
+	// Spans tells whoever is called which work the call belongs to.
+	Spans sluice.Spans
 }
 
 const defaultTimeout = 30 * time.Second
@@ -49,8 +49,8 @@ func requestCommand(o HTTPOptions) command.Command {
 			if err := carryOn(ctx, request.Header); err != nil {
 				return answer{}, err
 			}
-			if o.Propagate != nil {
-				o.Propagate(ctx, request.Header)
+			if traceparent := o.Spans.Traceparent(ctx); traceparent != "" {
+				request.Header.Set("Traceparent", traceparent)
 			}
 			return client.do(request, timeout)
 		},
@@ -66,7 +66,7 @@ func carryOn(ctx context.Context, header http.Header) error {
 		return err
 	}
 	if run.TraceID != "" {
-		header.Set("svc-trace-id", run.TraceID)
+		header.Set(sluice.TraceHeader, run.TraceID)
 	}
 	header.Set(sluice.HopsHeader, strconv.Itoa(run.Hops+1))
 	return nil

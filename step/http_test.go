@@ -126,12 +126,21 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// tracer gives the same header for all work.
+type tracer string
+
+func (t tracer) Start(ctx context.Context, _ sluice.Span) (context.Context, func(error)) {
+	return ctx, func(error) {}
+}
+
+func (t tracer) Traceparent(context.Context) string { return string(t) }
+
 func TestTheTraceTravelsOn(t *testing.T) {
 	at := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%s %s", r.Header.Get("svc-trace-id"), r.Header.Get("traceparent"))
 	})
 	options := local
-	options.Propagate = func(_ context.Context, h http.Header) { h.Set("traceparent", "00-1-2-01") }
+	options.Spans.Tracer = tracer("00-1-2-01")
 	ctx := sluice.WithRun(t.Context(), &sluice.Run{TraceID: "abc123:x"})
 	got, err := request(ctx, options, args{"url": at, "headers": object{"svc-trace-id": "forged"}})
 	if err != nil {

@@ -35,9 +35,7 @@ func textOf(input any, limit int) (string, error) {
 
 // invalid refuses a parameter. What it was stays unsaid: it may be a secret.
 func invalid(parameter, rule string, args ...any) error {
-	err := sluice.Errorf(sluice.Invalid, "parameter-invalid", "The parameter %s %s.", parameter, fmt.Sprintf(rule, args...))
-	err.Parameter = parameter
-	return err
+	return sluice.InvalidParameter(parameter, "The parameter %s %s.", parameter, fmt.Sprintf(rule, args...))
 }
 
 // describe names the type of a value, never the value: it may be a secret.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice"
+	"sluice/problem"
 	"sluice/step"
 )
 
@@ -73,7 +74,7 @@ func TestStepsFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := call(t.Context(), set, test.command, test.args)
 			refuses(t, err, test.kind, test.code, test.says)
-			if status := sluice.AsError(err).StatusCode(); status != test.status {
+			if status := problem.Status(err); status != test.status {
 				t.Errorf("the status is %d", status)
 			}
 		})

@@ -48,7 +48,7 @@ func getCommand(journal sluice.Journal, results sluice.Results) command.Command 
 			whole := strings.Contains(q.TraceID, ":")
 			for i, call := range calls {
 				out.Items[i].Call = call
-				if whole && i < maxShown && sluice.UserFrom(ctx).May(payloadPermission) {
+				if whole && i < maxShown && sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
 					if err := out.Items[i].show(ctx, journal, results); err != nil {
 						return answer{}, err
 					}
@@ -75,16 +75,10 @@ func (p getParams) query() (sluice.TraceQuery, error) {
 		q.Limit = defaultLimit
 	}
 	if q.TraceID != "" && !validTraceID.MatchString(q.TraceID) {
-		return q, invalid("traceId", "The parameter traceId must be a trace id, or the up to 6 characters before its colon.")
+		return q, sluice.InvalidParameter("traceId", "The parameter traceId must be a trace id, or the up to 6 characters before its colon.")
 	}
 	if !q.To.IsZero() && q.To.Before(q.From) {
-		return q, invalid("to", "The parameter to must not be before from.")
+		return q, sluice.InvalidParameter("to", "The parameter to must not be before from.")
 	}
 	return q, nil
-}
-
-func invalid(parameter, message string) error {
-	e := sluice.Errorf(sluice.Invalid, "parameter-invalid", "%s", message)
-	e.Parameter = parameter
-	return e
 }

@@ -9,8 +9,6 @@ import (
 )
 
 const (
-	// payloadPermission is needed to see what callers have sent.
-	payloadPermission = "trace.payload"
 	// maxShown bounds the calls of one trace id that are shown in full.
 	maxShown = 10
 	// maxBinary is how long a base64 payload may be to be shown as it is.

@@ -21,9 +21,6 @@ func Commands(hooks sluice.Webhooks, baseURL string, receiver *Receiver) []comma
 	}
 }
 
-// ReceivePath is where webhooks are called.
-const ReceivePath = "/api/v3/command/webhook.receive"
-
 // A view is a webhook as its commands show it.
 type view struct {
 	UUID             string             `json:"uuid"`
@@ -40,7 +37,7 @@ type view struct {
 // their last 6 characters.
 func show(h sluice.Webhook, baseURL string, user sluice.User) view {
 	token := h.UUID
-	if !user.May("webhook.token") {
+	if !user.May(sluice.MaySeeTokens) {
 		token = "…" + sluice.Last6(token)
 	}
 	return view{
@@ -48,7 +45,7 @@ func show(h sluice.Webhook, baseURL string, user sluice.User) view {
 		EventKey:         h.EventKey,
 		PayloadType:      h.PayloadType,
 		MaxPayloadLength: h.MaxPayloadLength,
-		WebhookURL:       baseURL + ReceivePath + "?token=" + token,
+		WebhookURL:       baseURL + sluice.ReceivePath + "?token=" + token,
 		Created:          h.Created,
 		Updated:          h.Updated,
 	}
@@ -58,10 +55,7 @@ func show(h sluice.Webhook, baseURL string, user sluice.User) view {
 // by convention.
 func checkEventKey(key string) (warnings []string, err error) {
 	if !sluice.ValidKey(key) {
-		e := sluice.Errorf(sluice.Invalid, "parameter-invalid",
-			"The parameter eventKey must be %s, such as webhook.lead.created.", sluice.KeyRule)
-		e.Parameter = "eventKey"
-		return nil, e
+		return nil, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s, such as webhook.lead.created.", sluice.KeyRule)
 	}
 	if key != strings.ToLower(key) {
 		warnings = append(warnings, "By convention an eventKey is in lower case.")

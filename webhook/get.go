@@ -61,7 +61,5 @@ func withKey(ctx context.Context, hooks sluice.Webhooks, key string) (sluice.Web
 			return append(found, sluice.Webhook{})[0], err
 		}
 	}
-	e := sluice.Errorf(sluice.NotFound, "webhook-not-found", "There is no webhook with that event key; webhook.get lists those there are.")
-	e.Parameter = "eventKey"
-	return sluice.Webhook{}, e
+	return sluice.Webhook{}, sluice.Errorf(sluice.NotFound, "webhook-not-found", "There is no webhook with that event key; webhook.get lists those there are.").About("eventKey")
 }

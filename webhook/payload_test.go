@@ -40,7 +40,7 @@ func FuzzEvent(f *testing.F) {
 			t.Fatalf("%q is malformed: %v", rawQuery, err)
 		}
 		in := &incoming{request: r, query: parsed, body: body, hook: sluice.Webhook{UUID: "secret", EventKey: "webhook.fuzz", PayloadType: payloadType}}
-		receiver := &Receiver{Namespace: "default", Log: slog.New(slog.DiscardHandler)}
+		receiver := NewReceiver(ReceiverOptions{Namespace: "default", Log: slog.New(slog.DiscardHandler)})
 		data := receiver.event(in).AppendJSON(nil)
 
 		var got struct {

@@ -18,9 +18,7 @@ func putCommand(hooks sluice.Webhooks, baseURL string) command.Command {
 	return command.New("webhook.put", "Create a webhook, or edit the one with that token: what is not given keeps its value.",
 		func(ctx context.Context, p putParams) (view, error) {
 			if p.UUID == "" && p.EventKey == nil {
-				err := sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter eventKey is required to create a webhook; to edit one, give its uuid.")
-				err.Parameter = "eventKey"
-				return view{}, err
+				return view{}, sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter eventKey is required to create a webhook; to edit one, give its uuid.").About("eventKey")
 			}
 			var warnings []string
 			if p.EventKey != nil {

@@ -4,43 +4,47 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"sluice"
-	"sluice/body"
 	"sluice/command"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
-// A Receiver turns calls of webhooks into events.
-type Receiver struct {
+// ReceiverOptions are what a receiver is made of.
+type ReceiverOptions struct {
 	Webhooks  sluice.WebhookFinder
 	Events    sluice.Events
 	Namespace string
 	PublicURL string   // where the result endpoint is redirected to; "" means this host
 	Redact    []string // further request headers to keep out of events, in lower case
-	Pace      body.Pace
-	Budget    *body.Budget
+	Pace      limit.Pace
+	Budget    *limit.Budget
 	Log       *slog.Logger
 
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
 
-	// Observe, if set, is told of every call once it is answered.
+	// Observe is told of every call once it is answered.
 	Observe func(sluice.Call)
 
-	Spans sluice.Spans // nil: nobody wants them
+	Spans sluice.Spans
+}
 
-	misses *throttle.Limiter
+// A Receiver turns calls of webhooks into events.
+type Receiver struct {
+	ReceiverOptions
+
+	misses *limit.Tries
 }
 
 // NewReceiver gives a receiver that lets a client address guess 20 tokens, and
 // one more every 3 seconds.
-func NewReceiver(r Receiver) *Receiver {
-	r.misses = throttle.New(20, 3*time.Second)
-	return &r
+func NewReceiver(o ReceiverOptions) *Receiver {
+	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second)}
 }
 
 type receiveParams struct {
@@ -53,15 +57,15 @@ func receiveCommand(r *Receiver) command.Command {
 		"Call a webhook: its token is the authorization, the body is the payload.", r.serve)
 }
 
-// serve handles one call, as a span of work if somebody wants to know of those.
+// serve handles one call in a span.
 func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
-	if rc.Spans == nil {
+	span := sluice.Span{Name: "webhook.receive", Traceparent: r.Header.Get("Traceparent")}
+	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
+		if ctx != r.Context() { // a copy of the request costs more than a look
+			return rc.handle(w, r.WithContext(ctx))
+		}
 		return rc.handle(w, r)
-	}
-	ctx, end := rc.Spans.Start(r.Context(), "webhook.receive", r.Header.Get("Traceparent"))
-	err := rc.handle(w, r.WithContext(ctx))
-	end(err)
-	return err
+	})
 }
 
 // handle handles one call, and tells who observes about it.
@@ -77,7 +81,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 			traceID = sluice.NewTraceID(in.claimed(), in.arrived)
 		}
 		if in.hook.UUID != "" {
-			e.TraceID = traceID // others learn nothing from the answer
+			e = e.InCall(traceID) // others learn nothing from the answer
 		}
 		rc.observe(in, rejected(traceID, e))
 		return e
@@ -88,9 +92,6 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (rc *Receiver) observe(in *incoming, c sluice.Call) {
-	if rc.Observe == nil {
-		return
-	}
 	c.Time, c.Duration = in.arrived.UTC(), sluice.Milliseconds(time.Since(in.arrived))
 	c.EventKey = in.hook.EventKey
 	c.Size = max(len(in.body), int(in.request.ContentLength))
@@ -102,21 +103,19 @@ func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.Result, err error) {
 	r := in.request
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
-		e := sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "A webhook is called with GET or POST.")
-		e.Allow = "GET, POST"
-		return result, e
+		return result, sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "A webhook is called with GET or POST.").Allowing("GET, POST")
 	}
 	if in.query, err = parseQuery(in.query, r.URL.RawQuery); err != nil {
 		return result, command.MalformedQuery()
 	}
-	redirect, err := command.Flag("pollingRedirectEnabled", in.query.first("pollingRedirectEnabled"))
+	redirect, err := command.Flag(sluice.RedirectQuery, in.query.first(sluice.RedirectQuery))
 	if err != nil {
 		return result, err
 	}
 	if err := rc.admit(w, in); err != nil {
 		return result, err
 	}
-	hops, err := sluice.HopsOf(r)
+	hops, err := sluice.HopsOf(r.Header)
 	if err != nil {
 		return result, err
 	}
@@ -127,9 +126,7 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 		wait = 0 // the result endpoint does the waiting
 	}
 	if result, err = rc.Events.Accept(r.Context(), event, wait); err != nil {
-		e := sluice.AsError(err)
-		e.TraceID = event.TraceID
-		return result, e
+		return result, sluice.AsError(err).InCall(event.TraceID)
 	}
 	in.listeners = event.Listeners
 	rc.log(r.Context(), event)
@@ -197,43 +194,36 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 	if in.body, err = rc.Pace.Read(w, in.request, in.body, limit); err != nil {
 		return err
 	}
-	if in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body); err != nil {
-		return err
+	if token == "" {
+		if err := rc.admitByBody(in); err != nil {
+			return err
+		}
 	}
-	if token != "" {
-		return nil
-	}
-	return rc.admitByBody(in)
+	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body)
+	return err
 }
 
 // admitByBody finds the webhook of a call that carries its token in the body.
 func (rc *Receiver) admitByBody(in *incoming) (err error) {
-	var token string
 	size := len(in.body)
-	if in.files != nil {
-		token, err = agree(in.files.tokens)
-	} else {
-		token, in.body, err = bodyToken(in.request.Header.Get("Content-Type"), in.body)
-	}
+	token, rest, err := bodyToken(in.request.Header.Get("Content-Type"), in.body)
 	if err != nil {
 		return err
 	}
+	in.body = rest
 	if err := rc.find(in, token); err != nil {
 		return err
 	}
 	if size > in.hook.MaxPayloadLength {
-		return body.TooLarge(in.hook.MaxPayloadLength)
+		return limit.TooLarge(in.hook.MaxPayloadLength)
 	}
 	return nil
 }
 
-// find looks a token up. Unknown tokens are throttled by client address; a
-// valid one never is.
+// find looks a token up. Calls with an unknown token, or none, are throttled by
+// client address; those with a valid one never are.
 func (rc *Receiver) find(in *incoming, token string) error {
 	in.token = token
-	if token == "" {
-		return missing()
-	}
 	if wellFormed(token) {
 		hook, err := rc.Webhooks.Webhook(in.request.Context(), canonical(token))
 		if err == nil {
@@ -244,10 +234,11 @@ func (rc *Receiver) find(in *incoming, token string) error {
 			return err
 		}
 	}
-	if wait := rc.misses.Try(throttle.Network(in.request.RemoteAddr)); wait > 0 {
-		e := sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls with unknown tokens came from this address.")
-		e.RetryAfter = wait
-		return e
+	if wait := rc.misses.Try(limit.Network(in.request.RemoteAddr)); wait > 0 {
+		return sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls without a valid token came from this address.").After(wait)
+	}
+	if token == "" {
+		return missing()
 	}
 	return unknown()
 }
@@ -268,9 +259,7 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		Query:       in.query.without("token", "uuid"),
 		Headers:     in.headers,
 		RemoteAddr:  r.RemoteAddr,
-	}
-	if rc.Spans != nil {
-		e.Traceparent = rc.Spans.Traceparent(r.Context())
+		Traceparent: rc.Spans.Traceparent(r.Context()),
 	}
 	e.PayloadEncoding = in.encode()
 	if e.PayloadEncoding != sluice.EncodingNone {
@@ -282,20 +271,20 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 // Values of headers, shared since nobody changes them.
 var (
 	jsonContent = []string{"application/json"}
-	retryAfter  = []string{"5"} // seconds between polls
+	retryAfter  = []string{strconv.Itoa(int(sluice.PollInterval / time.Second))}
 )
 
 // answer tells the caller what became of its call. It uses space for the body.
 func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space []byte) (status int) {
 	header := w.Header()
 	ids := []string{result.CorrelationID, result.TraceID}
-	header["Svc-Result-Correlationid"] = ids[0:1:1]
-	header["Svc-Trace-Id"] = ids[1:2:2]
+	header[sluice.CorrelationHeader] = ids[0:1:1]
+	header[sluice.TraceHeader] = ids[1:2:2]
 	if result.PollingRedirectEnabled || result.Status == sluice.StatusProcessing {
 		header["Retry-After"] = retryAfter
 	}
 	if result.PollingRedirectEnabled {
-		header.Set("Location", rc.PublicURL+"/api/v3/result?svc-result-correlationid="+result.CorrelationID+"&pollingRedirectEnabled=true")
+		header.Set("Location", rc.PublicURL+sluice.ResultPath+"?"+sluice.CorrelationQuery+"="+result.CorrelationID+"&"+sluice.RedirectQuery+"=true")
 		w.WriteHeader(http.StatusFound)
 		return http.StatusFound
 	}

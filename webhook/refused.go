@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/problem"
 )
 
 // refused tells who observes about a call that was refused unseen, since the
@@ -20,5 +21,5 @@ func (rc *Receiver) refused(r *http.Request, err error) {
 }
 
 func rejected(traceID string, e *sluice.Error) sluice.Call {
-	return sluice.Call{TraceID: traceID, Status: sluice.StatusRejected, StatusCode: e.StatusCode(), Code: e.Code}
+	return sluice.Call{TraceID: traceID, Status: sluice.StatusRejected, StatusCode: problem.Status(e), Code: e.Code}
 }

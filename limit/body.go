@@ -1,7 +1,4 @@
-// Package body reads the bodies of requests within bounds on size and time. The
-// receiver of webhooks and the API read through it, so no branch can miss a
-// limit.
-package body
+package limit
 
 import (
 	"errors"
@@ -14,8 +11,9 @@ import (
 	"sluice"
 )
 
-// Pace is how slowly a caller may send its body. Else a few callers could hold
-// all connections for ever.
+// Pace is how slowly a caller may send its body. Otherwise a few callers could
+// hold all connections for ever. All bodies are read through it, so no branch can
+// miss a limit.
 type Pace struct {
 	Idle  time.Duration // longest pause between two pieces
 	Total time.Duration // longest time for all of it
@@ -75,19 +73,13 @@ func (p Pace) firstDeadline(r *http.Request, start time.Time) time.Time {
 
 // TooLarge is the error of a body over its limit.
 func TooLarge(limit int) error {
-	e := sluice.Errorf(sluice.TooLarge, "payload-too-large", "The body is larger than accepted here: the limit is %d bytes.", limit)
-	e.Close = true
-	return e
+	return sluice.Errorf(sluice.TooLarge, "payload-too-large", "The body is larger than accepted here: the limit is %d bytes.", limit).Closing()
 }
 
 func tooSlow() error {
-	e := sluice.Errorf(sluice.Timeout, "body-timeout", "The body did not arrive in time; send it again.")
-	e.Close = true
-	return e
+	return sluice.Errorf(sluice.Timeout, "body-timeout", "The body did not arrive in time; send it again.").Closing()
 }
 
 func malformed(cause error) error {
-	e := sluice.Errorf(sluice.Invalid, "body-malformed", "The body could not be read to its end; send it again.").Because(cause)
-	e.Close = true
-	return e
+	return sluice.Errorf(sluice.Invalid, "body-malformed", "The body could not be read to its end; send it again.").Because(cause).Closing()
 }

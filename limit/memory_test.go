@@ -1,4 +1,4 @@
-package body
+package limit
 
 import (
 	"net/http/httptest"

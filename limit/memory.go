@@ -1,4 +1,4 @@
-package body
+package limit
 
 import (
 	"net/http"
@@ -34,9 +34,7 @@ func (b *Budget) Reserve(r *http.Request, limit int) (release func(), err error)
 	}
 	if b.held.Add(size) > b.max {
 		b.held.Add(-size)
-		e := sluice.Errorf(sluice.Unavailable, "overloaded", "The server holds as many large bodies as it can. Try again soon.")
-		e.RetryAfter, e.Close = 2*time.Second, true
-		return nil, e
+		return nil, sluice.Errorf(sluice.Unavailable, "overloaded", "The server holds as many large bodies as it can. Try again soon.").After(2 * time.Second).Closing()
 	}
 	return func() { b.held.Add(-size) }, nil
 }

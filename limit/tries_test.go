@@ -1,7 +1,6 @@
-package throttle
+package limit
 
 import (
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,7 +9,7 @@ import (
 // TestBurstAndInterval: a burst is free, then one try is given back an interval.
 func TestBurstAndInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := New(3, time.Minute)
+		l := NewTries(3, time.Minute)
 		for i := range 3 {
 			if wait := l.Try("a"); wait != 0 {
 				t.Fatalf("try %d has to wait %s", i, wait)
@@ -39,7 +38,7 @@ func TestBurstAndInterval(t *testing.T) {
 // TestBurstComesBack: who waits long enough has the whole burst again, not more.
 func TestBurstComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := New(3, time.Minute)
+		l := NewTries(3, time.Minute)
 		for range 5 {
 			l.Try("a")
 		}
@@ -51,28 +50,6 @@ func TestBurstComesBack(t *testing.T) {
 		}
 		if l.Try("a") == 0 {
 			t.Error("an hour gives more than the burst")
-		}
-	})
-}
-
-// TestMemoryIsBounded: an attacker with many keys fills no memory. Keys that have
-// their burst back are forgotten first.
-func TestMemoryIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := New(1, time.Minute)
-		for i := range maxKeys {
-			l.Try(fmt.Sprint("old ", i))
-		}
-		time.Sleep(2 * time.Minute)
-		l.Try("new")
-		if len(l.spent) != 1 {
-			t.Errorf("%d keys are kept, want the new one", len(l.spent))
-		}
-		for i := range maxKeys + 10 {
-			l.Try(fmt.Sprint("flood ", i))
-		}
-		if len(l.spent) > maxKeys {
-			t.Errorf("%d keys are kept, want at most %d", len(l.spent), maxKeys)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package body_test
+package limit_test
 
 import (
 	"bytes"
@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/body"
+	"sluice/limit"
 )
 
-var patient = body.Pace{Idle: time.Minute, Total: time.Minute, Rate: 1}
+var patient = limit.Pace{Idle: time.Minute, Total: time.Minute, Rate: 1}
 
 // serve starts a server whose handler reads a body into space, and tells on the
 // channel what came of it.
-func serve(t *testing.T, pace body.Pace, space []byte, limit int) (url string, outcomes <-chan outcome) {
+func serve(t *testing.T, pace limit.Pace, space []byte, limit int) (url string, outcomes <-chan outcome) {
 	t.Helper()
 	done := make(chan outcome, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -105,7 +105,7 @@ func TestReadIntoSpace(t *testing.T) {
 
 // TestSlow: a body that doesn't come is given up.
 func TestSlow(t *testing.T) {
-	for name, pace := range map[string]body.Pace{
+	for name, pace := range map[string]limit.Pace{
 		"it stops":                   {Idle: 50 * time.Millisecond, Total: time.Minute},
 		"it takes too long in all":   {Idle: time.Minute, Total: 50 * time.Millisecond},
 		"it comes, but far too slow": {Idle: 50 * time.Millisecond, Total: time.Minute, Rate: 1 << 20},

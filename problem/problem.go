@@ -1,0 +1,103 @@
+// Package problem is the one place where errors meet HTTP: which status an error
+// has, which headers go with it, how it reads as a problem document (RFC 9457),
+// and what kind of error a status stands for.
+//
+// The rooms that answer over HTTP (api, portal, oidc) write the answers
+// themselves; client reads them.
+package problem
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+var statusOf = map[sluice.Kind]int{
+	sluice.Internal:         http.StatusInternalServerError,
+	sluice.Invalid:          http.StatusBadRequest,
+	sluice.Unauthenticated:  http.StatusUnauthorized,
+	sluice.Forbidden:        http.StatusForbidden,
+	sluice.NotFound:         http.StatusNotFound,
+	sluice.MethodNotAllowed: http.StatusMethodNotAllowed,
+	sluice.Timeout:          http.StatusRequestTimeout,
+	sluice.Conflict:         http.StatusConflict,
+	sluice.Gone:             http.StatusGone,
+	sluice.TooLarge:         http.StatusRequestEntityTooLarge,
+	sluice.Unsupported:      http.StatusUnsupportedMediaType,
+	sluice.Throttled:        http.StatusTooManyRequests,
+	sluice.Unavailable:      http.StatusServiceUnavailable,
+	sluice.Loop:             http.StatusLoopDetected,
+}
+
+// Status gives the HTTP status of an error: that of its kind, unless it has one
+// of its own.
+func Status(err error) int {
+	e := sluice.AsError(err)
+	if e.Status != 0 {
+		return e.Status
+	}
+	return statusOf[e.Kind]
+}
+
+// KindOf says what sort of failure a status stands for, be it ours or that of a
+// proxy in between.
+func KindOf(status int) sluice.Kind {
+	for kind, of := range statusOf {
+		if of == status {
+			return kind
+		}
+	}
+	switch {
+	case status == http.StatusBadGateway, status == http.StatusGatewayTimeout:
+		return sluice.Unavailable
+	case status >= http.StatusInternalServerError:
+		return sluice.Internal
+	}
+	return sluice.Invalid
+}
+
+// SetHeaders sets the headers of an answer that tell the caller what to do next,
+// whatever form its body has.
+func SetHeaders(header http.Header, e *sluice.Error) {
+	if e.Allow != "" {
+		header.Set("Allow", e.Allow)
+	}
+	for _, challenge := range e.Challenge {
+		header.Add("WWW-Authenticate", challenge)
+	}
+	if e.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
+	if e.Close {
+		header.Set("Connection", "close")
+	}
+}
+
+// Of gives an error as callers see it.
+func Of(err error) *sluice.Problem {
+	e := sluice.AsError(err)
+	status := Status(e)
+	return &sluice.Problem{
+		Type:       "urn:sluice:problem:" + e.Code,
+		Title:      title(e.Code),
+		Status:     status,
+		Detail:     e.Message,
+		Code:       e.Code,
+		StatusCode: status,
+		TraceID:    e.TraceID,
+		Parameter:  e.Parameter,
+		Line:       e.Place.Line,
+		Column:     e.Place.Column,
+		Snippet:    e.Place.Snippet,
+		Step:       e.Place.Step,
+	}
+}
+
+// title gives a code in words.
+func title(code string) string {
+	words := strings.NewReplacer("-", " ", "_", " ").Replace(code)
+	return strings.ToUpper(words[:1]) + words[1:]
+}

@@ -1,0 +1,53 @@
+package problem_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sluice"
+	"sluice/problem"
+)
+
+// TestEveryKindHasAStatus: no error is answered with the status 0, and a client
+// reads the kind from the status again.
+func TestEveryKindHasAStatus(t *testing.T) {
+	for kind := sluice.Internal; kind <= sluice.Loop; kind++ {
+		status := problem.Status(sluice.Errorf(kind, "x", "X."))
+		if http.StatusText(status) == "" || problem.KindOf(status) != kind {
+			t.Errorf("kind %d has the status %d, which is of kind %d", kind, status, problem.KindOf(status))
+		}
+	}
+	for status, want := range map[int]sluice.Kind{502: sluice.Unavailable, 504: sluice.Unavailable, 507: sluice.Internal, 418: sluice.Invalid} {
+		if got := problem.KindOf(status); got != want {
+			t.Errorf("%d is of kind %d, want %d", status, got, want)
+		}
+	}
+}
+
+func TestProblemOfAnError(t *testing.T) {
+	e := sluice.Errorf(sluice.Throttled, "too-many-logins", "Too many.").After(1500 * time.Millisecond).About("name").
+		At(sluice.Place{Line: 3, Column: 5, Snippet: "- x", Step: "x"}).InCall("abcdef:0123456789")
+	want := &sluice.Problem{
+		Type: "urn:sluice:problem:too-many-logins", Title: "Too many logins", Status: 429, StatusCode: 429, Detail: "Too many.",
+		Code: "too-many-logins", TraceID: "abcdef:0123456789", Parameter: "name", Line: 3, Column: 5, Snippet: "- x", Step: "x",
+	}
+	if diff := cmp.Diff(want, problem.Of(e)); diff != "" {
+		t.Error(diff)
+	}
+	header := http.Header{}
+	problem.SetHeaders(header, e.Allowing("GET").Challenging("Basic", "Bearer").Closing())
+	wantHeader := http.Header{"Retry-After": {"2"}, "Allow": {"GET"}, "Www-Authenticate": {"Basic", "Bearer"}, "Connection": {"close"}}
+	if diff := cmp.Diff(wantHeader, header); diff != "" {
+		t.Error(diff)
+	}
+	if got := problem.Of(errors.New("the password is x")); got.Status != 500 || got.Code != "internal" {
+		t.Errorf("a foreign error is shown as %+v", got)
+	}
+	if got := problem.Status(sluice.Errorf(sluice.Internal, "failed", "No.").WithStatus(418)); got != 418 {
+		t.Errorf("an author's own status is answered as %d", got)
+	}
+}
