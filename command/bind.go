@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/spelling"
 	"sluice/value"
 )
 
@@ -87,7 +88,7 @@ func unknown(params []Param, name string) error {
 		names[i] = p.Name
 	}
 	hint := "it takes no parameters"
-	if near := sluice.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	} else if len(names) > 0 {
 		hint = "it takes " + strings.Join(names, ", ")

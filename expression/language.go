@@ -10,6 +10,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"sluice"
+	"sluice/spelling"
 )
 
 // Function is a function that expressions can call. What it gets and gives is
@@ -125,7 +126,7 @@ func (c *compiler) noFunction(node ast.Node, name string) error {
 	if name == "" {
 		return c.errorAt(node, "Only functions can be called, by their names.")
 	}
-	if near := sluice.Nearest(name, c.language.callable); near != "" {
+	if near := spelling.Nearest(name, c.language.callable); near != "" {
 		return c.errorAt(node, "There is no function %s; did you mean %s?", name, near)
 	}
 	return c.errorAt(node, "There is no function %s; there are those of expr-lang, secret and convert.*.", name)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
-	"sluice"
+	"sluice/spelling"
 )
 
 // objects has the objects that every expression sees.
@@ -46,7 +46,7 @@ func (c *compiler) identifier(node *ast.IdentifierNode) (eval, error) {
 	for _, v := range c.variables {
 		names = append(names, v.name)
 	}
-	if near := sluice.Nearest(node.Value, names); near != "" {
+	if near := spelling.Nearest(node.Value, names); near != "" {
 		return nil, c.errorAt(node, "There is no %s; did you mean %s?", node.Value, near)
 	}
 	return nil, c.errorAt(node, "There is no %s; there are body, headers, request, user and vars.", node.Value)

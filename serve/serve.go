@@ -96,7 +96,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 		WriteTimeout: cfg.WriteTimeout,
 	})
 	s.baseURL = baseURL(cfg, s.listener.Addr())
-	s.metrics = metrics.New(Version, s.engineState)
+	s.metrics = metrics.New(Version, s.stats)
 	if telemetry.Wanted() {
 		if s.telemetry, err = telemetry.Start(ctx, Version); err != nil {
 			return nil, fmt.Errorf("OpenTelemetry: %w", err)

@@ -198,22 +198,14 @@ func (s *Server) secretKey() ([]byte, error) {
 	return step.ParseKey(text)
 }
 
-// engineState is the state of the engine as the metrics show it.
-func (s *Server) engineState() metrics.State {
+// stats is the state of the server as the metrics show it.
+func (s *Server) stats() sluice.ServerStats {
 	const patience = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	state := metrics.State{Ready: s.engine.Ready() == nil}
 	stats, err := s.engine.Stats(ctx)
 	if err != nil {
 		s.opts.Log.Warn("The metrics of the engine can't be read.", "error", err)
 	}
-	state.FreeDisk, state.Events, state.EventBytes = stats.FreeDisk, stats.Events, stats.EventBytes
-	state.DeadLetters, state.Results, state.Webhooks = stats.DeadLetters, stats.Results, stats.Webhooks
-	state.Lost = stats.Lost
-	state.Unrecorded = stats.Unrecorded
-	for _, b := range stats.Backlogs {
-		state.Waiting = append(state.Waiting, metrics.Waiting{Pipeline: b.Pipeline, Events: b.Events, Oldest: b.Oldest})
-	}
-	return state
+	return stats
 }

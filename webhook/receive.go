@@ -12,7 +12,6 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/limit"
-	"sluice/problem"
 )
 
 // ReceiverOptions are what a receiver is made of.
@@ -84,16 +83,16 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 		if in.hook.UUID != "" {
 			e = e.InCall(traceID) // others learn nothing from the answer
 		}
-		rc.observe(in, sluice.Call{TraceID: traceID, Status: problem.Status(e), Code: e.Code})
+		rc.observe(in, rejected(traceID, e))
 		return e
 	}
 	status := rc.answer(w, &result, in.payload[:0])
-	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: status, Listeners: in.listeners})
+	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners})
 	return nil
 }
 
 func (rc *Receiver) observe(in *incoming, c sluice.Call) {
-	c.Time, c.Duration = in.arrived.UTC(), time.Since(in.arrived)
+	c.Time, c.Duration = in.arrived.UTC(), sluice.Milliseconds(time.Since(in.arrived))
 	c.EventKey = in.hook.EventKey
 	c.Size = max(len(in.body), int(in.request.ContentLength))
 	c.RemoteAddr = in.request.RemoteAddr

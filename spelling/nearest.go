@@ -1,9 +1,11 @@
-package sluice
+// Package spelling guesses which name was meant by one that is not there. It
+// knows no names: those who refuse one hand in what they would have taken.
+package spelling
 
 import "strings"
 
 // Nearest gives the candidate with the smallest edit distance to name if it is
-// close enough to be a slip, else nothing.
+// close enough to be a slip, otherwise nothing.
 func Nearest(name string, candidates []string) string {
 	const longest = 64 // no name of ours is longer: bounds the work on hostile input
 	if len(name) > longest {
