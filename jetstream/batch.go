@@ -13,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/durable"
 )
 
 const (
@@ -38,7 +40,7 @@ type batchWriter struct {
 	engine  *Engine
 	nc      *nats.Conn
 	stream  jetstream.Stream
-	blocks  *blocks // nil: not to be synced by us
+	blocks  *durable.Blocks // nil: not to be synced by us
 	calls   chan *call
 	inbox   string
 	acks    chan *nats.Msg
@@ -111,7 +113,7 @@ func (w *batchWriter) write(_ context.Context, subject, _ string, data []byte) (
 // run serves calls until ctx ends.
 func (w *batchWriter) run(ctx context.Context) {
 	if w.blocks != nil {
-		defer w.blocks.close()
+		defer w.blocks.Close()
 	}
 	var batch []*call
 	for {
@@ -214,7 +216,7 @@ func (w *batchWriter) commit(ctx context.Context, batch []*call) error {
 	}
 	w.failing = 0
 	if w.blocks != nil {
-		if err := w.blocks.sync(); err != nil {
+		if err := w.blocks.Sync(); err != nil {
 			w.engine.fail(fmt.Errorf("sync of a stream: %w", err))
 			return unavailable("engine-failed", "The event could not be made durable.").Because(err)
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/time/rate"
+
+	"sluice/durable"
 )
 
 // writeTimeout bounds a change to a bucket.
@@ -26,7 +28,7 @@ type bucket[T any] struct {
 	engine *Engine
 	name   string
 	stream jetstream.Stream // that the bucket is made of
-	disk   *flusher         // nil: durability is the engine's own
+	disk   *durable.Flusher // nil: durability is the engine's own
 
 	// follow is told of each change under the lock of the copy: before is nil
 	// for a new record, after for a deleted one.
@@ -88,9 +90,9 @@ func (b *bucket[T]) setUp(ctx, running context.Context) (err error) {
 	}
 	if b.engine.syncs() {
 		blocks := b.engine.blocksOf("KV_" + b.name)
-		blocks.rewritten = true
-		b.disk = newFlusher(blocks.sync)
-		b.engine.start(func() { b.disk.run(running) })
+		blocks.Rewritten = true
+		b.disk = durable.NewFlusher(blocks.Sync)
+		b.engine.start(func() { b.disk.Run(running) })
 	}
 	b.engine.start(func() { b.keepUp(running, watch) })
 	return nil
@@ -232,7 +234,7 @@ func (b *bucket[T]) settle(ctx context.Context, key string, revision uint64) err
 	if b.disk == nil {
 		return nil
 	}
-	if err := b.disk.flush(ctx); err != nil {
+	if err := b.disk.Flush(ctx); err != nil {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			b.engine.fail(fmt.Errorf("sync of bucket %s: %w", b.name, err))
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/durable"
 )
 
 // SyncMode says who makes the embedded engine's writes durable. Only
@@ -293,10 +294,10 @@ func (e *Engine) syncStore(folders ...string) error {
 	folder := e.opts.Dir
 	var err error
 	for _, below := range folders {
-		err = errors.Join(err, syncFile(folder))
+		err = errors.Join(err, durable.Sync(folder))
 		folder = filepath.Join(folder, below)
 	}
-	if err = errors.Join(err, syncTree(folder)); err != nil {
+	if err = errors.Join(err, durable.SyncTree(folder)); err != nil {
 		e.fail(fmt.Errorf("sync of the store: %w", err))
 		return unavailable("engine-failed", "The change could not be made durable.").Because(err)
 	}
@@ -310,8 +311,8 @@ func (e *Engine) syncStream(stream string, below ...string) error {
 }
 
 // blocksOf gives the message blocks of one of the embedded engine's streams.
-func (e *Engine) blocksOf(stream string) *blocks {
-	return &blocks{dir: filepath.Join(e.opts.Dir, "jetstream", "$G", "streams", stream, "msgs")}
+func (e *Engine) blocksOf(stream string) *durable.Blocks {
+	return &durable.Blocks{Dir: filepath.Join(e.opts.Dir, "jetstream", "$G", "streams", stream, "msgs")}
 }
 
 // SetUp is closed once streams and buckets are there.

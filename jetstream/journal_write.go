@@ -13,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/durable"
 )
 
 // maxUnsent bounds the messages that are kept for an engine that takes none at
@@ -24,7 +26,7 @@ func (j *Journal) run(ctx context.Context) {
 	tick := time.NewTicker(journalSync)
 	defer tick.Stop()
 	for _, d := range j.disks {
-		defer d.blocks.close()
+		defer d.blocks.Close()
 	}
 	for {
 		select {
@@ -50,7 +52,7 @@ func (j *Journal) sync() {
 		if !d.written.Swap(false) {
 			continue
 		}
-		if err := d.blocks.sync(); err != nil {
+		if err := d.blocks.Sync(); err != nil {
 			j.engine.fail(fmt.Errorf("sync of the journal: %w", err))
 			return
 		}
@@ -140,7 +142,7 @@ func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*
 // A disk is what a stream of the journal is kept on.
 type disk struct {
 	prefix  string // of the stream's subjects
-	blocks  *blocks
+	blocks  *durable.Blocks
 	written atomic.Bool // since the last sync
 }
 

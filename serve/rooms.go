@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"time"
@@ -195,11 +197,18 @@ func (s *Server) secretKey() ([]byte, error) {
 		}
 		return key, nil
 	}
-	text, err := s.folder.secretKey()
+	text, err := s.folder.Content("secret.key", newSecretKey)
 	if err != nil {
 		return nil, err
 	}
 	return step.ParseKey(text)
+}
+
+// newSecretKey makes a key as operators would give one.
+func newSecretKey() string {
+	key := make([]byte, step.KeySize)
+	_, _ = rand.Read(key) // never fails
+	return base64.StdEncoding.EncodeToString(key)
 }
 
 // engineState is the state of the engine as the metrics show it.

@@ -1,22 +1,22 @@
-package jetstream
+package durable
 
 import "context"
 
-// A flusher lets many writers share one sync: each waits for a sync that began
+// A Flusher lets many writers share one sync: each waits for a sync that began
 // after it asked.
-type flusher struct {
+type Flusher struct {
 	sync    func() error
 	waiting chan chan error
 }
 
-func newFlusher(sync func() error) *flusher {
-	return &flusher{sync: sync, waiting: make(chan chan error)}
+func NewFlusher(sync func() error) *Flusher {
+	return &Flusher{sync: sync, waiting: make(chan chan error)}
 }
 
-// run serves writers until ctx ends. A failed sync is never tried again: the
+// Run serves writers until ctx ends. A failed sync is never tried again: the
 // kernel may have dropped what it could not write, and a second try would then
 // succeed without it. So every later writer gets the same error.
-func (f *flusher) run(ctx context.Context) {
+func (f *Flusher) Run(ctx context.Context) {
 	var failed error
 	for {
 		select {
@@ -34,7 +34,7 @@ func (f *flusher) run(ctx context.Context) {
 	}
 }
 
-func (f *flusher) more() []chan error {
+func (f *Flusher) more() []chan error {
 	var batch []chan error
 	for {
 		select {
@@ -46,8 +46,8 @@ func (f *flusher) more() []chan error {
 	}
 }
 
-// flush returns once all that was written before the call is on stable storage.
-func (f *flusher) flush(ctx context.Context) error {
+// Flush returns once all that was written before the call is on stable storage.
+func (f *Flusher) Flush(ctx context.Context) error {
 	done := make(chan error, 1)
 	select {
 	case f.waiting <- done:

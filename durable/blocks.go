@@ -1,4 +1,4 @@
-package jetstream
+package durable
 
 import (
 	"errors"
@@ -11,27 +11,27 @@ import (
 	"strings"
 )
 
-// blocks syncs the message-block files (1.blk, 2.blk, …) of one stream of the
+// Blocks syncs the message-block files (1.blk, 2.blk, …) of one stream of the
 // embedded engine. The engine has written a message to the newest block by the
 // time it acknowledges it; sync makes what was written so far survive a power
 // cut.
 //
 // It is used by one goroutine at a time.
-type blocks struct {
-	dir string
+type Blocks struct {
+	Dir string // of the stream's messages
 
-	// rewritten says that the engine also rewrites older blocks, as it does
+	// Rewritten says that the engine also rewrites older blocks, as it does
 	// for buckets, whose old values it drops. Then every changed block is synced.
-	rewritten bool
+	Rewritten bool
 
 	newest int                 // every block before this one is synced
 	file   *os.File            // the newest block, kept open between syncs
 	synced map[int]fs.FileInfo // the blocks of a rewritten stream as last synced
 }
 
-// sync returns once all that was written before the call is on stable storage.
-func (b *blocks) sync() error {
-	if b.rewritten {
+// Sync returns once all that was written before the call is on stable storage.
+func (b *Blocks) Sync() error {
+	if b.Rewritten {
 		return b.syncChanged()
 	}
 	// The look for the next block comes first. Synced the other way round,
@@ -51,7 +51,7 @@ func (b *blocks) sync() error {
 
 // syncNewest syncs the newest block. The file is opened once; a look at its name
 // makes sure that it is still the one the engine writes to.
-func (b *blocks) syncNewest() error {
+func (b *Blocks) syncNewest() error {
 	named, err := os.Lstat(b.path(b.newest))
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (b *blocks) syncNewest() error {
 		if open, err := b.file.Stat(); err == nil && os.SameFile(open, named) {
 			return b.file.Sync()
 		}
-		b.close()
+		b.Close()
 	}
 	if b.file, err = os.Open(b.path(b.newest)); err != nil {
 		return err
@@ -68,8 +68,8 @@ func (b *blocks) syncNewest() error {
 	return b.file.Sync()
 }
 
-// close lets go of the newest block.
-func (b *blocks) close() {
+// Close lets go of the newest block.
+func (b *Blocks) Close() {
 	if b.file != nil {
 		_ = b.file.Close() // only read from
 		b.file = nil
@@ -78,7 +78,7 @@ func (b *blocks) close() {
 
 // syncFromNewest syncs the block that was the newest and all behind it, and
 // the folder, since it has new names in it.
-func (b *blocks) syncFromNewest() error {
+func (b *Blocks) syncFromNewest() error {
 	found, err := b.list()
 	if err != nil {
 		return err
@@ -88,18 +88,18 @@ func (b *blocks) syncFromNewest() error {
 			continue
 		}
 		// A block that retention has removed needs no sync.
-		if err := syncFile(b.path(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := Sync(b.path(n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	b.close()
+	b.Close()
 	b.newest = found[len(found)-1]
-	return syncFile(b.dir)
+	return Sync(b.Dir)
 }
 
 // syncChanged syncs each block that differs from when it was last synced, and
 // the folder.
-func (b *blocks) syncChanged() error {
+func (b *Blocks) syncChanged() error {
 	found, err := b.list()
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (b *blocks) syncChanged() error {
 	for _, n := range found {
 		info, err := os.Lstat(b.path(n))
 		if err == nil && !unchanged(b.synced[n], info) {
-			err = syncFile(b.path(n))
+			err = Sync(b.path(n))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -116,7 +116,7 @@ func (b *blocks) syncChanged() error {
 		seen[n] = info
 	}
 	b.synced = seen
-	return syncFile(b.dir)
+	return Sync(b.Dir)
 }
 
 func unchanged(before, now fs.FileInfo) bool {
@@ -126,8 +126,8 @@ func unchanged(before, now fs.FileInfo) bool {
 
 // list gives the numbers of the blocks in order. None at all is an error: an
 // engine that keeps its messages elsewhere must not pass for a durable one.
-func (b *blocks) list() ([]int, error) {
-	entries, err := os.ReadDir(b.dir)
+func (b *Blocks) list() ([]int, error) {
+	entries, err := os.ReadDir(b.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -139,12 +139,12 @@ func (b *blocks) list() ([]int, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no message blocks in %s: the layout of the engine's store is not the expected one", b.dir)
+		return nil, fmt.Errorf("no message blocks in %s: the layout of the engine's store is not the expected one", b.Dir)
 	}
 	slices.Sort(found)
 	return found, nil
 }
 
-func (b *blocks) path(n int) string {
-	return filepath.Join(b.dir, strconv.Itoa(n)+".blk")
+func (b *Blocks) path(n int) string {
+	return filepath.Join(b.Dir, strconv.Itoa(n)+".blk")
 }
