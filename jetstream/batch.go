@@ -49,6 +49,8 @@ type batchWriter struct {
 	failing int    // batches that failed in a row
 	observe func(messages int, took time.Duration)
 	synced  atomic.Uint64 // sequence up to which all is on stable storage
+	ended   chan struct{} // closed when the loop ends
+	stopped atomic.Bool   // the same, for those who only look
 
 	mu      sync.Mutex
 	busy    bool      // a batch is under way
@@ -78,6 +80,7 @@ func newBatchWriter(e *Engine, stream jetstream.Stream) (*batchWriter, error) {
 		inbox:  nats.NewInbox(),
 		acks:   make(chan *nats.Msg, 8),
 		last:   stream.CachedInfo().State.LastSeq,
+		ended:  make(chan struct{}),
 	}
 	w.synced.Store(w.last)
 	w.observe = func(int, time.Duration) {}
@@ -102,6 +105,9 @@ func (w *batchWriter) write(_ context.Context, subject, _ string, data []byte) (
 	default:
 		return 0, unavailable("overloaded", "Too many calls are waiting for the disk.")
 	}
+	if w.stopped.Load() {
+		w.refuseWaiting() // nobody else will answer
+	}
 	out := <-c.done
 	if !out.late {
 		c.data = nil
@@ -110,8 +116,10 @@ func (w *batchWriter) write(_ context.Context, subject, _ string, data []byte) (
 	return out.sequence, out.err
 }
 
-// run serves calls until ctx ends.
+// run serves calls until ctx ends. Then it refuses those that wait, and leaves
+// later ones to write.
 func (w *batchWriter) run(ctx context.Context) {
+	defer w.stop()
 	if w.blocks != nil {
 		defer w.blocks.Close()
 	}
@@ -136,6 +144,31 @@ func (w *batchWriter) run(ctx context.Context) {
 	}
 }
 
+// stop ends the writer. A call that enters the queue from now on sees that it is
+// stopped; one that entered before is refused here.
+func (w *batchWriter) stop() {
+	w.stopped.Store(true)
+	close(w.ended)
+	w.refuseWaiting()
+}
+
+// refuseWaiting refuses all calls that wait, for good.
+func (w *batchWriter) refuseWaiting() {
+	w.answerWaiting(outcome{err: unavailable("engine-unavailable", "The engine has stopped.")})
+}
+
+// answerWaiting gives all calls that wait the same answer.
+func (w *batchWriter) answerWaiting(out outcome) {
+	for {
+		select {
+		case c := <-w.calls:
+			c.done <- out
+		default:
+			return
+		}
+	}
+}
+
 func (w *batchWriter) begin(batch []*call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,9 +187,18 @@ func (w *batchWriter) end() (began time.Time, open bool) {
 
 // watch gives up a batch that takes too long, as on a disk that hangs, and all
 // calls that wait behind it. One look at all of them is cheaper than a timer
-// for each.
-func (w *batchWriter) watch(ctx context.Context) {
-	every(ctx, acceptTimeout/12, func(now time.Time) { w.giveUp(now.Add(-acceptTimeout)) })
+// for each. It goes on as long as the loop, which may end late on such a disk.
+func (w *batchWriter) watch() {
+	tick := time.NewTicker(acceptTimeout / 12)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.ended:
+			return
+		case now := <-tick.C:
+			w.giveUp(now.Add(-acceptTimeout))
+		}
+	}
 }
 
 // giveUp answers the batch under way if it began before a time.
@@ -171,14 +213,7 @@ func (w *batchWriter) giveUp(before time.Time) {
 		c.done <- late
 	}
 	w.current = nil
-	for {
-		select {
-		case c := <-w.calls:
-			c.done <- late
-		default:
-			return
-		}
-	}
+	w.answerWaiting(late)
 }
 
 // gather adds the calls that wait by now. It first lets those run that are about

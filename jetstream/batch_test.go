@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -45,4 +46,48 @@ func TestABatchThatTakesTooLongIsGivenUp(t *testing.T) {
 	}
 	(<-w.calls).done <- outcome{}
 	<-answers
+}
+
+// A call that waits when the engine stops is answered, and so is one that comes
+// later.
+func TestNobodyWaitsForAWriterThatHasStopped(t *testing.T) {
+	failed := make(chan struct{})
+	close(failed) // the loop may take the call once more, and refuses it then
+	w := &batchWriter{engine: &Engine{failed: failed}, calls: make(chan *call, 8), ended: make(chan struct{}), observe: func(int, time.Duration) {}}
+	answers := make(chan error, 1)
+	write := func() {
+		_, err := w.write(t.Context(), "subject", "id", []byte("data"))
+		answers <- err
+	}
+	go write()
+	eventually(t, "a call waits", func() bool { return len(w.calls) == 1 })
+	stopping, stop := context.WithCancel(t.Context())
+	stop()
+	w.run(stopping)
+	wantAnswer(t, answers, "the call that waited")
+	go write()
+	wantAnswer(t, answers, "a call behind the end")
+}
+
+func TestAWriteAfterCloseIsRefused(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	accept(t, e, "abcdef:0123456789")
+	e.Close()
+	answers := make(chan error, 1)
+	go func() {
+		_, err := e.Events().Accept(t.Context(), event("abcdef:0000000001"), 0)
+		answers <- err
+	}()
+	wantAnswer(t, answers, "the event")
+}
+
+// wantAnswer wants a write to be refused soon.
+func wantAnswer(t *testing.T, answers <-chan error, what string) {
+	t.Helper()
+	select {
+	case err := <-answers:
+		wantKind(t, err, sluice.Unavailable)
+	case <-time.After(acceptTimeout):
+		t.Fatalf("%s is not answered", what)
+	}
 }

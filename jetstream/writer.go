@@ -9,9 +9,11 @@ import (
 
 // A streamWriter stores messages in one stream.
 type streamWriter interface {
-	// write returns the message's sequence once it is on stable storage. It
-	// does not keep data, unless it fails. The id tells an attempt that is
-	// made again from another message.
+	// write returns the message's sequence once it is on stable storage, and
+	// Unavailable if that takes too long or the engine has stopped. The end of
+	// ctx does not cut it off: what was begun is stored. It does not keep
+	// data, unless it fails. The id tells an attempt that is made again from
+	// another message.
 	write(ctx context.Context, subject, id string, data []byte) (sequence uint64, err error)
 
 	// durable gives the sequence up to which all messages are on stable
@@ -29,7 +31,7 @@ func (e *Engine) startWriter(running context.Context, stream jetstream.Stream) (
 		return nil, err
 	}
 	e.start(func() { batch.run(running) })
-	e.start(func() { batch.watch(running) })
+	e.start(batch.watch)
 	return batch, nil
 }
 
