@@ -25,7 +25,7 @@ type Blocks struct {
 	Rewritten bool
 
 	newest int                 // every block before this one is synced
-	file   *os.File            // the newest block, kept open between syncs
+	file   *os.File            // the newest block, kept between syncs
 	synced map[int]fs.FileInfo // the blocks of a rewritten stream as last synced
 }
 
@@ -57,7 +57,7 @@ func (b *Blocks) syncNewest() error {
 		return err
 	}
 	if b.file != nil {
-		if open, err := b.file.Stat(); err == nil && os.SameFile(open, named) {
+		if held, err := b.file.Stat(); err == nil && os.SameFile(held, named) {
 			return b.file.Sync()
 		}
 		b.Close()

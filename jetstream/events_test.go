@@ -92,8 +92,8 @@ func TestUnknownAndExpiredResultsAreGone(t *testing.T) {
 		"expired":          id,
 		"malformed":        "x",
 		"random":           "b82c8627-4ca1-8c7a-b273-2bfd67c02bcf",
-		"another sequence": e.events.ids.id(2, "abcdef:0123456789"),
-		"another trace":    e.events.ids.id(1, "abcdef:9876543210"),
+		"another sequence": e.events.ids.ID(2, "abcdef:0123456789"),
+		"another trace":    e.events.ids.ID(1, "abcdef:9876543210"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := e.Events().Result(t.Context(), asked, 0)

@@ -18,6 +18,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/natstest"
+	"sluice/jetstream/queue"
 )
 
 // patience bounds every wait of these tests: reaching it is a failure.
@@ -93,7 +95,7 @@ func keyed(key string) *sluice.Event {
 func TestACallGetsTheOutcomesOfItsPipelines(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
-		key := uniqueKey("outcomes")
+		key := natstest.UniqueKey("outcomes")
 		suffix := strings.Split(key, ".")[1]
 		one := bind(t, e, "one"+suffix, sluice.EventPrefix+key, 16)
 		consume(t, e, one, answering(one, `{"a":1}`))
@@ -119,7 +121,7 @@ func TestAResultIsReadableOnAnyNode(t *testing.T) {
 			return // there is one node
 		}
 		here, there := open(), open()
-		key := uniqueKey("nodes")
+		key := natstest.UniqueKey("nodes")
 		p := bind(t, here, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
 		begin := make(chan struct{})
 		consume(t, there, p, func(sluice.Delivery) (sluice.Outcome, error) {
@@ -148,7 +150,7 @@ func TestAResultIsReadableOnAnyNode(t *testing.T) {
 func TestAnUnfinishedEventIsDeliveredAgain(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
-		key := uniqueKey("again")
+		key := natstest.UniqueKey("again")
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
 		started, cut := make(chan sluice.Delivery, 10), make(chan struct{})
 		stop := consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
@@ -217,8 +219,8 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 		}
 		// As if the process had died between the outcome and the
 		// acknowledgement.
-		sequence, _, _ := e.events.ids.parse(d.CorrelationID)
-		if err := e.events.outcomes.put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
+		sequence, _, _ := e.events.ids.Parse(d.CorrelationID)
+		if err := e.outcomes.Put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
 			t.Error(err)
 		}
 		return sluice.Outcome{}, errors.New("died")
@@ -228,7 +230,7 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 	if second.Status != sluice.StatusOK {
 		t.Fatalf("the status is %s", second.Status)
 	}
-	eventually(t, "all events are done with", func() bool {
+	natstest.Eventually(t, "all events are done with", func() bool {
 		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == 0 && info.CachedInfo().NumPending == 0
 	})
@@ -240,7 +242,7 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 func TestConcurrencyOneKeepsTheOrder(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
-		key := uniqueKey("order")
+		key := natstest.UniqueKey("order")
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 1)
 		var want []string
 		for range 50 {
@@ -269,7 +271,7 @@ func TestConcurrencyOneKeepsTheOrder(t *testing.T) {
 func TestAFailureIsADeadLetter(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
-		key := uniqueKey("letter")
+		key := natstest.UniqueKey("letter")
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
 		problem := sluice.Errorf(sluice.Invalid, "no-good", "No good.").Problem()
 		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
@@ -347,7 +349,7 @@ func TestOutcomesExpire(t *testing.T) {
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.short", 16)
 	consume(t, e, p, answering(p, `1`))
 	result := send(t, e, "webhook.short", patience)
-	eventually(t, "the outcome has expired", func() bool {
+	natstest.Eventually(t, "the outcome has expired", func() bool {
 		_, err := e.Events().Result(t.Context(), result.CorrelationID, 0)
 		return err != nil && sluice.AsError(err).Kind == sluice.Gone
 	})
@@ -363,12 +365,12 @@ func TestTrimmingStopsAtTheUnfinished(t *testing.T) {
 	for range 10 {
 		send(t, e, "webhook.other", 0)
 	}
-	eventually(t, "all but the unfinished and what follows is trimmed", func() bool {
+	natstest.Eventually(t, "all but the unfinished and what follows is trimmed", func() bool {
 		info, err := e.events.stream.Info(t.Context())
 		return err == nil && info.State.Msgs == 11
 	})
 	consume(t, e, p, answering(p, `1`))
-	eventually(t, "all is trimmed", func() bool {
+	natstest.Eventually(t, "all is trimmed", func() bool {
 		info, err := e.events.stream.Info(t.Context())
 		return err == nil && info.State.Msgs == 0
 	})
@@ -384,12 +386,12 @@ func TestAFullStoreRefusesOnlyWhatNobodyFinished(t *testing.T) {
 		return err
 	}
 	first := send(t, e, "webhook.hanging", 0)
-	eventually(t, "the store is full", func() bool { return e.events.room.full.Load() || big("webhook.filler") != nil })
+	natstest.Eventually(t, "the store is full", func() bool { return e.events.space.full.Load() || big("webhook.filler") != nil })
 	if err := big("webhook.filler"); err == nil || sluice.AsError(err).Code != "storage-full" {
 		t.Errorf("a full store answers %v", err)
 	}
 	consume(t, e, p, answering(p, `1`))
-	eventually(t, "there is room again", func() bool { return big("webhook.filler") == nil })
+	natstest.Eventually(t, "there is room again", func() bool { return big("webhook.filler") == nil })
 	if got, err := e.Events().Result(t.Context(), first.CorrelationID, patience); err == nil && got.Status != sluice.StatusOK {
 		t.Errorf("the event that was waited for has the status %s", got.Status)
 	}
@@ -425,11 +427,11 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 	for range 10 {
 		send(t, e, "webhook.once", patience)
 	}
-	eventually(t, "all events are acknowledged", func() bool {
+	natstest.Eventually(t, "all events are acknowledged", func() bool {
 		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == 0
 	})
-	if err := e.queue.writeFloors(t.Context()); err != nil {
+	if err := e.floors.Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for range 10 { // above the floor
@@ -440,7 +442,11 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Below the floor not even the outcomes are needed.
-	if err := e.events.outcomes.stream.Purge(t.Context(), jetstream.WithPurgeSequence(11)); err != nil {
+	outcomes, err := e.host.JS.Stream(t.Context(), queue.OutcomeStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := outcomes.Purge(t.Context(), jetstream.WithPurgeSequence(11)); err != nil {
 		t.Fatal(err)
 	}
 	e.Close()
@@ -450,7 +456,7 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 	if last.Status != sluice.StatusOK {
 		t.Fatalf("the status is %s", last.Status)
 	}
-	eventually(t, "all events are acknowledged again", func() bool {
+	natstest.Eventually(t, "all events are acknowledged again", func() bool {
 		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == 0 && info.CachedInfo().NumPending == 0
 	})
@@ -478,13 +484,13 @@ func TestLargeEventsRunFewAtATime(t *testing.T) {
 	var last sluice.Result
 	for range events {
 		large := keyed("webhook.large")
-		large.Payload = slices.Concat([]byte{'"'}, bytes.Repeat([]byte{'x'}, maxOpen/(together+1)+1<<20), []byte{'"'})
+		large.Payload = slices.Concat([]byte{'"'}, bytes.Repeat([]byte{'x'}, (16<<20)/(together+1)+1<<20), []byte{'"'})
 		var err error
 		if last, err = e.Events().Accept(t.Context(), large, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "all events are handed out, and some run", func() bool {
+	natstest.Eventually(t, "all events are handed out, and some run", func() bool {
 		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == events && open.Load() == together
 	})

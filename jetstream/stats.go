@@ -2,11 +2,11 @@ package jetstream
 
 import (
 	"context"
-	"errors"
-	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/durable"
+	"sluice/jetstream/queue"
 )
 
 // Stats is what the engine holds at a moment.
@@ -19,115 +19,44 @@ type Stats struct {
 	Webhooks    int
 	Lost        int64 // events that the disk has lost, as far as that was found
 	Unrecorded  int64 // entries that the journal had no room for, since the start
-	Backlogs    []Backlog
+	Backlogs    []queue.Backlog
 	Letters     map[string]int64 // dead letters, by pipeline
-}
-
-// A Backlog tells of the events that a pipeline has not finished.
-type Backlog struct {
-	Pipeline string
-	Events   int64
-	Oldest   time.Time // when the oldest was stored; zero if there is none
 }
 
 // Stats asks the engine what it holds.
 func (e *Engine) Stats(ctx context.Context) (Stats, error) {
-	s := Stats{FreeDisk: -1, Unrecorded: e.journal.dropped.Load()}
-	if err := e.connected(); err != nil {
+	s := Stats{FreeDisk: -1, Unrecorded: e.journal.Dropped()}
+	if err := e.host.Connected(); err != nil {
 		return s, err
 	}
-	s.Lost = e.events.damage.events.Load()
-	s.Webhooks = e.webhooks.count()
-	if e.server != nil {
-		free, err := freeDisk(e.opts.Dir)
+	s.Lost = e.events.lost.Load()
+	s.Webhooks = e.webhooks.Count()
+	if e.host.Embedded {
+		free, err := durable.FreeSpace(e.opts.Dir)
 		if err != nil {
 			return s, err
 		}
 		s.FreeDisk = free
 	}
 	for _, count := range []struct {
-		stream      jetstream.Stream
+		info        func(context.Context) (*jetstream.StreamInfo, error)
 		messages    *int64
 		bytesStored *int64
 	}{
-		{e.events.stream, &s.Events, &s.EventBytes},
-		{e.letters.stream, &s.DeadLetters, new(int64)},
-		{e.events.outcomes.stream, &s.Results, new(int64)},
+		{e.events.info, &s.Events, &s.EventBytes},
+		{e.deadLetters.Info, &s.DeadLetters, new(int64)},
+		{e.outcomes.Info, &s.Results, new(int64)},
 	} {
-		info, err := count.stream.Info(ctx)
+		info, err := count.info(ctx)
 		if err != nil {
 			return s, err
 		}
 		*count.messages, *count.bytesStored = int64(info.State.Msgs), int64(info.State.Bytes)
 	}
-	letters, err := e.letters.byPipeline(ctx)
-	if err != nil {
+	var err error
+	if s.Letters, err = e.deadLetters.ByPipeline(ctx); err != nil {
 		return s, err
 	}
-	s.Letters = letters
-	s.Backlogs, err = e.events.backlogs(ctx)
+	s.Backlogs, err = e.queue.Backlogs(ctx)
 	return s, err
-}
-
-// byPipeline counts the letters of each pipeline.
-func (l *Letters) byPipeline(ctx context.Context) (map[string]int64, error) {
-	info, err := l.stream.Info(ctx, jetstream.WithSubjectFilter(letterPrefix+">"))
-	if err != nil {
-		return nil, err
-	}
-	counts := make(map[string]int64, len(info.State.Subjects))
-	for subject, messages := range info.State.Subjects {
-		counts[strings.TrimPrefix(subject, letterPrefix)] = int64(messages)
-	}
-	return counts, nil
-}
-
-// backlogs gives what waits for each pipeline that listens.
-func (s *Events) backlogs(ctx context.Context) ([]Backlog, error) {
-	bound := s.listeners.bound()
-	var backlogs []Backlog
-	consumers := s.stream.ListConsumers(ctx)
-	for info := range consumers.Info() {
-		name, ok := bound[info.Name]
-		if !ok {
-			continue
-		}
-		b := Backlog{Pipeline: name, Events: int64(info.NumPending) + int64(info.NumAckPending)}
-		if b.Events > 0 {
-			oldest, err := s.oldestUnfinished(ctx, info)
-			if err != nil {
-				return nil, err
-			}
-			if oldest != nil {
-				b.Oldest = oldest.Time
-			}
-		}
-		backlogs = append(backlogs, b)
-	}
-	return backlogs, consumers.Err()
-}
-
-// oldestUnfinished gives the first event that a consumer is not done with, nil
-// if there is none.
-func (s *Events) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerInfo) (oldest *jetstream.RawStreamMsg, err error) {
-	behind := info.Delivered.Stream
-	switch {
-	case info.NumAckPending > 0:
-		behind = info.AckFloor.Stream
-	case info.NumPending == 0:
-		return nil, nil
-	}
-	for _, subject := range info.Config.FilterSubjects {
-		msg, err := s.stream.GetMsg(ctx, behind+1, jetstream.WithGetMsgSubject(subject))
-		if errors.Is(err, jetstream.ErrMsgNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if oldest == nil || msg.Sequence < oldest.Sequence {
-			oldest = msg
-		}
-	}
-	return oldest, nil
 }

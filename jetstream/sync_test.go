@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice"
+	"sluice/jetstream/natstest"
+	"sluice/jetstream/stream"
 )
 
 // The group commit syncs files that the engine names and fills. This pins what
@@ -29,7 +32,7 @@ func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
 			t.Fatalf("event %s was acknowledged, but is not in %s", traceID, block)
 		}
 	}
-	create(t, e, uniqueKey("synced"))
+	create(t, e, natstest.UniqueKey("synced"))
 	if _, err := os.Stat(filepath.Join(dir, "jetstream", "$G", "streams", "KV_webhooks", "msgs", "1.blk")); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +42,7 @@ func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
 func TestAFailedSyncStopsAllWriting(t *testing.T) {
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
-	hook := create(t, e, uniqueKey("before"))
+	hook := create(t, e, natstest.UniqueKey("before"))
 	accept(t, e, "abcdef:0123456789")
 	// The blocks vanish under the engine, which still holds them open: its
 	// writes succeed, a sync can't.
@@ -63,5 +66,22 @@ func TestLowDiskSpaceRefusesWrites(t *testing.T) {
 	wantKind(t, err, sluice.Unavailable)
 	if code := sluice.AsError(err).Code; code != "disk-full" {
 		t.Errorf("the code is %s, want disk-full", code)
+	}
+}
+
+func TestAWriteAfterCloseIsRefused(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	accept(t, e, "abcdef:0123456789")
+	e.Close()
+	answers := make(chan error, 1)
+	go func() {
+		_, err := e.Events().Accept(t.Context(), event("abcdef:0000000001"), 0)
+		answers <- err
+	}()
+	select {
+	case err := <-answers:
+		wantKind(t, err, sluice.Unavailable)
+	case <-time.After(stream.AcceptTimeout):
+		t.Fatal("the event is not answered")
 	}
 }

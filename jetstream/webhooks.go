@@ -5,41 +5,56 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 
 	"sluice"
+	"sluice/jetstream/record"
 )
 
-// Webhooks implements sluice.Webhooks on a bucket whose keys are the tokens.
+// Webhooks implements sluice.Webhooks on records whose keys are the tokens.
 type Webhooks struct {
-	bucket *bucket[sluice.Webhook]
-	byKey  map[string]*sluice.Webhook        // by event key; under the bucket's lock
-	sorted atomic.Pointer[[]*sluice.Webhook] // by event key; nil after a change
+	records *record.Bucket[sluice.Webhook]
+	changes atomic.Uint64 // of the records so far
+	sorted  atomic.Pointer[sortedWebhooks]
+
+	mu    sync.RWMutex
+	byKey map[string]*sluice.Webhook // by event key
 }
 
-func newWebhooks(b *bucket[sluice.Webhook]) *Webhooks {
-	w := &Webhooks{bucket: b, byKey: make(map[string]*sluice.Webhook)}
-	b.follow = w.follow
+// sortedWebhooks are all webhooks in the order of their event keys.
+type sortedWebhooks struct {
+	changes uint64 // that they have in them
+	hooks   []*sluice.Webhook
+}
+
+// newWebhooks gives the webhooks that are stored in records.
+func newWebhooks(records *record.Bucket[sluice.Webhook]) *Webhooks {
+	w := &Webhooks{records: records, byKey: make(map[string]*sluice.Webhook)}
+	w.sorted.Store(new(sortedWebhooks))
+	records.Follow(w.follow)
 	return w
 }
 
-// follow keeps the index of event keys in step with the copy.
+// follow keeps the index of event keys in step with the records.
 func (w *Webhooks) follow(before, after *sluice.Webhook) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if before != nil && w.byKey[before.EventKey] == before {
 		delete(w.byKey, before.EventKey)
 	}
 	if after != nil {
 		w.byKey[after.EventKey] = after
 	}
-	w.sorted.Store(nil)
+	w.changes.Add(1)
 }
 
 // Webhook implements sluice.WebhookFinder.
 func (w *Webhooks) Webhook(ctx context.Context, token string) (sluice.Webhook, error) {
-	hook, err := w.bucket.get(ctx, token)
+	hook, err := w.records.Get(ctx, token)
 	if err != nil {
 		return sluice.Webhook{}, err
 	}
@@ -75,17 +90,13 @@ func (w *Webhooks) List(_ context.Context, q sluice.WebhookQuery) (hooks []sluic
 }
 
 func (w *Webhooks) inOrder() []*sluice.Webhook {
-	if sorted := w.sorted.Load(); sorted != nil {
-		return *sorted
+	changes := w.changes.Load() // before looking: what changes meanwhile is sorted again
+	if sorted := w.sorted.Load(); sorted.changes == changes {
+		return sorted.hooks
 	}
-	w.bucket.mu.RLock()
-	defer w.bucket.mu.RUnlock()
-	all := make([]*sluice.Webhook, 0, len(w.byKey))
-	for _, h := range w.byKey {
-		all = append(all, h)
-	}
+	all := w.records.All()
 	slices.SortFunc(all, func(a, b *sluice.Webhook) int { return cmp.Compare(a.EventKey, b.EventKey) })
-	w.sorted.Store(&all)
+	w.sorted.Store(&sortedWebhooks{changes, all})
 	return all
 }
 
@@ -95,7 +106,7 @@ func (w *Webhooks) Put(ctx context.Context, token string, u sluice.WebhookUpdate
 	if creating {
 		token = uuid.NewString()
 	}
-	hook, err := w.bucket.change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+	hook, err := w.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		after := sluice.Webhook{
 			UUID:             token,
@@ -111,7 +122,7 @@ func (w *Webhooks) Put(ctx context.Context, token string, u sluice.WebhookUpdate
 		}
 		after.Updated = now
 		update(&after, u)
-		if holder := w.byKey[after.EventKey]; holder != nil && holder.UUID != token {
+		if holder := w.withKey(after.EventKey); holder != nil && holder.UUID != token {
 			err := sluice.Errorf(sluice.Conflict, "event-key-taken", "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.")
 			err.Parameter = "eventKey"
 			return nil, err
@@ -122,6 +133,13 @@ func (w *Webhooks) Put(ctx context.Context, token string, u sluice.WebhookUpdate
 		return sluice.Webhook{}, err
 	}
 	return *hook, nil
+}
+
+// withKey gives the webhook with an event key, nil if there is none.
+func (w *Webhooks) withKey(key string) *sluice.Webhook {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.byKey[key]
 }
 
 func update(hook *sluice.Webhook, u sluice.WebhookUpdate) {
@@ -138,7 +156,7 @@ func update(hook *sluice.Webhook, u sluice.WebhookUpdate) {
 
 // Delete implements sluice.Webhooks.
 func (w *Webhooks) Delete(ctx context.Context, token string) error {
-	_, err := w.bucket.change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+	_, err := w.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
 		if before == nil {
 			return nil, noWebhook()
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice"
+	"sluice/jetstream/natstest"
 )
 
 func create(t *testing.T, e *Engine, eventKey string) sluice.Webhook {
@@ -29,7 +30,7 @@ func wantKind(t *testing.T, err error, want sluice.Kind) {
 func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		hooks := open().Webhooks()
-		key := uniqueKey("created")
+		key := natstest.UniqueKey("created")
 		made, err := hooks.Put(t.Context(), "", sluice.WebhookUpdate{EventKey: &key})
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +66,7 @@ func TestAnEventKeyIsTakenOnce(t *testing.T) {
 			nodes = append(nodes, open())
 		}
 		const puts = 40
-		key := uniqueKey("one")
+		key := natstest.UniqueKey("one")
 		errs := make([]error, puts)
 		var all sync.WaitGroup
 		for i := range puts {
@@ -96,7 +97,7 @@ func TestConcurrentEditsKeepEachOthersFields(t *testing.T) {
 			second = open()
 		}
 		for range 10 {
-			hook := create(t, first, uniqueKey("edited"))
+			hook := create(t, first, natstest.UniqueKey("edited"))
 			raw, limit := sluice.Raw, 77
 			var both sync.WaitGroup
 			both.Go(func() {
@@ -110,7 +111,7 @@ func TestConcurrentEditsKeepEachOthersFields(t *testing.T) {
 				}
 			})
 			both.Wait()
-			eventually(t, "both edits are there", func() bool {
+			natstest.Eventually(t, "both edits are there", func() bool {
 				got, err := first.Webhooks().Webhook(t.Context(), hook.UUID)
 				return err == nil && got.PayloadType == raw && got.MaxPayloadLength == limit
 			})
@@ -121,8 +122,8 @@ func TestConcurrentEditsKeepEachOthersFields(t *testing.T) {
 func TestAnEventKeyIsFreeAgainAfterRenameAndDelete(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
-		first := create(t, e, uniqueKey("first"))
-		renamed := uniqueKey("renamed")
+		first := create(t, e, natstest.UniqueKey("first"))
+		renamed := natstest.UniqueKey("renamed")
 		if _, err := e.Webhooks().Put(t.Context(), first.UUID, sluice.WebhookUpdate{EventKey: &renamed}); err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +179,7 @@ func TestNodesSeeEachOthersWebhooks(t *testing.T) {
 		}
 		first, second := open(), open()
 		for range 20 {
-			hook := create(t, first, uniqueKey("shared"))
+			hook := create(t, first, natstest.UniqueKey("shared"))
 			// At once: a call may follow a put within a millisecond.
 			if _, err := second.Webhooks().Webhook(t.Context(), hook.UUID); err != nil {
 				t.Fatalf("a webhook that another node has just made is not found: %v", err)
@@ -186,7 +187,7 @@ func TestNodesSeeEachOthersWebhooks(t *testing.T) {
 			if err := first.Webhooks().Delete(t.Context(), hook.UUID); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the delete reaches the other node", func() bool {
+			natstest.Eventually(t, "the delete reaches the other node", func() bool {
 				_, err := second.Webhooks().Webhook(t.Context(), hook.UUID)
 				return err != nil
 			})
@@ -197,8 +198,8 @@ func TestNodesSeeEachOthersWebhooks(t *testing.T) {
 func TestWebhooksSurviveARestart(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
-		kept := create(t, e, uniqueKey("kept"))
-		dropped := create(t, e, uniqueKey("dropped"))
+		kept := create(t, e, natstest.UniqueKey("kept"))
+		dropped := create(t, e, natstest.UniqueKey("dropped"))
 		if err := e.Webhooks().Delete(t.Context(), dropped.UUID); err != nil {
 			t.Fatal(err)
 		}
@@ -213,6 +214,6 @@ func TestWebhooksSurviveARestart(t *testing.T) {
 		}
 		_, err = e.Webhooks().Webhook(t.Context(), dropped.UUID)
 		wantKind(t, err, sluice.NotFound)
-		create(t, e, uniqueKey("after")) // writing goes on where it ended
+		create(t, e, natstest.UniqueKey("after")) // writing goes on where it ended
 	})
 }

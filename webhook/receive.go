@@ -160,16 +160,16 @@ type incoming struct {
 	headers sluice.Headers
 	payload []byte // as JSON
 
-	listeners []string // pipelines that the event starts
-	unhold    func()   // gives back the memory that the body was granted
+	listeners  []string // pipelines that the event starts
+	freeMemory func()   // gives back the memory that the body was granted
 }
 
 var incomings = sync.Pool{New: func() any { return new(incoming) }}
 
 // release keeps the buffers for another call.
 func (in *incoming) release() {
-	if in.unhold != nil {
-		in.unhold()
+	if in.freeMemory != nil {
+		in.freeMemory()
 	}
 	clear(in.query)
 	clear(in.headers)
@@ -191,7 +191,7 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 		}
 		limit = in.hook.MaxPayloadLength
 	}
-	if in.unhold, err = rc.Budget.Reserve(in.request, limit); err != nil {
+	if in.freeMemory, err = rc.Budget.Reserve(in.request, limit); err != nil {
 		return err
 	}
 	if in.body, err = rc.Pace.Read(w, in.request, in.body, limit); err != nil {
