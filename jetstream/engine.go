@@ -98,7 +98,6 @@ type Engine struct {
 	events      *Events
 	journal     *journal.Journal
 	audit       *Audit
-	hooks       *Webhooks
 
 	cancel  context.CancelFunc
 	closing sync.Once
@@ -164,7 +163,6 @@ func build(opts Options) *Engine {
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
 	e.audit = &Audit{host: h}
-	e.hooks = newWebhooks(e.webhooks)
 	return e
 }
 

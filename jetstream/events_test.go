@@ -28,6 +28,13 @@ func event(traceID string) *sluice.Event {
 	}
 }
 
+func wantKind(t *testing.T, err error, want sluice.Kind) {
+	t.Helper()
+	if err == nil || sluice.AsError(err).Kind != want {
+		t.Fatalf("got error %v, want one of kind %d", err, want)
+	}
+}
+
 func accept(t *testing.T, e *Engine, traceID string) (correlationID string) {
 	t.Helper()
 	result, err := e.Events().Accept(t.Context(), event(traceID), 0)

@@ -92,7 +92,7 @@ func TestAnExternalEngineMayComeLater(t *testing.T) {
 	natstest.Eventually(t, "it says that the engine is not reachable", func() bool {
 		return strings.Contains(e.Ready().Error(), "not reachable")
 	})
-	_, err := e.Webhooks().Webhook(t.Context(), "b82c8627-4ca1-4c7a-b273-2bfd67c02bcf")
+	_, err := e.Webhooks().Get(t.Context(), "b82c8627-4ca1-4c7a-b273-2bfd67c02bcf")
 	wantKind(t, err, sluice.Unavailable)
 
 	natstest.Start(opts)

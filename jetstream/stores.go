@@ -6,11 +6,12 @@ import (
 
 	"sluice"
 	"sluice/jetstream/queue"
+	"sluice/jetstream/record"
 	"sluice/journal"
 )
 
-// Webhooks gives the store of webhooks.
-func (e *Engine) Webhooks() *Webhooks { return e.hooks }
+// Webhooks gives the stored webhooks, by token.
+func (e *Engine) Webhooks() *record.Bucket[sluice.Webhook] { return e.webhooks }
 
 // Events gives the store of events.
 func (e *Engine) Events() *Events { return e.events }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/jetstream/natstest"
 	"sluice/jetstream/stream"
 )
 
@@ -32,7 +31,7 @@ func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
 			t.Fatalf("event %s was acknowledged, but is not in %s", traceID, block)
 		}
 	}
-	create(t, e, natstest.UniqueKey("synced"))
+	webhookKind.put(t, e.Webhooks(), webhookKind.key())
 	if _, err := os.Stat(filepath.Join(dir, "jetstream", "$G", "streams", "KV_webhooks", "msgs", "1.blk")); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +41,8 @@ func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
 func TestAFailedSyncStopsAllWriting(t *testing.T) {
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
-	hook := create(t, e, natstest.UniqueKey("before"))
+	token := webhookKind.key()
+	webhookKind.put(t, e.Webhooks(), token)
 	accept(t, e, "abcdef:0123456789")
 	// The blocks vanish under the engine, which still holds them open: its
 	// writes succeed, a sync can't.
@@ -57,7 +57,7 @@ func TestAFailedSyncStopsAllWriting(t *testing.T) {
 	}
 	_, err = e.Events().Accept(t.Context(), event("abcdef:0000000002"), 0)
 	wantKind(t, err, sluice.Unavailable)
-	wantKind(t, e.Webhooks().Delete(t.Context(), hook.UUID), sluice.Unavailable)
+	wantKind(t, sluice.Remove(t.Context(), e.Webhooks(), token), sluice.Unavailable)
 }
 
 func TestLowDiskSpaceRefusesWrites(t *testing.T) {

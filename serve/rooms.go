@@ -34,6 +34,7 @@ type rooms struct {
 	directory *iam.Directory
 	login     *iam.Authenticator
 	issuer    http.Handler // nil with an external provider
+	webhooks  *webhook.Store
 	receiver  *webhook.Receiver
 	secrets   *step.Secrets
 	runner    *pipeline.Runner
@@ -76,7 +77,7 @@ func (r *rooms) join(cfg config.Config, baseURL string, opts Options) {
 	})
 	r.commands = command.NewSet(
 		r.directory.Note,
-		webhook.Commands(r.engine.Webhooks(), baseURL, r.receiver),
+		webhook.Commands(r.webhooks, baseURL, r.receiver),
 		event.Commands(event.Options{
 			Events:    r.engine.Events(),
 			Stored:    r.engine.Events(),
@@ -142,8 +143,9 @@ func (s *Server) furnish() error {
 	pace := body.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)}
 	budget := body.NewBudget(int64(s.cfg.MaxBodyMemory))
 	publicURL := strings.TrimSuffix(s.cfg.PublicURL, "/")
+	r.webhooks = webhook.NewStore(s.engine.Webhooks())
 	r.receiver = webhook.NewReceiver(webhook.Receiver{
-		Webhooks:   s.engine.Webhooks(),
+		Webhooks:   r.webhooks,
 		Events:     s.engine.Events(),
 		Namespace:  s.cfg.Namespace,
 		PublicURL:  publicURL,
