@@ -52,11 +52,7 @@ func consume(t *testing.T, e *Engine, p *sluice.Pipeline, run func(sluice.Delive
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
-	done.Go(func() {
-		if err := e.Queue().Consume(ctx, p, run); err != nil {
-			t.Error(err)
-		}
-	})
+	done.Go(func() { e.Queue().Consume(ctx, p, run) })
 	stop = func() {
 		cancel()
 		done.Wait()
@@ -484,7 +480,7 @@ func TestLargeEventsRunFewAtATime(t *testing.T) {
 	var last sluice.Result
 	for range events {
 		large := keyed("webhook.large")
-		large.Payload = slices.Concat([]byte{'"'}, bytes.Repeat([]byte{'x'}, (16<<20)/(together+1)+1<<20), []byte{'"'})
+		large.Payload = slices.Concat([]byte{'"'}, bytes.Repeat([]byte{'x'}, sluice.MaxRunBytes/(together+1)+1<<20), []byte{'"'})
 		var err error
 		if last, err = e.Events().Accept(t.Context(), large, 0); err != nil {
 			t.Fatal(err)
@@ -502,4 +498,22 @@ func TestLargeEventsRunFewAtATime(t *testing.T) {
 	if most.Load() != together {
 		t.Errorf("%d events were open at the same time, want %d", most.Load(), together)
 	}
+}
+
+// TestConsumingIsTriedAgain: a consumer that the engine has lost under way is made
+// again, and its pipeline goes on.
+func TestConsumingIsTriedAgain(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
+		e := open()
+		key := natstest.UniqueKey("lost")
+		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		consume(t, e, p, answering(p, `1`))
+		send(t, e, key, patience)
+		if err := e.events.stream.DeleteConsumer(t.Context(), p.Binding.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := send(t, e, key, patience); got.Status != sluice.StatusOK {
+			t.Errorf("the second event comes to %s", got.Status)
+		}
+	})
 }

@@ -102,11 +102,7 @@ func consume(t *testing.T, e *jetstream.Engine, p *sluice.Pipeline, run func(slu
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
-	done.Go(func() {
-		if err := e.Queue().Consume(ctx, p, run); err != nil {
-			t.Error(err)
-		}
-	})
+	done.Go(func() { e.Queue().Consume(ctx, p, run) })
 	t.Cleanup(func() {
 		cancel()
 		done.Wait()

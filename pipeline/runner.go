@@ -24,7 +24,7 @@ type Runner struct {
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // who stored it, as of now
 	Secret   func(ctx context.Context, name string) (string, error)
 	Limits   Limits
-	MaxRuns  int                    // at the same time, all pipelines together; 0 means 1,024
+	MaxRuns  int                    // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
 	Grace    time.Duration          // how long runs may go on when the service stops
 	Observe  func(sluice.RunReport) // is told how runs went; may be nil
 	Spans    sluice.Spans           // nil: nobody wants them
@@ -36,9 +36,8 @@ type Runner struct {
 
 // NewRunner gives a runner with what is zero set to its default.
 func NewRunner(r Runner) *Runner {
-	const defaultRuns = 1024
 	r.Limits.setDefaults()
-	r.slots = make(chan struct{}, cmp.Or(r.MaxRuns, defaultRuns))
+	r.slots = make(chan struct{}, cmp.Or(r.MaxRuns, sluice.DefaultMaxRuns))
 	r.programs = &programs{byName: make(map[string]compiled)}
 	if r.Log == nil {
 		r.Log = slog.New(slog.DiscardHandler)

@@ -14,11 +14,8 @@ import (
 	"sluice"
 )
 
-// maxOpen bounds the bytes of events that the runs of one pipeline have open at
-// the same time. As values an event takes up to twenty times as much memory.
-const maxOpen = 16 << 20
-
-// A consumption hands the events of one pipeline to its runs.
+// A consumption hands the events of one pipeline to its runs, within the bounds of
+// sluice.Deliveries.
 type consumption struct {
 	queue      *Queue
 	pipeline   string
@@ -35,7 +32,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(deliveredAtOnce(b.Concurrency)), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(sluice.Deliveries(b.Concurrency)), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return err
 	}
@@ -98,7 +95,7 @@ func (c *consumption) enter(ctx context.Context, size int) (leave func(), err er
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	weight := int64(min(size, maxOpen))
+	weight := int64(min(size, sluice.MaxRunBytes))
 	if err := c.bytes.Acquire(ctx, weight); err != nil {
 		<-c.slots
 		return nil, err

@@ -1,9 +1,10 @@
 package queue
 
-import "sync/atomic"
+import (
+	"sync/atomic"
 
-// maxIdle bounds the goroutines of a crew that wait for work.
-const maxIdle = 256
+	"sluice"
+)
 
 // A crew is goroutines that do pieces of work. One that is done waits for more:
 // its stack has grown to what the work needs, which a new one's would have to do
@@ -27,7 +28,7 @@ func (c *crew) do(work func()) {
 func (c *crew) serve(work func()) {
 	for {
 		work()
-		if c.idle.Add(1) > maxIdle {
+		if c.idle.Add(1) > sluice.MaxIdleRunners {
 			c.idle.Add(-1)
 			return
 		}

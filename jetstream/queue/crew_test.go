@@ -4,13 +4,15 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"sluice"
 )
 
 // TestACrewGrowsAndShrinks: as much is done at the same time as there is to do;
 // some of those who did it stay for more, and all go home at the end.
 func TestACrewGrowsAndShrinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const pieces = maxIdle + 10
+		const pieces = sluice.MaxIdleRunners + 10
 		var all sync.WaitGroup
 		started, done := 0, make(chan struct{})
 		c := &crew{
@@ -28,11 +30,11 @@ func TestACrewGrowsAndShrinks(t *testing.T) {
 		}
 		close(end)
 		synctest.Wait()
-		if idle := c.idle.Load(); idle != maxIdle {
-			t.Errorf("%d wait for more, want %d", idle, maxIdle)
+		if idle := c.idle.Load(); idle != sluice.MaxIdleRunners {
+			t.Errorf("%d wait for more, want %d", idle, sluice.MaxIdleRunners)
 		}
 		var work sync.WaitGroup
-		for range maxIdle {
+		for range sluice.MaxIdleRunners {
 			work.Add(1)
 			c.do(work.Done)
 		}

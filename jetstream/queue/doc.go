@@ -8,8 +8,8 @@
 // a failure, a dead letter (deadletters.go) before the event is acknowledged;
 // hub.go wakes the caller who waits for the outcome. floors.go remembers how far
 // pipelines are, for the case that the engine forgets; result.go tells those who
-// ask what a pipeline has made of an event. bounds.go says how many runs go on at
-// the same time.
+// ask what a pipeline has made of an event. How many runs go on at the same time is
+// explained in the root package (concurrency.go).
 //
 // Storing events is package jetstream's business, running pipelines package
 // pipeline's.

@@ -135,40 +135,30 @@ func (q *Queue) consumer(ctx context.Context, b *sluice.Binding) (jetstream.Cons
 		FilterSubjects: append(subjectsOf(b.Pattern), DirectPrefix+b.ID),
 		AckPolicy:      jetstream.AckExplicitPolicy,
 		AckWait:        ackWait,
-		MaxAckPending:  deliveredAtOnce(b.Concurrency),
+		MaxAckPending:  sluice.Deliveries(b.Concurrency),
 	})
 }
 
-// deliveredAtOnce is how many events of a pipeline are under way. More than run
-// at the same time, since those whose outcome is being written need no more
-// running; but only one where order counts.
-func deliveredAtOnce(concurrency int) int {
-	if concurrency == 1 {
-		return 1
-	}
-	return 8 * concurrency
-}
-
 // Consume implements sluice.Queue.
-func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) error {
+func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) {
 	c := &consumption{
 		queue:    q,
 		pipeline: p.Name,
 		binding:  p.Binding.ID,
 		run:      run,
 		slots:    make(chan struct{}, p.Binding.Concurrency),
-		bytes:    semaphore.NewWeighted(maxOpen),
+		bytes:    semaphore.NewWeighted(sluice.MaxRunBytes),
 	}
 	defer c.deliveries.Wait()
 	for {
 		err := c.follow(ctx, p.Binding)
 		if ctx.Err() != nil {
-			return nil
+			return
 		}
 		q.host.Log.Warn("A pipeline gets no events at the moment; trying on.", "pipeline", p.Name, "error", err)
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-time.After(consumeAgain):
 		}
 	}
