@@ -18,7 +18,7 @@ type Stats struct {
 	Results     int64
 	Webhooks    int
 	Lost        int64 // events that the disk has lost, as far as that was found
-	Unrecorded  int64 // entries that the journal had no room for, since the start
+	Unrecorded  int64 // entries that the journal had no space for, since the start
 	Backlogs    []queue.Backlog
 	Letters     map[string]int64 // dead letters, by pipeline
 }

@@ -35,9 +35,7 @@ func (e *Engine) Journal() *journal.Journal { return e.journal }
 func (e *Engine) Audit() *Audit { return e.audit }
 
 // Accounts gives the store of accounts, by username.
-func (e *Engine) Accounts() sluice.Records[sluice.Account] {
-	return e.accounts
-}
+func (e *Engine) Accounts() sluice.Records[sluice.Account] { return e.accounts }
 
 // Roles gives the store of roles, by name.
 func (e *Engine) Roles() sluice.Records[sluice.Role] { return e.roles }
@@ -46,19 +44,13 @@ func (e *Engine) Roles() sluice.Records[sluice.Role] { return e.roles }
 func (e *Engine) Clients() sluice.Records[sluice.Client] { return e.clients }
 
 // Sessions gives the store of sessions, by id.
-func (e *Engine) Sessions() sluice.Records[sluice.Session] {
-	return e.sessions
-}
+func (e *Engine) Sessions() sluice.Records[sluice.Session] { return e.sessions }
 
 // SigningKeys gives the store of the keys that sign tokens, by id.
-func (e *Engine) SigningKeys() sluice.Records[sluice.SigningKey] {
-	return e.signing
-}
+func (e *Engine) SigningKeys() sluice.Records[sluice.SigningKey] { return e.signing }
 
 // PortalSessions gives the store of who is signed in to the portal, by id.
-func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] {
-	return e.portal
-}
+func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] { return e.portal }
 
 // Minutes gives the store of what the minutes of the last day were like.
 func (e *Engine) Minutes() sluice.Records[sluice.Minute] { return e.minutes }

@@ -192,7 +192,7 @@ func (j *Journal) Settled(sequence uint64, traceID string, o sluice.Outcome) {
 	enter(j, &j.pending.outcomes, runOutcome{sequence: sequence, TraceID: traceID, Pipeline: o.Pipeline, Status: o.Status})
 }
 
-// enter adds to what waits to be written, if there is room. What is given up is
+// enter adds to what waits to be written, if there is space. What is given up is
 // how a call went: the call itself is among the events.
 func enter[T any](j *Journal, list *[]T, entry T) {
 	if len(*list) >= maxPending {

@@ -245,8 +245,8 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.TracedCa
 	return call, err
 }
 
-// subject gives a call without its runs, from its line in the journal or else
-// from the event itself.
+// subject gives a call without its runs, from its line in the journal or, if
+// there is none, from the event itself.
 func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) (*sluice.TracedCall, correlation.Envelope, error) {
 	e := correlation.Envelope{Sequence: sequence}
 	for _, l := range lines {

@@ -36,8 +36,8 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
-	// What has been delivered by then is given back: else the engine would wait
-	// for it before it delivers it again.
+	// What has been delivered by then is given back: otherwise the engine would
+	// wait for it before it delivers it again.
 	stop := context.AfterFunc(ctx, messages.Drain)
 	defer stop()
 	defer messages.Stop()
@@ -76,10 +76,10 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 	}
 	switch {
 	case err == nil:
-		_ = msg.Ack() // else it is delivered again, and its outcome is found
+		_ = msg.Ack() // otherwise it is delivered again, and its outcome is found
 	case errors.Is(err, errUnreadable):
 		c.queue.host.Log.Error("A stored event can't be read; it is left out.", "pipeline", c.pipeline, "error", err)
-		_ = msg.Term() // else it is found to be unreadable again
+		_ = msg.Term() // otherwise it is found to be unreadable again
 	case ctx.Err() != nil:
 		c.again(msg, consumeAgain) // stopping is no failure
 	default:
@@ -108,7 +108,7 @@ func (c *consumption) enter(ctx context.Context, size int) (leave func(), err er
 
 // again lets the engine deliver an event once more.
 func (c *consumption) again(msg jetstream.Msg, after time.Duration) {
-	_ = msg.NakWithDelay(after) // else it is delivered again when nobody works on it
+	_ = msg.NakWithDelay(after) // otherwise it is delivered again when nobody works on it
 }
 
 // A finished run is an event and what the pipeline has made of it.
@@ -169,7 +169,7 @@ func (q *Queue) delivery(msg jetstream.Msg) (d sluice.Delivery, sequence uint64,
 }
 
 // settle stores an outcome, and a dead letter if it is a failure. They are on
-// stable storage before the engine is told that the event is done with: else a
+// stable storage before the engine is told that the event is done with: otherwise a
 // power cut could keep the acknowledgement and lose the outcome.
 func (q *Queue) settle(f *finished, event []byte) error {
 	// Not the run's context: what was done is written down, also on the way

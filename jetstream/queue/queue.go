@@ -46,28 +46,13 @@ type Queue struct {
 	crew     *crew
 }
 
-// Parts are what a queue works with.
-type Parts struct {
-	Listeners   *Listeners
-	Floors      *Floors
-	Outcomes    *Outcomes
-	DeadLetters *DeadLetters
-
-	// Settled is told what a pipeline has made of an event for good.
-	Settled func(sequence uint64, traceID string, o sluice.Outcome)
-}
-
-// New gives a queue that is yet to be set up.
-func New(h *stream.Host, p Parts) *Queue {
+// New gives a queue that is yet to be set up. settled is told what a pipeline has
+// made of an event for good.
+func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, settled func(sequence uint64, traceID string, o sluice.Outcome)) *Queue {
 	return &Queue{
-		host:        h,
-		listeners:   p.Listeners,
-		floors:      p.Floors,
-		outcomes:    p.Outcomes,
-		deadLetters: p.DeadLetters,
-		settled:     p.Settled,
-		progress:    progress{seen: make(map[string]seenProgress)},
-		work:        &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
+		host: h, listeners: l, floors: f, outcomes: o, deadLetters: d, settled: settled,
+		progress: progress{seen: make(map[string]seenProgress)},
+		work:     &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
 	}
 }
 
