@@ -31,8 +31,8 @@ func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
 			t.Fatalf("event %s was acknowledged, but is not in %s", traceID, block)
 		}
 	}
-	webhookKind.put(t, e.Webhooks(), webhookKind.key())
-	if _, err := os.Stat(filepath.Join(dir, "jetstream", "$G", "streams", "KV_webhooks", "msgs", "1.blk")); err != nil {
+	putRole(t, e, "synced")
+	if _, err := os.Stat(filepath.Join(dir, "jetstream", "$G", "streams", "KV_roles", "msgs", "1.blk")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -41,8 +41,7 @@ func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
 func TestAFailedSyncStopsAllWriting(t *testing.T) {
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
-	token := webhookKind.key()
-	webhookKind.put(t, e.Webhooks(), token)
+	putRole(t, e, "before")
 	accept(t, e, "abcdef:0123456789")
 	// The blocks vanish under the engine, which still holds them open: its
 	// writes succeed, a sync can't.
@@ -57,7 +56,7 @@ func TestAFailedSyncStopsAllWriting(t *testing.T) {
 	}
 	_, err = e.Events().Accept(t.Context(), event("abcdef:0000000002"), 0)
 	wantKind(t, err, sluice.Unavailable)
-	wantKind(t, sluice.Remove(t.Context(), e.Webhooks(), token), sluice.Unavailable)
+	wantKind(t, sluice.Remove(t.Context(), e.Roles(), "before"), sluice.Unavailable)
 }
 
 func TestLowDiskSpaceRefusesWrites(t *testing.T) {
@@ -83,5 +82,16 @@ func TestAWriteAfterCloseIsRefused(t *testing.T) {
 		wantKind(t, err, sluice.Unavailable)
 	case <-time.After(stream.AcceptTimeout):
 		t.Fatal("the event is not answered")
+	}
+}
+
+// putRole stores a role.
+func putRole(t *testing.T, e *Engine, name string) {
+	t.Helper()
+	_, err := e.Roles().Change(t.Context(), name, func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) {
+		return &sluice.Role{Name: name}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

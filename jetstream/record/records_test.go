@@ -1,21 +1,24 @@
-package jetstream
+package record_test
 
 import (
 	"errors"
+	"log/slog"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"sluice"
+	"sluice/jetstream"
 	"sluice/jetstream/natstest"
 	"sluice/jetstream/record"
 )
 
 // A kind of records is what the suite needs to know of them.
 type kind[T any] struct {
-	records func(*Engine) *record.Bucket[T]
+	records func(*jetstream.Engine) *record.Bucket[T]
 	key     func() string // that no other test has
 	create  func(key, name string) *T
 	name    func(*T) string
@@ -26,7 +29,7 @@ type kind[T any] struct {
 // webhooks are stored by their tokens as they are, all others by encoded keys.
 var (
 	webhookKind = kind[sluice.Webhook]{
-		records: (*Engine).Webhooks,
+		records: (*jetstream.Engine).Webhooks,
 		key:     uuid.NewString,
 		create:  func(key, name string) *sluice.Webhook { return &sluice.Webhook{UUID: key, EventKey: name} },
 		name:    func(h *sluice.Webhook) string { return h.EventKey },
@@ -37,7 +40,7 @@ var (
 		edits: func(h *sluice.Webhook) int { return h.MaxPayloadLength },
 	}
 	roleKind = kind[sluice.Role]{
-		records: func(e *Engine) *record.Bucket[sluice.Role] { return e.roles },
+		records: func(e *jetstream.Engine) *record.Bucket[sluice.Role] { return e.Roles().(*record.Bucket[sluice.Role]) },
 		key:     func() string { return "a name, with ünlikely characters > " + natstest.UniqueKey("role") },
 		create:  func(_, name string) *sluice.Role { return &sluice.Role{Name: name} },
 		name:    func(r *sluice.Role) string { return r.Name },
@@ -52,14 +55,32 @@ var (
 // TestRecords: every kind of records keeps the contract of sluice.Records, on
 // every set-up.
 func TestRecords(t *testing.T) {
-	onEverySetup(t, func(t *testing.T, open func() *Engine, shared bool) {
-		t.Run("webhooks", func(t *testing.T) { webhookKind.conform(t, open, shared) })
-		t.Run("roles", func(t *testing.T) { roleKind.conform(t, open, shared) })
+	natstest.OnEverySetup(t, func(t *testing.T, s natstest.Setup) {
+		open := func() *jetstream.Engine { return openEngine(t, s) }
+		t.Run("webhooks", func(t *testing.T) { webhookKind.conform(t, open, s.Shared) })
+		t.Run("roles", func(t *testing.T) { roleKind.conform(t, open, s.Shared) })
 	})
 }
 
-func (k kind[T]) conform(t *testing.T, open func() *Engine, shared bool) {
-	nodes := []*Engine{open(), nil}
+func TestMain(m *testing.M) { natstest.Main(m) }
+
+// openEngine opens an engine and closes it with the test.
+func openEngine(t *testing.T, s natstest.Setup) *jetstream.Engine {
+	t.Helper()
+	e, err := jetstream.Open(t.Context(), jetstream.Options{
+		Dir: s.Dir, URL: s.URL, Replicas: s.Replicas, EventMaxAge: time.Hour, EventMaxBytes: 256 << 20, ResultTTL: time.Hour,
+		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	<-e.SetUp()
+	return e
+}
+
+func (k kind[T]) conform(t *testing.T, open func() *jetstream.Engine, shared bool) {
+	nodes := []*jetstream.Engine{open(), nil}
 	nodes[1] = nodes[0]
 	if shared {
 		nodes[1] = open()
