@@ -17,6 +17,7 @@ import (
 var rooms = map[string][]string{
 	"value":        {},
 	".":            {"value"},
+	"durable":      {},
 	"command":      {".", "spelling", "value"},
 	"config":       {"."},
 	"expression":   {".", "spelling", "value"},
@@ -28,7 +29,15 @@ var rooms = map[string][]string{
 	"event":        {".", "command", "value"},
 	"webhook":      {".", "command", "limit", "problem", "value"},
 	"iam":          {".", "command", "limit"},
-	"jetstream":    {".", "problem", "value"},
+	"jetstream":    {".", "durable", "jetstream/correlation", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal"},
+	"journal":      {".", "durable", "jetstream/correlation", "jetstream/stream", "value"},
+
+	"jetstream/queue":       {".", "jetstream/correlation", "jetstream/record", "jetstream/stream", "problem", "value"},
+	"jetstream/record":      {"durable", "jetstream/stream"},
+	"jetstream/stream":      {".", "durable"},
+	"jetstream/correlation": {"."},
+	"jetstream/natstest":    {},
+
 	"metrics":      {"."},
 	"pipeline":     {".", "command", "expression", "problem", "spelling", "value"},
 	"step":         {".", "command", "spelling", "value"},
@@ -39,7 +48,7 @@ var rooms = map[string][]string{
 	"oidc/dextest": {},
 	"api":          {".", "command", "limit", "problem", "value"},
 	"portal":       {".", "command", "problem", "value"},
-	"serve":        {".", "api", "command", "config", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "step", "telemetry", "trace", "webhook"},
+	"serve":        {".", "api", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "step", "telemetry", "trace", "webhook"},
 	"client":       {".", "problem", "spelling"},
 	"cmd/sluice":   {".", "client", "config", "serve"},
 	"bench":        {".", "config", "jetstream", "serve"},

@@ -2,6 +2,8 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"net/http"
 	"strings"
 	"time"
@@ -30,13 +32,14 @@ func (s *Server) wire() error {
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
+	webhooks := webhook.NewStore(s.engine.Webhooks())
 	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
 		audit:     s.directory.Note,
-		webhooks:  s.engine.Webhooks(),
-		receiver:  s.newReceiver(places, bodies),
+		webhooks:  webhooks,
+		receiver:  s.newReceiver(webhooks, places, bodies),
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
 		runner:    s.runnerOptions(secrets),
@@ -96,9 +99,9 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
+func (s *Server) newReceiver(webhooks *webhook.Store, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
-		Webhooks:   s.engine.Webhooks(),
+		Webhooks:   webhooks,
 		Events:     s.engine.Events(),
 		Namespace:  s.cfg.Namespace,
 		PublicURL:  s.publicURL(),
@@ -191,11 +194,18 @@ func (s *Server) secretKey() ([]byte, error) {
 		}
 		return key, nil
 	}
-	text, err := s.folder.secretKey()
+	text, err := s.folder.Content("secret.key", newSecretKey)
 	if err != nil {
 		return nil, err
 	}
 	return step.ParseKey(text)
+}
+
+// newSecretKey makes a key as operators would give one.
+func newSecretKey() string {
+	key := make([]byte, step.KeySize)
+	_, _ = rand.Read(key) // never fails
+	return base64.StdEncoding.EncodeToString(key)
 }
 
 // stats is the state of the server as the metrics show it.
