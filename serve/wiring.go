@@ -2,8 +2,6 @@ package serve
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"net/http"
 	"strings"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/portal"
+	"sluice/seal"
 	"sluice/step"
 	"sluice/webhook"
 )
@@ -25,10 +24,11 @@ const runGrace = 5 * time.Second
 
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
-	secrets, err := s.secrets()
+	box, err := s.openBox()
 	if err != nil {
 		return err
 	}
+	secrets := step.NewSecrets(s.engine.Secrets(), box)
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
@@ -174,38 +174,22 @@ func (s *Server) newBodies() *limit.Bodies {
 // publicURL is where callers are redirected to; "" means the host they called.
 func (s *Server) publicURL() string { return strings.TrimSuffix(s.cfg.PublicURL, "/") }
 
-// secrets opens the secrets of pipelines.
-func (s *Server) secrets() (*step.Secrets, error) {
-	key, err := s.secretKey()
-	if err != nil {
-		return nil, err
-	}
-	return step.NewSecrets(s.engine.Secrets(), key)
-}
-
-// secretKey gives the key that seals secrets: the operator's, or one that is
-// made once in the data folder.
-func (s *Server) secretKey() ([]byte, error) {
-	if s.cfg.SecretKey != "" {
-		key, err := step.ParseKey(s.cfg.SecretKey)
-		if err != nil {
-			e := sluice.AsError(err)
-			return nil, sluice.Errorf(e.Kind, e.Code, "secret-key: %s", e.Message)
+// openBox gives what seals secrets: with the operator's key, or one that is made
+// once in the data folder.
+func (s *Server) openBox() (*seal.Box, error) {
+	text := s.cfg.SecretKey
+	if text == "" {
+		var err error
+		if text, err = s.folder.Content("secret.key", seal.NewKey); err != nil {
+			return nil, err
 		}
-		return key, nil
 	}
-	text, err := s.folder.Content("secret.key", newSecretKey)
+	key, err := seal.ParseKey(text)
 	if err != nil {
-		return nil, err
+		e := sluice.AsError(err)
+		return nil, e.Saying("secret-key: " + e.Message)
 	}
-	return step.ParseKey(text)
-}
-
-// newSecretKey makes a key as operators would give one.
-func newSecretKey() string {
-	key := make([]byte, step.KeySize)
-	_, _ = rand.Read(key) // never fails
-	return base64.StdEncoding.EncodeToString(key)
+	return seal.New(key)
 }
 
 // stats is the state of the server as the metrics show it.
