@@ -9,121 +9,58 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"sluice"
 	"sluice/client"
 )
 
-// letters select dead letters, as flags say.
-type letters struct {
-	span
-	pipeline string
-	limit    int
+func letterReplay(t *terminal, n *noun) *cobra.Command {
+	return letterChange(t, n, "replay", "Send the events of dead letters again", "replayed", func(context.Context, string) error { return nil })
 }
 
-func (l *letters) addFlags(t *terminal, cmd *cobra.Command) {
-	l.span.addFlags(cmd)
-	cmd.Flags().StringVar(&l.pipeline, "pipeline", "", "only those of this pipeline")
-	complete(cmd, "pipeline", t.completeNames("pipeline.get", "name", noFiles))
+func letterDelete(t *terminal, n *noun) *cobra.Command {
+	var yes bool
+	cmd := letterChange(t, n, "delete", "Delete dead letters for good", "deleted", func(ctx context.Context, what string) error {
+		return t.confirm(ctx, yes, "Delete "+what+" for good?")
+	})
+	addYes(cmd, &yes)
+	return cmd
 }
 
-func (l *letters) params() (url.Values, error) {
-	params := url.Values{}
-	if l.pipeline != "" {
-		params.Set("pipeline", l.pipeline)
-	}
-	return params, l.set(params)
-}
-
-func deadletterCommand(t *terminal) *cobra.Command {
-	var l letters
-	list := func(cmd *cobra.Command, _ []string) error {
-		params, err := l.params()
+// letterChange makes a verb that does something to dead letters and counts them.
+func letterChange(t *terminal, n *noun, verb, short, count string, agree func(ctx context.Context, what string) error) *cobra.Command {
+	var params *parameters
+	cmd := n.about(t, verb, short, true, func(cmd *cobra.Command, args []string) error {
+		values, err := params.values()
 		if err != nil {
 			return err
 		}
-		if l.limit != 0 {
-			params.Set("limit", strconv.Itoa(l.limit))
+		selected := len(values) > 0
+		if selected == (len(args) > 0) {
+			return usage("Say which: name letters, or select them with flags such as --pipeline or --since.").help(cmd)
 		}
 		c, err := t.connect()
 		if err != nil {
 			return err
 		}
-		answer, err := c.Command(cmd.Context(), "deadletter.get", params, nil)
-		if err != nil {
+		what := "all dead letters that the flags select"
+		if !selected {
+			what = counted(len(args), n.called())
+		}
+		if err := agree(cmd.Context(), what); err != nil {
 			return err
 		}
-		return t.show(answer.Body, "letter", "time", "pipeline", "traceId", "eventKey", "attempts", "error")
-	}
-	cmd := &cobra.Command{Use: "deadletter", Short: "See, replay and delete events that pipelines failed on", Args: cobra.NoArgs, RunE: list}
-	listing := &cobra.Command{Use: "list", Short: "List dead letters, newest first", Args: cobra.NoArgs, RunE: list}
-	for _, c := range []*cobra.Command{cmd, listing} {
-		l.addFlags(t, c)
-		c.Flags().IntVar(&l.limit, "limit", 0, "at most so many")
-	}
-	cmd.AddCommand(listing, letterShow(t),
-		letterChange(t, "replay", "Send the events of dead letters again", "replayed"),
-		letterChange(t, "delete", "Delete dead letters for good", "deleted"))
-	return cmd
-}
-
-func letterShow(t *terminal) *cobra.Command {
-	return &cobra.Command{
-		Use:               "show LETTER",
-		Short:             "Show a dead letter with its event",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
-			answer, err := c.Command(cmd.Context(), "deadletter.get", url.Values{"letter": {args[0]}}, nil)
-			if err != nil {
-				return err
-			}
-			var page struct {
-				Items []json.RawMessage `json:"items"`
-			}
-			if err := json.Unmarshal(answer.Body, &page); err != nil {
-				return err
-			}
-			if len(page.Items) == 0 {
-				return sluice.Errorf(sluice.NotFound, "letter-unknown", "There is no dead letter %s; sluice deadletter lists those there are.", args[0])
-			}
-			return t.show(page.Items[0])
-		},
-	}
-}
-
-// letterChange makes a verb that does something to dead letters and counts them.
-func letterChange(t *terminal, verb, short, count string) *cobra.Command {
-	var l letters
-	cmd := &cobra.Command{
-		Use:   verb + " [LETTER...]",
-		Short: short,
-		Long:  short + ": those named, or all that flags select.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			selected := l.pipeline != "" || l.given()
-			if selected == (len(args) > 0) {
-				return usage("Say which: name letters, or give --pipeline, --since, --from or --to.")
-			}
-			params, err := l.params()
-			if err != nil {
-				return err
-			}
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
-			if selected {
-				return t.changeAll(cmd.Context(), c, "deadletter."+verb, params, count)
-			}
-			return t.forEach(args, func(letter string) (client.Answer, error) {
-				return c.Command(cmd.Context(), "deadletter."+verb, url.Values{"letter": {letter}}, nil)
-			})
-		},
-	}
-	l.addFlags(t, cmd)
+		if selected {
+			return t.changeAll(cmd.Context(), c, "deadletter."+verb, values, count)
+		}
+		return t.forEach(args, "Dead letter %s: "+count+".", func(letter string) (client.Answer, error) {
+			answer, err := c.Command(cmd.Context(), "deadletter."+verb, url.Values{"letter": {letter}}, nil)
+			return answer, n.missing(cmd.Context(), c, letter, err)
+		})
+	})
+	cmd.Use = verb + " [LETTER...]"
+	cmd.Long = short + ": those named, or all that flags select."
+	cmd.Example += "\n  sluice deadletter " + verb + " --pipeline leads --since 1d"
+	cmd.Args = cobra.ArbitraryArgs
+	params = t.declare(cmd, "deadletter."+verb, "letter", "limit", "after")
 	return cmd
 }
 
@@ -149,7 +86,7 @@ func (t *terminal) changeAll(ctx context.Context, c *client.Client, command stri
 		if err := json.Unmarshal(answer.Body, &done); err != nil {
 			return err
 		}
-		_ = json.Unmarshal(done[count], &number) // else it is 0
+		_ = json.Unmarshal(done[count], &number) // otherwise it is 0
 		_ = json.Unmarshal(done["items"], &some) // of a replay only
 		total += number
 		items = append(items, some...)
@@ -162,5 +99,5 @@ func (t *terminal) changeAll(ctx context.Context, c *client.Client, command stri
 	if len(items) > 0 {
 		report["items"] = items
 	}
-	return t.report(report, "%s: %d", count, total)
+	return t.report(report, "%s: %s", counted(total, "dead letter"), count)
 }

@@ -18,6 +18,10 @@ type wait struct {
 
 func (w *wait) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.wanted, "wait", false, "wait until the result is there")
+	w.addTimeout(cmd)
+}
+
+func (w *wait) addTimeout(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "longest time to wait, such as 5m (default: no limit)")
 }
 
@@ -28,7 +32,8 @@ func resultCommand(t *terminal) *cobra.Command {
 		Short: "Print the result of a call",
 		Long: "Print the result of a call, by the correlation id in its answer. With --wait the server holds\n" +
 			"the request until the result is there. A result that tells of a failure ends with exit code 9.",
-		Args: cobra.ExactArgs(1),
+		Example: "  sluice result 1b9c5a0e-94d2-8c6f-a9f1-3d6a5e0f7c21 --wait",
+		Args:    arguments(1, 1, "the correlation id of a call"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := t.connect()
 			if err != nil {
@@ -79,5 +84,5 @@ func (t *terminal) showResult(r client.Result) error {
 	if r.Error != nil {
 		message = r.Error.Detail
 	}
-	return &failure{exitFailed, message}
+	return &failure{code: exitFailed, message: message}
 }
