@@ -31,7 +31,6 @@ type noun struct {
 	put     string                                      // "" means that they are not edited
 	remove  string                                      // "" means that they are not deleted, or in a way of their own
 	verbs   func(t *terminal, n *noun) []*cobra.Command // further ones
-	created func(t *terminal, given url.Values)         // tells something beside a new one
 }
 
 // called gives what one is called in sentences.
@@ -135,11 +134,7 @@ func nounCreate(t *terminal, n *noun) *cobra.Command {
 		}
 		values.Set(n.key, args[0])
 		t.showTokens = true // this is when they are needed
-		if err := n.store(cmd.Context(), t, c, values); err != nil || n.created == nil {
-			return err
-		}
-		n.created(t, values)
-		return nil
+		return n.store(cmd.Context(), t, c, values)
 	})
 	params = t.declare(cmd, n.put, n.key, n.handle, "renew")
 	return cmd
@@ -180,7 +175,13 @@ func (n *noun) store(ctx context.Context, t *terminal, c *client.Client, values 
 	if err != nil {
 		return err
 	}
-	return t.show(answer.Body)
+	if err := t.show(answer.Body); err != nil {
+		return err
+	}
+	if root, err := parseJSON(answer.Body); err == nil && textOf(root, "secret") != "" {
+		t.note("The secret is not shown again.")
+	}
+	return nil
 }
 
 func nounDelete(t *terminal, n *noun) *cobra.Command {

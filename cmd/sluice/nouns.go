@@ -1,8 +1,6 @@
 package main
 
 import (
-	"net/url"
-
 	"github.com/spf13/cobra"
 )
 
@@ -38,11 +36,6 @@ func nouns() []*noun {
 			columns: columnsOf("username", "roles", "disabled", "updated"),
 			none:    "There are no users.",
 			effect:  "Passwords and tokens of that user are refused from then on.",
-			created: func(t *terminal, given url.Values) {
-				if !given.Has("password") {
-					t.note("There is no password yet; sluice user password %s sets one.", given.Get("username"))
-				}
-			},
 			verbs: func(t *terminal, n *noun) []*cobra.Command { return []*cobra.Command{userPassword(t, n)} },
 		},
 		{
@@ -60,7 +53,6 @@ func nouns() []*noun {
 			columns: columnsOf("clientId", "roles", "grants", "updated"),
 			none:    "There are no clients; sluice client create makes one.",
 			effect:  "Its secret and its tokens are refused from then on.",
-			created: func(t *terminal, _ url.Values) { t.note("The secret is not shown again.") },
 		},
 		{
 			name: "secret", short: "Look after secrets that pipelines use",

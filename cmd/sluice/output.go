@@ -48,10 +48,23 @@ func (t *terminal) show(document []byte, columns ...column) error {
 		case allObjects(root):
 			return v.rows(w, root.Content, columns, "")
 		case root.Kind == yaml.MappingNode:
+			t.warn(root)
 			return v.account(w, root, "")
 		}
 		return writeIndented(w, root, "")
 	})
+}
+
+// warn tells what the server warns of, and takes it off what is shown.
+func (t *terminal) warn(root *yaml.Node) {
+	warnings := fieldOf(root, "warnings")
+	if warnings == nil || slices.ContainsFunc(warnings.Content, func(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode }) {
+		return // they are shown with the rest
+	}
+	for _, warning := range warnings.Content {
+		fmt.Fprintln(t.err, "warning:", printable(warning.Value))
+	}
+	warnings.Content = nil
 }
 
 // showData writes somebody's data as it is.

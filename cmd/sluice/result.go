@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"sluice"
 	"sluice/client"
@@ -74,7 +77,8 @@ func (t *terminal) awaitResult(ctx context.Context, c *client.Client, id string,
 
 // showResult prints a result. That of a pipeline that failed is a failure here.
 func (t *terminal) showResult(r client.Result) error {
-	if err := t.show(r.Document); err != nil {
+	err := t.write(r.Document, func(w io.Writer, root *yaml.Node) error { return t.view().result(w, root) })
+	if err != nil {
 		return err
 	}
 	if r.Status != sluice.StatusError {
@@ -85,4 +89,31 @@ func (t *terminal) showResult(r client.Result) error {
 		message = r.Error.Detail
 	}
 	return &failure{code: exitFailed, message: message}
+}
+
+// result writes what a call has come to.
+func (v *view) result(w io.Writer, result *yaml.Node) error {
+	facts := []fact{{"Status", v.painted("status", printable(textOf(result, "status"))) + ", " + printable(textOf(result, "statusCode"))}}
+	for _, name := range []string{"error", "traceId", "correlationId"} {
+		if value := fieldOf(result, name); value != nil && !isEmpty(value) {
+			facts = append(facts, fact{titleOf(name), v.text(name, value)})
+		}
+	}
+	v.facts(w, "", facts)
+	return v.data(w, result, "value")
+}
+
+// data writes fields with somebody's data under headings, if they are there.
+func (v *view) data(w io.Writer, object *yaml.Node, names ...string) error {
+	for _, name := range names {
+		value := fieldOf(object, name)
+		if value == nil || isEmpty(value) {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s\n", paint(v.colour, bold, titleOf(name)))
+		if err := writeIndented(w, value, "  "); err != nil {
+			return err
+		}
+	}
+	return nil
 }

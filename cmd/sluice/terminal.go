@@ -120,8 +120,12 @@ func (t *terminal) connect() (*client.Client, error) {
 		return nil, err
 	}
 	if t.profile == "" {
-		if fixed, err := fromEnvironment(); fixed != "" || err != nil {
-			return connectTo(server, fixed, err)
+		credentials, err := fromEnvironment(server)
+		if err != nil {
+			return nil, err
+		}
+		if credentials != nil {
+			return client.New(server, credentials)
 		}
 	}
 	if login.URL != server { // a token is for the server it came from
@@ -130,25 +134,23 @@ func (t *terminal) connect() (*client.Client, error) {
 	return client.New(server, &client.Session{Profiles: profiles, Profile: name})
 }
 
-func connectTo(server string, credentials client.Fixed, err error) (*client.Client, error) {
-	if err != nil {
-		return nil, err
-	}
-	return client.New(server, credentials)
-}
-
-// fromEnvironment gives the credentials that variables hold, if they do.
-func fromEnvironment() (client.Fixed, error) {
-	username, password, token := env("SLUICE_USERNAME"), env("SLUICE_PASSWORD"), env("SLUICE_TOKEN")
+// fromEnvironment gives the credentials that variables hold, nil if none do.
+func fromEnvironment(server string) (client.Credentials, error) {
+	username, password := env("SLUICE_USERNAME"), env("SLUICE_PASSWORD")
+	id, secret := env("SLUICE_CLIENT_ID"), env("SLUICE_CLIENT_SECRET")
 	switch {
-	case token != "":
-		return client.Token(token), nil
+	case env("SLUICE_TOKEN") != "":
+		return client.Token(env("SLUICE_TOKEN")), nil
+	case (id == "") != (secret == ""):
+		return nil, usage("Only one of SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET is set; set both.")
+	case id != "":
+		return &client.Machine{Server: server, ID: id, Secret: secret}, nil
 	case password != "" && username == "":
-		return "", usage("SLUICE_PASSWORD is set and SLUICE_USERNAME is not; set both.")
+		return nil, usage("SLUICE_PASSWORD is set and SLUICE_USERNAME is not; set both.")
 	case password != "":
 		return client.Password(username, password), nil
 	}
-	return "", nil
+	return nil, nil
 }
 
 // notLoggedIn are the credentials of someone who has none.

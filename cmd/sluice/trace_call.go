@@ -56,17 +56,11 @@ func (v *view) call(w io.Writer, call *yaml.Node) error {
 			}
 		}
 	}
-	for _, name := range []string{"headers", "payload"} {
-		if value := fieldOf(call, name); value != nil && !isEmpty(value) {
-			fmt.Fprintf(w, "\n%s\n", paint(v.colour, bold, titleOf(name)))
-			if err := writeIndented(w, value, "  "); err != nil {
-				return err
-			}
-		}
+	if err := v.data(w, call, "headers", "payload"); err != nil {
+		return err
 	}
-	if result := fieldOf(call, "result"); result != nil && !isEmpty(result) {
-		fmt.Fprintf(w, "\n%s\n", paint(v.colour, bold, "Result"))
-		return v.account(w, result, "  ")
+	if result := fieldOf(call, "result"); result != nil {
+		return v.data(w, result, "value")
 	}
 	return nil
 }
