@@ -86,8 +86,11 @@ func (p *parameters) values() (url.Values, error) {
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			text = strings.Join(list.GetSlice(), ",")
 		}
-		text, failed = p.t.value(text)
-		params.Set(name, text)
+		value, err := p.t.value(text)
+		if failed = err; strings.HasPrefix(text, "@") {
+			value = strings.TrimRight(value, "\r\n") // files end with one, values don't
+		}
+		params.Set(name, value)
 	})
 	return params, failed
 }
@@ -148,7 +151,7 @@ func (t *terminal) learn(ctx context.Context, cmd *cobra.Command, args []string)
 		return false
 	}
 	cmd.FParseErrWhitelist.UnknownFlags = true
-	if err := cmd.ParseFlags(args); err != nil { // for the server's URL
+	if _, rest, err := cmd.Root().Find(args); err != nil || cmd.ParseFlags(rest) != nil { // for the server's URL
 		return false
 	}
 	c, err := t.connect()

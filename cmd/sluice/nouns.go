@@ -36,11 +36,11 @@ func nouns() []*noun {
 			columns: columnsOf("username", "roles", "disabled", "updated"),
 			none:    "There are no users.",
 			effect:  "Passwords and tokens of that user are refused from then on.",
-			verbs: func(t *terminal, n *noun) []*cobra.Command { return []*cobra.Command{userPassword(t, n)} },
+			verbs:   func(t *terminal, n *noun) []*cobra.Command { return []*cobra.Command{userPassword(t, n)} },
 		},
 		{
 			name: "role", short: "Look after roles and what they allow",
-			key: "role", example: "support", page: "/roles",
+			key: "role", example: "replayer", page: "/roles",
 			get: "iam.role.get", put: "iam.role.put", remove: "iam.role.delete",
 			columns: columnsOf("role", "permissions", "builtIn"),
 			none:    "There are no roles.",

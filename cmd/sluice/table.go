@@ -133,7 +133,7 @@ const gap = 2
 // fit makes columns narrower until they fit: the widest first, and those that
 // people copy only if nothing else helps.
 func fit(widths []int, columns []column, width int) {
-	const least = 6
+	const least = 7 // what a token is shown by
 	total := gap * (len(widths) - 1)
 	for _, w := range widths {
 		total += w
