@@ -58,7 +58,7 @@ func New(server string, credentials Credentials) (*Client, error) {
 // leave out is added: the scheme is http for this machine and private networks,
 // and https otherwise.
 func CleanURL(text string) (string, error) {
-	u, err := url.Parse(withScheme(strings.TrimRight(strings.TrimSpace(text), "/")))
+	u, err := url.Parse(strings.TrimRight(withScheme(strings.TrimSpace(text)), "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return "", usage("%q is no URL of a server; give one such as https://hooks.example.com or 127.0.0.1:8080.", text)
 	}

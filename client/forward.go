@@ -31,17 +31,23 @@ type Forwarder struct {
 // and the scheme may be left out.
 func NewForwarder(target string) (*Forwarder, error) {
 	full := target
-	if _, err := strconv.ParseUint(target, 10, 16); err == nil {
+	if _, err := strconv.Atoi(target); err == nil {
 		full = "localhost:" + target
 	}
 	u, err := url.Parse(withScheme(full))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || !isPort(u.Port()) {
 		return nil, usage("Events are forwarded to a URL such as http://localhost:3000/hook or to a port such as 3000, not to %q.", target)
 	}
 	return &Forwarder{u, &http.Client{
 		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
+}
+
+// isPort tells whether a text is the number of a port, or left out.
+func isPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && port > 0
 }
 
 // URL is where events are forwarded to.

@@ -54,9 +54,9 @@ func TestAProgramAtAnotherProvider(t *testing.T) {
 	asked := 0
 	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := map[string]string{
-			"/openapi.json":                           `{"paths":{},"components":{"securitySchemes":{"openid":{"openIdConnectUrl":"` + server.URL + `/realm/.well-known/openid-configuration"}}}}`,
+			"/openapi.json": `{"paths":{},"components":{"securitySchemes":{"openid":{"openIdConnectUrl":"` + server.URL + `/realm/.well-known/openid-configuration"}}}}`,
 			"/realm/.well-known/openid-configuration": `{"token_endpoint":"` + server.URL + `/token"}`,
-			"/token":                                  `{"access_token":"a.b.c","expires_in":300}`,
+			"/token": `{"access_token":"a.b.c","expires_in":300}`,
 		}[r.URL.Path]
 		if r.URL.Path == "/token" {
 			asked++
@@ -97,7 +97,7 @@ func TestAPlaceIsKeptForItsEvents(t *testing.T) {
 func TestWhereEventsAreForwardedTo(t *testing.T) {
 	for text, want := range map[string]string{
 		"3000": "http://localhost:3000", "localhost:3000/hook": "http://localhost:3000/hook", "http://localhost:3000": "http://localhost:3000",
-		"app.example.com": "https://app.example.com", "": "", "ftp://x": "", "99999999": "http://99999999",
+		"app.example.com": "https://app.example.com", "": "", "ftp://x": "", "99999999": "", "0": "", "localhost:port": "",
 	} {
 		f, err := client.NewForwarder(text)
 		if (err == nil) != (want != "") || err == nil && f.URL() != want {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -143,6 +144,9 @@ func ownCommands() []client.Command {
 	return all
 }
 
+// learningTime bounds how long a flag that may be mistyped is looked up.
+const learningTime = 5 * time.Second
+
 // learn asks the server for its own declaration of the command that a verb
 // calls: it may be newer. It tells whether that was possible.
 func (t *terminal) learn(ctx context.Context, cmd *cobra.Command, args []string) bool {
@@ -158,6 +162,8 @@ func (t *terminal) learn(ctx context.Context, cmd *cobra.Command, args []string)
 	if err != nil {
 		return false
 	}
+	ctx, cancel := context.WithTimeout(ctx, learningTime)
+	defer cancel()
 	described, err := c.Describe(ctx)
 	if err != nil {
 		return false

@@ -37,7 +37,7 @@ func (l list) verb(t *terminal, use, short string) *cobra.Command {
 				return err
 			}
 			if open {
-				return t.open(c, l.page)
+				return t.open(cmd.Context(), c, l.page)
 			}
 			return l.show(cmd.Context(), t, c, values)
 		},

@@ -55,8 +55,8 @@ func listenCommand(t *terminal) *cobra.Command {
 // read reads the arguments. What no event key can be is a URL.
 func (l *listenTo) read(args []string) error {
 	for _, arg := range args {
-		_, notPort := strconv.ParseUint(arg, 10, 16)
-		switch isURL := strings.ContainsAny(arg, ":/") || notPort == nil; {
+		_, notNumber := strconv.Atoi(arg)
+		switch isURL := strings.ContainsAny(arg, ":/") || notNumber == nil; {
 		case isURL && l.forward != "":
 			return usage("Events go to one URL, and %q is another; start it twice.", arg)
 		case isURL:

@@ -99,7 +99,7 @@ func nounShow(t *terminal, n *noun) *cobra.Command {
 			return err
 		}
 		if open {
-			return t.open(c, n.page, args[0])
+			return t.open(cmd.Context(), c, n.page, args[0])
 		}
 		document, err := n.one(cmd.Context(), c, args[0])
 		if err != nil {

@@ -4,7 +4,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// nouns are the kinds of things that a server keeps. A new one is a row here.
+// nouns are the kinds of things that a server keeps. A new one is a row here. A
+// further verb of one is a list of another command, a change of many things, or
+// one of its own.
 func nouns() []*noun {
 	return []*noun{
 		{
@@ -70,7 +72,9 @@ func nouns() []*noun {
 			columns: columnsOf("letter", "time", "pipeline", "eventKey", "attempts", "error", "traceId"),
 			none:    "There are no dead letters.",
 			verbs: func(t *terminal, n *noun) []*cobra.Command {
-				return []*cobra.Command{letterReplay(t, n), letterDelete(t, n)}
+				replay := change{"replay", "Send the events of dead letters again", "deadletter.replay", "replayed", false}
+				remove := change{"delete", "Delete dead letters for good", "deadletter.delete", "deleted", true}
+				return []*cobra.Command{replay.of(t, n), remove.of(t, n)}
 			},
 		},
 	}

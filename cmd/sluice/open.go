@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os/exec"
@@ -17,7 +18,7 @@ func (t *terminal) addOpen(cmd *cobra.Command, open *bool) {
 }
 
 // open opens a page of the portal, or prints its URL where there is no browser.
-func (t *terminal) open(c *client.Client, page string, item ...string) error {
+func (t *terminal) open(ctx context.Context, c *client.Client, page string, item ...string) error {
 	target := c.URL() + page
 	for _, part := range item {
 		target += "/" + url.PathEscape(part)
@@ -28,7 +29,7 @@ func (t *terminal) open(c *client.Client, page string, item ...string) error {
 		return err
 	}
 	fmt.Fprintf(t.err, "Opening %s\n", target)
-	if err := exec.Command(browser[0], append(browser[1:], target)...).Start(); err != nil {
+	if err := exec.CommandContext(context.WithoutCancel(ctx), browser[0], append(browser[1:], target)...).Start(); err != nil {
 		_, err = fmt.Fprintln(t.out, target)
 		return err
 	}

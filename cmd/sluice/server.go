@@ -32,7 +32,7 @@ func statsCommand(t *terminal) *cobra.Command {
 				return err
 			}
 			if open {
-				return t.open(c, "/")
+				return t.open(cmd.Context(), c, "/")
 			}
 			answer, err := c.Command(cmd.Context(), "server.stats", values, nil)
 			if err != nil {

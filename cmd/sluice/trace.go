@@ -41,7 +41,7 @@ func traceCommand(t *terminal) *cobra.Command {
 			case err != nil:
 				return err
 			case open:
-				return t.open(c, "/calls", args...)
+				return t.open(cmd.Context(), c, "/calls", args...)
 			case !follow:
 				return t.trace(cmd.Context(), c, values)
 			case params.when.given() || values.Has("status"):
