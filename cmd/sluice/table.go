@@ -85,7 +85,8 @@ func (v *view) rows(w io.Writer, rows []*yaml.Node, columns []column, indent str
 		}
 	}
 	if v.width > 0 {
-		fit(widths, columns, v.width-len(indent))
+		widths = fit(widths, columns, v.width-len(indent))
+		columns = columns[:len(widths)]
 	}
 	head := make([]string, len(columns))
 	for i, c := range columns {
@@ -94,7 +95,7 @@ func (v *view) rows(w io.Writer, rows []*yaml.Node, columns []column, indent str
 	var b strings.Builder
 	v.line(&b, indent, head, widths, func(_ int, text string) string { return paint(v.colour, bold, text) })
 	for _, row := range cells {
-		v.line(&b, indent, row, widths, func(i int, text string) string { return v.painted(columns[i].field, text) })
+		v.line(&b, indent, row[:len(columns)], widths, func(i int, text string) string { return v.painted(columns[i].field, text) })
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -130,29 +131,42 @@ func withoutEmpty(columns []column, cells [][]string) (kept []column, keptCells 
 // gap is how far columns are apart.
 const gap = 2
 
-// fit makes columns narrower until they fit: the widest first, and those that
-// people copy only if nothing else helps.
-func fit(widths []int, columns []column, width int) {
+// fit gives the widths of those columns that fit. The widest are cut first. Then
+// the last ones are left out, before one is cut that people copy.
+func fit(widths []int, columns []column, width int) []int {
+	for shown := len(widths); ; shown-- {
+		fitted := slices.Clone(widths[:shown])
+		if narrow(fitted, width, func(i int) bool { return !columns[i].whole }) {
+			return fitted
+		}
+		if shown == 1 || columns[shown-1].whole {
+			narrow(fitted, width, func(int) bool { return true })
+			return fitted
+		}
+	}
+}
+
+// narrow makes the widest of some columns narrower until all fit, if they can.
+func narrow(widths []int, width int, may func(i int) bool) bool {
 	const least = 7 // what a token is shown by
 	total := gap * (len(widths) - 1)
 	for _, w := range widths {
 		total += w
 	}
-	for _, all := range []bool{false, true} {
-		for total > width {
-			widest := -1
-			for i, w := range widths {
-				if (all || !columns[i].whole) && w > least && (widest < 0 || w > widths[widest]) {
-					widest = i
-				}
+	for total > width {
+		widest := -1
+		for i, w := range widths {
+			if may(i) && w > least && (widest < 0 || w > widths[widest]) {
+				widest = i
 			}
-			if widest < 0 {
-				break
-			}
-			widths[widest]--
-			total--
 		}
+		if widest < 0 {
+			return false
+		}
+		widths[widest]--
+		total--
 	}
+	return true
 }
 
 func (v *view) line(b *strings.Builder, indent string, cells []string, widths []int, paint func(int, string) string) {
