@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 	"go.yaml.in/yaml/v3"
@@ -65,9 +67,15 @@ func (v *view) section(w io.Writer, name string, value *yaml.Node, indent string
 	return v.account(w, value, indent)
 }
 
-// writeIndented writes a value as it is.
+// writeIndented writes a value as it is; a payload that travels as base64 as the
+// text that it stands for, if it is text.
 func writeIndented(w io.Writer, value *yaml.Node, indent string) error {
 	text := value.Value
+	if origin := textOf(value, "origin"); origin != "" && len(value.Content) == 2 {
+		if decoded, err := base64.StdEncoding.DecodeString(origin); err == nil && utf8.Valid(decoded) {
+			value, text = &yaml.Node{Kind: yaml.ScalarNode}, string(decoded)
+		}
+	}
 	if value.Kind != yaml.ScalarNode {
 		var page bytes.Buffer
 		if err := encodeYAML(&page, value); err != nil {

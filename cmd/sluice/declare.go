@@ -131,8 +131,9 @@ func (t *terminal) declaration(name string) client.Command {
 
 // ownCommands are the commands as this program declares them.
 func ownCommands() []client.Command {
-	var all []client.Command
-	for _, known := range serve.Commands().All() {
+	declared := serve.Commands().All()
+	all := make([]client.Command, 0, len(declared))
+	for _, known := range declared {
 		c := client.Command{Name: known.Name, Summary: known.Summary, ReadOnly: known.ReadOnly}
 		for _, p := range known.Params {
 			if p.Body != "only" {

@@ -11,6 +11,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/term"
+
+	"sluice"
 )
 
 // A view is how things are shown to a person: when, where, and on how wide a
@@ -62,7 +64,7 @@ func (v *view) text(field string, n *yaml.Node) string {
 	case n.Kind == yaml.MappingNode:
 		text = "{" + strings.Join(v.parts(n), ", ") + "}"
 	case field == "listens":
-		text = strings.TrimPrefix(text, "svc.event.")
+		text = strings.TrimPrefix(text, sluice.EventPrefix)
 	case field == "uuid" || field == "webhookUrl":
 		text = v.token(text)
 	}

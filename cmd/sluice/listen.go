@@ -158,7 +158,10 @@ type delivered struct {
 // deliver delivers one event. It tries on while the program can't be reached,
 // but what may have arrived is not sent twice.
 func (l *listener) deliver(ctx context.Context, e client.Received) error {
-	if l.forwarder == nil {
+	switch {
+	case l.forwarder == nil && l.table:
+		return l.print(e)
+	case l.forwarder == nil:
 		return l.line(e.Document)
 	}
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
@@ -178,6 +181,20 @@ func (l *listener) deliver(ctx context.Context, e client.Received) error {
 		case <-time.After(pause):
 		}
 	}
+}
+
+// print shows an event to people.
+func (l *listener) print(e client.Received) error {
+	root, err := parseJSON(e.Document)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(l.out, "%s  %s  %s  %s\n", e.ReceivedAt.Local().Format(time.TimeOnly), printable(e.TraceID),
+		paint(colours(l.out), bold, printable(e.EventKey)), printable(e.Method))
+	if payload := fieldOf(root, "payload"); payload != nil {
+		return writeIndented(l.out, payload, "  ")
+	}
+	return nil
 }
 
 func (l *listener) tell(e client.Received, done client.Forwarded, began time.Time) error {

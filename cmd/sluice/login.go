@@ -86,11 +86,11 @@ func (t *terminal) login(ctx context.Context, username string) error {
 // is asked again.
 func (t *terminal) server(ctx context.Context, fallback string) (*client.Client, error) {
 	for given := firstOf(t.url, env("SLUICE_URL")); ; given = "" {
-		url, err := t.given(ctx, "Server", given, fallback)
+		address, err := t.given(ctx, "Server", given, fallback)
 		if err != nil {
 			return nil, err
 		}
-		c, err := client.New(url, client.Fixed(""))
+		c, err := client.New(address, client.Fixed(""))
 		if err == nil || !isTerminal(t.in) {
 			return c, err
 		}

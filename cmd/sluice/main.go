@@ -79,6 +79,7 @@ func rootCommand(t *terminal) *cobra.Command {
 	server := serveCommand()
 	server.GroupID = "server"
 	root.AddCommand(server, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
+	root.SetHelpCommand(helpCommand())
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
 	return root
 }

@@ -21,6 +21,7 @@ type noun struct {
 	thing   string // in sentences; "" means the same
 	short   string
 	key     string // field and parameter that name one
+	word    string // what people call the key
 	example string // of a key
 	handle  string // field and parameter that edit and delete go by; "" means the key
 	page    string // of the portal
@@ -40,9 +41,7 @@ func (n *noun) called() string { return firstOf(n.thing, n.name) }
 func (n *noun) arg() string { return strings.ToUpper(strings.ReplaceAll(kebab(n.key), "-", "")) }
 
 // keyed says in words what the argument of a verb is.
-func (n *noun) keyed() string {
-	return "the " + strings.ToLower(titleOf(n.key)) + " of a " + n.called()
-}
+func (n *noun) keyed() string { return "the " + n.word + " of a " + n.called() }
 
 // nounCommand makes the command of a noun with its verbs. The noun alone lists.
 func nounCommand(t *terminal, n *noun) *cobra.Command {

@@ -29,7 +29,8 @@ func (t *terminal) open(ctx context.Context, c *client.Client, page string, item
 		return err
 	}
 	fmt.Fprintf(t.err, "Opening %s\n", target)
-	if err := exec.CommandContext(context.WithoutCancel(ctx), browser[0], append(browser[1:], target)...).Start(); err != nil {
+	start := exec.CommandContext(context.WithoutCancel(ctx), browser[0], append(browser[1:], target)...) //nolint:gosec // the person's own browser
+	if err := start.Start(); err != nil {
 		_, err = fmt.Fprintln(t.out, target)
 		return err
 	}

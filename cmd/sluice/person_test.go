@@ -259,6 +259,25 @@ func TestAPersonAtATerminal(t *testing.T) {
 		p.ends(0)
 	})
 
+	t.Run("sees what a pipeline failed on in red, and events as they come", func(t *testing.T) {
+		source := "pipeline:\n  - event.listen: {eventKey: " + seen + "}\n  - fail: {message: out of stock}\n"
+		if err := os.WriteFile(dir+"/bad.yaml", []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		atTerminal(t, "", dir, nil, "pipeline", "put", dir+"/bad.yaml").ends(0)
+		listener := atTerminal(t, "", dir, nil, "listen", seen)
+		listener.sees("Waiting for events")
+		p := atTerminal(t, "", dir, nil, "webhook", "test", seen, "--body", `{"n":1}`)
+		p.sees("\x1b[31merror\x1b[0m, 500")
+		p.sees("out of stock")
+		p.ends(9)
+		listener.sees("\x1b[1m" + seen + "\x1b[0m  POST")
+		listener.sees(`  {"n":1}`)
+		listener.types(controlC)
+		listener.ends(130)
+		atTerminal(t, "", dir, nil, "pipeline", "delete", "bad", "--yes").ends(0)
+	})
+
 	t.Run("waits, and has enough of it", func(t *testing.T) {
 		source := "pipeline:\n  - event.listen: {eventKey: " + seen + "}\n  - wait: {duration: 10m}\n"
 		if err := os.WriteFile(dir+"/slow.yaml", []byte(source), 0o600); err != nil {

@@ -13,6 +13,20 @@ import (
 	"sluice/client"
 )
 
+func pipelineNoun() *noun {
+	return &noun{
+		name: "pipeline", short: "Store, read, run, check and test pipelines",
+		key: "name", word: "name", example: "leads", page: "/pipelines",
+		get: "pipeline.get", remove: "pipeline.delete",
+		columns: columnsOf("name", "listens", "paused", "owner", "updated", "description"),
+		none:    "There are no pipelines; sluice pipeline put FILE stores one.",
+		effect:  "Events don't start it any more.",
+		verbs: func(t *terminal, _ *noun) []*cobra.Command {
+			return []*cobra.Command{pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t)}
+		},
+	}
+}
+
 func pipelineGet(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:               "get NAME",

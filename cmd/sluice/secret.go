@@ -6,6 +6,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
+func secretNoun() *noun {
+	return &noun{
+		name: "secret", short: "Look after secrets that pipelines use",
+		key: "name", word: "name", example: "crm-password", page: "/secrets",
+		get: "secret.get", remove: "secret.delete",
+		columns: columnsOf("name", "updated"),
+		none:    "There are no secrets; sluice secret put stores one.",
+		effect:  "Pipelines that use it fail from then on.",
+		verbs:   func(t *terminal, n *noun) []*cobra.Command { return []*cobra.Command{secretPut(t, n)} },
+	}
+}
+
 func secretPut(t *terminal, n *noun) *cobra.Command {
 	var params *parameters
 	cmd := n.about(t, "put", "Store a secret, in place of the one of that name if there is one", false, func(cmd *cobra.Command, args []string) error {
@@ -24,38 +36,6 @@ func secretPut(t *terminal, n *noun) *cobra.Command {
 	cmd.Long = cmd.Short + ".\nThe value is read from standard input, without a line end behind it, or asked for."
 	cmd.Example = "  sluice secret put crm-password < password.txt"
 	params = t.declare(cmd, "secret.put", "name", "value")
-	return cmd
-}
-
-func userPassword(t *terminal, n *noun) *cobra.Command {
-	var params *parameters
-	cmd := n.about(t, "password", "Set a password: your own, or that of a user", false, func(cmd *cobra.Command, args []string) error {
-		values, err := params.values()
-		if err != nil {
-			return err
-		}
-		whose := "Your password"
-		if len(args) > 0 {
-			values.Set("username", args[0])
-			whose = "The password of " + args[0]
-		} else if !values.Has("current") && isTerminal(t.in) {
-			current, err := t.askSecret(cmd.Context(), "Current password: ")
-			if err != nil {
-				return err
-			}
-			values.Set("current", current)
-		}
-		password, err := t.secretValue(cmd.Context(), "New password")
-		if err != nil {
-			return err
-		}
-		values.Set("password", password)
-		return t.done(cmd, "iam.password.set", values, "%s is set.", whose)
-	})
-	cmd.Use = "password [USERNAME]"
-	cmd.Long = cmd.Short + ".\nThe new password is read from standard input, or asked for. Without a username it is your own,\nwhich needs the current one, too: it is asked for, or given with --current @file."
-	cmd.Args = arguments(0, 1, "one username")
-	params = t.declare(cmd, "iam.password.set", "username", "password")
 	return cmd
 }
 

@@ -98,3 +98,34 @@ func firstWord(args []string) string {
 	}
 	return ""
 }
+
+// helpCommand is sluice help, which knows what may be meant, too.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			switch {
+			case err != nil:
+				return unknownVerb(cmd.Root(), args[0])
+			case len(rest) > 0 && about.HasSubCommands():
+				return unknownVerb(about, rest[0])
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			about, _, err := cmd.Root().Find(args)
+			if err != nil {
+				return nil, noFiles
+			}
+			for _, verb := range about.Commands() {
+				if !verb.Hidden {
+					names = append(names, cobra.CompletionWithDesc(verb.Name(), verb.Short))
+				}
+			}
+			return names, noFiles
+		},
+	}
+}

@@ -6,6 +6,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
+func webhookNoun() *noun {
+	return &noun{
+		name: "webhook", short: "Create webhooks, look after them, and test them",
+		key: "eventKey", word: "event key", handle: "uuid", example: "webhook.lead.created", page: "/webhooks",
+		get: "webhook.get", put: "webhook.put", remove: "webhook.delete",
+		columns: columnsOf("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated", "description"),
+		none:    "There are no webhooks; sluice webhook create makes one.",
+		effect:  "Calls to it are refused from then on.",
+		verbs: func(t *terminal, n *noun) []*cobra.Command {
+			return []*cobra.Command{webhookURL(t, n), webhookTest(t, n)}
+		},
+	}
+}
+
 func webhookURL(t *terminal, n *noun) *cobra.Command {
 	cmd := n.about(t, "url", "Print the URL of a webhook, with its token", false, func(cmd *cobra.Command, args []string) error {
 		c, err := t.connect()
