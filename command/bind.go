@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/value"
 )
 
 // bind sets the fields of a parameter struct from arguments.
@@ -191,11 +192,11 @@ func objectOf(arg any) (object map[string]any, ok bool) {
 		object, ok = arg.(map[string]any)
 		return object, ok
 	}
-	value, err := sluice.DecodeJSON(text)
+	decoded, err := value.Decode(text)
 	if err != nil {
 		return nil, false
 	}
-	object, ok = value.(map[string]any)
+	object, ok = decoded.(map[string]any)
 	return object, ok
 }
 

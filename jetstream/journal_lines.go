@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"sluice"
+	"sluice/value"
 )
 
 const (
@@ -74,9 +75,9 @@ type runOutcome struct {
 }
 
 func (o *runOutcome) appendJSON(b []byte) []byte {
-	b = sluice.AppendJSONString(append(b, `{"traceId":`...), o.TraceID)
-	b = sluice.AppendJSONString(append(b, `,"pipeline":`...), o.Pipeline)
-	b = sluice.AppendJSONString(append(b, `,"status":`...), string(o.Status))
+	b = value.AppendString(append(b, `{"traceId":`...), o.TraceID)
+	b = value.AppendString(append(b, `,"pipeline":`...), o.Pipeline)
+	b = value.AppendString(append(b, `,"status":`...), string(o.Status))
 	return append(b, '}')
 }
 

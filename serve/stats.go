@@ -5,20 +5,22 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/jetstream"
+	"sluice/metrics"
 )
 
 type statsParams struct {
 	Minutes int `json:"minutes" min:"1" max:"1440" doc:"Tell about so many of the last minutes. Default 60."`
 }
 
-func statsCommand(r *rooms) command.Command {
+func statsCommand(engine *jetstream.Engine, minutes *metrics.Minutes) command.Command {
 	return command.New("server.stats", "Tell what the server is doing: calls of the last minutes with their latency, what waits and what failed, engine and disk.",
 		func(ctx context.Context, p statsParams) (sluice.ServerStats, error) {
-			s := sluice.ServerStats{Ready: true, Warnings: r.engine.Warnings(), Engine: r.engine.Describe(), Pipelines: []sluice.PipelineStats{}}
-			if err := r.engine.Ready(); err != nil {
+			s := sluice.ServerStats{Ready: true, Warnings: engine.Warnings(), Engine: engine.Describe(), Pipelines: []sluice.PipelineStats{}}
+			if err := engine.Ready(); err != nil {
 				s.Ready, s.Problem = false, err.Error()
 			}
-			held, err := r.engine.Stats(ctx)
+			held, err := engine.Stats(ctx)
 			if err != nil && s.Ready {
 				return s, err
 			}
@@ -31,16 +33,16 @@ func statsCommand(r *rooms) command.Command {
 				}
 				s.Pipelines = append(s.Pipelines, shown)
 			}
-			s.Minutes = r.lastMinutes(p.Minutes)
+			s.Minutes = lastMinutes(minutes, p.Minutes)
 			return s, nil
 		}, command.ReadOnly)
 }
 
-func (r *rooms) lastMinutes(count int) []sluice.MinuteFigures {
+func lastMinutes(minutes *metrics.Minutes, count int) []sluice.MinuteFigures {
 	if count == 0 {
 		count = 60
 	}
-	last := r.minutes.Last(count)
+	last := minutes.Last(count)
 	shown := make([]sluice.MinuteFigures, len(last))
 	for i := range last {
 		shown[i] = last[i].Figures()

@@ -64,8 +64,8 @@ func (l *ledger) compareTraces(found map[string]sluice.TracedCall) {
 		if there && call.CorrelationID == r.correlationID && call.EventKey == l.targets[r.kind].key {
 			continue
 		}
-		l.untraced[r.id] = true
-		if len(l.untraced) <= shownMisses {
+		l.lostTraces[r.id] = true
+		if len(l.lostTraces) <= shownMisses {
 			fmt.Fprintf(os.Stderr, "the call %s with the id %s: a search finds %+v\n", r.traceID, r.correlationID, call)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := execute(ctx, newTerminal(stop), os.Args[1:])
-	stop()
+	ctx, hurry, release := interrupts()
+	err := execute(ctx, newTerminal(release), hurry, os.Args[1:])
+	release()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sluice:", explain(err))
 	}
@@ -28,13 +28,32 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
+// interrupts gives a context that ends at the first SIGINT or SIGTERM, and a
+// channel that is closed at the second. The third ends the program the hard way,
+// as does any after release.
+func interrupts() (first context.Context, second <-chan struct{}, release func()) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	release = func() { signal.Stop(signals) }
+	first, stop := context.WithCancel(context.Background())
+	hurry := make(chan struct{})
+	go func() {
+		<-signals
+		stop()
+		<-signals
+		release()
+		close(hurry)
+	}()
+	return first, hurry, release
+}
+
 // execute runs the verb that a command line names. A flag that this program does
 // not know may be one of a newer server.
-func execute(ctx context.Context, t *terminal, args []string) error {
-	root := rootCommand(t)
+func execute(ctx context.Context, t *terminal, hurry <-chan struct{}, args []string) error {
+	root := rootCommand(t, hurry)
 	cmd, err := root.ExecuteContextC(ctx)
 	if _, unknown := errors.AsType[*pflag.NotExistError](err); unknown && t.learn(ctx, cmd, args) {
-		root = rootCommand(t)
+		root = rootCommand(t, hurry)
 		cmd, err = root.ExecuteContextC(ctx)
 	}
 	switch {
@@ -46,7 +65,7 @@ func execute(ctx context.Context, t *terminal, args []string) error {
 	return err
 }
 
-func rootCommand(t *terminal) *cobra.Command {
+func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sluice",
 		Short: "Receive webhooks durably",
@@ -76,7 +95,7 @@ func rootCommand(t *terminal) *cobra.Command {
 			root.AddCommand(cmd)
 		}
 	}
-	server := serveCommand()
+	server := serveCommand(hurry)
 	server.GroupID = "server"
 	root.AddCommand(server, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
 	root.SetHelpCommand(helpCommand())
