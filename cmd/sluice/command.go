@@ -74,6 +74,9 @@ func (t *terminal) callCommand(ctx context.Context, c *client.Client, name strin
 	if err != nil {
 		return err
 	}
+	if t.none(answer.Body, "Nothing found.") {
+		return nil
+	}
 	if err := t.show(answer.Body); err != nil {
 		return err
 	}

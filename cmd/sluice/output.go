@@ -43,7 +43,6 @@ func (t *terminal) show(document []byte, columns ...column) error {
 		}
 		switch {
 		case root.Kind == yaml.SequenceNode && len(root.Content) == 0:
-			fmt.Fprintln(t.err, "Nothing found.")
 			return nil
 		case allObjects(root):
 			return v.rows(w, root.Content, columns, "")

@@ -71,5 +71,8 @@ func (t *terminal) listProfiles() error {
 		}
 		all = append(all, stored{name, login.URL, login.Username, name == current})
 	}
+	if len(all) == 0 {
+		t.note("There are no stored logins; sluice login makes one.")
+	}
 	return t.showValue(all)
 }
