@@ -51,7 +51,7 @@ var rooms = map[string][]string{
 	"portal":       {".", "command", "problem", "value"},
 	"serve":        {".", "api", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "seal", "step", "telemetry", "trace", "webhook"},
 	"client":       {".", "problem", "spelling"},
-	"cmd/sluice":   {".", "client", "config", "serve"},
+	"cmd/sluice":   {".", "client", "config", "serve", "spelling"},
 	"bench":        {".", "config", "jetstream", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "serve"},
 }
