@@ -51,6 +51,7 @@ type Hints struct {
 	Allow      string        // the methods that are allowed, with MethodNotAllowed
 	Challenge  []string      // ways to authenticate, with Unauthenticated
 	Close      bool          // the connection can't be used any further
+	Errors     any           // a list of what is wrong, where that is several things
 }
 
 // A Place is a spot in the source of a pipeline.
@@ -136,6 +137,11 @@ func (e *Error) Allowing(methods string) *Error {
 // Challenging names ways to authenticate.
 func (e *Error) Challenging(challenges ...string) *Error {
 	return e.with(func(c *Error) { c.Challenge = challenges })
+}
+
+// Listing names the several things that are wrong: a value with a JSON form.
+func (e *Error) Listing(errors any) *Error {
+	return e.with(func(c *Error) { c.Errors = errors })
 }
 
 // Closing tells that the connection can't be used any further.

@@ -93,6 +93,7 @@ func Of(err error) *sluice.Problem {
 		Column:     e.Place.Column,
 		Snippet:    e.Place.Snippet,
 		Step:       e.Place.Step,
+		Errors:     e.Errors,
 	}
 }
 

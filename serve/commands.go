@@ -22,6 +22,7 @@ type commandOptions struct {
 	baseURL   string
 	audit     func(context.Context, sluice.AuditEntry)
 	webhooks  *webhook.Store
+	guards    *webhook.Guards
 	receiver  *webhook.Receiver
 	events    event.Options
 	results   sluice.Results
@@ -41,7 +42,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 	runner = pipeline.NewRunner(o.runner)
 	commands = command.NewSet(
 		o.audit,
-		webhook.Commands(o.webhooks, o.baseURL, o.receiver),
+		webhook.Commands(o.webhooks, o.guards, o.baseURL, o.receiver),
 		event.Commands(o.events),
 		trace.Commands(o.events.Journal, o.results),
 		pipeline.Commands(runner),

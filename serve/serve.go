@@ -41,6 +41,10 @@ type Options struct {
 	// Hurry is closed when a stop that has begun must not wait any longer;
 	// nil: it may take its time.
 	Hurry <-chan struct{}
+
+	// SenderTransport stands for the Internet in tests, where senders publish
+	// their keys; nil: the guarded way that pipelines go, too.
+	SenderTransport http.RoundTripper
 }
 
 // A Server is a running service.

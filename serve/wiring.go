@@ -33,13 +33,15 @@ func (s *Server) wire() error {
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks())
+	guards := s.newGuards(box, secrets)
 	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
 		audit:     s.directory.Note,
 		webhooks:  webhooks,
-		receiver:  s.newReceiver(webhooks, places, bodies),
+		guards:    guards,
+		receiver:  s.newReceiver(webhooks, guards, places, bodies),
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
 		runner:    s.runnerOptions(secrets),
@@ -99,12 +101,15 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(webhooks *webhook.Store, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
+func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
 		Webhooks:   webhooks,
+		Guards:     guards,
+		Learn:      webhooks.Learn(guards),
 		Events:     s.engine.Events(),
 		Namespace:  s.cfg.Namespace,
 		PublicURL:  s.publicURL(),
+		BaseURL:    s.baseURL,
 		Redact:     s.cfg.RedactHeaders,
 		Bodies:     bodies,
 		Places:     places,

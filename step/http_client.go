@@ -29,8 +29,14 @@ func newClient(o HTTPOptions) *client {
 	if o.MaxAnswer <= 0 {
 		o.MaxAnswer = defaultMaxAnswer
 	}
-	dialer := &net.Dialer{Control: guard(o.AllowNetworks)}
-	transport := &http.Transport{ // no Proxy: it would connect in our place, unguarded
+	return &client{http: http.Client{Transport: GuardedTransport(o.AllowNetworks), CheckRedirect: checkRedirect}, maxAnswer: o.MaxAnswer}
+}
+
+// GuardedTransport gives what carries requests to the Internet and to networks
+// that the operator allows, and to no other place.
+func GuardedTransport(networks []netip.Prefix) *http.Transport {
+	dialer := &net.Dialer{Control: guard(networks)}
+	return &http.Transport{ // no Proxy: it would connect in our place, unguarded
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           64,
@@ -38,7 +44,6 @@ func newClient(o HTTPOptions) *client {
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: maxHeaders,
 	}
-	return &client{http: http.Client{Transport: transport, CheckRedirect: checkRedirect}, maxAnswer: o.MaxAnswer}
 }
 
 // errRefused is that an address is not allowed.

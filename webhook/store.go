@@ -3,6 +3,7 @@ package webhook
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -128,6 +129,12 @@ type update struct {
 	eventKey         *string
 	payloadType      *sluice.PayloadType
 	maxPayloadLength *int
+	multipart        *sluice.Multipart
+	disabled         *bool
+	description      *string
+
+	ifUpdated time.Time                                 // only if it was last changed then; zero: at any time
+	trust     func(token string) (*sluice.Trust, error) // nil: not given
 }
 
 // put creates a webhook if token is empty, otherwise it edits the one with that
@@ -152,8 +159,13 @@ func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook
 		case !creating:
 			return nil, noWebhook("uuid")
 		}
-		after.Updated = now
-		u.apply(&after)
+		if before != nil && !u.ifUpdated.IsZero() && !before.Updated.Equal(u.ifUpdated) {
+			return nil, changedMeanwhile()
+		}
+		after.Updated = later(now, before)
+		if err := u.apply(&after); err != nil {
+			return nil, err
+		}
 		if holder, err := s.withKey(after.EventKey); err == nil && holder.UUID != token {
 			return nil, sluice.Errorf(sluice.Conflict, "event-key-taken", "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
 		}
@@ -165,7 +177,20 @@ func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook
 	return *hook, nil
 }
 
-func (u update) apply(hook *sluice.Webhook) {
+// later gives the time of a change, which tells it from every change before.
+func later(now time.Time, before *sluice.Webhook) time.Time {
+	if before != nil && !now.After(before.Updated) {
+		return before.Updated.Add(time.Millisecond)
+	}
+	return now
+}
+
+func changedMeanwhile() error {
+	return sluice.Errorf(sluice.Conflict, "changed-meanwhile", "The webhook was changed since it was read; read it again, and then change it.").
+		About("ifUpdated").WithStatus(http.StatusPreconditionFailed)
+}
+
+func (u update) apply(hook *sluice.Webhook) (err error) {
 	if u.eventKey != nil {
 		hook.EventKey = *u.eventKey
 	}
@@ -175,6 +200,19 @@ func (u update) apply(hook *sluice.Webhook) {
 	if u.maxPayloadLength != nil {
 		hook.MaxPayloadLength = *u.maxPayloadLength
 	}
+	if u.multipart != nil {
+		hook.Multipart = *u.multipart
+	}
+	if u.disabled != nil {
+		hook.Disabled = *u.disabled
+	}
+	if u.description != nil {
+		hook.Description = *u.description
+	}
+	if u.trust != nil {
+		hook.Trust, err = u.trust(hook.UUID)
+	}
+	return err
 }
 
 // remove deletes a webhook, NotFound if there is none.
