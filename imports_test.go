@@ -30,9 +30,10 @@ var rooms = map[string][]string{
 	"event":      {".", "command", "value"},
 	"webhook":    {".", "command", "limit", "problem", "seal", "sender", "spelling", "value"},
 	"iam":        {".", "command", "limit"},
-	"jetstream":  {".", "durable", "jetstream/correlation", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal"},
+	"jetstream":  {".", "durable", "jetstream/correlation", "jetstream/delivery", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal"},
 	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "value"},
 
+	"jetstream/delivery":    {".", "jetstream/correlation", "jetstream/stream"},
 	"jetstream/queue":       {".", "jetstream/correlation", "jetstream/record", "jetstream/stream", "problem", "value"},
 	"jetstream/record":      {"durable", "jetstream/stream"},
 	"jetstream/stream":      {".", "durable"},

@@ -288,7 +288,10 @@ const manyRecords = 1000
 
 // Close stops the engine. What was acknowledged needs no closing to be safe.
 func (e *Engine) Close() {
-	e.closing.Do(e.journal.Finish)
+	e.closing.Do(func() {
+		e.events.finishDeliveries()
+		e.journal.Finish()
+	})
 	e.cancel()
 	if e.host.Conn != nil {
 		e.host.Conn.Close()
