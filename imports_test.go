@@ -40,6 +40,7 @@ var rooms = map[string][]string{
 	"jetstream/correlation": {"."},
 	"jetstream/natstest":    {},
 
+	"quarantine":   {".", "command", "seal"},
 	"metrics":      {"."},
 	"pipeline":     {".", "command", "expression", "problem", "spelling", "value"},
 	"step":         {".", "command", "seal", "spelling", "value"},
@@ -50,7 +51,7 @@ var rooms = map[string][]string{
 	"oidc/dextest": {},
 	"api":          {".", "command", "limit", "problem", "value"},
 	"portal":       {".", "command", "problem", "value"},
-	"serve":        {".", "api", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "seal", "sender", "step", "telemetry", "trace", "webhook"},
+	"serve":        {".", "api", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "quarantine", "seal", "sender", "step", "telemetry", "trace", "webhook"},
 	"client":       {".", "problem", "spelling"},
 	"cmd/sluice":   {".", "client", "config", "serve", "spelling"},
 	"bench":        {".", "config", "jetstream", "serve"},

@@ -98,6 +98,7 @@ type Engine struct {
 	events      *Events
 	journal     *journal.Journal
 	audit       *Audit
+	quarantine  *Quarantine
 
 	cancel  context.CancelFunc
 	closing sync.Once
@@ -161,6 +162,7 @@ func build(opts Options) *Engine {
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
 	e.audit = &Audit{host: h}
+	e.quarantine = newQuarantine(h)
 	return e
 }
 
@@ -278,6 +280,9 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 	}
 	if err := e.audit.setUp(ctx, running); err != nil {
 		return fmt.Errorf("audit log: %w", err)
+	}
+	if err := e.quarantine.setUp(ctx, running); err != nil {
+		return fmt.Errorf("quarantine: %w", err)
 	}
 	return nil
 }

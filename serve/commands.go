@@ -11,6 +11,7 @@ import (
 	"sluice/jetstream"
 	"sluice/metrics"
 	"sluice/pipeline"
+	"sluice/quarantine"
 	"sluice/step"
 	"sluice/trace"
 	"sluice/webhook"
@@ -24,6 +25,7 @@ type commandOptions struct {
 	webhooks  *webhook.Store
 	guards    *webhook.Guards
 	receiver  *webhook.Receiver
+	keeper    *quarantine.Keeper
 	events    event.Options
 	results   sluice.Results
 	runner    pipeline.RunnerOptions // the commands and the language are not given
@@ -43,6 +45,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 	commands = command.NewSet(
 		o.audit,
 		webhook.Commands(o.webhooks, o.guards, o.baseURL, o.receiver),
+		quarantine.Commands(o.keeper, o.receiver),
 		event.Commands(o.events),
 		trace.Commands(o.events.Journal, o.results),
 		pipeline.Commands(runner),

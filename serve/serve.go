@@ -22,6 +22,7 @@ import (
 	"sluice/limit"
 	"sluice/metrics"
 	"sluice/pipeline"
+	"sluice/quarantine"
 	"sluice/telemetry"
 )
 
@@ -56,6 +57,7 @@ type Server struct {
 	metrics   *metrics.Metrics
 	telemetry *telemetry.Spans // nil: nobody wants spans
 	minutes   *metrics.Minutes
+	keeper    *quarantine.Keeper
 	directory *iam.Directory
 	commands  command.Set
 	runner    *pipeline.Runner
@@ -271,6 +273,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		}
 	}
 	s.work.Go(func() { s.minutes.Keep(running) })
+	s.work.Go(func() { s.keeper.Run(running) })
 	s.work.Go(func() {
 		select {
 		case <-s.engine.SetUp():

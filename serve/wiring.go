@@ -14,6 +14,7 @@ import (
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/portal"
+	"sluice/quarantine"
 	"sluice/seal"
 	"sluice/step"
 	"sluice/webhook"
@@ -35,13 +36,17 @@ func (s *Server) wire() error {
 	webhooks := webhook.NewStore(s.engine.Webhooks())
 	guards := s.newGuards(box, secrets)
 	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
+	receiver := s.newReceiver(webhooks, guards, places, bodies)
+	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine(), Box: box, Log: s.opts.Log, Diagnose: receiver.Diagnose})
+	receiver.Quarantine = s.keeper
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
 		audit:     s.directory.Note,
 		webhooks:  webhooks,
 		guards:    guards,
-		receiver:  s.newReceiver(webhooks, guards, places, bodies),
+		receiver:  receiver,
+		keeper:    s.keeper,
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
 		runner:    s.runnerOptions(secrets),
@@ -159,6 +164,9 @@ func (s *Server) observeRun(report sluice.RunReport) {
 
 func (s *Server) observeCall(call sluice.Call) {
 	s.metrics.Call(call)
+	if call.Duplicate {
+		return // the journal has the first call
+	}
 	s.minutes.Call(call)
 	s.engine.Journal().Call(call)
 }

@@ -1,15 +1,17 @@
 package webhook
 
 import (
+	"slices"
+
 	"sluice"
 	"sluice/problem"
 )
 
 // A Quarantine keeps calls that were refused, for people to look at.
 type Quarantine interface {
-	// Keep takes a call over and tells whether there is room for it. It never
-	// waits.
-	Keep(sluice.QuarantinedCall) bool
+	// Keep takes a call of a webhook over, if there is room for a body of that
+	// size; only then call is called. It never waits.
+	Keep(token string, size int, call func() *sluice.QuarantinedCall) bool
 }
 
 // isQuarantined tells whether calls that were refused so are kept: they are of a
@@ -27,14 +29,16 @@ const duplicateDiffers = "duplicate-differs"
 // quarantine keeps a call that was refused, and gives the id it is kept by, "" if
 // it is not.
 func (rc *Receiver) quarantine(in *incoming, traceID string, e *sluice.Error) (id string) {
-	r := in.request
-	kept := sluice.QuarantinedCall{
-		ID: traceID, Token: in.hook.UUID, EventKey: in.hook.EventKey,
-		Code: e.Code, StatusCode: problem.Status(e), Errors: e.Errors,
-		Time: in.arrived.UTC(), RemoteAddr: r.RemoteAddr, Size: len(in.sent()),
-		Request: sluice.KeptRequest{Method: r.Method, RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Body: append([]byte(nil), in.sent()...)},
-	}
-	if rc.Quarantine == nil || !rc.Quarantine.Keep(kept) {
+	r, sent := in.request, in.sent()
+	taken := rc.Quarantine.Keep(in.hook.UUID, len(sent), func() *sluice.QuarantinedCall {
+		return &sluice.QuarantinedCall{
+			ID: traceID, Token: in.hook.UUID, EventKey: in.hook.EventKey,
+			Code: e.Code, StatusCode: problem.Status(e), Errors: e.Errors,
+			Time: in.arrived.UTC(), RemoteAddr: r.RemoteAddr, Size: len(sent),
+			Request: sluice.KeptRequest{Method: r.Method, RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Body: slices.Clone(sent)},
+		}
+	})
+	if !taken {
 		return ""
 	}
 	return traceID

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -113,6 +114,7 @@ func (x *Index) End(f *sluice.Fingerprint, sequence uint64, traceID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e, ok := entryOf(f, sequence, traceID); ok {
+		x.count.Add(-int64(s.expire(time.Now(), few)))
 		x.add(s, kindOf(f.Window), e)
 	}
 	s.land(f)
@@ -140,7 +142,7 @@ func (s *shard) land(f *sluice.Fingerprint) {
 	}
 }
 
-// Learn adds an entry from the records.
+// learn adds an entry from the records.
 func (x *Index) learn(kind int, e entry, now time.Time) {
 	if kind >= len(keeps) || now.Sub(e.at()) > keeps[kind] {
 		return
@@ -151,39 +153,40 @@ func (x *Index) learn(kind int, e entry, now time.Time) {
 	x.add(s, kind, e)
 }
 
-// add puts an entry on a shelf, and takes some off whose time is over.
+// few is how many entries of a shelf are taken off whenever one comes.
+const few = 4
+
+// add puts an entry on a shelf.
 func (x *Index) add(s *shard, kind int, e entry) {
-	const each = 4
-	before := s.len()
-	now := time.Now()
-	for i := range s.shelves {
-		s.shelves[i].expire(now, each)
-	}
-	if x.count.Load() >= x.max {
-		s.makeRoom()
+	if x.count.Load() >= x.max && s.makeRoom() {
+		x.count.Add(-1)
 	}
 	s.shelves[kind].put(e)
-	x.count.Add(int64(s.len() - before))
+	x.count.Add(1)
 }
 
-func (s *shard) len() (n int) {
+// expire takes off entries whose time is over, at most so many of each shelf, and
+// tells how many.
+func (s *shard) expire(now time.Time, most int) (gone int) {
 	for i := range s.shelves {
-		n += s.shelves[i].len()
+		gone += s.shelves[i].expire(now, most)
 	}
-	return n
+	return gone
 }
 
-// makeRoom drops the oldest entry of the fullest shelf.
-func (s *shard) makeRoom() {
+// makeRoom drops the oldest entry of the fullest shelf, if there is one.
+func (s *shard) makeRoom() bool {
 	fullest := &s.shelves[0]
 	for i := range s.shelves {
 		if s.shelves[i].len() > fullest.len() {
 			fullest = &s.shelves[i]
 		}
 	}
-	if fullest.len() > 0 {
-		fullest.drop()
+	if fullest.len() == 0 {
+		return false
 	}
+	fullest.drop()
+	return true
 }
 
 // Expire takes off the entries whose time is over.
@@ -191,11 +194,7 @@ func (x *Index) Expire(now time.Time) {
 	for i := range x.shards {
 		s := &x.shards[i]
 		s.mu.Lock()
-		before := s.len()
-		for kind := range s.shelves {
-			s.shelves[kind].expire(now, 1<<30)
-		}
-		x.count.Add(int64(s.len() - before))
+		x.count.Add(-int64(s.expire(now, math.MaxInt)))
 		s.mu.Unlock()
 	}
 }

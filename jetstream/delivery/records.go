@@ -70,7 +70,8 @@ func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (
 	if r.writer, err = r.host.StartWriter(running, r.stream); err != nil {
 		return err
 	}
-	if err := r.load(ctx); err != nil {
+	// Millions of ids may take longer than the rest of a start is allowed to.
+	if err := r.load(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	r.host.Start(func() { r.write(running) })

@@ -140,12 +140,13 @@ func (s *shelf) grow() {
 	}
 }
 
-// expire removes entries whose time is over, at most so many.
-func (s *shelf) expire(now time.Time, most int) {
-	for ; most > 0 && s.len() > 0 && now.Sub(s.at(s.first).at()) > s.keep; most-- {
+// expire removes entries whose time is over, at most so many, and tells how many.
+func (s *shelf) expire(now time.Time, most int) (gone int) {
+	for ; gone < most && s.len() > 0 && now.Sub(s.at(s.first).at()) > s.keep; gone++ {
 		s.drop()
 	}
 	if s.len() == 0 && len(s.table) > smallest {
 		s.table = nil
 	}
+	return gone
 }
