@@ -17,7 +17,10 @@ import (
 
 // Bounds of a schema and of what checking costs.
 const (
-	maxSchema     = 64 << 10
+	maxSchema = 64 << 10
+
+	maxSchemaDepth = 64
+
 	maxFindings   = 20
 	maxFinding    = 300     // characters of a message
 	maxSteps      = 200_000 // schemas within the schema that are tried on one payload
@@ -63,8 +66,8 @@ func badSchema(fault string) error {
 }
 
 func compileSchema(source []byte) (*countingSchema, error) {
-	if levels, _ := value.Inspect(source); levels > value.MaxDepth {
-		return nil, badSchema("is nested too deeply")
+	if levels, _ := value.Inspect(source); levels > maxSchemaDepth {
+		return nil, badSchema("is nested more than 64 levels deep")
 	}
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(source))
 	if err != nil {
