@@ -33,7 +33,7 @@ func TestWhatWebhooksDemand(t *testing.T) {
 	}
 	scheme := map[string]any{"header": "X-Sig"}
 	runScenarios(t, s, []string{"UUID", h.UUID}, []scenario{
-		good("nothing at first", `"description":"for people"`, map[string]any{"description": "for people", "signingSecrets": 0, "disabled": false, "multipart": "files", "provider": nil}),
+		good("nothing at first", `"description":"for people"`, map[string]any{"description": "for people", "signingSecrets": nil, "disabled": nil, "multipart": nil, "provider": nil}),
 		bad("a provider without a secret", `"provider":"github"`, "signingSecret", "needs the signing secret"),
 		bad("an unknown provider", `"provider":"githup","signingSecret":"x"`, "provider", "github"),
 		bad("a secret for nothing", `"signingSecret":"x"`, "signingSecret", "provider or a signature"),
@@ -67,9 +67,9 @@ func TestWhatWebhooksDemand(t *testing.T) {
 		good("ids again", `"dedupe":""`, map[string]any{"dedupe": "header:X-GitHub-Delivery", "dedupeWindow": "1h30m"}),
 		good("an own signature", `"provider":"","signature":{"header":"X-Sig"}`, map[string]any{"provider": nil, "signature": scheme, "signingSecrets": 1, "dedupe": nil}),
 		bad("a provider beside it", `"provider":"github"`, "provider", "signature"),
-		good("neither", `"signature":""`, map[string]any{"signature": nil, "signingSecrets": 0}),
+		good("neither", `"signature":""`, map[string]any{"signature": nil, "signingSecrets": nil}),
 		good("meta", `"provider":"meta","signingSecret":"s","verifyToken":"v"`, map[string]any{"verifyToken": "v"}),
-		good("meta no more", `"provider":""`, map[string]any{"verifyToken": nil, "signingSecrets": 0}),
+		good("meta no more", `"provider":""`, map[string]any{"verifyToken": nil, "signingSecrets": nil}),
 		good("a schema as an object", `"schema":{"type":"object"}`, map[string]any{"schema": map[string]any{"type": "object"}}),
 		good("a schema as text", `"schema":"{\"type\":\"array\"}"`, map[string]any{"schema": map[string]any{"type": "array"}}),
 		good("a schema that forbids all", `"schema":false`, map[string]any{"schema": false}),

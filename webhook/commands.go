@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,13 +34,13 @@ type view struct {
 	WebhookURL       string             `json:"webhookUrl"`
 	Provider         string             `json:"provider,omitempty"`
 	Signature        json.RawMessage    `json:"signature,omitempty"`
-	SigningSecrets   int                `json:"signingSecrets"`
+	SigningSecrets   *int               `json:"signingSecrets,omitempty"` // where calls can be signed
 	Dedupe           string             `json:"dedupe,omitempty"`
 	DedupeWindow     string             `json:"dedupeWindow,omitempty"`
 	Schema           json.RawMessage    `json:"schema,omitempty"`
 	VerifyToken      string             `json:"verifyToken,omitempty"`
-	Multipart        sluice.Multipart   `json:"multipart"`
-	Disabled         bool               `json:"disabled"`
+	Multipart        sluice.Multipart   `json:"multipart,omitempty"`
+	Disabled         bool               `json:"disabled,omitempty"`
 	Description      string             `json:"description,omitempty"`
 	Created          time.Time          `json:"created"`
 	Updated          time.Time          `json:"updated"`
@@ -61,7 +60,7 @@ func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string)
 		PayloadType:      h.PayloadType,
 		MaxPayloadLength: h.MaxPayloadLength,
 		WebhookURL:       baseURL + sluice.ReceivePath + "?token=" + token,
-		Multipart:        cmp.Or(h.Multipart, sluice.MultipartFiles),
+		Multipart:        h.Multipart,
 		Disabled:         h.Disabled,
 		Description:      h.Description,
 		Created:          h.Created,
@@ -76,7 +75,9 @@ func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string)
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
 		return v
 	}
-	v.SigningSecrets = g.count
+	if g.verifier != nil {
+		v.SigningSecrets = &g.count
+	}
 	if g.ids != nil {
 		v.Dedupe, v.DedupeWindow = g.where, shortDuration(g.dedupeWindow())
 	} else if h.Trust.Dedupe != "" {

@@ -24,7 +24,7 @@ type noun struct {
 	word    string // what people call the key
 	example string // of a key
 	handle  string // field and parameter that edit and delete go by; "" means the key
-	page    string // of the portal
+	page    string // of the portal; "" means that there is none
 	none    string // what is said where there are none
 	effect  string // of a deletion
 	columns []column
@@ -106,7 +106,9 @@ func nounShow(t *terminal, n *noun) *cobra.Command {
 		}
 		return t.show(document)
 	})
-	t.addOpen(cmd, &open)
+	if n.page != "" {
+		t.addOpen(cmd, &open)
+	}
 	return cmd
 }
 

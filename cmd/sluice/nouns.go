@@ -7,7 +7,7 @@ import "github.com/spf13/cobra"
 // of another command, a change of many things, or one of its own.
 func nouns() []*noun {
 	return []*noun{
-		webhookNoun(), pipelineNoun(), deadletterNoun(), secretNoun(),
+		webhookNoun(), providerNoun(), quarantineNoun(), pipelineNoun(), deadletterNoun(), secretNoun(),
 		userNoun(), roleNoun(), clientNoun(),
 	}
 }
