@@ -2,9 +2,12 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -176,13 +179,15 @@ func (c *countingSchema) countWithin(v reflect.Value, seen map[*jsonschema.Schem
 
 // check refuses a payload that does not meet the schema.
 func (s *schema) check(body []byte) error {
-	levels, _ := value.Inspect(body)
-	if levels > value.MaxDepth {
+	document, err := value.Decode(body)
+	if _, tooDeep := errors.AsType[*value.Error](err); tooDeep {
 		return payloadInvalid([]finding{{"", "The payload is nested too deeply."}})
 	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
 	if err != nil {
 		return payloadInvalid([]finding{{"", "The payload is no JSON."}})
+	}
+	if path, vast := vastNumber(document); vast {
+		return payloadInvalid([]finding{{pointer(path), "The number is too long to be checked."}})
 	}
 	compiled, err := s.take()
 	if err != nil {
@@ -197,6 +202,31 @@ func (s *schema) check(body []byte) error {
 		return nil
 	}
 	return payloadInvalid(found)
+}
+
+// vastNumber finds a number that would take long to compare: the schema's are
+// compared exactly, with all their digits.
+func vastNumber(v any) (path []string, found bool) {
+	const longest = 400 // characters, and the largest exponent: more than a float64 has
+	switch v := v.(type) {
+	case json.Number:
+		_, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
+		n, err := strconv.Atoi(cmp.Or(exponent, "0"))
+		return nil, len(v) > longest || err != nil || n > longest || n < -longest
+	case []any:
+		for i, item := range v {
+			if path, found := vastNumber(item); found {
+				return append([]string{strconv.Itoa(i)}, path...), true
+			}
+		}
+	case map[string]any:
+		for name, item := range v {
+			if path, found := vastNumber(item); found {
+				return append([]string{name}, path...), true
+			}
+		}
+	}
+	return nil, false
 }
 
 // take gives a compiled schema that nobody else uses.

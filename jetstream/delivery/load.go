@@ -20,8 +20,9 @@ func (r *Records) load(ctx context.Context) error {
 		return err
 	}
 	last := info.State.LastSeq
-	if r.stream.CachedInfo().State.LastSeq == 0 && last > 0 {
-		// There were events before there were records: none was a delivery.
+	if r.stream.CachedInfo().State.LastSeq == 0 {
+		// There are no records yet, so that the events up to now were no
+		// deliveries: this first record says so, also if there are none.
 		r.begin(last + 1)
 		return r.put(ctx, &block{first: 1, last: last})
 	}
