@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"sluice"
@@ -36,12 +35,7 @@ func writeDurably(name string, content []byte) error {
 		_ = os.Remove(draft.Name()) // the first error says more
 		return err
 	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return folder.Sync()
+	return syncFolder(dir)
 }
 
 // lock keeps other clients of the same person out until unlock is called. The
@@ -56,8 +50,7 @@ func lock(ctx context.Context, name string) (unlock func(), err error) {
 	}
 	const look = 20 * time.Millisecond
 	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
+		if tryLock(file) == nil {
 			return func() { _ = file.Close() }, nil // which frees the lock
 		}
 		select {

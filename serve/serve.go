@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,9 +22,6 @@ import (
 	"sluice/portal"
 	"sluice/telemetry"
 )
-
-// Version is the version of the program.
-const Version = "0.1.0"
 
 // drainTimeout bounds how long a stop waits for calls in flight.
 const drainTimeout = 10 * time.Second
@@ -81,7 +79,8 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if err != nil {
 		return nil, fmt.Errorf("can't listen on %s: %w", cfg.Listen, err)
 	}
-	s.listener = api.LimitListener(listener, cfg.MaxConnections, cfg.MaxConnectionsPerAddress, cfg.TrustedProxies)
+	s.listener = api.LimitListener(listener, cfg.MaxConnections, cfg.MaxConnectionsPerAddress, slices.Concat(cfg.TrustedProxies, cfg.ProxyProtocol))
+	s.listener = api.ProxyProtocol(s.listener, cfg.ProxyProtocol, cfg.HeaderTimeout)
 	s.baseURL = baseURL(cfg, s.listener.Addr())
 	s.metrics = metrics.New(Version, s.engineState)
 	if telemetry.Wanted() {

@@ -37,14 +37,16 @@ func rootCommand(t *terminal) *cobra.Command {
 		Long: "Receive webhooks durably.\n\n" +
 			"sluice serve runs the server; everything else talks to one. Log in with sluice login, or set\n" +
 			"SLUICE_URL with SLUICE_TOKEN, or with SLUICE_USERNAME and SLUICE_PASSWORD.",
-		Version:       serve.Version,
+		Version:       serve.Release(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.AddGroup(&cobra.Group{ID: "client", Title: "Talk to a server:"}, &cobra.Group{ID: "server", Title: "Be one:"})
 	server := serveCommand()
 	server.GroupID = "server"
-	root.AddCommand(server, exitCodesTopic(), versionCommand(t))
+	health := healthCommand()
+	health.GroupID = "server"
+	root.AddCommand(server, health, exitCodesTopic(), versionCommand(t))
 	for _, cmd := range []*cobra.Command{
 		loginCommand(t), logoutCommand(t), profileCommand(t),
 		commandCommand(t), pipelineCommand(t),

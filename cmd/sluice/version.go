@@ -15,8 +15,8 @@ func versionCommand(t *terminal) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			platform := runtime.GOOS + "/" + runtime.GOARCH
-			told := map[string]string{"version": serve.Version, "go": runtime.Version(), "platform": platform}
-			return t.report(told, "sluice %s (%s, %s)", serve.Version, runtime.Version(), platform)
+			told := map[string]string{"version": serve.Version, "commit": serve.Commit(), "go": runtime.Version(), "platform": platform}
+			return t.report(told, "sluice %s, %s, %s", serve.Release(), runtime.Version(), platform)
 		},
 	}
 	cmd.Flags().StringVarP(&t.format, "output", "o", "", "form of the output: table, json or yaml")
