@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
@@ -37,8 +38,9 @@ func visit(t *testing.T, base string) *visitor {
 	t.Helper()
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ownAddress)}}
 	transport := &http.Transport{
-		DialContext:     dialer.DialContext,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // a certificate of the test's own
+		DialContext:       dialer.DialContext,
+		ForceAttemptHTTP2: true,
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // a certificate of the test's own
 	}
 	t.Cleanup(transport.CloseIdleConnections)
 	v := &visitor{t: t, base: base, client: &http.Client{Transport: transport, Timeout: patience}}
@@ -107,7 +109,7 @@ func (v *visitor) knownBy(want string) {
 func (v *visitor) refused(token string, want int) {
 	v.t.Helper()
 	long := strings.Repeat("x", 2<<20)
-	for range 5 { // a connection that is cut off is a matter of timing
+	for range 20 { // a connection that is cut off is a matter of timing
 		status, header, body := v.call(token, long)
 		if status != want || header.Get("Content-Type") != "application/problem+json" {
 			v.t.Errorf("a refused call is answered %d, want %d: %.200s", status, want, body)
@@ -181,26 +183,44 @@ func certificate(t *testing.T) (cert, key, both string) {
 	return write(t, "cert.pem", certText), write(t, "key.pem", keyText), write(t, "both.pem", certText+keyText)
 }
 
-func TestNginx(t *testing.T) {
+// throughNginx gives a visitor who comes through nginx with the sample, in which
+// these texts are replaced.
+func throughNginx(t *testing.T, replaced map[string]string) *visitor {
+	t.Helper()
 	needs(t, "nginx")
 	s := startServer(t, "trusted-proxies=127.0.0.1")
 	cert, key, _ := certificate(t)
 	https := freePort(t)
-	site := adapted(t, "proxy/nginx.conf", map[string]string{
+	maps.Copy(replaced, map[string]string{
 		"127.0.0.1:8080": s.Address(),
 		"listen 443":     "listen " + https,
 		"listen 80;":     "listen " + freePort(t) + ";",
 		"/etc/letsencrypt/live/hooks.example.com/fullchain.pem": cert,
 		"/etc/letsencrypt/live/hooks.example.com/privkey.pem":   key,
 	})
+	site := adapted(t, "proxy/nginx.conf", replaced)
 	prefix := t.TempDir()
-	whole := write(t, "whole.conf", "user root;\npid "+prefix+"/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n"+
-		"client_body_temp_path "+prefix+"/body;\nproxy_temp_path "+prefix+"/proxy;\nfastcgi_temp_path "+prefix+"/f;\nuwsgi_temp_path "+prefix+"/u;\nscgi_temp_path "+prefix+"/s;\n"+
-		"include "+site+";\n}\n")
+	text := "user root;\npid " + prefix + "/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n"
+	for _, use := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		text += use + "_temp_path " + prefix + "/" + use + ";\n"
+	}
+	whole := write(t, "whole.conf", text+"include "+site+";\n}\n")
 	run(t, nil, ".", "nginx", "-t", "-q", "-p", prefix, "-c", whole)
 	background(t, nil, "nginx", "-p", prefix, "-c", whole, "-g", "daemon off;")
 	listening(t, https)
-	visit(t, "https://"+https).all(t)
+	return visit(t, "https://"+https)
+}
+
+func TestNginx(t *testing.T) { throughNginx(t, map[string]string{}).all(t) }
+
+// TestNginxAsItIs: without the lines that keep connections open, nginx speaks
+// HTTP/1.0 to the server.
+func TestNginxAsItIs(t *testing.T) {
+	throughNginx(t, map[string]string{
+		"proxy_http_version 1.1;":         "",
+		`proxy_set_header Connection "";`: "",
+		"keepalive 64;":                   "",
+	}).all(t)
 }
 
 func TestCaddy(t *testing.T) {
