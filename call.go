@@ -5,42 +5,76 @@ import (
 	"time"
 )
 
-// A Call is one call of a webhook, accepted or refused, as those who count and
-// look for calls see it.
+// StatusRejected is the status of a call that was refused: there is no event of
+// it.
+const StatusRejected Status = "rejected"
+
+// A Call is one call of a webhook, accepted or refused; or an event or message
+// that a pipeline or a user has sent; or the run of a pipeline that a user has
+// started. It is entered in the journal and found there again.
 type Call struct {
-	Time          time.Time     `json:"time"`
-	TraceID       string        `json:"traceId"`
-	CorrelationID string        `json:"correlationId,omitempty"` // of an accepted one
-	EventKey      string        `json:"eventKey,omitempty"`      // where the webhook is known
-	Status        int           `json:"status"`                  // of the HTTP answer
-	Code          string        `json:"code,omitempty"`          // of the refusal
-	Size          int           `json:"size"`                    // of the body, as far as it was read or announced
-	Duration      time.Duration `json:"duration"`                // in nanoseconds
-	RemoteAddr    string        `json:"remoteAddr"`
-	Listeners     []string      `json:"listeners,omitempty"` // pipelines that it starts
-	Count         int           `json:"count,omitempty"`     // calls that this stands for, if it is more than one
+	TraceID       string    `json:"traceId"`
+	CorrelationID string    `json:"correlationId,omitempty"` // of an accepted one
+	EventKey      string    `json:"eventKey,omitempty"`      // where the webhook is known
+	Key           string    `json:"key,omitempty"`           // of a message that is no event
+	ReplayOf      string    `json:"replayOf,omitempty"`      // trace id of the event it repeats
+	Time          time.Time `json:"time"`
+	Status        Status    `json:"status"`               // by its runs; ok if no pipeline listens
+	StatusCode    int       `json:"statusCode,omitempty"` // of the HTTP answer
+	Code          string    `json:"code,omitempty"`       // of the refusal
+	Size          int       `json:"size"`                 // of the body, as far as it was read or announced
+	Duration      float64   `json:"duration"`             // until the answer, in milliseconds
+	RemoteAddr    string    `json:"remoteAddr,omitempty"`
+	Count         int       `json:"count,omitempty"` // calls that this stands for, if it is more than one
+
+	// Listeners are the pipelines that it starts. The journal keeps them; a
+	// call that was found again has its runs instead, in the order in which
+	// they began.
+	Listeners []string    `json:"listeners,omitempty" doc:"-"`
+	Runs      []RunReport `json:"runs,omitzero"`
 }
 
-// AppendJSON appends the call's JSON, as encoding/json would write it.
+// AppendJSON appends the JSON of a call without runs, as encoding/json would
+// write it.
 func (c *Call) AppendJSON(b []byte) []byte {
-	b = append(b, `{"time":"`...)
-	b = c.Time.AppendFormat(b, time.RFC3339Nano)
-	b = appendField(b, `","traceId":`, c.TraceID)
+	b = appendField(b, `{"traceId":`, c.TraceID)
 	b = appendOptional(b, `,"correlationId":`, c.CorrelationID)
 	b = appendOptional(b, `,"eventKey":`, c.EventKey)
-	b = appendNumber(b, `,"status":`, c.Status)
+	b = appendOptional(b, `,"key":`, c.Key)
+	b = appendOptional(b, `,"replayOf":`, c.ReplayOf)
+	b = append(b, `,"time":"`...)
+	b = c.Time.AppendFormat(b, time.RFC3339Nano)
+	b = appendField(b, `","status":`, string(c.Status))
+	if c.StatusCode != 0 {
+		b = appendNumber(b, `,"statusCode":`, c.StatusCode)
+	}
 	b = appendOptional(b, `,"code":`, c.Code)
 	b = appendNumber(b, `,"size":`, c.Size)
-	b = appendNumber(b, `,"duration":`, c.Duration)
-	b = appendField(b, `,"remoteAddr":`, c.RemoteAddr)
+	b = appendMilliseconds(b, `,"duration":`, c.Duration)
+	b = appendOptional(b, `,"remoteAddr":`, c.RemoteAddr)
+	if c.Count != 0 {
+		b = appendNumber(b, `,"count":`, c.Count)
+	}
 	if len(c.Listeners) > 0 {
 		b = append(b, `,"listeners":`...)
 		b = appendStrings(b, c.Listeners)
 	}
-	if c.Count != 0 {
-		b = appendNumber(b, `,"count":`, c.Count)
-	}
 	return append(b, '}')
+}
+
+// StatusBefore gives the status of what was accepted, before its listeners have
+// done anything.
+func StatusBefore(listeners []string) Status {
+	if len(listeners) > 0 {
+		return StatusProcessing
+	}
+	return StatusOK
+}
+
+// Milliseconds gives a duration as records have it: in milliseconds, to the
+// microsecond.
+func Milliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
 }
 
 func appendOptional(b []byte, name, value string) []byte {
@@ -50,6 +84,10 @@ func appendOptional(b []byte, name, value string) []byte {
 	return appendField(b, name, value)
 }
 
-func appendNumber[N int | time.Duration](b []byte, name string, value N) []byte {
+func appendNumber(b []byte, name string, value int) []byte {
 	return strconv.AppendInt(append(b, name...), int64(value), 10)
+}
+
+func appendMilliseconds(b []byte, name string, value float64) []byte {
+	return strconv.AppendFloat(append(b, name...), value, 'f', -1, 64)
 }

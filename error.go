@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"sluice/value"
 )
 
 // Kind says what sort of failure an error is. Package problem maps kinds to HTTP
@@ -141,11 +143,19 @@ func (e *Error) Closing() *Error {
 	return e.with(func(c *Error) { c.Close = true })
 }
 
-// AsError gives the *Error in err's chain, or wraps err as an internal fault
-// whose text tells the caller nothing.
+// AsError gives the *Error in err's chain, or the one that says what a
+// *value.Error there does. Otherwise it wraps err as an internal fault whose text
+// tells the caller nothing.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
+	}
+	if e, ok := errors.AsType[*value.Error](err); ok {
+		kind := Invalid
+		if e.Size {
+			kind = TooLarge
+		}
+		return &Error{Kind: kind, Code: e.Code, Message: e.Message}
 	}
 	return Errorf(Internal, "internal", "The server failed to handle this request; its log has the cause.").Because(err)
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"sluice/value"
 )
 
 // EventPrefix is what the key of an event is forwarded under as a message: a
@@ -105,7 +107,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = append(b, `},"headers":{`...)
 	for i, h := range e.Headers {
 		b = appendKey(b, i, h.Name)
-		b = AppendJSONString(b, h.Value)
+		b = value.AppendString(b, h.Value)
 	}
 	b = appendField(b, `},"remoteAddr":`, e.RemoteAddr)
 	return append(b, '}')
@@ -119,27 +121,27 @@ func appendQuery(b []byte, query map[string][]string) []byte {
 	return b
 }
 
-func appendStrings(b []byte, values []string) []byte {
+func appendStrings(b []byte, texts []string) []byte {
 	b = append(b, '[')
-	for i, value := range values {
+	for i, text := range texts {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = AppendJSONString(b, value)
+		b = value.AppendString(b, text)
 	}
 	return append(b, ']')
 }
 
-func appendField(b []byte, name, value string) []byte {
+func appendField(b []byte, name, text string) []byte {
 	b = append(b, name...)
-	return AppendJSONString(b, value)
+	return value.AppendString(b, text)
 }
 
 func appendKey(b []byte, i int, name string) []byte {
 	if i > 0 {
 		b = append(b, ',')
 	}
-	b = AppendJSONString(b, name)
+	b = value.AppendString(b, name)
 	return append(b, ':')
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,5 +91,19 @@ func TestEventWithoutPayload(t *testing.T) {
 		t.Errorf("query and headers are %v and %v, want empty objects", got["query"], got["headers"])
 	} else if _, there := got["payload"]; there {
 		t.Error("there is a payload")
+	}
+}
+
+func BenchmarkEventJSON(b *testing.B) {
+	event := sluice.Event{
+		EventKey: "webhook.lead.created", Namespace: "default", TraceID: "webhook-123456-abcdefghijklmnop", Listeners: []string{"a"},
+		Payload: []byte(`{"origin":"` + strings.Repeat("abcdefghijklmnopqrstuvwxyz", 52) + `"}`), PayloadType: sluice.Base64, PayloadEncoding: sluice.EncodingBase64,
+		ContentType: "application/json", Method: "POST", RemoteAddr: "127.0.0.1:40000",
+		Headers: sluice.Headers{{Name: "content-length", Value: "1024"}, {Name: "content-type", Value: "application/json"}, {Name: "host", Value: "127.0.0.1:8080"}, {Name: "user-agent", Value: "curl/8"}},
+	}
+	b.ReportAllocs()
+	var written []byte
+	for b.Loop() {
+		written = event.AppendJSON(written[:0])
 	}
 }

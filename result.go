@@ -89,8 +89,8 @@ func appendValue(b []byte, value json.RawMessage) []byte {
 	return append(b, value...)
 }
 
-// AppendJSON appends the result's JSON, as polls are answered with it: as
-// encoding/json writes it that does not escape for HTML.
+// AppendJSON appends the result's JSON, with which calls and polls are answered:
+// what encoding/json would write, without the escapes that only HTML needs.
 func (r *Result) AppendJSON(b []byte) []byte {
 	b = append(b, `{"statusCode":`...)
 	b = strconv.AppendInt(b, int64(r.StatusCode), 10)

@@ -2,34 +2,35 @@ package sluice
 
 import "time"
 
-// A RunReport tells how a run went, for people who look for the call that led
-// to it.
+// A RunReport tells how one attempt of a pipeline to handle a call went. Within a
+// Call it has no ids and no key of its own.
 type RunReport struct {
-	Pipeline      string        `json:"pipeline"` // empty for one that is not stored
-	TraceID       string        `json:"traceId"`
-	CorrelationID string        `json:"correlationId,omitempty"`
-	EventKey      string        `json:"eventKey,omitempty"` // of the event that started it
-	Attempt       int           `json:"attempt"`            // counted from 1
-	Delivery      int           `json:"delivery"`           // counted from 1; 0 if no event started it
-	Started       time.Time     `json:"started"`
-	Duration      time.Duration `json:"duration"` // in nanoseconds
-	Status        Status        `json:"status"`   // ok or error
-	Error         *Problem      `json:"error,omitempty"`
-	Steps         []StepReport  `json:"steps"`
+	TraceID       string       `json:"traceId,omitempty" doc:"-"`
+	CorrelationID string       `json:"correlationId,omitempty" doc:"-"`
+	EventKey      string       `json:"eventKey,omitempty" doc:"-"` // of the event that started it
+	Pipeline      string       `json:"pipeline"`                   // empty for one that is not stored
+	Status        Status       `json:"status"`                     // ok or error
+	Attempt       int          `json:"attempt"`                    // counted from 1
+	Delivery      int          `json:"delivery"`                   // counted from 1; 0 if no event started it
+	Started       time.Time    `json:"started"`
+	Duration      float64      `json:"duration"` // in milliseconds
+	Error         *Problem     `json:"error,omitempty"`
+	Steps         []StepReport `json:"steps"`
 }
 
-// AppendJSON appends the report's JSON, as encoding/json would write it.
+// AppendJSON appends the JSON of a report with a trace id, as encoding/json would
+// write it.
 func (r *RunReport) AppendJSON(b []byte) []byte {
-	b = appendField(b, `{"pipeline":`, r.Pipeline)
-	b = appendField(b, `,"traceId":`, r.TraceID)
+	b = appendField(b, `{"traceId":`, r.TraceID)
 	b = appendOptional(b, `,"correlationId":`, r.CorrelationID)
 	b = appendOptional(b, `,"eventKey":`, r.EventKey)
+	b = appendField(b, `,"pipeline":`, r.Pipeline)
+	b = appendField(b, `,"status":`, string(r.Status))
 	b = appendNumber(b, `,"attempt":`, r.Attempt)
 	b = appendNumber(b, `,"delivery":`, r.Delivery)
 	b = append(b, `,"started":"`...)
 	b = r.Started.AppendFormat(b, time.RFC3339Nano)
-	b = appendNumber(b, `","duration":`, r.Duration)
-	b = appendField(b, `,"status":`, string(r.Status))
+	b = appendMilliseconds(b, `","duration":`, r.Duration)
 	if r.Error != nil {
 		b = append(b, `,"error":`...)
 		b = appendJSON(b, r.Error)
@@ -46,21 +47,21 @@ func (r *RunReport) AppendJSON(b []byte) []byte {
 
 // A StepReport tells how one step of a run went.
 type StepReport struct {
-	Command  string        `json:"command"`
-	ID       string        `json:"id,omitempty"`
-	Line     int           `json:"line"`
-	Started  time.Duration `json:"started"` // after the start of the run, in nanoseconds
-	Duration time.Duration `json:"duration"`
-	Status   Status        `json:"status"`
-	Code     string        `json:"code,omitempty"` // of the error
+	Command  string  `json:"command"`
+	ID       string  `json:"id,omitempty"`
+	Line     int     `json:"line"`
+	Started  float64 `json:"started"`  // after the start of the run, in milliseconds
+	Duration float64 `json:"duration"` // in milliseconds
+	Status   Status  `json:"status"`
+	Code     string  `json:"code,omitempty"` // of the error
 }
 
 func (s *StepReport) appendJSON(b []byte) []byte {
 	b = appendField(b, `{"command":`, s.Command)
 	b = appendOptional(b, `,"id":`, s.ID)
 	b = appendNumber(b, `,"line":`, s.Line)
-	b = appendNumber(b, `,"started":`, s.Started)
-	b = appendNumber(b, `,"duration":`, s.Duration)
+	b = appendMilliseconds(b, `,"started":`, s.Started)
+	b = appendMilliseconds(b, `,"duration":`, s.Duration)
 	b = appendField(b, `,"status":`, string(s.Status))
 	b = appendOptional(b, `,"code":`, s.Code)
 	return append(b, '}')

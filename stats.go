@@ -1,6 +1,9 @@
 package sluice
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // ServerStats is what a server is doing, as server.stats tells it.
 type ServerStats struct {
@@ -15,33 +18,50 @@ type ServerStats struct {
 	Results     int64           `json:"results"`
 	Webhooks    int             `json:"webhooks"`
 	Pipelines   []PipelineStats `json:"pipelines"` // that listen
-	Minutes     []MinuteFigures `json:"minutes"`
+	Minutes     []Minute        `json:"minutes"`
+
+	// What only the metrics show.
+	Lost       int64 `json:"-"` // events that the disk has lost, as far as that was found
+	Unrecorded int64 `json:"-"` // entries that the journal had no room for, since the start
 }
 
 // PipelineStats are what a pipeline has not finished, or failed on.
 type PipelineStats struct {
 	Pipeline    string     `json:"pipeline"`
-	Waiting     int64      `json:"waiting"`
-	Oldest      *time.Time `json:"oldest,omitempty"` // of those that wait
+	Waiting     int64      `json:"waiting"`          // events that it has not finished
+	Oldest      *time.Time `json:"oldest,omitempty"` // when the oldest of those was stored
 	DeadLetters int64      `json:"deadLetters"`
 }
 
-// MinuteFigures are a minute as it is shown. Times are in milliseconds.
-type MinuteFigures struct {
-	Time      time.Time `json:"time"`
-	Accepted  int       `json:"accepted"`
-	Refused   int       `json:"refused"`
-	Failed    int       `json:"failed"`
-	Runs      int       `json:"runs"`
-	RunErrors int       `json:"runErrors"`
-	P50       float64   `json:"p50"`
-	P99       float64   `json:"p99"`
+// A Minute sums up the calls and runs of one minute, over all nodes.
+type Minute struct {
+	Time      time.Time `json:"time"`      // when it began
+	Accepted  int       `json:"accepted"`  // calls that became events
+	Refused   int       `json:"refused"`   // calls that were the caller's mistake
+	Failed    int       `json:"failed"`    // calls that we could not take
+	Runs      int       `json:"runs"`      // runs of pipelines
+	RunErrors int       `json:"runErrors"` // those of them that failed
+
+	// Half of the accepted calls, and all but the slowest hundredth, took at
+	// most so many milliseconds. What is stored has the counts instead that
+	// these come from.
+	P50       float64 `json:"p50"`
+	P99       float64 `json:"p99"`
+	Latencies []int   `json:"latencies,omitempty" doc:"-"`
 }
 
-// Figures gives a minute as it is shown.
-func (m *Minute) Figures() MinuteFigures {
-	return MinuteFigures{
-		Time: m.Start, Accepted: m.Accepted, Refused: m.Refused, Failed: m.Failed, Runs: m.Runs, RunErrors: m.RunErrors,
-		P50: milliseconds(m.Quantile(0.5)), P99: milliseconds(m.Quantile(0.99)),
+// UnmarshalJSON also reads what version 0.1.0 has stored: there the time is the
+// start.
+func (m *Minute) UnmarshalJSON(data []byte) error {
+	type minute Minute
+	stored := struct {
+		*minute
+
+		Start time.Time `json:"start"`
+	}{minute: (*minute)(m)}
+	err := json.Unmarshal(data, &stored)
+	if m.Time.IsZero() {
+		m.Time = stored.Start
 	}
+	return err
 }

@@ -3,8 +3,9 @@ package api
 import (
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
+
+	"sluice/limit"
 )
 
 // Headers by which proxies tell the address of a client. Only one of them is
@@ -29,7 +30,7 @@ func (o *Options) clientAddress(r *http.Request) string {
 	if !ok {
 		return host
 	}
-	if !contains(o.TrustedProxies, client) {
+	if !limit.Contains(o.TrustedProxies, client) {
 		return client.String()
 	}
 	last, name := lastHop, XForwardedFor
@@ -37,7 +38,7 @@ func (o *Options) clientAddress(r *http.Request) string {
 		last, name = lastForwarded, Forwarded
 	}
 	hops := strings.Join(r.Header.Values(name), ",")
-	for hops != "" && contains(o.TrustedProxies, client) {
+	for hops != "" && limit.Contains(o.TrustedProxies, client) {
 		var text string
 		hops, text = last(hops)
 		next, ok := hop(text)
@@ -53,13 +54,4 @@ func (o *Options) clientAddress(r *http.Request) string {
 func lastHop(header string) (rest, address string) {
 	comma := strings.LastIndexByte(header, ',')
 	return header[:max(comma, 0)], header[comma+1:]
-}
-
-func contains(prefixes []netip.Prefix, addr netip.Addr) bool {
-	for _, p := range prefixes {
-		if p.Contains(addr) {
-			return true
-		}
-	}
-	return false
 }

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -12,9 +14,8 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/body"
 	"sluice/command"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
 // Options are what the API is made of.
@@ -26,7 +27,7 @@ type Options struct {
 	Portal       command.Endpoint                                              // serves what is no path of the API; nil if there is nothing
 	Metrics      http.Handler                                                  // serves /metrics
 	ObservePoll  func(status int)                                              // is told of each poll
-	Spans        sluice.Spans                                                  // nil: nobody wants them
+	Spans        sluice.Spans
 	Readiness    func() (detail map[string]any, err error)
 	Stopping     <-chan struct{} // closed when the server begins to stop: new calls are refused
 	Tail         sluice.Tail
@@ -37,20 +38,19 @@ type Options struct {
 	PublicURL       string // where redirects lead to; "" means this host
 	TrustedProxies  []netip.Prefix
 	ForwardedHeader string // in which they tell the client's address
-	MaxInFlight     int    // calls at the same time
-	Pace            body.Pace
-	Budget          *body.Budget
+	Places          *limit.Places
+	Bodies          *limit.Bodies
 	Log             *slog.Logger
 }
 
 // API serves everything under one address. It is an http.Handler.
 type API struct {
 	Options
-	handler  http.Handler
-	inFlight atomic.Int64
-	tails    atomic.Int64
-	misses   *throttle.Limiter // polls for unknown results, by client address
-	polls    *polls
+	handler http.Handler
+	begun   atomic.Int64 // calls that are not answered yet
+	tails   atomic.Int64
+	misses  *limit.Tries // polls for unknown results, by client address
+	polls   *polls
 
 	interrupted context.Context //nolint:containedctx // ends when commands that run must
 	interrupt   context.CancelCauseFunc
@@ -60,20 +60,20 @@ type API struct {
 func New(o Options) *API {
 	a := &API{
 		Options: o,
-		misses:  throttle.New(60, time.Second),
+		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
 	}
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
 	mux := http.NewServeMux()
-	commands := a.handle(a.limit(a.command))
+	commands := a.handle(a.counted(a.command))
 	mux.HandleFunc(sluice.ResultPath, a.countPolls(a.handle(a.result))) // polls that wait have a limit of their own
 	mux.HandleFunc(sluice.EventsPath, a.handle(a.events))               // as have tails
 	mux.HandleFunc(sluice.MetricsPath, a.handle(a.serveMetrics))
-	pipelines := a.handle(a.limit(a.pipeline))
+	pipelines := a.handle(a.counted(a.pipeline))
 	mux.HandleFunc(sluice.PipelinePath, pipelines)
 	mux.HandleFunc(sluice.PipelinePath+"/{name}", pipelines)
 	if o.Auth != nil {
-		mux.Handle("/auth/", a.limitHandler(o.Auth))
+		mux.Handle("/auth/", a.limited(o.Auth))
 	}
 	mux.HandleFunc(sluice.OpenAPIPath, a.handle(a.openAPI()))
 	mux.HandleFunc(sluice.HealthPath, a.handle(a.healthz))
@@ -104,8 +104,8 @@ func New(o Options) *API {
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
-// InFlight tells how many calls are being handled.
-func (a *API) InFlight() int { return int(a.inFlight.Load()) }
+// InFlight tells how many calls have begun and are not answered yet.
+func (a *API) InFlight() int { return int(a.begun.Load()) }
 
 // Headers of every answer, shared since nobody changes them.
 var (
@@ -156,23 +156,36 @@ func (a *API) handle(serve command.Endpoint) http.HandlerFunc {
 	}
 }
 
-// limit refuses calls beyond the bound on calls at the same time: a caller that
-// is told at once can try again, one that queues too long has given up.
-func (a *API) limit(serve command.Endpoint) command.Endpoint {
+// counted counts the calls that a stop of the server waits for, also those whose
+// body is still on its way.
+func (a *API) counted(serve command.Endpoint) command.Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		defer a.inFlight.Add(-1)
-		if a.inFlight.Add(1) > int64(a.MaxInFlight) {
-			return a.refused(r, busy("overloaded", "The server handles as many calls as it can."))
-		}
+		a.begun.Add(1)
+		defer a.begun.Add(-1)
 		return serve(w, r)
 	}
 }
 
-func (a *API) limitHandler(next http.Handler) http.Handler {
-	return a.handle(a.limit(func(w http.ResponseWriter, r *http.Request) error {
+// limited gives a handler a request whose body has arrived, in a place of its
+// own. Forms over the limit are left to the handler to refuse.
+func (a *API) limited(next http.Handler) http.Handler {
+	return a.handle(func(w http.ResponseWriter, r *http.Request) error {
+		memory := a.Bodies.Strange.Hold()
+		defer memory.Release()
+		body, err := a.Bodies.Read(w, r, nil, maxForm, &memory)
+		if err != nil && sluice.AsError(err).Kind != sluice.TooLarge {
+			return err
+		}
+		if err := a.Places.Enter(); err != nil {
+			return err
+		}
+		defer a.Places.Leave()
+		if err == nil {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
 		next.ServeHTTP(w, r)
 		return nil
-	}))
+	})
 }
 
 func notFound(http.ResponseWriter, *http.Request) error {

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"mime"
 	"net/http"
 	"net/url"
@@ -10,11 +11,14 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/limit"
+	"sluice/value"
 )
 
 // Bounds on the body of a command's call: one that holds parameters, and one
 // that the command takes as its body.
 const (
+	maxForm      = 64 << 10 // one that the issuer takes
 	maxArguments = 1 << 20
 	maxBody      = sluice.MaxPayloadLength
 )
@@ -22,22 +26,17 @@ const (
 // arguments collects a call's arguments from the query, and from a body that is
 // a form or a JSON object. A body that is neither, or that the command takes
 // whole, is the command's body.
-func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Command) (command.Args, error) {
+func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Command, memory *limit.Hold) (command.Args, error) {
 	args, err := formArguments(r.URL.RawQuery)
 	if err != nil {
 		return nil, command.MalformedQuery()
 	}
-	limit := maxArguments
+	longest := maxArguments
 	whole, takesBody := cmd.BodyParam()
 	if takesBody {
-		limit = maxBody
+		longest = maxBody
 	}
-	release, err := a.Budget.Reserve(r, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	content, err := a.Pace.Read(w, r, nil, limit)
+	content, err := a.Bodies.Read(w, r, nil, longest, memory)
 	if err != nil || len(bytes.TrimSpace(content)) == 0 {
 		return args, err
 	}
@@ -74,17 +73,20 @@ func withBody(args command.Args, p command.Param, media string, content []byte) 
 	if !utf8.Valid(content) {
 		return nil, sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be text in UTF-8.")
 	}
-	var value any = string(content)
+	var given any = string(content)
 	if p.Type == "" && (media == "application/json" || media == "") {
-		parsed, err := sluice.DecodeJSON(content)
-		if err != nil && media != "" {
+		decoded, err := value.Decode(content)
+		_, tooDeep := errors.AsType[*value.Error](err)
+		switch {
+		case err == nil:
+			given = decoded
+		case tooDeep:
+			return nil, err
+		case media != "":
 			return nil, sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be one JSON value.")
 		}
-		if err == nil {
-			value = parsed
-		}
 	}
-	return append(args, command.Arg{Name: p.Name, Value: value}), nil
+	return append(args, command.Arg{Name: p.Name, Value: given}), nil
 }
 
 func formArguments(form string) (command.Args, error) {
@@ -94,8 +96,8 @@ func formArguments(form string) (command.Args, error) {
 	}
 	var args command.Args
 	for name, given := range values {
-		for _, value := range given {
-			args = append(args, command.Arg{Name: name, Value: command.Text(value)})
+		for _, text := range given {
+			args = append(args, command.Arg{Name: name, Value: command.Text(text)})
 		}
 	}
 	return args, nil
@@ -105,7 +107,6 @@ func formArguments(form string) (command.Args, error) {
 // same name twice is refused, since readers of JSON differ in which one counts.
 func jsonArguments(content []byte) (command.Args, error) {
 	dec := json.NewDecoder(bytes.NewReader(content))
-	dec.UseNumber()
 	malformed := sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be one JSON object.")
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
 		return nil, malformed
@@ -118,16 +119,20 @@ func jsonArguments(content []byte) (command.Args, error) {
 		if err != nil || !ok {
 			return nil, malformed
 		}
-		var value any
-		if err := dec.Decode(&value); err != nil {
+		var text json.RawMessage
+		if err := dec.Decode(&text); err != nil {
 			return nil, malformed
+		}
+		given, err := value.Decode(text)
+		if err != nil {
+			return nil, err
 		}
 		if seen[name] {
 			return nil, sluice.Errorf(sluice.Invalid, "parameter-conflict", "The body has the same parameter twice; give it once.").About(name)
 		}
 		seen[name] = true
-		if value != nil {
-			args = append(args, command.Arg{Name: name, Value: value})
+		if given != nil {
+			args = append(args, command.Arg{Name: name, Value: given})
 		}
 	}
 	if _, err := dec.Token(); err != nil || dec.More() {

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,11 +15,14 @@ import (
 
 // command calls the command that the path names.
 func (a *API) command(w http.ResponseWriter, r *http.Request) error {
-	if err := a.refuseDraining(); err != nil {
-		return a.refused(r, err)
-	}
 	name := strings.TrimPrefix(r.URL.Path, sluice.CommandPath)
 	cmd, known := a.Commands.Find(name)
+	if err := a.refuseDraining(); err != nil {
+		if cmd.Refused != nil {
+			cmd.Refused(r, err)
+		}
+		return err
+	}
 	if known && cmd.Endpoint != nil {
 		return cmd.Endpoint(w, r)
 	}
@@ -32,7 +36,9 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if allow := methodsOf(cmd); r.Method != http.MethodPost && (r.Method != http.MethodGet || !cmd.ReadOnly) {
 		return notAllowed(allow)
 	}
-	args, err := a.arguments(w, r, cmd)
+	memory := a.Bodies.Known.Hold()
+	defer memory.Release()
+	args, err := a.arguments(w, r, cmd, &memory)
 	if err != nil {
 		return err
 	}
@@ -48,7 +54,7 @@ func (a *API) refuseDraining() error {
 	if !a.draining() {
 		return nil
 	}
-	return stopping()
+	return Draining()
 }
 
 // draining tells whether the server stops.
@@ -61,40 +67,33 @@ func (a *API) draining() bool {
 	}
 }
 
-// refused tells the command that a request is for of its refusal, if it wants
-// to know.
-func (a *API) refused(r *http.Request, err error) error {
-	if name, ok := strings.CutPrefix(r.URL.Path, sluice.CommandPath); ok {
-		if cmd, known := a.Commands.Find(name); known && cmd.Refused != nil {
-			cmd.Refused(r, err)
-		}
-	}
-	return err
-}
-
-func stopping() error {
+// Draining is the refusal of a server that stops.
+func Draining() error {
 	return busy("draining", "The server is stopping.").Closing()
 }
 
 // Interrupt ends the commands that are running: those that can end early tell
 // their callers that the server stops.
-func (a *API) Interrupt() { a.interrupt(stopping()) }
+func (a *API) Interrupt() { a.interrupt(Draining()) }
 
 // call runs a command for a user, until it is done, the caller has gone, or
 // Interrupt is called.
-func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (any, error) {
+func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (out any, err error) {
+	if err := a.Places.Enter(); err != nil {
+		return nil, err
+	}
+	defer a.Places.Leave()
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
 	defer stop()
 	user.Address = r.RemoteAddr
 	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), requestOf(r))
-	if a.Spans == nil {
-		return a.Commands.Call(ctx, cmd, args)
-	}
-	ctx, end := a.Spans.Start(ctx, cmd.Name, r.Header.Get("Traceparent"), "enduser.id", user.Name)
-	out, err := a.Commands.Call(ctx, cmd, args)
-	end(err)
+	span := sluice.Span{Name: cmd.Name, Traceparent: r.Header.Get("Traceparent"), Attribute: "enduser.id", Value: user.Name}
+	err = a.Spans.Do(ctx, span, func(ctx context.Context) error {
+		out, err = a.Commands.Call(ctx, cmd, args)
+		return err
+	})
 	return out, err
 }
 
@@ -124,7 +123,7 @@ func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) 
 		if next != "" {
 			query := url.Values{} // wherever the arguments came from
 			for _, arg := range args {
-				query.Set(arg.Name, fmt.Sprint(arg.Value))
+				query.Set(arg.Name, textOf(arg.Value))
 			}
 			query.Set("after", next)
 			w.Header().Set("Link", "<"+r.URL.Path+"?"+query.Encode()+`>; rel="next"`)
@@ -138,4 +137,21 @@ func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) 
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(content.Bytes()) // an error means that the caller has gone
 	return nil
+}
+
+// textOf gives an argument as the query of a URL has it: a list is separated by
+// commas, an object is JSON.
+func textOf(value any) string {
+	switch v := value.(type) {
+	case []any:
+		items := make([]string, len(v))
+		for i, item := range v {
+			items[i] = textOf(item)
+		}
+		return strings.Join(items, ",")
+	case map[string]any:
+		object, _ := json.Marshal(v) // it came as JSON
+		return string(object)
+	}
+	return fmt.Sprint(value)
 }

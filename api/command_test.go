@@ -13,8 +13,8 @@ import (
 
 	"sluice"
 	"sluice/api"
-	"sluice/body"
 	"sluice/command"
+	"sluice/limit"
 )
 
 type echoParams struct {
@@ -44,10 +44,9 @@ func serveCommands(t *testing.T, permissions []string, commands ...command.Comma
 		Authenticate: func(http.ResponseWriter, *http.Request) (sluice.User, error) {
 			return sluice.User{Name: "someone", Permissions: permissions}, nil
 		},
-		MaxInFlight: 10,
-		Pace:        body.Pace{Idle: time.Minute, Total: time.Minute},
-		Budget:      body.NewBudget(1 << 20),
-		Log:         slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Places: limit.NewPlaces(10),
+		Bodies: limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 1 << 20, Strange: 1 << 20, Unfinished: 10}),
+		Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -117,6 +116,34 @@ func TestOneDeclarationMakesEndpointPermissionAndDescriptions(t *testing.T) {
 			}
 		}
 	})
+}
+
+type listParams struct {
+	Names  []string       `json:"names" doc:"A list."`
+	Object map[string]any `json:"object" doc:"An object."`
+	Flag   *bool          `json:"flag" doc:"A flag."`
+	Number int            `json:"number" doc:"A number."`
+	Text   string         `json:"text" doc:"A text."`
+	After  string         `json:"after" doc:"Where the page begins."`
+}
+
+// TestTheNextPageHasTheSameArguments: the Link to the next page says in a URL what
+// the arguments of this one were, in whichever form they came.
+func TestTheNextPageHasTheSameArguments(t *testing.T) {
+	url := serveCommands(t, []string{"*"}, command.New("test.list", "List the parameters.",
+		func(_ context.Context, p listParams) (any, error) {
+			return command.Page[listParams]{Items: []listParams{p}, Next: "x"}, nil
+		}, command.ReadOnly))
+	const arguments = `"names":["a","b c"],"object":{"a":[1,"b"]},"flag":true,"number":7,"text":"a&b, [c]","after":`
+	answer, err := http.Post(url+"/api/v3/command/test.list", "application/json", strings.NewReader("{"+arguments+"null}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	link, _, _ := strings.Cut(strings.TrimPrefix(answer.Header.Get("Link"), "<"), ">")
+	if _, content := get(t, url+link); strings.TrimSpace(content) != "[{"+arguments+`"x"}]` {
+		t.Errorf("%s gives %s", link, content)
+	}
 }
 
 func TestAPanicIsAnAnswer(t *testing.T) {

@@ -19,7 +19,7 @@ const (
 	tailPermission = "trace.get"
 
 	maxTails      = 32                     // at the same time
-	tailQueue     = 64                     // happenings that wait for a reader
+	tailQueue     = 64                     // entries that wait for a reader
 	tailPatience  = 500 * time.Millisecond // before the first is dropped
 	tailHeartbeat = 15 * time.Second       // keeps proxies from taking the connection for dead
 	tailRecheck   = 30 * time.Second       // between looks whether the reader still may
@@ -46,23 +46,23 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) error {
 		return busy("too-many-tails", "As many live tails are open as the server allows.")
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	happenings, err := a.Tail.Follow(ctx, q)
+	entries, err := a.Tail.Follow(ctx, q)
 	if err != nil {
 		cancel()
 		return err
 	}
-	t := &tail{queue: make(chan sluice.Happening, tailQueue), w: w, control: http.NewResponseController(w)}
+	t := &tail{queue: make(chan sluice.TailEntry, tailQueue), w: w, control: http.NewResponseController(w)}
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer cancel()
 	reading.Go(func() {
 		defer close(t.queue)
-		for h, err := range happenings {
+		for entry, err := range entries {
 			if err != nil {
 				t.failure = err
 				return
 			}
-			t.offer(ctx, h)
+			t.offer(ctx, entry)
 		}
 	})
 	_ = a.serveTail(r, t) // the reader has gone
@@ -100,10 +100,10 @@ func tailQuery(r *http.Request) (q sluice.TailQuery, err error) {
 	return q, nil
 }
 
-// A tail is one reader of the happenings. Each follows the journal by itself, so
+// A tail is one reader of the entries. Each follows the journal by itself, so
 // none waits for another.
 type tail struct {
-	queue   chan sluice.Happening
+	queue   chan sluice.TailEntry
 	stalled bool // the reader did not take one in time
 	dropped atomic.Int64
 	failure error // why the queue was closed, if the reader did not go
@@ -113,17 +113,17 @@ type tail struct {
 	unwritten []byte
 }
 
-// offer hands on a happening, or drops it for a reader who is too slow. What
+// offer hands on an entry, or drops it for a reader who is too slow. What
 // the reader wants to catch up with can wait: it is stored.
-func (t *tail) offer(ctx context.Context, h sluice.Happening) {
+func (t *tail) offer(ctx context.Context, entry sluice.TailEntry) {
 	select {
-	case t.queue <- h:
+	case t.queue <- entry:
 		t.stalled = false
 		return
 	default:
 	}
 	var patience <-chan time.Time // for ever
-	if !h.Past {
+	if !entry.Past {
 		if t.stalled {
 			t.dropped.Add(1)
 			return
@@ -133,7 +133,7 @@ func (t *tail) offer(ctx context.Context, h sluice.Happening) {
 		patience = timer.C
 	}
 	select {
-	case t.queue <- h:
+	case t.queue <- entry:
 	case <-patience:
 		t.stalled = true
 		t.dropped.Add(1)
@@ -167,11 +167,11 @@ func (a *API) serveTail(r *http.Request, t *tail) error {
 			if err := a.mayTail(unseen{}, r); err != nil {
 				return t.end(err)
 			}
-		case h, open := <-t.queue:
+		case entry, open := <-t.queue:
 			if !open {
 				return t.end(t.failure)
 			}
-			err = t.tell(h)
+			err = t.tell(entry)
 		}
 		if err != nil {
 			return err
@@ -179,10 +179,10 @@ func (a *API) serveTail(r *http.Request, t *tail) error {
 	}
 }
 
-// tell writes a happening, unless others wait behind it: then it is written with
+// tell writes an entry, unless others wait behind it: then it is written with
 // them.
-func (t *tail) tell(h sluice.Happening) error {
-	t.unwritten = appendEvent(t.unwritten, h.Position, h.Type, h.Data)
+func (t *tail) tell(entry sluice.TailEntry) error {
+	t.unwritten = appendEvent(t.unwritten, entry.Position, entry.Type, entry.Data)
 	if len(t.queue) > 0 && len(t.unwritten) < 64<<10 {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (t *tail) end(why error) error {
 	return t.write(string(appendEvent(nil, "", "error", problem)))
 }
 
-// write sends what is not written yet, how many happenings were dropped, and a
+// write sends what is not written yet, how many entries were dropped, and a
 // text.
 func (t *tail) write(text string) error {
 	if n := t.dropped.Swap(0); n > 0 {

@@ -21,8 +21,8 @@ import (
 type silence struct{}
 
 // Follow implements sluice.Tail.
-func (silence) Follow(ctx context.Context, _ sluice.TailQuery) (iter.Seq2[sluice.Happening, error], error) {
-	return func(func(sluice.Happening, error) bool) { <-ctx.Done() }, nil
+func (silence) Follow(ctx context.Context, _ sluice.TailQuery) (iter.Seq2[sluice.TailEntry, error], error) {
+	return func(func(sluice.TailEntry, error) bool) { <-ctx.Done() }, nil
 }
 
 // TestATailEndsWithItsPermission: a tail says that it is alive, and ends soon

@@ -8,6 +8,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/limit"
 )
 
 // A document is what a command answers with that can also be read by itself.
@@ -27,7 +28,9 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, sluice.PipelinePath), "/")
-	cmd, args, err := a.pipelineCall(w, r, name)
+	memory := a.Bodies.Known.Hold()
+	defer memory.Release()
+	cmd, args, err := a.pipelineCall(w, r, name, &memory)
 	if err != nil {
 		return err
 	}
@@ -45,7 +48,7 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 }
 
 // pipelineCall gives the command that a request to the pipelines stands for.
-func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string) (cmd command.Command, args command.Args, err error) {
+func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string, memory *limit.Hold) (cmd command.Command, args command.Args, err error) {
 	methods := map[string]string{
 		http.MethodPut:    "pipeline.put",
 		http.MethodGet:    "pipeline.get",
@@ -64,10 +67,10 @@ func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string) 
 		return cmd, nil, notFound(w, r)
 	}
 	if r.Method == http.MethodPost {
-		args, err = a.runArguments(w, r, cmd, name)
+		args, err = a.runArguments(w, r, cmd, name, memory)
 		return cmd, args, err
 	}
-	if args, err = a.arguments(w, r, cmd); err != nil {
+	if args, err = a.arguments(w, r, cmd, memory); err != nil {
 		return cmd, nil, err
 	}
 	return cmd, append(args, command.Arg{Name: "name", Value: name}), nil
@@ -75,7 +78,7 @@ func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string) 
 
 // runArguments are those of a run: of a stored pipeline, whose variables are in
 // the query and whose body is the request's, or of the pipeline in the body.
-func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.Command, name string) (command.Args, error) {
+func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.Command, name string, memory *limit.Hold) (command.Args, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, command.MalformedQuery()
@@ -92,7 +95,7 @@ func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.C
 	if name == "" {
 		bare.Header.Set("Content-Type", "text/plain") // whatever the caller calls it
 	}
-	args, err := a.arguments(w, bare, cmd)
+	args, err := a.arguments(w, bare, cmd, memory)
 	if err != nil {
 		return nil, err
 	}

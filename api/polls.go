@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/limit"
 )
 
 const (
@@ -15,46 +16,30 @@ const (
 
 // polls bounds how often a result that is not ready is asked for.
 type polls struct {
+	next *limit.Cache[string, time.Time] // when the next poll is in time, by correlation id
+
 	mu   sync.Mutex
-	next map[string]time.Time // when the next poll is in time, by correlation id
 	held map[string]bool
 }
 
 func newPolls() *polls {
-	return &polls{next: make(map[string]time.Time), held: make(map[string]bool)}
+	return &polls{next: limit.NewCache[string, time.Time](maxPolled), held: make(map[string]bool)}
 }
 
 // try refuses a poll that comes too early: then each makes the wait longer.
 func (p *polls) try(id string, now time.Time) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.next) >= maxPolled {
-		p.forget(now)
-	}
-	next, known := p.next[id]
-	if !known || !now.Before(next) {
-		p.next[id] = now.Add(sluice.PollInterval)
+	var early, wait time.Duration
+	p.next.Change(id, now, func(next time.Time) (_, until time.Time) {
+		if !next.IsZero() {
+			early = next.Sub(now)
+		}
+		wait = min(early+sluice.PollInterval, pollLongest)
+		return now.Add(wait), now.Add(wait)
+	})
+	if early == 0 {
 		return nil
 	}
-	if longest := now.Add(pollLongest); next.Add(sluice.PollInterval).Before(longest) {
-		next = next.Add(sluice.PollInterval)
-	} else {
-		next = longest
-	}
-	p.next[id] = next
-	return sluice.Errorf(sluice.Throttled, "polling-too-often", "The result is not ready, and polls for it come too often; each early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.").After(next.Sub(now))
-}
-
-// forget makes space: first what would be in time anyway, else everything.
-func (p *polls) forget(now time.Time) {
-	for id, next := range p.next {
-		if !now.Before(next) {
-			delete(p.next, id)
-		}
-	}
-	if len(p.next) >= maxPolled {
-		clear(p.next)
-	}
+	return sluice.Errorf(sluice.Throttled, "polling-too-often", "The result is not ready, and polls for it come too often; each early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.").After(wait)
 }
 
 // hold says that a poll waits for its result, until release is called. It

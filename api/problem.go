@@ -4,22 +4,15 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"time"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/problem"
 )
 
-// refusedBodyWait is how long the body of a refused call may take to arrive, so
-// that the connection can be used on.
-const refusedBodyWait = time.Second
-
 // fail answers a request with an error.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Body != http.NoBody {
-		// net/http reads what is left of a body, however long that takes.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(min(a.Pace.Idle, refusedBodyWait)))
-	}
+	limit.Discard(w, r)
 	e := sluice.AsError(err)
 	shown := problem.Of(e)
 	if shown.Status >= http.StatusInternalServerError && e.Err != nil {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/pires/go-proxyproto"
+
+	"sluice/limit"
 )
 
 // ProxyProtocol reads the header of the PROXY protocol, version 1 or 2, that
@@ -21,7 +23,7 @@ func ProxyProtocol(l net.Listener, proxies []netip.Prefix, timeout time.Duration
 		ReadHeaderTimeout: timeout,
 		ConnPolicy: func(o proxyproto.ConnPolicyOptions) (proxyproto.Policy, error) {
 			peer, err := netip.ParseAddrPort(o.Upstream.String())
-			if err == nil && contains(proxies, peer.Addr().Unmap()) {
+			if err == nil && limit.Contains(proxies, peer.Addr().Unmap()) {
 				return proxyproto.REQUIRE, nil
 			}
 			return proxyproto.SKIP, nil

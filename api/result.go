@@ -11,7 +11,7 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
 // hold is how long a poll waits for its result, and how often it looks for
@@ -59,7 +59,7 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := a.Results.Result(r.Context(), p.id, 0)
+	result, err := a.look(r, p)
 	if err != nil {
 		return a.throttleMisses(r, err)
 	}
@@ -73,8 +73,22 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	memory := a.Bodies.Known.Hold()
+	defer memory.Release()
+	if err := memory.Grow(r.Context(), 2*int64(len(result.Value))); err != nil {
+		return err
+	}
 	a.answerPoll(w, p, result)
 	return nil
+}
+
+// look gives a result as it is now.
+func (a *API) look(r *http.Request, p poll) (sluice.Result, error) {
+	if err := a.Places.Enter(); err != nil {
+		return sluice.Result{}, err
+	}
+	defer a.Places.Leave()
+	return a.Results.Result(r.Context(), p.id, 0)
 }
 
 // hold waits for a result, but not for ever: who follows redirects has a limit,
@@ -111,7 +125,7 @@ func (a *API) answerPoll(w http.ResponseWriter, p poll, result sluice.Result) {
 		}
 	}
 	header.Set("Content-Type", "application/json")
-	writeJSON(w, result)
+	_, _ = w.Write(append(result.AppendJSON(nil), '\n')) // an error means that the caller has gone
 }
 
 func parsePoll(r *http.Request) (poll, error) {
@@ -156,7 +170,7 @@ func (a *API) throttleMisses(r *http.Request, err error) error {
 	if sluice.AsError(err).Kind != sluice.Gone {
 		return err
 	}
-	wait := a.misses.Try(throttle.Network(r.RemoteAddr))
+	wait := a.misses.Try(limit.Network(r.RemoteAddr))
 	if wait == 0 {
 		return err
 	}

@@ -77,6 +77,9 @@ func structSchema(t reflect.Type) object {
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" || f.Tag.Get("doc") == "-" {
+			continue // answers never have it
+		}
 		properties[name] = schemaFor(f.Type)
 		if options != "omitempty" {
 			required = append(required, name)

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,12 +20,12 @@ const (
 )
 
 // compareBacklogs adds how fast a pipeline works off events that wait for it.
-func (b *bench) compareBacklogs(ctx context.Context, both []*listener) error {
+func (b *bench) compareBacklogs(ctx context.Context, both []*pipelineServer) error {
 	contenders := []*contender{{name: "runs of a backlog of 50,000 events"}, {name: "runs of a backlog of 50,000 events with 1,000 other pipelines"}}
 	tokens := make([]string, len(both))
-	for i, l := range both {
+	for i, p := range both {
 		var err error
-		if tokens[i], err = l.admin.put(ctx, 2); err != nil {
+		if tokens[i], err = p.createWebhook(ctx, backlogKey); err != nil {
 			return err
 		}
 	}
@@ -44,7 +44,7 @@ func (b *bench) compareBacklogs(ctx context.Context, both []*listener) error {
 	for _, c := range contenders {
 		b.table.add(c.name, grouped(c.median(outcome.rate))+" runs/s")
 	}
-	b.holdCrowd("runs of a backlog", contenders[1], contenders[0])
+	b.holdRatio(crowding("runs of a backlog", contenders[1], contenders[0]))
 	return nil
 }
 
@@ -58,7 +58,7 @@ type gate struct {
 func newGate() *gate {
 	g := &gate{opened: make(chan struct{})}
 	g.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else the end of the request is not noticed
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the request is not noticed
 		select {
 		case <-g.opened:
 		case <-r.Context().Done():
@@ -82,86 +82,63 @@ func (g *gate) source() string {
 // operation. Then the pipeline is stored anew, as that of three steps, and the
 // gate opens. The last event is done when at most those that run beside it are
 // not.
-func (l *listener) drain(ctx context.Context, token string) (time.Duration, error) {
+func (p *pipelineServer) drain(ctx context.Context, token string) (time.Duration, error) {
 	g := newGate()
 	defer g.Close()
-	if err := l.admin.store(ctx, "backlog", g.source()); err != nil {
+	if err := p.storePipeline(ctx, "backlog", g.source()); err != nil {
 		return 0, err
 	}
 	progressf("%s events pile up", grouped(backlogEvents))
 	ids := make([]string, backlogEvents)
-	if err := inParallel(ctx, backlogEvents, func(ctx context.Context, i int) (err error) {
-		ids[i], err = l.post(ctx, token)
+	if err := inParallel(ctx, writers, backlogEvents, func(ctx context.Context, i int) (err error) {
+		ids[i], err = p.enqueue(ctx, token)
 		return err
 	}); err != nil {
 		return 0, err
 	}
-	last, err := l.post(ctx, token)
+	last, err := p.enqueue(ctx, token)
 	if err != nil {
 		return 0, err
 	}
-	if err := l.admin.store(ctx, "backlog", steps(backlogKey)); err != nil {
+	if err := p.storePipeline(ctx, "backlog", threeSteps(backlogKey)); err != nil {
 		return 0, err
 	}
 	began := time.Now()
 	close(g.opened)
-	result, err := l.await(ctx, last)
+	result, err := p.await(ctx, last)
 	took := time.Since(began)
 	if err != nil {
 		return 0, err
 	}
-	if err := check(result, true); err != nil {
+	if err := checkResult(result, true); err != nil {
 		return 0, err
 	}
-	return took, l.allReady(ctx, ids)
+	return took, p.allReady(ctx, ids)
 }
 
-// post calls a webhook without waiting for its result, and gives the id that
+// enqueue calls a webhook without waiting for its result, and gives the id that
 // the result is found by.
-func (l *listener) post(ctx context.Context, token string) (correlationID string, err error) {
-	request, err := l.newCall(ctx, receivePath+token+"&pollingRedirectEnabled=true")
-	if err != nil {
-		return "", err
-	}
-	response, err := l.admin.client.Transport.RoundTrip(request) // which doesn't follow redirects
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = response.Body.Close() }() // it is read
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		return "", err
-	}
-	if response.StatusCode != http.StatusFound {
-		return "", fmt.Errorf("a call was answered with %s", response.Status)
-	}
-	return response.Header.Get("svc-result-correlationid"), nil
+func (p *pipelineServer) enqueue(ctx context.Context, token string) (correlationID string, err error) {
+	out := newReceive(token + "&pollingRedirectEnabled=true")
+	out.want = []int{http.StatusFound}
+	in, err := p.send(ctx, out)
+	return in.header.Get("svc-result-correlationid"), err
 }
 
 // await gives a result as soon as it is ready.
-func (l *listener) await(ctx context.Context, correlationID string) (result sluice.Result, err error) {
-	const hops = 100 // of 5 seconds each
-	client := http.Client{
-		Transport: l.admin.client.Transport,
-		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
-			if len(via) > hops {
-				return errors.New("the result is not ready after many polls")
-			}
-			return nil
-		},
-	}
-	target := "http://" + l.address + "/api/v3/result?pollingRedirectEnabled=true&svc-result-correlationid=" + correlationID
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+func (p *pipelineServer) await(ctx context.Context, correlationID string) (result sluice.Result, err error) {
+	in, err := p.send(ctx, call{path: resultPath + correlationID + "&pollingRedirectEnabled=true"})
 	if err != nil {
 		return result, err
 	}
-	return result, exchange(&client, request, &result)
+	return result, json.Unmarshal(in.content, &result)
 }
 
 // allReady checks that the results of some of the calls are there.
-func (l *listener) allReady(ctx context.Context, ids []string) error {
+func (p *pipelineServer) allReady(ctx context.Context, ids []string) error {
 	const every = 100
 	for chunk := range slices.Chunk(ids, every) {
-		result, err := l.await(ctx, chunk[0])
+		result, err := p.await(ctx, chunk[0])
 		if err == nil && result.Status != sluice.StatusOK {
 			err = fmt.Errorf("a call of the backlog came to %s", result.Status)
 		}

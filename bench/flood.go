@@ -3,26 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
-	"net/netip"
+	"net/url"
 	"runtime"
-	"sync"
+	"strconv"
 	"sync/atomic"
 	"time"
 )
-
-// A flood is wrong passwords, each for another username: an account that is
-// tried often would be throttled.
-type flood struct {
-	name string
-	from func(call int64) netip.Addr // client address of a call
-
-	server  *server
-	client  http.Client
-	calls   atomic.Int64
-	answers [600]atomic.Int64 // by status
-}
 
 const (
 	floodConnections = 256             // more than get their password checked in time
@@ -30,34 +17,35 @@ const (
 	floodTime        = 5 * time.Second // long enough for the throttle of an address to set in
 )
 
+// A flood is wrong passwords, each for another username: an account that is
+// tried often would be throttled.
+type flood struct {
+	name    string
+	address func(call int) string // of the client
+	answers [600]atomic.Int64     // by status
+}
+
 // measureFloods adds what wrong passwords cost the server and its other callers:
 // from ever new addresses, where each one has to be checked, and from a single
 // one, which is throttled.
 func (b *bench) measureFloods(ctx context.Context, s *server) error {
-	a, err := newAdmin(ctx, s)
+	token, err := s.createWebhook(ctx, benchKey(1))
 	if err != nil {
 		return err
 	}
-	defer a.client.CloseIdleConnections()
-	token, err := a.put(ctx, 1)
+	calm, err := s.probe(ctx, token, time.After(time.Second))
 	if err != nil {
 		return err
 	}
-	calm, err := a.probe(ctx, token, time.After(time.Second))
-	if err != nil {
-		return err
-	}
-	b.table.add("calls without a flood", calm.String())
+	b.table.add("calls without a flood", calm)
 	for _, f := range []*flood{
-		{name: "many addresses", from: func(call int64) netip.Addr {
-			return netip.AddrFrom4([4]byte{10, byte(call >> 16), byte(call >> 8), byte(call)})
+		{name: "wrong passwords from many addresses", address: func(call int) string {
+			return fmt.Sprintf("10.%d.%d.%d", call>>16, call>>8&255, call&255)
 		}},
-		{name: "one address", from: func(int64) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, 1}) }},
+		{name: "wrong passwords from one address", address: func(int) string { return "192.0.2.1" }},
 	} {
-		f.server = s
-		f.client = http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: floodConnections}, Timeout: 30 * time.Second}
-		if err := b.measureFlood(ctx, f, a, token); err != nil {
-			return err
+		if err := b.measureFlood(ctx, f, s, token); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
 	return nil
@@ -66,85 +54,86 @@ func (b *bench) measureFloods(ctx context.Context, s *server) error {
 // measureFlood adds the cores that the server takes during a flood, everything
 // it does included, and the latency of calls by others meanwhile. There being no
 // more cores than the bar allows, the latency is what tells.
-func (b *bench) measureFlood(ctx context.Context, f *flood, a *admin, token string) error {
-	progressf("a flood of wrong passwords from %s", f.name)
+func (b *bench) measureFlood(ctx context.Context, f *flood, s *server, token string) error {
+	progressf("%s", f.name)
 	began := time.Now()
-	before, known := cpuSeconds(f.server.process)
+	before, known := cpuSeconds(s.process)
 	ended := make(chan time.Time)
 	var failure error
 	go func() {
-		failure = f.run(ctx)
+		failure = f.run(ctx, s.address)
 		close(ended)
 	}()
-	others, err := a.probe(ctx, token, ended)
+	others, err := s.probe(ctx, token, ended)
 	<-ended
-	after, alsoKnown := cpuSeconds(f.server.process)
+	after, alsoKnown := cpuSeconds(s.process)
 	if err == nil {
 		err = failure
 	}
 	if err != nil {
-		return fmt.Errorf("flood from %s: %w", f.name, err)
+		return err
 	}
-	figure, most := "wrong passwords from "+f.name+", cores of the server", runtime.NumCPU()
 	if cores := (after - before) / time.Since(began).Seconds(); known && alsoKnown {
-		b.table.hold(figure, fmt.Sprintf("%.2f; %s", cores, f), fmt.Sprintf("at most %d", most), cores <= float64(most))
+		most := runtime.NumCPU()
+		b.table.hold(f.name+", cores of the server", fmt.Sprintf("%.2f; %s", cores, f), cores, atMost(float64(most), strconv.Itoa(most)))
 	} else {
-		b.table.add(figure, "n/a; "+f.String())
+		b.table.add(f.name+", cores of the server", "n/a; "+f.String())
 	}
-	b.table.add("wrong passwords from "+f.name+", other calls meanwhile", others.String())
+	b.table.add(f.name+", other calls meanwhile", others)
 	return nil
 }
 
-// run sends wrong passwords until the time or the calls are used up.
-func (f *flood) run(ctx context.Context) error {
-	defer f.client.CloseIdleConnections()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+// run sends wrong passwords until the time or the calls are used up, and counts
+// the answers.
+func (f *flood) run(ctx context.Context, address string) error {
+	c, err := newClient(address, floodConnections)
+	if err != nil {
+		return err
+	}
+	defer c.http.CloseIdleConnections()
 	until := time.Now().Add(floodTime)
-	var running sync.WaitGroup
-	for range floodConnections {
-		running.Go(func() {
-			for ctx.Err() == nil && time.Now().Before(until) {
-				call := f.calls.Add(1)
-				if call > floodCalls {
-					return
-				}
-				if err := f.send(ctx, call); err != nil {
-					cancel(err)
-				}
-			}
+	return inParallel(ctx, floodConnections, floodCalls, func(ctx context.Context, i int) error {
+		if time.Now().After(until) {
+			return nil
+		}
+		in, err := c.send(ctx, call{
+			path:   commandPath + "webhook.get",
+			header: map[string]string{"Authorization": basic(fmt.Sprint("user-", i), "wrong"), "X-Forwarded-For": f.address(i)},
+			want:   []int{http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable},
 		})
-	}
-	running.Wait()
-	return context.Cause(ctx)
-}
-
-// send sends one wrong password and counts the answer.
-func (f *flood) send(ctx context.Context, call int64) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+f.server.address+"/api/v3/command/webhook.get", nil)
-	if err != nil {
+		f.answers[in.status].Add(1)
 		return err
-	}
-	request.SetBasicAuth(fmt.Sprintf("user-%d", call), "wrong")
-	request.Header.Set("X-Forwarded-For", f.from(call).String())
-	response, err := f.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }() // it is read
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		return err
-	}
-	switch response.StatusCode {
-	case http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		f.answers[response.StatusCode].Add(1)
-		return nil
-	}
-	return fmt.Errorf("a wrong password was answered with %s", response.Status)
+	})
 }
 
 // String tells how the calls were answered.
 func (f *flood) String() string {
 	count := func(status int) string { return grouped(float64(f.answers[status].Load())) }
 	return fmt.Sprintf("answered 401: %s, 429: %s, 503: %s", count(401), count(429), count(503))
+}
+
+// probe calls a command with a remembered password and a webhook in turn, until
+// done, and tells the medians of their latencies. A call that isn't answered
+// with 200 fails it.
+func (c *client) probe(ctx context.Context, token string, done <-chan time.Time) (string, error) {
+	const between = 10 * time.Millisecond
+	var remembered, webhook []float64
+	for {
+		began := time.Now()
+		if err := c.command(ctx, "webhook.get", url.Values{"uuid": {token}}, nil); err != nil {
+			return "", err
+		}
+		remembered = append(remembered, milliseconds(began))
+		began = time.Now()
+		if err := c.command(ctx, "webhook.receive?token="+token, nil, nil); err != nil {
+			return "", err
+		}
+		webhook = append(webhook, milliseconds(began))
+		select {
+		case <-done:
+			return fmt.Sprintf("webhook p50 %.1f ms, webhook.get with remembered Basic p50 %.1f ms, %d of each, all answered",
+				median(webhook), median(remembered), len(webhook)), nil
+		case <-time.After(between):
+		}
+	}
 }

@@ -97,13 +97,13 @@ type caller struct {
 
 // run calls until a time, or until a call fails.
 func (c *caller) run(r request, tokens []string, address string, until time.Time) error {
-	const patience = 5 * time.Second // for the last answer
+	const lastAnswer = 5 * time.Second // may come so late
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }() // all answers are read
-	if err := conn.SetDeadline(until.Add(patience)); err != nil {
+	if err := conn.SetDeadline(until.Add(lastAnswer)); err != nil {
 		return err
 	}
 	answers := bufio.NewReaderSize(conn, 4<<10)

@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,9 +14,6 @@ import (
 	"strings"
 	"time"
 )
-
-// receivePath is where a webhook is called, up to its token.
-const receivePath = "/api/v3/command/webhook.receive?token="
 
 // bodySize is the size of a call's body in bytes, unless a part says otherwise.
 const bodySize = 1024
@@ -56,12 +52,11 @@ func (b *bench) run(ctx context.Context, l load, d time.Duration) (outcome, erro
 	if err != nil {
 		return outcome{}, err
 	}
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
 	printed, err := cmd.Output()
 	if err != nil {
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			err = fmt.Errorf("%w: %s", err, exit.Stderr)
-		}
-		return outcome{}, fmt.Errorf("load: %w", err)
+		return outcome{}, fmt.Errorf("load: %w: %s", err, &complaints)
 	}
 	var o outcome
 	// wrk says what it is about to do before its script prints the outcome.
@@ -69,7 +64,8 @@ func (b *bench) run(ctx context.Context, l load, d time.Duration) (outcome, erro
 		return outcome{}, fmt.Errorf("load: can't read what it printed: %w\n%s", err, printed)
 	}
 	if o.Failed > 0 || o.Requests == 0 {
-		return o, fmt.Errorf("load: %d calls were answered, %d failed", o.Requests, o.Failed)
+		first, _, _ := strings.Cut(complaints.String(), "\n")
+		return o, fmt.Errorf("load: %d calls were answered, %d failed: %s", o.Requests, o.Failed, first)
 	}
 	return o, nil
 }
@@ -97,8 +93,29 @@ func (b *bench) generator() string {
 	return "wrk"
 }
 
-// tokenFile writes tokens to a file for the generator.
-func (b *bench) tokenFile(name string, tokens []string) (string, error) {
+// newLoad gives a load of calls to a server over 64 connections, with bodies of
+// the usual size. It writes the tokens to a file of that name.
+func (b *bench) newLoad(c *client, name string, tokens []string) (load, error) {
 	path := filepath.Join(b.part, name+".tokens")
-	return path, os.WriteFile(path, []byte(strings.Join(tokens, "\n")+"\n"), 0o600)
+	l := load{address: c.address, tokens: path, connections: 64, size: bodySize}
+	return l, os.WriteFile(path, []byte(strings.Join(tokens, "\n")+"\n"), 0o600)
+}
+
+// to gives the same load for another server.
+func (l load) to(c *client) load {
+	l.address = c.address
+	return l
+}
+
+// over gives the same load over another number of connections.
+func (l load) over(connections int) load {
+	l.connections = connections
+	return l
+}
+
+// reading gives the load that reads what the path leads to, with the tokens of
+// this one behind it.
+func (l load) reading(path, authorization string) load {
+	l.path, l.authorization, l.size = path, authorization, 0
+	return l
 }

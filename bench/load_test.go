@@ -126,11 +126,15 @@ func (b *bench) send(t *testing.T, h http.Handler, tokens []string, l load) (out
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
-	file, err := b.tokenFile("test", tokens)
+	to, err := newClient(server.Listener.Addr().String(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.address, l.tokens, l.connections = server.Listener.Addr().String(), file, 4
+	calls, err := b.newLoad(to, "test", tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.address, l.tokens, l.connections = calls.address, calls.tokens, 4
 	long := 100 * time.Millisecond
 	if b.wrk != "" {
 		long = time.Second // it counts in seconds

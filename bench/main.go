@@ -7,10 +7,10 @@
 // It starts the server as a process of its own, through the constructor of the
 // shipped program, and beside it what it is compared with: a bare net/http
 // handler, and the same server with the engine's sync-always in place of group
-// commit, or with authentication switched off. The load comes from a further process: wrk where it is installed,
-// else a generator in Go. What is compared is measured in short bursts that
-// alternate, and a ratio is the median of the rounds' ratios: so a noisy
-// machine disturbs both sides alike.
+// commit, or with authentication switched off. The load comes from a further
+// process: wrk where it is installed, otherwise a generator in Go. What is
+// compared is measured in short bursts that alternate, and a ratio is the median
+// of the rounds' ratios: so a noisy machine disturbs both sides alike.
 //
 // Progress goes to stderr. The results go to stdout as a Markdown table of each
 // figure, its value, the bar it is held to, and whether it meets it, with a

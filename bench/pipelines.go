@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 )
@@ -19,36 +17,35 @@ const (
 	resultWait = 5 * time.Second
 )
 
-// A listener is a server with a pipeline of three steps behind one of its
+// A pipelineServer is a server with a pipeline of three steps behind one of its
 // webhooks, and perhaps many that listen to other keys.
-type listener struct {
+type pipelineServer struct {
 	*server
 
-	admin   *admin
-	heard   string // token of the webhook that the pipeline listens to
-	unheard string // of one that none listens to
+	listened   string // token of the webhook that the pipeline listens to
+	unlistened string // of one that none listens to
 }
 
 // measurePipelines measures the way of a call through a pipeline, on two
 // servers: one where that is the only pipeline, and one with many others.
 func measurePipelines(ctx context.Context, b *bench) error {
-	bare, err := b.startBare(ctx)
+	baseline, err := b.startBaseline(ctx)
 	if err != nil {
 		return err
 	}
-	alone, err := b.startListener(ctx, "alone", 0)
+	alone, err := b.startPipelines(ctx, "alone", 0)
 	if err != nil {
 		return err
 	}
-	crowded, err := b.startListener(ctx, "crowded", manyPipelines)
+	crowded, err := b.startPipelines(ctx, "crowded", manyPipelines)
 	if err != nil {
 		return err
 	}
-	both := []*listener{alone, crowded}
+	both := []*pipelineServer{alone, crowded}
 	for _, measure := range []func() error{
-		func() error { return b.showIdle(ctx, crowded) },
-		func() error { return b.compareHeard(ctx, bare, both, 64) },
-		func() error { return b.compareHeard(ctx, bare, both, 256) },
+		func() error { b.showIdle(ctx, crowded); return nil },
+		func() error { return b.comparePipelines(ctx, baseline, both, 64, atLeast(0.20, "0.20")) },
+		func() error { return b.comparePipelines(ctx, baseline, both, 256, bar{}) },
 		func() error { return b.compareBacklogs(ctx, both) },
 		func() error { return b.compareLatency(ctx, both) },
 		func() error { return b.comparePolls(ctx, both) },
@@ -61,9 +58,9 @@ func measurePipelines(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// steps gives a pipeline of three steps: it listens to a key, decodes the
-// payload, and gives a value of it.
-func steps(eventKey string) string {
+// threeSteps gives a pipeline: it listens to a key, decodes the payload, and
+// gives a value of it.
+func threeSteps(eventKey string) string {
 	return fmt.Sprintf(`pipeline:
   - event.listen: {eventKey: %s}
   - convert.fromBase64: {input: "#{body.payload.origin}"}
@@ -71,36 +68,26 @@ func steps(eventKey string) string {
 `, eventKey)
 }
 
-// startListener starts a server with a pipeline, and others beside it.
-func (b *bench) startListener(ctx context.Context, name string, others int) (*listener, error) {
+// startPipelines starts a server with a pipeline, and others beside it.
+func (b *bench) startPipelines(ctx context.Context, name string, others int) (*pipelineServer, error) {
 	// The gate of a backlog is on this machine.
-	s, err := b.startSluice(ctx, name, groupCommit, "result-wait="+resultWait.String(), "http-allow=127.0.0.0/8")
+	s, tokens, err := b.startWithWebhooks(ctx, name, 2, groupCommit, "result-wait="+resultWait.String(), "http-allow=127.0.0.0/8")
 	if err != nil {
 		return nil, err
 	}
-	l := &listener{server: s}
-	if l.admin, err = newAdmin(ctx, s); err != nil {
-		return nil, err
-	}
-	if l.heard, err = l.admin.put(ctx, 0); err != nil {
-		return nil, err
-	}
-	if l.unheard, err = l.admin.put(ctx, 1); err != nil {
-		return nil, err
-	}
-	if err := l.admin.store(ctx, "heard", steps("webhook.bench.0")); err != nil {
+	if err := s.storePipeline(ctx, "listening", threeSteps(benchKey(0))); err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	err = inParallel(ctx, others, func(ctx context.Context, i int) error {
-		return l.admin.store(ctx, fmt.Sprintf("other-%d", i), steps(fmt.Sprintf("webhook.other.%d", i)))
+	err = inParallel(ctx, writers, others, func(ctx context.Context, i int) error {
+		return s.storePipeline(ctx, fmt.Sprintf("other-%d", i), threeSteps(fmt.Sprintf("webhook.other.%d", i)))
 	})
 	progressf("server %s: %d further pipelines stored in %s", name, others, time.Since(began).Round(time.Millisecond))
-	return l, err
+	return &pipelineServer{server: s, listened: tokens[0], unlistened: tokens[1]}, err
 }
 
 // showIdle adds what many pipelines cost a server that nobody calls.
-func (b *bench) showIdle(ctx context.Context, crowded *listener) error {
+func (b *bench) showIdle(ctx context.Context, crowded *pipelineServer) {
 	const watched = 5 * time.Second
 	before, known := cpuSeconds(crowded.process)
 	pause(ctx, watched)
@@ -109,105 +96,83 @@ func (b *bench) showIdle(ctx context.Context, crowded *listener) error {
 	if known && alsoKnown && memoryKnown {
 		b.table.add("server with 1,000 pipelines that nobody calls", fmt.Sprintf("%.2f cores, %.0f MB resident", (after-before)/watched.Seconds(), memory/1e6))
 	}
-	return nil
 }
 
-// compareHeard adds the rates of calls that a pipeline listens to, each answered
-// with the pipeline's value.
-func (b *bench) compareHeard(ctx context.Context, bare *server, both []*listener, connections int) error {
-	contenders := []*contender{{name: "bare handler"}, {name: "sluice with a pipeline"}, {name: "sluice with a pipeline and 1,000 others"}}
-	for i, l := range both {
-		file, err := b.tokenFile(fmt.Sprint("heard-", i), []string{l.heard})
+// comparePipelines adds the rates of calls that a pipeline listens to, each
+// answered with the pipeline's value.
+func (b *bench) comparePipelines(ctx context.Context, baseline *server, both []*pipelineServer, connections int, toBare bar) error {
+	at := fmt.Sprintf(", %d connections", connections)
+	bare := &contender{name: "bare handler" + at}
+	alone := &contender{name: "sluice with a pipeline" + at}
+	crowded := &contender{name: "sluice with a pipeline and 1,000 others" + at}
+	for i, c := range []*contender{alone, crowded} {
+		calls, err := b.newLoad(both[i].client, fmt.Sprint("listened-", i), []string{both[i].listened})
 		if err != nil {
 			return err
 		}
-		contenders[i+1].load = load{address: l.address, tokens: file, connections: connections, size: bodySize}
+		c.load = calls.over(connections)
 	}
-	contenders[0].load = contenders[1].load
-	contenders[0].load.address = bare.address
-	if err := b.race(ctx, contenders...); err != nil {
+	bare.load = alone.load.to(baseline.client)
+	if err := b.compare(ctx, []*contender{bare, alone, crowded},
+		ratio{"sluice with a pipeline to bare handler" + at, alone, bare, toBare},
+		crowding("calls with a pipeline"+at, crowded, alone),
+	); err != nil {
 		return err
 	}
-	at := fmt.Sprintf(", %d connections", connections)
-	for _, c := range contenders {
-		b.table.add(c.name+at, c.String())
-	}
-	for _, c := range contenders[1:] {
-		for _, o := range c.rounds {
-			if o.Max >= resultWait.Seconds()*1e3 {
-				return fmt.Errorf("%s: a call took %.0f ms: its answer may have been processing", c.name, o.Max)
-			}
+	for _, c := range []*contender{alone, crowded} {
+		if slowest := c.slowest(); slowest >= resultWait.Seconds()*1e3 {
+			return fmt.Errorf("%s: a call took %.0f ms: its answer may have been processing", c.name, slowest)
 		}
 	}
-	middle, least, most := ratios(contenders[1], contenders[0])
-	figure := contenders[1].name + " to bare handler" + at
-	if connections == 64 {
-		b.table.hold(figure, span(middle, least, most), "at least 0.20", middle >= 0.20)
-	} else {
-		b.table.add(figure, span(middle, least, most))
-	}
-	b.holdCrowd("calls with a pipeline"+at, contenders[2], contenders[1])
 	return nil
 }
 
-// holdCrowd adds how a rate with many pipelines compares to that without.
-func (b *bench) holdCrowd(what string, crowded, alone *contender) {
-	middle, least, most := ratios(crowded, alone)
-	b.table.hold(what+": with 1,000 other pipelines to without", span(middle, least, most), "at least 0.90", middle >= 0.90)
+// crowding gives the ratio of a rate with many pipelines to that without.
+func crowding(what string, crowded, alone *contender) ratio {
+	return ratio{what + ": with 1,000 other pipelines to without", crowded, alone, atLeast(0.90, "0.90")}
 }
 
 // comparePolls adds the rate of polls for results that are ready.
-func (b *bench) comparePolls(ctx context.Context, both []*listener) error {
+func (b *bench) comparePolls(ctx context.Context, both []*pipelineServer) error {
 	const results = 1000
-	contenders := []*contender{{name: "polls for results of a pipeline"}, {name: "polls for results of a pipeline with 1,000 others"}}
-	for i, l := range both {
+	alone := &contender{name: "polls for results of a pipeline, 64 connections"}
+	crowded := &contender{name: "polls for results of a pipeline with 1,000 others, 64 connections"}
+	for i, c := range []*contender{alone, crowded} {
 		ids := make([]string, results)
-		err := inParallel(ctx, results, func(ctx context.Context, i int) (err error) {
-			ids[i], err = l.call(ctx, l.heard, true)
+		err := inParallel(ctx, writers, results, func(ctx context.Context, j int) (err error) {
+			ids[j], err = both[i].receive(ctx, both[i].listened, true)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		file, err := b.tokenFile(fmt.Sprint("results-", i), ids)
+		polls, err := b.newLoad(both[i].client, fmt.Sprint("results-", i), ids)
 		if err != nil {
 			return err
 		}
-		contenders[i].load = load{address: l.address, path: "/api/v3/result?svc-result-correlationid=", tokens: file, connections: 64}
+		c.load = polls.reading(resultPath, "")
 	}
-	if err := b.race(ctx, contenders...); err != nil {
-		return err
-	}
-	for _, c := range contenders {
-		b.table.add(c.name+", 64 connections", c.String())
-	}
-	b.holdCrowd("polls", contenders[1], contenders[0])
-	return nil
+	return b.compare(ctx, []*contender{alone, crowded}, crowding("polls", crowded, alone))
 }
 
 // noneFailed checks that no run of a pipeline has: a failure is answered, too.
-func (l *listener) noneFailed(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+l.address+"/metrics", nil)
+func (p *pipelineServer) noneFailed(ctx context.Context) error {
+	in, err := p.send(ctx, call{path: "/metrics"})
 	if err != nil {
 		return err
 	}
-	response, err := l.admin.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = response.Body.Close() }() // it is read
 	counted := false
-	lines := bufio.NewScanner(response.Body)
-	for lines.Scan() {
-		if strings.HasPrefix(lines.Text(), "sluice_runs_total{") {
-			counted = true
-			if strings.Contains(lines.Text(), `outcome="error"`) {
-				return fmt.Errorf("runs of a pipeline failed: %s", lines.Text())
-			}
+	for line := range strings.Lines(string(in.content)) {
+		if !strings.HasPrefix(line, "sluice_runs_total{") {
+			continue
+		}
+		counted = true
+		if strings.Contains(line, `outcome="error"`) {
+			return fmt.Errorf("runs of a pipeline failed: %s", line)
 		}
 	}
-	if !counted && lines.Err() == nil {
+	if !counted {
 		return errors.New("the metrics don't tell of any runs")
 	}
-	return lines.Err()
+	return nil
 }

@@ -15,9 +15,9 @@ import (
 // roles are what this program does as a child of itself: its first argument
 // names one, the others are the role's own.
 var roles = map[string]func(args []string) error{
-	"role-serve": serveRole,
-	"role-bare":  bareRole,
-	"role-load":  loadRole,
+	"role-serve":    serveRole,
+	"role-baseline": baselineRole,
+	"role-load":     loadRole,
 }
 
 // stopTimeout bounds a clean stop of a child.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -18,9 +16,6 @@ import (
 	"sluice/jetstream"
 	"sluice/serve"
 )
-
-// adminPassword protects nothing: the servers live for minutes, on loopback.
-const adminPassword = "benchmark"
 
 // readyTimeout bounds how long a server may take to become ready.
 const readyTimeout = 2 * time.Minute
@@ -36,8 +31,9 @@ const (
 // A server is a child that answers HTTP on an address.
 type server struct {
 	*process
-	address string
-	ready   time.Duration // from the start of the process to the first 200 at /readyz
+	*client
+
+	ready time.Duration // from the start of the process to the first 200 at /readyz
 }
 
 // serveRole is the server under test: the shipped one but for its mode, a
@@ -76,6 +72,27 @@ func (b *bench) startSluice(ctx context.Context, name, mode string, settings ...
 	return b.startServer(ctx, name, "role-serve", append([]string{filepath.Join(b.part, name), mode}, settings...)...)
 }
 
+// startWithWebhooks starts a server, creates webhooks, and gives their tokens.
+func (b *bench) startWithWebhooks(ctx context.Context, name string, n int, mode string, settings ...string) (*server, []string, error) {
+	s, err := b.startSluice(ctx, name, mode, settings...)
+	if err != nil {
+		return nil, nil, err
+	}
+	tokens, err := s.createWebhooks(ctx, n)
+	if err != nil {
+		return nil, nil, s.failed(err)
+	}
+	return s, tokens, nil
+}
+
+// restart stops a server, and starts another one on its data folder.
+func (b *bench) restart(ctx context.Context, s *server, name string) (*server, error) {
+	if err := s.stop(); err != nil {
+		return nil, err
+	}
+	return b.startSluice(ctx, name, groupCommit)
+}
+
 // startServer starts a role that listens on the address it gets before args.
 func (b *bench) startServer(ctx context.Context, name, role string, args ...string) (*server, error) {
 	address, err := freeAddress()
@@ -87,8 +104,11 @@ func (b *bench) startServer(ctx context.Context, name, role string, args ...stri
 	if err != nil {
 		return nil, err
 	}
-	s := &server{process: p, address: address}
-	if err := s.awaitReady(ctx); err != nil {
+	s := &server{process: p}
+	if s.client, err = newClient(address, writers); err == nil {
+		err = s.awaitReady(ctx)
+	}
+	if err != nil {
 		p.kill()
 		return nil, p.failed(fmt.Errorf("server %s: %w", name, err))
 	}
@@ -110,7 +130,10 @@ func (s *server) awaitReady(ctx context.Context) error {
 	const between = time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	for !s.isReady(ctx) {
+	for {
+		if _, err := s.send(ctx, call{path: "/readyz"}); err == nil {
+			return nil
+		}
 		select {
 		case <-s.ended:
 			return errors.New("it ended before it was ready")
@@ -119,20 +142,4 @@ func (s *server) awaitReady(ctx context.Context) error {
 		case <-time.After(between):
 		}
 	}
-	return nil
-}
-
-func (s *server) isReady(ctx context.Context) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+"/readyz", nil)
-	if err != nil {
-		return false
-	}
-	request.Close = true
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = response.Body.Close() }() // nothing depends on it
-	_, err = io.Copy(io.Discard, response.Body)
-	return err == nil && response.StatusCode == http.StatusOK
 }

@@ -14,18 +14,37 @@ type row struct {
 	bar, met      string // a dash where the figure is held to nothing
 }
 
-// add adds a figure that is held to no bar.
-func (t *table) add(figure, value string) {
-	*t = append(*t, row{figure, value, "–", "–"})
+// A bar is what a figure is held to; the zero bar holds it to nothing.
+type bar struct {
+	text string
+	met  func(value float64) bool
 }
 
-// hold adds a figure and whether it meets a bar.
-func (t *table) hold(figure, value, bar string, met bool) {
-	word := "no"
-	if met {
-		word = "yes"
+func atLeast(limit float64, text string) bar {
+	return bar{"at least " + text, func(value float64) bool { return value >= limit }}
+}
+
+func atMost(limit float64, text string) bar {
+	return bar{"at most " + text, func(value float64) bool { return value <= limit }}
+}
+
+func under(limit float64, text string) bar {
+	return bar{"under " + text, func(value float64) bool { return value < limit }}
+}
+
+// add adds a figure that is held to no bar.
+func (t *table) add(figure, value string) { t.hold(figure, value, 0, bar{}) }
+
+// hold adds a figure and whether its value meets a bar.
+func (t *table) hold(figure, text string, value float64, b bar) {
+	met := "no"
+	switch {
+	case b.met == nil:
+		b.text, met = "–", "–"
+	case b.met(value):
+		met = "yes"
 	}
-	*t = append(*t, row{figure, value, bar, word})
+	*t = append(*t, row{figure, text, b.text, met})
 }
 
 // markdown writes the table, nothing if it is empty.

@@ -11,14 +11,16 @@ func TestTable(t *testing.T) {
 		t.Errorf("an empty table prints %q", got)
 	}
 	figures.add("rate", "1,000 calls/s")
-	figures.hold("ratio", "0.60", "at least 0.50", true)
-	figures.hold("cost", "1.20", "at most 1.10", false)
+	figures.hold("ratio", "0.60", 0.60, atLeast(0.50, "0.50"))
+	figures.hold("cost", "1.20", 1.20, atMost(1.10, "1.10"))
+	figures.hold("time", "300 ms", 300, under(300, "300 ms"))
 	got := figures.markdown("a machine", "wrk")
 	for _, want := range []string{
 		"a machine", "wrk",
 		"| rate | 1,000 calls/s | – | – |\n",
 		"| ratio | 0.60 | at least 0.50 | yes |\n",
 		"| cost | 1.20 | at most 1.10 | no |\n",
+		"| time | 300 ms | under 300 ms | no |\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
@@ -37,7 +39,7 @@ func TestGrouped(t *testing.T) {
 func TestMedianOfRatios(t *testing.T) {
 	of := &contender{rounds: []outcome{{Requests: 10, Seconds: 1}, {Requests: 40, Seconds: 2}, {Requests: 30, Seconds: 1}}}
 	to := &contender{rounds: []outcome{{Requests: 10, Seconds: 1}, {Requests: 10, Seconds: 1}, {Requests: 10, Seconds: 1}}}
-	if middle, least, most := ratios(of, to); middle != 2 || least != 1 || most != 3 {
+	if middle, least, most := (ratio{of: of, to: to}).measured(); middle != 2 || least != 1 || most != 3 {
 		t.Errorf("got %v, %v to %v", middle, least, most)
 	}
 	if got := median([]float64{4, 1}); got != 2.5 {

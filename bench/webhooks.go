@@ -15,107 +15,71 @@ const (
 // are restarted first, so that neither holds memory from the time when the
 // webhooks were created.
 func measureWebhooks(ctx context.Context, b *bench) error {
-	few, fewTokens, err := b.startWithWebhooks(ctx, "few", fewWebhooks)
+	few, fewTokens, err := b.restartWithWebhooks(ctx, "few", fewWebhooks)
 	if err != nil {
 		return err
 	}
-	many, manyTokens, err := b.startWithWebhooks(ctx, "many", manyWebhooks)
+	many, manyTokens, err := b.restartWithWebhooks(ctx, "many", manyWebhooks)
 	if err != nil {
 		return err
 	}
 	const settle = 2 * time.Second // a server that has just started still gives memory back
 	pause(ctx, settle)
-	b.compareMemory(few, many)
-	if err := b.compareCost(ctx, few, many, fewTokens, manyTokens); err != nil {
+	b.holdMemory("resident memory of a webhook", few, many, true)
+	contenders := []*contender{
+		{name: "sluice, 10 webhooks"},
+		{name: "sluice, 100,000 webhooks, 10 of them called"},
+		{name: "sluice, 100,000 webhooks, all called"},
+	}
+	servers := []*server{few, many, many}
+	for i, tokens := range [][]string{fewTokens, manyTokens[:fewWebhooks], manyTokens} {
+		// Files of equal length let all loads cost the generator the same.
+		all := make([]string, manyWebhooks)
+		for j := range all {
+			all[j] = tokens[j%len(tokens)]
+		}
+		if contenders[i].load, err = b.newLoad(servers[i].client, fmt.Sprint("calls-", i), all); err != nil {
+			return err
+		}
+	}
+	// The cost of a call is the inverse of the rate.
+	if err := b.compare(ctx, contenders,
+		ratio{"cost of a call with 100,000 webhooks, 10 of them called, to that with 10", contenders[0], contenders[1], atMost(1.10, "1.10")},
+		ratio{"cost of a call with 100,000 webhooks, all called, to that with 10", contenders[0], contenders[2], atMost(1.10, "1.10")},
+	); err != nil {
 		return err
 	}
-	b.showMemory(few, many)
+	// Garbage and the events' index have come on top.
+	b.holdMemory("resident memory after the load", few, many, false)
 	return nil
 }
 
-// startWithWebhooks creates webhooks, restarts the server, and gives the
+// restartWithWebhooks creates webhooks, restarts the server, and gives the
 // webhooks' tokens.
-func (b *bench) startWithWebhooks(ctx context.Context, name string, n int) (*server, []string, error) {
-	s, err := b.startSluice(ctx, name, groupCommit)
+func (b *bench) restartWithWebhooks(ctx context.Context, name string, n int) (*server, []string, error) {
+	s, tokens, err := b.startWithWebhooks(ctx, name, n, groupCommit)
 	if err != nil {
 		return nil, nil, err
 	}
-	tokens, err := createWebhooks(ctx, s, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := s.stop(); err != nil {
-		return nil, nil, err
-	}
-	if s, err = b.startSluice(ctx, name, groupCommit); err != nil {
+	if s, err = b.restart(ctx, s, name); err != nil {
 		return nil, nil, err
 	}
 	progressf("ready %d ms after the start with %s webhooks", s.ready.Milliseconds(), grouped(float64(n)))
 	return s, tokens, nil
 }
 
-// compareCost adds what a call costs: with few webhooks, with many of which few
-// are called, and with calls spread over many.
-func (b *bench) compareCost(ctx context.Context, few, many *server, fewTokens, manyTokens []string) error {
-	contenders := []*contender{
-		{name: "10 webhooks"},
-		{name: "100,000 webhooks, 10 of them called"},
-		{name: "100,000 webhooks, all called"},
-	}
-	servers := []*server{few, many, many}
-	for i, tokens := range [][]string{fewTokens, manyTokens[:fewWebhooks], manyTokens} {
-		// Files of equal length let all loads cost the generator the same.
-		file, err := b.tokenFile(fmt.Sprint("calls-", i), repeat(tokens, manyWebhooks))
-		if err != nil {
-			return err
-		}
-		contenders[i].load = load{address: servers[i].address, tokens: file, connections: 64, size: bodySize}
-	}
-	if err := b.race(ctx, contenders...); err != nil {
-		return err
-	}
-	for _, c := range contenders {
-		b.table.add("sluice, "+c.name, c.String())
-	}
-	for _, c := range contenders[1:] {
-		middle, least, most := ratios(contenders[0], c)
-		b.table.hold("cost of a call with "+c.name+", to that with 10", span(middle, least, most), "at most 1.10", middle <= 1.10)
-	}
-	return nil
-}
-
-// repeat gives n items, the given ones over and over.
-func repeat(items []string, n int) []string {
-	all := make([]string, n)
-	for i := range all {
-		all[i] = items[i%len(items)]
-	}
-	return all
-}
-
-// compareMemory adds what a webhook costs in memory.
-func (b *bench) compareMemory(few, many *server) {
-	const figure = "resident memory of a webhook"
+// holdMemory adds what the servers occupy and, if wanted, what that makes for
+// each webhook.
+func (b *bench) holdMemory(figure string, few, many *server, each bool) {
 	base, known := resident(few.process)
 	full, alsoKnown := resident(many.process)
-	if !known || !alsoKnown {
+	text := fmt.Sprintf("%.0f MB with 10 webhooks, %.0f MB with 100,000", base/1e6, full/1e6)
+	switch cost := (full - base) / (manyWebhooks - fewWebhooks); {
+	case !known || !alsoKnown:
 		b.table.add(figure, "n/a")
-		return
+	case each:
+		b.table.hold(figure, grouped(cost)+" B: "+text, cost, under(1500, "1.5 KB"))
+	default:
+		b.table.add(figure, text)
 	}
-	each := (full - base) / (manyWebhooks - fewWebhooks)
-	b.table.hold(figure, grouped(each)+" B: "+megabytes(base, full), "under 1.5 KB", each < 1500)
-}
-
-// showMemory adds what the servers occupy once they have been under load, when
-// garbage and the events' index come on top.
-func (b *bench) showMemory(few, many *server) {
-	base, known := resident(few.process)
-	full, alsoKnown := resident(many.process)
-	if known && alsoKnown {
-		b.table.add("resident memory after the load", megabytes(base, full))
-	}
-}
-
-func megabytes(base, full float64) string {
-	return fmt.Sprintf("%.0f MB with 10 webhooks, %.0f MB with 100,000", base/1e6, full/1e6)
 }

@@ -85,7 +85,7 @@ func TestCredentialsStayHere(t *testing.T) {
 	})
 	_, _ = c.Command(t.Context(), "webhook.get", nil, nil)
 	_, _ = c.PipelineSource(t.Context(), "x")
-	_ = c.Follow(t.Context(), nil, func(client.Happening) error { return nil })
+	_ = c.Follow(t.Context(), nil, func(sluice.TailEntry) error { return nil })
 }
 
 func TestURLsOfServers(t *testing.T) {

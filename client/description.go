@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/spelling"
 )
 
 // A Description is what a server says of itself.
@@ -129,7 +130,7 @@ func (d Description) Find(name string) (Command, error) {
 		names[i] = c.Name
 	}
 	hint := "sluice command lists those there are"
-	if near := sluice.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return Command{}, sluice.Errorf(sluice.NotFound, "command-unknown", "The server has no command %s; %s", name, hint)

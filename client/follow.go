@@ -14,28 +14,22 @@ import (
 	"sluice"
 )
 
-// A Happening is what the live tail tells of.
-type Happening struct {
-	Type string          `json:"type"` // call, run, or what a newer server has
-	Data json.RawMessage `json:"data"`
-	id   string
-}
-
-// Follow hands what happens to visit, until ctx ends or visit fails. After a
+// Follow hands calls and runs to visit as they happen, until ctx ends or visit
+// fails: entries whose type is call, run, or what a newer server has. After a
 // broken connection it goes on where that broke.
-func (c *Client) Follow(ctx context.Context, query url.Values, visit func(Happening) error) error {
+func (c *Client) Follow(ctx context.Context, query url.Values, visit func(sluice.TailEntry) error) error {
 	last := ""
 	trouble := &patience{forever: true}
 	for {
-		err := c.follow(ctx, query, last, func(h Happening) error {
+		err := c.follow(ctx, query, last, func(entry sluice.TailEntry) error {
 			trouble.calm()
-			if h.id != "" {
-				last = h.id
+			if entry.Position != "" {
+				last = entry.Position
 			}
-			if h.Type == "error" {
-				return refusal(Answer{Status: statusIn(h.Data), Body: h.Data})
+			if entry.Type == "error" {
+				return refusal(Answer{Status: statusIn(entry.Data), Body: entry.Data})
 			}
-			if err := visit(h); err != nil {
+			if err := visit(entry); err != nil {
 				return &refused{err}
 			}
 			return nil
@@ -65,7 +59,7 @@ func statusIn(problem json.RawMessage) int {
 }
 
 // follow reads the live tail until the connection ends.
-func (c *Client) follow(ctx context.Context, query url.Values, last string, visit func(Happening) error) error {
+func (c *Client) follow(ctx context.Context, query url.Values, last string, visit func(sluice.TailEntry) error) error {
 	r := request{method: http.MethodGet, path: sluice.EventsPath, header: http.Header{"Accept": {"text/event-stream"}}}
 	if len(query) > 0 {
 		r.path += "?" + query.Encode()
@@ -115,30 +109,30 @@ const maxLine = 16 << 20
 
 // readEvents reads a stream of Server-Sent Events (HTML, 9.2.6). An end in the
 // middle of an event drops it.
-func readEvents(stream io.Reader, visit func(Happening) error) error {
+func readEvents(stream io.Reader, visit func(sluice.TailEntry) error) error {
 	lines := bufio.NewScanner(stream)
 	lines.Buffer(nil, maxLine)
-	var h Happening
+	var entry sluice.TailEntry
 	var data []string
 	for lines.Scan() {
 		line := strings.TrimSuffix(lines.Text(), "\r")
 		if line == "" {
 			if data != nil {
-				h.Data = json.RawMessage(strings.Join(data, "\n"))
-				if err := visit(h); err != nil {
+				entry.Data = json.RawMessage(strings.Join(data, "\n"))
+				if err := visit(entry); err != nil {
 					return err
 				}
 			}
-			h, data = Happening{}, nil
+			entry, data = sluice.TailEntry{}, nil
 			continue
 		}
 		name, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		switch name {
 		case "id":
-			h.id = value
+			entry.Position = value
 		case "event":
-			h.Type = value
+			entry.Type = value
 		case "data":
 			data = append(data, value)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sluice"
 )
 
 func TestServerSentEvents(t *testing.T) {
@@ -22,8 +24,8 @@ func TestServerSentEvents(t *testing.T) {
 		"retry: 5\nunknown: x\nnocolon\ndata: 3\n\n":        "  3",
 	} {
 		var got []string
-		err := readEvents(strings.NewReader(stream), func(h Happening) error {
-			got = append(got, h.id+" "+h.Type+" "+string(h.Data))
+		err := readEvents(strings.NewReader(stream), func(entry sluice.TailEntry) error {
+			got = append(got, entry.Position+" "+entry.Type+" "+string(entry.Data))
 			return nil
 		})
 		if err != nil || strings.Join(got, "|") != want {
@@ -36,9 +38,9 @@ func FuzzServerSentEvents(f *testing.F) {
 	f.Add("id: 1\nevent: call\ndata: {}\n\n")
 	f.Add(": c\r\n\r\ndata:\ndata: x\n\n\n")
 	f.Fuzz(func(t *testing.T, stream string) {
-		_ = readEvents(strings.NewReader(stream), func(h Happening) error {
-			if strings.ContainsAny(h.id+h.Type, "\r\n") && !strings.Contains(stream, "\r") {
-				t.Errorf("a line break in %q", h)
+		_ = readEvents(strings.NewReader(stream), func(entry sluice.TailEntry) error {
+			if strings.ContainsAny(entry.Position+entry.Type, "\r\n") && !strings.Contains(stream, "\r") {
+				t.Errorf("a line break in %+v", entry)
 			}
 			return nil
 		})
@@ -71,8 +73,8 @@ func TestATailGoesOn(t *testing.T) {
 	}
 	defer c.CloseIdle()
 	var told []string
-	err = c.Follow(t.Context(), nil, func(h Happening) error {
-		told = append(told, h.Type)
+	err = c.Follow(t.Context(), nil, func(entry sluice.TailEntry) error {
+		told = append(told, entry.Type)
 		return nil
 	})
 	if err == nil || err.Error() != "No." {
@@ -83,7 +85,7 @@ func TestATailGoesOn(t *testing.T) {
 	}
 	enough := errors.New("enough")
 	resumed = nil
-	if err := c.Follow(t.Context(), nil, func(Happening) error { return enough }); !errors.Is(err, enough) {
+	if err := c.Follow(t.Context(), nil, func(sluice.TailEntry) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("who is told refused, and it ended with %v", err)
 	}
 }

@@ -38,21 +38,21 @@ func (c *Client) Events(ctx context.Context, pattern, after string, limit int, w
 	if err != nil {
 		return nil, "", err
 	}
-	var page struct {
+	var batch struct {
 		Items []json.RawMessage `json:"items"`
 		Next  string            `json:"next"`
 	}
-	if err := json.Unmarshal(answer.Body, &page); err != nil || page.Next == "" {
+	if err := json.Unmarshal(answer.Body, &batch); err != nil || batch.Next == "" {
 		return nil, "", sluice.Errorf(sluice.Internal, "events-malformed", "The server gave no events.").Because(err)
 	}
-	for _, document := range page.Items {
+	for _, document := range batch.Items {
 		e := Received{Document: document}
 		if err := json.Unmarshal(document, &e.Event); err != nil {
 			return nil, "", sluice.Errorf(sluice.Internal, "events-malformed", "The server gave an event that can't be read.").Because(err)
 		}
 		events = append(events, e)
 	}
-	return events, page.Next, nil
+	return events, batch.Next, nil
 }
 
 // Listen hands the events behind a cursor to deliver, one after the other, until

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/spelling"
+	"sluice/value"
 )
 
 // bind sets the fields of a parameter struct from arguments.
@@ -86,7 +88,7 @@ func unknown(params []Param, name string) error {
 		names[i] = p.Name
 	}
 	hint := "it takes no parameters"
-	if near := sluice.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	} else if len(names) > 0 {
 		hint = "it takes " + strings.Join(names, ", ")
@@ -191,11 +193,11 @@ func objectOf(arg any) (object map[string]any, ok bool) {
 		object, ok = arg.(map[string]any)
 		return object, ok
 	}
-	value, err := sluice.DecodeJSON(text)
+	decoded, err := value.Decode(text)
 	if err != nil {
 		return nil, false
 	}
-	object, ok = value.(map[string]any)
+	object, ok = decoded.(map[string]any)
 	return object, ok
 }
 

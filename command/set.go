@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/spelling"
 )
 
 // A Set is all the commands of a service, in the order of their names.
@@ -50,6 +51,6 @@ func (s Set) Names() []string {
 }
 
 // Nearest gives the name a caller may have meant, or "".
-func (s Set) Nearest(name string) string { return sluice.Nearest(name, s.Names()) }
+func (s Set) Nearest(name string) string { return spelling.Nearest(name, s.Names()) }
 
 func byName(a, b Command) int { return strings.Compare(a.Name, b.Name) }

@@ -66,6 +66,7 @@ type Config struct {
 	BodyTimeout              time.Duration `name:"body-timeout" default:"2m" doc:"longest time for a body to arrive"`
 	BodyMinRate              Size          `name:"body-min-rate" default:"1KiB" doc:"bytes a second a body must reach"`
 	IdleTimeout              time.Duration `name:"idle-timeout" default:"2m" doc:"how long an idle connection stays open"`
+	WriteTimeout             time.Duration `name:"write-timeout" default:"30s" doc:"how long a client may take to read the next 64 KiB of an answer"`
 	DrainWait                time.Duration `name:"drain-wait" default:"0s" doc:"time between turning unready and closing the listener, for load balancers to notice"`
 
 	TrustedProxies  Networks `name:"trusted-proxies" doc:"networks of proxies that are believed when they tell a client's address, comma-separated"`
@@ -209,6 +210,7 @@ func (c *Config) checkPositive() error {
 		"body-idle-timeout":           int64(c.BodyIdleTimeout),
 		"body-timeout":                int64(c.BodyTimeout),
 		"idle-timeout":                int64(c.IdleTimeout),
+		"write-timeout":               int64(c.WriteTimeout),
 	} {
 		if value <= 0 {
 			return fmt.Errorf("%s: must be positive", name)

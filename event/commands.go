@@ -12,13 +12,13 @@ type Options struct {
 	Log       sluice.EventLog
 	Journal   sluice.Journal
 	Namespace string
-	Draining  func() bool // the server stops: then none waits any longer
+	Stopping  <-chan struct{} // closed when the server begins to stop: then none waits any longer
 }
 
 // Commands gives the commands about events and messages.
 func Commands(o Options) []command.Command {
 	return []command.Command{
-		getCommand(o.Log, o.Draining),
+		getCommand(o.Log, o.Stopping),
 		listenCommand(),
 		receiveCommand(o.Stored),
 		sendCommand(o.Events, o.Namespace),

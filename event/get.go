@@ -29,7 +29,7 @@ type eventPage struct {
 	Next  string            `json:"next"`
 }
 
-func getCommand(log sluice.EventLog, draining func() bool) command.Command {
+func getCommand(log sluice.EventLog, stopping <-chan struct{}) command.Command {
 	return command.New("event.get", "Read stored events in their order, behind a cursor. Also needs the permission trace.payload, since events show what callers have sent.",
 		func(ctx context.Context, p getParams) (eventPage, error) {
 			if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
@@ -46,7 +46,7 @@ func getCommand(log sluice.EventLog, draining func() bool) command.Command {
 			if p.Wait != nil {
 				left = min(*p.Wait, maxWait)
 			}
-			return readOn(ctx, log, q, left, draining)
+			return readOn(ctx, log, q, left, stopping)
 		}, command.ReadOnly)
 }
 
@@ -56,10 +56,17 @@ func payloadForbidden() error {
 
 // readOn reads until there is an event, the time is up, or nobody wants to wait
 // any more.
-func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, draining func() bool) (eventPage, error) {
+func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, stopping <-chan struct{}) (eventPage, error) {
 	page := eventPage{Items: []json.RawMessage{}}
 	end := time.Now().Add(left)
-	over := func() bool { return !time.Now().Before(end) || draining() || ctx.Err() != nil }
+	over := func() bool {
+		select {
+		case <-stopping:
+			return true
+		default:
+			return !time.Now().Before(end) || ctx.Err() != nil
+		}
+	}
 	for {
 		q.Wait = min(max(0, time.Until(end)), waitSlice)
 		items, next, err := log.After(ctx, q)

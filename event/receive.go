@@ -7,6 +7,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 // maxTimeout bounds how long event.receive waits.
@@ -33,7 +34,7 @@ func receiveCommand(stored sluice.StoredEvents) command.Command {
 			if found == nil || err != nil {
 				return nil, err
 			}
-			return sluice.DecodeJSON(found)
+			return value.Decode(found)
 		}, command.ReadOnly)
 }
 

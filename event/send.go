@@ -8,6 +8,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 type sendParams struct {
@@ -61,6 +62,9 @@ func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any
 	}
 	if len(text) > sluice.MaxPayloadLength {
 		return sent{}, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The payload is longer than %d bytes.", sluice.MaxPayloadLength)
+	}
+	if levels, _ := value.Inspect(text); levels > value.MaxDepth { // the event around it would be no value
+		return sent{}, value.TooDeep()
 	}
 	if e.Hops, err = sluice.NextHop(ctx); err != nil {
 		return sent{}, err

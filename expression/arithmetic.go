@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"time"
+
+	"sluice/value"
 )
 
 var errTooLarge = failure("a number becomes too large")
@@ -177,8 +179,8 @@ func sequence(f *frame, a, b any) (any, error) {
 	if y < x {
 		return []any{}, nil
 	}
-	if uint64(y)-uint64(x) >= MaxItems {
-		return nil, f.makeItems(MaxItems + 1)
+	if uint64(y)-uint64(x) >= value.MaxItems {
+		return nil, f.makeItems(value.MaxItems + 1)
 	}
 	if err := f.makeItems(y - x + 1); err != nil {
 		return nil, err

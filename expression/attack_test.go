@@ -12,6 +12,7 @@ import (
 
 	"sluice"
 	"sluice/expression"
+	"sluice/value"
 )
 
 // hostile is a payload made to hurt: a long text, long lists, wide and deep
@@ -19,7 +20,7 @@ import (
 var hostile = sync.OnceValue(func() map[string]any {
 	numbers, words, same, pairs := make([]any, 100_000), make([]any, 100_000), make([]any, 100_000), make([]any, 100_000)
 	wide := make(map[string]any, 100_000)
-	long := strings.Repeat("a", expression.MaxValue)
+	long := strings.Repeat("a", value.MaxSize)
 	for i := range numbers {
 		numbers[i] = (i * 7919) % 100_003
 		words[i] = fmt.Sprintf("word-%060d", i)
@@ -40,8 +41,8 @@ var hostile = sync.OnceValue(func() map[string]any {
 		"s": long, "t": long[:len(long)-1] + "b", "numbers": numbers, "words": words, "same": same, "wide": wide,
 		"deep": deep, "deeper": []any{deep}, "deepObject": deepObject, "pairs": pairs, "longer": longer, "brackets": path,
 		"commas": "[" + strings.Repeat("1,", 3_000_000) + "1]", "empties": "[" + strings.Repeat("[],", 2_000_000) + "1]",
-		"special": strings.Repeat("ɐ", expression.MaxValue/2), "control": strings.Repeat("\x01", expression.MaxValue),
-		"objects": "[" + strings.Repeat(`{"a":{}},`, 40_000) + "1]", "spaces": strings.Repeat("\u2003", expression.MaxValue/3), "wider": wider,
+		"special": strings.Repeat("ɐ", value.MaxSize/2), "control": strings.Repeat("\x01", value.MaxSize),
+		"objects": "[" + strings.Repeat(`{"a":{}},`, 40_000) + "1]", "spaces": strings.Repeat("\u2003", value.MaxSize/3), "wider": wider,
 		"tiny": "x", "zone": strings.Repeat("x", 1000),
 	}
 })
@@ -59,7 +60,7 @@ var attacks = []string{
 	`replace(body.s, "a", body.s)`, `replace(body.s, "", "bb")`, `replace(body.s, "a", "b")`, `map(body.numbers, replace(body.s, "a", ""))`,
 	`split(body.s, "")`, `split(body.s, "a")`, `split(body.s, "a", 1000000)`, `splitAfter(body.s, "a")`, `map(1..1000, split(body.s[:50000], ""))`,
 	`toBase64(body.s)`, `fromBase64(body.s)`, `map(body.words, toBase64(body.s[:100000]))`,
-	`toJSON(body.control)`, `toJSON(body)`, `map(body.numbers, toJSON(body.words))`, `string(body.longer)`, `toJSON(body.deep)`, `toJSON(body.deepObject)`,
+	`toJSON(body.control)`, `toJSON([body.words, body.words])`, `map(body.numbers, toJSON(body.words))`, `string(body.longer)`, `toJSON(body.deep)`, `toJSON(body.deepObject)`,
 	`fromJSON(body.brackets)`, `fromJSON(body.commas)`, `fromJSON(body.empties)`, `fromJSON(body.s)`, `map(body.numbers, fromJSON('[1,2,3,4,5,6,7,8]'))`,
 	`trim(body.s, "ba")`, `trim(body.s, body.s)`, `map(body.numbers, trim(body.s, "abcdefghijklmnopqrstuvwxyzäöü"))`,
 	`trimPrefix(body.s, body.s)`, `map(body.numbers, trimSuffix(body.s, body.s))`, `map(body.numbers, hasPrefix(body.s, body.s))`,
@@ -186,7 +187,7 @@ func checkOutcome(t *testing.T, v any, err error) {
 		t.Fatal(err)
 	}
 	// Each byte takes six at most in JSON.
-	if len(b) > 6*expression.MaxValue+expression.MaxItems*8 {
+	if len(b) > 6*value.MaxSize+value.MaxItems*8 {
 		t.Errorf("the value is %d MiB long", len(b)>>20)
 	}
 }

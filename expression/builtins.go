@@ -19,7 +19,7 @@ const (
 )
 
 var kindNames = map[kind]string{
-	textKind: "a text", listKind: "a list", objectKind: "an object", integerKind: "a whole number", numberKind: "a number",
+	textKind: "text", listKind: "a list", objectKind: "an object", integerKind: "a whole number", numberKind: "a number",
 }
 
 // function is a built-in function. Its arguments were checked before it runs.

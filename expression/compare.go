@@ -7,6 +7,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"time"
+
+	"sluice/value"
 )
 
 func equal(f *frame, a, b any) (any, error) { return f.equal(a, b, 0) }
@@ -57,8 +59,8 @@ func (f *frame) equal(a, b any, depth int) (bool, error) {
 }
 
 func (f *frame) equalLists(a, b []any, depth int) (bool, error) {
-	if depth > MaxDepth {
-		return false, tooDeep()
+	if depth > value.MaxDepth {
+		return false, value.TooDeep()
 	}
 	for i := range a {
 		if err := f.spend(1); err != nil {
@@ -72,8 +74,8 @@ func (f *frame) equalLists(a, b []any, depth int) (bool, error) {
 }
 
 func (f *frame) equalObjects(a, b map[string]any, depth int) (bool, error) {
-	if depth > MaxDepth {
-		return false, tooDeep()
+	if depth > value.MaxDepth {
+		return false, value.TooDeep()
 	}
 	for key, x := range a {
 		if err := f.spend(1 + len(key)/bytesPerStep); err != nil {
@@ -131,10 +133,6 @@ func in(f *frame, a, b any) (any, error) {
 	case []any:
 		for _, item := range b {
 			if err := f.spend(1); err != nil {
-				return nil, err
-			}
-			item, err := f.known(item)
-			if err != nil {
 				return nil, err
 			}
 			if same, err := f.equal(a, item, 0); same || err != nil {
@@ -218,6 +216,6 @@ func matches(expression *regexp.Regexp, size int) func(f *frame, v any) (any, er
 			}
 			return expression.MatchString(v), nil
 		}
-		return nil, fail("matches needs a text, not %s", describe(v))
+		return nil, fail("matches needs text, not %s", describe(v))
 	}
 }

@@ -4,9 +4,9 @@
 // must be bounded: authors are trusted half, payloads not at all, and a machine
 // without a limit on its steps could be held by one expression for hours.
 //
-// An expression works on values as JSON has them: nil, bool, int, float64,
-// string, []any, map[string]any, and json.Number for a number that neither int
-// nor float64 holds. Values are shared, never copied: treat them as read-only.
+// An expression works on JSON values, as package value defines them, and within
+// itself on times and durations, which leave it as text. Values are shared, never
+// copied: treat them as read-only.
 //
 // The list of operators and built-in functions is testdata/language.golden.
 package expression

@@ -10,6 +10,7 @@ import (
 	"github.com/expr-lang/expr/file"
 
 	"sluice"
+	"sluice/value"
 )
 
 const (
@@ -68,6 +69,10 @@ func misplaced(token string) string {
 
 // failed makes the error of a run.
 func (p *program) failed(err error) *sluice.Error {
+	why := strings.TrimSuffix(err.Error(), ".")
+	if _, ok := errors.AsType[*value.Error](err); ok {
+		why = strings.ToLower(why[:1]) + why[1:]
+	}
 	kind, cause := sluice.Invalid, error(nil)
 	if called, ok := errors.AsType[*callError](err); ok {
 		cause = called.err
@@ -75,8 +80,7 @@ func (p *program) failed(err error) *sluice.Error {
 			kind = failure.Kind
 		}
 	}
-	return sluice.Errorf(kind, "expression-failed", "The expression %s failed: %s.",
-		oneLine(p.source, longestSnippet), strings.TrimSuffix(err.Error(), ".")).Because(cause)
+	return sluice.Errorf(kind, "expression-failed", "The expression %s failed: %s.", oneLine(p.source, longestSnippet), why).Because(cause)
 }
 
 // passes tells whether a failure of a function is not the expression's fault: it

@@ -10,11 +10,12 @@ import (
 	"github.com/expr-lang/expr/ast"
 
 	"sluice"
+	"sluice/spelling"
 )
 
 // Function is a function that expressions can call. What it gets and gives is
 // bounded; what it does meanwhile is for itself to bound.
-type Function func(args ...any) (any, error)
+type Function = func(args ...any) (any, error)
 
 // Language compiles expressions: it knows the functions there are.
 type Language struct {
@@ -114,19 +115,18 @@ func (c *compiler) call(node *ast.CallNode) (eval, error) {
 
 // received checks and counts what a function made.
 func (f *frame) received(v any) (any, error) {
-	p := plainer{frame: f}
-	v, _, err := p.value(v, 0)
+	v, weight, err := f.weighed(v)
 	if err != nil {
 		return nil, err
 	}
-	return v, f.makeText(p.size)
+	return v, f.makeText(weight.Size)
 }
 
 func (c *compiler) noFunction(node ast.Node, name string) error {
 	if name == "" {
 		return c.errorAt(node, "Only functions can be called, by their names.")
 	}
-	if near := sluice.Nearest(name, c.language.callable); near != "" {
+	if near := spelling.Nearest(name, c.language.callable); near != "" {
 		return c.errorAt(node, "There is no function %s; did you mean %s?", name, near)
 	}
 	return c.errorAt(node, "There is no function %s; there are those of expr-lang, secret and convert.*.", name)

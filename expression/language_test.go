@@ -27,7 +27,7 @@ func TestLanguageIsDocumented(t *testing.T) {
 		"and, &&: needs true or false", "or, ||: needs true or false", "not, !: needs true or false", "+, -: before a number",
 		"??: the second value if the first is nil", "?.: a member, or nil for all the rest if there is nothing to have members",
 		"? :, if { } else { }: one of two values", "[from:to]: a part of a list or text", "|: hands a value to a function as its first",
-		"matches: needs a text and a pattern in quotes, of RE2", "let name = value; …: names a value", "not in, not contains, not startsWith, not endsWith, not matches",
+		"matches: needs text and a pattern in quotes, of RE2", "let name = value; …: names a value", "not in, not contains, not startsWith, not endsWith, not matches",
 	} {
 		fmt.Fprintf(&b, "operator %s\n", o)
 	}

@@ -1,16 +1,18 @@
 package expression
 
-import "fmt"
+import (
+	"fmt"
 
-// The limits of one expression and of one run.
+	"sluice/value"
+)
+
+// The limits of one expression and of one run. Those of what it makes are the
+// limits of values.
 const (
 	MaxSource  = 4 << 10   // bytes of the code of one expression
 	MaxNodes   = 2_000     // parts of one expression, counted as often as they are compiled
 	MaxPattern = 1_000     // parts of all patterns of one expression, repetitions written out
 	MaxNested  = 200       // parts within parts
-	MaxValue   = 8 << 20   // bytes of one text, and of the text in one result
-	MaxItems   = 100_000   // items of one list or object that an expression makes
-	MaxDepth   = 1_000     // lists and objects within each other
 	MaxMemory  = 64 << 20  // bytes that one run makes, in all
 	MaxSteps   = 5_000_000 // steps of one run; a step is an item, a part or 32 bytes of text
 )
@@ -57,8 +59,8 @@ func (f *frame) read(bytes int) error {
 
 // makeText pays for a new text of that length before it is made.
 func (f *frame) makeText(length int) error {
-	if length > MaxValue {
-		return fail("a text would become longer than %d MiB", MaxValue>>20)
+	if length > value.MaxSize {
+		return fail("a text would become longer than %d MiB", value.MaxSize>>20)
 	}
 	const header = 32
 	if err := f.allocate(header + length); err != nil {
@@ -80,8 +82,8 @@ func (f *frame) makeObject(count int) error {
 }
 
 func (f *frame) makeContainer(count, bytes int) error {
-	if count > MaxItems {
-		return fail("a list or object would have more than %d items", MaxItems)
+	if count > value.MaxItems {
+		return fail("a list or object would have more than %d items", value.MaxItems)
 	}
 	if err := f.allocate(bytes); err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"sluice/value"
 )
 
 var (
@@ -41,7 +43,7 @@ func length(f *frame, args []any) (any, error) {
 	case map[string]any:
 		return len(v), nil
 	}
-	return nil, fail("len needs a text, a list or an object, not %s", describe(args[0]))
+	return nil, fail("len needs text, a list or an object, not %s", describe(args[0]))
 }
 
 func typeName(_ *frame, args []any) (any, error) {
@@ -72,20 +74,20 @@ func typeName(_ *frame, args []any) (any, error) {
 
 // end gives an end of a list; what is no list has none.
 func end(pick func(list []any) any) func(f *frame, args []any) (any, error) {
-	return func(f *frame, args []any) (any, error) {
+	return func(_ *frame, args []any) (any, error) {
 		list, _ := args[0].([]any)
 		if len(list) == 0 {
 			return nil, nil
 		}
-		return f.known(pick(list))
+		return pick(list), nil
 	}
 }
 
-func get(f *frame, args []any) (any, error) {
+func get(_ *frame, args []any) (any, error) {
 	switch owner := args[0].(type) {
 	case map[string]any:
 		if key, ok := args[1].(string); ok {
-			return f.known(owner[key])
+			return owner[key], nil
 		}
 	case []any:
 		i, ok := whole(args[1])
@@ -93,7 +95,7 @@ func get(f *frame, args []any) (any, error) {
 			i += len(owner)
 		}
 		if ok && i >= 0 && i < len(owner) {
-			return f.known(owner[i])
+			return owner[i], nil
 		}
 	}
 	return nil, nil
@@ -196,7 +198,7 @@ func (f *frame) identity(v any) (any, error) {
 	case time.Time:
 		return v.UTC().Round(0), nil
 	}
-	return f.known(v)
+	return v, nil
 }
 
 func concat(f *frame, args []any) (any, error) {
@@ -219,8 +221,8 @@ func flatten(f *frame, args []any) (any, error) {
 }
 
 func (f *frame) appendFlat(flat, items []any, depth int) ([]any, error) {
-	if depth > MaxDepth {
-		return nil, tooDeep()
+	if depth > value.MaxDepth {
+		return nil, value.TooDeep()
 	}
 	if err := f.spend(len(items) + 1); err != nil {
 		return nil, err
@@ -231,7 +233,7 @@ func (f *frame) appendFlat(flat, items []any, depth int) ([]any, error) {
 			flat, err = f.appendFlat(flat, nested, depth+1)
 		} else {
 			flat = append(flat, item)
-			if len(flat) > MaxItems {
+			if len(flat) > value.MaxItems {
 				err = f.makeItems(len(flat))
 			}
 		}

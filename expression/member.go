@@ -43,7 +43,7 @@ func (c *compiler) member(node *ast.MemberNode) (eval, error) {
 				return nil, err
 			}
 			if object, ok := v.(map[string]any); ok {
-				return f.known(object[key.Value])
+				return object[key.Value], nil
 			}
 			return fetch(f, node, v, key.Value)
 		}, nil
@@ -75,7 +75,7 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
 		return nil, fail("%s is null", label(node.Node))
 	case map[string]any:
 		if key, ok := key.(string); ok {
-			return f.known(owner[key])
+			return owner[key], nil
 		}
 		return nil, fail("%s is an object, whose members have texts as names, not %s", label(node.Node), describe(key))
 	case []any:
@@ -89,7 +89,7 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
 		if i < 0 || i >= len(owner) {
 			return nil, fail("%s has %d items and none at that place", label(node.Node), len(owner))
 		}
-		return f.known(owner[i])
+		return owner[i], nil
 	case string:
 		i, ok := whole(key)
 		if !ok {
@@ -167,7 +167,7 @@ func (c *compiler) slice(node *ast.SliceNode) (eval, error) {
 			}
 			return part(v, start, end), nil
 		}
-		return nil, fail("[:] needs a list or a text; %s is %s", label(node.Node), describe(v))
+		return nil, fail("[:] needs a list or text; %s is %s", label(node.Node), describe(v))
 	}, nil
 }
 

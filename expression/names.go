@@ -6,7 +6,7 @@ import (
 
 	"github.com/expr-lang/expr/ast"
 
-	"sluice"
+	"sluice/spelling"
 )
 
 // objects has the objects that every expression sees.
@@ -32,7 +32,7 @@ func (c *compiler) identifier(node *ast.IdentifierNode) (eval, error) {
 		}
 	}
 	if get, ok := objects[node.Value]; ok {
-		return func(f *frame) (any, error) { return f.known(get(f.scope)) }, nil
+		return func(f *frame) (any, error) { return get(f.scope), nil }, nil
 	}
 	if c.language.isFunction(node.Value) {
 		return nil, c.errorAt(node, "%s is a function: call it with (…).", node.Value)
@@ -46,7 +46,7 @@ func (c *compiler) identifier(node *ast.IdentifierNode) (eval, error) {
 	for _, v := range c.variables {
 		names = append(names, v.name)
 	}
-	if near := sluice.Nearest(node.Value, names); near != "" {
+	if near := spelling.Nearest(node.Value, names); near != "" {
 		return nil, c.errorAt(node, "There is no %s; did you mean %s?", node.Value, near)
 	}
 	return nil, c.errorAt(node, "There is no %s; there are body, headers, request, user and vars.", node.Value)
@@ -59,7 +59,7 @@ func (c *compiler) pointer(node *ast.PointerNode) (eval, error) {
 	}
 	switch node.Name {
 	case "":
-		return func(f *frame) (any, error) { return f.known(f.item) }, nil
+		return func(f *frame) (any, error) { return f.item, nil }, nil
 	case "index":
 		return func(f *frame) (any, error) { return f.index, nil }, nil
 	case "acc":

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"sluice/value"
 )
 
 var (
@@ -66,7 +68,7 @@ func toInt(_ *frame, args []any) (any, error) {
 		}
 		return i, nil
 	}
-	return nil, fail("int needs a number or a text, not %s", describe(args[0]))
+	return nil, fail("int needs a number or text, not %s", describe(args[0]))
 }
 
 func toFloat(f *frame, args []any) (any, error) {
@@ -75,7 +77,7 @@ func toFloat(f *frame, args []any) (any, error) {
 	}
 	s, ok := args[0].(string)
 	if !ok {
-		return nil, fail("float needs a number or a text, not %s", describe(args[0]))
+		return nil, fail("float needs a number or text, not %s", describe(args[0]))
 	}
 	if err := f.read(len(s)); err != nil {
 		return nil, err
@@ -89,22 +91,19 @@ func toFloat(f *frame, args []any) (any, error) {
 
 // numbersIn gives the numbers among the values and in the lists among them.
 func (f *frame) numbersIn(found, values []any, depth int) ([]any, error) {
-	if depth > MaxDepth {
-		return nil, tooDeep()
+	if depth > value.MaxDepth {
+		return nil, value.TooDeep()
 	}
 	if err := f.makeItems(len(values)); err != nil {
 		return nil, err
 	}
 	found = slices.Grow(found, len(values))
 	for _, v := range values {
-		v, err := f.known(v)
-		if err != nil {
-			return nil, err
-		}
 		switch v := v.(type) {
 		case int, float64:
 			found = append(found, v)
 		case []any:
+			var err error
 			if found, err = f.numbersIn(found, v, depth+1); err != nil {
 				return nil, err
 			}

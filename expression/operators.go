@@ -33,7 +33,7 @@ var operators = map[string]struct {
 	"<=":         {"two numbers, texts, times or durations", ordered(func(order int) bool { return order <= 0 })},
 	">":          {"two numbers, texts, times or durations", ordered(func(order int) bool { return order > 0 })},
 	">=":         {"two numbers, texts, times or durations", ordered(func(order int) bool { return order >= 0 })},
-	"in":         {"a value and a list, or a text and an object", in},
+	"in":         {"a value and a list, or text and an object", in},
 	"contains":   {"two texts", texts(strings.Contains)},
 	"startsWith": {"two texts", texts(strings.HasPrefix)},
 	"endsWith":   {"two texts", texts(strings.HasSuffix)},

@@ -1,6 +1,10 @@
 package expression
 
-import "github.com/expr-lang/expr/ast"
+import (
+	"github.com/expr-lang/expr/ast"
+
+	"sluice/value"
+)
 
 // loop is a built-in function at work that runs a predicate for each item of a
 // list.
@@ -92,7 +96,7 @@ func (l *loop) value(i int) (any, error) {
 	}
 	l.item, l.index = l.items[i], i
 	if l.body == nil {
-		return l.known(l.item)
+		return l.item, nil
 	}
 	return l.body(l.frame)
 }
@@ -149,7 +153,7 @@ func findIndex(l *loop) (any, error)     { return l.found(false, indexAt) }
 func findLast(l *loop) (any, error)      { return l.found(true, l.itemAt) }
 func findLastIndex(l *loop) (any, error) { return l.found(true, indexAt) }
 
-func (l *loop) itemAt(i int) (any, error) { return l.known(l.items[i]) }
+func (l *loop) itemAt(i int) (any, error) { return l.items[i], nil }
 func indexAt(i int) (any, error)          { return i, nil }
 
 func (l *loop) found(backward bool, give func(i int) (any, error)) (any, error) {
@@ -181,8 +185,8 @@ func filter(l *loop) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if yes && len(list) == MaxItems {
-			return nil, l.makeItems(MaxItems + 1)
+		if yes && len(list) == value.MaxItems {
+			return nil, l.makeItems(value.MaxItems + 1)
 		}
 		if yes {
 			list = append(list, item)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"sluice/value"
 )
 
 // Scope is what an expression sees when it runs. Its values are JSON types.
@@ -114,8 +116,8 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 			var err error
 			part, err = p.program.eval(f, func(v any) (any, error) {
 				s, err := f.text(v)
-				if err == nil && text.Len()+len(s) > MaxValue {
-					err = f.makeText(MaxValue + 1)
+				if err == nil && text.Len()+len(s) > value.MaxSize {
+					err = f.makeText(value.MaxSize + 1)
 				}
 				return s, err
 			})

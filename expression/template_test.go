@@ -15,7 +15,7 @@ import (
 // language has the functions that the tests call.
 var language = expression.NewLanguage(map[string]expression.Function{
 	"convert.fromBase64": func(args ...any) (any, error) { return args[0], nil },
-	"convert.toNumbers":  func(...any) (any, error) { return []int64{1, 2}, nil },
+	"convert.toNumbers":  func(...any) (any, error) { return []any{1, 2}, nil },
 	"test.fail":          func(...any) (any, error) { return nil, errors.New("disk /var/secret is full") },
 	"test.refuse": func(...any) (any, error) {
 		return nil, sluice.Errorf(sluice.Unavailable, "later", "Try again later.")
@@ -35,7 +35,7 @@ func scope() *expression.Scope {
 		},
 		Vars:    map[string]any{"x": 1},
 		Headers: map[string]any{"content-type": "application/json"},
-		Request: map[string]any{"method": "POST", "size": int64(5), "list": []string{"a", "b"}},
+		Request: map[string]any{"method": "POST", "size": 5, "list": []any{"a", "b"}},
 		User:    map[string]any{"name": "admin"},
 		Secret: func(name string) (string, error) {
 			if name == "key" {

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"strings"
 	"unicode/utf8"
+
+	"sluice/value"
 )
 
 var (
@@ -73,7 +75,7 @@ func letters(change func(s string) string) func(f *frame, args []any) (any, erro
 			return nil, err
 		}
 		changed := change(s)
-		if len(changed) > MaxValue {
+		if len(changed) > value.MaxSize {
 			return nil, f.makeText(len(changed))
 		}
 		return changed, f.allocate(max(0, len(changed)-len(s)))
@@ -135,7 +137,7 @@ func repeat(f *frame, args []any) (any, error) {
 	if len(s) == 0 || n == 0 {
 		return "", nil
 	}
-	if n > MaxValue {
+	if n > value.MaxSize {
 		return nil, f.makeText(n)
 	}
 	if err := f.makeText(len(s) * n); err != nil {

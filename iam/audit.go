@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
 // Note enters something in the audit log. What can't be entered is logged: the
@@ -30,7 +30,7 @@ func (d *Directory) NoteLogin(ctx context.Context, grant, clientID, username, ad
 	}
 	if !granted {
 		// Nobody had to prove anything: no unknown names, and not too many.
-		if client, err := d.Client(ctx, clientID); err != nil || client == nil || d.refusals.Try(throttle.Network(address)) > 0 {
+		if client, err := d.Client(ctx, clientID); err != nil || client == nil || d.refusals.Try(limit.Network(address)) > 0 {
 			return
 		}
 		e.Outcome, e.Code = sluice.AuditRefused, code
@@ -51,7 +51,7 @@ func (d *Directory) NoteLogout(ctx context.Context, username, clientID, address 
 // noteRefused enters an Authorization header that was refused in the audit log,
 // with the user if its token is one of ours, and from each address not too many.
 func (d *Directory) noteRefused(ctx context.Context, scheme string, id sluice.Identity, address string, err error) {
-	if sluice.AsError(err).Kind != sluice.Unauthenticated || d.refusals.Try(throttle.Network(address)) > 0 {
+	if sluice.AsError(err).Kind != sluice.Unauthenticated || d.refusals.Try(limit.Network(address)) > 0 {
 		return
 	}
 	e := sluice.AuditEntry{Username: id.Username, Address: address, Command: "login", Target: scheme, Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code}

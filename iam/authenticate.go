@@ -8,13 +8,14 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/limit"
 )
 
 // maxHeader bounds an Authorization header before anything parses it.
 const maxHeader = 8 << 10
 
-// An Authenticator finds the user behind an Authorization header.
-type Authenticator struct {
+// AuthenticatorOptions are what an authenticator is made of.
+type AuthenticatorOptions struct {
 	Directory *Directory
 	Tokens    sluice.Tokens
 	Realm     string
@@ -25,9 +26,15 @@ type Authenticator struct {
 
 	// Observe is told of every authentication: its scheme is basic, bearer,
 	// refresh, other or none, its outcome ok, invalid, throttled or
-	// unavailable. It may be nil.
+	// unavailable.
 	Observe func(scheme, outcome string)
 }
+
+// An Authenticator finds the user behind an Authorization header.
+type Authenticator struct{ AuthenticatorOptions }
+
+// NewAuthenticator gives an authenticator.
+func NewAuthenticator(o AuthenticatorOptions) *Authenticator { return &Authenticator{o} }
 
 // Authenticate gives the user that a request stands for. Where an issuer
 // replaced the refresh token of the request, the answer's header
@@ -122,7 +129,7 @@ func parseBasic(credentials string) (username, password string, ok bool) {
 	}
 	username, password, ok = strings.Cut(string(decoded), ":")
 	control := strings.ContainsFunc(string(decoded), func(r rune) bool { return r < ' ' || r == 0x7f })
-	return username, password, ok && !control && username != "" && len(username) <= maxUsername && len(password) <= maxPassword
+	return username, password, ok && !control && username != "" && len(username) <= limit.MaxUsername && len(password) <= limit.MaxPassword
 }
 
 // challenge tells how to authenticate, where that is what went wrong.
@@ -145,9 +152,6 @@ func (a *Authenticator) challenge(scheme string, err error) error {
 
 // observe tells of an authentication.
 func (a *Authenticator) observe(scheme string, err error) {
-	if a.Observe == nil {
-		return
-	}
 	outcome := "ok"
 	if err != nil {
 		switch sluice.AsError(err).Kind {

@@ -33,6 +33,13 @@ func (t tokens) Refresh(ctx context.Context, token string) (sluice.Identity, str
 	return id, "next", err
 }
 
+// authenticator gives one that knows the made-up tokens.
+func authenticator(d *Directory, login func(context.Context, string, string, string) (sluice.User, error), observe func(scheme, outcome string)) *Authenticator {
+	return NewAuthenticator(AuthenticatorOptions{Directory: d, Tokens: tokens{}, Realm: "default", Login: login, Observe: observe})
+}
+
+func unobserved(string, string) {}
+
 func basic(credentials string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials))
 }
@@ -41,9 +48,9 @@ func TestTheAuthorizationHeader(t *testing.T) {
 	d := newDirectory(t)
 	must(t, d, "admin", "iam.user.put", `{"username":"ada","password":"with:colon ü","roles":["viewer"]}`)
 	var observed []string
-	a := &Authenticator{Directory: d, Tokens: tokens{}, Realm: "default", Login: d.Login, Observe: func(scheme, outcome string) {
+	a := authenticator(d, d.Login, func(scheme, outcome string) {
 		observed = append(observed, scheme+" "+outcome)
-	}}
+	})
 	tests := map[string]struct {
 		headers []string
 		user    string // or
@@ -158,10 +165,10 @@ func TestAnExternalProvidersRolesCount(t *testing.T) {
 func TestEveryOutcomeIsObserved(t *testing.T) {
 	d := newDirectory(t)
 	var observed []string
-	a := &Authenticator{Directory: d, Tokens: tokens{}, Login: d.Login, Observe: func(scheme, outcome string) {
+	a := authenticator(d, d.Login, func(scheme, outcome string) {
 		observed = append(observed, scheme+" "+outcome)
-	}}
-	for range d.pairs.Free {
+	})
+	for range freeGuesses {
 		d.pairs.Fail(pairOf("admin", "192.0.2.9"))
 	}
 	for _, header := range []string{basic("admin:admin-password"), "Bearer unsure", "Refresh bad", "Bearer good"} {
@@ -174,7 +181,7 @@ func TestEveryOutcomeIsObserved(t *testing.T) {
 
 func TestRefusedTokensAreInTheAuditLog(t *testing.T) {
 	d := newDirectory(t)
-	a := &Authenticator{Directory: d, Tokens: tokens{}, Login: d.Login}
+	a := authenticator(d, d.Login, unobserved)
 	for _, header := range []string{"Bearer bad", "Refresh bad", "Bearer orphan", "Basic !!!!", "Bearer unsure", "Bearer good"} {
 		_, _, _ = a.Authorize(t.Context(), header, "198.51.100.7")
 	}
@@ -210,7 +217,7 @@ func FuzzAuthorization(f *testing.F) {
 	for _, seed := range []string{"Basic YWRtaW46cHc=", "bearer good", "Refresh  good ", "Bearer", "", " ", "Basic YWRtaW46cHc", "Negotiate x", "Bearer\tgood", "ＢＡＳＩＣ x"} {
 		f.Add(seed)
 	}
-	a := &Authenticator{Directory: newDirectory(f), Tokens: tokens{}, Realm: "default", Login: fixedUser}
+	a := authenticator(newDirectory(f), fixedUser, unobserved)
 	f.Fuzz(func(t *testing.T, header string) {
 		user, renewed, err := a.Authorize(t.Context(), header, "192.0.2.1")
 		if err == nil {

@@ -1,6 +1,7 @@
 package iam
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -10,11 +11,11 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
-// A Directory knows users, roles and clients. It implements sluice.Directory.
-type Directory struct {
+// DirectoryOptions are what a directory is made of.
+type DirectoryOptions struct {
 	Accounts sluice.Records[sluice.Account]
 	Roles    sluice.Records[sluice.Role]
 	Clients  sluice.Records[sluice.Client]
@@ -23,36 +24,41 @@ type Directory struct {
 	Cores    int  // that may check passwords at the same time; 0 means half of all
 	External bool // users and clients are those of an external provider
 
-	// CommandNames lists the commands that a permission can be about; nil if
-	// that is not known.
+	// CommandNames lists the commands that a permission can be about.
 	CommandNames func() []string
 
 	// EndSessions ends the logins of a user, or those made through a client.
+	// With an external provider it is not called.
 	EndSessions func(ctx context.Context, username, clientID string) error
+}
 
-	dummy     func() string     // hash that unknown users are checked against
-	hashing   chan struct{}     // bounds the cores that hash passwords
-	pairs     *throttle.Backoff // wrong passwords by account and address
-	addresses *throttle.Backoff // wrong passwords by address
-	refusals  *throttle.Limiter // entries of the audit log about what nobody had to prove
+// A Directory knows users, roles and clients. It implements sluice.Directory.
+type Directory struct {
+	DirectoryOptions
+
+	dummy     func() string   // hash that unknown users are checked against
+	hashing   chan struct{}   // bounds the cores that hash passwords
+	pairs     *limit.Failures // wrong passwords by account and address
+	addresses *limit.Failures // wrong passwords by address
+	refusals  *limit.Tries    // entries of the audit log about what nobody had to prove
 	recent    *recent
 }
 
+// freeGuesses is how many wrong passwords an account takes from an address
+// before it has to wait.
+const freeGuesses = 5
+
 // NewDirectory gives a directory over its stores.
-func NewDirectory(d Directory) *Directory {
-	d.dummy = sync.OnceValue(func() string { return HashPassword(rand.Text()) })
-	if d.Cores == 0 {
-		d.Cores = max(1, runtime.NumCPU()/2)
+func NewDirectory(o DirectoryOptions) *Directory {
+	return &Directory{
+		DirectoryOptions: o,
+		dummy:            sync.OnceValue(func() string { return HashPassword(rand.Text()) }),
+		hashing:          make(chan struct{}, cmp.Or(o.Cores, max(1, runtime.NumCPU()/2))),
+		pairs:            limit.NewFailures(freeGuesses, time.Second, 15*time.Minute),
+		addresses:        limit.NewFailures(100, time.Second, 15*time.Minute),
+		refusals:         limit.NewTries(20, 3*time.Second),
+		recent:           newRecent(),
 	}
-	d.hashing = make(chan struct{}, d.Cores)
-	d.pairs = &throttle.Backoff{Free: 5, First: time.Second, Longest: 15 * time.Minute}
-	d.addresses = &throttle.Backoff{Free: 100, First: time.Second, Longest: 15 * time.Minute}
-	d.refusals = throttle.New(20, 3*time.Second)
-	d.recent = newRecent()
-	if d.EndSessions == nil {
-		d.EndSessions = func(context.Context, string, string) error { return nil }
-	}
-	return &d
 }
 
 // User implements sluice.Directory.

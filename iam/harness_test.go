@@ -29,12 +29,15 @@ func newDirectory(t testing.TB) *Directory {
 		t.Fatal(err)
 	}
 	t.Cleanup(engine.Close)
-	d := NewDirectory(Directory{
+	d := NewDirectory(DirectoryOptions{
 		Accounts: engine.Accounts(),
 		Roles:    engine.Roles(),
 		Clients:  engine.Clients(),
 		Audit:    engine.Audit(),
 		Log:      slog.New(slog.DiscardHandler),
+
+		CommandNames: func() []string { return []string{"webhook.get", "webhook.put", "server.info"} },
+		EndSessions:  func(context.Context, string, string) error { return nil },
 	})
 	if _, _, err := Bootstrap(context.Background(), d.Accounts, "admin-password"); err != nil {
 		t.Fatal(err)
@@ -50,7 +53,7 @@ func call(t testing.TB, d *Directory, username, name, arguments string) (map[str
 		t.Fatal(err)
 	}
 	user.Address = "192.0.2.1"
-	set := command.NewSet(d.Note, Commands(d, &Authenticator{Directory: d}))
+	set := command.NewSet(d.Note, Commands(d, authenticator(d, d.Login, unobserved)))
 	cmd, ok := set.Find(name)
 	if !ok {
 		t.Fatalf("there is no command %s", name)

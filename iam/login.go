@@ -7,14 +7,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"sluice"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
-const (
-	maxPassword = 1 << 10
-	maxUsername = 256 // of what callers send; the throttles remember it
-	hashWait    = 2 * time.Second
-)
+// hashWait is how long a password waits for a core that hashes it.
+const hashWait = 2 * time.Second
 
 // Login implements sluice.Directory.
 func (d *Directory) Login(ctx context.Context, username, password, address string) (sluice.User, error) {
@@ -72,7 +69,7 @@ func (d *Directory) takeCore() (release func(), err error) {
 // isRight checks a password against what is stored. Where nothing is, it costs
 // the same and fails.
 func (d *Directory) isRight(stored, password string) bool {
-	if len(password) > maxPassword {
+	if len(password) > limit.MaxPassword {
 		return false
 	}
 	if stored == "" {
@@ -102,7 +99,7 @@ func (d *Directory) counted(username, address string, check func() (sluice.User,
 	}
 	if sluice.AsError(err).Kind == sluice.Unauthenticated {
 		d.pairs.Fail(pairOf(username, address))
-		d.addresses.Fail(throttle.Network(address))
+		d.addresses.Fail(limit.Network(address))
 	}
 	return sluice.User{}, err
 }
@@ -117,7 +114,7 @@ func (d *Directory) noteWrong(ctx context.Context, username, address string, err
 
 // mayTry refuses credentials if too many went wrong before.
 func (d *Directory) mayTry(username, address string) error {
-	wait := max(d.pairs.Wait(pairOf(username, address)), d.addresses.Wait(throttle.Network(address)))
+	wait := max(d.pairs.Wait(pairOf(username, address)), d.addresses.Wait(limit.Network(address)))
 	if wait == 0 {
 		return nil
 	}
@@ -125,7 +122,7 @@ func (d *Directory) mayTry(username, address string) error {
 }
 
 func pairOf(username, address string) string {
-	return username + "\x00" + throttle.Network(address)
+	return username + "\x00" + limit.Network(address)
 }
 
 // knownName gives the name of a user there is. Others are left out of the audit

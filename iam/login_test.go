@@ -5,18 +5,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"sluice"
-	"sluice/throttle"
 )
 
 func TestWrongPasswordsAreThrottledByAccountAndAddress(t *testing.T) {
 	d := newDirectory(t)
 	must(t, d, "admin", "iam.user.put", `{"username":"ada","password":"correct horse"}`)
 	attacker, other := "198.51.100.7", "192.0.2.1"
-	for range d.pairs.Free {
+	for range freeGuesses {
 		_, err := d.Login(t.Context(), "admin", "wrong", attacker)
 		wantCode(t, err, sluice.Unauthenticated, "authorization-invalid")
 	}
@@ -41,7 +39,7 @@ func TestAFloodThatWaitsIsNotChecked(t *testing.T) {
 		d.hashing <- struct{}{} // all cores are busy
 	}
 	const guesses, attacker = 50, "198.51.100.7"
-	for range d.pairs.Free - 1 {
+	for range freeGuesses - 1 {
 		d.pairs.Fail(pairOf("admin", attacker))
 	}
 	var started, done sync.WaitGroup
@@ -73,45 +71,12 @@ func TestARememberedPasswordIsNoOracle(t *testing.T) {
 		t.Fatal(err)
 	}
 	attacker := "198.51.100.7"
-	for range d.pairs.Free {
+	for range freeGuesses {
 		_, err := d.Login(t.Context(), "admin", "wrong", attacker)
 		wantCode(t, err, sluice.Unauthenticated, "authorization-invalid")
 	}
 	_, err := d.Login(t.Context(), "admin", "admin-password", attacker)
 	wantCode(t, err, sluice.Throttled, "too-many-logins")
-}
-
-func TestAThrottleUnlocksItself(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := &throttle.Backoff{Free: 5, First: time.Second, Longest: time.Minute}
-		for range 5 {
-			if wait := b.Wait("x"); wait != 0 {
-				t.Fatalf("the first tries wait %s", wait)
-			}
-			b.Fail("x")
-		}
-		for _, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
-			if wait := b.Wait("x"); wait != want {
-				t.Errorf("the wait is %s, want %s", wait, want)
-			}
-			time.Sleep(want)
-			if wait := b.Wait("x"); wait != 0 {
-				t.Errorf("after %s there are still %s to wait", want, wait)
-			}
-			b.Fail("x")
-		}
-		for range 100 {
-			b.Fail("x")
-		}
-		if wait := b.Wait("x"); wait != time.Minute {
-			t.Errorf("the longest wait is %s", wait)
-		}
-		time.Sleep(3 * time.Minute)
-		b.Fail("x")
-		if wait := b.Wait("x"); wait != 0 {
-			t.Errorf("after a quiet time the first failure costs %s", wait)
-		}
-	})
 }
 
 func TestUnknownUsersCostTheSame(t *testing.T) {

@@ -4,8 +4,9 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"sync"
 	"time"
+
+	"sluice/limit"
 )
 
 const (
@@ -18,19 +19,13 @@ const (
 // password, which is of no use elsewhere; a changed password hash makes it void.
 type recent struct {
 	key   []byte
-	mu    sync.Mutex
-	known map[[sha256.Size]byte]proof
-}
-
-type proof struct {
-	stored string // the password hash it was checked against
-	until  time.Time
+	known *limit.Cache[[sha256.Size]byte, string] // the password hash it was checked against
 }
 
 func newRecent() *recent {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
-	return &recent{key: key, known: make(map[[sha256.Size]byte]proof)}
+	return &recent{key, limit.NewCache[[sha256.Size]byte, string](maxRemembered)}
 }
 
 func (r *recent) fingerprint(username, password string) (id [sha256.Size]byte) {
@@ -41,22 +36,10 @@ func (r *recent) fingerprint(username, password string) (id [sha256.Size]byte) {
 }
 
 func (r *recent) has(username, password, stored string) bool {
-	if stored == "" {
-		return false
-	}
-	id := r.fingerprint(username, password)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p, ok := r.known[id]
-	return ok && p.stored == stored && time.Now().Before(p.until)
+	known, ok := r.known.Get(r.fingerprint(username, password), time.Now())
+	return ok && known == stored
 }
 
 func (r *recent) add(username, password, stored string) {
-	id := r.fingerprint(username, password)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.known) >= maxRemembered {
-		clear(r.known)
-	}
-	r.known[id] = proof{stored, time.Now().Add(rememberFor)}
+	r.known.Put(r.fingerprint(username, password), stored, time.Now().Add(rememberFor))
 }

@@ -55,9 +55,6 @@ func rolePutCommand(d *Directory) command.Command {
 // emptyPermissions warns of permissions that allow nothing, be it by a slip of
 // the pen.
 func (d *Directory) emptyPermissions(permissions []string) (warnings []string) {
-	if d.CommandNames == nil {
-		return nil
-	}
 	names := append(d.CommandNames(), sluice.ExtraPermissions()...)
 	for _, permission := range permissions {
 		if !allowsAny(permission, names) {

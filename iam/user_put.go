@@ -10,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/limit"
 )
 
 type userPutParams struct {
@@ -127,8 +128,8 @@ func newPassword(password *string) (hash string, warnings []string, err error) {
 	}
 	// The same letters may come composed or decomposed.
 	normal := norm.NFC.String(*password)
-	if normal == "" || len(normal) > maxPassword || strings.ContainsFunc(normal, unicode.IsControl) {
-		return "", nil, sluice.InvalidParameter("password", "The parameter password must have 1 to %d bytes and no control characters.", maxPassword)
+	if normal == "" || len(normal) > limit.MaxPassword || strings.ContainsFunc(normal, unicode.IsControl) {
+		return "", nil, sluice.InvalidParameter("password", "The parameter password must have 1 to %d bytes and no control characters.", limit.MaxPassword)
 	}
 	if len(*password) < 8 {
 		warnings = []string{"The password is shorter than 8 characters."}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"sluice"
+	"sluice/value"
 )
 
 // maxOpen bounds the bytes of events that the runs of one pipeline have open at
@@ -157,7 +158,7 @@ func (q *Queue) open(msg jetstream.Msg) (d sluice.Delivery, sequence uint64, err
 	if err != nil {
 		return d, 0, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	message, err := sluice.DecodeEvent(msg.Data())
+	message, err := value.DecodeObject(msg.Data())
 	if err != nil {
 		return d, 0, fmt.Errorf("%w %d: %w", errUnreadable, meta.Sequence.Stream, err)
 	}

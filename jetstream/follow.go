@@ -68,7 +68,7 @@ func (f followers) goTo(position string) error {
 }
 
 // Follow implements sluice.Tail.
-func (j *Journal) Follow(ctx context.Context, q sluice.TailQuery) (iter.Seq2[sluice.Happening, error], error) {
+func (j *Journal) Follow(ctx context.Context, q sluice.TailQuery) (iter.Seq2[sluice.TailEntry, error], error) {
 	if err := j.engine.connected(); err != nil {
 		return nil, err
 	}
@@ -88,10 +88,10 @@ func (j *Journal) Follow(ctx context.Context, q sluice.TailQuery) (iter.Seq2[slu
 			f.next, f.line = f.begun, 0
 		}
 	}
-	return func(yield func(sluice.Happening, error) bool) {
+	return func(yield func(sluice.TailEntry, error) bool) {
 		t := &tail{Journal: j, q: q, both: both, yield: yield}
 		if err := t.run(ctx); err != nil && ctx.Err() == nil {
-			yield(sluice.Happening{}, err)
+			yield(sluice.TailEntry{}, err)
 		}
 	}, nil
 }
@@ -102,7 +102,7 @@ type tail struct {
 
 	q     sluice.TailQuery
 	both  followers
-	yield func(sluice.Happening, error) bool
+	yield func(sluice.TailEntry, error) bool
 	ended bool // nobody listens any more
 }
 
@@ -147,9 +147,9 @@ func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) 
 				continue
 			}
 			f.line = i + 1
-			if h, ok := happening(t.q, l); ok {
-				h.Position, h.Past = t.both.position(), msg.sequence < f.begun
-				if t.ended = !t.yield(h, nil); t.ended {
+			if entry, ok := entryOf(t.q, l); ok {
+				entry.Position, entry.Past = t.both.position(), msg.sequence < f.begun
+				if t.ended = !t.yield(entry, nil); t.ended {
 					return true, nil
 				}
 			}
@@ -159,47 +159,23 @@ func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) 
 	return len(messages) > 0, nil
 }
 
-// tailedRun is a run as a tail tells of it.
-type tailedRun struct {
-	TraceID       string `json:"traceId"`
-	CorrelationID string `json:"correlationId,omitempty"`
-	EventKey      string `json:"eventKey,omitempty"`
-	sluice.TracedRun
-}
-
-// happening gives what a line tells, if a tail is about it.
-func happening(q sluice.TailQuery, l line) (h sluice.Happening, ok bool) {
+// entryOf gives what a line tells, if a tail is about it.
+func entryOf(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 	var traceID, eventKey string
 	var data any
-	switch l.kind {
-	case lineCall:
-		var made sluice.Call
-		if json.Unmarshal(l.data, &made) != nil {
-			return h, false
-		}
-		h.Type, traceID, eventKey, data = "call", made.TraceID, made.EventKey, made.Traced()
-	case lineSent:
-		var sent sentEvent
-		if json.Unmarshal(l.data, &sent) != nil {
-			return h, false
-		}
-		h.Type, traceID, eventKey, data = "call", sent.TraceID, sent.EventKey, sent.traced()
-	case lineRun:
-		var run sluice.RunReport
-		if json.Unmarshal(l.data, &run) != nil {
-			return h, false
-		}
-		h.Type, traceID, eventKey = "run", run.TraceID, run.EventKey
-		data = tailedRun{run.TraceID, run.CorrelationID, run.EventKey, run.Traced()}
-	default:
-		return h, false
+	if call, _, ok := l.call(); ok {
+		entry.Type, traceID, eventKey, data = "call", call.TraceID, call.EventKey, found(call)
+	} else if run, ok := l.run(); ok {
+		entry.Type, traceID, eventKey, data = "run", run.TraceID, run.EventKey, run
+	} else {
+		return entry, false
 	}
 	switch {
 	case q.EventKey != "" && q.EventKey != eventKey,
 		q.TraceID != "" && q.TraceID != traceID && q.TraceID != sluice.TraceOwner(traceID):
-		return h, false
+		return entry, false
 	}
 	var err error
-	h.Data, err = json.Marshal(data)
-	return h, err == nil
+	entry.Data, err = json.Marshal(data)
+	return entry, err == nil
 }

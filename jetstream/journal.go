@@ -166,15 +166,18 @@ func (j *Journal) stored(sequence uint64, subject string, e *sluice.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	enter(j, &j.pending.sent, sentEvent{
-		sequence:  sequence,
-		Subject:   subject,
-		TraceID:   e.TraceID,
-		EventKey:  e.EventKey,
-		Key:       e.Key,
-		ReplayOf:  e.ReplayOf,
-		Time:      at,
-		Listeners: e.Listeners,
-		Size:      len(e.Payload),
+		sequence: sequence,
+		Subject:  subject,
+		Call: sluice.Call{
+			TraceID:   e.TraceID,
+			EventKey:  e.EventKey,
+			Key:       e.Key,
+			ReplayOf:  e.ReplayOf,
+			Time:      at,
+			Status:    sluice.StatusBefore(e.Listeners),
+			Size:      len(e.Payload),
+			Listeners: e.Listeners,
+		},
 	})
 }
 
@@ -214,6 +217,7 @@ func (j *Journal) take() pending {
 		batch.calls = append(batch.calls, sluice.Call{
 			Time:    now,
 			TraceID: sluice.NewTraceID("many", now),
+			Status:  sluice.StatusRejected,
 			Code:    "too-many-refused",
 			Count:   j.unrecorded,
 		})

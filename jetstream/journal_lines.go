@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"hash/crc32"
 	"strconv"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"sluice"
+	"sluice/value"
 )
 
 const (
@@ -27,42 +27,19 @@ const (
 // Kinds of lines. A line is its kind, the event's place in base 36, a space and
 // JSON: so lines about other events are passed over without reading them.
 const (
-	lineCall    = 'c' // sluice.Call
+	lineCall    = 'C' // sluice.Call
 	lineSent    = 's' // sentEvent
-	lineRun     = 'r' // sluice.RunReport
+	lineRun     = 'R' // sluice.RunReport
 	lineOutcome = 'd' // runOutcome
 	lineFailed  = 'f' // name of the pipeline that failed on the event
 )
 
 // sentEvent is an event that is no call: one that was sent or replayed.
 type sentEvent struct {
-	sequence  uint64
-	Subject   string    `json:"subject"`
-	TraceID   string    `json:"traceId"`
-	EventKey  string    `json:"eventKey,omitempty"`
-	Key       string    `json:"key,omitempty"`
-	ReplayOf  string    `json:"replayOf,omitempty"`
-	Time      time.Time `json:"time"`
-	Listeners []string  `json:"listeners,omitempty"`
-	Size      int       `json:"size"`
-}
+	sluice.Call
 
-// traced gives the event as it is shown, without what pipelines made of it.
-func (s *sentEvent) traced() sluice.TracedCall {
-	status := sluice.StatusOK
-	if len(s.Listeners) > 0 {
-		status = sluice.StatusProcessing
-	}
-	return sluice.TracedCall{
-		TraceID:  s.TraceID,
-		EventKey: s.EventKey,
-		Key:      s.Key,
-		ReplayOf: s.ReplayOf,
-		Time:     s.Time.UTC(),
-		Status:   status,
-		Size:     s.Size,
-		Runs:     []sluice.TracedRun{},
-	}
+	Subject  string `json:"subject"`
+	sequence uint64
 }
 
 // runOutcome is what a pipeline has made of an event for good.
@@ -74,9 +51,9 @@ type runOutcome struct {
 }
 
 func (o *runOutcome) appendJSON(b []byte) []byte {
-	b = sluice.AppendJSONString(append(b, `{"traceId":`...), o.TraceID)
-	b = sluice.AppendJSONString(append(b, `,"pipeline":`...), o.Pipeline)
-	b = sluice.AppendJSONString(append(b, `,"status":`...), string(o.Status))
+	b = value.AppendString(append(b, `{"traceId":`...), o.TraceID)
+	b = value.AppendString(append(b, `,"pipeline":`...), o.Pipeline)
+	b = value.AppendString(append(b, `,"status":`...), string(o.Status))
 	return append(b, '}')
 }
 

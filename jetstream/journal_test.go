@@ -17,7 +17,7 @@ import (
 )
 
 // called makes an accepted call of a webhook, as the receiver tells of it.
-func called(t *testing.T, e *Engine, owner, key string, at time.Time) sluice.TracedCall {
+func called(t *testing.T, e *Engine, owner, key string, at time.Time) sluice.Call {
 	t.Helper()
 	ev := event(sluice.NewTraceID(owner, at))
 	ev.EventKey, ev.ReceivedAt = key, at.UTC()
@@ -27,22 +27,22 @@ func called(t *testing.T, e *Engine, owner, key string, at time.Time) sluice.Tra
 	}
 	call := sluice.Call{
 		Time: at.UTC(), TraceID: ev.TraceID, CorrelationID: result.CorrelationID, EventKey: key,
-		Status: 200, Size: 17, Duration: 1500 * time.Microsecond, RemoteAddr: "192.0.2.1", Listeners: ev.Listeners,
+		Status: sluice.StatusBefore(ev.Listeners), StatusCode: 200, Size: 17, Duration: 1.5, RemoteAddr: "192.0.2.1", Listeners: ev.Listeners,
 	}
 	e.Journal().Call(call)
-	return call.Traced()
+	return call
 }
 
 // refused makes a call that was refused.
-func refused(e *Engine, owner, code string) sluice.TracedCall {
+func refused(e *Engine, owner, code string) sluice.Call {
 	now := time.Now()
-	call := sluice.Call{Time: now.UTC(), TraceID: sluice.NewTraceID(owner, now), Status: 401, Code: code, RemoteAddr: "192.0.2.1"}
+	call := sluice.Call{Time: now.UTC(), TraceID: sluice.NewTraceID(owner, now), Status: sluice.StatusRejected, StatusCode: 401, Code: code, RemoteAddr: "192.0.2.1"}
 	e.Journal().Call(call)
-	return call.Traced()
+	return call
 }
 
 // find gives all calls of a query, in pages of its limit.
-func find(t *testing.T, e *Engine, q sluice.TraceQuery) (calls []sluice.TracedCall) {
+func find(t *testing.T, e *Engine, q sluice.TraceQuery) (calls []sluice.Call) {
 	t.Helper()
 	if q.Limit == 0 {
 		q.Limit = 1000
@@ -63,7 +63,7 @@ func find(t *testing.T, e *Engine, q sluice.TraceQuery) (calls []sluice.TracedCa
 	}
 }
 
-func ids(calls []sluice.TracedCall) (ids []string) {
+func ids(calls []sluice.Call) (ids []string) {
 	for _, c := range calls {
 		ids = append(ids, c.TraceID)
 	}
@@ -71,7 +71,7 @@ func ids(calls []sluice.TracedCall) (ids []string) {
 	return ids
 }
 
-func wantCalls(t *testing.T, what string, got, want []sluice.TracedCall) {
+func wantCalls(t *testing.T, what string, got, want []sluice.Call) {
 	t.Helper()
 	if g, w := ids(got), ids(want); !slices.Equal(g, w) {
 		t.Errorf("%s finds %d calls, want %d:\n%v\n%v", what, len(g), len(w), g, w)
@@ -86,7 +86,7 @@ func TestEveryCallIsFound(t *testing.T) {
 		e := open()
 		one, two, stranger := owner(), owner(), owner()
 		key, other := uniqueKey("one"), uniqueKey("two")
-		var ofOne, ofTwo, refusals []sluice.TracedCall
+		var ofOne, ofTwo, refusals []sluice.Call
 		for i := range 60 {
 			ofOne = append(ofOne, called(t, e, one, key, time.Now()))
 			if i%3 == 0 {
@@ -114,7 +114,7 @@ func TestEveryCallIsFound(t *testing.T) {
 			hour.From, hour.To = hour.From.Add(-time.Hour), hour.From
 			wantCalls(t, "the hour before", find(t, e, hour), nil)
 			for _, call := range everything {
-				wantCalls(t, "a trace id", find(t, e, sluice.TraceQuery{TraceID: call.TraceID}), []sluice.TracedCall{call})
+				wantCalls(t, "a trace id", find(t, e, sluice.TraceQuery{TraceID: call.TraceID}), []sluice.Call{call})
 			}
 		}
 		all := find(t, e, sluice.TraceQuery{From: everything[0].Time, Limit: 50})
@@ -144,8 +144,8 @@ func TestACallIsShownAsItWent(t *testing.T) {
 		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 			e.Journal().Run(sluice.RunReport{
 				Pipeline: p.Name, TraceID: d.TraceID, CorrelationID: d.CorrelationID, EventKey: key, Attempt: 1, Delivery: d.Count,
-				Started: time.Now(), Duration: 2 * time.Millisecond, Status: sluice.StatusError, Error: shown,
-				Steps: []sluice.StepReport{{Command: "assert", Line: 3, Started: time.Millisecond, Duration: time.Microsecond, Status: sluice.StatusError, Code: "no-name"}},
+				Started: time.Now(), Duration: 2, Status: sluice.StatusError, Error: shown,
+				Steps: []sluice.StepReport{{Command: "assert", Line: 3, Started: 1, Duration: 0.001, Status: sluice.StatusError, Code: "no-name"}},
 			})
 			return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now()}, nil
 		})
@@ -157,7 +157,7 @@ func TestACallIsShownAsItWent(t *testing.T) {
 		call, run := got[0], got[0].Runs[0]
 		switch {
 		case call.CorrelationID != want.CorrelationID, call.EventKey != key, !call.Time.Equal(want.Time),
-			call.StatusCode != 200, call.Size != 17, call.Duration != 1.5:
+			call.StatusCode != 200, call.Size != 17, call.Duration != 1.5, call.Listeners != nil:
 			t.Errorf("the call is %+v, want %+v", call, want)
 		case run.Pipeline != p.Name, run.Status != sluice.StatusError, run.Attempt != 1, run.Duration != 2,
 			run.Error == nil || run.Error.Code != "no-name", run.Steps[0].Command != "assert", run.Steps[0].Duration != 0.001:
@@ -194,7 +194,7 @@ func TestCallsAreFoundWithoutTheJournal(t *testing.T) {
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	owner, key := owner(), uniqueKey("crash")
-	var calls []sluice.TracedCall
+	var calls []sluice.Call
 	for range 100 {
 		calls = append(calls, called(t, e, owner, key, time.Now()))
 	}
@@ -267,7 +267,7 @@ func TestSentEventsAreFound(t *testing.T) {
 		if len(got) != 1 || got[0].ReplayOf != first.TraceID || time.Since(got[0].Time) > time.Hour {
 			t.Fatalf("found %+v", got)
 		}
-		wantCalls(t, "all of them", find(t, e, sluice.TraceQuery{TraceID: "abcdef"}), []sluice.TracedCall{first, got[0]})
+		wantCalls(t, "all of them", find(t, e, sluice.TraceQuery{TraceID: "abcdef"}), []sluice.Call{first, got[0]})
 		forget(t, e)
 	}
 	message := sluice.Event{Key: "orders.new", TraceID: stored.TraceID, Hops: 1, ReceivedAt: time.Now(), PayloadType: sluice.Raw, PayloadEncoding: sluice.EncodingNone}
@@ -319,7 +319,7 @@ func TestTheIndexMayBeLost(t *testing.T) {
 			if len(got) != want || len(slices.Compact(ids(got))) != want {
 				t.Errorf("%s: webhook %d has %d calls, want %d", what, i, len(got), want)
 			}
-			if !slices.IsSortedFunc(got, func(a, b sluice.TracedCall) int {
+			if !slices.IsSortedFunc(got, func(a, b sluice.Call) int {
 				return b.Time.Truncate(time.Second).Compare(a.Time.Truncate(time.Second))
 			}) {
 				t.Errorf("%s: calls are not newest first", what)
@@ -346,28 +346,28 @@ func TestTheIndexMayBeLost(t *testing.T) {
 }
 
 // tailing collects what a tail tells until enough of it is there.
-func tailing(t *testing.T, e *Engine, q sluice.TailQuery, enough int) (stop func() []sluice.Happening) {
+func tailing(t *testing.T, e *Engine, q sluice.TailQuery, enough int) (stop func() []sluice.TailEntry) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	happenings, err := e.Journal().Follow(ctx, q)
+	entries, err := e.Journal().Follow(ctx, q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan []sluice.Happening, 1)
+	told := make(chan []sluice.TailEntry, 1)
 	go func() {
 		defer cancel()
-		var all []sluice.Happening
-		for h, err := range happenings {
+		var all []sluice.TailEntry
+		for entry, err := range entries {
 			if err != nil {
 				t.Error(err)
 			}
-			if all = append(all, h); len(all) == enough {
+			if all = append(all, entry); len(all) == enough {
 				break
 			}
 		}
 		told <- all
 	}()
-	return func() []sluice.Happening { return <-told }
+	return func() []sluice.TailEntry { return <-told }
 }
 
 func TestATailTellsWhatHappens(t *testing.T) {
@@ -392,16 +392,16 @@ func TestATailTellsWhatHappens(t *testing.T) {
 
 		told := byOwner()
 		if len(told) != 5 || len(byKey()) != 4 {
-			t.Fatalf("told of %d happenings by the end of the token, want 5; and 4 by key", len(told))
+			t.Fatalf("told of %d entries by the end of the token, want 5; and 4 by key", len(told))
 		}
 		var runs []string
-		var calls []sluice.TracedCall
-		for _, h := range told {
-			var call sluice.TracedCall
-			if err := json.Unmarshal(h.Data, &call); err != nil {
+		var calls []sluice.Call
+		for _, entry := range told {
+			var call sluice.Call
+			if err := json.Unmarshal(entry.Data, &call); err != nil {
 				t.Fatal(err)
 			}
-			if h.Type == "run" {
+			if entry.Type == "run" {
 				runs = append(runs, call.TraceID)
 			} else {
 				calls = append(calls, call)
@@ -411,20 +411,20 @@ func TestATailTellsWhatHappens(t *testing.T) {
 		if !slices.Equal(ids(calls), want) || !slices.Equal(runs, []string{run.TraceID}) {
 			t.Errorf("told of calls %v and runs %v, want %v and %s", ids(calls), runs, want, run.TraceID)
 		}
-		for i, h := range told[:4] {
-			rest := tailing(t, other, sluice.TailQuery{TraceID: owner, After: h.Position}, 4-i)()
+		for i, entry := range told[:4] {
+			rest := tailing(t, other, sluice.TailQuery{TraceID: owner, After: entry.Position}, 4-i)()
 			if !slices.Equal(contents(rest), contents(told[i+1:])) {
-				t.Errorf("behind happening %d, a tail tells\n%v, want\n%v", i, contents(rest), contents(told[i+1:]))
+				t.Errorf("behind entry %d, a tail tells\n%v, want\n%v", i, contents(rest), contents(told[i+1:]))
 			}
 		}
 	})
 }
 
-// contents gives what happenings tell, in an order of its own: refused calls and
+// contents gives what entries tell, in an order of its own: refused calls and
 // others are not told in a common order.
-func contents(happenings []sluice.Happening) (all []string) {
-	for _, h := range happenings {
-		all = append(all, h.Type+" "+string(h.Data))
+func contents(entries []sluice.TailEntry) (all []string) {
+	for _, entry := range entries {
+		all = append(all, entry.Type+" "+string(entry.Data))
 	}
 	slices.Sort(all)
 	return all

@@ -57,7 +57,7 @@ type search struct {
 }
 
 // Calls implements sluice.Journal.
-func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluice.TracedCall, next string, err error) {
+func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluice.Call, next string, err error) {
 	if err := j.engine.connected(); err != nil {
 		return nil, "", err
 	}
@@ -90,7 +90,7 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 	if more {
 		next = fmt.Sprintf("%d-%d-%d", events.before, loose.before, loose.line)
 	}
-	slices.SortStableFunc(calls, func(a, b sluice.TracedCall) int { return b.Time.Compare(a.Time) })
+	slices.SortStableFunc(calls, func(a, b sluice.Call) int { return b.Time.Compare(a.Time) })
 	return calls, next, nil
 }
 
@@ -124,7 +124,7 @@ func (j *Journal) newSearch(q sluice.TraceQuery) *search {
 
 // matches tells whether a call is what is looked for, as far as it says so
 // itself.
-func (s *search) matches(c *sluice.TracedCall) bool {
+func (s *search) matches(c *sluice.Call) bool {
 	switch {
 	case s.whole && c.TraceID != s.q.TraceID,
 		s.owner != "" && sluice.TraceOwner(c.TraceID) != s.owner,
@@ -171,7 +171,7 @@ func resume(cursor string, events *eventWalk, loose *looseWalk) error {
 
 // merge takes calls of both walks in the order of their times, and tells whether
 // there may be more.
-func merge(ctx context.Context, limit int, events *eventWalk, loose *looseWalk) (calls []sluice.TracedCall, more bool, err error) {
+func merge(ctx context.Context, limit int, events *eventWalk, loose *looseWalk) (calls []sluice.Call, more bool, err error) {
 	for len(calls) < limit {
 		event, err := events.peek(ctx)
 		if err != nil {
@@ -204,9 +204,22 @@ func merge(ctx context.Context, limit int, events *eventWalk, loose *looseWalk) 
 	return calls, !events.done() || !loose.done(), nil
 }
 
+// found gives a call as a search or a tail shows it: without its listeners, and
+// with its runs, of which there are none yet.
+func found(c sluice.Call) sluice.Call {
+	c.Listeners, c.Runs = nil, []sluice.RunReport{}
+	return c
+}
+
+// addRun adds a run to the call that it belongs to.
+func addRun(c *sluice.Call, run sluice.RunReport) {
+	run.TraceID, run.CorrelationID, run.EventKey = "", "", "" // the call has them
+	c.Runs = append(c.Runs, run)
+}
+
 // sortRuns puts runs in the order in which they began.
-func sortRuns(runs []sluice.TracedRun) {
-	slices.SortStableFunc(runs, func(a, b sluice.TracedRun) int {
+func sortRuns(runs []sluice.RunReport) {
+	slices.SortStableFunc(runs, func(a, b sluice.RunReport) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Attempt, b.Attempt))
 	})
 }

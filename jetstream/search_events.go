@@ -22,7 +22,7 @@ type eventWalk struct {
 
 	first  uint64 // where to end
 	before uint64 // where to go on: the events before this one are left
-	found  *sluice.TracedCall
+	found  *sluice.Call
 	at     uint64 // place of found
 
 	number uint64 // of the block below
@@ -62,7 +62,7 @@ func (w *eventWalk) pass() {
 
 // peek gives the next call that matches, nil if there is none or the search has
 // read as much as it may.
-func (w *eventWalk) peek(ctx context.Context) (*sluice.TracedCall, error) {
+func (w *eventWalk) peek(ctx context.Context) (*sluice.Call, error) {
 	for w.found == nil && w.before > w.first && !w.allow.spent() {
 		if err := w.load(ctx, w.before-1); err != nil {
 			return nil, err
@@ -214,7 +214,7 @@ func (s *search) linesOf(ctx context.Context, subject string) (lines []line, err
 }
 
 // call gives what is known of an event, nil if it is gone.
-func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.TracedCall, error) {
+func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, error) {
 	if err := w.turn(ctx, sequence); err != nil {
 		return nil, err
 	}
@@ -229,12 +229,11 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.TracedCa
 	call.CorrelationID = w.ids.id(sequence, call.TraceID)
 	settled := make(map[string]sluice.Status)
 	for _, l := range lines {
-		var run sluice.RunReport
+		if run, ok := l.run(); ok && run.CorrelationID == call.CorrelationID {
+			addRun(call, run)
+		}
 		var outcome runOutcome
-		switch {
-		case l.kind == lineRun && json.Unmarshal(l.data, &run) == nil && run.CorrelationID == call.CorrelationID:
-			call.Runs = append(call.Runs, run.Traced())
-		case l.kind == lineOutcome && json.Unmarshal(l.data, &outcome) == nil && outcome.TraceID == call.TraceID:
+		if l.kind == lineOutcome && json.Unmarshal(l.data, &outcome) == nil && outcome.TraceID == call.TraceID {
 			settled[outcome.Pipeline] = outcome.Status
 		}
 	}
@@ -245,19 +244,12 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.TracedCa
 
 // subject gives a call without its runs, from its line in the journal or else
 // from the event itself.
-func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) (*sluice.TracedCall, envelope, error) {
+func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) (*sluice.Call, envelope, error) {
 	e := envelope{sequence: sequence}
 	for _, l := range lines {
-		var made sluice.Call
-		var sent sentEvent
-		switch {
-		case l.kind == lineCall && json.Unmarshal(l.data, &made) == nil:
-			call := made.Traced()
-			e.subject, e.traceID, e.received, e.listeners = sluice.EventPrefix+made.EventKey, made.TraceID, made.Time, made.Listeners
-			return &call, e, nil
-		case l.kind == lineSent && json.Unmarshal(l.data, &sent) == nil:
-			e.subject, e.traceID, e.received, e.listeners = sent.Subject, sent.TraceID, sent.Time, sent.Listeners
-			call := sent.traced()
+		if call, subject, ok := l.call(); ok {
+			e.subject, e.traceID, e.received, e.listeners = subject, call.TraceID, call.Time, call.Listeners
+			call = found(call)
 			return &call, e, nil
 		}
 	}
@@ -272,17 +264,17 @@ func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) 
 	if e, err = open(msg); err != nil {
 		return nil, e, nil //nolint:nilerr // nothing that could be shown
 	}
-	call := &sluice.TracedCall{TraceID: e.traceID, ReplayOf: e.replayOf, Time: e.received.UTC(), Runs: []sluice.TracedRun{}}
+	call := found(sluice.Call{TraceID: e.traceID, ReplayOf: e.replayOf, Time: e.received.UTC()})
 	if strings.HasPrefix(e.subject, messagePrefix) {
 		call.Key = e.key
 	} else {
 		call.EventKey = e.key
 	}
-	return call, e, nil
+	return &call, e, nil
 }
 
 // status gives how far an event has come.
-func (w *eventWalk) status(ctx context.Context, e envelope, runs []sluice.TracedRun, settled map[string]sluice.Status) (sluice.Status, error) {
+func (w *eventWalk) status(ctx context.Context, e envelope, runs []sluice.RunReport, settled map[string]sluice.Status) (sluice.Status, error) {
 	status := sluice.StatusOK
 	for _, name := range e.listeners {
 		is, known := settled[name]
@@ -304,7 +296,7 @@ func (w *eventWalk) status(ctx context.Context, e envelope, runs []sluice.Traced
 
 // unsettled gives how far a pipeline has come that the journal has no outcome
 // of: it runs, or that was lost in a crash.
-func (w *eventWalk) unsettled(ctx context.Context, e envelope, pipeline string, runs []sluice.TracedRun) (sluice.Status, error) {
+func (w *eventWalk) unsettled(ctx context.Context, e envelope, pipeline string, runs []sluice.RunReport) (sluice.Status, error) {
 	outcome, err := w.engine.events.outcome(ctx, e, pipeline)
 	switch {
 	case err == nil && outcome == nil:

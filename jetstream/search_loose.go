@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"sluice"
@@ -25,7 +24,7 @@ type looseWalk struct {
 	read    []stored  // its messages that are left
 	lines   []line    // of the last one that are left
 	loaded  bool
-	found   *sluice.TracedCall
+	found   *sluice.Call
 }
 
 const (
@@ -71,7 +70,7 @@ func (w *looseWalk) pass() {
 
 // peek gives the next call that matches, nil if there is none since a time or
 // the search has read as much as it may.
-func (w *looseWalk) peek(ctx context.Context, since time.Time) (*sluice.TracedCall, error) {
+func (w *looseWalk) peek(ctx context.Context, since time.Time) (*sluice.Call, error) {
 	for w.found == nil && !w.passed(since) {
 		ok, err := w.load(ctx)
 		if !ok || err != nil {
@@ -181,19 +180,15 @@ func (w *looseWalk) noteReached(ctx context.Context) error {
 }
 
 // call gives what a line is about, nil if that is nothing to be found.
-func (w *looseWalk) call(l line) *sluice.TracedCall {
-	var made sluice.Call
-	var run sluice.RunReport
-	switch {
-	case l.kind == lineCall && w.q.Pipeline == "" && json.Unmarshal(l.data, &made) == nil:
-		call := made.Traced()
+func (w *looseWalk) call(l line) *sluice.Call {
+	if call, _, ok := l.call(); ok && w.q.Pipeline == "" {
+		call = found(call)
 		return &call
-	case l.kind == lineRun && w.runs && json.Unmarshal(l.data, &run) == nil && (w.q.Pipeline == "" || run.Pipeline == w.q.Pipeline):
-		traced := run.Traced()
-		return &sluice.TracedCall{
-			TraceID: run.TraceID, Time: traced.Started, Status: traced.Status,
-			Duration: traced.Duration, Runs: []sluice.TracedRun{traced},
-		}
+	}
+	if run, ok := l.run(); ok && w.runs && (w.q.Pipeline == "" || run.Pipeline == w.q.Pipeline) {
+		call := found(sluice.Call{TraceID: run.TraceID, Time: run.Started, Status: run.Status, Duration: run.Duration})
+		addRun(&call, run)
+		return &call
 	}
 	return nil
 }

@@ -4,35 +4,26 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
 )
 
-// Stats is what the engine holds at a moment.
-type Stats struct {
-	FreeDisk    int64 // bytes; -1 with an external engine
-	Events      int64
-	EventBytes  int64
-	DeadLetters int64
-	Results     int64
-	Webhooks    int
-	Lost        int64 // events that the disk has lost, as far as that was found
-	Unrecorded  int64 // entries that the journal had no room for, since the start
-	Backlogs    []Backlog
-	Letters     map[string]int64 // dead letters, by pipeline
-}
-
-// A Backlog tells of the events that a pipeline has not finished.
-type Backlog struct {
-	Pipeline string
-	Events   int64
-	Oldest   time.Time // when the oldest was stored; zero if there is none
-}
-
-// Stats asks the engine what it holds.
-func (e *Engine) Stats(ctx context.Context) (Stats, error) {
-	s := Stats{FreeDisk: -1, Unrecorded: e.journal.dropped.Load()}
+// Stats gives what the engine is doing and holds: all of a server's stats but its
+// minutes. With an error it is what could be told.
+func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
+	s := sluice.ServerStats{
+		Ready:      true,
+		Warnings:   e.Warnings(),
+		Engine:     e.Describe(),
+		FreeDisk:   -1,
+		Pipelines:  []sluice.PipelineStats{},
+		Unrecorded: e.journal.dropped.Load(),
+	}
+	if err := e.Ready(); err != nil {
+		s.Ready, s.Problem = false, err.Error()
+	}
 	if err := e.connected(); err != nil {
 		return s, err
 	}
@@ -64,8 +55,11 @@ func (e *Engine) Stats(ctx context.Context) (Stats, error) {
 	if err != nil {
 		return s, err
 	}
-	s.Letters = letters
-	s.Backlogs, err = e.events.backlogs(ctx)
+	pipelines, err := e.events.backlogs(ctx)
+	for i := range pipelines {
+		pipelines[i].DeadLetters = letters[pipelines[i].Pipeline]
+	}
+	s.Pipelines = append(s.Pipelines, pipelines...)
 	return s, err
 }
 
@@ -83,23 +77,23 @@ func (l *Letters) byPipeline(ctx context.Context) (map[string]int64, error) {
 }
 
 // backlogs gives what waits for each pipeline that listens.
-func (s *Events) backlogs(ctx context.Context) ([]Backlog, error) {
+func (s *Events) backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 	bound := s.listeners.bound()
-	var backlogs []Backlog
+	var backlogs []sluice.PipelineStats
 	consumers := s.stream.ListConsumers(ctx)
 	for info := range consumers.Info() {
 		name, ok := bound[info.Name]
 		if !ok {
 			continue
 		}
-		b := Backlog{Pipeline: name, Events: int64(info.NumPending) + int64(info.NumAckPending)}
-		if b.Events > 0 {
+		b := sluice.PipelineStats{Pipeline: name, Waiting: int64(info.NumPending) + int64(info.NumAckPending)}
+		if b.Waiting > 0 {
 			oldest, err := s.oldestUnfinished(ctx, info)
 			if err != nil {
 				return nil, err
 			}
 			if oldest != nil {
-				b.Oldest = oldest.Time
+				b.Oldest = &oldest.Time
 			}
 		}
 		backlogs = append(backlogs, b)

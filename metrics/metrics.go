@@ -29,9 +29,8 @@ type Metrics struct {
 	logins    *prometheus.CounterVec
 }
 
-// New gives metrics that ask state for what the engine is like when they are
-// read.
-func New(version string, state func() State) *Metrics {
+// New gives metrics that ask for the state of the server when they are read.
+func New(version string, state func() sluice.ServerStats) *Metrics {
 	m := &Metrics{
 		registry:  prometheus.NewRegistry(),
 		calls:     counters("sluice_calls_total", "Calls of webhooks, by the status they were answered with.", "status"),
@@ -75,14 +74,14 @@ func (m *Metrics) Handler() http.Handler {
 
 // Call counts a call of a webhook.
 func (m *Metrics) Call(c sluice.Call) {
-	if c.Status == http.StatusOK {
+	if c.StatusCode == http.StatusOK {
 		m.accepted.Inc()
 	} else {
-		m.calls.WithLabelValues(strconv.Itoa(c.Status)).Inc()
+		m.calls.WithLabelValues(strconv.Itoa(c.StatusCode)).Inc()
 	}
 	m.callSize.Observe(float64(c.Size))
 	if c.CorrelationID != "" {
-		m.callTime.Observe(c.Duration.Seconds())
+		m.callTime.Observe(c.Duration / 1000)
 	}
 }
 
@@ -102,7 +101,7 @@ func (m *Metrics) Run(r sluice.RunReport) {
 		name = "(ad hoc)"
 	}
 	m.runs.WithLabelValues(name, string(r.Status)).Inc()
-	m.runTime.Observe(r.Duration.Seconds())
+	m.runTime.Observe(r.Duration / 1000)
 }
 
 // Poll counts a poll for a result.

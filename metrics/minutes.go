@@ -43,8 +43,8 @@ func (m *Minutes) Call(c sluice.Call) {
 	switch {
 	case c.CorrelationID != "":
 		m.current.Accepted++
-		m.current.Latencies[sluice.LatencyBound(c.Duration)]++
-	case c.Status >= http.StatusInternalServerError:
+		m.current.Latencies[latencyBound(c.Duration)]++
+	case c.StatusCode >= http.StatusInternalServerError:
 		m.current.Failed++
 	default:
 		m.current.Refused++
@@ -65,11 +65,11 @@ func (m *Minutes) Run(r sluice.RunReport) {
 // roll begins a new minute where one is due.
 func (m *Minutes) roll(now time.Time) {
 	start := now.UTC().Truncate(time.Minute)
-	if start.Equal(m.current.Start) {
+	if start.Equal(m.current.Time) {
 		return
 	}
 	m.setAside()
-	m.current = sluice.Minute{Start: start, Latencies: make([]int, len(sluice.LatencyBounds))}
+	m.current = sluice.Minute{Time: start, Latencies: make([]int, len(latencyBounds))}
 }
 
 // setAside lets what was counted wait to be stored.
@@ -125,28 +125,29 @@ func (m *Minutes) flush(ctx context.Context) {
 func (m *Minutes) add(ctx context.Context, minute sluice.Minute) error {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
-	key := strconv.FormatInt(minute.Start.Unix()/60%minutesKept, 10)
+	key := strconv.FormatInt(minute.Time.Unix()/60%minutesKept, 10)
 	_, err := m.store.Change(ctx, key, func(before *sluice.Minute, _ map[string]*sluice.Minute) (*sluice.Minute, error) {
 		sum := minute
-		if before != nil && before.Start.Equal(minute.Start) {
+		if before != nil && before.Time.Equal(minute.Time) {
 			sum = *before
-			sum.Add(&minute)
+			addTo(&sum, &minute)
 		}
 		return &sum, nil
 	})
 	return err
 }
 
-// Last gives the last minutes in order, the present one included, at most a day.
+// Last gives the last minutes in order, the present one included, at most a day:
+// with quantiles, without the counts that they come from.
 func (m *Minutes) Last(count int) []sluice.Minute {
 	minutes := make([]sluice.Minute, min(count, minutesKept))
 	first := time.Now().UTC().Truncate(time.Minute).Add(-time.Duration(len(minutes)-1) * time.Minute)
 	for i := range minutes {
-		minutes[i].Start = first.Add(time.Duration(i) * time.Minute)
+		minutes[i].Time = first.Add(time.Duration(i) * time.Minute)
 	}
 	add := func(minute *sluice.Minute) {
-		if i := int(minute.Start.Sub(first) / time.Minute); !minute.Start.Before(first) && i < len(minutes) {
-			minutes[i].Add(minute)
+		if i := int(minute.Time.Sub(first) / time.Minute); !minute.Time.Before(first) && i < len(minutes) {
+			addTo(&minutes[i], minute)
 		}
 	}
 	for _, stored := range m.store.All() {
@@ -158,6 +159,10 @@ func (m *Minutes) Last(count int) []sluice.Minute {
 		add(&m.pending[i])
 	}
 	add(&m.current)
+	for i := range minutes {
+		latencies := minutes[i].Latencies
+		minutes[i].P50, minutes[i].P99, minutes[i].Latencies = quantile(latencies, 0.5), quantile(latencies, 0.99), nil
+	}
 	return minutes
 }
 

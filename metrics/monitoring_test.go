@@ -10,6 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v3"
+
+	"sluice"
 )
 
 var (
@@ -22,7 +24,7 @@ var (
 // existing gives the labels of every metric there is.
 func existing(t *testing.T) map[string][]string {
 	t.Helper()
-	m := New("test", func() State { return State{} })
+	m := New("test", func() sluice.ServerStats { return sluice.ServerStats{} })
 	found := make(map[string][]string)
 	descriptions := make(chan *prometheus.Desc)
 	go func() {

@@ -4,28 +4,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"sluice"
 )
-
-// State is what the engine is like at a moment.
-type State struct {
-	Ready       bool
-	FreeDisk    int64 // bytes; negative if it is not known
-	Events      int64 // stored
-	EventBytes  int64
-	DeadLetters int64
-	Results     int64
-	Webhooks    int
-	Lost        int64
-	Unrecorded  int64 // entries that the journal had no room for
-	Waiting     []Waiting
-}
-
-// Waiting tells of the events that a pipeline has not finished.
-type Waiting struct {
-	Pipeline string
-	Events   int64
-	Oldest   time.Time // zero if there is none
-}
 
 func description(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
@@ -46,7 +27,7 @@ var (
 )
 
 // gauges gives the state as metrics.
-type gauges struct{ state func() State }
+type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
@@ -76,12 +57,12 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(webhooks, float64(s.Webhooks))
 	gauge(lost, float64(s.Lost))
 	ch <- prometheus.MustNewConstMetric(unrecorded, prometheus.CounterValue, float64(s.Unrecorded))
-	for _, w := range s.Waiting {
-		gauge(waiting, float64(w.Events), w.Pipeline)
+	for _, p := range s.Pipelines {
+		gauge(waiting, float64(p.Waiting), p.Pipeline)
 		age := 0.0
-		if !w.Oldest.IsZero() {
-			age = max(0, time.Since(w.Oldest).Seconds())
+		if p.Oldest != nil {
+			age = max(0, time.Since(*p.Oldest).Seconds())
 		}
-		gauge(oldest, age, w.Pipeline)
+		gauge(oldest, age, p.Pipeline)
 	}
 }

@@ -4,9 +4,9 @@
 //
 // The issuer is a small OAuth 2.0 server. What every grant needs (reading the
 // form, authenticating the client, scope, writing the answer) is done by the
-// token endpoint, so that a grant is one file that can't forget it. Access
-// tokens are JWTs signed with ES256; refresh tokens are random and stored as
-// hashes.
+// token endpoint, so that a grant is one file that can't forget it; how it
+// decides on the scope is a field of its own. Access tokens are JWTs signed with
+// ES256; refresh tokens are random and stored as hashes.
 //
 // Users, passwords and their throttling are behind sluice.Directory, which
 // package iam implements; so is reading the Authorization header of commands.

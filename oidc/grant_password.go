@@ -5,11 +5,7 @@ import (
 	"slices"
 
 	"sluice"
-)
-
-const (
-	maxPassword = 1 << 10 // what is hashed
-	maxUsername = 256     // what is counted and logged
+	"sluice/limit"
 )
 
 // password is the grant for a username and its password (RFC 6749, 4.3). It
@@ -20,11 +16,7 @@ func (i *Issuer) password(ctx context.Context, r *request) (issue, error) {
 	if username == "" || password == "" {
 		return issue{}, invalidRequest("The parameters username and password are needed.")
 	}
-	scope, err := grantScope(r.form["scope"])
-	if err != nil {
-		return issue{}, err
-	}
-	if len(password) > maxPassword || len(username) > maxUsername {
+	if len(password) > limit.MaxPassword || len(username) > limit.MaxUsername {
 		return issue{}, wrongPassword()
 	}
 	user, err := i.Directory.Login(ctx, username, password, r.address)
@@ -42,7 +34,7 @@ func (i *Issuer) password(ctx context.Context, r *request) (issue, error) {
 	session, refresh, err := i.sessions.open(ctx, sluice.Session{
 		Username: user.Name,
 		ClientID: r.client.ID,
-		Scope:    scope,
+		Scope:    r.scope,
 	}, lifetime)
 	if err != nil {
 		return issue{}, err
@@ -50,8 +42,10 @@ func (i *Issuer) password(ctx context.Context, r *request) (issue, error) {
 	if !refreshable {
 		refresh = ""
 	}
-	return issue{user: user.Name, roles: user.Roles, scope: scope, session: session, refresh: refresh}, nil
+	return issue{user: user.Name, roles: user.Roles, session: session, refresh: refresh}, nil
 }
+
+func userScope(_ context.Context, r *request) (string, error) { return grantScope(r.form["scope"]) }
 
 func wrongPassword() error {
 	return invalidGrant("The username or the password is wrong.")

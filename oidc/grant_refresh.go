@@ -10,36 +10,19 @@ import (
 // once and replaced; a second use means that it was stolen, from the client or
 // from the thief, so the session ends (RFC 9700, 4.14).
 func (i *Issuer) refresh(ctx context.Context, r *request) (issue, error) {
-	token := r.form["refresh_token"]
-	if token == "" {
-		return issue{}, invalidRequest("The parameter refresh_token is missing.")
-	}
-	session, err := i.sessions.ofFamily(ctx, token)
-	if err != nil {
-		return issue{}, err
-	}
-	if session == nil || session.ClientID != r.client.ID {
-		return issue{}, deadRefresh()
-	}
-	r.login.Username = session.Username
-	is := issue{user: session.Username}
-	is.scope, err = narrowScope(session.Scope, r.form["scope"])
-	if err != nil {
-		return issue{}, i.sessions.refuse(ctx, token, err)
-	}
-	user, err := i.Directory.User(ctx, session.Username)
+	user, err := i.Directory.User(ctx, r.session.Username)
 	switch {
 	case err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated:
 		// Whoever gets that name next must not inherit the session.
-		if err := i.sessions.end(ctx, session.ID); err != nil {
+		if err := i.sessions.end(ctx, r.session.ID); err != nil {
 			return issue{}, err
 		}
 		return issue{}, deadRefresh()
 	case err != nil:
 		return issue{}, err
 	}
-	is.roles = user.Roles
-	is.session, is.refresh, err = i.sessions.rotate(ctx, token)
+	is := issue{user: r.session.Username, roles: user.Roles}
+	is.session, is.refresh, err = i.sessions.rotate(ctx, r.form["refresh_token"])
 	switch {
 	case err != nil:
 		return issue{}, err
@@ -47,6 +30,26 @@ func (i *Issuer) refresh(ctx context.Context, r *request) (issue, error) {
 		return issue{}, deadRefresh()
 	}
 	return is, nil
+}
+
+// refreshScope finds the session of the token, and gives its scope or the part of
+// it that is asked for.
+func (i *Issuer) refreshScope(ctx context.Context, r *request) (scope string, err error) {
+	token := r.form["refresh_token"]
+	if token == "" {
+		return "", invalidRequest("The parameter refresh_token is missing.")
+	}
+	if r.session, err = i.sessions.ofFamily(ctx, token); err != nil {
+		return "", err
+	}
+	if r.session == nil || r.session.ClientID != r.client.ID {
+		return "", deadRefresh()
+	}
+	r.login.Username = r.session.Username
+	if scope, err = narrowScope(r.session.Scope, r.form["scope"]); err != nil {
+		return "", i.sessions.refuse(ctx, token, err)
+	}
+	return scope, nil
 }
 
 func deadRefresh() error {

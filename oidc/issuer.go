@@ -2,11 +2,13 @@ package oidc
 
 import (
 	"context"
+	"crypto/sha256"
 	"log/slog"
 	"strings"
 	"time"
 
 	"sluice"
+	"sluice/limit"
 )
 
 // Audience is what access tokens of the embedded issuer are for.
@@ -15,6 +17,12 @@ const Audience = "sluice"
 // leeway is how far clocks may differ when the times of a token are checked. It
 // does not prolong our own tokens: see checkToken.
 const leeway = time.Minute
+
+// maxRemembered bounds how many secrets of a kind something is remembered of.
+const maxRemembered = 10_000
+
+// A fingerprint stands for a secret without giving it away.
+type fingerprint [sha256.Size]byte
 
 // maxToken bounds a token before it is parsed.
 const maxToken = 8 << 10
@@ -65,7 +73,7 @@ type Issuer struct {
 	url      string // its identifier
 	keys     *keyring
 	sessions *sessions
-	verified *memory[*verified]
+	verified *limit.Cache[fingerprint, *verified]
 	grants   map[string]grant
 	now      func() time.Time
 }
@@ -81,16 +89,16 @@ func NewIssuer(o IssuerOptions) *Issuer {
 	i := &Issuer{
 		IssuerOptions: o,
 		url:           strings.TrimSuffix(o.BaseURL, "/") + sluice.RealmsPath + o.Namespace,
-		verified:      newMemory[*verified](),
+		verified:      limit.NewCache[fingerprint, *verified](maxRemembered),
 		now:           time.Now,
 	}
 	clock := func() time.Time { return i.now() }
 	i.keys = newKeyring(o.Keys, o.Rotation, o.AccessTTL+2*leeway, clock)
 	i.sessions = &sessions{records: o.Sessions, now: clock, reused: func(ctx context.Context, s *sluice.Session) { i.tellEnded(ctx, s, true) }}
 	i.grants = map[string]grant{
-		"password":           {run: i.password, public: true},
-		"refresh_token":      {run: i.refresh, public: true},
-		"client_credentials": {run: i.clientCredentials},
+		"password":           {scope: userScope, run: i.password, public: true},
+		"refresh_token":      {scope: i.refreshScope, run: i.refresh, public: true},
+		"client_credentials": {scope: clientScope, run: i.clientCredentials},
 	}
 	return i
 }
@@ -114,12 +122,6 @@ func (i *Issuer) Refresh(ctx context.Context, token string) (id sluice.Identity,
 		Scope:    session.Scope,
 		Expires:  session.Expires,
 	}, "", nil
-}
-
-// EndSessions ends the sessions that which picks, such as those of a user who
-// was deleted or has a new password. Their tokens die at once.
-func (i *Issuer) EndSessions(ctx context.Context, which func(*sluice.Session) bool) error {
-	return i.sessions.endAll(ctx, which)
 }
 
 // tellEnded tells of the end of a login. The address of the caller is in ctx.

@@ -11,9 +11,11 @@ import (
 
 	goidc "github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
 	"sluice"
+	"sluice/limit"
 )
 
 const (
@@ -41,13 +43,13 @@ type Provider struct {
 
 	now       func() time.Time
 	key       []byte // of the fingerprints
-	verified  *memory[foreign]
-	exchanged *memory[exchanged]
-	refused   *memory[*sluice.Error]
-	exchanges flight[exchanged]
+	verified  *limit.Cache[fingerprint, foreign]
+	exchanged *limit.Cache[fingerprint, exchanged]
+	refused   *limit.Cache[fingerprint, *sluice.Error]
+	exchanges singleflight.Group
 	busy      chan struct{} // bounds the exchanges at the same time
 
-	discovery flight[*remote]
+	discovery singleflight.Group
 	mu        sync.RWMutex
 	found     *remote
 	failure   error // of the last discovery
@@ -65,7 +67,7 @@ func NewProvider(o ProviderOptions) *Provider {
 		o.UsernameClaim = usernameClaim
 	}
 	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: flightTimeout}
+		o.HTTP = &http.Client{Timeout: shareTimeout}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -76,9 +78,9 @@ func NewProvider(o ProviderOptions) *Provider {
 		ProviderOptions: o,
 		now:             time.Now,
 		key:             key,
-		verified:        newMemory[foreign](),
-		exchanged:       newMemory[exchanged](),
-		refused:         newMemory[*sluice.Error](),
+		verified:        limit.NewCache[fingerprint, foreign](maxRemembered),
+		exchanged:       limit.NewCache[fingerprint, exchanged](maxRemembered),
+		refused:         limit.NewCache[fingerprint, *sluice.Error](maxRemembered),
 		busy:            make(chan struct{}, maxExchanges),
 		audienceHint:    rate.Sometimes{Interval: hintEvery},
 		rolesHint:       rate.Sometimes{Interval: hintEvery},
@@ -101,9 +103,9 @@ func (p *Provider) remote(ctx context.Context) (*remote, error) {
 		return found, nil
 	}
 	if failure != nil && p.now().Before(failed.Add(retryAfter)) {
-		return nil, copyOf(failure)
+		return nil, failure
 	}
-	return p.discovery.do(ctx, fingerprint{}, func(ctx context.Context) (*remote, error) {
+	return share(ctx, &p.discovery, "", func(ctx context.Context) (*remote, error) {
 		found, err := p.discover(goidc.ClientContext(ctx, p.HTTP))
 		if err != nil {
 			err = unreachable(err)

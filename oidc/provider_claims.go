@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/limit"
 )
 
 // identity reads from claims whom a token stands for. There are always roles,
@@ -17,7 +18,7 @@ func (p *Provider) identity(claims map[string]any) (id sluice.Identity, ok bool)
 		id.ClientID = textOf(claims, "client_id")
 	}
 	id.Scope = textOf(claims, "scope")
-	return id, id.Username != "" && len(id.Username) <= maxUsername && plain(id.Username)
+	return id, id.Username != "" && len(id.Username) <= limit.MaxUsername && plain(id.Username)
 }
 
 // usernameClaim is where most providers have the username.

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"sluice"
+	"sluice/limit"
 )
 
 const (
@@ -33,7 +34,7 @@ type exchanged struct {
 // for a few seconds. The caller counts wrong passwords, also those that are
 // remembered here.
 func (p *Provider) Password(ctx context.Context, username, password string) (sluice.Identity, error) {
-	if username == "" || password == "" || len(password) > maxPassword {
+	if username == "" || password == "" || len(password) > limit.MaxPassword {
 		return sluice.Identity{}, wrongCredentials()
 	}
 	answer, err := p.exchange(ctx, p.fingerprint("password", username, password), func(ctx context.Context, r *remote) (*oauth2.Token, error) {
@@ -67,7 +68,7 @@ func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(cont
 	if known, ok, err := p.recall(mark); ok {
 		return known, err
 	}
-	return p.exchanges.do(ctx, mark, func(ctx context.Context) (exchanged, error) {
+	return share(ctx, &p.exchanges, string(mark[:]), func(ctx context.Context) (exchanged, error) {
 		if known, ok, err := p.recall(mark); ok {
 			return known, err // it came while this call was on its way here
 		}
@@ -85,7 +86,7 @@ func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(cont
 		if err != nil {
 			e := refusal(err)
 			if e.Kind != sluice.Unavailable {
-				p.refused.put(mark, e, p.now().Add(refusedFor), p.now())
+				p.refused.Put(mark, e, p.now().Add(refusedFor))
 			}
 			return exchanged{}, e
 		}
@@ -99,14 +100,14 @@ func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(cont
 
 // recall gives what the provider answered a short time ago.
 func (p *Provider) recall(mark fingerprint) (answer exchanged, ok bool, err error) {
-	if answer, ok = p.exchanged.get(mark, p.now()); ok {
+	if answer, ok = p.exchanged.Get(mark, p.now()); ok {
 		return answer, true, nil
 	}
-	refusal, ok := p.refused.get(mark, p.now())
+	refusal, ok := p.refused.Get(mark, p.now())
 	if !ok {
 		return exchanged{}, false, nil
 	}
-	return exchanged{}, true, copyOf(refusal)
+	return exchanged{}, true, refusal
 }
 
 // read gives whom an answer of the token endpoint is about: by its access token,
@@ -135,9 +136,9 @@ func (p *Provider) read(ctx context.Context, token *oauth2.Token) (exchanged, er
 // remember keeps an answer until it expires. A new refresh token need not be
 // used up just to learn the same.
 func (p *Provider) remember(mark fingerprint, answer exchanged) {
-	p.exchanged.put(mark, answer, answer.id.Expires, p.now())
+	p.exchanged.Put(mark, answer, answer.id.Expires)
 	if answer.renewed != "" {
-		p.exchanged.put(p.fingerprint("refresh", answer.renewed), answer, answer.id.Expires, p.now())
+		p.exchanged.Put(p.fingerprint("refresh", answer.renewed), answer, answer.id.Expires)
 	}
 }
 

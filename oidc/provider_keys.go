@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 )
 
@@ -44,7 +45,7 @@ type keySet struct {
 	now    func() time.Time
 	limit  *rate.Limiter
 
-	fetching flight[struct{}]
+	fetching singleflight.Group
 	mu       sync.RWMutex
 	keys     []jose.JSONWebKey
 	fetched  time.Time
@@ -65,9 +66,7 @@ func (k *keySet) want(ctx context.Context, id string) error {
 	if known && k.limit.TokensAt(k.now()) < 1 {
 		return nil // old keys are better than none, and than waiting
 	}
-	_, err := k.fetching.do(ctx, fingerprint{}, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, k.fetch(ctx)
-	})
+	_, err := share(ctx, &k.fetching, "", func(ctx context.Context) (any, error) { return nil, k.fetch(ctx) })
 	if k.has(id) {
 		return nil
 	}

@@ -30,15 +30,15 @@ func (p *Provider) Access(ctx context.Context, token string) (sluice.Identity, e
 		return sluice.Identity{}, notAccepted()
 	}
 	mark := fingerprint(sha256.Sum256([]byte(token)))
-	if known, ok := p.verified.get(mark, p.now()); ok && p.current(ctx, known.key) {
+	if known, ok := p.verified.Get(mark, p.now()); ok && p.current(ctx, known.key) {
 		return known.id, nil
 	}
 	id, key, err := p.verify(ctx, token, false)
 	if err != nil {
-		p.verified.drop(mark)
+		p.verified.Drop(mark)
 		return sluice.Identity{}, err
 	}
-	p.verified.put(mark, foreign{id, key}, id.Expires.Add(leeway), p.now())
+	p.verified.Put(mark, foreign{id, key}, id.Expires.Add(leeway))
 	return id, nil
 }
 

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"sluice"
 )
 
 func TestRefreshTokenRotates(t *testing.T) {
@@ -233,7 +231,7 @@ func TestEndSessions(t *testing.T) {
 	mine := f.login("")
 	f.directory.users["bert"] = nil
 	other := f.post("token", "grant_type", "password", "client_id", publicID, "username", "bert", "password", userPassword)
-	if err := f.EndSessions(t.Context(), func(s *sluice.Session) bool { return s.Username == userName }); err != nil {
+	if err := EndSessions(t.Context(), f.Sessions, userName, ""); err != nil {
 		t.Fatal(err)
 	}
 	if f.accepts(mine.str("access_token")) || f.acceptsRefresh(mine.str("refresh_token")) {

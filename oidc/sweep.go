@@ -63,11 +63,12 @@ func (s *sessions) over(now time.Time) (ids []string) {
 	return ids
 }
 
-// endAll ends the sessions that which picks.
-func (s *sessions) endAll(ctx context.Context, which func(*sluice.Session) bool) error {
-	for _, session := range s.records.All() {
-		if which(session) {
-			if err := s.end(ctx, session.ID); err != nil {
+// EndSessions ends the sessions of a user, such as one who was deleted or has a
+// new password, or those made through a client. Their tokens die at once.
+func EndSessions(ctx context.Context, records sluice.Records[sluice.Session], username, clientID string) error {
+	for _, session := range records.All() {
+		if session.Username == username || session.ClientID == clientID {
+			if err := sluice.Remove(ctx, records, session.ID); err != nil {
 				return err
 			}
 		}

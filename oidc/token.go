@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/limit"
 )
 
 // A grant is one way to get tokens. It runs when the client is known and may
-// use it.
+// use it, and the scope is decided on.
 type grant struct {
+	scope  func(context.Context, *request) (string, error) // what is granted of the scope that is asked for
 	run    func(context.Context, *request) (issue, error)
 	public bool // clients without a secret may use it
 }
@@ -22,7 +24,9 @@ type request struct {
 	client  *sluice.Client
 	form    map[string]string
 	address string
-	login   *Login // to be told of
+	login   *Login          // to be told of
+	scope   string          // that is granted
+	session *sluice.Session // that is refreshed
 }
 
 // An issue is what a grant has decided to give.
@@ -30,7 +34,7 @@ type issue struct {
 	user    string // whom the tokens stand for
 	client  bool   // the client itself is the user
 	roles   []string
-	scope   string
+	scope   string          // that of the request
 	session *sluice.Session // nil for a client that asks for itself
 	refresh string          // the refresh token; empty: none
 }
@@ -87,10 +91,15 @@ func (i *Issuer) exchange(r *http.Request, form map[string]string, login *Login)
 	if !slices.Contains(client.Grants, name) || client.Secret == "" && !grant.public {
 		return nil, sluice.Errorf(sluice.Invalid, "unauthorized_client", "This client may not use the grant type %s.", name)
 	}
-	issue, err := grant.run(r.Context(), &request{client: client, form: form, address: r.RemoteAddr, login: login})
+	asked := &request{client: client, form: form, address: r.RemoteAddr, login: login}
+	if asked.scope, err = grant.scope(r.Context(), asked); err != nil {
+		return nil, err
+	}
+	issue, err := grant.run(r.Context(), asked)
 	if err != nil {
 		return nil, err
 	}
+	issue.scope = asked.scope
 	return i.answer(r.Context(), client, issue)
 }
 
@@ -122,7 +131,7 @@ func (i *Issuer) answer(ctx context.Context, client *sluice.Client, is issue) (*
 
 // clip bounds what a caller wrote.
 func clip(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), maxUsername)], "")
+	return strings.ToValidUTF8(s[:min(len(s), limit.MaxUsername)], "")
 }
 
 func seconds(d time.Duration) int { return int(d.Round(time.Second) / time.Second) }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice"
+	"sluice/limit"
 )
 
 func TestPasswordGrantAnswersTokens(t *testing.T) {
@@ -110,8 +111,8 @@ func TestTokenEndpointRefuses(t *testing.T) {
 	}{
 		{name: "wrong password", body: strings.Replace(login, "correct", "wrong", 1), status: 400, code: "invalid_grant"},
 		{name: "unknown user", body: strings.Replace(login, userName, "nobody", 1), status: 400, code: "invalid_grant"},
-		{name: "endless password", body: login + strings.Repeat("x", maxPassword), status: 400, code: "invalid_grant"},
-		{name: "endless username", body: strings.Replace(login, userName, strings.Repeat("x", maxUsername+1), 1), failure: http.ErrBodyNotAllowed, status: 400, code: "invalid_grant"},
+		{name: "endless password", body: login + strings.Repeat("x", limit.MaxPassword), status: 400, code: "invalid_grant"},
+		{name: "endless username", body: strings.Replace(login, userName, strings.Repeat("x", limit.MaxUsername+1), 1), failure: http.ErrBodyNotAllowed, status: 400, code: "invalid_grant"},
 		{name: "throttled", body: login, failure: throttled, status: 429, code: "slow_down", retry: "2"},
 		{name: "too many hashes", body: login, failure: busy, status: 503, code: "temporarily_unavailable", retry: "2"},
 		{name: "fault of ours", body: login, failure: http.ErrBodyNotAllowed, status: 500, code: "server_error"},

@@ -45,7 +45,7 @@ func (i *Issuer) verify(ctx context.Context, token string) (*verified, error) {
 		return nil, notAccepted()
 	}
 	id := fingerprint(sha256.Sum256([]byte(token)))
-	v, known := i.verified.get(id, i.now())
+	v, known := i.verified.Get(id, i.now())
 	var err error
 	if !known {
 		v, err = i.checkToken(ctx, token)
@@ -59,9 +59,9 @@ func (i *Issuer) verify(ctx context.Context, token string) (*verified, error) {
 	}
 	switch {
 	case err == nil && !known:
-		i.verified.put(id, v, v.Expiry.Time(), i.now())
+		i.verified.Put(id, v, v.Expiry.Time())
 	case err != nil && known:
-		i.verified.drop(id)
+		i.verified.Drop(id)
 	}
 	return v, err
 }

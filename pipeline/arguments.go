@@ -10,7 +10,7 @@ import (
 // arguments gives what a step hands to its command.
 func (x *execution) arguments(a *call) (command.Args, error) {
 	args := make(command.Args, 0, len(a.args)+1)
-	weight := scale{limits: &x.limits}
+	weight := x.limits.scale()
 	for i := range a.args {
 		given := &a.args[i]
 		if given.fixed && x.run.Event != nil {
@@ -23,7 +23,7 @@ func (x *execution) arguments(a *call) (command.Args, error) {
 		if v == nil && !given.nullable {
 			continue
 		}
-		if err := weight.add(v, 0); err != nil {
+		if err := weight.Add(v); err != nil {
 			return nil, err
 		}
 		args = append(args, command.Arg{Name: given.name, Value: v})
@@ -35,7 +35,7 @@ func (x *execution) arguments(a *call) (command.Args, error) {
 	if a.input != nil {
 		var err error
 		if input, err = a.input.eval(&x.scope); err == nil {
-			err = weight.add(input, 0)
+			err = weight.Add(input)
 		}
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"sluice"
 	"sluice/expression"
+	"sluice/value"
 )
 
 // A choice is the action of the block if: one list of steps or another.
@@ -63,7 +64,7 @@ func (a *choice) do(ctx context.Context, x *execution, s *step) error {
 // a list, which is a variable meanwhile. The body flows through all of them:
 // behind the loop it is what the last step has made of it.
 type loop struct {
-	in    value
+	in    sourceValue
 	as    string
 	steps []*step
 }
@@ -88,15 +89,15 @@ func (c *checker) loop(s *step, params *node) action {
 }
 
 // listValue reads a list, or an expression that gives one.
-func (c *checker) listValue(n *node) value {
+func (c *checker) listValue(n *node) sourceValue {
 	if n.kind == list {
 		return c.value(n)
 	}
 	if _, isText := n.string(); !isText {
 		c.problemf(n, "in must be a list, or an expression that gives one, not %s.", n.describe())
-		return value{}
+		return sourceValue{}
 	}
-	return value{shape: formula, template: c.expression(n, "in")}
+	return sourceValue{shape: formula, template: c.expression(n, "in")}
 }
 
 func (a *loop) do(ctx context.Context, x *execution, s *step) error {
@@ -133,7 +134,7 @@ func (a *loop) items(x *execution) ([]any, error) {
 	}
 	items, ok := in.([]any)
 	if !ok {
-		return nil, sluice.Errorf(sluice.Invalid, "foreach-invalid", "in must be a list, not %s; write #{… ?? []} where there may be none.", describe(in))
+		return nil, sluice.Errorf(sluice.Invalid, "foreach-invalid", "in must be a list, not %s; write #{… ?? []} where there may be none.", value.Describe(in))
 	}
 	if len(items) > x.limits.Items {
 		return nil, sluice.Errorf(sluice.TooLarge, "too-many-items", "The list has %d items, foreach takes at most %d.", len(items), x.limits.Items)

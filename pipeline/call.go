@@ -12,15 +12,15 @@ import (
 type call struct {
 	command command.Command
 	args    []argument
-	body    string // the parameter that gets the input; "" if none does
-	input   *value // nil: the body
+	body    string       // the parameter that gets the input; "" if none does
+	input   *sourceValue // nil: the body
 	output  target
 }
 
 // An argument is a parameter that a step gives its command.
 type argument struct {
 	name     string
-	value    value
+	value    sourceValue
 	fixed    bool // computed, it is refused in a run that an event has started
 	nullable bool // null is a value of its own, not the lack of one
 }

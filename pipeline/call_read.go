@@ -7,6 +7,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/spelling"
 )
 
 var (
@@ -64,7 +65,7 @@ func takes(cmd command.Command, name string) bool {
 
 func (c *checker) noCommand(n *node, name string) {
 	hint := sluice.OpenAPIPath + " lists those there are."
-	if near := cmp.Or(c.commands.Nearest(name), sluice.Nearest(name, []string{"if", "foreach"})); near != "" {
+	if near := cmp.Or(c.commands.Nearest(name), spelling.Nearest(name, []string{"if", "foreach"})); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	c.problemf(n, "There is no command %s; %s", quote(name), hint)

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"sluice"
 	"sluice/command"
 	"sluice/expression"
+	"sluice/spelling"
 )
 
 // A checker turns a source into a program and notes every mistake on its way.
@@ -73,7 +73,7 @@ func (c *checker) program(root *node) *Program {
 // unknown notes a name that there is not, with the nearest one that there is.
 func (c *checker) unknown(key *node, what string, names []string) {
 	hint := "there are " + strings.Join(names, ", ") + "."
-	if near := sluice.Nearest(key.text, names); near != "" {
+	if near := spelling.Nearest(key.text, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	c.problemf(key, "There is no %s %s; %s", what, quote(key.text), hint)

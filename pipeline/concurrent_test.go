@@ -38,7 +38,7 @@ pipeline:
 
 // BenchmarkRun measures three simple steps on a small event.
 func BenchmarkRun(b *testing.B) {
-	f := newFixture(func(r *pipeline.Runner) { r.Observe = func(sluice.RunReport) {} })
+	f := newFixture(func(r *pipeline.RunnerOptions) { r.Observe = func(sluice.RunReport) {} })
 	source := "pipeline:\n- set: {value: '#{body.payload.n + 1}', output: vars.n}\n- set: {value: {n: '#{vars.n}', key: '#{body.eventKey}'}}\n- pass\n"
 	put, _ := f.set.Find("pipeline.put")
 	run, _ := f.set.Find("pipeline.run")

@@ -72,7 +72,7 @@ func (x *execution) execute(ctx context.Context, b beginning) (any, error) {
 // end gives what leaves the run.
 func (x *execution) end(err error) (any, error) {
 	if x.report != nil {
-		x.report.Started, x.report.Duration, x.report.Status = x.started.UTC(), time.Since(x.started), sluice.StatusOK
+		x.report.Started, x.report.Duration, x.report.Status = x.started.UTC(), sluice.Milliseconds(time.Since(x.started)), sluice.StatusOK
 	}
 	if err == nil {
 		return x.secrets.hide(x.scope.Body), nil

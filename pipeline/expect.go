@@ -2,11 +2,13 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"sluice"
 	"sluice/problem"
+	"sluice/value"
 )
 
 // compare gives the first difference between what came out and what was wanted.
@@ -15,11 +17,11 @@ func (t *trial) compare(body any, vars map[string]any, err error) string {
 	if difference := compareError(want.err, err); difference != "" {
 		return difference
 	}
-	if want.body != nil && !same(*want.body, body) {
+	if want.body != nil && !value.Equal(*want.body, body) {
 		return fmt.Sprintf("The body is %s, wanted %s.", brief(body), brief(*want.body))
 	}
-	for _, name := range sortedKeys(want.vars) {
-		if !same(want.vars[name], vars[name]) {
+	for _, name := range slices.Sorted(maps.Keys(want.vars)) {
+		if !value.Equal(want.vars[name], vars[name]) {
 			return fmt.Sprintf("The variable %s is %s, wanted %s.", name, brief(vars[name]), brief(want.vars[name]))
 		}
 	}
@@ -63,7 +65,7 @@ func (t *trial) compareCalls() string {
 		if made.command != want.command {
 			return fmt.Sprintf("Call %d is %s, wanted %s.", i+1, made.command, want.command)
 		}
-		for _, name := range sortedKeys(want.params) {
+		for _, name := range slices.Sorted(maps.Keys(want.params)) {
 			if !within(want.params[name], made.args[name]) {
 				return fmt.Sprintf("Call %d, %s: %s is %s, wanted %s.", i+1, made.command, name, brief(made.args[name]), brief(want.params[name]))
 			}
@@ -84,4 +86,34 @@ func (t *trial) callNames() string {
 		return "none"
 	}
 	return strings.Join(slices.Clip(names), ", ")
+}
+
+// within tells whether a value is what is wanted, where objects may have more
+// fields.
+func within(want, have any) bool {
+	fields, ok := want.(map[string]any)
+	if !ok {
+		return value.Equal(want, have)
+	}
+	having, ok := have.(map[string]any)
+	if !ok {
+		return false
+	}
+	for name, field := range fields {
+		other, has := having[name]
+		if !has || !within(field, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// brief gives a value as JSON for a message.
+func brief(v any) string {
+	const longest = 300
+	text, err := value.AppendJSON(nil, v, longest)
+	if err != nil {
+		return strings.ToValidUTF8(string(text[:min(len(text), longest)]), "") + "…"
+	}
+	return string(text)
 }

@@ -143,7 +143,7 @@ func TestFolderStaysInside(t *testing.T) {
 func TestWatchFolder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		f := newFixture(func(r *pipeline.Runner) { r.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		f := newFixture(func(r *pipeline.RunnerOptions) { r.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		dir := t.TempDir()
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})

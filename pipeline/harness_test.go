@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -178,11 +179,11 @@ func language() *expression.Language {
 	})
 }
 
-func newFixture(options ...func(*pipeline.Runner)) *fixture {
+func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 	f := &fixture{world: &world{}, store: newStore(), reports: make(chan sluice.RunReport, 1000)}
 	f.queue = newQueue()
 	f.letters = &letters{}
-	r := pipeline.Runner{
+	r := pipeline.RunnerOptions{
 		Commands: func() command.Set { return f.set },
 		Language: language(),
 		Store:    f.store,
@@ -202,6 +203,8 @@ func newFixture(options ...func(*pipeline.Runner)) *fixture {
 			return map[string]string{"key": "s3cret", "quoted": `a"b\c d`, "short": "abc", "number": "4711", "longer": "s3cret and more"}[name], nil
 		},
 		Observe: func(report sluice.RunReport) { f.reports <- report },
+		Grace:   func() (context.Context, context.CancelFunc) { return context.WithTimeout(context.Background(), 0) },
+		Log:     slog.New(slog.DiscardHandler),
 	}
 	r.Owner = func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) { return r.User(ctx, p.Owner) }
 	for _, option := range options {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/value"
 )
 
 // maxRunTime is how long a run may take.
@@ -16,8 +17,8 @@ const maxRunTime = 15 * time.Minute
 type Limits struct {
 	Steps   int           // steps done in one run; 10,000
 	RunTime time.Duration // of one run; 15 minutes, which is also the most
-	Value   int           // bytes of one value, about as JSON; 8 MiB
-	List    int           // items of one list or object; 100,000
+	Value   int           // bytes of one value, about as JSON; value.MaxSize
+	List    int           // items of one list or object; value.MaxItems
 	Items   int           // of a list that foreach goes through; 10,000
 	Memory  int           // bytes of all values that a run holds; 64 MiB
 	Result  int           // bytes of a final body as JSON; 4 MiB
@@ -27,16 +28,13 @@ func (l *Limits) setDefaults() {
 	*l = Limits{
 		Steps:   cmp.Or(l.Steps, 10_000),
 		RunTime: cmp.Or(l.RunTime, maxRunTime),
-		Value:   cmp.Or(l.Value, 8<<20),
-		List:    cmp.Or(l.List, 100_000),
+		Value:   cmp.Or(l.Value, value.MaxSize),
+		List:    cmp.Or(l.List, value.MaxItems),
 		Items:   cmp.Or(l.Items, 10_000),
 		Memory:  cmp.Or(l.Memory, 64<<20),
 		Result:  cmp.Or(l.Result, 4<<20),
 	}
 }
-
-// maxNesting is how deep lists and objects of a value may be within each other.
-const maxNesting = 1000
 
 // A tooLongError is the error of a run that took longer than this. It becomes one of
 // ours when someone asks: every run has one ready, and hardly any needs it.

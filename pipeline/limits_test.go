@@ -16,7 +16,9 @@ import (
 // TestLimits: what is too much is refused with a word on what to do, whatever
 // a step says about errors.
 func TestLimits(t *testing.T) {
-	limits := func(l pipeline.Limits) func(*pipeline.Runner) { return func(r *pipeline.Runner) { r.Limits = l } }
+	limits := func(l pipeline.Limits) func(*pipeline.RunnerOptions) {
+		return func(r *pipeline.RunnerOptions) { r.Limits = l }
+	}
 	doubling := "body: [x, x, x, x]\npipeline:\n" + strings.Repeat("- set: {value: ['#{body}', '#{body}', '#{body}', '#{body}']}\n", 12)
 	tests := []struct {
 		name, source string
@@ -32,9 +34,9 @@ func TestLimits(t *testing.T) {
 		{"arguments", "body: abcdefghij\npipeline: [log: {message: '#{body}#{body}'}]", pipeline.Limits{Value: 15}, "value-too-large"},
 		{"an input", "body: abcdefghij\npipeline: [log: {input: '#{body}#{body}'}]", pipeline.Limits{Value: 15}, "value-too-large"},
 		{"an answer of a command", "body: abcdefghijabcdefghij\npipeline: [http.request: {url: '#{body}'}]", pipeline.Limits{Value: 40}, "value-too-large"},
-		{"a list", "pipeline: [set: {value: [1, 2, 3]}]", pipeline.Limits{List: 2}, "list-too-long"},
-		{"an object", "pipeline: [set: {value: {a: 1, b: 2, c: 3}}]", pipeline.Limits{List: 2}, "list-too-long"},
-		{"a value that grows in depth", "pipeline: [foreach: {in: '#{1..2000}', do: [set: {value: ['#{body}']}]}]", pipeline.Limits{}, "expression-failed"},
+		{"a list", "pipeline: [set: {value: [1, 2, 3]}]", pipeline.Limits{List: 2}, "too-many-items"},
+		{"an object", "pipeline: [set: {value: {a: 1, b: 2, c: 3}}]", pipeline.Limits{List: 2}, "too-many-items"},
+		{"a value that grows in depth", "pipeline: [foreach: {in: '#{1..2000}', do: [set: {value: ['#{body}']}]}]", pipeline.Limits{}, "value-too-deep"},
 		{"a value that is deep from the start", "body: '#{fromJSON(\"" + strings.Repeat("[", 900) + strings.Repeat("]", 900) + "\")}'\npipeline:\n" + strings.Repeat("- set: {value: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[['#{body}']]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}\n", 3), pipeline.Limits{}, "value-too-deep"},
 		{"many large variables", "body: abcdefghij\npipeline: [set: {value: '#{body}', output: vars.a}, set: {value: '#{body}', output: vars.b}]", pipeline.Limits{Memory: 30}, "too-much-memory"},
 	}
@@ -54,7 +56,7 @@ func TestLimits(t *testing.T) {
 
 // TestMemoryIsGivenBack: what replaces a value takes its place.
 func TestMemoryIsGivenBack(t *testing.T) {
-	f := newFixture(func(r *pipeline.Runner) { r.Limits.Memory = 100 })
+	f := newFixture(func(r *pipeline.RunnerOptions) { r.Limits.Memory = 100 })
 	source := "pipeline: [foreach: {in: '#{1..50}', do: [set: {value: 'abcdefghij'}, set: {value: 'abcdefghij', output: vars.a}]}]"
 	if _, err := f.run(t, source); err != nil {
 		t.Fatal(err)
@@ -73,7 +75,7 @@ func TestRunTime(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				started := time.Now()
-				_, err := newFixture(func(r *pipeline.Runner) { r.Limits.RunTime = 10 * time.Second }).run(t, test.source)
+				_, err := newFixture(func(r *pipeline.RunnerOptions) { r.Limits.RunTime = 10 * time.Second }).run(t, test.source)
 				refused(t, err, "run-too-long", "Step 1, ")
 				if took := time.Since(started); took > 10*time.Second {
 					t.Errorf("it took %s", took)
@@ -120,7 +122,7 @@ func TestSources(t *testing.T) {
 		{"an alias of itself", "a: &a [*a]", "aliases"},
 		{"depth in flow", strings.Repeat("[", 100_000), "not YAML"},
 		{"depth in block", strings.Repeat("- ", 100_000), ""},
-		{"depth in JSON", `{"a":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "}", "nested more than 64"},
+		{"depth in JSON", `{"a":` + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "}", "nested more than 1000"},
 		{"depth beyond JSON", `{"a":` + strings.Repeat("[", 100_000), "not JSON"},
 		{"questions", strings.Repeat("? ", 100_000), ""},
 		{"too many steps", "pipeline:\n" + lines(1001, "- pass: {id: s%d}\n"), "more than 1000 steps"},
@@ -143,7 +145,7 @@ func TestSources(t *testing.T) {
 // TestTooManyRuns: who calls beyond the bound is told to come again; runs within
 // runs are not counted.
 func TestTooManyRuns(t *testing.T) {
-	f := newFixture(func(r *pipeline.Runner) { r.MaxRuns = 1 })
+	f := newFixture(func(r *pipeline.RunnerOptions) { r.MaxRuns = 1 })
 	f.started = make(chan struct{})
 	ended := make(chan error)
 	ctx := t.Context()

@@ -1,6 +1,10 @@
 package pipeline
 
-import "iter"
+import (
+	"iter"
+
+	"sluice/value"
+)
 
 // A node is one value of a source, with its place. Whether the source was YAML
 // or JSON makes no difference from here on.
@@ -34,7 +38,7 @@ const (
 
 // entries gives the keys and values of an object.
 func (n *node) entries() iter.Seq2[*node, *node] {
-	return func(yield func(key, value *node) bool) {
+	return func(yield func(key, item *node) bool) {
 		for i, key := range n.keys {
 			if !yield(key, n.items[i]) {
 				return
@@ -45,9 +49,9 @@ func (n *node) entries() iter.Seq2[*node, *node] {
 
 // get gives the value of a key, nil if there is none.
 func (n *node) get(name string) *node {
-	for key, value := range n.entries() {
+	for key, item := range n.entries() {
 		if key.text == name {
-			return value
+			return item
 		}
 	}
 	return nil
@@ -74,8 +78,8 @@ func (n *node) value() any {
 		return items
 	case object:
 		fields := make(map[string]any, len(n.keys))
-		for key, value := range n.entries() {
-			fields[key.text] = value.value()
+		for key, item := range n.entries() {
+			fields[key.text] = item.value()
 		}
 		return fields
 	}
@@ -84,19 +88,8 @@ func (n *node) value() any {
 
 // describe says in words what a node is, for people who expected something else.
 func (n *node) describe() string {
-	switch n.kind {
-	case list:
-		return "a list"
-	case object:
-		return "an object"
-	}
-	switch n.data.(type) {
-	case nil:
+	if n.isNull() {
 		return "nothing"
-	case string:
-		return "text"
-	case bool:
-		return n.text
 	}
-	return "a number"
+	return value.Describe(n.value())
 }

@@ -14,7 +14,7 @@ type Program struct {
 	description string
 	headers     []field
 	vars        []field
-	body        *value
+	body        *sourceValue
 	trigger     *trigger
 	steps       []*step
 	concurrency int
@@ -28,7 +28,7 @@ type Program struct {
 // A field is a variable or header of a source, with the value it starts with.
 type field struct {
 	name  string
-	value value
+	value sourceValue
 }
 
 // Parse makes a program of a source. Its error is an *sluice.Error about the

@@ -18,8 +18,8 @@ func (x *execution) note(s *step, started time.Time, err error) {
 		Command:  s.name,
 		ID:       s.id,
 		Line:     s.line,
-		Started:  started.Sub(x.started),
-		Duration: time.Since(started),
+		Started:  sluice.Milliseconds(started.Sub(x.started)),
+		Duration: sluice.Milliseconds(time.Since(started)),
 		Status:   sluice.StatusOK,
 	}
 	if err != nil {

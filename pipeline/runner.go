@@ -12,8 +12,8 @@ import (
 	"sluice/expression"
 )
 
-// A Runner runs pipelines: for events, for callers, and for other pipelines.
-type Runner struct {
+// RunnerOptions are what a runner is made of.
+type RunnerOptions struct {
 	Commands func() command.Set // all there are; asked at each use
 	Language *expression.Language
 	Store    sluice.Pipelines
@@ -24,26 +24,30 @@ type Runner struct {
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // who stored it, as of now
 	Secret   func(ctx context.Context, name string) (string, error)
 	Limits   Limits
-	MaxRuns  int                    // at the same time, all pipelines together; 0 means 1,024
-	Grace    time.Duration          // how long runs may go on when the service stops
-	Observe  func(sluice.RunReport) // is told how runs went; may be nil
-	Spans    sluice.Spans           // nil: nobody wants them
+	MaxRuns  int                                          // at the same time, all pipelines together; 0 means 1,024
+	Grace    func() (context.Context, context.CancelFunc) // gives the time that runs have to end in when the service stops
+	Observe  func(sluice.RunReport)                       // is told how runs went
+	Spans    sluice.Spans
 	Log      *slog.Logger
+}
+
+// A Runner runs pipelines: for events, for callers, and for other pipelines.
+type Runner struct {
+	RunnerOptions
 
 	slots    chan struct{}
 	programs *programs
 }
 
-// NewRunner gives a runner with what is zero set to its default.
-func NewRunner(r Runner) *Runner {
+// NewRunner gives a runner. Limits that are zero have their default.
+func NewRunner(o RunnerOptions) *Runner {
 	const defaultRuns = 1024
-	r.Limits.setDefaults()
-	r.slots = make(chan struct{}, cmp.Or(r.MaxRuns, defaultRuns))
-	r.programs = &programs{byName: make(map[string]compiled)}
-	if r.Log == nil {
-		r.Log = slog.New(slog.DiscardHandler)
+	o.Limits.setDefaults()
+	return &Runner{
+		RunnerOptions: o,
+		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, defaultRuns)),
+		programs:      &programs{byName: make(map[string]compiled)},
 	}
-	return &r
 }
 
 // Parse makes a program of a source, with the commands there are.
@@ -64,11 +68,7 @@ func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, e
 
 // environment gives what runs need of the world.
 func (r *Runner) environment() environment {
-	call := r.Commands().Call
-	if r.Spans != nil {
-		call = r.callInSpan
-	}
-	return environment{limits: r.Limits, call: call, secret: r.reveal, pause: pause, log: r.Log}
+	return environment{limits: r.Limits, call: r.call, secret: r.reveal, pause: pause, log: r.Log}
 }
 
 // reveal gives a secret to a run whose owner may use it.
@@ -79,32 +79,17 @@ func (r *Runner) reveal(ctx context.Context, run *sluice.Run, name string) (stri
 	return r.Secret(ctx, name)
 }
 
-// callInSpan calls a command as a piece of work of its own.
-func (r *Runner) callInSpan(ctx context.Context, c command.Command, args command.Args) (any, error) {
-	ctx, end := r.Spans.Start(ctx, c.Name, "")
-	out, err := r.Commands().Call(ctx, c, args)
-	end(err)
+// call calls a command in a span.
+func (r *Runner) call(ctx context.Context, c command.Command, args command.Args) (out any, err error) {
+	err = r.Spans.Do(ctx, sluice.Span{Name: c.Name}, func(ctx context.Context) error {
+		out, err = r.Commands().Call(ctx, c, args)
+		return err
+	})
 	return out, err
 }
 
-// attempt runs a program once, as a piece of work if somebody wants to know of
-// those.
-func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, delivery int) (any, error) {
-	if r.Spans == nil {
-		return r.reported(ctx, p, b, number, delivery)
-	}
-	traceparent, _ := b.run.Event["traceparent"].(string)
-	ctx, end := r.Spans.Start(ctx, "pipeline "+b.run.Pipeline, traceparent, "svc.trace_id", b.run.TraceID)
-	out, err := r.reported(ctx, p, b, number, delivery)
-	end(err)
-	return out, err
-}
-
-// reported runs a program once and reports how that went.
-func (r *Runner) reported(ctx context.Context, p *Program, b beginning, number, delivery int) (any, error) {
-	if r.Observe == nil {
-		return newExecution(r.environment(), p, b, nil).execute(ctx, b)
-	}
+// attempt runs a program once, in a span, and reports how that went.
+func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, delivery int) (out any, err error) {
 	report := sluice.RunReport{
 		Pipeline:      b.run.Pipeline,
 		TraceID:       b.run.TraceID,
@@ -115,7 +100,12 @@ func (r *Runner) reported(ctx context.Context, p *Program, b beginning, number, 
 	}
 	key, _ := b.run.Event["eventKey"].(string)
 	report.EventKey = strings.Clone(key) // the report is kept longer than the event
-	out, err := newExecution(r.environment(), p, b, &report).execute(ctx, b)
+	traceparent, _ := b.run.Event["traceparent"].(string)
+	span := sluice.Span{Name: "pipeline", Subject: b.run.Pipeline, Traceparent: traceparent, Attribute: "svc.trace_id", Value: b.run.TraceID}
+	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
+		out, err = newExecution(r.environment(), p, b, &report).execute(ctx, b)
+		return err
+	})
 	r.Observe(report)
 	return out, err
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"sluice"
+	"sluice/value"
 )
 
 // secrets are those that a run has used, and the runs that it has started:
@@ -40,13 +41,13 @@ func secretsOf(ctx context.Context) (*secrets, context.Context) {
 }
 
 // add remembers a secret in the forms in which it may appear.
-func (s *secrets) add(value string) {
+func (s *secrets) add(secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if slices.Contains(s.values, value) {
+	if slices.Contains(s.values, secret) {
 		return
 	}
-	s.values = append(s.values, value)
+	s.values = append(s.values, secret)
 	var forms []string
 	for _, v := range s.values {
 		if len(v) >= leastSecret {
@@ -67,18 +68,18 @@ func (s *secrets) add(value string) {
 
 // spellings gives a secret as it is, as JSON has it, as URLs have it, and in
 // base64.
-func spellings(value string) []string {
-	plain := string(sluice.AppendJSONString(nil, value))
-	forms := []string{value, plain[1 : len(plain)-1]}
-	if escaped, err := json.Marshal(value); err == nil {
+func spellings(secret string) []string {
+	plain := string(value.AppendString(nil, secret))
+	forms := []string{secret, plain[1 : len(plain)-1]}
+	if escaped, err := json.Marshal(secret); err == nil {
 		forms = append(forms, string(escaped[1:len(escaped)-1]))
 	}
 	forms = append(forms,
-		url.QueryEscape(value),
-		url.PathEscape(value),
-		base64.StdEncoding.EncodeToString([]byte(value)),
-		base64.URLEncoding.EncodeToString([]byte(value)),
-		base64.RawStdEncoding.EncodeToString([]byte(value)),
+		url.QueryEscape(secret),
+		url.PathEscape(secret),
+		base64.StdEncoding.EncodeToString([]byte(secret)),
+		base64.URLEncoding.EncodeToString([]byte(secret)),
+		base64.RawStdEncoding.EncodeToString([]byte(secret)),
 	)
 	slices.Sort(forms)
 	return slices.Compact(forms)
@@ -120,7 +121,7 @@ func (s *secrets) hide(v any) any {
 		}
 		return s.hideText(v)
 	case int, float64, json.Number:
-		if s.has(string(appendJSON(nil, v, math.MaxInt))) {
+		if text, err := value.AppendJSON(nil, v, math.MaxInt); err == nil && s.has(string(text)) {
 			return redacted
 		}
 	case []any:

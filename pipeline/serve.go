@@ -30,7 +30,9 @@ func (r *Runner) Serve(ctx context.Context) error {
 	for _, c := range s.consumers {
 		c.retire()
 	}
-	defer time.AfterFunc(r.Grace, cut).Stop()
+	grace, cancel := r.Grace()
+	defer cancel()
+	defer context.AfterFunc(grace, cut)()
 	s.wait.Wait()
 	return nil
 }

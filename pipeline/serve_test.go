@@ -63,7 +63,7 @@ func TestDeliver(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := newFixture(func(r *pipeline.Runner) { r.Limits.Result = 4096 })
+				f := newFixture(func(r *pipeline.RunnerOptions) { r.Limits.Result = 4096 })
 				f.failures = test.failures
 				f.put(t, "p", test.source)
 				defer f.serving(t)()

@@ -4,12 +4,13 @@ import (
 	"encoding/json"
 	"regexp"
 	"unicode/utf8"
+
+	"sluice/value"
 )
 
 // Bounds of a source. What it may hold besides is bounded by them.
 const (
 	MaxSource = 256 << 10 // bytes
-	maxDepth  = 64        // lists and objects within each other
 	maxSteps  = 1000      // steps written down
 )
 
@@ -32,13 +33,12 @@ func (c *checker) read(source string) *node {
 // looksLikeJSON tells whether a broken source was meant to be JSON.
 var looksLikeJSON = regexp.MustCompile(`^\s*\{\s*["}]`)
 
-// enter checks that a list or object is not too deep.
+// enter checks that a list or object is not deeper than values may be.
 func (c *checker) enter(at *node, depth int) bool {
-	if depth <= maxDepth {
-		return true
+	if depth > value.MaxDepth {
+		c.problemf(at, "This is nested more than %d levels deep.", value.MaxDepth)
 	}
-	c.problemf(at, "This is nested more than %d levels deep.", maxDepth)
-	return false
+	return depth <= value.MaxDepth
 }
 
 // addKey checks that a key is new to its object.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sluice"
+	"sluice/value"
 )
 
 // readJSON reads a source that is JSON. YAML's reader would take most of it, but
@@ -54,7 +54,7 @@ func (r *jsonReader) next() (*node, json.Delim) {
 	case json.Delim:
 		return n, t
 	case json.Number:
-		n.data, _ = sluice.DecodeJSON(t)
+		n.data, _ = value.Decode(t)
 		n.text = string(t)
 	case string:
 		n.data, n.text, n.style = t, t, doubleQuoted

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"sluice"
+	"sluice/value"
 )
 
 // readYAML reads a source that is YAML, without what makes YAML a language of
@@ -116,9 +116,9 @@ func (c *checker) objectFromYAML(n *node, y *yaml.Node, depth int) *node {
 	n.kind = object
 	seen := make(map[string]bool, len(y.Content)/2)
 	for i := 0; i < len(y.Content); i += 2 {
-		key, value := c.fromYAML(y.Content[i], depth+1), c.fromYAML(y.Content[i+1], depth+1)
+		key, item := c.fromYAML(y.Content[i], depth+1), c.fromYAML(y.Content[i+1], depth+1)
 		switch {
-		case key == nil || value == nil:
+		case key == nil || item == nil:
 			return nil
 		case y.Content[i].Tag == "!!merge":
 			c.problemf(key, "Merge keys (<<) are not taken; write the values out.")
@@ -128,7 +128,7 @@ func (c *checker) objectFromYAML(n *node, y *yaml.Node, depth int) *node {
 			return nil
 		}
 		c.addKey(n, key, seen)
-		n.items = append(n.items, value)
+		n.items = append(n.items, item)
 	}
 	return n
 }
@@ -167,7 +167,7 @@ var leadingZero = regexp.MustCompile(`^[+-]?0[0-9_]`)
 // exact. What starts with a zero may be a number to the base of 8 or, more
 // likely, of a telephone.
 func numberFromYAML(y *yaml.Node) (any, error) {
-	if number, err := sluice.DecodeJSON(y.Value); err == nil {
+	if number, err := value.Decode(y.Value); err == nil {
 		return number, nil
 	}
 	if leadingZero.MatchString(y.Value) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sluice"
+	"sluice/value"
 )
 
 // put checks a value and puts it in its place.
@@ -36,9 +37,10 @@ func headerText(v any) (any, error) {
 	case string:
 		return v, nil
 	case nil, []any, map[string]any:
-		return nil, sluice.Errorf(sluice.Invalid, "header-invalid", "A header must be text, not %s.", describe(v))
+		return nil, sluice.Errorf(sluice.Invalid, "header-invalid", "A header must be text, not %s.", value.Describe(v))
 	}
-	return string(appendJSON(nil, v, math.MaxInt)), nil
+	text, err := value.AppendJSON(nil, v, math.MaxInt)
+	return string(text), err
 }
 
 // assign puts a value in its place. Objects with variables and headers are made

@@ -42,7 +42,7 @@ func TestTests(t *testing.T) {
 // TestTestsEnd: tests that would work for hours are stopped.
 func TestTestsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(func(r *pipeline.Runner) { r.MaxRuns = 1 })
+		f := newFixture(func(r *pipeline.RunnerOptions) { r.MaxRuns = 1 })
 		source := "pipeline: [foreach: {in: '#{1..1000}', do: [slow]}]\ntests:\n"
 		for i := range 10 {
 			source += fmt.Sprintf("- name: t%d\n", i)

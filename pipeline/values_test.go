@@ -9,6 +9,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/pipeline"
+	"sluice/value"
 )
 
 // TestOutcomeValue: the value of an outcome is the final body as JSON, exactly.
@@ -20,7 +21,7 @@ func TestOutcomeValue(t *testing.T) {
 		`null`, `true`, `false`, `0`, `-1`, `1.5`, `1e+100`, `12345678901234567890.12345678901234567890`, `""`, `"a\"\\\n<&>ü😀"`,
 		`[]`, `{}`, `[1,[2,{"a":[null]}]]`, `{"a":1,"b":{"c":[true,false]}}`,
 	} {
-		payload, err := sluice.DecodeJSON([]byte(want))
+		payload, err := value.Decode([]byte(want))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +57,7 @@ func TestStoredMistake(t *testing.T) {
 // stop ends the waiting.
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFixture(func(r *pipeline.Runner) { r.MaxRuns = 1 })
+		f := newFixture(func(r *pipeline.RunnerOptions) { r.MaxRuns = 1 })
 		f.failures = 1
 		f.put(t, "retries", "retry: {times: 1, backoff: 1m}\n"+listening+"- unsteady")
 		f.put(t, "waits", listening+"- wait: {duration: 10s}")
@@ -90,7 +91,7 @@ func TestSlots(t *testing.T) {
 
 // TestGivenVariables: there is a bound, and they are checked as all values are.
 func TestGivenVariables(t *testing.T) {
-	f := newFixture(func(r *pipeline.Runner) { r.Limits.List = 5000 })
+	f := newFixture(func(r *pipeline.RunnerOptions) { r.Limits.List = 5000 })
 	many := map[string]any{}
 	for i := range 1001 {
 		many[strings.Repeat("x", i+1)] = i
@@ -98,9 +99,9 @@ func TestGivenVariables(t *testing.T) {
 	_, err := f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("vars", many))
 	refused(t, err, "too-many-variables", "at most 1000")
 	_, err = f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("vars", map[string]any{"a": make([]any, 5001)}))
-	refused(t, err, "list-too-long", "vars.a: ")
+	refused(t, err, "too-many-items", "vars.a: ")
 	_, err = f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("body", make([]any, 5001)))
-	refused(t, err, "list-too-long", "body: ")
+	refused(t, err, "too-many-items", "body: ")
 	out, err := f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("body", time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
 	if err != nil || out != "2030-01-01T00:00:00Z" {
 		t.Errorf("the body is %v, %v", out, err)

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"sluice"
 	"sluice/problem"
@@ -22,20 +21,7 @@ func (p *Portal) routeCalls() {
 
 // A call is a call as trace.get shows it.
 type call struct {
-	TraceID       string    `json:"traceId"`
-	CorrelationID string    `json:"correlationId"`
-	EventKey      string    `json:"eventKey"`
-	Key           string    `json:"key"`
-	ReplayOf      string    `json:"replayOf"`
-	Time          time.Time `json:"time"`
-	Status        string    `json:"status"`
-	StatusCode    int       `json:"statusCode"`
-	Code          string    `json:"code"`
-	Size          int       `json:"size"`
-	Millis        float64   `json:"duration"`
-	RemoteAddr    string    `json:"remoteAddr"`
-	Count         int       `json:"count"`
-	Runs          []run     `json:"runs"`
+	sluice.Call
 
 	Payload         json.RawMessage     `json:"payload"`
 	PayloadEncoding string              `json:"payloadEncoding"`
@@ -45,38 +31,6 @@ type call struct {
 	Headers         map[string]string   `json:"headers"`
 	Result          json.RawMessage     `json:"result"`
 }
-
-// A run is one attempt of a pipeline to handle a call.
-type run struct {
-	Pipeline string          `json:"pipeline"`
-	Status   string          `json:"status"`
-	Attempt  int             `json:"attempt"`
-	Delivery int             `json:"delivery"`
-	Started  time.Time       `json:"started"`
-	Millis   float64         `json:"duration"`
-	Error    *sluice.Problem `json:"error"`
-	Steps    []step          `json:"steps"`
-}
-
-// A step is one step of a run; times are in milliseconds.
-type step struct {
-	Command string  `json:"command"`
-	ID      string  `json:"id"`
-	Line    int     `json:"line"`
-	Started float64 `json:"started"`
-	Millis  float64 `json:"duration"`
-	Status  string  `json:"status"`
-	Code    string  `json:"code"`
-}
-
-// Duration gives how long the call took until its answer.
-func (c call) Duration() time.Duration { return time.Duration(c.Millis * float64(time.Millisecond)) }
-
-// Duration gives how long the run took.
-func (r run) Duration() time.Duration { return time.Duration(r.Millis * float64(time.Millisecond)) }
-
-// Duration gives how long the step took.
-func (s step) Duration() time.Duration { return time.Duration(s.Millis * float64(time.Millisecond)) }
 
 // ByHand tells whether it is a run that a user has started, and no call.
 func (c call) ByHand() bool { return sluice.TraceOwner(c.TraceID) == sluice.DirectCall }
@@ -184,7 +138,7 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 	if view.call.Result != nil {
 		view.Result = pretty(view.call.Result)
 	}
-	if view.Status == string(sluice.StatusProcessing) {
+	if view.Status == sluice.StatusProcessing {
 		view.Live = p.liveFrom("", trace)
 	}
 	return p.render(w, r, http.StatusOK, "call", "Call "+trace, view)

@@ -7,6 +7,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 // A field is one input of a form.
@@ -146,8 +147,8 @@ func argsOf(cmd command.Command, entered url.Values) command.Args {
 // the JSON value that it is, if it is one.
 func valueOf(p command.Param, text string) any {
 	if p.Type == "" {
-		if value, err := sluice.DecodeJSON(text); err == nil {
-			return value
+		if decoded, err := value.Decode(text); err == nil {
+			return decoded
 		}
 	}
 	return command.Text(text)

@@ -20,7 +20,7 @@ var functions = template.FuncMap{
 	"ago":      ago,
 	"stamp":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
-	"duration": shownDuration,
+	"duration": func(milliseconds float64) string { return shownDuration(duration(milliseconds)) },
 	"plural":   plural,
 	"last6":    lastSix,
 	"in":       within,

@@ -53,7 +53,7 @@ func FuzzHighlight(f *testing.F) {
 }
 
 func TestPlotsOfNothing(t *testing.T) {
-	for _, p := range []*plot{callPlot(make([]sluice.MinuteFigures, 60)), latencyPlot(make([]sluice.MinuteFigures, 1440))} {
+	for _, p := range []*plot{callPlot(make([]sluice.Minute, 60)), latencyPlot(make([]sluice.Minute, 1440))} {
 		if p.Empty == "" || len(p.Bars) != 0 {
 			t.Errorf("%s shows something", p.Title)
 		}
@@ -61,8 +61,8 @@ func TestPlotsOfNothing(t *testing.T) {
 }
 
 func TestPlots(t *testing.T) {
-	minutes := make([]sluice.MinuteFigures, 60)
-	minutes[10] = sluice.MinuteFigures{Accepted: 7, Refused: 1, Failed: 2, P50: 1.5, P99: 12}
+	minutes := make([]sluice.Minute, 60)
+	minutes[10] = sluice.Minute{Accepted: 7, Refused: 1, Failed: 2, P50: 1.5, P99: 12}
 	calls, latency := callPlot(minutes), latencyPlot(minutes)
 	if len(calls.Bars) != 3 || calls.Empty != "" {
 		t.Errorf("the bars are %v", calls.Bars)

@@ -20,7 +20,7 @@ func (p *Portal) addHistory(r *http.Request, view *pipelineView) error {
 		return err
 	}
 	for _, c := range found.Items {
-		c.Runs = slices.DeleteFunc(c.Runs, func(run run) bool { return run.Pipeline != view.Name })
+		c.Runs = slices.DeleteFunc(c.Runs, func(run sluice.RunReport) bool { return run.Pipeline != view.Name })
 		view.History = append(view.History, c)
 	}
 	if len(found.Items) > 0 || found.Next != "" {

@@ -31,22 +31,22 @@ func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	happenings, err := p.Tail.Follow(ctx, sluice.TailQuery{EventKey: query.Get("eventKey"), TraceID: query.Get("trace"), After: r.Header.Get("Last-Event-ID")})
+	entries, err := p.Tail.Follow(ctx, sluice.TailQuery{EventKey: query.Get("eventKey"), TraceID: query.Get("trace"), After: r.Header.Get("Last-Event-ID")})
 	if err != nil {
 		return err
 	}
-	queue := make(chan sluice.Happening)
+	queue := make(chan sluice.TailEntry)
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer cancel()
 	reading.Go(func() {
 		defer close(queue)
-		for h, err := range happenings {
+		for entry, err := range entries {
 			if err != nil {
 				return // the page tries again
 			}
 			select {
-			case queue <- h:
+			case queue <- entry:
 			case <-ctx.Done():
 				return
 			}
@@ -65,7 +65,7 @@ func (p *Portal) mayFollow(user sluice.User) error {
 
 // tell writes what happens until the reader goes or may not go on, or the server
 // stops.
-func (p *Portal) tell(w http.ResponseWriter, r *http.Request, queue <-chan sluice.Happening) {
+func (p *Portal) tell(w http.ResponseWriter, r *http.Request, queue <-chan sluice.TailEntry) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // a page outlasts what a request may take to be read
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -90,8 +90,8 @@ func (p *Portal) tell(w http.ResponseWriter, r *http.Request, queue <-chan sluic
 			return
 		case <-beat.C:
 			going = still() && write(": still here\n\n")
-		case h, open := <-queue:
-			going = open && still() && write("id: %s\nevent: %s\ndata: %s\n\n", h.Position, h.Type, h.Data)
+		case entry, open := <-queue:
+			going = open && still() && write("id: %s\nevent: %s\ndata: %s\n\n", entry.Position, entry.Type, entry.Data)
 		}
 	}
 }

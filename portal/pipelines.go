@@ -96,10 +96,10 @@ type pipelineView struct {
 	Ran     bool
 	Output  string
 	Problem string
-	Tested  *testOutcome
+	Tested  *testResult
 }
 
-type testOutcome struct {
+type testResult struct {
 	Passed int `json:"passed"`
 	Failed int `json:"failed"`
 	Tests  []struct {
@@ -181,8 +181,8 @@ func (p *Portal) runPipeline(r *http.Request, view *pipelineView) (json.RawMessa
 // pipelineTest runs the tests that a pipeline carries.
 func (p *Portal) pipelineTest(w http.ResponseWriter, r *http.Request) error {
 	return p.showPipeline(w, r, func(view *pipelineView) error {
-		outcome, err := ask[testOutcome](p, r, "pipeline.test", args("name", view.Name))
-		view.Tested = &outcome
+		result, err := ask[testResult](p, r, "pipeline.test", args("name", view.Name))
+		view.Tested = &result
 		return err
 	})
 }

@@ -56,7 +56,7 @@ func newPlot(title string) *plot {
 }
 
 // callPlot shows the calls a minute, by what became of them.
-func callPlot(minutes []sluice.MinuteFigures) *plot {
+func callPlot(minutes []sluice.Minute) *plot {
 	p := newPlot("Calls a minute")
 	p.Legend = []legend{{"accepted", "accepted"}, {"refused", "refused (the caller’s mistake)"}, {"failed", "failed (ours)"}}
 	groups := grouped(minutes)
@@ -89,7 +89,7 @@ func callPlot(minutes []sluice.MinuteFigures) *plot {
 }
 
 // latencyPlot shows how long accepted calls took.
-func latencyPlot(minutes []sluice.MinuteFigures) *plot {
+func latencyPlot(minutes []sluice.Minute) *plot {
 	p := newPlot("Time to accept a call")
 	p.Legend = []legend{{"p50", "half of the calls (p50)"}, {"p99", "all but the slowest hundredth (p99)"}}
 	groups := grouped(minutes)
@@ -113,7 +113,7 @@ type group struct{ accepted, refused, failed, p50, p99 float64 }
 
 // grouped puts minutes together, so that there are not too many. Of latencies
 // the worst counts.
-func grouped(minutes []sluice.MinuteFigures) []group {
+func grouped(minutes []sluice.Minute) []group {
 	size := (len(minutes) + maxBars - 1) / maxBars
 	groups := make([]group, 0, maxBars)
 	for start := 0; start < len(minutes); start += size {
@@ -180,7 +180,7 @@ func niceStep(least float64) float64 {
 }
 
 // xAxis marks times, in UTC.
-func (p *plot) xAxis(minutes []sluice.MinuteFigures) {
+func (p *plot) xAxis(minutes []sluice.Minute) {
 	const marks = 4
 	for i := range marks {
 		at := len(minutes) * i / marks

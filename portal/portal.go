@@ -30,7 +30,7 @@ type Options struct {
 	Note func(ctx context.Context, e sluice.AuditEntry)
 
 	// Receive is where webhooks are called, for calls that people try.
-	Receive http.Handler
+	Receive http.HandlerFunc
 
 	Tail      sluice.Tail
 	Stopping  <-chan struct{} // is closed when the server stops
@@ -55,8 +55,8 @@ type Portal struct {
 	sessions  *sessions
 	assets    assets
 	templates map[string]*template.Template
-	handler   http.Handler
 	mux       *http.ServeMux
+	guarded   http.Handler  // the mux, for requests that no other site makes
 	streams   chan struct{} // bounds the live streams
 }
 
@@ -75,7 +75,7 @@ func New(o Options) *Portal {
 	}
 	p.templates = loadTemplates()
 	p.routes()
-	p.handler = p.protect(p.mux)
+	p.guarded = p.guard(p.mux)
 	return p
 }
 
@@ -100,10 +100,22 @@ func (p *Portal) routes() {
 // Serve serves a request. It gives an error for what is not there, if that was
 // not asked for by a browser.
 func (p *Portal) Serve(w http.ResponseWriter, r *http.Request) error {
-	if _, pattern := p.mux.Handler(r); pattern == "" && !wantsHTML(r) {
+	_, pattern := p.mux.Handler(r)
+	if pattern == "" && !wantsHTML(r) {
 		return sluice.Errorf(sluice.NotFound, "not-found", "There is nothing at this path; /openapi.json lists what there is.")
 	}
-	p.handler.ServeHTTP(w, r)
+	header := w.Header()
+	header.Set("Content-Security-Policy", policy)
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if pattern != "" {
+		p.guarded.ServeHTTP(w, r)
+		return nil
+	}
+	if user, err := p.user(w, r); err == nil { // who keeps the way back
+		r = r.WithContext(sluice.WithUser(r.Context(), user))
+	}
+	p.fail(w, r, sluice.Errorf(sluice.NotFound, "not-found", "There is no such page."))
 	return nil
 }
 
@@ -114,9 +126,8 @@ func wantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Acc
 // stands in a page.
 const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
-// protect does what every answer needs, and refuses what another site makes a
-// browser send.
-func (p *Portal) protect(next http.Handler) http.Handler {
+// guard refuses what another site makes a browser send.
+func (p *Portal) guard(next http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()
 	if base, err := url.Parse(p.BaseURL); err == nil {
 		// A proxy may change the Host that an Origin is compared with.
@@ -127,21 +138,7 @@ func (p *Portal) protect(next http.Handler) http.Handler {
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, sluice.Errorf(sluice.Forbidden, "cross-origin", "This request came from another site, so nothing was done. Open the page here and try again."))
 	}))
-	guarded := guard.Handler(next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		header.Set("Content-Security-Policy", policy)
-		header.Set("X-Frame-Options", "DENY")
-		header.Set("Cross-Origin-Opener-Policy", "same-origin")
-		if _, pattern := p.mux.Handler(r); pattern == "" {
-			if user, err := p.user(w, r); err == nil { // who keeps the way back
-				r = r.WithContext(sluice.WithUser(r.Context(), user))
-			}
-			p.fail(w, r, sluice.Errorf(sluice.NotFound, "not-found", "There is no such page."))
-			return
-		}
-		guarded.ServeHTTP(w, r)
-	})
+	return guard.Handler(next)
 }
 
 // An endpoint serves a page; it has written nothing if it gives an error.

@@ -58,27 +58,26 @@ func picture(items []call) *timeline {
 	begin, end := extent(items)
 	length := max(end.Sub(begin), time.Microsecond)
 	t := &timeline{Width: timelineWidth}
-	place := func(at time.Time, d time.Duration, class, title string) bar {
+	place := func(at time.Time, milliseconds float64, class, title string) bar {
 		const room = timelineWidth - timelineLeft - timelineRight
 		x := float64(at.Sub(begin)) / float64(length) * room
-		width := max(float64(d)/float64(length)*room, leastWidth)
+		width := max(float64(duration(milliseconds))/float64(length)*room, leastWidth)
 		return bar{timelineLeft + min(x, room-leastWidth), min(width, room-min(x, room-leastWidth)), class, title}
 	}
 	for _, c := range items {
 		if c.CorrelationID != "" {
-			t.add("accepted", c.EventKey, place(c.Time, c.Duration(), "accept", ""), c.Duration(), nil)
+			t.add("accepted", c.EventKey, place(c.Time, c.Duration, "accept", ""), c.Duration, nil)
 		}
 		for _, r := range c.Runs {
 			var steps []bar
 			for _, s := range r.Steps[:min(len(r.Steps), maxSteps)] {
-				at := r.Started.Add(time.Duration(s.Started * float64(time.Millisecond)))
-				steps = append(steps, place(at, s.Duration(), "step "+s.Status, fmt.Sprintf("%s, line %d: %s", s.Command, s.Line, shownDuration(s.Duration()))))
+				steps = append(steps, place(r.Started.Add(duration(s.Started)), s.Duration, "step "+string(s.Status), fmt.Sprintf("%s, line %d: %s", s.Command, s.Line, shownDuration(duration(s.Duration)))))
 			}
 			name, note := r.Pipeline, fmt.Sprintf("attempt %d", r.Attempt)
 			if name == "" {
 				name = "(not stored)"
 			}
-			t.add(name, note, place(r.Started, r.Duration(), "run "+r.Status, ""), r.Duration(), steps)
+			t.add(name, note, place(r.Started, r.Duration, "run "+string(r.Status), ""), r.Duration, steps)
 		}
 	}
 	const marks = 4
@@ -90,35 +89,41 @@ func picture(items []call) *timeline {
 }
 
 // add adds a row, if there is room.
-func (t *timeline) add(label, note string, outer bar, took time.Duration, inner []bar) {
+func (t *timeline) add(label, note string, outer bar, milliseconds float64, inner []bar) {
 	if len(t.Rows) == maxRows {
 		return
 	}
+	took := shownDuration(duration(milliseconds))
 	t.Rows = append(t.Rows, timelineRow{
 		Y: len(t.Rows) * rowHeight, Label: clipped(label, 26), Note: clipped(note, 30), Class: outer.Class,
-		Outer: outer, Inner: inner, Caption: shownDuration(took),
+		Outer: outer, Inner: inner, Caption: took,
 	})
-	t.Summary += fmt.Sprintf("%s (%s): %s. ", label, note, shownDuration(took))
+	t.Summary += fmt.Sprintf("%s (%s): %s. ", label, note, took)
 }
 
 // extent gives when the first of all began, and when the last ended.
 func extent(items []call) (begin, end time.Time) {
-	begin, end = items[0].Time, items[0].Time.Add(items[0].Duration())
-	grow := func(from time.Time, d time.Duration) {
+	begin, end = items[0].Time, items[0].Time
+	grow := func(from time.Time, milliseconds float64) {
 		if from.Before(begin) {
 			begin = from
 		}
-		if to := from.Add(d); to.After(end) {
+		if to := from.Add(duration(milliseconds)); to.After(end) {
 			end = to
 		}
 	}
 	for _, c := range items {
-		grow(c.Time, c.Duration())
+		grow(c.Time, c.Duration)
 		for _, r := range c.Runs {
-			grow(r.Started, r.Duration())
+			grow(r.Started, r.Duration)
 		}
 	}
 	return begin, end
+}
+
+// duration gives the milliseconds of a record as a duration.
+func duration(milliseconds float64) time.Duration {
+	return time.Duration(milliseconds * float64(time.Millisecond))
 }
 
 // clipped gives the beginning of a text.

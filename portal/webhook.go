@@ -106,7 +106,7 @@ func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
 	call.Header.Set("Content-Type", media)
 	call.Header.Set("User-Agent", "sluice portal")
 	answer := &recorder{header: make(http.Header), status: http.StatusOK}
-	p.Receive.ServeHTTP(answer, call)
+	p.Receive(answer, call)
 	result := &attempt{Status: answer.status, TraceID: answer.header.Get(sluice.TraceHeader), Answer: pretty(json.RawMessage(answer.body.Bytes()))}
 	return p.renderWebhook(w, r, hook, payload, media, result)
 }

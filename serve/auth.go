@@ -17,37 +17,50 @@ func everyoneIsAdmin(http.ResponseWriter, *http.Request) (sluice.User, error) {
 	return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}, nil
 }
 
-// authentication gives what turns Authorization headers into users, and the
-// endpoints of the embedded issuer or the external provider.
-func (s *Server) authentication(directory *iam.Directory) (a *iam.Authenticator, issuer http.Handler, outside portal.Provider) {
-	a = &iam.Authenticator{Directory: directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
+// authentication gives what turns Authorization headers into users, with the
+// endpoints of the embedded issuer or with the external provider.
+func (s *Server) authentication() (_ *iam.Authenticator, issuer http.Handler, provider portal.Provider) {
+	o := iam.AuthenticatorOptions{Directory: s.directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
 	if s.cfg.AuthIssuer != "" {
-		provider := oidc.NewProvider(oidc.ProviderOptions{
-			Issuer:        s.cfg.AuthIssuer,
-			ClientID:      s.cfg.AuthClientID,
-			ClientSecret:  s.cfg.AuthClientSecret,
-			Audience:      s.cfg.AuthAudience,
-			RolesClaim:    s.cfg.AuthRolesClaim,
-			UsernameClaim: s.cfg.AuthUsernameClaim,
-			Log:           s.opts.Log,
-		})
-		directory.External = true
-		a.Tokens = provider
-		a.Login = func(ctx context.Context, username, password, address string) (sluice.User, error) {
-			return directory.Throttled(ctx, username, address, func() (sluice.User, error) {
-				id, err := provider.Password(ctx, username, password)
-				if err != nil {
-					return sluice.User{}, err
-				}
-				return directory.Identify(ctx, id)
-			})
-		}
-		return a, nil, provider
+		external := s.newProvider()
+		o.Tokens, o.Login = external, s.loginAt(external)
+		return iam.NewAuthenticator(o), nil, external
 	}
-	own := oidc.NewIssuer(oidc.IssuerOptions{
+	own := s.newIssuer()
+	o.Tokens, o.Login = own, s.directory.Login
+	return iam.NewAuthenticator(o), own.Handler(), nil
+}
+
+func (s *Server) newProvider() *oidc.Provider {
+	return oidc.NewProvider(oidc.ProviderOptions{
+		Issuer:        s.cfg.AuthIssuer,
+		ClientID:      s.cfg.AuthClientID,
+		ClientSecret:  s.cfg.AuthClientSecret,
+		Audience:      s.cfg.AuthAudience,
+		RolesClaim:    s.cfg.AuthRolesClaim,
+		UsernameClaim: s.cfg.AuthUsernameClaim,
+		Log:           s.opts.Log,
+	})
+}
+
+// loginAt gives what checks the passwords of a provider's users.
+func (s *Server) loginAt(provider *oidc.Provider) func(ctx context.Context, username, password, address string) (sluice.User, error) {
+	return func(ctx context.Context, username, password, address string) (sluice.User, error) {
+		return s.directory.Throttled(ctx, username, address, func() (sluice.User, error) {
+			id, err := provider.Password(ctx, username, password)
+			if err != nil {
+				return sluice.User{}, err
+			}
+			return s.directory.Identify(ctx, id)
+		})
+	}
+}
+
+func (s *Server) newIssuer() *oidc.Issuer {
+	return oidc.NewIssuer(oidc.IssuerOptions{
 		BaseURL:    s.baseURL,
 		Namespace:  s.cfg.Namespace,
-		Directory:  directory,
+		Directory:  s.directory,
 		Sessions:   s.engine.Sessions(),
 		Keys:       s.engine.SigningKeys(),
 		AccessTTL:  s.cfg.AccessTTL,
@@ -55,24 +68,23 @@ func (s *Server) authentication(directory *iam.Directory) (a *iam.Authenticator,
 		Rotation:   s.cfg.KeyRotation,
 		Observe: func(ctx context.Context, login oidc.Login) {
 			s.metrics.TokenRequest(login.Grant, login.Outcome)
-			directory.NoteLogin(ctx, login.Grant, login.ClientID, login.Username, login.Address, login.Outcome == oidc.Granted, login.Outcome)
+			s.directory.NoteLogin(ctx, login.Grant, login.ClientID, login.Username, login.Address, login.Outcome == oidc.Granted, login.Outcome)
 		},
 		Ended: func(ctx context.Context, e oidc.Ending) {
-			directory.NoteLogout(ctx, e.Username, e.ClientID, e.Address, e.Reused)
+			s.directory.NoteLogout(ctx, e.Username, e.ClientID, e.Address, e.Reused)
 		},
 		Log: s.opts.Log,
 	})
-	directory.EndSessions = func(ctx context.Context, username, clientID string) error {
-		err := own.EndSessions(ctx, func(s *sluice.Session) bool {
-			return s.Username == username || s.ClientID == clientID
-		})
-		if username == "" {
-			return err
-		}
-		return errors.Join(err, portal.EndSessions(ctx, s.engine.PortalSessions(), username))
+}
+
+// endSessions ends the logins of a user, or those made through a client, and
+// signs the user out of the portal.
+func (s *Server) endSessions(ctx context.Context, username, clientID string) error {
+	err := oidc.EndSessions(ctx, s.engine.Sessions(), username, clientID)
+	if username == "" {
+		return err
 	}
-	a.Tokens, a.Login = own, directory.Login
-	return a, own.Handler(), nil
+	return errors.Join(err, portal.EndSessions(ctx, s.engine.PortalSessions(), username))
 }
 
 // openID gives where the issuer of access tokens describes itself: below the

@@ -33,6 +33,7 @@ type service struct {
 	server *serve.Server // nil while stopped
 	log    *transcript
 	client *http.Client
+	hurry  chan struct{} // nil: a stop takes its time
 }
 
 // start runs a server until the test ends. Settings are written "name=value".
@@ -71,7 +72,7 @@ func newClient() *http.Client {
 // resume starts the server, again if it was stopped.
 func (s *service) resume() {
 	s.t.Helper()
-	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: s.log.logger()})
+	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: s.log.logger(), Hurry: s.hurry})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func (s *Server) httpServer() (*http.Server, error) {
 	server := &http.Server{
 		Handler:           s.api,
 		ReadHeaderTimeout: s.cfg.HeaderTimeout,
-		ReadTimeout:       s.cfg.BodyIdleTimeout, // for bodies that nobody reads; package body sets its own
+		ReadTimeout:       s.cfg.BodyIdleTimeout, // for bodies that nobody reads; limit.Pace sets its own
 		IdleTimeout:       s.cfg.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},

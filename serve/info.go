@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"sluice/command"
+	"sluice/jetstream"
 )
 
 type info struct {
@@ -13,9 +14,9 @@ type info struct {
 	Engine    string `json:"engine"`
 }
 
-func infoCommand(namespace string, engine func() string) command.Command {
+func infoCommand(namespace string, engine *jetstream.Engine) command.Command {
 	return command.New("server.info", "Tell the server's version, the commit it was built from, its namespace and its engine.",
 		func(context.Context, struct{}) (info, error) {
-			return info{Version: Version, Commit: Commit(), Namespace: namespace, Engine: engine()}, nil
+			return info{Version: Version, Commit: Commit(), Namespace: namespace, Engine: engine.Describe()}, nil
 		}, command.ReadOnly)
 }

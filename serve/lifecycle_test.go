@@ -1,12 +1,14 @@
 package serve_test
 
 import (
+	"bytes"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -117,7 +119,7 @@ func TestCallDuringTheStop(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	hook := s.create("webhook.late")
-	late := s.dial(t) // taken before the next one: connections are taken in turn
+	late, probe := s.dial(t), s.dial(t) // taken before the next one: connections are taken in turn
 	begun := s.begin(t, hook)
 	stopped := s.beginStop(t)
 	late.say(request("GET "+receivePath+"?token="+hook.UUID+" HTTP/1.1", "Host: sluice"))
@@ -125,6 +127,11 @@ func TestCallDuringTheStop(t *testing.T) {
 	refused.wantProblem(t, http.StatusServiceUnavailable, "draining")
 	wantRetryAfter(t, refused)
 	late.wantClosed()
+	probe.say(request("GET /readyz HTTP/1.1", "Host: sluice"))
+	unready := probe.hear(http.MethodGet)
+	if !bytes.Equal(unready.body, refused.body) || unready.header.Get("Retry-After") != refused.header.Get("Retry-After") {
+		t.Errorf("/readyz is told %v %s, and the call %v %s", unready.header, unready.body, refused.header, refused.body)
+	}
 	begun.say("hi")
 	finished := begun.hear(http.MethodPost).wantStatus(t, http.StatusOK)
 	if err := <-stopped; err != nil {
@@ -132,7 +139,7 @@ func TestCallDuringTheStop(t *testing.T) {
 	}
 	wantExactly(t, s.events(), []string{traceOf(finished)})
 	s.resume()
-	s.wantRefusal(t, hook, "draining")
+	s.wantRefusals(t, hook, "draining", 1)
 }
 
 // beginStop stops the server on the side, and returns once its port is closed.
@@ -173,6 +180,27 @@ func TestUnreadyBeforeTheStop(t *testing.T) {
 		t.Errorf("stop: %v", err)
 	}
 	s.server = nil
+}
+
+// TestAStopInAHurry: it waits for no load balancer, no call and no run.
+func TestAStopInAHurry(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t)
+	s := &service{t: t, config: load(t, newFolder(t), "http-allow=127.0.0.0/8"), log: new(transcript), client: newClient(), hurry: make(chan struct{})}
+	s.config.DrainWait = patience
+	s.resume()
+	t.Cleanup(s.stop)
+	s.store("held", "pipeline: [event.listen: {eventKey: webhook.hurry}, iam.run.as: {username: admin}, "+o.held()+"]")
+	hook := s.create("webhook.hurry")
+	s.begin(t, hook)
+	s.command("event.send", map[string]any{"eventKey": "webhook.hurry"}).wantStatus(t, http.StatusOK)
+	o.next()
+	close(s.hurry)
+	began := time.Now()
+	s.stop()
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("it took %s", took)
+	}
 }
 
 // TestFullDisk: calls are refused before the disk is full, as a passing fault of

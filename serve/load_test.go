@@ -20,27 +20,33 @@ func (s *service) begin(t *testing.T, h hook) *wire {
 // again; health is told nevertheless.
 func TestTooManyCallsInFlight(t *testing.T) {
 	t.Parallel()
-	s := start(t, "max-in-flight=1")
-	hook := s.create("webhook.busy")
-	first := s.begin(t, hook)
+	o := newOutside(t)
+	s := start(t, "max-in-flight=1", "result-wait=1m", "http-allow=127.0.0.0/8")
+	hook, slowHook := s.create("webhook.busy"), s.create("webhook.slow")
+	s.store("slow", listening("webhook.slow", o.held()))
+	unfinished := s.begin(t, hook) // takes no place before its body is here
+	slow := s.dial(t)
+	slow.say(request("POST "+receivePath+" HTTP/1.1", "Host: sluice", "Token: "+slowHook.UUID, "Content-Length: 0"))
+	o.next()
 
 	refused := s.call(hook, "text/plain", "second")
 	refused.wantProblem(t, http.StatusServiceUnavailable, "overloaded")
 	wantRetryAfter(t, refused)
 	s.send("GET", "/healthz", nil).wantStatus(t, http.StatusOK)
 	s.send("GET", "/readyz", nil).wantStatus(t, http.StatusOK)
-
-	first.say("hi")
-	inFlight := first.hear(http.MethodPost).wantStatus(t, http.StatusOK)
-	third := s.call(hook, "text/plain", "third").wantStatus(t, http.StatusOK)
-	s.wantRefusal(t, hook, "overloaded")
 	eventually(t, "the refusal in the metrics", func() bool { return s.metric(`sluice_calls_total{status="503"}`) == "1" })
-	wantExactly(t, s.events(), []string{traceOf(inFlight), traceOf(third)})
+
+	close(o.release)
+	inFlight := slow.hear(http.MethodPost).wantStatus(t, http.StatusOK)
+	unfinished.say("hi")
+	begun := unfinished.hear(http.MethodPost).wantStatus(t, http.StatusOK)
+	s.wantRefusals(t, hook, "overloaded", 1)
+	wantExactly(t, s.events(), []string{traceOf(inFlight), traceOf(begun)})
 }
 
-// wantRefusal checks that one call of a webhook is found that was refused, for
-// that reason.
-func (s *service) wantRefusal(t *testing.T, h hook, code string) {
+// wantRefusals checks that so many calls of a webhook are found that were
+// refused, for that reason.
+func (s *service) wantRefusals(t *testing.T, h hook, code string, count int) {
 	t.Helper()
 	var page struct {
 		Items []struct {
@@ -49,8 +55,8 @@ func (s *service) wantRefusal(t *testing.T, h hook, code string) {
 		} `json:"items"`
 	}
 	s.command("trace.get", map[string]any{"traceId": h.last6(), "status": "rejected"}).wantStatus(t, http.StatusOK).into(t, &page)
-	if len(page.Items) != 1 || page.Items[0].Code != code || page.Items[0].StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("of refused calls are found %+v, want one with the code %s", page.Items, code)
+	if len(page.Items) != count || page.Items[0].Code != code || page.Items[0].StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("of refused calls are found %+v, want %d with the code %s", page.Items, count, code)
 	}
 }
 

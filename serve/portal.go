@@ -8,23 +8,23 @@ import (
 	"sluice/portal"
 )
 
-// openPortal makes the portal. It calls webhooks through the API, as others do.
-func (s *Server) openPortal(outside portal.Provider) error {
-	document, err := json.Marshal(api.OpenAPI(s.rooms.commands, Version, s.baseURL, s.api.OpenID))
+// newPortal makes the portal. It calls webhooks through the API, as others do.
+func (s *Server) newPortal(provider portal.Provider) (*portal.Portal, error) {
+	document, err := json.Marshal(api.OpenAPI(s.commands, Version, s.baseURL, s.openID()))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var reference map[string]any
 	if err := json.Unmarshal(document, &reference); err != nil {
-		return err
+		return nil, err
 	}
 	opts := portal.Options{
-		Commands:  s.rooms.commands,
+		Commands:  s.commands,
 		Sessions:  s.engine.PortalSessions(),
-		Provider:  outside,
-		Identify:  s.rooms.directory.Identify,
-		Note:      s.rooms.directory.Note,
-		Receive:   s.api,
+		Provider:  provider,
+		Identify:  s.directory.Identify,
+		Note:      s.directory.Note,
+		Receive:   func(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) },
 		Tail:      s.engine.Journal(),
 		Stopping:  s.stopping,
 		Reference: reference,
@@ -33,14 +33,8 @@ func (s *Server) openPortal(outside portal.Provider) error {
 		BaseURL:   s.baseURL,
 		Log:       s.opts.Log,
 	}
-	if outside == nil {
-		opts.Login = s.rooms.directory.Login
+	if provider == nil {
+		opts.Login = s.directory.Login
 	}
-	s.portal = portal.New(opts)
-	return nil
-}
-
-// servePortal lets the API leave to the portal what is none of its own.
-func (s *Server) servePortal(w http.ResponseWriter, r *http.Request) error {
-	return s.portal.Serve(w, r)
+	return portal.New(opts), nil
 }

@@ -14,12 +14,14 @@ import (
 
 	"sluice"
 	"sluice/api"
+	"sluice/command"
 	"sluice/config"
 	"sluice/iam"
 	"sluice/jetstream"
 	"sluice/lane"
+	"sluice/limit"
 	"sluice/metrics"
-	"sluice/portal"
+	"sluice/pipeline"
 	"sluice/telemetry"
 )
 
@@ -32,6 +34,10 @@ type Options struct {
 	Sync          jetstream.SyncMode // for benchmarks and torture tests
 	NoAuth        bool               // for benchmarks: every call is the admin's
 	Log           *slog.Logger
+
+	// Hurry is closed when a stop that has begun must not wait any longer;
+	// nil: it may take its time.
+	Hurry <-chan struct{}
 }
 
 // A Server is a running service.
@@ -42,9 +48,11 @@ type Server struct {
 	engine    *jetstream.Engine
 	metrics   *metrics.Metrics
 	telemetry *telemetry.Spans // nil: nobody wants spans
-	rooms     *rooms
+	minutes   *metrics.Minutes
+	directory *iam.Directory
+	commands  command.Set
+	runner    *pipeline.Runner
 	api       *api.API
-	portal    *portal.Portal
 	http      *http.Server
 	listener  net.Listener
 	lane      *lane.Lane // nil with TLS
@@ -79,10 +87,15 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if err != nil {
 		return nil, fmt.Errorf("can't listen on %s: %w", cfg.Listen, err)
 	}
-	s.listener = api.LimitListener(listener, cfg.MaxConnections, cfg.MaxConnectionsPerAddress, slices.Concat(cfg.TrustedProxies, cfg.ProxyProtocol))
+	s.listener = limit.NewListener(listener, limit.ConnectionOptions{
+		Total:        cfg.MaxConnections,
+		PerNetwork:   cfg.MaxConnectionsPerAddress,
+		Proxies:      slices.Concat(cfg.TrustedProxies, cfg.ProxyProtocol),
+		WriteTimeout: cfg.WriteTimeout,
+	})
 	s.listener = api.ProxyProtocol(s.listener, cfg.ProxyProtocol, cfg.HeaderTimeout)
 	s.baseURL = baseURL(cfg, s.listener.Addr())
-	s.metrics = metrics.New(Version, s.engineState)
+	s.metrics = metrics.New(Version, s.stats)
 	if telemetry.Wanted() {
 		if s.telemetry, err = telemetry.Start(ctx, Version); err != nil {
 			return nil, fmt.Errorf("OpenTelemetry: %w", err)
@@ -91,7 +104,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, fmt.Errorf("can't start the engine: %w", err)
 	}
-	if err = s.furnish(); err != nil {
+	if err = s.wire(); err != nil {
 		return nil, err
 	}
 	if s.http, err = s.httpServer(); err != nil {
@@ -138,7 +151,7 @@ func (s *Server) engineOptions() jetstream.Options {
 // know of the engine.
 func (s *Server) readiness() (map[string]any, error) {
 	if s.unready.Load() {
-		return nil, sluice.Errorf(sluice.Unavailable, "draining", "The server is stopping.").After(time.Second)
+		return nil, api.Draining()
 	}
 	if err := s.engine.Ready(); err != nil {
 		return nil, err
@@ -189,12 +202,16 @@ func (s *Server) Wait(ctx context.Context) error {
 }
 
 // Stop ends the service: it turns unready, waits for load balancers to notice
-// if so configured, refuses new calls, and lets those in flight finish.
+// if so configured, refuses new calls, and lets those in flight finish. It waits
+// for nothing in a hurry.
 func (s *Server) Stop() error {
 	s.unready.Store(true)
-	time.Sleep(s.cfg.DrainWait)
+	select {
+	case <-time.After(s.cfg.DrainWait):
+	case <-s.opts.Hurry:
+	}
 	s.stopOnce.Do(func() { close(s.stopping) })
-	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	ctx, cancel := s.atMost(drainTimeout)
 	defer cancel()
 	_ = s.listener.Close()
 	// What takes much longer, such as a run that waits, is told to come again
@@ -205,12 +222,25 @@ func (s *Server) Stop() error {
 	// to come again, instead of being cut off.
 	s.awaitCalls(ctx)
 	err := s.endCalls(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
+	if err != nil && ctx.Err() != nil {
 		s.opts.Log.Warn("Calls that did not end in time are cut off.")
 		err = s.http.Close()
 	}
 	s.close()
 	return err
+}
+
+// atMost gives a context that ends after some time, or earlier in a hurry.
+func (s *Server) atMost(d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	go func() {
+		select {
+		case <-s.opts.Hurry:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // endCalls closes connections, once the calls on them are answered.
@@ -221,16 +251,6 @@ func (s *Server) endCalls(ctx context.Context) (err error) {
 	return errors.Join(err, s.http.Shutdown(ctx))
 }
 
-// draining tells whether the server stops: then nothing new is begun.
-func (s *Server) draining() bool {
-	select {
-	case <-s.stopping:
-		return true
-	default:
-		return false
-	}
-}
-
 // startWork begins what goes on beside the answering of calls: it keeps the
 // figures of each minute, takes over the pipelines of the operator's folder, and
 // runs all that are stored. With an external engine pipelines wait until it is
@@ -238,13 +258,13 @@ func (s *Server) draining() bool {
 func (s *Server) startWork(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stopWork = stop
-	runner, dir := s.rooms.runner, s.cfg.Pipelines
+	dir := s.cfg.Pipelines
 	if s.cfg.NATS == "" && dir != "" {
-		if err := runner.SyncFolder(ctx, dir); err != nil {
+		if err := s.runner.SyncFolder(ctx, dir); err != nil {
 			return fmt.Errorf("pipelines: %w", err)
 		}
 	}
-	s.work.Go(func() { s.rooms.minutes.Keep(running) })
+	s.work.Go(func() { s.minutes.Keep(running) })
 	s.work.Go(func() {
 		select {
 		case <-s.engine.SetUp():
@@ -252,9 +272,9 @@ func (s *Server) startWork(ctx context.Context) error {
 			return
 		}
 		if dir != "" {
-			s.work.Go(func() { runner.WatchFolder(running, dir) })
+			s.work.Go(func() { s.runner.WatchFolder(running, dir) })
 		}
-		if err := runner.Serve(running); err != nil {
+		if err := s.runner.Serve(running); err != nil {
 			s.opts.Log.Error("Pipelines don't run any more.", "error", err)
 		}
 	})
@@ -309,7 +329,7 @@ func (s *Server) close() {
 		s.folder.close()
 	}
 	if s.telemetry != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+		ctx, cancel := s.atMost(drainTimeout)
 		defer cancel()
 		if err := s.telemetry.Stop(ctx); err != nil {
 			s.opts.Log.Warn("The last spans could not be sent.", "error", err)
@@ -317,10 +337,10 @@ func (s *Server) close() {
 	}
 }
 
-// spans gives what is told of spans of work, nil if nobody wants to know.
+// spans tells of spans of work, if anybody wants to know.
 func (s *Server) spans() sluice.Spans {
 	if s.telemetry == nil {
-		return nil
+		return sluice.Spans{}
 	}
-	return s.telemetry
+	return sluice.Spans{Tracer: s.telemetry}
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/emmansun/base64"
 
 	"sluice"
+	"sluice/value"
 )
 
 // fromBase64 takes both alphabets, with padding or without, in lines or not.
 func fromBase64(input any) (any, error) {
-	text, err := textOf(input, MaxText)
+	text, err := textOf(input, value.MaxSize)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +54,8 @@ func toBase64(input any) (any, error) {
 		}
 		text = encoded
 	}
-	if base64.StdEncoding.EncodedLen(len(text)) > MaxText {
-		return nil, errTooLong(MaxText)
+	if base64.StdEncoding.EncodedLen(len(text)) > value.MaxSize {
+		return nil, value.TooLarge(value.MaxSize)
 	}
 	return base64.StdEncoding.EncodeToString([]byte(text)), nil
 }

@@ -10,7 +10,7 @@ import (
 // Options are what the steps need.
 type Options struct {
 	Log     *slog.Logger // of the command log; nil discards what it writes
-	Secrets *Secrets     // nil leaves the commands secret.* out
+	Secrets *Secrets
 	HTTP    HTTPOptions
 }
 
@@ -19,7 +19,7 @@ func Commands(o Options) []command.Command {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	commands := slices.Concat(convertCommands(), []command.Command{
+	return slices.Concat(convertCommands(), []command.Command{
 		setCommand(),
 		logCommand(o.Log),
 		assertCommand(),
@@ -27,9 +27,8 @@ func Commands(o Options) []command.Command {
 		exitCommand(),
 		waitCommand(),
 		requestCommand(o.HTTP),
+		secretPutCommand(o.Secrets),
+		secretGetCommand(o.Secrets),
+		secretDeleteCommand(o.Secrets),
 	})
-	if o.Secrets != nil {
-		commands = append(commands, secretPutCommand(o.Secrets), secretGetCommand(o.Secrets), secretDeleteCommand(o.Secrets))
-	}
-	return commands
 }

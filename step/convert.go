@@ -2,7 +2,6 @@ package step
 
 import (
 	"context"
-	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -13,49 +12,53 @@ import (
 type conversion struct {
 	name    string
 	summary string
-	convert func(input any) (any, error)
+	convert func(input any) (any, error)       // the function
+	command func(c conversion) command.Command // may take more than the input
 }
 
 var conversions = []conversion{
-	{"convert.fromBase64", "Decode base64 to the text it stands for, in the standard or the URL alphabet.", fromBase64},
-	{"convert.toBase64", "Encode text as base64; another value as the base64 of its JSON.", toBase64},
-	{"convert.fromJson", "Read JSON.", fromJSON},
-	{"convert.toJson", "Write a value as JSON without spaces.", toJSON},
-	{"convert.fromYaml", "Read a YAML document of the values that JSON has too; aliases are refused.", fromYAML},
-	{"convert.toYaml", "Write a value as YAML.", toYAML},
+	{"convert.fromCsv", "Read CSV as a list of objects, or of lists.", func(input any) (any, error) { return fromCSV(input, ',', true) }, fromCSVCommand},
+	{"convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are not changed.", func(input any) (any, error) { return toCSV(input, csvForm{comma: ',', header: true}) }, toCSVCommand},
+	{"convert.fromBase64", "Decode base64 to the text it stands for, in the standard or the URL alphabet.", fromBase64, convertCommand},
+	{"convert.toBase64", "Encode text as base64; another value as the base64 of its JSON.", toBase64, convertCommand},
+	{"convert.fromJson", "Read JSON.", fromJSON, convertCommand},
+	{"convert.toJson", "Write a value as JSON without spaces.", toJSON, convertCommand},
+	{"convert.fromYaml", "Read a YAML document of the values that JSON has too; aliases are refused.", fromYAML, convertCommand},
+	{"convert.toYaml", "Write a value as YAML.", toYAML, convertCommand},
 }
 
 type convertParams struct {
 	Input any `json:"input" body:"default" doc:"What to convert."`
 }
 
-func (c conversion) command() command.Command {
+func convertCommand(c conversion) command.Command {
 	return command.New(c.name, c.summary,
 		func(_ context.Context, p convertParams) (any, error) { return c.convert(p.Input) },
 		command.Pure)
 }
 
 func convertCommands() []command.Command {
-	commands := append(make([]command.Command, 0, 2+len(conversions)), fromCSVCommand(), toCSVCommand())
-	for _, c := range conversions {
-		commands = append(commands, c.command())
+	commands := make([]command.Command, len(conversions))
+	for i, c := range conversions {
+		commands[i] = c.command(c)
 	}
 	return commands
 }
 
 // Functions gives the conversions as functions of expressions, by the names of
-// their commands. Each takes the input alone.
+// their commands. Each takes the input alone. Errors are of type *sluice.Error.
 func Functions() map[string]func(args ...any) (any, error) {
-	functions := map[string]func(args ...any) (any, error){}
-	for _, c := range slices.Concat(conversions, []conversion{
-		{name: "convert.fromCsv", convert: func(input any) (any, error) { return fromCSV(input, ',', true) }},
-		{name: "convert.toCsv", convert: func(input any) (any, error) { return toCSV(input, csvForm{comma: ',', header: true}) }},
-	}) {
+	functions := make(map[string]func(args ...any) (any, error), len(conversions))
+	for _, c := range conversions {
 		functions[c.name] = func(args ...any) (any, error) {
 			if len(args) != 1 {
 				return nil, sluice.Errorf(sluice.Invalid, "arguments-invalid", "%s takes one argument, not %d.", c.name, len(args))
 			}
-			return c.convert(args[0])
+			converted, err := c.convert(args[0])
+			if err != nil {
+				return nil, sluice.AsError(err)
+			}
+			return converted, nil
 		}
 	}
 	return functions

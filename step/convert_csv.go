@@ -12,8 +12,8 @@ type fromCSVParams struct {
 	Header    *bool  `json:"header" doc:"Whether the first line names the columns, which gives a list of objects (default); else a list of lists."`
 }
 
-func fromCSVCommand() command.Command {
-	return command.New("convert.fromCsv", "Read CSV as a list of objects, or of lists.",
+func fromCSVCommand(c conversion) command.Command {
+	return command.New(c.name, c.summary,
 		func(_ context.Context, p fromCSVParams) (any, error) {
 			comma, err := delimiterOf(p.Delimiter)
 			if err != nil {
@@ -31,8 +31,8 @@ type toCSVParams struct {
 	Columns   []string `json:"columns" doc:"Fields of the objects to write, in this order. Default all, in the order of their names."`
 }
 
-func toCSVCommand() command.Command {
-	return command.New("convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are not changed.",
+func toCSVCommand(c conversion) command.Command {
+	return command.New(c.name, c.summary,
 		func(_ context.Context, p toCSVParams) (any, error) {
 			comma, err := delimiterOf(p.Delimiter)
 			if err != nil {

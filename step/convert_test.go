@@ -3,6 +3,7 @@ package step_test
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/step"
+	"sluice/value"
 )
 
 type object = map[string]any
@@ -87,9 +89,17 @@ func TestConversions(t *testing.T) {
 }
 
 func TestBadInputIsRefused(t *testing.T) {
-	deep := any("x")
-	for range step.MaxDepth + 1 {
+	const levels = value.MaxDepth + 2
+	deep, wide := any("x"), object{}
+	for range levels {
 		deep = list{deep}
+	}
+	for i := range 10_000 {
+		wide[strconv.Itoa(i)] = i
+	}
+	indented := any(wide)
+	for range 500 {
+		indented = object{"a": indented}
 	}
 	tests := map[string]struct {
 		command string
@@ -110,16 +120,15 @@ func TestBadInputIsRefused(t *testing.T) {
 		"JSON, cut off":             {"convert.fromJson", args{"input": `{"a":`}, sluice.Invalid, "json-invalid", "ends too early"},
 		"JSON, nothing":             {"convert.fromJson", args{"input": ""}, sluice.Invalid, "json-invalid", "ends too early"},
 		"JSON, two values":          {"convert.fromJson", args{"input": "{} x"}, sluice.Invalid, "json-invalid", "line 1, column 4: something follows"},
-		"JSON, deep":                {"convert.fromJson", args{"input": strings.Repeat("[", 65) + strings.Repeat("]", 65)}, sluice.Invalid, "too-deep", "64"},
-		"JSON, a long list":         {"convert.fromJson", args{"input": "[" + strings.Repeat("1,", step.MaxItems) + "1]"}, sluice.TooLarge, "too-many-items", "100000"},
+		"JSON, deep":                {"convert.fromJson", args{"input": nested(levels)}, sluice.TooLarge, "value-too-deep", "1000"},
+		"JSON, a long list":         {"convert.fromJson", args{"input": "[" + strings.Repeat("1,", value.MaxItems) + "1]"}, sluice.TooLarge, "too-many-items", "100000"},
 		"JSON, many lists":          {"convert.fromJson", args{"input": "[" + strings.Repeat("["+strings.Repeat("1,", 50_000)+"1],", 20) + "1]"}, sluice.TooLarge, "too-many-items", "1000000"},
-		"JSON, long":                {"convert.fromJson", args{"input": `"` + strings.Repeat("x", step.MaxText) + `"`}, sluice.TooLarge, "value-too-large", "8 MiB"},
-		"to JSON, deep":             {"convert.toJson", args{"input": deep}, sluice.Invalid, "too-deep", "64"},
-		"to JSON, a long list":      {"convert.toJson", args{"input": make(list, step.MaxItems+1)}, sluice.TooLarge, "too-many-items", "100000"},
-		"to JSON, long":             {"convert.toJson", args{"input": list{strings.Repeat("x", step.MaxText/2), strings.Repeat("x", step.MaxText/2+1)}}, sluice.TooLarge, "value-too-large", "8 MiB"},
-		"to JSON, long by escapes":  {"convert.toJson", args{"input": strings.Repeat("\x01", step.MaxText/2)}, sluice.TooLarge, "value-too-large", "8 MiB"},
+		"JSON, long":                {"convert.fromJson", args{"input": `"` + strings.Repeat("x", value.MaxSize) + `"`}, sluice.TooLarge, "value-too-large", "8 MiB"},
+		"to JSON, deep":             {"convert.toJson", args{"input": deep}, sluice.TooLarge, "value-too-deep", "1000"},
+		"to JSON, long":             {"convert.toJson", args{"input": list{strings.Repeat("x", value.MaxSize/2), strings.Repeat("x", value.MaxSize/2+1)}}, sluice.TooLarge, "value-too-large", "8 MiB"},
+		"to JSON, long by escapes":  {"convert.toJson", args{"input": strings.Repeat("\x01", value.MaxSize/2)}, sluice.TooLarge, "value-too-large", "8 MiB"},
 		"to JSON, not finite":       {"convert.toJson", args{"input": math.Inf(1)}, sluice.Invalid, "not-json", "finite"},
-		"to base64, long":           {"convert.toBase64", args{"input": strings.Repeat("x", step.MaxText)}, sluice.TooLarge, "value-too-large", "8 MiB"},
+		"to base64, long":           {"convert.toBase64", args{"input": strings.Repeat("x", value.MaxSize)}, sluice.TooLarge, "value-too-large", "8 MiB"},
 		"YAML, a slip":              {"convert.fromYaml", args{"input": "a: b\nc: d: e"}, sluice.Invalid, "yaml-invalid", "line 2"},
 		"YAML, an alias":            {"convert.fromYaml", args{"input": "a: &x [1]\nb: *x"}, sluice.Invalid, "yaml-invalid", "line 2, column 4: aliases"},
 		"YAML, an alias as a key":   {"convert.fromYaml", args{"input": "a: &x k\n*x : 1"}, sluice.Invalid, "yaml-invalid", "line 2, column 1"},
@@ -132,14 +141,18 @@ func TestBadInputIsRefused(t *testing.T) {
 		"YAML, a set":               {"convert.fromYaml", args{"input": "!!set {a, b}"}, sluice.Invalid, "yaml-invalid", "!!set"},
 		"YAML, two documents":       {"convert.fromYaml", args{"input": "a\n---\nb"}, sluice.Invalid, "yaml-invalid", "second document"},
 		"YAML, infinite":            {"convert.fromYaml", args{"input": ".inf"}, sluice.Invalid, "yaml-invalid", "finite"},
-		"YAML, deep":                {"convert.fromYaml", args{"input": strings.Repeat("[", 65) + strings.Repeat("]", 65)}, sluice.Invalid, "too-deep", "64"},
-		"YAML, a long list":         {"convert.fromYaml", args{"input": strings.Repeat("- 1\n", step.MaxItems+1)}, sluice.TooLarge, "too-many-items", "100000"},
+		"YAML, deep":                {"convert.fromYaml", args{"input": nested(levels)}, sluice.TooLarge, "value-too-deep", "1000"},
+		"YAML, a long list":         {"convert.fromYaml", args{"input": strings.Repeat("- 1\n", value.MaxItems+1)}, sluice.TooLarge, "too-many-items", "100000"},
 		"YAML, long":                {"convert.fromYaml", args{"input": strings.Repeat("x", step.MaxYAML+1)}, sluice.TooLarge, "value-too-large", "1 MiB"},
+		"to YAML, deep":             {"convert.toYaml", args{"input": deep}, sluice.TooLarge, "value-too-deep", "1000"},
+		"to YAML, long by indents":  {"convert.toYaml", args{"input": indented}, sluice.TooLarge, "value-too-large", "8 MiB"},
+		"to YAML, a long list":      {"convert.toYaml", args{"input": make(list, value.MaxItems+1)}, sluice.TooLarge, "too-many-items", "100000"},
+		"to YAML, not finite":       {"convert.toYaml", args{"input": list{math.NaN()}}, sluice.Invalid, "not-json", "finite"},
 		"CSV, a quote":              {"convert.fromCsv", args{"input": "a,b\nx,y\"z\n"}, sluice.Invalid, "csv-invalid", "line 2, column 4"},
 		"CSV, a cell missing":       {"convert.fromCsv", args{"input": "a,b\n1,2\n3\n"}, sluice.Invalid, "csv-invalid", "line 3"},
 		"CSV, a name twice":         {"convert.fromCsv", args{"input": "a,b,a\n"}, sluice.Invalid, "csv-invalid", "column 3"},
-		"CSV, a long list":          {"convert.fromCsv", args{"input": strings.Repeat("x\n", step.MaxItems+2)}, sluice.TooLarge, "too-many-items", "100000"},
-		"CSV, many cells":           {"convert.fromCsv", args{"input": strings.Repeat(",", step.MaxValues+1)}, sluice.TooLarge, "too-many-items", "1000000"},
+		"CSV, a long list":          {"convert.fromCsv", args{"input": strings.Repeat("x\n", value.MaxItems+2)}, sluice.TooLarge, "too-many-items", "100000"},
+		"CSV, many cells":           {"convert.fromCsv", args{"input": strings.Repeat(",", value.MaxValues+1)}, sluice.TooLarge, "too-many-items", "1000000"},
 		"CSV, a bad delimiter":      {"convert.fromCsv", args{"input": "a", "delimiter": "\""}, sluice.Invalid, "parameter-invalid", "delimiter"},
 		"CSV, two delimiters":       {"convert.fromCsv", args{"input": "a", "delimiter": "||"}, sluice.Invalid, "parameter-invalid", "delimiter"},
 		"to CSV, not a list":        {"convert.toCsv", args{"input": object{}}, sluice.Invalid, "parameter-invalid", "not an object"},
@@ -170,7 +183,7 @@ func TestFunctionsTakeOneArgument(t *testing.T) {
 }
 
 func TestTheDeepestValueIsTaken(t *testing.T) {
-	text := strings.Repeat("[", step.MaxDepth) + strings.Repeat("]", step.MaxDepth)
+	text := nested(value.MaxDepth + 1)
 	set := newSet(step.Options{})
 	for _, format := range []string{"Json", "Yaml"} {
 		value, err := call(t.Context(), set, "convert.from"+format, args{"input": text})

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/value"
 )
 
 // delimiterOf gives the character between cells; not given, it is a comma.
@@ -26,13 +27,13 @@ func delimiterOf(text string) (rune, error) {
 // fromCSV gives a list of objects by the names in the first line, or without
 // such a header a list of lists.
 func fromCSV(input any, comma rune, header bool) (any, error) {
-	text, err := textOf(input, MaxText)
+	text, err := textOf(input, value.MaxSize)
 	if err != nil {
 		return nil, err
 	}
 	text = strings.TrimPrefix(text, "\ufeff") // spreadsheets put it there
-	if strings.Count(text, string(comma))+strings.Count(text, "\n") > MaxValues {
-		return nil, errTooManyValues()
+	if strings.Count(text, string(comma))+strings.Count(text, "\n") > value.MaxValues {
+		return nil, value.TooManyValues()
 	}
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.Comma = comma
@@ -64,11 +65,11 @@ func readRows(reader *csv.Reader, names []string) (any, error) {
 		if err != nil {
 			return nil, csvError(err)
 		}
-		if len(rows) == MaxItems || len(cells) > MaxItems {
-			return nil, errTooManyItems()
+		if len(rows) == value.MaxItems || len(cells) > value.MaxItems {
+			return nil, value.TooManyItems(value.MaxItems)
 		}
-		if values += len(cells) + 1; values > MaxValues {
-			return nil, errTooManyValues()
+		if values += len(cells) + 1; values > value.MaxValues {
+			return nil, value.TooManyValues()
 		}
 		rows = append(rows, rowOf(names, cells))
 	}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"sluice/value"
 )
 
 // A csvForm says how CSV is written.
@@ -18,13 +20,12 @@ type csvForm struct {
 // toCSV writes a list of objects or a list of lists. Cells stay as they are,
 // also those that a spreadsheet would take for a formula.
 func toCSV(input any, form csvForm) (any, error) {
-	value, err := plain(input)
-	if err != nil {
+	if err := weigh(input); err != nil {
 		return nil, err
 	}
-	rows, ok := value.([]any)
+	rows, ok := input.([]any)
 	if !ok {
-		return nil, invalid("input", "must be a list of objects or a list of lists, not %s", describe(value))
+		return nil, invalid("input", "must be a list of objects or a list of lists, not %s", value.Describe(input))
 	}
 	records, err := recordsOf(rows, form)
 	if err != nil {
@@ -35,17 +36,18 @@ func toCSV(input any, form csvForm) (any, error) {
 
 func recordsOf(rows []any, form csvForm) ([][]string, error) {
 	columns := form.columns
-	if len(rows) > 0 && describe(rows[0]) == "a list" {
-		if len(columns) > 0 {
+	if len(rows) > 0 {
+		if _, lists := rows[0].([]any); lists && len(columns) > 0 {
 			return nil, invalid("columns", "names fields of objects; the input has lists")
+		} else if lists {
+			return recordsOfLists(rows)
 		}
-		return recordsOfLists(rows)
 	}
 	if len(columns) == 0 {
 		columns = columnsOf(rows)
 	}
-	if len(columns)*len(rows) > MaxValues {
-		return nil, errTooManyValues()
+	if len(columns)*len(rows) > value.MaxValues {
+		return nil, value.TooManyValues()
 	}
 	var records [][]string
 	if form.header && len(columns) > 0 {
@@ -77,8 +79,8 @@ func recordsOfLists(rows []any) ([][]string, error) {
 			return nil, rowInvalid(i, "a list", row)
 		}
 		records[i] = make([]string, len(list))
-		for j, value := range list {
-			cell, err := cellOf(value)
+		for j, v := range list {
+			cell, err := cellOf(v)
 			if err != nil {
 				return nil, err
 			}
@@ -89,7 +91,7 @@ func recordsOfLists(rows []any) ([][]string, error) {
 }
 
 func rowInvalid(row int, want string, got any) error {
-	return invalid("input", "must be a list of objects or a list of lists; its item %d is %s where %s is due", row+1, describe(got), want)
+	return invalid("input", "must be a list of objects or a list of lists; its item %d is %s where %s is due", row+1, value.Describe(got), want)
 }
 
 // columnsOf gives the names of all fields, sorted.
@@ -105,14 +107,14 @@ func columnsOf(rows []any) []string {
 }
 
 // cellOf gives text as it is, null as nothing, and other values as JSON.
-func cellOf(value any) (string, error) {
-	switch v := value.(type) {
+func cellOf(v any) (string, error) {
+	switch v := v.(type) {
 	case nil:
 		return "", nil
 	case string:
 		return v, nil
 	}
-	return encodeJSON(value)
+	return encodeJSON(v)
 }
 
 func writeCSV(records [][]string, comma rune) (any, error) {
@@ -128,13 +130,13 @@ func writeCSV(records [][]string, comma rune) (any, error) {
 		if err := writer.Write(record); err != nil {
 			return nil, fmt.Errorf("writing CSV: %w", err)
 		}
-		if written.Len() > MaxText {
-			return nil, errTooLong(MaxText)
+		if written.Len() > value.MaxSize {
+			return nil, value.TooLarge(value.MaxSize)
 		}
 	}
 	writer.Flush()
-	if written.Len() > MaxText {
-		return nil, errTooLong(MaxText)
+	if written.Len() > value.MaxSize {
+		return nil, value.TooLarge(value.MaxSize)
 	}
 	return written.String(), nil
 }

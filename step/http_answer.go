@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/value"
 )
 
 // An answer is what http.request gives.
@@ -45,9 +46,10 @@ func answerOf(response *http.Response, body []byte) answer {
 		return a
 	}
 	a.Body = string(body)
-	if isJSON(response.Header.Get("Content-Type")) {
-		if value, err := decodeJSON(string(body)); err == nil {
-			a.Body = value
+	levels, _ := value.Inspect(body)
+	if isJSON(response.Header.Get("Content-Type")) && levels <= value.MaxDepth { // deeper, the answer around it would be no value
+		if decoded, err := decodeJSON(string(body)); err == nil {
+			a.Body = decoded
 		}
 	}
 	return a

@@ -10,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 // HTTPOptions are what http.request needs.
@@ -17,8 +18,8 @@ type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
 	MaxAnswer     int64          // bytes of the body of an answer; 0 means 4 MiB
 
-	// Propagate sets the headers that carry a trace on; nil means none.
-	Propagate func(context.Context, http.Header)
+	// Spans tells whoever is called which work the call belongs to.
+	Spans sluice.Spans
 }
 
 const defaultTimeout = 30 * time.Second
@@ -49,8 +50,8 @@ func requestCommand(o HTTPOptions) command.Command {
 			if err := carryOn(ctx, request.Header); err != nil {
 				return answer{}, err
 			}
-			if o.Propagate != nil {
-				o.Propagate(ctx, request.Header)
+			if traceparent := o.Spans.Traceparent(ctx); traceparent != "" {
+				request.Header.Set("Traceparent", traceparent)
 			}
 			return client.do(request, timeout)
 		},
@@ -101,14 +102,14 @@ func newRequest(ctx context.Context, p requestParams) (*http.Request, error) {
 
 // bodyOf gives what to send and its content type, or nothing for no body.
 func bodyOf(body any) (text, contentType string, err error) {
-	switch value := body.(type) {
+	switch body := body.(type) {
 	case nil:
 		return "", "", nil
 	case string:
-		if len(value) > MaxText {
-			return "", "", errTooLong(MaxText)
+		if len(body) > value.MaxSize {
+			return "", "", value.TooLarge(value.MaxSize)
 		}
-		return value, "text/plain; charset=utf-8", nil
+		return body, "text/plain; charset=utf-8", nil
 	default:
 		text, err = encodeJSON(body)
 		return text, "application/json", err

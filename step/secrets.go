@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/spelling"
 )
 
 // KeySize is the length of the key that secrets are sealed with.
@@ -91,7 +92,7 @@ func unknown(name string, all []*sluice.Secret) error {
 		names[i] = record.Name
 	}
 	hint := "secret.put stores one."
-	if near := sluice.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		hint = "Did you mean " + near + "?"
 	}
 	return sluice.Errorf(sluice.NotFound, "secret-unknown", "There is no secret %q. %s", cut(name, maxSecretName), hint)

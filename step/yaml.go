@@ -12,7 +12,12 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice"
+	"sluice/value"
 )
+
+// MaxYAML is how many bytes of YAML are read: its parser takes 160 times as much
+// memory.
+const MaxYAML = 1 << 20
 
 // fromYAML reads one document. Its values are those that JSON has: no aliases,
 // no tags that make other types, and times stay text.
@@ -37,8 +42,11 @@ func fromYAML(input any) (any, error) {
 	if !errors.Is(err, io.EOF) {
 		return nil, yamlError(err)
 	}
-	reader := yamlReader{}
-	return reader.value(document.Content[0], 0)
+	decoded, err := yamlValue(document.Content[0])
+	if err != nil {
+		return nil, err
+	}
+	return decoded, weigh(decoded)
 }
 
 // yamlError gives what the parser says, which has the line.
@@ -50,44 +58,33 @@ func yamlInvalid(n *yaml.Node, format string, args ...any) error {
 	return sluice.Errorf(sluice.Invalid, "yaml-invalid", "This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column, fmt.Sprintf(format, args...))
 }
 
-// A yamlReader makes plain values of nodes.
-type yamlReader struct {
-	size measure
-}
-
-func (r *yamlReader) value(n *yaml.Node, depth int) (any, error) {
+// yamlValue makes a value of a node.
+func yamlValue(n *yaml.Node) (any, error) {
 	switch {
 	case n.Kind == yaml.AliasNode:
 		return nil, yamlInvalid(n, "aliases are refused; write the value out")
 	case n.Kind == yaml.ScalarNode:
 		return yamlScalar(n)
 	case n.Kind == yaml.SequenceNode && n.ShortTag() == "!!seq":
-		return r.list(n, depth)
+		return yamlList(n)
 	case n.Kind == yaml.MappingNode && n.ShortTag() == "!!map":
-		return r.object(n, depth)
+		return yamlObject(n)
 	}
 	return nil, yamlTag(n)
 }
 
-func (r *yamlReader) list(n *yaml.Node, depth int) (any, error) {
-	if err := r.size.enter(len(n.Content), depth); err != nil {
-		return nil, err
-	}
+func yamlList(n *yaml.Node) (any, error) {
 	list := make([]any, len(n.Content))
 	for i, item := range n.Content {
-		value, err := r.value(item, depth+1)
-		if err != nil {
+		var err error
+		if list[i], err = yamlValue(item); err != nil {
 			return nil, err
 		}
-		list[i] = value
 	}
 	return list, nil
 }
 
-func (r *yamlReader) object(n *yaml.Node, depth int) (any, error) {
-	if err := r.size.enter(len(n.Content)/2, depth); err != nil {
-		return nil, err
-	}
+func yamlObject(n *yaml.Node) (any, error) {
 	object := make(map[string]any, len(n.Content)/2)
 	for i := 0; i < len(n.Content); i += 2 {
 		key := n.Content[i]
@@ -97,11 +94,10 @@ func (r *yamlReader) object(n *yaml.Node, depth int) (any, error) {
 		if _, twice := object[key.Value]; twice {
 			return nil, yamlInvalid(key, "this key stands here twice")
 		}
-		value, err := r.value(n.Content[i+1], depth+1)
-		if err != nil {
+		var err error
+		if object[key.Value], err = yamlValue(n.Content[i+1]); err != nil {
 			return nil, err
 		}
-		object[key.Value] = value
 	}
 	return object, nil
 }
@@ -131,17 +127,20 @@ func yamlTag(n *yaml.Node) error {
 // yamlNumber keeps numbers exact, as reading JSON does. What starts with a
 // zero stays text: it is a postal code or the like, seldom an octal number.
 func yamlNumber(n *yaml.Node) (any, error) {
-	if value, err := sluice.DecodeJSON(n.Value); err == nil && describe(value) == "a number" {
-		return value, nil
+	if decoded, err := value.Decode(n.Value); err == nil {
+		switch decoded.(type) {
+		case int, float64, json.Number:
+			return decoded, nil
+		}
 	}
 	if digits := strings.TrimLeft(n.Value, "+-"); strings.HasPrefix(digits, "0") && strings.Trim(digits, "0123456789") == "" {
 		return n.Value, nil
 	}
-	var value any
-	if err := n.Decode(&value); err != nil {
+	var decoded any
+	if err := n.Decode(&decoded); err != nil {
 		return nil, yamlInvalid(n, "this is not a number")
 	}
-	switch number := value.(type) {
+	switch number := decoded.(type) {
 	case int:
 		return number, nil
 	case uint64:

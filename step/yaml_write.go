@@ -2,35 +2,51 @@ package step
 
 import (
 	"encoding/json"
+	"io"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"sluice/value"
 )
 
 func toYAML(input any) (any, error) {
-	value, err := plain(input)
-	if err != nil {
+	if err := weigh(input); err != nil {
 		return nil, err
 	}
-	var encoded strings.Builder
-	encoder := yaml.NewEncoder(&encoded)
+	var text boundedText
+	encoder := yaml.NewEncoder(&text)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(yamlReady(value)); err != nil {
-		return nil, err
+	err := encoder.Encode(yamlReady(input))
+	if err == nil {
+		err = encoder.Close()
 	}
-	if err := encoder.Close(); err != nil {
-		return nil, err
+	if text.full {
+		return nil, value.TooLarge(value.MaxSize)
 	}
-	if encoded.Len() > MaxText {
-		return nil, errTooLong(MaxText)
+	return text.String(), err
+}
+
+// A boundedText stops a writer at the limit: indentation can make YAML a
+// thousand times as long as the value.
+type boundedText struct {
+	strings.Builder
+
+	full bool
+}
+
+// Write implements io.Writer.
+func (t *boundedText) Write(b []byte) (int, error) {
+	if t.full = t.full || t.Len()+len(b) > value.MaxSize; t.full {
+		return 0, io.ErrShortWrite
 	}
-	return encoded.String(), nil
+	return t.Builder.Write(b)
 }
 
 // yamlReady lets numbers that Go's types don't hold be written as numbers, and
 // in quotes what could not be read back without.
-func yamlReady(value any) any {
-	switch v := value.(type) {
+func yamlReady(v any) any {
+	switch v := v.(type) {
 	case string:
 		return yamlText(v)
 	case json.Number:
@@ -40,9 +56,11 @@ func yamlReady(value any) any {
 		}
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: string(v)}
 	case []any:
-		for i := range v {
-			v[i] = yamlReady(v[i])
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = yamlReady(item)
 		}
+		return list
 	case map[string]any:
 		object := make(map[any]any, len(v))
 		for key, item := range v {
@@ -50,7 +68,7 @@ func yamlReady(value any) any {
 		}
 		return object
 	}
-	return value
+	return v
 }
 
 // yamlKey puts the key << in quotes, which would mean something else.

@@ -1,11 +1,12 @@
 // Package telemetry sends spans of work to a collector of OpenTelemetry, over
 // OTLP, if the standard OTEL_… variables say where that is. It implements
-// sluice.Spans; the rooms begin spans through that.
+// sluice.Tracer; the rooms begin spans through that.
 package telemetry
 
 import (
 	"context"
 	"os"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -18,7 +19,7 @@ import (
 	"sluice"
 )
 
-// Spans implements sluice.Spans.
+// Spans implements sluice.Tracer.
 type Spans struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -53,17 +54,18 @@ func (s *Spans) Stop(ctx context.Context) error { return s.provider.Shutdown(ctx
 
 const header = "traceparent"
 
-// Start implements sluice.Spans.
-func (s *Spans) Start(ctx context.Context, name, traceparent string, attributes ...string) (context.Context, func(error)) {
-	if traceparent != "" {
-		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{header: traceparent})
+// Start implements sluice.Tracer.
+func (s *Spans) Start(ctx context.Context, about sluice.Span) (context.Context, func(error)) {
+	if about.Traceparent != "" {
+		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{header: about.Traceparent})
 	}
-	pairs := make([]attribute.KeyValue, 0, len(attributes)/2)
-	for i := 0; i+1 < len(attributes); i += 2 {
-		pairs = append(pairs, attribute.String(attributes[i], attributes[i+1]))
+	var attributes []attribute.KeyValue
+	if about.Attribute != "" {
+		attributes = append(attributes, attribute.String(about.Attribute, about.Value))
 	}
-	ctx, span := s.tracer.Start(ctx, name, trace.WithAttributes(pairs...)) //nolint:spancheck // the caller ends it
-	return ctx, func(err error) {                                          //nolint:spancheck // the caller ends it
+	name := strings.TrimSpace(about.Name + " " + about.Subject)
+	ctx, span := s.tracer.Start(ctx, name, trace.WithAttributes(attributes...)) //nolint:spancheck // the caller ends it
+	return ctx, func(err error) {                                               //nolint:spancheck // the caller ends it
 		if err != nil {
 			// The message may hold what a payload brought: the code says enough.
 			span.SetStatus(codes.Error, sluice.AsError(err).Code)
@@ -72,7 +74,7 @@ func (s *Spans) Start(ctx context.Context, name, traceparent string, attributes 
 	}
 }
 
-// Traceparent implements sluice.Spans.
+// Traceparent implements sluice.Tracer.
 func (s *Spans) Traceparent(ctx context.Context) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)

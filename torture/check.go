@@ -68,9 +68,9 @@ func (c *client) finds(ctx context.Context, l *ledger, r *receipt) bool {
 		r.result = found
 		return true
 	case k.name == "":
-		l.miss(r.id)
+		l.loseCall(r.id)
 	default:
-		if l.spoil(r.id) <= shownMisses && ctx.Err() == nil {
+		if l.loseResult(r.id) <= shownMisses && ctx.Err() == nil {
 			fmt.Fprintf(os.Stderr, "the result of a call that pipeline %s listens to: found %s, %v; read before: %v; runs: %d\n",
 				k.name, result.AppendJSON(nil), err, r.result != digest{}, l.counter.of(r.correlationID))
 		}

@@ -20,12 +20,12 @@ type receipt struct {
 type ledger struct {
 	issued atomic.Uint64 // ids given to calls
 
-	mu       sync.Mutex
-	receipts []receipt
-	checked  int             // how many of them an earlier check has seen
-	lost     map[uint64]bool // ids that a check has missed
-	spoiled  map[uint64]bool // ids whose result a check has missed, or found changed
-	untraced map[uint64]bool // ids that a search did not find
+	mu          sync.Mutex
+	receipts    []receipt
+	checked     int             // how many of them an earlier check has seen
+	lostCalls   map[uint64]bool // ids that a check has missed
+	lostResults map[uint64]bool // ids whose result a check has missed, or found changed
+	lostTraces  map[uint64]bool // ids that a search did not find
 
 	hooks   hookLedger
 	targets []*hook // those that are called, and never changed
@@ -34,10 +34,10 @@ type ledger struct {
 
 func newLedger() *ledger {
 	return &ledger{
-		lost:     make(map[uint64]bool),
-		spoiled:  make(map[uint64]bool),
-		untraced: make(map[uint64]bool),
-		hooks:    hookLedger{byKey: make(map[string]*hook)},
+		lostCalls:   make(map[uint64]bool),
+		lostResults: make(map[uint64]bool),
+		lostTraces:  make(map[uint64]bool),
+		hooks:       hookLedger{byKey: make(map[string]*hook)},
 	}
 }
 
@@ -58,29 +58,29 @@ func (l *ledger) acked() int {
 	return len(l.receipts)
 }
 
-// miss notes that an acknowledged call was not found.
-func (l *ledger) miss(id uint64) {
+// loseCall notes that an acknowledged call was not found.
+func (l *ledger) loseCall(id uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lost[id] = true
+	l.lostCalls[id] = true
 }
 
-// spoil notes that the result of an acknowledged call is not what it has to be,
-// and counts those.
-func (l *ledger) spoil(id uint64) int {
+// loseResult notes that the result of an acknowledged call is not what it has to
+// be, and counts those.
+func (l *ledger) loseResult(id uint64) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.spoiled[id] = true
-	return len(l.spoiled)
+	l.lostResults[id] = true
+	return len(l.lostResults)
 }
 
-// missAll notes that nothing was found.
-func (l *ledger) missAll() {
+// loseAll notes that nothing was found.
+func (l *ledger) loseAll() {
 	for _, r := range l.receipts {
-		l.miss(r.id)
-		l.untraced[r.id] = true
+		l.loseCall(r.id)
+		l.lostTraces[r.id] = true
 		if kinds[r.kind].name != "" {
-			l.spoil(r.id)
+			l.loseResult(r.id)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func (l *ledger) results() (results, repeated int) {
 func (l *ledger) sample(random *rand.Rand, older int) []*receipt {
 	var chosen []*receipt
 	choose := func(i int) {
-		if r := &l.receipts[i]; !l.lost[r.id] && !l.spoiled[r.id] {
+		if r := &l.receipts[i]; !l.lostCalls[r.id] && !l.lostResults[r.id] {
 			chosen = append(chosen, r)
 		}
 	}
@@ -123,7 +123,7 @@ func (l *ledger) sample(random *rand.Rand, older int) []*receipt {
 func (l *ledger) compare(stored map[uint64]int) (duplicated int) {
 	for _, r := range l.receipts {
 		if stored[r.id] == 0 {
-			l.miss(r.id)
+			l.loseCall(r.id)
 		}
 	}
 	for _, times := range stored {

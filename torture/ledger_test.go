@@ -15,12 +15,12 @@ func TestCompareFindsLostAndDuplicated(t *testing.T) {
 	if n := l.compare(map[uint64]int{1: 1, 2: 2, 4: 1, unanswered: 1}); n != 1 {
 		t.Errorf("%d duplicated", n)
 	}
-	if len(l.lost) != 1 || !l.lost[3] {
-		t.Errorf("lost %v, want 3", l.lost)
+	if len(l.lostCalls) != 1 || !l.lostCalls[3] {
+		t.Errorf("lost %v, want 3", l.lostCalls)
 	}
 	l.compare(map[uint64]int{1: 1, 2: 1, 4: 1})
-	if len(l.lost) != 1 {
-		t.Errorf("the same loss counts twice: %v", l.lost)
+	if len(l.lostCalls) != 1 {
+		t.Errorf("the same loss counts twice: %v", l.lostCalls)
 	}
 }
 
@@ -29,7 +29,7 @@ func TestSampleHasAllThatIsNew(t *testing.T) {
 	for range 100 {
 		l.acknowledged(receipt{id: l.newID()})
 	}
-	l.miss(5)
+	l.loseCall(5)
 	if n := len(l.sample(random, 10)); n != 99 {
 		t.Errorf("first sample of %d, want all but the lost one", n)
 	}

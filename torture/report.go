@@ -12,13 +12,13 @@ func (t *trial) figures() string {
 	l := t.ledger
 	results, repeated := l.results()
 	return fmt.Sprintf("%d calls acked, %d lost, %d duplicated, %d not found by trace id; %d results, %d lost, %d runs repeated; %d changes of webhooks, %d lost",
-		len(l.receipts), len(l.lost), t.duplicated, len(l.untraced), results, len(l.spoiled), repeated, l.hooks.answers, l.hooks.lost)
+		len(l.receipts), len(l.lostCalls), t.duplicated, len(l.lostTraces), results, len(l.lostResults), repeated, l.hooks.answers, l.hooks.lost)
 }
 
 // verdict tells in a few words what a trial has shown, and whether that is as
 // it should be.
 func (t *trial) verdict() (string, error) {
-	lost := losses{calls: len(t.ledger.lost) > 0, results: len(t.ledger.spoiled) > 0, traces: len(t.ledger.untraced) > 0}
+	lost := losses{calls: len(t.ledger.lostCalls) > 0, results: len(t.ledger.lostResults) > 0, traces: len(t.ledger.lostTraces) > 0}
 	switch {
 	case t.done == t.cycles && !lost.cover(t.mustLose):
 		return "BLIND", fmt.Errorf("%s: nothing was lost: the test can't detect loss", t.name)
@@ -45,7 +45,7 @@ func printTable(trials []*trial) error {
 		l := t.ledger
 		results, repeated := l.results()
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n",
-			t.name, t.done, len(l.receipts), len(l.lost), t.duplicated, len(l.untraced), results, len(l.spoiled), repeated, l.hooks.answers, l.hooks.lost, verdict)
+			t.name, t.done, len(l.receipts), len(l.lostCalls), t.duplicated, len(l.lostTraces), results, len(l.lostResults), repeated, l.hooks.answers, l.hooks.lost, verdict)
 	}
 	return errors.Join(failed, w.Flush())
 }

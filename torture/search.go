@@ -18,7 +18,7 @@ const (
 // what became of it: among all calls of its webhook, and for some also by the
 // whole trace id. It notes those that are not found.
 func searchCalls(ctx context.Context, c *client, l *ledger, random *rand.Rand) error {
-	found := make(map[string]sluice.TracedCall)
+	found := make(map[string]sluice.Call)
 	for _, h := range l.targets {
 		if err := c.search(ctx, sluice.Last6(h.uuid), found); err != nil {
 			return err
@@ -37,10 +37,10 @@ func searchCalls(ctx context.Context, c *client, l *ledger, random *rand.Rand) e
 
 // search adds what a search for a trace id finds, or for its part that stands
 // for the webhook.
-func (c *client) search(ctx context.Context, traceID string, found map[string]sluice.TracedCall) error {
+func (c *client) search(ctx context.Context, traceID string, found map[string]sluice.Call) error {
 	var page struct {
-		Items []sluice.TracedCall `json:"items"`
-		Next  string              `json:"next"`
+		Items []sluice.Call `json:"items"`
+		Next  string        `json:"next"`
 	}
 	for params := map[string]any{"traceId": traceID, "limit": pageOfCalls}; ; params["after"] = page.Next {
 		page.Items, page.Next = nil, ""
@@ -58,14 +58,14 @@ func (c *client) search(ctx context.Context, traceID string, found map[string]sl
 
 // compareTraces notes which acknowledged calls are not among those found, or
 // stand there for another call.
-func (l *ledger) compareTraces(found map[string]sluice.TracedCall) {
+func (l *ledger) compareTraces(found map[string]sluice.Call) {
 	for _, r := range l.receipts {
 		call, there := found[r.traceID]
 		if there && call.CorrelationID == r.correlationID && call.EventKey == l.targets[r.kind].key {
 			continue
 		}
-		l.untraced[r.id] = true
-		if len(l.untraced) <= shownMisses {
+		l.lostTraces[r.id] = true
+		if len(l.lostTraces) <= shownMisses {
 			fmt.Fprintf(os.Stderr, "the call %s with the id %s: a search finds %+v\n", r.traceID, r.correlationID, call)
 		}
 	}

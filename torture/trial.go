@@ -140,7 +140,7 @@ func (t *trial) check(ctx context.Context) error {
 	url, err := s.ready(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			t.ledger.missAll()
+			t.ledger.loseAll()
 		}
 		if t.mustLose != (losses{}) {
 			err = ctx.Err()

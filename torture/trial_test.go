@@ -61,13 +61,13 @@ func TestVerdict(t *testing.T) {
 	} {
 		tried := trial{cycles: c.cycles, done: 1, mustLose: c.must, ledger: newLedger()}
 		if c.lost.calls {
-			tried.ledger.miss(1)
+			tried.ledger.loseCall(1)
 		}
 		if c.lost.results {
-			tried.ledger.spoil(2)
+			tried.ledger.loseResult(2)
 		}
 		if c.lost.traces {
-			tried.ledger.untraced[3] = true
+			tried.ledger.lostTraces[3] = true
 		}
 		tried.ledger.hooks.lost = c.hooks
 		if got, err := tried.verdict(); got != c.want || (err == nil) != c.asWanted {

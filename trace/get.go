@@ -28,29 +28,29 @@ type getParams struct {
 
 const defaultLimit = 100
 
-type page struct {
+type answer struct {
 	Items []found `json:"items"`
 	Next  string  `json:"next,omitempty"`
 }
 
 func getCommand(journal sluice.Journal, results sluice.Results) command.Command {
 	return command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. A whole trace id also shows the payload and the result, to who may see payloads.",
-		func(ctx context.Context, p getParams) (page, error) {
+		func(ctx context.Context, p getParams) (answer, error) {
 			q, err := p.query()
 			if err != nil {
-				return page{}, err
+				return answer{}, err
 			}
 			calls, next, err := journal.Calls(ctx, q)
 			if err != nil {
-				return page{}, err
+				return answer{}, err
 			}
-			out := page{Items: make([]found, len(calls)), Next: next}
+			out := answer{Items: make([]found, len(calls)), Next: next}
 			whole := strings.Contains(q.TraceID, ":")
 			for i, call := range calls {
-				out.Items[i].TracedCall = call
+				out.Items[i].Call = call
 				if whole && i < maxShown && sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
 					if err := out.Items[i].show(ctx, journal, results); err != nil {
-						return page{}, err
+						return answer{}, err
 					}
 				}
 			}

@@ -17,7 +17,7 @@ const (
 
 // found is a call that was found, and in full what it was about.
 type found struct {
-	sluice.TracedCall
+	sluice.Call
 
 	Payload         any                 `json:"payload,omitempty"`
 	PayloadEncoding sluice.Encoding     `json:"payloadEncoding,omitempty"`

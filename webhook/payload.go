@@ -9,17 +9,12 @@ import (
 	"github.com/emmansun/base64"
 
 	"sluice"
+	"sluice/value"
 )
 
-const (
-	// maxText bounds text in an event. Escaping can make text up to six times
-	// as long; beyond this bound it is carried as base64, which always fits.
-	maxText = 11 << 19 // 5.5 MiB
-
-	// maxDepth bounds the nesting of JSON in an event, so that every consumer
-	// can parse it. Deeper JSON is carried as text.
-	maxDepth = 1000
-)
+// maxText bounds text in an event. Escaping can make text up to six times as
+// long; beyond this bound it is carried as base64, which always fits.
+const maxText = 11 << 19 // 5.5 MiB
 
 // encode writes the payload of a call as its webhook wants it to in.payload,
 // and says which form that is.
@@ -47,29 +42,14 @@ func (in *incoming) encode() sluice.Encoding {
 }
 
 // isJSONBody tells whether a body is JSON that can stand in an event as it is.
+// Deeper JSON is carried as text: with the event around it, it would be no value.
 func isJSONBody(contentType string, body []byte) bool {
 	media, _, _ := mime.ParseMediaType(contentType)
-	return isJSON(media) && utf8.Valid(body) && depth(body) <= maxDepth && json.Valid(body)
-}
-
-// depth gives how deep the brackets of a JSON text are nested.
-func depth(body []byte) (deepest int) {
-	now, inString := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
+	if !isJSON(media) || !utf8.Valid(body) || !json.Valid(body) {
+		return false
 	}
-	return deepest
+	levels, _ := value.Inspect(body)
+	return levels <= value.MaxDepth
 }
 
 // appendText appends bytes as a JSON string, if they are text that fits.
@@ -77,7 +57,7 @@ func appendText(b, text []byte) ([]byte, bool) {
 	if !utf8.Valid(text) {
 		return b, false
 	}
-	longer := sluice.AppendJSONString(b, text)
+	longer := value.AppendString(b, text)
 	if len(longer) > maxText {
 		return b, false
 	}

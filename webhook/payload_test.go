@@ -40,7 +40,7 @@ func FuzzEvent(f *testing.F) {
 			t.Fatalf("%q is malformed: %v", rawQuery, err)
 		}
 		in := &incoming{request: r, query: parsed, body: body, hook: sluice.Webhook{UUID: "secret", EventKey: "webhook.fuzz", PayloadType: payloadType}}
-		receiver := &Receiver{Namespace: "default", Log: slog.New(slog.DiscardHandler)}
+		receiver := NewReceiver(ReceiverOptions{Namespace: "default", Log: slog.New(slog.DiscardHandler)})
 		data := receiver.event(in).AppendJSON(nil)
 
 		var got struct {
@@ -107,31 +107,4 @@ func wantPayload(t *testing.T, payloadType sluice.PayloadType, encoding string, 
 			t.Fatalf("the text %q was carried as base64", body)
 		}
 	}
-}
-
-// FuzzDepth: the nesting of a JSON text is counted as a parser would.
-func FuzzDepth(f *testing.F) {
-	for _, text := range []string{`[]`, `{"a":[{}]}`, `"[[["`, `["\"[",{"]":1}]`, `1`, `"\\"`, `[[[`, `]`, `{"\\":"["}`} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		got := depth(text)
-		if !json.Valid(text) {
-			return
-		}
-		now, deepest := 0, 0
-		dec := json.NewDecoder(bytes.NewReader(text))
-		for token, err := dec.Token(); err == nil; token, err = dec.Token() {
-			switch token {
-			case json.Delim('['), json.Delim('{'):
-				now++
-				deepest = max(deepest, now)
-			case json.Delim(']'), json.Delim('}'):
-				now--
-			}
-		}
-		if got != deepest {
-			t.Fatalf("the depth of %q is %d, want %d", text, got, deepest)
-		}
-	})
 }

@@ -10,39 +10,41 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/body"
 	"sluice/command"
-	"sluice/problem"
-	"sluice/throttle"
+	"sluice/limit"
 )
 
-// A Receiver turns calls of webhooks into events.
-type Receiver struct {
+// ReceiverOptions are what a receiver is made of.
+type ReceiverOptions struct {
 	Webhooks  sluice.WebhookFinder
 	Events    sluice.Events
 	Namespace string
 	PublicURL string   // where the result endpoint is redirected to; "" means this host
 	Redact    []string // further request headers to keep out of events, in lower case
-	Pace      body.Pace
-	Budget    *body.Budget
+	Bodies    *limit.Bodies
+	Places    *limit.Places
 	Log       *slog.Logger
 
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
 
-	// Observe, if set, is told of every call once it is answered.
+	// Observe is told of every call once it is answered.
 	Observe func(sluice.Call)
 
-	Spans sluice.Spans // nil: nobody wants them
+	Spans sluice.Spans
+}
 
-	misses *throttle.Limiter
+// A Receiver turns calls of webhooks into events.
+type Receiver struct {
+	ReceiverOptions
+
+	misses *limit.Tries
 }
 
 // NewReceiver gives a receiver that lets a client address guess 20 tokens, and
 // one more every 3 seconds.
-func NewReceiver(r Receiver) *Receiver {
-	r.misses = throttle.New(20, 3*time.Second)
-	return &r
+func NewReceiver(o ReceiverOptions) *Receiver {
+	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second)}
 }
 
 type receiveParams struct {
@@ -55,15 +57,15 @@ func receiveCommand(r *Receiver) command.Command {
 		"Call a webhook: its token is the authorization, the body is the payload.", r.serve)
 }
 
-// serve handles one call, as a span of work if somebody wants to know of those.
+// serve handles one call in a span.
 func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
-	if rc.Spans == nil {
+	span := sluice.Span{Name: "webhook.receive", Traceparent: r.Header.Get("Traceparent")}
+	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
+		if ctx != r.Context() { // a copy of the request costs more than a look
+			return rc.handle(w, r.WithContext(ctx))
+		}
 		return rc.handle(w, r)
-	}
-	ctx, end := rc.Spans.Start(r.Context(), "webhook.receive", r.Header.Get("Traceparent"))
-	err := rc.handle(w, r.WithContext(ctx))
-	end(err)
-	return err
+	})
 }
 
 // handle handles one call, and tells who observes about it.
@@ -81,19 +83,16 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 		if in.hook.UUID != "" {
 			e = e.InCall(traceID) // others learn nothing from the answer
 		}
-		rc.observe(in, sluice.Call{TraceID: traceID, Status: problem.Status(e), Code: e.Code})
+		rc.observe(in, rejected(traceID, e))
 		return e
 	}
 	status := rc.answer(w, &result, in.payload[:0])
-	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: status, Listeners: in.listeners})
+	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners})
 	return nil
 }
 
 func (rc *Receiver) observe(in *incoming, c sluice.Call) {
-	if rc.Observe == nil {
-		return
-	}
-	c.Time, c.Duration = in.arrived.UTC(), time.Since(in.arrived)
+	c.Time, c.Duration = in.arrived.UTC(), sluice.Milliseconds(time.Since(in.arrived))
 	c.EventKey = in.hook.EventKey
 	c.Size = max(len(in.body), int(in.request.ContentLength))
 	c.RemoteAddr = in.request.RemoteAddr
@@ -116,6 +115,10 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	if err := rc.admit(w, in); err != nil {
 		return result, err
 	}
+	if err := rc.Places.Enter(); err != nil {
+		return result, err
+	}
+	defer rc.Places.Leave()
 	hops, err := sluice.HopsOf(r.Header)
 	if err != nil {
 		return result, err
@@ -158,17 +161,15 @@ type incoming struct {
 	headers sluice.Headers
 	payload []byte // as JSON
 
-	listeners []string // pipelines that the event starts
-	unhold    func()   // gives back the memory that the body was granted
+	listeners []string   // pipelines that the event starts
+	memory    limit.Hold // what the body takes, and what is made of it
 }
 
 var incomings = sync.Pool{New: func() any { return new(incoming) }}
 
 // release keeps the buffers for another call.
 func (in *incoming) release() {
-	if in.unhold != nil {
-		in.unhold()
-	}
+	in.memory.Release()
 	clear(in.query)
 	clear(in.headers)
 	*in = incoming{query: in.query[:0], body: in.body[:0], headers: in.headers[:0], payload: in.payload[:0]}
@@ -182,56 +183,51 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 	if err != nil {
 		return err
 	}
-	limit := sluice.MaxPayloadLength
+	longest := sluice.MaxPayloadLength
+	in.memory = rc.Bodies.Strange.Hold()
 	if token != "" {
 		if err := rc.find(in, token); err != nil {
 			return err
 		}
-		limit = in.hook.MaxPayloadLength
+		longest = in.hook.MaxPayloadLength
+		in.memory = rc.Bodies.Known.Hold()
 	}
-	if in.unhold, err = rc.Budget.Reserve(in.request, limit); err != nil {
+	if in.body, err = rc.Bodies.Read(w, in.request, in.body, longest, &in.memory); err != nil {
 		return err
 	}
-	if in.body, err = rc.Pace.Read(w, in.request, in.body, limit); err != nil {
+	if token == "" {
+		if err := rc.admitByBody(in); err != nil {
+			return err
+		}
+	}
+	if err := in.memory.Grow(in.request.Context(), limit.Copies*int64(len(in.body))); err != nil {
 		return err
 	}
-	if in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body); err != nil {
-		return err
-	}
-	if token != "" {
-		return nil
-	}
-	return rc.admitByBody(in)
+	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body)
+	return err
 }
 
 // admitByBody finds the webhook of a call that carries its token in the body.
 func (rc *Receiver) admitByBody(in *incoming) (err error) {
-	var token string
 	size := len(in.body)
-	if in.files != nil {
-		token, err = agree(in.files.tokens)
-	} else {
-		token, in.body, err = bodyToken(in.request.Header.Get("Content-Type"), in.body)
-	}
+	token, rest, err := bodyToken(in.request.Header.Get("Content-Type"), in.body)
 	if err != nil {
 		return err
 	}
+	in.body = rest
 	if err := rc.find(in, token); err != nil {
 		return err
 	}
 	if size > in.hook.MaxPayloadLength {
-		return body.TooLarge(in.hook.MaxPayloadLength)
+		return limit.TooLarge(in.hook.MaxPayloadLength)
 	}
-	return nil
+	return in.memory.Move(in.request.Context(), rc.Bodies.Known)
 }
 
-// find looks a token up. Unknown tokens are throttled by client address; a
-// valid one never is.
+// find looks a token up. Calls with an unknown token, or none, are throttled by
+// client address; those with a valid one never are.
 func (rc *Receiver) find(in *incoming, token string) error {
 	in.token = token
-	if token == "" {
-		return missing()
-	}
 	if wellFormed(token) {
 		hook, err := rc.Webhooks.Webhook(in.request.Context(), canonical(token))
 		if err == nil {
@@ -242,8 +238,11 @@ func (rc *Receiver) find(in *incoming, token string) error {
 			return err
 		}
 	}
-	if wait := rc.misses.Try(throttle.Network(in.request.RemoteAddr)); wait > 0 {
-		return sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls with unknown tokens came from this address.").After(wait)
+	if wait := rc.misses.Try(limit.Network(in.request.RemoteAddr)); wait > 0 {
+		return sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls without a valid token came from this address.").After(wait)
+	}
+	if token == "" {
+		return missing()
 	}
 	return unknown()
 }
@@ -264,9 +263,7 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		Query:       in.query.without("token", "uuid"),
 		Headers:     in.headers,
 		RemoteAddr:  r.RemoteAddr,
-	}
-	if rc.Spans != nil {
-		e.Traceparent = rc.Spans.Traceparent(r.Context())
+		Traceparent: rc.Spans.Traceparent(r.Context()),
 	}
 	e.PayloadEncoding = in.encode()
 	if e.PayloadEncoding != sluice.EncodingNone {

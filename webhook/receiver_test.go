@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/body"
+	"sluice/limit"
 )
 
 const known = "0b9f3c1e-6a52-4d0e-9f4e-2f1f7f2f9a10"
@@ -53,11 +53,13 @@ func (s *sink) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (slui
 // receiver gives a receiver with its log.
 func receiver(f finder, s *sink) (*Receiver, *bytes.Buffer) {
 	log := new(bytes.Buffer)
-	return NewReceiver(Receiver{
+	return NewReceiver(ReceiverOptions{
 		Webhooks:  f,
 		Events:    s,
 		Namespace: "default",
-		Pace:      body.Pace{Idle: time.Minute, Total: time.Minute},
+		Bodies:    limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 32 << 20, Strange: 16 << 20, Unfinished: 100}),
+		Places:    limit.NewPlaces(100),
+		Observe:   func(sluice.Call) {},
 		Log:       slog.New(slog.NewTextHandler(log, nil)),
 	}), log
 }
@@ -104,15 +106,16 @@ func TestFinderFails(t *testing.T) {
 	}
 }
 
-// TestMissingTokensAreNoGuesses: calls without a token are not throttled, since
-// they guess nothing.
-func TestMissingTokensAreNoGuesses(t *testing.T) {
+// TestMissingTokensCountAsGuesses: strangers who send no token are bounded like
+// those who guess.
+func TestMissingTokensCountAsGuesses(t *testing.T) {
 	r, _ := receiver(finder{}, new(sink))
-	for range 100 {
-		err := sluice.AsError(r.serve(newRecorder(), httptest.NewRequest("GET", "/", nil)))
-		if err.Code != "token-missing" {
-			t.Fatalf("the error is %s, want token-missing", err.Code)
-		}
+	codes := make(map[string]int)
+	for range 1000 {
+		codes[sluice.AsError(r.serve(newRecorder(), httptest.NewRequest("GET", "/", nil))).Code]++
+	}
+	if codes["token-missing"] == 0 || codes["too-many-bad-tokens"] < codes["token-missing"] {
+		t.Errorf("a thousand calls without a token were answered %v", codes)
 	}
 }
 

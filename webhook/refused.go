@@ -17,6 +17,9 @@ func (rc *Receiver) refused(r *http.Request, err error) {
 	if query, err := parseQuery(nil, r.URL.RawQuery); err == nil {
 		in.token, _ = requestToken(query, r.Header) // "" if there are several
 	}
-	e := sluice.AsError(err)
-	rc.observe(in, sluice.Call{TraceID: sluice.NewTraceID(in.claimed(), in.arrived), Status: problem.Status(e), Code: e.Code})
+	rc.observe(in, rejected(sluice.NewTraceID(in.claimed(), in.arrived), sluice.AsError(err)))
+}
+
+func rejected(traceID string, e *sluice.Error) sluice.Call {
+	return sluice.Call{TraceID: traceID, Status: sluice.StatusRejected, StatusCode: problem.Status(e), Code: e.Code}
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"sluice"
+	"sluice/value"
 )
 
 // Limits of a multipart body.
@@ -22,10 +23,11 @@ const (
 	maxToken      = 64
 )
 
-// An upload is a multipart body: its files, and the token if one was in it.
+const multipartForm = "multipart/form-data"
+
+// An upload is a multipart body: its files.
 type upload struct {
-	files  []file
-	tokens []string
+	files []file
 }
 
 type file struct {
@@ -36,7 +38,6 @@ type file struct {
 
 // parseUpload reads a multipart/form-data body. It gives nil for other bodies.
 func parseUpload(contentType string, body []byte) (*upload, error) {
-	const multipartForm = "multipart/form-data"
 	if len(contentType) < len(multipartForm) || !strings.EqualFold(contentType[:len(multipartForm)], multipartForm) {
 		return nil, nil // most calls: not worth parsing the type
 	}
@@ -46,7 +47,7 @@ func parseUpload(contentType string, body []byte) (*upload, error) {
 	}
 	boundary := params["boundary"]
 	if err != nil || boundary == "" || len(boundary) > maxBoundary {
-		return nil, badUpload("needs a boundary of 1 to 70 characters in its Content-Type")
+		return nil, badBoundary()
 	}
 	reader := multipart.NewReader(bytes.NewReader(body), boundary)
 	up := new(upload)
@@ -59,7 +60,7 @@ func parseUpload(contentType string, body []byte) (*upload, error) {
 			return nil, badUpload("is malformed or cut short")
 		}
 		if n == maxParts {
-			return nil, sluice.Errorf(sluice.TooLarge, "too-many-parts", "The multipart body has more than %d parts.", maxParts)
+			return nil, tooManyParts()
 		}
 		if err := up.add(part); err != nil {
 			return nil, err
@@ -74,7 +75,7 @@ func closed(body []byte, boundary string) bool {
 	return bytes.HasPrefix(body, end) || bytes.Contains(body, append([]byte("\n"), end...))
 }
 
-// add takes a part up: a file, a token, or none of both.
+// add takes a part up, if it is a file.
 func (u *upload) add(part *multipart.Part) error {
 	size := 0
 	for name, values := range part.Header {
@@ -87,11 +88,8 @@ func (u *upload) add(part *multipart.Part) error {
 	if err != nil {
 		return badUpload("is malformed or cut short")
 	}
-	switch {
-	case part.FormName() == "file":
+	if part.FormName() == "file" {
 		u.files = append(u.files, file{baseName(part.FileName()), part.Header.Get("Content-Type"), content})
-	case part.FormName() == "token" && part.FileName() == "":
-		u.tokens = append(u.tokens, string(content[:min(len(content), maxToken)]))
 	}
 	return nil
 }
@@ -124,9 +122,9 @@ func (u *upload) appendJSON(b []byte, raw bool) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, `{"filename":`...)
-		b = sluice.AppendJSONString(b, f.name)
+		b = value.AppendString(b, f.name)
 		b = append(b, `,"contentType":`...)
-		b = sluice.AppendJSONString(b, f.contentType)
+		b = value.AppendString(b, f.contentType)
 		b = append(b, `,"length":`...)
 		b = strconv.AppendInt(b, int64(len(f.content)), 10)
 		b = append(b, `,"origin":`...)

@@ -81,16 +81,16 @@ func letterShow(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var page struct {
+			var found struct {
 				Items []json.RawMessage `json:"items"`
 			}
-			if err := json.Unmarshal(answer.Body, &page); err != nil {
+			if err := json.Unmarshal(answer.Body, &found); err != nil {
 				return err
 			}
-			if len(page.Items) == 0 {
+			if len(found.Items) == 0 {
 				return sluice.Errorf(sluice.NotFound, "letter-unknown", "There is no dead letter %s; sluice deadletter lists those there are.", args[0])
 			}
-			return t.show(page.Items[0])
+			return t.show(found.Items[0])
 		},
 	}
 }
@@ -127,14 +127,14 @@ func letterChange(t *terminal, verb, short, count string) *cobra.Command {
 	return cmd
 }
 
-// changeAll does something to all dead letters that parameters select, page by
-// page. Those that come up in the meantime, perhaps because of it, are not meant.
+// changeAll does something to all dead letters that parameters select, some at a
+// time. Those that come up in the meantime, perhaps because of it, are not meant.
 func (t *terminal) changeAll(ctx context.Context, c *client.Client, command string, params url.Values, count string) error {
-	const page = 100
+	const batch = 100
 	if params.Get("to") == "" {
 		params.Set("to", time.Now().UTC().Format(time.RFC3339Nano))
 	}
-	params.Set("limit", strconv.Itoa(page))
+	params.Set("limit", strconv.Itoa(batch))
 	bar := t.progress(-1, command)
 	defer bar.end()
 	total, items := 0, []json.RawMessage{}
@@ -153,7 +153,7 @@ func (t *terminal) changeAll(ctx context.Context, c *client.Client, command stri
 		_ = json.Unmarshal(done["items"], &some) // of a replay only
 		total += number
 		items = append(items, some...)
-		if number < page {
+		if number < batch {
 			break
 		}
 	}

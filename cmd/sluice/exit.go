@@ -126,7 +126,7 @@ func withHint(e *sluice.Error) string {
 	return text
 }
 
-// exitCodesTopic is a page of the help.
+// exitCodesTopic is a topic of the help.
 func exitCodesTopic() *cobra.Command {
 	return &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: strings.TrimSpace(exitCodesSummary)}
 }

@@ -14,23 +14,42 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	t := newTerminal(stop)
-	cmd, err := rootCommand(t).ExecuteContextC(ctx)
+	ctx, hurry, release := interrupts()
+	t := newTerminal(release)
+	cmd, err := rootCommand(t, hurry).ExecuteContextC(ctx)
 	switch {
 	case err == nil:
 		err = t.helpFailed
 	case !t.begun:
 		err = usage("%v; %s --help explains.", err, cmd.CommandPath())
 	}
-	stop()
+	release()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sluice:", explain(err))
 	}
 	os.Exit(exitCode(err))
 }
 
-func rootCommand(t *terminal) *cobra.Command {
+// interrupts gives a context that ends at the first SIGINT or SIGTERM, and a
+// channel that is closed at the second. The third ends the program the hard way,
+// as does any after release.
+func interrupts() (first context.Context, second <-chan struct{}, release func()) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	release = func() { signal.Stop(signals) }
+	first, stop := context.WithCancel(context.Background())
+	hurry := make(chan struct{})
+	go func() {
+		<-signals
+		stop()
+		<-signals
+		release()
+		close(hurry)
+	}()
+	return first, hurry, release
+}
+
+func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sluice",
 		Short: "Receive webhooks durably",
@@ -42,7 +61,7 @@ func rootCommand(t *terminal) *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.AddGroup(&cobra.Group{ID: "client", Title: "Talk to a server:"}, &cobra.Group{ID: "server", Title: "Be one:"})
-	server := serveCommand()
+	server := serveCommand(hurry)
 	server.GroupID = "server"
 	health := healthCommand()
 	health.GroupID = "server"

@@ -33,19 +33,19 @@ func (t *terminal) show(document []byte, columns ...string) error {
 	if err != nil {
 		return err
 	}
-	var page bytes.Buffer
+	var text bytes.Buffer
 	switch form {
 	case "json":
-		err = writeJSON(&page, document, isTerminal(t.out))
+		err = writeJSON(&text, document, isTerminal(t.out))
 	case "yaml":
-		err = writeYAML(&page, document)
+		err = writeYAML(&text, document)
 	default:
-		err = writeTable(&page, document, columns, colours(t.out))
+		err = writeTable(&text, document, columns, colours(t.out))
 	}
 	if err != nil {
 		return fmt.Errorf("the server's answer can't be shown: %w", err)
 	}
-	_, err = t.out.Write(page.Bytes())
+	_, err = t.out.Write(text.Bytes())
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 	"sluice/serve"
 )
 
-func serveCommand() *cobra.Command {
+func serveCommand(hurry <-chan struct{}) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -29,7 +29,7 @@ func serveCommand() *cobra.Command {
 			}
 			log, flush := serve.NewLog(os.Stderr, cfg.LogLevel, cfg.LogFormat)
 			defer flush()
-			opts := serve.Options{AdminPassword: os.Getenv("SLUICE_ADMIN_PASSWORD"), Log: log}
+			opts := serve.Options{AdminPassword: os.Getenv("SLUICE_ADMIN_PASSWORD"), Log: log, Hurry: hurry}
 			return serve.Run(cmd.Context(), cfg, opts, cmd.OutOrStdout())
 		},
 	}

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"flag"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -135,6 +137,45 @@ func TestServePrintsAPasswordOnce(t *testing.T) {
 		t.Errorf("a password was printed again:\n%s", strings.Join(r.lines, "\n"))
 	}
 	r.stop(t, syscall.SIGINT)
+}
+
+// TestASecondSignalCutsTheStopShort: whoever asks again waits neither for load
+// balancers nor for calls in flight, and the server still ends in order.
+func TestASecondSignalCutsTheStopShort(t *testing.T) {
+	t.Parallel()
+	r := start(t, program(t, "serve", "--listen", "127.0.0.1:0", "--drain-wait", "30s"))
+	begun, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer begun.Close()
+	if _, err := io.WriteString(begun, "POST /api/v3/command/webhook.receive HTTP/1.1\r\nHost: sluice\r\nContent-Length: 10\r\n\r\nhi"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	r.awaitUnready(t)
+	again := time.Now()
+	r.stop(t, syscall.SIGTERM)
+	if took := time.Since(again); took > 8*time.Second {
+		t.Errorf("it took %s to end", took)
+	}
+}
+
+// awaitUnready waits until the server says that it stops.
+func (r *running) awaitUnready(t *testing.T) {
+	t.Helper()
+	pace := time.NewTicker(5 * time.Millisecond)
+	defer pace.Stop()
+	for status := 0; status != http.StatusServiceUnavailable; <-pace.C {
+		answer, err := http.Get(r.url + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		status = answer.StatusCode
+	}
 }
 
 func TestASecondServerOnTheSameFolderIsRefused(t *testing.T) {

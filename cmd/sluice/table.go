@@ -81,8 +81,8 @@ func writeRows(w io.Writer, rows []*yaml.Node, columns []string, colour bool) er
 	if len(columns) == 0 {
 		columns = columnsOf(rows)
 	}
-	var page bytes.Buffer
-	table := tabwriter.NewWriter(&page, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, strings.Join(columns, "\t"))
 	for _, row := range rows {
 		cells := make([]string, len(columns))
@@ -96,7 +96,7 @@ func writeRows(w io.Writer, rows []*yaml.Node, columns []string, colour bool) er
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	head, rest, _ := strings.Cut(page.String(), "\n")
+	head, rest, _ := strings.Cut(text.String(), "\n")
 	_, err := fmt.Fprintf(w, "%s\n%s", paint(colour, bold, strings.TrimRight(head, " ")), trimRight(rest))
 	return err
 }

@@ -51,7 +51,7 @@ func (t *terminal) addFlags(cmd *cobra.Command) {
 func (t *terminal) begin(cmd *cobra.Command) {
 	t.begun = true
 	if cmd.Name() == "serve" {
-		return
+		return // it takes its time to stop; see interrupts
 	}
 	context.AfterFunc(cmd.Context(), func() {
 		t.release()

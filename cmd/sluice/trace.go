@@ -100,11 +100,11 @@ func (t *terminal) follow(ctx context.Context, c *client.Client, params url.Valu
 	if err != nil {
 		return err
 	}
-	return c.Follow(ctx, params, func(h client.Happening) error {
+	return c.Follow(ctx, params, func(entry sluice.TailEntry) error {
 		if form != "table" {
-			return t.line(h)
+			return t.line(entry)
 		}
-		_, err := fmt.Fprintln(t.out, t.describe(h))
+		_, err := fmt.Fprintln(t.out, t.describe(entry))
 		return err
 	})
 }
@@ -115,41 +115,37 @@ func (t *terminal) line(value any) error {
 	if err != nil {
 		return err
 	}
-	var page bytes.Buffer
-	if err := writeJSON(&page, document, false); err != nil {
+	var text bytes.Buffer
+	if err := writeJSON(&text, document, false); err != nil {
 		return err
 	}
-	_, err = t.out.Write(page.Bytes())
+	_, err = t.out.Write(text.Bytes())
 	return err
 }
 
-// describe gives a happening as people read it.
-func (t *terminal) describe(h client.Happening) string {
+// describe gives an entry as people read it.
+func (t *terminal) describe(entry sluice.TailEntry) string {
 	var d struct {
-		Time     time.Time       `json:"time"`
+		sluice.Call // a run has some of its fields as well
+
 		Started  time.Time       `json:"started"`
-		TraceID  string          `json:"traceId"`
-		EventKey string          `json:"eventKey"`
 		Pipeline string          `json:"pipeline"`
-		Status   string          `json:"status"`
-		Code     string          `json:"code"`
-		Duration float64         `json:"duration"` // in milliseconds
 		Error    *sluice.Problem `json:"error"`
 	}
-	if err := json.Unmarshal(h.Data, &d); err != nil || h.Type != "call" && h.Type != "run" {
-		return printable(h.Type + " " + string(h.Data))
+	if err := json.Unmarshal(entry.Data, &d); err != nil || entry.Type != "call" && entry.Type != "run" {
+		return printable(entry.Type + " " + string(entry.Data))
 	}
 	colour := green
-	if d.Status == string(sluice.StatusError) || d.Status == "rejected" {
+	if d.Status == sluice.StatusError || d.Status == sluice.StatusRejected {
 		colour = red
 	}
 	at, what, detail := d.Time, d.EventKey, d.Code
-	if h.Type == "run" {
+	if entry.Type == "run" {
 		at, what = d.Started, firstOf(d.Pipeline, "(not stored)")
 	}
 	if d.Error != nil {
 		detail = d.Error.Detail
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s  %-4s  %s  %s  %s  %.1fms  %s", at.Local().Format(time.TimeOnly), h.Type,
-		printable(d.TraceID), printable(what), paint(colours(t.out), colour, printable(d.Status)), d.Duration, printable(detail)))
+	return strings.TrimSpace(fmt.Sprintf("%s  %-4s  %s  %s  %s  %.1fms  %s", at.Local().Format(time.TimeOnly), entry.Type,
+		printable(d.TraceID), printable(what), paint(colours(t.out), colour, printable(string(d.Status))), d.Duration, printable(detail)))
 }

@@ -1,0 +1,284 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"sluice"
+)
+
+// Pace is how slowly a caller may send its body. Otherwise a few callers could
+// hold all connections for ever.
+type Pace struct {
+	Idle  time.Duration // longest pause between two pieces
+	Total time.Duration // longest time for all of it
+	Rate  int           // bytes a second it must reach, once it took longer than Idle
+}
+
+// BodyOptions are the bounds on bodies.
+type BodyOptions struct {
+	Pace       Pace
+	Known      int64 // bytes of bodies whose sender has shown a token or a login
+	Strange    int64 // bytes of the others: so strangers can't take what others need
+	Unfinished int   // bodies that one client has on their way
+}
+
+// Bodies reads the bodies of requests within bounds on size, time and memory.
+// Everything that takes a body reads it here, so no branch can miss a limit.
+type Bodies struct {
+	Known, Strange *Memory
+
+	pace       Pace
+	unfinished *Shares[string]
+
+	mu       sync.Mutex
+	arriving map[*arrival]struct{} // larger bodies
+}
+
+// NewBodies gives a reader of bodies.
+func NewBodies(o BodyOptions) *Bodies {
+	return &Bodies{
+		Known:      NewMemory(o.Known),
+		Strange:    NewMemory(o.Strange),
+		pace:       o.Pace,
+		unfinished: NewShares[string](o.Unfinished),
+		arriving:   make(map[*arrival]struct{}),
+	}
+}
+
+// Read appends the body of a request to b, at most limit bytes of it, and takes
+// memory for it as it arrives. Errors are TooLarge, Timeout, Invalid, or
+// Unavailable if there is no memory, which the slowest senders give up first.
+func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit int, hold *Hold) ([]byte, error) {
+	if r.ContentLength > int64(limit) {
+		return b, TooLarge(limit)
+	}
+	if r.Body == http.NoBody || r.ContentLength == 0 {
+		return b, nil
+	}
+	if here, ok := r.Body.(inMemory); ok {
+		return readAll(b, here, limit)
+	}
+	network := Network(r.RemoteAddr)
+	if !bs.unfinished.Enter(network) {
+		return b, sluice.Errorf(sluice.Throttled, "too-many-unfinished", "Too many calls from this address are on their way at the same time.").After(time.Second).Closing()
+	}
+	defer bs.unfinished.Leave(network)
+	// One byte more, to see the end; large bodies take memory as they arrive.
+	b = slices.Grow(b, int(min(max(r.ContentLength, 0)+1, small)))
+	start := time.Now()
+	a := &arrival{bodies: bs, conn: http.NewResponseController(w), start: start, hold: hold}
+	defer a.leave()
+	deadline := bs.pace.firstDeadline(r, start)
+	for now := start; ; now = time.Now() {
+		elapsed := now.Sub(start)
+		if elapsed > bs.pace.Total || elapsed > bs.pace.Idle && len(b) < int(elapsed.Seconds())*bs.pace.Rate {
+			return b, tooSlow()
+		}
+		// Moving the deadline costs a little, so not for every piece.
+		if deadline.Sub(now) < bs.pace.Idle/2 {
+			deadline = now.Add(bs.pace.Idle)
+			if err := a.setDeadline(deadline); err != nil {
+				return b, err
+			}
+		}
+		n, err := r.Body.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case len(b) > limit:
+			return b, TooLarge(limit)
+		case errors.Is(err, io.EOF):
+			return b, nil // net/http lifts the deadline at the end of a body
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return b, a.deadlineExceeded()
+		case err != nil:
+			return b, malformed(err)
+		}
+		if b, err = a.grow(r.Context(), b, limit); err != nil {
+			return b, err
+		}
+	}
+}
+
+// inMemory is a body that has arrived already, of which so much is left.
+type inMemory interface {
+	io.Reader
+	Len() int
+}
+
+func readAll(b []byte, body inMemory, limit int) ([]byte, error) {
+	size := body.Len()
+	if size > limit {
+		return b, TooLarge(limit)
+	}
+	b = slices.Grow(b, size)
+	n, err := io.ReadFull(body, b[len(b):len(b)+size])
+	return b[:len(b)+n], err
+}
+
+// An arrival is a larger body on its way.
+type arrival struct {
+	bodies *Bodies
+	conn   *http.ResponseController
+	hold   *Hold
+
+	// By the mutex of the bodies:
+	start   time.Time
+	size    int
+	gaveWay bool
+}
+
+// grow makes space for more of a body that is larger than what costs nothing.
+func (a *arrival) grow(ctx context.Context, b []byte, limit int) ([]byte, error) {
+	if len(b) < cap(b) {
+		return b, nil
+	}
+	size := min(2*cap(b), limit+1)
+	if err := a.enter(len(b)); err != nil {
+		return b, err
+	}
+	if err := a.await(ctx, int64(size)); err != nil {
+		return b, err
+	}
+	return slices.Grow(b, size-len(b)), nil
+}
+
+// await waits a moment for memory. Meanwhile slower bodies give way.
+func (a *arrival) await(ctx context.Context, bytes int64) error {
+	const pause = patience / 10
+	began := time.Now()
+	for until := began.Add(patience); !a.hold.grow(ctx, bytes, pause); {
+		if a.bodies.giveWay(a, began) {
+			until = time.Now().Add(patience) // for it to end
+		}
+		if ctx.Err() != nil || time.Now().After(until) {
+			return noMemory()
+		}
+	}
+	a.bodies.mu.Lock()
+	defer a.bodies.mu.Unlock()
+	a.start = a.start.Add(time.Since(began)) // its sender had to wait for us
+	return nil
+}
+
+// enter counts a body among the larger ones, with what has arrived of it.
+func (a *arrival) enter(size int) error {
+	a.bodies.mu.Lock()
+	defer a.bodies.mu.Unlock()
+	if a.gaveWay {
+		return gaveWay()
+	}
+	a.bodies.arriving[a] = struct{}{}
+	a.size = size
+	return nil
+}
+
+func (a *arrival) leave() {
+	if a.size > 0 {
+		a.bodies.mu.Lock()
+		defer a.bodies.mu.Unlock()
+		delete(a.bodies.arriving, a)
+	}
+}
+
+// giveWay ends the slowest of the bodies on their way that take of the same
+// memory, if it is slower than the one that has asked for some since a time, and
+// tells whether it was.
+func (bs *Bodies) giveWay(asks *arrival, since time.Time) bool {
+	bs.mu.Lock()
+	defer bs.mu.Unlock()
+	now := time.Now()
+	slowest, rate := asks, asks.rate(since)
+	for a := range bs.arriving {
+		if r := a.rate(now); a != asks && !a.gaveWay && a.hold.memory == asks.hold.memory && r < rate {
+			slowest, rate = a, r
+		}
+	}
+	if slowest == asks {
+		return false
+	}
+	slowest.gaveWay = true
+	_ = slowest.conn.SetReadDeadline(now) // it has ended in another way, otherwise
+	return true
+}
+
+// rate gives how fast a body has arrived so far, in bytes a second.
+func (a *arrival) rate(now time.Time) float64 {
+	return float64(a.size) / now.Sub(a.start).Seconds()
+}
+
+func (a *arrival) setDeadline(t time.Time) error {
+	a.bodies.mu.Lock()
+	defer a.bodies.mu.Unlock()
+	if a.gaveWay {
+		return gaveWay()
+	}
+	return a.conn.SetReadDeadline(t)
+}
+
+func (a *arrival) deadlineExceeded() error {
+	a.bodies.mu.Lock()
+	defer a.bodies.mu.Unlock()
+	if a.gaveWay {
+		return gaveWay()
+	}
+	return tooSlow()
+}
+
+// firstDeadline gives the deadline that the connection has already. Most bodies
+// arrive with their headers: for those, that of the server is enough.
+func (p Pace) firstDeadline(r *http.Request, start time.Time) time.Time {
+	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)
+	if ok && server.ReadTimeout > 0 && server.ReadTimeout <= p.Idle {
+		return start.Add(p.Idle)
+	}
+	return start
+}
+
+// TooLarge is the error of a body over its limit.
+func TooLarge(limit int) error {
+	return sluice.Errorf(sluice.TooLarge, "payload-too-large", "The body is larger than accepted here: the limit is %d bytes.", limit).Closing()
+}
+
+func gaveWay() error {
+	return sluice.Errorf(sluice.Unavailable, "overloaded", "The server has no memory for a body that arrives so slowly. Try again soon.").After(2 * time.Second).Closing()
+}
+
+func tooSlow() error {
+	return sluice.Errorf(sluice.Timeout, "body-timeout", "The body did not arrive in time; send it again.").Closing()
+}
+
+func malformed(cause error) error {
+	return sluice.Errorf(sluice.Invalid, "body-malformed", "The body could not be read to its end; send it again.").Because(cause).Closing()
+}
+
+// The bounds on a body that nobody wants.
+const (
+	maxDiscarded = 8 << 20
+	discardTime  = 5 * time.Second
+)
+
+// Discard reads the rest of a refused body, within bounds. A server that answers
+// and closes while the body is still on its way cuts its own answer off: proxies
+// then make a 502 of it, and senders try again in vain. Whoever asked before
+// sending has its answer without that.
+func Discard(w http.ResponseWriter, r *http.Request) {
+	if r.Body == http.NoBody || r.ContentLength > maxDiscarded || r.Header.Get("Expect") != "" {
+		return
+	}
+	conn := http.NewResponseController(w)
+	if err := conn.SetReadDeadline(time.Now().Add(discardTime)); err != nil {
+		return // nothing can be read within bounds
+	}
+	next := time.Time{}
+	if _, err := io.CopyN(io.Discard, r.Body, maxDiscarded); !errors.Is(err, io.EOF) {
+		next = time.Now() // net/http would wait for the rest
+	}
+	_ = conn.SetReadDeadline(next) // the connection has gone, otherwise
+}

@@ -1,0 +1,149 @@
+package limit
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ConnectionOptions bound what clients may take of a listener.
+type ConnectionOptions struct {
+	Total      int            // connections at the same time; more are not accepted
+	PerNetwork int            // those of one client; further ones are closed
+	Proxies    []netip.Prefix // whose connections carry many clients, and count only in total
+
+	// WriteTimeout is how long a client may take to read a piece of an answer.
+	// A client that never reads would otherwise hold its answer in memory for
+	// ever.
+	WriteTimeout time.Duration
+}
+
+// NewListener gives a listener whose connections are bounded.
+func NewListener(l net.Listener, o ConnectionOptions) net.Listener {
+	return &listener{
+		Listener:          l,
+		ConnectionOptions: o,
+		places:            make(chan struct{}, o.Total),
+		shares:            NewShares[netip.Prefix](o.PerNetwork),
+		closed:            make(chan struct{}),
+	}
+}
+
+type listener struct {
+	net.Listener
+	ConnectionOptions
+	places chan struct{}
+	shares *Shares[netip.Prefix]
+
+	closeOnce sync.Once
+	closed    chan struct{}
+}
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		select {
+		case l.places <- struct{}{}:
+		case <-l.closed:
+			return nil, net.ErrClosed
+		}
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			<-l.places
+			return nil, err
+		}
+		if client := l.enter(accepted); client != nil {
+			return client, nil
+		}
+		<-l.places
+		_ = accepted.Close()
+	}
+}
+
+// Close implements net.Listener. Closing it again does nothing.
+func (l *listener) Close() (err error) {
+	l.closeOnce.Do(func() {
+		close(l.closed)
+		err = l.Listener.Close()
+	})
+	return err
+}
+
+// enter counts a connection, or gives nil if its client has too many.
+func (l *listener) enter(accepted net.Conn) net.Conn {
+	c := &conn{Conn: accepted, writeTimeout: l.WriteTimeout, leave: func() { <-l.places }}
+	peer, err := netip.ParseAddrPort(accepted.RemoteAddr().String())
+	if err != nil || Contains(l.Proxies, peer.Addr().Unmap()) {
+		return c
+	}
+	network := networkOf(peer.Addr())
+	if !l.shares.Enter(network) {
+		return nil
+	}
+	c.leave = func() {
+		l.shares.Leave(network)
+		<-l.places
+	}
+	return c
+}
+
+// conn is a connection of a client. It gives its place back when it is closed.
+type conn struct {
+	net.Conn
+	once  sync.Once
+	leave func()
+
+	writeTimeout time.Duration
+	deadline     atomic.Int64 // for writing, as the socket knows it, in Unix nanoseconds
+}
+
+// piece is how much of an answer a client has WriteTimeout to read.
+const piece = 64 << 10
+
+// Write implements net.Conn. The deadline moves while bytes flow; moving it costs
+// a little, so that is not done for every piece.
+func (c *conn) Write(b []byte) (written int, err error) {
+	for {
+		if now := time.Now(); c.deadline.Load()-now.UnixNano() < int64(c.writeTimeout/2) {
+			if err := c.SetWriteDeadline(now.Add(c.writeTimeout)); err != nil {
+				return written, err
+			}
+		}
+		n, err := c.Conn.Write(b[:min(len(b), piece)])
+		written += n
+		if b = b[n:]; err != nil || len(b) == 0 {
+			return written, err
+		}
+	}
+}
+
+// SetWriteDeadline implements net.Conn. What others set is moved as well, once it
+// is near.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.deadline.Store(t.UnixNano())
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// SetDeadline implements net.Conn.
+func (c *conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(c.leave)
+	return err
+}
+
+// CloseWrite lets net/http end a connection without cutting off its last answer,
+// as it does with a plain TCP connection.
+func (c *conn) CloseWrite() error {
+	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return tcp.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}

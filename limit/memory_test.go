@@ -1,0 +1,79 @@
+package limit_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sluice"
+	"sluice/limit"
+)
+
+// TestMemoryIsShared: what one holds others can't have, until it is released.
+func TestMemoryIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := limit.NewMemory(1 << 20)
+		first, second, third := m.Hold(), m.Hold(), m.Hold()
+		grow := func(h *limit.Hold, bytes int64) error { return h.Grow(t.Context(), bytes) }
+		if err := grow(&first, 900<<10); err != nil {
+			t.Fatal(err)
+		}
+		if err := grow(&second, 200<<10); err == nil || sluice.AsError(err).Kind != sluice.Unavailable {
+			t.Errorf("more than there is: got %v", err)
+		}
+		if err := grow(&second, 60<<10); err != nil {
+			t.Errorf("a small body is refused too: %v", err)
+		}
+		time.AfterFunc(time.Millisecond, first.Release)
+		if err := grow(&second, 4<<20); err != nil {
+			t.Errorf("the largest alone is refused: %v", err)
+		}
+		second.Release()
+		second.Release()
+		if err := grow(&third, 1<<20); err != nil {
+			t.Errorf("what was released is not free again: %v", err)
+		}
+	})
+}
+
+// TestSlowSendersGiveWay: where there is no memory for all, a body that trickles
+// in ends for one that comes at once.
+func TestSlowSendersGiveWay(t *testing.T) {
+	all := bodies(limit.Pace{Idle: time.Minute, Total: time.Minute})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := read(w, r, all, nil, 4<<20); err != nil {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	send := func(body io.Reader) chan int {
+		answered := make(chan int, 1)
+		go func() {
+			response, err := http.Post(server.URL, "text/plain", body)
+			if err != nil {
+				answered <- 0
+				return
+			}
+			response.Body.Close()
+			answered <- response.StatusCode
+		}()
+		return answered
+	}
+	content, sender := io.Pipe()
+	defer sender.Close()
+	slow := send(content)
+	if _, err := sender.Write(make([]byte, 900<<10)); err != nil { // and then nothing more
+		t.Fatal(err)
+	}
+	if got := <-send(bytes.NewReader(make([]byte, 800<<10))); got != http.StatusOK {
+		t.Errorf("the fast one is answered %d", got)
+	}
+	_ = sender.Close()
+	if got := <-slow; got == http.StatusOK {
+		t.Error("the slow one was read all the same")
+	}
+}

@@ -1,0 +1,64 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+
+	"sluice"
+)
+
+// latencyBounds are the upper bounds of the latencies that a minute counts, in
+// milliseconds: each is about 1.4 times the one before. What took longer than
+// the last counts there.
+var latencyBounds = func() (bounds []float64) {
+	const first, last = 0.25, 2 * 60_000
+	for bound := first; bound < last; bound *= 2 {
+		bounds = append(bounds, bound, bound*1.414)
+	}
+	return bounds
+}()
+
+// latencyBound gives the place of a duration among the bounds.
+func latencyBound(milliseconds float64) int {
+	i, _ := slices.BinarySearch(latencyBounds, milliseconds)
+	return min(i, len(latencyBounds)-1)
+}
+
+// quantile gives about how many milliseconds calls took at most, all but the
+// slowest: with 0.99, all but the slowest hundredth. 0 if there were none.
+func quantile(latencies []int, q float64) float64 {
+	total := 0
+	for _, n := range latencies {
+		total += n
+	}
+	rank := q * float64(total)
+	below := 0.0
+	for i, n := range latencies {
+		if n == 0 || below+float64(n) < rank {
+			below += float64(n)
+			continue
+		}
+		low := 0.0
+		if i > 0 {
+			low = latencyBounds[i-1]
+		}
+		share := (rank - below) / float64(n)
+		return math.Round((low+share*(latencyBounds[i]-low))*1000) / 1000
+	}
+	return 0
+}
+
+// addTo adds the counts of one minute to another.
+func addTo(sum, other *sluice.Minute) {
+	sum.Accepted += other.Accepted
+	sum.Refused += other.Refused
+	sum.Failed += other.Failed
+	sum.Runs += other.Runs
+	sum.RunErrors += other.RunErrors
+	latencies := make([]int, max(len(sum.Latencies), len(other.Latencies)))
+	copy(latencies, sum.Latencies) // what is stored must not change
+	for i, n := range other.Latencies {
+		latencies[i] += n
+	}
+	sum.Latencies = latencies
+}

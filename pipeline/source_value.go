@@ -1,0 +1,125 @@
+package pipeline
+
+import (
+	"errors"
+
+	"sluice/expression"
+)
+
+// A sourceValue is a value of a source whose texts may hold expressions.
+type sourceValue struct {
+	shape    shape
+	data     any                  // a constant
+	template *expression.Template // a text with expressions
+	keys     []string             // of an object
+	items    []sourceValue        // of a list, or the values of an object
+}
+
+type shape int
+
+const (
+	constant shape = iota
+	formula
+	listOf
+	objectOf
+)
+
+// eval gives the value as it is in a scope. Constants are shared.
+func (v *sourceValue) eval(scope *expression.Scope) (any, error) {
+	switch v.shape {
+	case formula:
+		return v.template.Eval(scope)
+	case listOf:
+		items := make([]any, len(v.items))
+		for i := range v.items {
+			var err error
+			if items[i], err = v.items[i].eval(scope); err != nil {
+				return nil, err
+			}
+		}
+		return items, nil
+	case objectOf:
+		fields := make(map[string]any, len(v.items))
+		for i := range v.items {
+			field, err := v.items[i].eval(scope)
+			if err != nil {
+				return nil, err
+			}
+			fields[v.keys[i]] = field
+		}
+		return fields, nil
+	}
+	return v.data, nil
+}
+
+// value compiles a node and all within it.
+func (c *checker) value(n *node) sourceValue {
+	switch n.kind {
+	case list:
+		v := sourceValue{shape: listOf}
+		for _, item := range n.items {
+			v.items = append(v.items, c.value(item))
+		}
+		return settled(v)
+	case object:
+		v := sourceValue{shape: objectOf}
+		for key, field := range n.entries() {
+			v.keys = append(v.keys, key.text)
+			v.items = append(v.items, c.value(field))
+		}
+		return settled(v)
+	}
+	if _, isText := n.string(); !isText {
+		return sourceValue{data: n.data}
+	}
+	template, err := c.language.Compile(n.text)
+	if err != nil {
+		c.mistake(n, err)
+		return sourceValue{}
+	}
+	if static, ok := template.Static(); ok {
+		return sourceValue{data: static}
+	}
+	return sourceValue{shape: formula, template: template}
+}
+
+// settled gives a list or object as a constant if all in it is constant.
+func settled(v sourceValue) sourceValue {
+	for i := range v.items {
+		if v.items[i].shape != constant {
+			return v
+		}
+	}
+	data, _ := v.eval(nil) // there is nothing to fail
+	return sourceValue{data: data}
+}
+
+// expression compiles a text that is an expression, with or without #{ }
+// around it; true and false stand for themselves.
+func (c *checker) expression(n *node, name string) *expression.Template {
+	if n.kind != scalar || n.data == nil {
+		c.problemf(n, "%s must be an expression such as #{body.total > 100}, not %s.", name, n.describe())
+		return nil
+	}
+	template, err := c.language.CompileExpression(n.text)
+	if err != nil {
+		c.mistake(n, err)
+	}
+	return template
+}
+
+// mistake notes an error in a text at its place within the text.
+func (c *checker) mistake(n *node, err error) {
+	if len(c.problems) >= maxProblems {
+		return
+	}
+	at, message := *n, err.Error()
+	if syntax, ok := errors.AsType[*expression.SyntaxError](err); ok {
+		at.line, at.column = c.text.locate(n, syntax.Offset)
+		message = syntax.Message
+	}
+	c.problemf(&at, "%s", message)
+}
+
+// holds tells whether a condition does: everything but false and null.
+func holds(condition any) bool { return condition != nil && condition != false }

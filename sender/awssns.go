@@ -1,0 +1,168 @@
+package sender
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/rsa"
+	"crypto/sha1" //nolint:gosec // version 1 of the signature has nothing better
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"net/url"
+	"regexp"
+	"time"
+)
+
+func awsSNS() Preset {
+	return Preset{
+		Name: "aws-sns", Title: "AWS SNS",
+		Checks:         "Signature in the body: RSA, by a certificate of AWS; and TopicArn, if a secret is set",
+		Secret:         "the ARN of the topic, so that no other topic is taken",
+		SecretOptional: true,
+		Handshake:      "SubscriptionConfirmation, signed: its SubscribeURL is called",
+		Dedupe:         "body:MessageId",
+		Setup: [3]string{
+			"Enter the ARN of the topic as `signingSecret`: otherwise topics of others are taken, too, if they know the URL.",
+			"At the topic: Create subscription, Protocol HTTPS; Endpoint is the webhook's URL. Leave raw message delivery off: such calls are not signed.",
+			"The subscription is confirmed by itself. Set the topic's SignatureVersion to 2 for SHA-256.",
+		},
+		public:      true,
+		checker:     func(secret string, keys Keys) (checker, error) { return snsCheck{secret, keys}, nil },
+		greetSigned: true,
+		greet: func(g greeting) (*Answer, error) {
+			message, ok := uniqueTexts(g.Body)
+			if !ok || message["Type"] != "SubscriptionConfirmation" || !isSubscribeURL(message["SubscribeURL"]) {
+				return nil, nil
+			}
+			return &Answer{Status: http.StatusOK, Header: http.Header{}, Fetch: message["SubscribeURL"]}, nil
+		},
+	}
+}
+
+type snsCheck struct {
+	topic string // "" means any
+	keys  Keys
+}
+
+// snsSigned has the members that are signed, in their order, by type of message.
+var snsSigned = map[string][]string{
+	"Notification":             {"Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"},
+	"SubscriptionConfirmation": {"Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"},
+	"UnsubscribeConfirmation":  {"Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"},
+}
+
+// check knows no time: SNS repeats a message for weeks with its first Timestamp.
+func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
+	message, ok := uniqueTexts(c.Body)
+	if !ok || message["Signature"] == "" {
+		return missing("The body is no message of SNS with a Signature.")
+	}
+	signature, err := base64.StdEncoding.DecodeString(message["Signature"])
+	names := snsSigned[message["Type"]]
+	if err != nil || names == nil {
+		return invalid("The message has an unknown type, or a Signature that is no base64.")
+	}
+	if !isSigningCertURL(message["SigningCertURL"]) {
+		return invalid("SigningCertURL is no address of SNS.")
+	}
+	key, err := s.key(ctx, message["SigningCertURL"], now)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	for _, name := range names {
+		if value, ok := message[name]; ok {
+			text.WriteString(name + "\n" + value + "\n")
+		}
+	}
+	algorithm, digest := crypto.SHA256, sha256.Sum256(text.Bytes())
+	sum := digest[:]
+	if message["SignatureVersion"] == "1" {
+		short := sha1.Sum(text.Bytes()) //nolint:gosec // see above
+		algorithm, sum = crypto.SHA1, short[:]
+	}
+	if rsa.VerifyPKCS1v15(key, algorithm, sum, signature) != nil {
+		return invalid("The Signature in the body does not fit.")
+	}
+	if s.topic != "" && message["TopicArn"] != s.topic {
+		return invalid("The message is of another topic than the one that is set as the signing secret.")
+	}
+	return nil
+}
+
+// key gives the key of a certificate of SNS. The address has a new name for each
+// certificate, so that what was read once stays true.
+func (s snsCheck) key(ctx context.Context, address string, now time.Time) (*rsa.PublicKey, error) {
+	content, err := s.keys.Get(ctx, address, 24*time.Hour)
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(content)
+	if block == nil {
+		return nil, invalid("SigningCertURL is no certificate.")
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, invalid("SigningCertURL is no certificate.")
+	}
+	key, ok := certificate.PublicKey.(*rsa.PublicKey)
+	if !ok || now.Before(certificate.NotBefore) || now.After(certificate.NotAfter) {
+		return nil, invalid("The certificate of SigningCertURL is not valid now.")
+	}
+	return key, nil
+}
+
+func (snsCheck) sign(*Call, time.Time) error { return notSignable() }
+
+var (
+	// snsHost leaves out what else is below amazonaws.com, buckets of strangers
+	// above all.
+	snsHost = regexp.MustCompile(`^sns\.[a-z]{2,4}(-[a-z]+)+-\d{1,2}\.amazonaws\.com(\.cn)?$`)
+	snsCert = regexp.MustCompile(`^/SimpleNotificationService-[0-9a-zA-Z]{1,64}\.pem$`)
+)
+
+func snsURL(address string) (*url.URL, bool) {
+	u, err := url.Parse(address)
+	if err != nil || len(address) > 2<<10 {
+		return nil, false
+	}
+	return u, u.Scheme == "https" && u.User == nil && u.Fragment == "" && u.Opaque == "" && snsHost.MatchString(u.Host)
+}
+
+func isSigningCertURL(address string) bool {
+	u, ok := snsURL(address)
+	return ok && u.RawQuery == "" && !u.ForceQuery && snsCert.MatchString(u.EscapedPath())
+}
+
+func isSubscribeURL(address string) bool {
+	u, ok := snsURL(address)
+	return ok && u.Path == "/" && u.Query().Get("Action") == "ConfirmSubscription"
+}
+
+// uniqueTexts gives the members of a JSON object that are texts. It refuses one
+// that has a name twice: which of the two is meant would depend on the reader.
+func uniqueTexts(body []byte) (map[string]string, bool) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil, false
+	}
+	texts, seen := map[string]string{}, map[string]bool{}
+	for dec.More() {
+		token, err := dec.Token()
+		name, ok := token.(string)
+		var value any
+		if err != nil || !ok || seen[name] || dec.Decode(&value) != nil {
+			return nil, false
+		}
+		seen[name] = true
+		if text, ok := value.(string); ok {
+			texts[name] = text
+		}
+	}
+	_, err := dec.Token()
+	return texts, err == nil && !dec.More()
+}

@@ -1,0 +1,76 @@
+package sender
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sluice"
+)
+
+// A Call is a call of a webhook as its sender made it.
+type Call struct {
+	Method string
+	URL    string      // the public URL, whole: as it was entered at the sender
+	Header http.Header // with canonical names
+	Body   []byte      // the bytes as they came
+}
+
+// maxHeader bounds the headers that are looked at: the longest is a JWT.
+const maxHeader = 8 << 10
+
+// header gives the one value of a header whose name is canonical.
+func (c *Call) header(name string) (string, error) {
+	values := c.Header[name]
+	switch {
+	case len(values) == 0 || len(values) == 1 && values[0] == "":
+		return "", missing("The header %s is missing.", name)
+	case len(values) > 1:
+		return "", invalid("The header %s came %d times.", name, len(values))
+	case len(values[0]) > maxHeader:
+		return "", invalid("The header %s has %d bytes.", name, len(values[0]))
+	}
+	return values[0], nil
+}
+
+// query gives the values of a parameter in the URL, decoded.
+func (c *Call) query(name string) (values []string) {
+	_, raw, _ := strings.Cut(c.URL, "?")
+	for pair := range strings.SplitSeq(raw, "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		if key, err := url.QueryUnescape(key); err != nil || key != name {
+			continue
+		}
+		if value, err := url.QueryUnescape(value); err == nil {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// parameter gives the value of a parameter that the URL has once, otherwise "".
+func (c *Call) parameter(name string) string {
+	if values := c.query(name); len(values) == 1 {
+		return values[0]
+	}
+	return ""
+}
+
+// The three ways in which a signature is refused. What the caller is told is the
+// same for each; the cause is for the operator.
+
+func missing(format string, args ...any) *sluice.Error {
+	return sluice.Errorf(sluice.Unauthenticated, "signature-missing", "This webhook takes signed calls only; this one carries no signature.").
+		Because(fmt.Errorf(format, args...))
+}
+
+func invalid(format string, args ...any) *sluice.Error {
+	return sluice.Errorf(sluice.Unauthenticated, "signature-invalid", "The signature of this call is not valid.").
+		Because(fmt.Errorf(format, args...))
+}
+
+func expired(format string, args ...any) *sluice.Error {
+	return sluice.Errorf(sluice.Unauthenticated, "signature-expired", "The signature of this call is too old, or from the future.").
+		Because(fmt.Errorf(format, args...))
+}

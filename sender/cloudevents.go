@@ -1,0 +1,51 @@
+package sender
+
+import (
+	"mime"
+	"net/url"
+)
+
+func cloudEvents() Preset {
+	return Preset{
+		Name: "cloudevents", Title: "CloudEvents",
+		Checks:         "Authorization: the secret as a bearer token, if one is set; nothing is signed",
+		Secret:         "the bearer token that the sender sends",
+		SecretOptional: true,
+		Handshake:      "OPTIONS with WebHook-Request-Origin: the origin is allowed",
+		Dedupe:         "cloudevent",
+		Setup: [3]string{
+			"At the sender (Knative, Event Grid, a broker, …), the sink or endpoint is the webhook's URL; binary and structured mode are both fine.",
+			"If it can send a bearer token, make it a random text and enter the same one as `signingSecret`.",
+			"Send one event in a call: batches have no one id, so that repeated ones are not found out.",
+		},
+		Masked:  []string{"authorization"},
+		checker: byToken("Authorization", "Bearer"),
+		greet:   func(g greeting) (*Answer, error) { return g.originAnswer(), nil },
+	}
+}
+
+// A CloudEvent has the attributes of an event in the format of the CNCF.
+type CloudEvent struct {
+	ID, Source, Type, Subject, Time string
+}
+
+// CloudEvent gives the attributes of the event that a call is, in binary or in
+// structured mode. Other calls, and batches of more than one, have none.
+func (c *Call) CloudEvent() (e CloudEvent, ok bool) {
+	attributes := map[string]*string{"id": &e.ID, "source": &e.Source, "type": &e.Type, "subject": &e.Subject, "time": &e.Time}
+	media, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
+	for name, value := range attributes {
+		switch media {
+		case "application/cloudevents+json":
+			*value = c.text(name)
+		case "application/cloudevents-batch+json":
+			*value = c.text("0", name)
+		default:
+			*value = c.Header.Get("Ce-" + name)
+			if plain, err := url.PathUnescape(*value); err == nil {
+				*value = plain // headers have escapes for what is not ASCII
+			}
+		}
+	}
+	return e, e.ID != "" && e.Source != "" && e.Type != ""
+}

@@ -1,0 +1,124 @@
+package sender
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sluice"
+)
+
+// A Dedupe says where the id of a delivery is: the parameter dedupe.
+type Dedupe struct {
+	where string   // header, query, body, cloudevent or off
+	name  string   // of the header or of the query's parameter
+	path  []string // in the body
+}
+
+// Bounds of what a dedupe may say, and of an id.
+const (
+	maxPath       = 16
+	maxDeliveryID = 256
+)
+
+// ParseDedupe reads the parameter dedupe: header:<name>, query:<name>,
+// body:<member.of.json>, cloudevent or off.
+func ParseDedupe(text string) (Dedupe, error) {
+	where, name, named := strings.Cut(text, ":")
+	d := Dedupe{where: where, name: name}
+	switch {
+	case !named && (where == "off" || where == "cloudevent"):
+		return d, nil
+	case where == "header" && isHeaderName(name):
+		d.name = http.CanonicalHeaderKey(name)
+		return d, nil
+	case where == "query" && name != "" && len(name) <= maxName:
+		return d, nil
+	case where == "body" && len(name) <= maxPattern && utf8.ValidString(name):
+		if d.path = strings.Split(name, "."); len(d.path) <= maxPath && !hasEmpty(d.path) {
+			return d, nil
+		}
+	}
+	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, cloudevent, or off.")
+}
+
+func hasEmpty(names []string) bool {
+	for _, n := range names {
+		if n == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// ID gives the id of a delivery, "" if the call has none. One that can't be an
+// id is an error with the code delivery-id-invalid.
+func (d Dedupe) ID(c *Call) (string, error) {
+	var values []string
+	switch d.where {
+	case "header":
+		values = c.Header[d.name]
+	case "query":
+		values = c.query(d.name)
+	case "body":
+		return checkID(scalar(lookup(c.Body, d.path)))
+	case "cloudevent":
+		if e, ok := c.CloudEvent(); ok {
+			return checkID(short(e.Source + " " + e.ID))
+		}
+	}
+	if len(values) > 1 {
+		return "", idInvalid("The id of the delivery came more than once.")
+	}
+	if len(values) == 0 {
+		return "", nil
+	}
+	return checkID(values[0])
+}
+
+// short gives an id that was put together, or what stands for it if it is long.
+func short(id string) string {
+	if len(id) <= maxDeliveryID {
+		return id
+	}
+	digest := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(digest[:])
+}
+
+// scalar gives a JSON string or number as text; others are no ids.
+func scalar(raw []byte) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	switch c := raw[0]; {
+	case c == '"':
+		var text string
+		_ = json.Unmarshal(raw, &text) // what is no JSON has no id
+		return text
+	case (c == '-' || c >= '0' && c <= '9') && json.Valid(raw):
+		return string(raw)
+	}
+	return ""
+}
+
+func checkID(id string) (string, error) {
+	if len(id) > maxDeliveryID {
+		return "", idInvalid("The id of the delivery has more than 256 bytes.")
+	}
+	if !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {
+		return "", idInvalid("The id of the delivery has control characters in it.")
+	}
+	return id, nil
+}
+
+func idInvalid(text string) *sluice.Error {
+	return sluice.Errorf(sluice.Invalid, "delivery-id-invalid", "%s", text)
+}
+
+func notAnObject() *sluice.Error {
+	return sluice.Errorf(sluice.Invalid, "not-signable", "Calls of this sender have a JSON object as their body.")
+}

@@ -1,0 +1,11 @@
+// Package sender knows the systems that call webhooks: how each signs its calls,
+// how it makes sure that somebody listens (its handshake), where the id of a
+// delivery is, and what to enter where when it is set up.
+//
+// A known sender is a Preset, one file each; any other is described by a
+// Scheme. Either makes a Verifier, which a webhook keeps. Nothing here
+// reads requests, stores anything or talks to the network, except a Fetcher,
+// which gets the public keys of the two providers that have them.
+//
+// Package webhook asks this one before it makes an event of a call.
+package sender

@@ -1,0 +1,58 @@
+package sender
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// docs/providers.md is generated: UPDATE_GOLDEN=1 go test ./... writes it anew.
+func TestProvidersPage(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Providers\n\nSenders that `webhook.put` knows by the parameter `provider`: what is checked of their calls, and how to set them up. Any other sender is described with the parameter `signature`. This page is generated from the presets.\n")
+	for _, p := range Presets() {
+		fmt.Fprintf(&b, "\n## %s\n\n`%s`. %s\n", p.Title, p.Name, facts(p))
+		for i, line := range p.Setup {
+			fmt.Fprintf(&b, "%d. %s\n", i+1, line)
+		}
+	}
+	path := filepath.Join("..", "docs", "providers.md")
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(content) != b.String() {
+		t.Errorf("%s is not what the presets say; run UPDATE_GOLDEN=1 go test ./...", path)
+	}
+}
+
+// facts gives one line of what a preset says of itself.
+func facts(p Preset) string {
+	parts := []string{"Checked: " + p.Checks}
+	switch {
+	case p.learns:
+		parts = append(parts, "Signing secret: "+p.Secret)
+	case p.Secret == "":
+		parts = append(parts, "Signing secret: none")
+	case p.SecretOptional:
+		parts = append(parts, "Signing secret, optional: "+p.Secret)
+	default:
+		parts = append(parts, "Signing secret: "+p.Secret)
+	}
+	if p.Handshake != "" {
+		parts = append(parts, "Handshake: "+p.Handshake)
+	}
+	if p.Dedupe == "off" {
+		parts = append(parts, "Delivery id: none")
+	} else {
+		parts = append(parts, "Delivery id: `"+p.Dedupe+"`")
+	}
+	return strings.Join(parts, ". ") + "."
+}

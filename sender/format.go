@@ -1,0 +1,177 @@
+package sender
+
+import "strings"
+
+// The placeholders of a format and of what is signed.
+const (
+	inSignature = "{signature}"
+	inTimestamp = "{timestamp}"
+)
+
+// maxAlternatives bounds the signatures in one header: senders put one there for
+// each of their keys.
+const maxAlternatives = 16
+
+// A format says how a header reads: parts with a separator between them, in any
+// order. Parts that it doesn't know are skipped, since senders add some.
+type format struct {
+	parts     []part
+	separator byte
+}
+
+// A part is a prefix and a value behind it.
+type part struct {
+	prefix    string
+	timestamp bool // otherwise it is a signature
+}
+
+func (f format) timestamps() bool { return len(f.parts) == 2 }
+
+// parseFormat reads a format such as "t={timestamp},v1={signature}". Between two
+// placeholders stands the separator; with one alone it is a space.
+func parseFormat(text string) (f format, err error) {
+	if text == "" {
+		text = inSignature
+	}
+	if len(text) > maxPattern || !isPrintable(text) {
+		return f, fieldError("format", "must be printable ASCII of at most %d bytes", maxPattern)
+	}
+	f.separator = ' '
+	for rest := text; rest != ""; {
+		prefix, behind, ok := strings.Cut(rest, "{")
+		name, tail, closed := strings.Cut(behind, "}")
+		if !ok || !closed {
+			return f, fieldError("format", "must end with {signature} or {timestamp}")
+		}
+		if len(f.parts) == 1 {
+			if prefix == "" || !strings.Contains(",; ", prefix[:1]) {
+				return f, fieldError("format", "must have a comma, a semicolon or a space between {timestamp} and {signature}")
+			}
+			f.separator, prefix = prefix[0], strings.TrimLeft(prefix[1:], " ")
+		}
+		if name != "signature" && name != "timestamp" {
+			return f, fieldError("format", "has the unknown placeholder {%s}; there are {signature} and {timestamp}", name)
+		}
+		f.parts = append(f.parts, part{prefix, name == "timestamp"})
+		rest = tail
+	}
+	return f, f.check()
+}
+
+func (f format) check() error {
+	switch len(f.parts) {
+	case 1:
+		if !f.parts[0].timestamp {
+			return nil
+		}
+	case 2:
+		if a, b := f.parts[0], f.parts[1]; a.timestamp != b.timestamp {
+			if strings.HasPrefix(a.prefix, b.prefix) || strings.HasPrefix(b.prefix, a.prefix) {
+				return fieldError("format", "must have different texts before {timestamp} and {signature}, such as t= and v1=")
+			}
+			return nil
+		}
+	}
+	return fieldError("format", "must have {signature} once and {timestamp} at most once")
+}
+
+// scan finds the signatures in a header, appended to found, and the timestamp.
+func (f format) scan(value string, found []string) (signatures []string, timestamp string, ok bool) {
+	for value != "" {
+		value = strings.TrimLeft(value, " ")
+		at := f.part(value)
+		if at >= 0 {
+			value = value[len(f.parts[at].prefix):]
+		}
+		end := strings.IndexByte(value, f.separator)
+		if end < 0 {
+			end = len(value)
+		}
+		text := value[:end]
+		value = value[min(end+1, len(value)):]
+		switch {
+		case at < 0 || text == "":
+		case f.parts[at].timestamp && timestamp != "", len(found) == maxAlternatives:
+			return nil, "", false
+		case f.parts[at].timestamp:
+			timestamp = text
+		default:
+			found = append(found, text)
+		}
+	}
+	return found, timestamp, len(found) > 0 && (timestamp != "") == f.timestamps()
+}
+
+// part gives the number of the part that a text begins with, -1 if there is none.
+func (f format) part(text string) int {
+	for i, p := range f.parts {
+		if strings.HasPrefix(text, p.prefix) {
+			return i
+		}
+	}
+	return -1
+}
+
+// A place is where a piece of what is signed comes from.
+type place int
+
+const (
+	placeLiteral place = iota
+	placeBody
+	placeTimestamp
+	placeID
+	placeURL
+	placeMethod
+)
+
+var places = map[string]place{
+	"body": placeBody, "timestamp": placeTimestamp, "id": placeID, "url": placeURL, "method": placeMethod,
+}
+
+// A piece is a part of what is signed.
+type piece struct {
+	place   place
+	literal []byte
+}
+
+// maxPieces bounds how often the body is hashed.
+const maxPieces = 16
+
+// parseSigned reads what is signed, such as "{timestamp}.{body}".
+func parseSigned(text string) (pieces []piece, err error) {
+	if text == "" {
+		text = "{body}"
+	}
+	if len(text) > maxPattern || !isPrintable(text) {
+		return nil, fieldError("signed", "must be printable ASCII of at most %d bytes", maxPattern)
+	}
+	for rest := text; rest != ""; {
+		literal, behind, more := strings.Cut(rest, "{")
+		if literal != "" {
+			pieces = append(pieces, piece{literal: []byte(literal)})
+		}
+		if !more {
+			break
+		}
+		name, tail, closed := strings.Cut(behind, "}")
+		at, known := places[name]
+		if !closed || !known {
+			return nil, fieldError("signed", "has the unknown placeholder {%s}; there are {body}, {timestamp}, {id}, {url} and {method}", name)
+		}
+		pieces = append(pieces, piece{place: at})
+		rest = tail
+	}
+	if len(pieces) > maxPieces {
+		return nil, fieldError("signed", "has more than %d parts", maxPieces)
+	}
+	return pieces, nil
+}
+
+func isPrintable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

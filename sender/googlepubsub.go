@@ -1,0 +1,112 @@
+package sender
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+func googlePubSub() Preset {
+	return Preset{
+		Name: "google-pubsub", Title: "Google Cloud Pub/Sub",
+		Checks:         "Authorization: an OIDC token of Google for the URL; and its service account, if a secret is set; the body is not signed",
+		Secret:         "the e-mail address of the service account, so that no other one is taken",
+		SecretOptional: true,
+		Dedupe:         "body:message.messageId",
+		Setup: [3]string{
+			"Create the subscription: Delivery type Push; Endpoint URL is the webhook's URL. Leave payload unwrapping off.",
+			"Enable authentication: choose a service account, leave Audience empty, and enter the account's e-mail address as `signingSecret`.",
+			"The server must be told its public URL (`--public-url`), since the token is for the URL as it was entered.",
+		},
+		Masked:  []string{"authorization"},
+		public:  true,
+		checker: func(secret string, keys Keys) (checker, error) { return pubsubCheck{secret, keys}, nil },
+	}
+}
+
+const (
+	googleKeys       = "https://www.googleapis.com/oauth2/v3/certs"
+	googleKeysMaxAge = time.Hour
+	googleKeysRetry  = 10 * time.Second // between fetches that made-up key ids cause
+	googleLeeway     = time.Minute
+)
+
+type pubsubCheck struct {
+	account string // "" means any
+	keys    Keys
+}
+
+type pubsubClaims struct {
+	jwt.Claims
+
+	Email    string `json:"email"`
+	Verified bool   `json:"email_verified"`
+}
+
+func (p pubsubCheck) check(ctx context.Context, c *Call, now time.Time) error {
+	value, err := c.header("Authorization")
+	if err != nil {
+		return err
+	}
+	word, text, _ := strings.Cut(value, " ")
+	token, err := jwt.ParseSigned(text, []jose.SignatureAlgorithm{jose.RS256})
+	if err != nil || !strings.EqualFold(word, "Bearer") || len(token.Headers) != 1 {
+		return invalid("The header Authorization has no token of Google.")
+	}
+	key, err := p.key(ctx, token.Headers[0].KeyID)
+	if err != nil {
+		return err
+	}
+	var claims pubsubClaims
+	if err := token.Claims(key, &claims); err != nil {
+		return invalid("The token is not signed by Google.")
+	}
+	return p.accept(claims, c.URL, now)
+}
+
+// accept checks what a token of Google says.
+func (p pubsubCheck) accept(claims pubsubClaims, address string, now time.Time) error {
+	switch {
+	case claims.Issuer != "https://accounts.google.com" && claims.Issuer != "accounts.google.com":
+		return invalid("The token is of another issuer.")
+	case !slices.Contains(claims.Audience, address):
+		return invalid("The token is for another audience than this webhook's public URL.")
+	case !claims.Verified || !strings.HasSuffix(claims.Email, ".gserviceaccount.com"):
+		return invalid("The token is not that of a service account.")
+	case p.account != "" && subtle.ConstantTimeCompare([]byte(claims.Email), []byte(p.account)) != 1:
+		return invalid("The token is that of another service account than the one that is set as the signing secret.")
+	case claims.Expiry == nil || claims.IssuedAt == nil:
+		return invalid("The token has no time.")
+	case now.After(claims.Expiry.Time().Add(googleLeeway)):
+		return expired("The token expired %s ago.", round(now.Sub(claims.Expiry.Time())))
+	case now.Before(claims.IssuedAt.Time().Add(-googleLeeway)):
+		return expired("The token is %s in the future.", round(claims.IssuedAt.Time().Sub(now)))
+	}
+	return nil
+}
+
+// key gives Google's key with that id. An unknown id may be that of a new key.
+func (p pubsubCheck) key(ctx context.Context, id string) (any, error) {
+	for _, maxAge := range []time.Duration{googleKeysMaxAge, googleKeysRetry} {
+		content, err := p.keys.Get(ctx, googleKeys, maxAge)
+		if err != nil {
+			return nil, err
+		}
+		var set jose.JSONWebKeySet
+		if json.Unmarshal(content, &set) != nil {
+			return nil, invalid("The keys of Google can't be read.")
+		}
+		if keys := set.Key(id); len(keys) == 1 && keys[0].IsPublic() {
+			return keys[0].Key, nil
+		}
+	}
+	return nil, invalid("The token is signed by a key that Google does not have.")
+}
+
+func (pubsubCheck) sign(*Call, time.Time) error { return notSignable() }

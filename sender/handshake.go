@@ -1,0 +1,133 @@
+package sender
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/value"
+)
+
+// An Answer is what a sender demands as the answer to its handshake, byte for
+// byte.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+
+	LearnedSecret string // if not empty: to be stored, durably, before answering
+	Fetch         string // if not empty: to be got, with GET and successfully, before answering
+}
+
+// A greeting is a call that may be a handshake.
+type greeting struct {
+	*Call
+
+	secret      string // the webhook's own, "" if there is none
+	verifyToken string
+}
+
+// maxChallenge bounds what a stranger can make us repeat.
+const maxChallenge = 4 << 10
+
+// Handshake gives the answer to a call that is a handshake of the sender, nil if
+// it is none. Where the sender signs its handshakes, the signature is checked
+// first, with the errors of Verify. A wrong verifyToken is Forbidden.
+func (v *Verifier) Handshake(ctx context.Context, c *Call, now time.Time, verifyToken string) (*Answer, error) {
+	if v.preset.greet == nil {
+		return nil, nil
+	}
+	g := greeting{Call: c, verifyToken: verifyToken}
+	if len(v.secrets) > 0 {
+		g.secret = v.secrets[0]
+	}
+	answer, err := v.preset.greet(g)
+	if answer == nil || err != nil || !v.preset.greetSigned {
+		return answer, err
+	}
+	fitting, err := v.verify(ctx, c, now)
+	if err != nil {
+		return nil, err
+	}
+	if fitting > 0 {
+		g.secret = v.secrets[fitting]
+		return v.preset.greet(g)
+	}
+	return answer, nil
+}
+
+// plainAnswer repeats a challenge as text. Browsers must not take it for a page.
+func plainAnswer(text string) *Answer {
+	if text == "" || len(text) > maxChallenge {
+		return nil
+	}
+	return &Answer{Status: http.StatusOK, Body: []byte(text), Header: http.Header{
+		"Content-Type":           {"text/plain; charset=utf-8"},
+		"X-Content-Type-Options": {"nosniff"},
+	}}
+}
+
+// jsonAnswer gives an object of texts, as pairs of names and values.
+func jsonAnswer(pairs ...string) *Answer {
+	body := []byte{'{'}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] == "" || len(pairs[i+1]) > maxChallenge {
+			return nil
+		}
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(value.AppendString(body, pairs[i]), ':')
+		body = value.AppendString(body, pairs[i+1])
+	}
+	return &Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: append(body, '}')}
+}
+
+// hubChallenge gives the challenge of a subscription as Meta and Strava send it,
+// "" if the call is none.
+func (g greeting) hubChallenge() (string, error) {
+	if g.Method != http.MethodGet || g.parameter("hub.mode") != "subscribe" {
+		return "", nil
+	}
+	given := g.parameter("hub.verify_token")
+	if g.verifyToken != "" && subtle.ConstantTimeCompare([]byte(given), []byte(g.verifyToken)) != 1 {
+		return "", sluice.Errorf(sluice.Forbidden, "verify-token-invalid", "The verify token is not the one that this webhook has; enter the same one on both sides.")
+	}
+	return g.parameter("hub.challenge"), nil
+}
+
+// originAnswer answers the question whether the webhook wants calls of an origin
+// (CloudEvents, HTTP 1.1 Web Hooks, 4).
+func (g greeting) originAnswer() *Answer {
+	origin := g.Header.Get("Webhook-Request-Origin")
+	if g.Method != http.MethodOptions || !isHost(origin) {
+		return nil
+	}
+	header := http.Header{"Allow": {http.MethodPost}, "Webhook-Allowed-Origin": {origin}}
+	if g.Header.Get("Webhook-Request-Rate") != "" {
+		header.Set("Webhook-Allowed-Rate", "*")
+	}
+	return &Answer{Status: http.StatusOK, Header: header}
+}
+
+func isHost(name string) bool {
+	for _, c := range name {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && !strings.ContainsRune("-._:", c) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 253
+}
+
+// text gives a text in the body by its path, "" if there is none.
+func (c *Call) text(path ...string) string {
+	var text string
+	if json.Unmarshal(lookup(c.Body, path), &text) != nil {
+		return ""
+	}
+	return text
+}

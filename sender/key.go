@@ -1,0 +1,156 @@
+package sender
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha1" //nolint:gosec // some senders have nothing better
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"hash"
+	"strings"
+
+	"sluice"
+)
+
+// ecdsaP256 is the algorithm of a single sender, so that no scheme offers it.
+const ecdsaP256 = "ecdsa-p256"
+
+// A publicKey verifies signatures of a key that only the sender has.
+type publicKey interface {
+	verify(pieces [][]byte, signature []byte) bool
+}
+
+// setKey makes the key of a secret.
+func (s *signature) setKey(secret string) error {
+	var err error
+	switch s.Algorithm {
+	case "ed25519":
+		s.public, err = parseEd25519(secret)
+	case ecdsaP256:
+		s.public, err = parseECDSA(secret)
+	default:
+		return s.setShared(secret)
+	}
+	s.scratch.New = func() any { return &scratch{found: make([]string, 0, maxAlternatives)} }
+	return err
+}
+
+// setShared makes the key of an HMAC.
+func (s *signature) setShared(secret string) (err error) {
+	decode := s.key
+	if decode == nil {
+		decode = plainKey
+	}
+	key, err := decode(secret)
+	if err != nil {
+		return err
+	}
+	algorithm := sha256.New
+	switch s.Algorithm {
+	case "sha1":
+		algorithm = sha1.New
+	case "sha512":
+		algorithm = sha512.New
+	}
+	s.scratch.New = func() any {
+		return &scratch{mac: hmac.New(algorithm, key), found: make([]string, 0, maxAlternatives)}
+	}
+	return nil
+}
+
+// plainKey takes a secret as it is.
+func plainKey(secret string) ([]byte, error) { return []byte(secret), nil }
+
+// writtenKey takes the secret of an own scheme as it is, unless it says that it
+// is written in base64 or hex.
+func writtenKey(secret string) ([]byte, error) {
+	decode, text := base64.StdEncoding.DecodeString, ""
+	switch {
+	case strings.HasPrefix(secret, "base64:"):
+		text = strings.TrimPrefix(secret, "base64:")
+	case strings.HasPrefix(secret, "hex:"):
+		decode, text = hex.DecodeString, strings.TrimPrefix(secret, "hex:")
+	default:
+		return []byte(secret), nil
+	}
+	key, err := decode(text)
+	if err != nil || len(key) == 0 {
+		return nil, secretError("The signing secret is not written as its beginning, base64: or hex:, says.")
+	}
+	return key, nil
+}
+
+type ed25519Key ed25519.PublicKey
+
+func (k ed25519Key) verify(pieces [][]byte, signature []byte) bool {
+	return len(signature) == ed25519.SignatureSize && ed25519.Verify(ed25519.PublicKey(k), bytes.Join(pieces, nil), signature)
+}
+
+// parseEd25519 reads a public key in hex, base64 or PEM.
+func parseEd25519(text string) (publicKey, error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil {
+		raw = derOf(strings.TrimPrefix(text, "whpk_"))
+	}
+	if len(raw) != ed25519.PublicKeySize {
+		key, err := x509.ParsePKIXPublicKey(raw)
+		public, ok := key.(ed25519.PublicKey)
+		if err != nil || !ok {
+			return nil, secretError("The signing secret must be an ed25519 public key in hex, base64 or PEM.")
+		}
+		raw = public
+	}
+	return ed25519Key(raw), nil
+}
+
+type ecdsaKey struct{ *ecdsa.PublicKey }
+
+func (k ecdsaKey) verify(pieces [][]byte, signature []byte) bool {
+	h := sha256.New()
+	for _, p := range pieces {
+		_, _ = h.Write(p) // a hash takes everything
+	}
+	return ecdsa.VerifyASN1(k.PublicKey, h.Sum(nil), signature)
+}
+
+// parseECDSA reads a P-256 public key in base64 or PEM.
+func parseECDSA(text string) (publicKey, error) {
+	key, err := x509.ParsePKIXPublicKey(derOf(text))
+	public, ok := key.(*ecdsa.PublicKey)
+	if err != nil || !ok || public.Curve != elliptic.P256() {
+		return nil, secretError("The signing secret must be the verification key: an ECDSA P-256 public key in base64 or PEM.")
+	}
+	return ecdsaKey{public}, nil
+}
+
+// derOf decodes PEM or base64, nil if it is neither.
+func derOf(text string) []byte {
+	if block, _ := pem.Decode([]byte(text)); block != nil {
+		return block.Bytes
+	}
+	raw, _ := base64.StdEncoding.DecodeString(text)
+	return raw
+}
+
+// macOf gives the HMAC of texts.
+func macOf(algorithm func() hash.Hash, secret string, texts ...string) []byte {
+	h := hmac.New(algorithm, []byte(secret))
+	for _, t := range texts {
+		_, _ = h.Write([]byte(t)) // a hash takes everything
+	}
+	return h.Sum(nil)
+}
+
+func secretError(text string) *sluice.Error {
+	return sluice.InvalidParameter("signingSecret", "%s", text)
+}
+
+func randomText() string { return strings.ToLower(rand.Text()) }

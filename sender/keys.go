@@ -1,0 +1,126 @@
+package sender
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
+
+	"sluice"
+)
+
+// Keys gets the public keys that senders publish.
+type Keys interface {
+	// Get gives the content of an address that is at most as old as maxAge.
+	// It is Unavailable if the address can't be read now.
+	Get(ctx context.Context, address string, maxAge time.Duration) ([]byte, error)
+}
+
+// Bounds of a Fetcher.
+const (
+	maxKeys      = 64 // addresses whose content is kept
+	maxKeySize   = 64 << 10
+	fetchTimeout = 5 * time.Second
+	fetchBurst   = 10 // fetches at a time, and one a second
+)
+
+// A Fetcher is Keys over HTTP. It keeps what it got, asks for an address once at
+// a time, and not too often, since callers choose some of the addresses.
+type Fetcher struct {
+	client *http.Client
+	now    func() time.Time
+	limit  *rate.Limiter
+	flight singleflight.Group
+
+	mu   sync.Mutex
+	kept map[string]fetched
+}
+
+type fetched struct {
+	content []byte
+	at      time.Time
+}
+
+// NewFetcher gives a fetcher that uses the transport, nil for the usual one.
+func NewFetcher(transport http.RoundTripper) *Fetcher {
+	return &Fetcher{
+		client: &http.Client{
+			Transport:     transport,
+			Timeout:       fetchTimeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		now:   time.Now,
+		limit: rate.NewLimiter(1, fetchBurst),
+		kept:  map[string]fetched{},
+	}
+}
+
+// Get implements Keys.
+func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration) ([]byte, error) {
+	if content, ok := f.known(address, maxAge); ok {
+		return content, nil
+	}
+	content, err, _ := f.flight.Do(address, func() (any, error) {
+		if content, ok := f.known(address, maxAge); ok {
+			return content, nil // another one has just brought it
+		}
+		if !f.limit.AllowN(f.now(), 1) {
+			return nil, errors.New("keys are asked for too often")
+		}
+		return f.fetch(context.WithoutCancel(ctx), address) // others wait for it, too
+	})
+	if err != nil {
+		return nil, sluice.Errorf(sluice.Unavailable, "sender-keys-unavailable", "The sender's public keys can't be read now; try again.").Because(err).After(fetchTimeout)
+	}
+	return content.([]byte), nil
+}
+
+func (f *Fetcher) known(address string, maxAge time.Duration) ([]byte, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	k, ok := f.kept[address]
+	return k.content, ok && f.now().Sub(k.at) <= maxAge
+}
+
+func (f *Fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := f.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxKeySize+1))
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK || len(content) > maxKeySize {
+		return nil, fmt.Errorf("keys: %s with %d bytes", response.Status, len(content))
+	}
+	f.keep(address, content)
+	return content, nil
+}
+
+// keep remembers a content in place of the oldest, if there are too many.
+func (f *Fetcher) keep(address string, content []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, known := f.kept[address]; !known && len(f.kept) >= maxKeys {
+		oldest := ""
+		for a, k := range f.kept {
+			if oldest == "" || k.at.Before(f.kept[oldest].at) {
+				oldest = a
+			}
+		}
+		delete(f.kept, oldest)
+	}
+	f.kept[address] = fetched{content, f.now()}
+}

@@ -1,0 +1,257 @@
+package sender
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"sluice"
+)
+
+// published is a provider's server: a local one that answers for every host,
+// with a certificate that the fetcher trusts.
+func published(t *testing.T, handler http.HandlerFunc) *Fetcher {
+	t.Helper()
+	server := httptest.NewTLSServer(handler)
+	t.Cleanup(server.Close)
+	transport := server.Client().Transport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: transport.TLSClientConfig.RootCAs, ServerName: "example.com"}
+	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", server.Listener.Addr().String())
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return NewFetcher(transport)
+}
+
+func TestFetcherKeepsWhatItGot(t *testing.T) {
+	var asked atomic.Int32
+	f := published(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte(r.URL.Path + strconv.Itoa(int(asked.Add(1)))))
+	})
+	now := time.Unix(1_800_000_000, 0)
+	f.now = func() time.Time { return now }
+	get := func(maxAge time.Duration) string {
+		t.Helper()
+		content, err := f.Get(t.Context(), "https://keys.example.com/k", maxAge)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	if a, b := get(time.Hour), get(time.Hour); a != "/k1" || b != "/k1" {
+		t.Errorf("%s, then %s", a, b)
+	}
+	now = now.Add(time.Hour + time.Second)
+	if got := get(time.Hour); got != "/k2" {
+		t.Errorf("after an hour: %s", got)
+	}
+	now = now.Add(5 * time.Second)
+	if got := get(10 * time.Second); got != "/k2" {
+		t.Errorf("too soon: %s", got)
+	}
+}
+
+func TestFetcherAsksOnceAtATime(t *testing.T) {
+	var asked atomic.Int32
+	release := make(chan struct{})
+	f := published(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		<-release
+		_, _ = w.Write([]byte("keys"))
+	})
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if content, err := f.Get(t.Context(), "https://keys.example.com/k", time.Hour); err != nil || string(content) != "keys" {
+				t.Errorf("%q, %v", content, err)
+			}
+		})
+	}
+	close(release)
+	group.Wait()
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestFetcherRefuses(t *testing.T) {
+	f := published(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/redirect":
+			http.Redirect(w, r, "/good", http.StatusFound)
+		case "/large":
+			_, _ = w.Write(make([]byte, maxKeySize+1))
+		case "/good":
+			_, _ = w.Write([]byte("keys"))
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	for path, ok := range map[string]bool{"/good": true, "/redirect": false, "/large": false, "/none": false} {
+		_, err := f.Get(t.Context(), "https://keys.example.com"+path, time.Hour)
+		if (err == nil) != ok {
+			t.Errorf("%s: %v", path, err)
+		}
+		if err != nil && sluice.AsError(err).Kind != sluice.Unavailable {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func TestFetcherIsBounded(t *testing.T) {
+	f := published(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("keys")) })
+	now := time.Unix(1_800_000_000, 0)
+	f.now = func() time.Time { return now }
+	failed := 0
+	for i := range 20 {
+		if _, err := f.Get(t.Context(), "https://keys.example.com/"+strconv.Itoa(i), time.Hour); err != nil {
+			failed++
+		}
+	}
+	if failed != 20-fetchBurst {
+		t.Errorf("%d of 20 fetches at once were refused", failed)
+	}
+	for i := range 2 * maxKeys {
+		now = now.Add(time.Second)
+		if _, err := f.Get(t.Context(), "https://keys.example.com/more/"+strconv.Itoa(i), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(f.kept) != maxKeys {
+		t.Errorf("%d are kept", len(f.kept))
+	}
+}
+
+// The two senders with public keys, with a real server and its certificate.
+func TestKeysOverHTTP(t *testing.T) {
+	for _, name := range []string{"aws-sns", "google-pubsub"} {
+		file := readVectors(t, name)
+		var asked atomic.Int32
+		f := published(t, func(w http.ResponseWriter, r *http.Request) {
+			asked.Add(1)
+			if content, ok := file.Keys["https://"+r.Host+r.URL.Path]; ok {
+				_, _ = w.Write([]byte(content))
+				return
+			}
+			http.NotFound(w, r)
+		})
+		p, _ := Find(name)
+		v, err := New(p, file.Secrets, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range file.Calls {
+			if err := v.Verify(t.Context(), c.call(), file.now()); codeOf(err) != c.Want {
+				t.Errorf("%s, %s: %v", name, c.Name, err)
+			}
+		}
+		if n := asked.Load(); n != 1 {
+			t.Errorf("%s: asked %d times", name, n)
+		}
+	}
+}
+
+func TestKeysOutOfReach(t *testing.T) {
+	for _, name := range []string{"aws-sns", "google-pubsub"} {
+		file := readVectors(t, name)
+		v := verifierOf(t, name, file.Secrets, nil)
+		if err := v.Verify(t.Context(), file.Calls[0].call(), file.now()); sluice.AsError(err).Kind != sluice.Unavailable {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A new key of Google's is fetched; a certificate that is no longer valid, or is
+// none, is not used.
+func TestChangedKeys(t *testing.T) {
+	file := readVectors(t, "google-pubsub")
+	content := `{"keys":[]}`
+	f := published(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(content)) })
+	now := file.now()
+	f.now = func() time.Time { return now }
+	p, _ := Find("google-pubsub")
+	v, err := New(p, file.Secrets, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Verify(t.Context(), file.Calls[0].call(), now); codeOf(err) != "signature-invalid" {
+		t.Errorf("without its key: %v", err)
+	}
+	content = file.Keys[googleKeys]
+	now = now.Add(googleKeysRetry + time.Second)
+	if err := v.Verify(t.Context(), file.Calls[0].call(), now); err != nil {
+		t.Errorf("with the new key: %v", err)
+	}
+
+	sns := readVectors(t, "aws-sns")
+	for address, certificate := range sns.Keys {
+		for what, test := range map[string]struct {
+			keys listedKeys
+			now  time.Time
+		}{
+			"before its time": {sns.Keys, time.Unix(0, 0)},
+			"behind its time": {sns.Keys, sns.now().Add(100 * 365 * 24 * time.Hour)},
+			"no PEM":          {listedKeys{address: "hello"}, sns.now()},
+			"no certificate":  {listedKeys{address: strings.ReplaceAll(certificate, "M", "N")}, sns.now()},
+			"empty":           {listedKeys{address: ""}, sns.now()},
+		} {
+			v := verifierOf(t, "aws-sns", sns.Secrets, test.keys)
+			if err := v.Verify(t.Context(), sns.Calls[0].call(), test.now); codeOf(err) != "signature-invalid" {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	}
+}
+
+func TestAddressesOfSNS(t *testing.T) {
+	const path = "/SimpleNotificationService-f3ecfb7224c7233fe7bb5f59f96de52f.pem"
+	for address, ok := range map[string]bool{
+		"https://sns.us-west-2.amazonaws.com" + path:              true,
+		"https://sns.us-gov-west-1.amazonaws.com" + path:          true,
+		"https://sns.cn-north-1.amazonaws.com.cn" + path:          true,
+		"http://sns.us-west-2.amazonaws.com" + path:               false,
+		"https://sns.us-west-2.amazonaws.com:444" + path:          false,
+		"https://sns.us-west-2.amazonaws.com@evil.example" + path: false,
+		"https://a@sns.us-west-2.amazonaws.com" + path:            false,
+		"https://evil.example/sns.us-west-2.amazonaws.com" + path: false,
+		"https://sns.us-west-2.amazonaws.com.evil.example" + path: false,
+		"https://xsns.us-west-2.amazonaws.com" + path:             false,
+		"https://sns.s3.amazonaws.com" + path:                     false,
+		"https://sns.s3-us-west-2.amazonaws.com" + path:           false,
+		"https://sns.amazonaws.com" + path:                        false,
+		"https://SNS.us-west-2.amazonaws.com" + path:              false,
+		"https://sns.us-west-2.amazonaws.com/x" + path:            false,
+		"https://sns.us-west-2.amazonaws.com" + path + "?x=1":     false,
+		"https://sns.us-west-2.amazonaws.com" + path + "#x":       false,
+		"https://sns.us-west-2.amazonaws.com/x.pem":               false,
+		"https://sns.us-west-2.amazonaws.com/%53" + path[2:]:      false,
+		"https:sns.us-west-2.amazonaws.com" + path:                false,
+		"file://sns.us-west-2.amazonaws.com" + path:               false,
+		"": false,
+	} {
+		if isSigningCertURL(address) != ok {
+			t.Errorf("%q is %v", address, !ok)
+		}
+	}
+	for address, ok := range map[string]bool{
+		"https://sns.us-east-1.amazonaws.com/?Action=ConfirmSubscription&Token=1":        true,
+		"https://sns.us-east-1.amazonaws.com/?Action=Publish&Message=x":                  false,
+		"https://sns.us-east-1.amazonaws.com/x?Action=ConfirmSubscription":               false,
+		"http://sns.us-east-1.amazonaws.com/?Action=ConfirmSubscription":                 false,
+		"https://sns.us-east-1.amazonaws.com.evil.example/?Action=ConfirmSubscription":   false,
+		"https://169.254.169.254/?Action=ConfirmSubscription":                            false,
+		"https://sns.us-east-1.amazonaws.com\\@evil.example/?Action=ConfirmSubscription": false,
+	} {
+		if isSubscribeURL(address) != ok {
+			t.Errorf("%q is %v", address, !ok)
+		}
+	}
+}

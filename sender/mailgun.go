@@ -1,0 +1,101 @@
+package sender
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+func mailgun() Preset {
+	return Preset{
+		Name: "mailgun", Title: "Mailgun",
+		Checks: "signature in the body: HMAC-SHA256 of its time and token, in hex; at most 12 hours old; the rest of the body is not signed",
+		Secret: "the HTTP webhook signing key",
+		Dedupe: "body:signature.token",
+		Setup: [3]string{
+			"Send, Sending, Webhooks: enter the HTTP webhook signing key as `signingSecret`.",
+			"Add webhook: choose the event type; URL is the webhook's URL. For incoming mail: Receiving, Create route, Forward to the same URL.",
+			"Leave `dedupe` as it is: it makes sure that a signature is used once.",
+		},
+		checker: func(secret string, _ Keys) (checker, error) { return mailgunCheck{secret}, nil },
+	}
+}
+
+// mailgunTolerance is long, since Mailgun repeats calls for 8 hours, and asks
+// not to be strict with their time.
+const mailgunTolerance = 12 * time.Hour
+
+type mailgunCheck struct{ key string }
+
+func (m mailgunCheck) check(_ context.Context, c *Call, now time.Time) error {
+	get := mailgunFields(c)
+	timestamp, token := get("timestamp"), get("token")
+	if timestamp == "" || token == "" || get("signature") == "" {
+		return missing("The body has no timestamp, token and signature.")
+	}
+	// Events of a subaccount are signed with the key of the main account, too.
+	expected, fits := []byte(m.signature(timestamp, token)), 0
+	for _, name := range []string{"signature", "parent-signature"} {
+		fits |= subtle.ConstantTimeCompare([]byte(get(name)), expected)
+	}
+	if fits != 1 {
+		return invalid("The signature in the body does not fit.")
+	}
+	at, ok := instant(timestamp)
+	if !ok {
+		return invalid("The timestamp in the body is no time.")
+	}
+	return fresh(at, now, mailgunTolerance)
+}
+
+func (m mailgunCheck) sign(c *Call, now time.Time) (err error) {
+	timestamp, token := strconv.FormatInt(now.Unix(), 10), randomText()
+	c.Body, err = putMember(c.Body, "signature", map[string]string{
+		"timestamp": timestamp, "token": token, "signature": m.signature(timestamp, token),
+	})
+	return err
+}
+
+func (m mailgunCheck) signature(timestamp, token string) string {
+	return hex.EncodeToString(macOf(sha256.New, m.key, timestamp, token))
+}
+
+// mailgunFields gives the fields of the signature: in JSON for events, in a form
+// for mail.
+func mailgunFields(c *Call) (get func(name string) string) {
+	media, params, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
+	switch media {
+	case "application/x-www-form-urlencoded":
+		form, _ := url.ParseQuery(string(c.Body)) // what can't be read isn't there
+		return form.Get
+	case "multipart/form-data":
+		return multipartFields(c.Body, params["boundary"]).Get
+	}
+	return func(name string) string { return scalar(lookup(c.Body, []string{"signature", name})) }
+}
+
+// multipartFields gives the short fields of a multipart body, as far as it can
+// be read.
+func multipartFields(body []byte, boundary string) url.Values {
+	const maxParts, maxField = 256, 1 << 10
+	fields := url.Values{}
+	reader := multipart.NewReader(bytes.NewReader(body), boundary)
+	for range maxParts {
+		part, err := reader.NextRawPart()
+		if err != nil {
+			break
+		}
+		if content, err := io.ReadAll(io.LimitReader(part, maxField)); err == nil && part.FileName() == "" {
+			fields.Add(part.FormName(), string(content))
+		}
+	}
+	return fields
+}

@@ -1,0 +1,160 @@
+package sender
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// lookup gives the bytes of a value in JSON by its path, nil if it isn't there.
+// It reads no further than it must and checks no more than it must. In a list the
+// only name is 0, and only where nothing follows: of several, none is the one.
+func lookup(data []byte, path []string) []byte {
+	at := skipSpace(data, 0)
+	for _, name := range path {
+		if at = enter(data, at, name); at < 0 {
+			return nil
+		}
+	}
+	end := skipValue(data, at)
+	if end < 0 {
+		return nil
+	}
+	return data[at:end]
+}
+
+// enter gives the place of the member of an object, or of the element of a list,
+// -1 if there is none.
+func enter(data []byte, at int, name string) int {
+	switch {
+	case at >= len(data):
+		return -1
+	case data[at] == '{':
+		return member(data, skipSpace(data, at+1), name)
+	case data[at] == '[' && name == "0":
+		start := skipSpace(data, at+1)
+		end := skipValue(data, start)
+		if end < 0 {
+			return -1
+		}
+		if end = skipSpace(data, end); end < len(data) && data[end] == ']' {
+			return start
+		}
+	}
+	return -1
+}
+
+func member(data []byte, at int, name string) int {
+	for at < len(data) && data[at] == '"' {
+		end := skipValue(data, at)
+		if end < 0 {
+			return -1
+		}
+		found := isName(data[at:end], name)
+		if at = skipSpace(data, end); at >= len(data) || data[at] != ':' {
+			return -1
+		}
+		at = skipSpace(data, at+1)
+		if found {
+			return at
+		}
+		if at = skipValue(data, at); at < 0 {
+			return -1
+		}
+		if at = skipSpace(data, at); at >= len(data) || data[at] != ',' {
+			return -1
+		}
+		at = skipSpace(data, at+1)
+	}
+	return -1
+}
+
+// isName tells whether a JSON string is a name.
+func isName(quoted []byte, name string) bool {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1:len(quoted)-1]) == name
+	}
+	var text string
+	return json.Unmarshal(quoted, &text) == nil && text == name
+}
+
+func skipSpace(data []byte, at int) int {
+	for at < len(data) && (data[at] == ' ' || data[at] == '\n' || data[at] == '\r' || data[at] == '\t') {
+		at++
+	}
+	return at
+}
+
+// skipValue gives the end of a value, -1 if it has none.
+func skipValue(data []byte, at int) int {
+	if at >= len(data) {
+		return -1
+	}
+	start, depth := at, 0
+	for ; at < len(data); at++ {
+		switch data[at] {
+		case '"':
+			if at = closing(data, at); at < 0 {
+				return -1
+			}
+			if depth == 0 {
+				return at + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return at + 1
+			}
+			if depth < 0 {
+				return end(start, at)
+			}
+		case ',', ':', ' ', '\n', '\r', '\t':
+			if depth == 0 {
+				return end(start, at)
+			}
+		}
+	}
+	if depth > 0 {
+		return -1
+	}
+	return at
+}
+
+// end gives the end of a word or number, -1 if it is empty.
+func end(start, at int) int {
+	if start == at {
+		return -1
+	}
+	return at
+}
+
+// closing gives the place of the quote that ends a string.
+func closing(data []byte, at int) int {
+	for at++; at < len(data); at++ {
+		switch data[at] {
+		case '\\':
+			at++
+		case '"':
+			return at
+		}
+	}
+	return -1
+}
+
+// putMember adds a member to the JSON object that a body is, before all others.
+func putMember(body []byte, name string, value any) ([]byte, error) {
+	encoded, err := json.Marshal(map[string]any{name: value})
+	if err != nil {
+		return nil, err
+	}
+	at := skipSpace(body, 0)
+	if !json.Valid(body) || body[at] != '{' {
+		return nil, notAnObject()
+	}
+	rest := body[at+1:]
+	if next := skipSpace(rest, 0); rest[next] != '}' {
+		encoded[len(encoded)-1] = ','
+		return append(encoded, rest...), nil
+	}
+	return encoded, nil
+}

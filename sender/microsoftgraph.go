@@ -1,0 +1,79 @@
+package sender
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"sluice/value"
+)
+
+func microsoftGraph() Preset {
+	return Preset{
+		Name: "microsoft-graph", Title: "Microsoft Graph",
+		Checks:         "clientState of each notification, if a secret is set; nothing is signed",
+		Secret:         "the clientState of the subscription",
+		SecretOptional: true,
+		Handshake:      "POST with validationToken: it is repeated",
+		Dedupe:         "body:value.0.id",
+		Setup: [3]string{
+			"Create the subscription with POST https://graph.microsoft.com/v1.0/subscriptions; notificationUrl is the webhook's URL.",
+			"clientState is a random text of at most 128 characters; enter the same one as `signingSecret`.",
+			"lifecycleNotificationUrl may be the same URL. Renew the subscription before its expirationDateTime.",
+		},
+		checker: func(secret string, _ Keys) (checker, error) { return graphCheck{secret}, nil },
+		greet: func(g greeting) (*Answer, error) {
+			if g.Method != http.MethodPost {
+				return nil, nil
+			}
+			return plainAnswer(g.parameter("validationToken")), nil
+		},
+	}
+}
+
+type graphCheck struct{ clientState string }
+
+// notifications gives those in a body, nil if there is none.
+func notifications(body []byte) (whole map[string]any, each []any) {
+	value, err := value.Decode(body)
+	if err != nil {
+		return nil, nil
+	}
+	whole, _ = value.(map[string]any)
+	each, _ = whole["value"].([]any)
+	return whole, each
+}
+
+func (g graphCheck) check(_ context.Context, c *Call, _ time.Time) error {
+	_, each := notifications(c.Body)
+	if len(each) == 0 {
+		return missing("The body has no notification with a clientState.")
+	}
+	for _, item := range each {
+		n, _ := item.(map[string]any)
+		state, ok := n["clientState"].(string)
+		if !ok {
+			return missing("A notification has no clientState.")
+		}
+		if subtle.ConstantTimeCompare([]byte(state), []byte(g.clientState)) != 1 {
+			return invalid("The clientState of a notification is another one.")
+		}
+	}
+	return nil
+}
+
+func (g graphCheck) sign(c *Call, _ time.Time) (err error) {
+	whole, each := notifications(c.Body)
+	if len(each) == 0 {
+		return notAnObject()
+	}
+	for _, item := range each {
+		if n, ok := item.(map[string]any); ok {
+			n["clientState"] = g.clientState
+		}
+	}
+	c.Body, err = json.Marshal(whole)
+	return err
+}

@@ -1,0 +1,26 @@
+package sender
+
+import "net/http"
+
+func okta() Preset {
+	return Preset{
+		Name: "okta", Title: "Okta",
+		Checks:    "Authorization: the secret itself; the body is not signed",
+		Secret:    "the event hook's authentication secret",
+		Handshake: "GET with X-Okta-Verification-Challenge: it is repeated",
+		Dedupe:    "body:eventId",
+		Setup: [3]string{
+			"In the Admin Console: Workflow, Event Hooks, Create Event Hook; URL is the webhook's URL.",
+			"Authentication field is Authorization, Authentication secret a random text; enter the same one as `signingSecret`.",
+			"Choose the events, save, and press Verify.",
+		},
+		Masked:  []string{"authorization"},
+		checker: byToken("Authorization", ""),
+		greet: func(g greeting) (*Answer, error) {
+			if g.Method != http.MethodGet {
+				return nil, nil
+			}
+			return jsonAnswer("verification", g.Header.Get("X-Okta-Verification-Challenge")), nil
+		},
+	}
+}

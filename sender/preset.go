@@ -1,0 +1,78 @@
+package sender
+
+// A Preset is a sender that is known: what it does, in words and in code.
+type Preset struct {
+	Name           string    // as the parameter provider has it
+	Title          string    // as its makers write it
+	Checks         string    // what is checked of each call
+	Secret         string    // what the signing secret is; "" means that there is none
+	SecretOptional bool      // it works without a secret, too
+	Handshake      string    // what it sends before calls; "" means nothing
+	VerifyToken    bool      // the handshake repeats the parameter verifyToken
+	Dedupe         string    // where the id of a delivery is, as the parameter dedupe has it
+	Setup          [3]string // what to enter where
+	Masked         []string  // headers that carry a secret itself, in lower case
+
+	rule    *rule                                           // how it signs, or else
+	checker func(secret string, keys Keys) (checker, error) // what checks it
+	public  bool                                            // checked by public keys, with a secret or without
+	learns  bool                                            // the secret comes with the handshake
+
+	greet       func(greeting) (*Answer, error) // answers its handshake
+	greetSigned bool                            // its handshake is signed
+}
+
+func (p *Preset) checkerOf(secret string, keys Keys) (checker, error) {
+	if p.rule != nil {
+		return p.rule.checker(secret, keys)
+	}
+	return p.checker(secret, keys)
+}
+
+// Presets gives all senders that are known, by name.
+func Presets() []Preset {
+	return []Preset{
+		asana(),
+		awsSNS(),
+		azureEventGrid(),
+		bitbucket(),
+		calendly(),
+		cloudEvents(),
+		discord(),
+		dropbox(),
+		github(),
+		gitlab(),
+		googlePubSub(),
+		hubspot(),
+		intercom(),
+		linear(),
+		mailgun(),
+		meta(),
+		microsoftGraph(),
+		okta(),
+		paddle(),
+		sendgrid(),
+		shopify(),
+		slack(),
+		square(),
+		standardWebhooks(),
+		strava(),
+		stripe(),
+		svix(),
+		trello(),
+		twilio(),
+		typeform(),
+		x(),
+		zoom(),
+	}
+}
+
+// Find gives the preset with that name.
+func Find(name string) (Preset, bool) {
+	for _, p := range Presets() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Preset{}, false
+}

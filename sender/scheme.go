@@ -1,0 +1,176 @@
+package sender
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// A Scheme says how a sender signs its calls: the parameter signature of
+// webhook.put. Empty fields have defaults.
+type Scheme struct {
+	Header          string `json:"header"`                    // that carries the signature
+	Format          string `json:"format,omitempty"`          // how it reads, with {signature} and {timestamp}
+	Algorithm       string `json:"algorithm,omitempty"`       // sha256, sha1, sha512: HMAC; or ed25519
+	Encoding        string `json:"encoding,omitempty"`        // hex or base64
+	Signed          string `json:"signed,omitempty"`          // of {body}, {timestamp}, {id}, {url}, {method}
+	TimestampHeader string `json:"timestampHeader,omitempty"` // that carries the time
+	IDHeader        string `json:"idHeader,omitempty"`        // that carries the id
+	Tolerance       string `json:"tolerance,omitempty"`       // how far the clocks may be apart
+}
+
+// Bounds of what a scheme may say.
+const (
+	maxPattern       = 256
+	maxName          = 128
+	defaultTolerance = 5 * time.Minute
+	maxTolerance     = 24 * time.Hour
+)
+
+// ParseScheme reads a scheme from JSON and checks it. Errors name the field.
+func ParseScheme(data []byte) (Scheme, error) {
+	var s Scheme
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+			return s, fieldError(wrong.Field, "must be a text")
+		}
+		if _, field, ok := strings.Cut(err.Error(), "unknown field "); ok {
+			return s, sluice.InvalidParameter("signature", "A signature has no field %s; it has header, format, algorithm, encoding, signed, timestampHeader, idHeader and tolerance.", field)
+		}
+		return s, sluice.InvalidParameter("signature", "A signature is a JSON object with the field header at least.")
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return s, sluice.InvalidParameter("signature", "A signature is one JSON object with nothing behind it.")
+	}
+	_, err := rule{Scheme: s}.compile()
+	return s, err
+}
+
+func fieldError(field, format string, args ...any) *sluice.Error {
+	return sluice.InvalidParameter("signature."+field, field+" "+format+".", args...)
+}
+
+// A rule is a scheme with what only presets need.
+type rule struct {
+	Scheme
+
+	key   func(secret string) ([]byte, error) // how a secret becomes a key
+	url   func(string) string                 // how the URL is written when it is signed
+	time  func(*Call) (string, error)         // the time, where it is in the body
+	stamp func(*Call, time.Time) error        // puts it there
+	milli bool                                // the time is sent in milliseconds
+}
+
+// checker makes the checker of a rule for one secret.
+func (r rule) checker(secret string, _ Keys) (checker, error) {
+	s, err := r.compile()
+	if err != nil {
+		return nil, err
+	}
+	return s, s.setKey(secret)
+}
+
+// compile checks a rule and prepares it for use.
+func (r rule) compile() (*signature, error) {
+	s := &signature{rule: r, tolerance: defaultTolerance}
+	for _, h := range []struct {
+		field string
+		name  string
+		to    *string
+	}{
+		{"header", r.Header, &s.header},
+		{"timestampHeader", r.TimestampHeader, &s.timestampHeader},
+		{"idHeader", r.IDHeader, &s.idHeader},
+	} {
+		if h.name != "" && !isHeaderName(h.name) {
+			return nil, fieldError(h.field, "must be the name of a header, such as X-Signature")
+		}
+		*h.to = http.CanonicalHeaderKey(h.name)
+	}
+	if s.header == "" {
+		return nil, fieldError("header", "is missing: it names the header that carries the signature")
+	}
+	if err := s.setAlgorithm(); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.format, err = parseFormat(r.Format); err != nil {
+		return nil, err
+	}
+	if s.signed, err = parseSigned(r.Signed); err != nil {
+		return nil, err
+	}
+	if r.Tolerance != "" {
+		if s.tolerance, err = time.ParseDuration(r.Tolerance); err != nil || s.tolerance < time.Second || s.tolerance > maxTolerance {
+			return nil, fieldError("tolerance", "must be a duration from 1s to 24h, such as 5m")
+		}
+	}
+	return s, s.consistent()
+}
+
+// consistent finds what no field is wrong in alone.
+func (s *signature) consistent() error {
+	has := func(p place) bool {
+		for _, piece := range s.signed {
+			if piece.place == p {
+				return true
+			}
+		}
+		return false
+	}
+	inFormat := s.format.timestamps()
+	timed := inFormat || s.timestampHeader != ""
+	switch {
+	case !has(placeBody):
+		return fieldError("signed", "must have {body} in it; otherwise any body would fit")
+	case inFormat && s.timestampHeader != "":
+		return fieldError("timestampHeader", "is one place too many for the time, since format has {timestamp}")
+	case s.timestampHeader == s.header:
+		return fieldError("timestampHeader", "must be another header than that of the signature; for a header with both use {timestamp} in format")
+	case s.idHeader != "" && (s.idHeader == s.header || s.idHeader == s.timestampHeader):
+		return fieldError("idHeader", "must be another header than those of signature and time")
+	case has(placeTimestamp) && !timed:
+		return fieldError("signed", "has {timestamp}, but neither format nor timestampHeader says where the time is")
+	case timed && !has(placeTimestamp):
+		return fieldError("signed", "must have {timestamp} in it; otherwise any time would fit")
+	case has(placeID) && s.idHeader == "":
+		return fieldError("signed", "has {id}, but idHeader does not say where the id is")
+	case s.idHeader != "" && !has(placeID):
+		return fieldError("idHeader", "is of no use, since signed has no {id}")
+	case s.Tolerance != "" && !timed && s.rule.time == nil:
+		return fieldError("tolerance", "is of no use without a time: say where it is with {timestamp} in format, or with timestampHeader")
+	}
+	return nil
+}
+
+func (s *signature) setAlgorithm() error {
+	switch s.Algorithm {
+	case "", "sha256", "sha1", "sha512", "ed25519", ecdsaP256:
+	default:
+		return fieldError("algorithm", "must be sha256, sha1, sha512 or ed25519")
+	}
+	switch s.Encoding {
+	case "", "hex", "base64":
+	default:
+		return fieldError("encoding", "must be hex or base64")
+	}
+	return nil
+}
+
+// isHeaderName tells whether a text is a token (RFC 9110, 5.6.2) of bounded length.
+func isHeaderName(name string) bool {
+	for _, c := range name {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= maxName
+}

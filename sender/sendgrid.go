@@ -1,0 +1,19 @@
+package sender
+
+func sendgrid() Preset {
+	return Preset{
+		Name: "sendgrid", Title: "SendGrid",
+		Checks: "X-Twilio-Email-Event-Webhook-Signature: ECDSA of time and body, in base64; at most 5 minutes old",
+		Secret: "the verification key (a public key)",
+		Dedupe: "body:0.sg_event_id",
+		Setup: [3]string{
+			"Settings, Mail Settings, Event Webhooks, Create new webhook; Post URL is the webhook's URL.",
+			"Turn Signed Event Webhook on, save, open it again and enter the Verification Key as `signingSecret`.",
+			"Choose the actions and test the integration. Only calls with a single event have an id.",
+		},
+		rule: &rule{Scheme: Scheme{
+			Header: "X-Twilio-Email-Event-Webhook-Signature", Algorithm: ecdsaP256, Encoding: "base64",
+			Signed: "{timestamp}{body}", TimestampHeader: "X-Twilio-Email-Event-Webhook-Timestamp",
+		}},
+	}
+}

@@ -1,0 +1,258 @@
+package sender
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"hash"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A signature checks calls by a rule and one key. Its buffers and hash states
+// are pooled: a call that fits costs no allocation.
+type signature struct {
+	rule
+
+	header, timestampHeader, idHeader string
+
+	format    format
+	signed    []piece
+	tolerance time.Duration
+	public    publicKey // nil: the key is shared, an HMAC
+	scratch   sync.Pool // of *scratch
+}
+
+// scratch is what one check needs.
+type scratch struct {
+	mac     hash.Hash // nil with a public key
+	pieces  [][]byte
+	text    []byte
+	found   []string
+	sum     []byte
+	decoded [maxSignature]byte
+}
+
+const (
+	maxSignature = 128 // bytes, decoded
+	maxTimestamp = 40
+)
+
+// claim is what a call says of its signature.
+type claim struct {
+	signatures    []string
+	timestamp, id string
+	at            time.Time // of the timestamp
+}
+
+func (s *signature) check(_ context.Context, c *Call, now time.Time) error {
+	w := s.scratch.Get().(*scratch)
+	defer w.release(&s.scratch)
+	said, err := s.claim(c, w)
+	if err != nil {
+		return err
+	}
+	s.gather(c, w, said)
+	if !s.fits(w, said.signatures) {
+		return invalid("No signature in the header %s fits.", s.header)
+	}
+	if said.timestamp == "" {
+		return nil
+	}
+	return s.fresh(said.at, now)
+}
+
+// release keeps the buffers for another call, and no part of this one alive.
+func (w *scratch) release(pool *sync.Pool) {
+	clear(w.pieces)
+	clear(w.found)
+	w.pieces, w.found = w.pieces[:0], w.found[:0]
+	pool.Put(w)
+}
+
+// claim reads the headers of a call.
+func (s *signature) claim(c *Call, w *scratch) (said claim, err error) {
+	value, err := c.header(s.header)
+	if err != nil {
+		return said, err
+	}
+	var ok bool
+	if said.signatures, said.timestamp, ok = s.format.scan(value, w.found[:0]); !ok {
+		return said, invalid("The header %s does not read like %s.", s.header, s.Format)
+	}
+	w.found = said.signatures
+	switch {
+	case s.timestampHeader != "":
+		said.timestamp, err = c.header(s.timestampHeader)
+	case s.rule.time != nil:
+		said.timestamp, err = s.rule.time(c)
+	}
+	if err != nil {
+		return said, err
+	}
+	if said.timestamp != "" {
+		if said.at, ok = instant(said.timestamp); !ok {
+			return said, invalid("The timestamp of the call is no time.")
+		}
+	}
+	if s.idHeader != "" {
+		said.id, err = c.header(s.idHeader)
+	}
+	return said, err
+}
+
+// gather puts together what is signed.
+func (s *signature) gather(c *Call, w *scratch, said claim) {
+	w.text = w.text[:0]
+	for _, p := range s.signed {
+		text := ""
+		switch p.place {
+		case placeLiteral:
+			w.pieces = append(w.pieces, p.literal)
+			continue
+		case placeBody:
+			w.pieces = append(w.pieces, c.Body)
+			continue
+		case placeTimestamp:
+			text = said.timestamp
+		case placeID:
+			text = said.id
+		case placeMethod:
+			text = c.Method
+		case placeURL:
+			text = c.URL
+			if s.url != nil {
+				text = s.url(text)
+			}
+		}
+		start := len(w.text)
+		w.text = append(w.text, text...)
+		w.pieces = append(w.pieces, w.text[start:])
+	}
+}
+
+// fits tells whether one of the signatures is that of the pieces.
+func (s *signature) fits(w *scratch, signatures []string) bool {
+	if s.public == nil {
+		w.hash()
+	}
+	for _, text := range signatures {
+		n, ok := s.decode(w, text)
+		if !ok {
+			continue
+		}
+		if s.public != nil {
+			if s.public.verify(w.pieces, w.decoded[:n]) {
+				return true
+			}
+			continue
+		}
+		if subtle.ConstantTimeCompare(w.sum, w.decoded[:n]) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// hash computes the HMAC of the pieces.
+func (w *scratch) hash() {
+	w.mac.Reset()
+	for _, p := range w.pieces {
+		_, _ = w.mac.Write(p) // a hash takes everything
+	}
+	w.sum = w.mac.Sum(w.sum[:0])
+}
+
+// decode decodes a signature of bounded length.
+func (s *signature) decode(w *scratch, text string) (n int, ok bool) {
+	if len(text) > 2*maxSignature {
+		return 0, false
+	}
+	start := len(w.text)
+	w.text = append(w.text, text...)
+	source := w.text[start:]
+	var err error
+	if s.Encoding == "base64" {
+		if base64.StdEncoding.DecodedLen(len(source)) > maxSignature {
+			return 0, false
+		}
+		n, err = base64.StdEncoding.Strict().Decode(w.decoded[:], source)
+	} else {
+		n, err = hex.Decode(w.decoded[:], source)
+	}
+	return n, err == nil
+}
+
+// fresh tells whether a time is near enough to now.
+func (s *signature) fresh(at, now time.Time) error {
+	return fresh(at, now, s.tolerance)
+}
+
+func fresh(at, now time.Time, tolerance time.Duration) error {
+	switch apart := now.Sub(at); {
+	case apart > tolerance:
+		return expired("The signature fits, but is %s old; %s are allowed. Was the call held up, or does our clock go wrong?", round(apart), tolerance)
+	case apart < -tolerance:
+		return expired("The signature fits, but is %s in the future; %s are allowed. One of the two clocks goes wrong.", round(-apart), tolerance)
+	}
+	return nil
+}
+
+func round(d time.Duration) time.Duration { return d.Round(time.Second) }
+
+// instant reads a timestamp: seconds or milliseconds since 1970, or RFC 3339.
+func instant(text string) (at time.Time, ok bool) {
+	const millisecondsFrom = 1e11 // in seconds this would be the year 5138
+	if len(text) > maxTimestamp {
+		return at, false
+	}
+	if n, err := strconv.ParseUint(text, 10, 63); err == nil && len(text) <= 13 {
+		if n >= millisecondsFrom {
+			return time.UnixMilli(int64(n)), true
+		}
+		return time.Unix(int64(n), 0), true
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	return at, err == nil
+}
+
+func (s *signature) sign(c *Call, now time.Time) error {
+	if s.public != nil {
+		return notSignable()
+	}
+	w := s.scratch.Get().(*scratch)
+	defer w.release(&s.scratch)
+	said := claim{timestamp: strconv.FormatInt(now.Unix(), 10)}
+	if s.milli {
+		said.timestamp = strconv.FormatInt(now.UnixMilli(), 10)
+	}
+	if s.stamp != nil {
+		if err := s.stamp(c, now); err != nil {
+			return err
+		}
+	}
+	if s.timestampHeader != "" {
+		c.Header.Set(s.timestampHeader, said.timestamp)
+	}
+	if s.idHeader != "" {
+		if said.id = c.Header.Get(s.idHeader); said.id == "" {
+			said.id = "msg_" + randomText()
+			c.Header.Set(s.idHeader, said.id)
+		}
+	}
+	s.gather(c, w, said)
+	w.hash()
+	text := hex.EncodeToString(w.sum)
+	if s.Encoding == "base64" {
+		text = base64.StdEncoding.EncodeToString(w.sum)
+	}
+	pattern := s.Format
+	if pattern == "" {
+		pattern = inSignature
+	}
+	c.Header.Set(s.header, strings.NewReplacer(inSignature, text, inTimestamp, said.timestamp).Replace(pattern))
+	return nil
+}

@@ -1,0 +1,26 @@
+package sender
+
+func slack() Preset {
+	return Preset{
+		Name: "slack", Title: "Slack",
+		Checks:    "X-Slack-Signature: HMAC-SHA256 of time and body, in hex; at most 5 minutes old",
+		Secret:    "the app's signing secret",
+		Handshake: "url_verification, signed: the challenge is repeated",
+		Dedupe:    "body:event_id",
+		Setup: [3]string{
+			"At api.slack.com/apps, Basic Information: enter the Signing Secret as `signingSecret` first, since Slack checks the URL at once.",
+			"Event Subscriptions: enable them; Request URL is the webhook's URL. It is the same for slash commands and interactivity.",
+			"Subscribe to the events, save, and install the app in the workspace again.",
+		},
+		rule: &rule{Scheme: Scheme{
+			Header: "X-Slack-Signature", Format: "v0={signature}", Signed: "v0:{timestamp}:{body}", TimestampHeader: "X-Slack-Request-Timestamp",
+		}},
+		greetSigned: true,
+		greet: func(g greeting) (*Answer, error) {
+			if g.text("type") != "url_verification" {
+				return nil, nil
+			}
+			return plainAnswer(g.text("challenge")), nil
+		},
+	}
+}

@@ -1,0 +1,21 @@
+package sender
+
+func strava() Preset {
+	return Preset{
+		Name: "strava", Title: "Strava",
+		Checks:         "nothing, since Strava signs nothing: the URL is the secret",
+		SecretOptional: true,
+		Handshake:      "GET with hub.challenge: it is repeated, if hub.verify_token is `verifyToken`",
+		VerifyToken:    true,
+		Dedupe:         "off",
+		Setup: [3]string{
+			"Enter a random text as `verifyToken`; there is no `signingSecret`.",
+			"Create the subscription with POST https://www.strava.com/api/v3/push_subscriptions; callback_url is the webhook's URL, verify_token the same text.",
+			"An application has one subscription. Strava gives its calls no id, so that repeated ones are not found out.",
+		},
+		greet: func(g greeting) (*Answer, error) {
+			challenge, err := g.hubChallenge()
+			return jsonAnswer("hub.challenge", challenge), err
+		},
+	}
+}

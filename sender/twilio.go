@@ -1,0 +1,119 @@
+package sender
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // it is what Twilio signs with
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"maps"
+	"mime"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+func twilio() Preset {
+	return Preset{
+		Name: "twilio", Title: "Twilio",
+		Checks: "X-Twilio-Signature: HMAC-SHA1 of the URL and the form's fields, in base64",
+		Secret: "the account's primary auth token",
+		Dedupe: "header:I-Twilio-Idempotency-Token",
+		Setup: [3]string{
+			"In the Console, Account, API keys & tokens: enter the primary Auth Token as `signingSecret`.",
+			"At the phone number or messaging service: A message (or call) comes in: Webhook, HTTP POST, and the webhook's URL.",
+			"The server must be told its public URL (`--public-url`), since Twilio signs the URL as it was entered.",
+		},
+		checker: func(secret string, _ Keys) (checker, error) { return twilioCheck{secret}, nil },
+	}
+}
+
+type twilioCheck struct{ token string }
+
+func (t twilioCheck) check(_ context.Context, c *Call, _ time.Time) error {
+	value, err := c.header("X-Twilio-Signature")
+	if err != nil {
+		return err
+	}
+	fields, err := twilioFields(c)
+	if err != nil {
+		return err
+	}
+	fits := 0
+	for _, address := range withAndWithoutPort(c.URL) {
+		fits |= subtle.ConstantTimeCompare([]byte(value), []byte(t.signature(address, fields)))
+	}
+	if fits != 1 {
+		return invalid("The signature in the header X-Twilio-Signature does not fit. Is the public URL of this server the one that was entered at Twilio?")
+	}
+	return nil
+}
+
+func (t twilioCheck) sign(c *Call, _ time.Time) error {
+	if isForm(c) || len(c.Body) == 0 {
+		fields, err := twilioFields(c)
+		c.Header.Set("X-Twilio-Signature", t.signature(c.URL, fields))
+		return err
+	}
+	digest := sha256.Sum256(c.Body)
+	joint := "?"
+	if strings.Contains(c.URL, "?") {
+		joint = "&"
+	}
+	c.URL += joint + "bodySHA256=" + hex.EncodeToString(digest[:])
+	c.Header.Set("X-Twilio-Signature", t.signature(c.URL, ""))
+	return nil
+}
+
+func (t twilioCheck) signature(address, fields string) string {
+	return base64.StdEncoding.EncodeToString(macOf(sha1.New, t.token, address, fields))
+}
+
+// twilioFields gives the fields of a form as they are signed: by name, without
+// separators. Other bodies are covered by a digest in the URL.
+func twilioFields(c *Call) (string, error) {
+	if !isForm(c) {
+		digest := sha256.Sum256(c.Body)
+		if len(c.Body) > 0 && subtle.ConstantTimeCompare([]byte(c.parameter("bodySHA256")), []byte(hex.EncodeToString(digest[:]))) != 1 {
+			return "", invalid("The body is neither a form nor the one whose digest bodySHA256 in the URL is.")
+		}
+		return "", nil
+	}
+	form, err := url.ParseQuery(string(c.Body))
+	if err != nil {
+		return "", invalid("The body is no form.")
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		values := form[name]
+		slices.Sort(values)
+		for _, value := range slices.Compact(values) {
+			b.WriteString(name)
+			b.WriteString(value)
+		}
+	}
+	return b.String(), nil
+}
+
+func isForm(c *Call) bool {
+	media, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
+	return media == "application/x-www-form-urlencoded"
+}
+
+// withAndWithoutPort gives a URL with its port and without, since Twilio signs
+// either.
+func withAndWithoutPort(address string) []string {
+	u, err := url.Parse(address)
+	scheme, rest, ok := strings.Cut(address, "://")
+	if err != nil || !ok {
+		return []string{address}
+	}
+	port := ":" + u.Port()
+	if port == ":" {
+		standard := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]
+		return []string{address, scheme + "://" + strings.Replace(rest, u.Host, u.Host+standard, 1)}
+	}
+	return []string{address, scheme + "://" + strings.Replace(rest, u.Host, strings.TrimSuffix(u.Host, port), 1)}
+}

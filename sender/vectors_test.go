@@ -1,0 +1,300 @@
+package sender
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"sluice"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// vectors are calls of a provider, good and forged: testdata/vectors, made by
+// testdata/generate.mjs.
+type vectors struct {
+	Made       string            `json:"made"`
+	Now        int64             `json:"now"`
+	Secrets    []string          `json:"secrets"`
+	Keys       map[string]string `json:"keys"`
+	Calls      []vector          `json:"calls"`
+	Handshakes []vector          `json:"handshakes"`
+}
+
+type vector struct {
+	Name   string            `json:"name"`
+	Method string            `json:"method"`
+	URL    string            `json:"url"`
+	Header map[string]string `json:"header"`
+	Body   string            `json:"body"`
+	Want   string            `json:"want"` // ok, or a code
+	ID     *string           `json:"id"`   // of the delivery
+
+	VerifyToken string        `json:"verifyToken"`
+	Secrets     *[]string     `json:"secrets"` // of a handshake, if others than those of the file
+	Answer      *vectorAnswer `json:"answer"`
+}
+
+type vectorAnswer struct {
+	Status        int               `json:"status"`
+	Header        map[string]string `json:"header"`
+	Body          string            `json:"body"`
+	LearnedSecret string            `json:"learnedSecret"`
+	Fetch         string            `json:"fetch"`
+}
+
+func (v *vector) call() *Call {
+	header := http.Header{}
+	for name, value := range v.Header {
+		header.Set(name, value)
+	}
+	return &Call{Method: v.Method, URL: v.URL, Header: header, Body: []byte(v.Body)}
+}
+
+func (v *vectors) now() time.Time { return time.Unix(v.Now, 0) }
+
+func readVectors(t testing.TB, name string) (v vectors) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", "vectors", name+".json"))
+	if err == nil {
+		err = json.Unmarshal(content, &v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// listedKeys are keys that a test has.
+type listedKeys map[string]string
+
+func (k listedKeys) Get(_ context.Context, address string, _ time.Duration) ([]byte, error) {
+	if content, ok := k[address]; ok {
+		return []byte(content), nil
+	}
+	return nil, sluice.Errorf(sluice.Unavailable, "sender-keys-unavailable", "There is no %s.", address)
+}
+
+func verifierOf(t testing.TB, name string, secrets []string, keys listedKeys) *Verifier {
+	t.Helper()
+	p, ok := Find(name)
+	if !ok {
+		t.Fatalf("no preset %s", name)
+	}
+	v, err := New(p, secrets, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func codeOf(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return sluice.AsError(err).Code
+}
+
+func TestVectors(t *testing.T) {
+	for _, p := range Presets() {
+		t.Run(p.Name, func(t *testing.T) {
+			file := readVectors(t, p.Name)
+			v := verifierOf(t, p.Name, file.Secrets, file.Keys)
+			dedupe, err := ParseDedupe(p.Dedupe)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range file.Calls {
+				call := c.call()
+				if err := v.Verify(t.Context(), call, file.now()); codeOf(err) != c.Want {
+					t.Errorf("%s: %s (%v), want %s", c.Name, codeOf(err), err, c.Want)
+				}
+				if string(call.Body) != c.Body {
+					t.Errorf("%s: the body was changed", c.Name)
+				}
+				if c.ID == nil {
+					continue
+				}
+				if id, err := dedupe.ID(call); err != nil || id != *c.ID {
+					t.Errorf("%s: id is %q, %v, want %q", c.Name, id, err, *c.ID)
+				}
+			}
+		})
+	}
+}
+
+func TestHandshakeVectors(t *testing.T) {
+	for _, p := range Presets() {
+		t.Run(p.Name, func(t *testing.T) {
+			file := readVectors(t, p.Name)
+			for _, h := range file.Handshakes {
+				secrets := file.Secrets
+				if h.Secrets != nil {
+					secrets = *h.Secrets
+				}
+				v := verifierOf(t, p.Name, secrets, file.Keys)
+				answer, err := v.Handshake(t.Context(), h.call(), file.now(), h.VerifyToken)
+				if want := h.Want; codeOf(err) != want && (want != "" || err != nil) {
+					t.Errorf("%s: %v, want %s", h.Name, err, want)
+				}
+				if diff := cmp.Diff(h.Answer, flat(answer, h.Answer)); diff != "" {
+					t.Errorf("%s: %s", h.Name, diff)
+				}
+			}
+		})
+	}
+}
+
+// flat gives an answer as vectors have it, with the headers that are wanted.
+func flat(a *Answer, want *vectorAnswer) *vectorAnswer {
+	if a == nil {
+		return nil
+	}
+	header := map[string]string{}
+	for name := range a.Header {
+		wanted := name
+		if want != nil {
+			for w := range want.Header {
+				if strings.EqualFold(w, name) {
+					wanted = w
+				}
+			}
+		}
+		if wanted == "X-Content-Type-Options" && (want == nil || want.Header[wanted] == "") {
+			continue // is always there, and harmless
+		}
+		header[wanted] = a.Header.Get(name)
+	}
+	return &vectorAnswer{a.Status, header, string(a.Body), a.LearnedSecret, a.Fetch}
+}
+
+// A preset can't be declared without its words, its vectors, and forged ones
+// beside the good.
+func TestPresetsAreComplete(t *testing.T) {
+	presets := Presets()
+	if !slices.IsSortedFunc(presets, func(a, b Preset) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("the presets are not in the order of their names")
+	}
+	for _, p := range presets {
+		file := readVectors(t, p.Name)
+		kinds := map[string]int{}
+		for _, c := range file.Calls {
+			kinds[c.Want]++
+		}
+		for what, there := range map[string]bool{
+			"title":             p.Title != "",
+			"what is checked":   p.Checks != "",
+			"first setup line":  p.Setup[0] != "",
+			"second setup line": p.Setup[1] != "",
+			"third setup line":  p.Setup[2] != "",
+			"delivery id":       p.Dedupe != "",
+			"secret":            p.Secret != "" || p.SecretOptional,
+			"how it was made":   file.Made != "",
+			"good vectors":      kinds["ok"] > 0,
+			"forged vectors":    p.Secret == "" || kinds["signature-invalid"] > 0 && kinds["signature-missing"] > 0,
+			"handshake vectors": (p.Handshake != "") == (len(file.Handshakes) > 0) && (p.Handshake != "") == (p.greet != nil),
+			"one way to check":  p.Secret == "" || (p.rule != nil) != (p.checker != nil),
+			"own file":          fileOf(p.Name),
+		} {
+			if !there {
+				t.Errorf("%s: %s is missing", p.Name, what)
+			}
+		}
+		for _, line := range p.Setup {
+			if strings.Contains(line, "\n") {
+				t.Errorf("%s: a set-up line is more than one", p.Name)
+			}
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join("testdata", "vectors"))
+	if err != nil || len(entries) != len(presets) {
+		t.Errorf("%d presets and %d files of vectors (%v)", len(presets), len(entries), err)
+	}
+}
+
+func fileOf(preset string) bool {
+	_, err := os.Stat(strings.ReplaceAll(preset, "-", "") + ".go")
+	return err == nil
+}
+
+// What Sign makes, Verify accepts: with either of two secrets, and not with a
+// third.
+func TestSign(t *testing.T) {
+	unsignable := []string{"aws-sns", "discord", "google-pubsub", "sendgrid"}
+	for _, p := range Presets() {
+		t.Run(p.Name, func(t *testing.T) {
+			file := readVectors(t, p.Name)
+			v := verifierOf(t, p.Name, file.Secrets, file.Keys)
+			now := time.Unix(1_800_000_000, 0)
+			call := &Call{Method: "POST", URL: "https://hooks.example.com/x?token=1", Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(`{"value": [{"a": 1}]}`)}
+			err := v.Sign(call, now)
+			if slices.Contains(unsignable, p.Name) {
+				if codeOf(err) != "not-signable" {
+					t.Fatalf("error is %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := v.Verify(t.Context(), call, now); err != nil {
+				t.Errorf("%v", sluice.AsError(err).Err)
+			}
+			if len(file.Secrets) == 0 {
+				return
+			}
+			another := "whsec_AAAA"
+			two := verifierOf(t, p.Name, []string{another, file.Secrets[0]}, nil)
+			if err := two.Verify(t.Context(), call, now); err != nil {
+				t.Errorf("as the second of two: %v", err)
+			}
+			wrong := verifierOf(t, p.Name, []string{another}, nil)
+			if err := wrong.Verify(t.Context(), call, now); codeOf(err) != "signature-invalid" {
+				t.Errorf("with another secret: %v", err)
+			}
+		})
+	}
+}
+
+// Own schemes are strong enough for the presets that most people know.
+func TestOwnSchemesAgreeWithPresets(t *testing.T) {
+	own := map[string]string{
+		"github":            `{"header": "X-Hub-Signature-256", "format": "sha256={signature}"}`,
+		"stripe":            `{"header": "stripe-signature", "format": "t={timestamp},v1={signature}", "signed": "{timestamp}.{body}", "tolerance": "5m"}`,
+		"slack":             `{"header": "X-Slack-Signature", "format": "v0={signature}", "signed": "v0:{timestamp}:{body}", "timestampHeader": "X-Slack-Request-Timestamp"}`,
+		"shopify":           `{"header": "X-Shopify-Hmac-SHA256", "encoding": "base64"}`,
+		"standard-webhooks": `{"header": "webhook-signature", "format": "v1,{signature}", "algorithm": "sha256", "encoding": "base64", "signed": "{id}.{timestamp}.{body}", "timestampHeader": "webhook-timestamp", "idHeader": "webhook-id"}`,
+		"paddle":            `{"header": "Paddle-Signature", "format": "ts={timestamp};h1={signature}", "signed": "{timestamp}:{body}"}`,
+		"square":            `{"header": "x-square-hmacsha256-signature", "encoding": "base64", "signed": "{url}{body}"}`,
+		"trello":            `{"header": "x-trello-webhook", "algorithm": "sha1", "encoding": "base64", "signed": "{body}{url}"}`,
+		"discord":           `{"header": "X-Signature-Ed25519", "algorithm": "ed25519", "signed": "{timestamp}{body}", "timestampHeader": "X-Signature-Timestamp"}`,
+	}
+	for name, text := range own {
+		t.Run(name, func(t *testing.T) {
+			scheme, err := ParseScheme([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := readVectors(t, name)
+			secret := strings.ReplaceAll(file.Secrets[0], "whsec_M", "base64:M")
+			v, err := NewScheme(scheme, []string{secret})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range file.Calls {
+				if err := v.Verify(t.Context(), c.call(), file.now()); codeOf(err) != c.Want {
+					t.Errorf("%s: %s, want %s", c.Name, codeOf(err), c.Want)
+				}
+			}
+		})
+	}
+}

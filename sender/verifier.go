@@ -1,0 +1,147 @@
+package sender
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// maxSecrets is how many secrets count at a time: the old and the new one while
+// they are being changed.
+const maxSecrets = 2
+
+// SplitSecrets parts the parameter signingSecret at its comma.
+func SplitSecrets(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	secrets := strings.Split(text, ",")
+	if len(secrets) > maxSecrets {
+		return nil, secretError("There may be two signing secrets at most, with a comma between them.")
+	}
+	return secrets, nil
+}
+
+// A checker tells calls of a sender from others, by one secret.
+type checker interface {
+	// check gives nil if the sender made the call, otherwise an error with one
+	// of the codes signature-missing, signature-invalid, signature-expired.
+	// The signature is checked before its time.
+	check(ctx context.Context, c *Call, now time.Time) error
+
+	// sign makes a call one that the check accepts.
+	sign(c *Call, now time.Time) error
+}
+
+// A Verifier checks the calls of one webhook. It may be used concurrently.
+type Verifier struct {
+	preset   Preset // without a name: the scheme is the webhook's own
+	secrets  []string
+	checkers []checker // one for each secret; none: everything is accepted
+	keys     Keys
+}
+
+// New gives the verifier of a preset. Keys are needed for presets that have
+// public keys.
+func New(p Preset, secrets []string, keys Keys) (*Verifier, error) {
+	if len(secrets) == 0 && !p.SecretOptional {
+		return nil, secretError("A webhook for " + p.Title + " needs the signing secret: " + p.Secret + ".")
+	}
+	if len(secrets) > 0 && p.Secret == "" {
+		return nil, secretError(p.Title + " signs nothing, so that there is no signing secret to be set.")
+	}
+	v := &Verifier{preset: p, secrets: secrets, keys: keys}
+	return v, v.build()
+}
+
+// NewScheme gives the verifier of a scheme. A secret that begins with base64: or
+// hex: is decoded first.
+func NewScheme(s Scheme, secrets []string) (*Verifier, error) {
+	r := rule{Scheme: s, key: writtenKey}
+	if _, err := r.compile(); err != nil {
+		return nil, err
+	}
+	if len(secrets) == 0 {
+		return nil, secretError("A webhook with a signature needs the secret that is shared with the sender.")
+	}
+	v := &Verifier{preset: Preset{rule: &r}, secrets: secrets}
+	return v, v.build()
+}
+
+func (v *Verifier) build() error {
+	if len(v.secrets) > maxSecrets {
+		return secretError("There may be two signing secrets at most.")
+	}
+	for _, secret := range v.secrets {
+		if strings.TrimSpace(secret) == "" {
+			return secretError("A signing secret is empty.")
+		}
+		if err := v.add(secret); err != nil {
+			return err
+		}
+	}
+	if len(v.secrets) == 0 && v.preset.public {
+		return v.add("")
+	}
+	return nil
+}
+
+func (v *Verifier) add(secret string) error {
+	c, err := v.preset.checkerOf(secret, v.keys)
+	if err != nil {
+		return err
+	}
+	v.checkers = append(v.checkers, c)
+	return nil
+}
+
+// Verify tells whether the sender made a call: nil, or an error with the code
+// signature-missing, signature-invalid or signature-expired. What it says to the
+// caller is only that; Diagnose says more. If the sender's public keys can't be
+// had, the error is Unavailable.
+func (v *Verifier) Verify(ctx context.Context, c *Call, now time.Time) error {
+	_, err := v.verify(ctx, c, now)
+	return err
+}
+
+// verify also gives the number of the secret that fits.
+func (v *Verifier) verify(ctx context.Context, c *Call, now time.Time) (secret int, err error) {
+	if len(v.checkers) == 0 && v.preset.learns {
+		return 0, missing("No secret is known yet: %s gives it in its handshake.", v.preset.Title)
+	}
+	for i, checker := range v.checkers {
+		e := checker.check(ctx, c, now)
+		if e == nil {
+			return i, nil
+		}
+		if err == nil || isExpired(e) { // the one that says most
+			err = e
+		}
+	}
+	return 0, err
+}
+
+func isExpired(err error) bool { return sluice.AsError(err).Code == "signature-expired" }
+
+// Sign makes a call one of the sender's: for tests, with the first secret. The
+// header of the call must be there. Senders with keys of their own can't be
+// imitated: not-signable.
+func (v *Verifier) Sign(c *Call, now time.Time) error {
+	switch {
+	case len(v.checkers) > 0:
+		return v.checkers[0].sign(c, now)
+	case v.preset.learns:
+		return notSignable()
+	}
+	return nil
+}
+
+func notSignable() *sluice.Error {
+	return sluice.Errorf(sluice.Invalid, "not-signable", "Calls of this sender can't be signed here, since only the sender has the key for that.")
+}
+
+// Masked gives the headers of the sender that carry a secret itself, in lower
+// case: they don't belong in events.
+func (v *Verifier) Masked() []string { return v.preset.Masked }

@@ -1,0 +1,30 @@
+package sender
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+)
+
+func x() Preset {
+	return Preset{
+		Name: "x", Title: "X (Twitter)",
+		Checks:    "x-twitter-webhooks-signature: HMAC-SHA256 of the body, in base64",
+		Secret:    "the app's API key secret (consumer secret)",
+		Handshake: "GET with crc_token: its HMAC, at first and every hour",
+		Dedupe:    "off",
+		Setup: [3]string{
+			"In the developer portal, your app, Keys and tokens: enter the API Key Secret as `signingSecret` first.",
+			"Register the webhook's URL with POST https://api.x.com/2/webhooks; X checks it at once.",
+			"Subscribe users to it. X gives its calls no id, so that repeated ones are not found out.",
+		},
+		rule: &rule{Scheme: Scheme{Header: "X-Twitter-Webhooks-Signature", Format: "sha256={signature}", Encoding: "base64"}},
+		greet: func(g greeting) (*Answer, error) {
+			token := g.parameter("crc_token")
+			if g.Method != http.MethodGet || token == "" || len(token) > maxChallenge {
+				return nil, nil
+			}
+			return jsonAnswer("response_token", "sha256="+base64.StdEncoding.EncodeToString(macOf(sha256.New, g.secret, token))), nil
+		},
+	}
+}

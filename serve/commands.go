@@ -1,0 +1,60 @@
+package serve
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/command"
+	"sluice/event"
+	"sluice/expression"
+	"sluice/iam"
+	"sluice/jetstream"
+	"sluice/metrics"
+	"sluice/pipeline"
+	"sluice/step"
+	"sluice/trace"
+	"sluice/webhook"
+)
+
+// commandOptions are what the commands are made of.
+type commandOptions struct {
+	namespace string
+	baseURL   string
+	audit     func(context.Context, sluice.AuditEntry)
+	webhooks  sluice.Webhooks
+	receiver  *webhook.Receiver
+	events    event.Options
+	results   sluice.Results
+	runner    pipeline.RunnerOptions // the commands and the language are not given
+	steps     step.Options
+	directory *iam.Directory
+	login     *iam.Authenticator
+	engine    *jetstream.Engine
+	minutes   *metrics.Minutes
+}
+
+// newCommands gives all commands, and the runner of the pipelines that are made
+// of them.
+func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runner) {
+	o.runner.Commands = func() command.Set { return commands }
+	o.runner.Language = expression.NewLanguage(step.Functions())
+	runner = pipeline.NewRunner(o.runner)
+	commands = command.NewSet(
+		o.audit,
+		webhook.Commands(o.webhooks, o.baseURL, o.receiver),
+		event.Commands(o.events),
+		trace.Commands(o.events.Journal, o.results),
+		pipeline.Commands(runner),
+		step.Commands(o.steps),
+		iam.Commands(o.directory, o.login),
+		[]command.Command{infoCommand(o.namespace, o.engine), statsCommand(o.engine, o.minutes)},
+	)
+	return commands, runner
+}
+
+// Commands lists every command of the service, for readers: none that needs a
+// server can be called.
+func Commands() command.Set {
+	commands, _ := newCommands(commandOptions{})
+	return commands
+}

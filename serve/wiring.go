@@ -1,0 +1,212 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/api"
+	"sluice/event"
+	"sluice/iam"
+	"sluice/limit"
+	"sluice/metrics"
+	"sluice/pipeline"
+	"sluice/portal"
+	"sluice/step"
+	"sluice/webhook"
+)
+
+// runGrace is how long runs of pipelines may go on when the server stops.
+const runGrace = 5 * time.Second
+
+// wire makes the parts of a server and joins them.
+func (s *Server) wire() error {
+	secrets, err := s.secrets()
+	if err != nil {
+		return err
+	}
+	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
+	s.directory = s.newDirectory()
+	login, issuer, provider := s.authentication()
+	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
+	s.commands, s.runner = newCommands(commandOptions{
+		namespace: s.cfg.Namespace,
+		baseURL:   s.baseURL,
+		audit:     s.directory.Note,
+		webhooks:  s.engine.Webhooks(),
+		receiver:  s.newReceiver(places, bodies),
+		events:    s.eventOptions(),
+		results:   s.engine.Events(),
+		runner:    s.runnerOptions(secrets),
+		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans()}},
+		directory: s.directory,
+		login:     login,
+		engine:    s.engine,
+		minutes:   s.minutes,
+	})
+	pages, err := s.newPortal(provider)
+	if err != nil {
+		return err
+	}
+	s.api = s.newAPI(login, issuer, pages, places, bodies)
+	return nil
+}
+
+func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, places *limit.Places, bodies *limit.Bodies) *api.API {
+	o := api.Options{
+		Commands:        s.commands,
+		Results:         s.engine.Events(),
+		Authenticate:    login.Authenticate,
+		Auth:            issuer,
+		Portal:          pages.Serve,
+		Metrics:         s.metrics.Handler(),
+		ObservePoll:     s.metrics.Poll,
+		Spans:           s.spans(),
+		Readiness:       s.readiness,
+		Stopping:        s.stopping,
+		Tail:            s.engine.Journal(),
+		Version:         Version,
+		BaseURL:         s.baseURL,
+		OpenID:          s.openID(),
+		PublicURL:       s.publicURL(),
+		TrustedProxies:  s.cfg.TrustedProxies,
+		ForwardedHeader: s.cfg.ForwardedHeader,
+		Places:          places,
+		Bodies:          bodies,
+		Log:             s.opts.Log,
+	}
+	if s.opts.NoAuth {
+		o.Authenticate = everyoneIsAdmin
+	}
+	return api.New(o)
+}
+
+func (s *Server) newDirectory() *iam.Directory {
+	return iam.NewDirectory(iam.DirectoryOptions{
+		Accounts:     s.engine.Accounts(),
+		Roles:        s.engine.Roles(),
+		Clients:      s.engine.Clients(),
+		Audit:        s.engine.Audit(),
+		Log:          s.opts.Log,
+		Cores:        s.cfg.PasswordCores,
+		External:     s.cfg.AuthIssuer != "",
+		CommandNames: func() []string { return s.commands.Names() },
+		EndSessions:  s.endSessions,
+	})
+}
+
+func (s *Server) newReceiver(places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
+	return webhook.NewReceiver(webhook.ReceiverOptions{
+		Webhooks:   s.engine.Webhooks(),
+		Events:     s.engine.Events(),
+		Namespace:  s.cfg.Namespace,
+		PublicURL:  s.publicURL(),
+		Redact:     s.cfg.RedactHeaders,
+		Bodies:     bodies,
+		Places:     places,
+		ResultWait: s.cfg.ResultWait,
+		Observe:    s.observeCall,
+		Spans:      s.spans(),
+		Log:        s.opts.Log,
+	})
+}
+
+func (s *Server) eventOptions() event.Options {
+	return event.Options{
+		Events:    s.engine.Events(),
+		Stored:    s.engine.Events(),
+		Log:       s.engine.Events(),
+		Journal:   s.engine.Journal(),
+		Namespace: s.cfg.Namespace,
+		Stopping:  s.stopping,
+	}
+}
+
+func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
+	return pipeline.RunnerOptions{
+		Store:   s.engine.Pipelines(),
+		Queue:   s.engine.Queue(),
+		Events:  s.engine.Events(),
+		Letters: s.engine.DeadLetters(),
+		User:    s.directory.User,
+		Owner: func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
+			return s.directory.Owner(ctx, p.Owner, p.Roles)
+		},
+		Secret:  secrets.Reveal,
+		Limits:  pipeline.Limits{RunTime: s.cfg.RunTimeout},
+		MaxRuns: s.cfg.MaxRuns,
+		Grace:   func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
+		Observe: s.observeRun,
+		Spans:   s.spans(),
+		Log:     s.opts.Log,
+	}
+}
+
+func (s *Server) observeRun(report sluice.RunReport) {
+	s.metrics.Run(report)
+	s.minutes.Run(report)
+	s.engine.Journal().Run(report)
+}
+
+func (s *Server) observeCall(call sluice.Call) {
+	s.metrics.Call(call)
+	s.minutes.Call(call)
+	s.engine.Journal().Call(call)
+}
+
+// strangeMemory is what all bodies share whose sender is not known yet: four of
+// the largest.
+const strangeMemory = 4 * sluice.MaxPayloadLength
+
+func (s *Server) newBodies() *limit.Bodies {
+	return limit.NewBodies(limit.BodyOptions{
+		Pace:       limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)},
+		Known:      int64(s.cfg.MaxBodyMemory),
+		Strange:    strangeMemory,
+		Unfinished: s.cfg.MaxConnectionsPerAddress,
+	})
+}
+
+// publicURL is where callers are redirected to; "" means the host they called.
+func (s *Server) publicURL() string { return strings.TrimSuffix(s.cfg.PublicURL, "/") }
+
+// secrets opens the secrets of pipelines.
+func (s *Server) secrets() (*step.Secrets, error) {
+	key, err := s.secretKey()
+	if err != nil {
+		return nil, err
+	}
+	return step.NewSecrets(s.engine.Secrets(), key)
+}
+
+// secretKey gives the key that seals secrets: the operator's, or one that is
+// made once in the data folder.
+func (s *Server) secretKey() ([]byte, error) {
+	if s.cfg.SecretKey != "" {
+		key, err := step.ParseKey(s.cfg.SecretKey)
+		if err != nil {
+			e := sluice.AsError(err)
+			return nil, sluice.Errorf(e.Kind, e.Code, "secret-key: %s", e.Message)
+		}
+		return key, nil
+	}
+	text, err := s.folder.secretKey()
+	if err != nil {
+		return nil, err
+	}
+	return step.ParseKey(text)
+}
+
+// stats is the state of the server as the metrics show it.
+func (s *Server) stats() sluice.ServerStats {
+	const patience = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	stats, err := s.engine.Stats(ctx)
+	if err != nil {
+		s.opts.Log.Warn("The metrics of the engine can't be read.", "error", err)
+	}
+	return stats
+}

@@ -1,0 +1,56 @@
+package value
+
+import "fmt"
+
+// The limits of a value, wherever it comes from.
+const (
+	MaxDepth  = 1_000     // lists and objects around another one
+	MaxSize   = 8 << 20   // bytes of one text, and of one value about as JSON
+	MaxItems  = 100_000   // items of one list or object
+	MaxValues = 1_000_000 // values that one text is decoded to
+)
+
+// Error says why something is no value, or is none that is taken.
+type Error struct {
+	Code    string // stable word for programs
+	Message string // for people; it never has the value in it, which may be secret
+	Size    bool   // it is a matter of size
+}
+
+// Error gives the message.
+func (e *Error) Error() string { return e.Message }
+
+// ErrForeign means that something is no JSON value.
+var ErrForeign = &Error{
+	Code:    "not-json",
+	Message: "This has no form in JSON: it has a number that is not finite, or is no plain value.",
+}
+
+// TooDeep is the error of a value that is nested more than MaxDepth deep.
+func TooDeep() error {
+	return tooMuch("value-too-deep", "Lists and objects are nested more than %d deep.", MaxDepth)
+}
+
+// TooLarge is the error of a value or text that has more bytes than a limit.
+func TooLarge(limit int) error {
+	const mebibyte = 1 << 20
+	if limit%mebibyte == 0 {
+		return tooMuch("value-too-large", "A value is larger than %d MiB; work on a smaller part of it.", limit/mebibyte)
+	}
+	return tooMuch("value-too-large", "A value is larger than %d bytes; work on a smaller part of it.", limit)
+}
+
+// TooManyItems is the error of a list or object that has more items than a limit.
+func TooManyItems(limit int) error {
+	return tooMuch("too-many-items", "A list or object has more than %d items; work on a smaller part of it.", limit)
+}
+
+// TooManyValues is the error of a text that would be decoded to more than
+// MaxValues.
+func TooManyValues() error {
+	return tooMuch("too-many-items", "There are more than %d values in this text; work on a smaller part of it.", MaxValues)
+}
+
+func tooMuch(code, format string, limit int) error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, limit), Size: true}
+}

@@ -1,0 +1,105 @@
+package value
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"math"
+	"math/bits"
+)
+
+// A Scale weighs values before anything is done with them. It stops as soon as
+// there is too much, since a value may hold another one many times.
+type Scale struct {
+	MaxSize  int // bytes in all; 0 means MaxSize
+	MaxItems int // items of one list or object; 0 means MaxItems
+
+	Size        int // bytes, about as many as their JSON takes
+	Items       int // items of all lists and objects
+	Comparisons int // that sorting the keys of all objects takes, about
+}
+
+// Add weighs a further value. The error is ErrForeign for what is no value.
+func (s *Scale) Add(v any) error {
+	s.MaxSize, s.MaxItems = cmp.Or(s.MaxSize, MaxSize), cmp.Or(s.MaxItems, MaxItems)
+	return s.add(v, 0)
+}
+
+func (s *Scale) add(v any, depth int) error {
+	const number = 8
+	switch v := v.(type) {
+	case nil, bool:
+		s.Size += len("null")
+	case int:
+		s.Size += number
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return ErrForeign
+		}
+		s.Size += number
+	case string:
+		s.Size += len(v) + len(`""`)
+	case json.Number:
+		s.Size += len(v)
+	case []any:
+		if err := s.enter(len(v), depth); err != nil {
+			return err
+		}
+		for _, item := range v {
+			if err := s.add(item, depth+1); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		if err := s.enter(len(v), depth); err != nil {
+			return err
+		}
+		s.Comparisons += len(v) * bits.Len(uint(len(v)))
+		for name, field := range v {
+			s.Size += len(name) + len(`"":`)
+			if err := s.add(field, depth+1); err != nil {
+				return err
+			}
+		}
+	default:
+		return ErrForeign
+	}
+	if s.Size > s.MaxSize {
+		return TooLarge(s.MaxSize)
+	}
+	return nil
+}
+
+// enter weighs a list or object without what is in it.
+func (s *Scale) enter(count, depth int) error {
+	if depth > MaxDepth {
+		return TooDeep()
+	}
+	if count > s.MaxItems {
+		return TooManyItems(s.MaxItems)
+	}
+	s.Size += len("[]") + count
+	s.Items += count
+	return nil
+}
+
+// Plain gives anything that encoding/json can encode as a value, and weighs it.
+// Most are values already.
+func (s *Scale) Plain(v any) (any, error) {
+	before := *s
+	if err := s.Add(v); !errors.Is(err, ErrForeign) {
+		return v, err
+	}
+	*s = before
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	if limit := cmp.Or(s.MaxSize, MaxSize); len(data) > limit {
+		return nil, TooLarge(limit)
+	}
+	if v, err = Decode(data); err != nil {
+		return nil, err
+	}
+	return v, s.Add(v)
+}
