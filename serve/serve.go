@@ -97,9 +97,10 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	s.baseURL = baseURL(cfg, s.listener.Addr())
 	s.metrics = metrics.New(Version, s.stats)
 	if telemetry.Wanted() {
-		if s.telemetry, err = telemetry.Start(ctx, Version); err != nil {
+		if s.telemetry, err = telemetry.Start(ctx, Version, s.opts.Log); err != nil {
 			return nil, fmt.Errorf("OpenTelemetry: %w", err)
 		}
+		s.opts.Log = telemetry.Log(s.opts.Log)
 	}
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, fmt.Errorf("can't start the engine: %w", err)
