@@ -251,7 +251,7 @@ func checkContent(t *testing.T, root string) {
 // has its types.
 func TestManifests(t *testing.T) {
 	needs(t)
-	run(t, nil, "kubernetes", "go", "test", "./...")
+	run(t, []string{"GOWORK=off"}, "kubernetes", "go", "test", "./...")
 }
 
 // TestAlerts: Prometheus takes the rules, and they fire when they should.

@@ -2,18 +2,8 @@ package jetstream
 
 import (
 	"context"
-	"syscall"
 	"time"
 )
-
-// freeDisk gives the bytes that are free on the volume of a folder.
-func freeDisk(dir string) (int64, error) {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(dir, &st); err != nil {
-		return 0, err
-	}
-	return int64(st.Bavail) * int64(st.Bsize), nil //nolint:unconvert // the types differ between systems
-}
 
 // diskCheckEvery is short enough that a fast disk, written to at full speed, does
 // not fill up between two looks.

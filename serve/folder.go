@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // format is the version of the data folder's layout. It grows when an older
@@ -25,6 +24,9 @@ type folder struct {
 // openFolder makes the data folder where it is missing, locks it, and checks
 // that this program can read it.
 func openFolder(path string) (*folder, error) {
+	if err := checkSystem(); err != nil {
+		return nil, err
+	}
 	if err := makeFolder(path); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
@@ -33,7 +35,7 @@ func openFolder(path string) (*folder, error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	f := &folder{path: path, lock: lock}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lockFile(lock); err != nil {
 		f.close()
 		return nil, fmt.Errorf("data folder %s is in use by another server; stop that one or choose another folder with --data", path)
 	}
