@@ -175,3 +175,19 @@ func TestUnit(t *testing.T) {
 	}
 	run(t, nil, ".", "systemd-analyze", "security", "--no-pager", "--offline=true", "--threshold=20", unit)
 }
+
+// TestFilesThatDocumentsName: they are there.
+func TestFilesThatDocumentsName(t *testing.T) {
+	name := regexp.MustCompile(`\bdeploy/[\w./-]*\w`)
+	for _, document := range []string{"../docs/install.md", "../docs/proxies.md", "kubernetes/single.yaml", "kubernetes/cluster.yaml", "compose/single.yaml", "compose/cluster.yaml"} {
+		found := name.FindAllString(read(t, document), -1)
+		if len(found) == 0 {
+			t.Errorf("%s names no file", document)
+		}
+		for _, file := range found {
+			if _, err := os.Stat(filepath.Join("..", file)); err != nil {
+				t.Errorf("%s: %v", document, err)
+			}
+		}
+	}
+}
