@@ -111,8 +111,8 @@ type Records[T any] interface {
 	All() []*T
 
 	// Change replaces a record by what decide makes of it: before is nil if
-	// there is none, and returning nil deletes it. all holds every record by
-	// its key and must not be changed. No other change comes between the
+	// there is none, and returning nil deletes it. all holds every record,
+	// by keys of the store's own, and must not be changed. No other change comes between the
 	// decision and its storing; to ensure that, decide may be called again.
 	// Its error is returned as it is.
 	Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error)

@@ -86,8 +86,9 @@ type Queue interface {
 	// Consume hands the events of a pipeline to run until ctx ends, and
 	// returns when all runs have. Each event is handed out until an outcome
 	// of it is on stable storage, on one node at a time. If run gives an
-	// error, there is no outcome, and the event is handed out again.
-	Consume(ctx context.Context, p *Pipeline, run func(Delivery) (Outcome, error)) error
+	// error, there is no outcome, and the event is handed out again. While
+	// the engine can't be asked, Consume keeps trying.
+	Consume(ctx context.Context, p *Pipeline, run func(Delivery) (Outcome, error))
 }
 
 // A DeadLetter is an event that a pipeline failed on for good.

@@ -54,14 +54,41 @@ func New(server string, credentials Credentials) (*Client, error) {
 	}}, nil
 }
 
-// CleanURL gives the URL of a server as it is stored and compared.
+// CleanURL gives the URL of a server as it is stored and compared. What people
+// leave out is added: the scheme is http for this machine and private networks,
+// and https otherwise.
 func CleanURL(text string) (string, error) {
-	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(text), "/"))
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return "", usage("The URL of a server is http:// or https:// with a host, such as http://127.0.0.1:8080.")
+	u, err := url.Parse(strings.TrimRight(withScheme(strings.TrimSpace(text)), "/"))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return "", usage("%q is no URL of a server; give one such as https://hooks.example.com or 127.0.0.1:8080.", text)
 	}
 	u.Host = strings.ToLower(u.Host)
 	return u.String(), nil
+}
+
+// withScheme gives a URL that has a scheme.
+func withScheme(text string) string {
+	if strings.Contains(text, "://") {
+		return text
+	}
+	u, err := url.Parse("http://" + text)
+	if err == nil && !isPrivate(u.Hostname()) {
+		return "https://" + text
+	}
+	return "http://" + text
+}
+
+// isPrivate tells whether a host is this machine or one of a private network.
+func isPrivate(host string) bool {
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+	}
+	for _, ending := range []string{".localhost", ".local", ".internal", ".lan", ".test"} {
+		if strings.HasSuffix(host, ending) {
+			return true
+		}
+	}
+	return !strings.Contains(host, ".")
 }
 
 // URL is where the server is.

@@ -92,7 +92,11 @@ func TestURLsOfServers(t *testing.T) {
 	for text, want := range map[string]string{
 		"http://127.0.0.1:8080/":          "http://127.0.0.1:8080",
 		"https://Hooks.Example.org/base/": "https://hooks.example.org/base",
-		"127.0.0.1:8080":                  "", "": "", "ftp://x": "", "http://": "", "http://u:p@x": "", "http://x?a=1": "", "http://x#y": "",
+		// The scheme that people leave out.
+		"127.0.0.1:8080": "http://127.0.0.1:8080", "localhost:8080/": "http://localhost:8080", "[::1]:8080": "http://[::1]:8080",
+		"10.0.0.7": "http://10.0.0.7", "sluice:8080": "http://sluice:8080", "hooks.lan": "http://hooks.lan",
+		"hooks.example.com": "https://hooks.example.com", "hooks.example.com:8443/in": "https://hooks.example.com:8443/in", "203.0.113.7:8080": "https://203.0.113.7:8080",
+		"": "", ":8080": "", "two words": "", "ftp://x": "", "http://": "", "http://u:p@x": "", "http://x?a=1": "", "http://x#y": "",
 	} {
 		got, err := client.CleanURL(text)
 		if got != want || (err == nil) != (want != "") {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // A Place is how far the events of a server were forwarded.
@@ -25,20 +26,51 @@ func (p *Profiles) placeFile(place Place) string {
 }
 
 // Resume gives a place with the cursor that was kept for it, "" if none was.
+// Whoever forwards to another URL than before goes on where the same events were
+// delivered last.
 func (p *Profiles) Resume(place Place) (Place, error) {
-	content, err := os.ReadFile(p.placeFile(place))
-	if errors.Is(err, fs.ErrNotExist) {
-		return place, nil
-	}
+	kept, err := readPlace(p.placeFile(place))
 	if err != nil {
 		return place, storage(err)
 	}
-	var kept Place
-	if err := json.Unmarshal(content, &kept); err != nil {
-		return place, storage(err)
+	if kept.After == "" {
+		kept = p.latest(place)
 	}
 	place.After = kept.After
 	return place, nil
+}
+
+// readPlace gives the place in a file, an empty one if there is none.
+func readPlace(name string) (place Place, err error) {
+	content, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return place, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(content, &place)
+	}
+	return place, err
+}
+
+// latest gives the place of the same events that was kept last, wherever they
+// were forwarded to.
+func (p *Profiles) latest(wanted Place) (found Place) {
+	files, err := filepath.Glob(filepath.Join(p.dir, "cursors", "*.json"))
+	if err != nil {
+		return found
+	}
+	var at time.Time
+	for _, name := range files {
+		info, err := os.Stat(name)
+		if err != nil || info.ModTime().Before(at) {
+			continue
+		}
+		place, err := readPlace(name)
+		if err == nil && place.URL == wanted.URL && place.Pattern == wanted.Pattern {
+			found, at = place, info.ModTime()
+		}
+	}
+	return found
 }
 
 // Keep stores a place, so that it survives a power cut.

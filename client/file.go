@@ -50,7 +50,7 @@ func lock(ctx context.Context, name string) (unlock func(), err error) {
 	}
 	const look = 20 * time.Millisecond
 	for {
-		if tryLock(file) == nil {
+		if err := tryLock(file); err == nil {
 			return func() { _ = file.Close() }, nil // which frees the lock
 		}
 		select {

@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// tryLock locks a file until it is closed, or fails if another process has.
+// tryLock takes the lock of a file, which its closing frees.
 func tryLock(file *os.File) error {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
-// syncFolder makes the names in a folder survive a power cut.
+// syncFolder lets the names in a folder survive a power cut.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"slices"
+	"strconv"
 	"sync/atomic"
 
 	"sluice"
@@ -26,17 +27,31 @@ type Forwarder struct {
 	http *http.Client
 }
 
-// NewForwarder gives a forwarder to a URL.
+// NewForwarder gives a forwarder to a URL. A port alone is one of this machine,
+// and the scheme may be left out.
 func NewForwarder(target string) (*Forwarder, error) {
-	u, err := url.Parse(target)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, usage("Events are forwarded to a URL such as http://localhost:3000/hook, not to %q.", target)
+	full := target
+	if _, err := strconv.Atoi(target); err == nil {
+		full = "localhost:" + target
+	}
+	u, err := url.Parse(withScheme(full))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || !isPort(u.Port()) {
+		return nil, usage("Events are forwarded to a URL such as http://localhost:3000/hook or to a port such as 3000, not to %q.", target)
 	}
 	return &Forwarder{u, &http.Client{
 		Transport:     http.DefaultTransport.(*http.Transport).Clone(),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
+
+// isPort tells whether a text is the number of a port, or left out.
+func isPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return text == "" || err == nil && port > 0
+}
+
+// URL is where events are forwarded to.
+func (f *Forwarder) URL() string { return f.url.String() }
 
 // A Forwarded tells what became of an event that was forwarded.
 type Forwarded struct {

@@ -91,7 +91,7 @@ func TestForwardedOnce(t *testing.T) {
 	if done := f.Forward(t.Context(), e); !done.Done || done.Err == nil {
 		t.Errorf("of an event that can't be: %+v", done)
 	}
-	for _, target := range []string{"", "localhost:3000", "ftp://x", "http://"} {
+	for _, target := range []string{"", "localhost:port", "ftp://x", "http://"} {
 		if _, err := NewForwarder(target); err == nil {
 			t.Errorf("%q is taken for a target", target)
 		}

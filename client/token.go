@@ -63,19 +63,30 @@ func (c *Client) Logout(ctx context.Context, login Login) error {
 
 // token asks one of the issuer's endpoints.
 func (c *Client) token(ctx context.Context, issuer, endpoint string, form url.Values) (tokens, error) {
-	form.Set("client_id", clientID)
-	answer, err := c.do(ctx, request{
+	if !form.Has("client_id") {
+		form.Set("client_id", clientID)
+	}
+	answer, err := c.post(ctx, issuer+"/protocol/openid-connect/"+endpoint, form)
+	if err != nil || endpoint != "token" {
+		return tokens{}, err
+	}
+	return readTokens(answer)
+}
+
+// post sends a form without credentials.
+func (c *Client) post(ctx context.Context, path string, form url.Values) (Answer, error) {
+	return c.do(ctx, request{
 		method: http.MethodPost,
-		path:   issuer + "/protocol/openid-connect/" + endpoint,
+		path:   path,
 		body:   []byte(form.Encode()),
 		header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
 		open:   true,
 	})
-	if err != nil || endpoint != "token" {
-		return tokens{}, err
-	}
+}
+
+func readTokens(answer Answer) (tokens, error) {
 	var got tokens
-	if err := json.Unmarshal(answer.Body, &got); err != nil || got.Access == "" || got.Refresh == "" {
+	if err := json.Unmarshal(answer.Body, &got); err != nil || got.Access == "" {
 		return tokens{}, sluice.Errorf(sluice.Internal, "token-malformed", "The server gave no tokens; is there a sluice at this URL?").Because(err)
 	}
 	return got, nil

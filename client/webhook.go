@@ -12,27 +12,20 @@ import (
 
 // Token gives the token of the webhook with an event key.
 func (c *Client) Token(ctx context.Context, eventKey string) (string, error) {
-	answer, err := c.Command(ctx, "webhook.get", url.Values{"search": {eventKey}}, nil)
+	answer, err := c.Command(ctx, "webhook.get", url.Values{"eventKey": {eventKey}}, nil)
 	if err != nil {
 		return "", err
 	}
-	var hooks []struct {
-		UUID     string `json:"uuid"`
-		EventKey string `json:"eventKey"`
+	var hook struct {
+		UUID string `json:"uuid"`
 	}
-	if err := json.Unmarshal(answer.Body, &hooks); err != nil {
-		return "", sluice.Errorf(sluice.Internal, "webhooks-malformed", "The server gave no list of webhooks.").Because(err)
+	if err := json.Unmarshal(answer.Body, &hook); err != nil {
+		return "", sluice.Errorf(sluice.Internal, "webhook-malformed", "The server gave no webhook.").Because(err)
 	}
-	for _, hook := range hooks {
-		switch {
-		case hook.EventKey != eventKey:
-		case strings.HasPrefix(hook.UUID, "…"):
-			return "", sluice.Errorf(sluice.Forbidden, "forbidden", "The token of this webhook needs the permission webhook.token; ask an administrator, or give the token instead of the event key.")
-		default:
-			return hook.UUID, nil
-		}
+	if strings.HasPrefix(hook.UUID, "…") {
+		return "", sluice.Errorf(sluice.Forbidden, "forbidden", "The token of this webhook needs the permission webhook.token; ask an administrator, or give the token instead of the event key.")
 	}
-	return "", sluice.Errorf(sluice.NotFound, "webhook-unknown", "There is no webhook with the event key %s; sluice command webhook.get lists those there are.", eventKey)
+	return hook.UUID, nil
 }
 
 // Call calls a webhook as an outside system would.

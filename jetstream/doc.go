@@ -1,9 +1,21 @@
-// Package jetstream implements the root package's interfaces on NATS
-// JetStream, embedded in the process or on an external server or cluster.
+// Package jetstream is the storage engine: NATS JetStream, embedded in the process
+// or on an external server or cluster. It implements the root package's interfaces
+// for what is stored.
 //
-// An Engine owns the connection. Events are one stream; webhooks and accounts
-// are key-value buckets, each with a copy in memory that follows every change.
-// On the embedded engine nothing is answered before it is synced to disk: one
-// sync serves all calls that wait for it (group commit, in batch.go and
-// blocks.go). On an external engine durability is the cluster's.
+// An Engine (engine.go) starts or connects the server (embedded.go, external.go),
+// builds the parts, each with the others that it needs, and hands them out
+// (stores.go). Events (events.go and event_*.go) are one stream: accepted, read in
+// order, trimmed, and asked for results. On the embedded engine nothing is answered
+// before it is synced to disk; on an external one durability is the cluster's.
+//
+// The way down:
+//
+//   - queue hands stored events to pipelines and keeps what came of them;
+//   - record stores records by key, such as accounts and webhooks;
+//   - correlation has the ids that find their event;
+//   - stream is what all streams have in common, the group commit among it;
+//   - package journal beside this one finds calls again;
+//   - package durable makes files survive a power cut.
+//
+// Rules about what is stored are the business of the packages that store it.
 package jetstream

@@ -39,7 +39,7 @@ func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
 		// Outcomes and acknowledgements have subjects of their own, each:
 		// remembering who gets what was sent there never pays.
 		NoSublistCache: true,
-		// Else a stream takes 1,000 consumers, each a pipeline that listens.
+		// Otherwise a stream takes 1,000 consumers, each a pipeline that listens.
 		JetStreamLimits: server.JSLimitOpts{DefaultMaxConsumers: -1},
 	})
 	if err != nil {

@@ -2,20 +2,21 @@ package jetstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/queue"
+	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
+	"sluice/journal"
 )
 
 // SyncMode says who makes the embedded engine's writes durable. Only
@@ -53,6 +54,19 @@ type Options struct {
 	ObserveBatch func(stream string) func(messages int, took time.Duration)
 }
 
+// syncs tells whether writes to a stream of the embedded engine are to be synced
+// by us.
+func (o Options) syncs(name string) bool {
+	switch o.Sync {
+	case GroupCommit:
+		return true
+	case NoResultSync:
+		return name != queue.OutcomeStream
+	default:
+		return false
+	}
+}
+
 // maxMessage is the largest message the engine must take: a payload of 4 MiB
 // is 5.6 MB in base64, and its headers come on top.
 const maxMessage = 8 << 20
@@ -60,46 +74,33 @@ const maxMessage = 8 << 20
 // setupTimeout bounds one attempt to prepare streams and buckets.
 const setupTimeout = 30 * time.Second
 
-// An Engine stores events, webhooks and accounts.
+// An Engine builds and holds all that is stored.
 type Engine struct {
 	opts   Options
-	log    *slog.Logger
+	host   *stream.Host
 	server *server.Server // nil with an external engine
-	nc     *nats.Conn
-	js     jetstream.JetStream
-	side   *nats.Conn // for what must not hold up calls; embedded, it is a connection of its own
 
-	webhooks *bucket[sluice.Webhook]
-	accounts *bucket[sluice.Account]
-	roles    *bucket[sluice.Role]
-	clients  *bucket[sluice.Client]
-	sessions *bucket[sluice.Session]
-	signing  *bucket[sluice.SigningKey]
-	portal   *bucket[sluice.PortalSession]
-	minutes  *bucket[sluice.Minute]
+	webhooks  *record.Bucket[sluice.Webhook]
+	accounts  *record.Bucket[sluice.Account]
+	roles     *record.Bucket[sluice.Role]
+	clients   *record.Bucket[sluice.Client]
+	sessions  *record.Bucket[sluice.Session]
+	signing   *record.Bucket[sluice.SigningKey]
+	portal    *record.Bucket[sluice.PortalSession]
+	minutes   *record.Bucket[sluice.Minute]
+	pipelines *record.Bucket[sluice.Pipeline]
+	secrets   *record.Bucket[sluice.Secret]
 
-	pipelines *bucket[sluice.Pipeline]
-	secrets   *bucket[sluice.Secret]
-	floors    *bucket[floor]
-
-	events  *Events
-	queue   *Queue
-	letters *Letters
-	audit   *Audit
-	hooks   *Webhooks
-	journal *Journal
+	outcomes    *queue.Outcomes
+	deadLetters *queue.DeadLetters
+	floors      *queue.Floors
+	queue       *queue.Queue
+	events      *Events
+	journal     *journal.Journal
+	audit       *Audit
 
 	cancel  context.CancelFunc
 	closing sync.Once
-	running sync.WaitGroup
-
-	ready   chan struct{} // closed once set up
-	problem atomic.Value  // string: why it is not set up yet
-	lowDisk atomic.Bool
-
-	failOnce sync.Once
-	failed   chan struct{} // closed when it can't go on
-	failure  error
 }
 
 // Open starts the embedded engine, or connects to an external one. An external
@@ -107,41 +108,14 @@ type Engine struct {
 // engine keeps trying.
 func Open(ctx context.Context, opts Options) (*Engine, error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	e := &Engine{
-		opts:   opts,
-		log:    opts.Log,
-		cancel: cancel,
-		ready:  make(chan struct{}),
-		failed: make(chan struct{}),
-	}
-	e.problem.Store("the engine is starting")
-	e.webhooks = newBucket[sluice.Webhook](e, "webhooks")
-	e.accounts = newBucket[sluice.Account](e, "accounts")
-	e.roles = newBucket[sluice.Role](e, "roles")
-	e.clients = newBucket[sluice.Client](e, "clients")
-	e.sessions = newBucket[sluice.Session](e, "sessions")
-	e.signing = newBucket[sluice.SigningKey](e, "signing")
-	e.portal = newBucket[sluice.PortalSession](e, "portal")
-	e.minutes = newBucket[sluice.Minute](e, "minutes")
-	e.pipelines = newBucket[sluice.Pipeline](e, "pipelines")
-	e.secrets = newBucket[sluice.Secret](e, "secrets")
-	e.floors = newBucket[floor](e, "floors")
-	e.hooks = newWebhooks(e.webhooks)
-	e.events = newEvents(e)
-	e.queue = &Queue{
-		engine: e,
-		work:   &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
-		crew:   &crew{start: e.start, done: running.Done(), work: make(chan func())},
-	}
-	e.letters = &Letters{engine: e}
-	e.audit = &Audit{engine: e}
-	e.journal = newJournal(e)
+	e := build(opts)
+	e.cancel = cancel
 	if err := e.connect(); err != nil {
 		e.Close()
 		return nil, err
 	}
-	if e.server == nil {
-		e.start(func() { e.setUpUntilDone(running) })
+	if !e.host.Embedded {
+		e.host.Start(func() { e.setUpUntilDone(running) })
 		return e, nil
 	}
 	if err := e.setUp(ctx, running); err != nil {
@@ -151,22 +125,65 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	return e, nil
 }
 
+// build makes the parts of an engine, each with the others that it needs.
+func build(opts Options) *Engine {
+	h := stream.NewHost(opts.Log)
+	h.Embedded, h.Dir, h.Replicas, h.Observe = opts.URL == "", opts.Dir, opts.Replicas, opts.ObserveBatch
+	if h.Embedded {
+		h.Syncs = opts.syncs
+	}
+	e := &Engine{
+		opts: opts, host: h,
+		webhooks:  record.New[sluice.Webhook](h, "webhooks", nil), // tokens need no encoding
+		accounts:  record.New[sluice.Account](h, "accounts", encodeKey),
+		roles:     record.New[sluice.Role](h, "roles", encodeKey),
+		clients:   record.New[sluice.Client](h, "clients", encodeKey),
+		sessions:  record.New[sluice.Session](h, "sessions", encodeKey),
+		signing:   record.New[sluice.SigningKey](h, "signing", encodeKey),
+		portal:    record.New[sluice.PortalSession](h, "portal", encodeKey),
+		minutes:   record.New[sluice.Minute](h, "minutes", encodeKey),
+		pipelines: record.New[sluice.Pipeline](h, "pipelines", encodeKey),
+		secrets:   record.New[sluice.Secret](h, "secrets", encodeKey),
+	}
+	hub, listeners := queue.NewHub(), queue.NewListeners(e.pipelines)
+	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
+	e.deadLetters = queue.NewDeadLetters(h)
+	e.floors = queue.NewFloors(h, listeners)
+	e.journal = journal.New(h, journal.Events{
+		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound,
+		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
+			return e.queue.Outcome(ctx, env, pipeline)
+		},
+	})
+	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.journal.Settled)
+	e.events = &Events{
+		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
+		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
+	}
+	e.audit = &Audit{host: h}
+	return e
+}
+
 func (e *Engine) connect() (err error) {
-	if e.opts.URL == "" {
-		e.server, e.nc, err = startEmbedded(e.opts)
+	h := e.host
+	if h.Embedded {
+		e.server, h.Conn, err = startEmbedded(e.opts)
 	} else {
-		e.nc, err = connectExternal(e.opts)
+		h.Conn, err = connectExternal(e.opts)
 	}
 	if err != nil {
 		return err
 	}
-	e.side = e.nc
-	if e.server != nil {
-		if e.side, err = connectEmbedded(e.server); err != nil {
+	h.Side = h.Conn
+	if h.Embedded {
+		if h.Side, err = connectEmbedded(e.server); err != nil {
 			return err
 		}
 	}
-	e.js, err = jetstream.New(e.nc)
+	if h.JS, err = jetstream.New(h.Conn); err != nil {
+		return err
+	}
+	h.SideJS, err = jetstream.New(h.Side)
 	return err
 }
 
@@ -179,9 +196,9 @@ func (e *Engine) setUpUntilDone(ctx context.Context) {
 		if err == nil {
 			return
 		}
-		if reason := explain(err, e.nc); reason != logged {
-			e.problem.Store(reason)
-			e.log.Error("The external engine can't be used yet; trying on.", "reason", reason, "error", err)
+		if reason := explain(err, e.host.Conn); reason != logged {
+			e.host.SetProblem(reason)
+			e.host.Log.Error("The external engine can't be used yet; trying on.", "reason", reason, "error", err)
 			logged = reason
 		}
 		select {
@@ -203,55 +220,65 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 			stop()
 		}
 	}()
-	if err := checkExternal(ctx, e); err != nil {
+	if err := checkExternal(ctx, e.host); err != nil {
 		return err
 	}
-	key, err := e.correlationKey(ctx)
-	if err != nil {
-		return fmt.Errorf("key of the correlation ids: %w", err)
-	}
-	if err := e.events.setUp(ctx, running, correlator{key}); err != nil {
-		return fmt.Errorf("stream of events: %w", err)
-	}
-	if err := e.journal.setUp(ctx, correlator{key}, e.events.stream.CachedInfo().Config); err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	if err := e.letters.setUp(ctx, running); err != nil {
-		return fmt.Errorf("dead letters: %w", err)
-	}
-	if err := e.audit.setUp(ctx, running); err != nil {
-		return fmt.Errorf("audit log: %w", err)
+	if err := e.setUpStreams(ctx, running); err != nil {
+		return err
 	}
 	for _, b := range []interface {
-		setUp(ctx, running context.Context) error
+		SetUp(ctx, running context.Context) error
 	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors} {
-		if err := b.setUp(ctx, running); err != nil {
+		if err := b.SetUp(ctx, running); err != nil {
 			return err
 		}
 	}
 	if err := e.events.checkEnd(ctx); err != nil {
 		return fmt.Errorf("end of the stream of events: %w", err)
 	}
-	if err := e.queue.dropUnbound(ctx); err != nil {
+	if err := e.queue.DropUnbound(ctx); err != nil {
 		return fmt.Errorf("bindings of pipelines: %w", err)
 	}
 	// The definitions of streams and buckets, and what an earlier process
 	// wrote before it was killed, must not vanish either.
-	if err := e.syncStore(); err != nil {
+	if err := e.host.SyncStore(); err != nil {
 		return err
 	}
-	e.start(func() { e.queue.work.beat(running) })
-	e.start(func() { e.queue.keepFloors(running) })
-	e.start(func() { e.events.trim(running) })
-	e.start(func() { e.journal.run(running) })
-	if e.server != nil {
-		e.checkDisk()
-		e.start(func() { e.watchDisk(running) })
+	e.queue.Start(running)
+	e.host.Start(func() { e.events.trim(running) })
+	e.host.Start(func() { e.journal.Serve(running) })
+	if e.host.Embedded {
+		e.host.WatchDisk(running, e.opts.MinFreeDisk)
 	}
-	if e.webhooks.count() > manyRecords {
+	if e.webhooks.Count() > manyRecords {
 		debug.FreeOSMemory() // filling the copies leaves garbage several times their size
 	}
-	close(e.ready)
+	e.host.SetReady()
+	return nil
+}
+
+// setUpStreams prepares the streams.
+func (e *Engine) setUpStreams(ctx, running context.Context) error {
+	key, err := correlationKey(ctx, e.host)
+	if err != nil {
+		return fmt.Errorf("key of the correlation ids: %w", err)
+	}
+	ids := correlation.NewIDs(key)
+	if err := e.events.setUp(ctx, running, ids); err != nil {
+		return fmt.Errorf("stream of events: %w", err)
+	}
+	if err := e.outcomes.SetUp(ctx, running, ids); err != nil {
+		return fmt.Errorf("stream of results: %w", err)
+	}
+	if err := e.journal.SetUp(ctx, ids, e.events.stream.CachedInfo().Config); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	if err := e.deadLetters.SetUp(ctx, running); err != nil {
+		return fmt.Errorf("dead letters: %w", err)
+	}
+	if err := e.audit.setUp(ctx, running); err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
 	return nil
 }
 
@@ -259,83 +286,17 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 // them: that takes longer than all the rest of an empty start.
 const manyRecords = 1000
 
-// every does something again and again, until ctx ends.
-func every(ctx context.Context, interval time.Duration, do func(now time.Time)) {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			do(now)
-		}
-	}
-}
-
-// start runs a function that Close waits for.
-func (e *Engine) start(run func()) {
-	e.running.Go(run)
-}
-
-// syncs tells whether writes are to be synced by us.
-func (e *Engine) syncs() bool {
-	return e.server != nil && (e.opts.Sync == GroupCommit || e.opts.Sync == NoResultSync)
-}
-
-// syncStore puts all that was written so far to a folder of the embedded
-// engine's store on stable storage, with the names of the folder and of those
-// it is in.
-func (e *Engine) syncStore(folders ...string) error {
-	if !e.syncs() {
-		return nil
-	}
-	folder := e.opts.Dir
-	var err error
-	for _, below := range folders {
-		err = errors.Join(err, syncFile(folder))
-		folder = filepath.Join(folder, below)
-	}
-	if err = errors.Join(err, syncTree(folder)); err != nil {
-		e.fail(fmt.Errorf("sync of the store: %w", err))
-		return unavailable("engine-failed", "The change could not be made durable.").Because(err)
-	}
-	return nil
-}
-
-// syncStream puts a folder of one of the embedded engine's streams on stable
-// storage.
-func (e *Engine) syncStream(stream string, below ...string) error {
-	return e.syncStore(append([]string{"jetstream", "$G", "streams", stream}, below...)...)
-}
-
-// blocksOf gives the message blocks of one of the embedded engine's streams.
-func (e *Engine) blocksOf(stream string) *blocks {
-	return &blocks{dir: filepath.Join(e.opts.Dir, "jetstream", "$G", "streams", stream, "msgs")}
-}
-
-// SetUp is closed once streams and buckets are there.
-func (e *Engine) SetUp() <-chan struct{} { return e.ready }
-
-// Describe says in a few words what kind of engine this is.
-func (e *Engine) Describe() string {
-	if e.server != nil {
-		return "embedded"
-	}
-	return fmt.Sprintf("external, %d replicas", e.opts.Replicas)
-}
-
 // Close stops the engine. What was acknowledged needs no closing to be safe.
 func (e *Engine) Close() {
-	e.closing.Do(e.journal.finish)
+	e.closing.Do(e.journal.Finish)
 	e.cancel()
-	if e.nc != nil {
-		e.nc.Close()
+	if e.host.Conn != nil {
+		e.host.Conn.Close()
 	}
-	if e.side != nil {
-		e.side.Close()
+	if e.host.Side != nil {
+		e.host.Side.Close()
 	}
-	e.running.Wait()
+	e.host.Wait()
 	if e.server != nil {
 		stopEmbedded(e.server)
 	}

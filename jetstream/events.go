@@ -6,81 +6,85 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/durable"
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/queue"
+	"sluice/jetstream/stream"
 )
 
 // eventStream is the stream that holds every event.
 const eventStream = "EVENTS"
 
-// Events implements sluice.Events, sluice.StoredEvents and sluice.Results on one
-// stream.
+// Events implements sluice.Events, sluice.StoredEvents, sluice.EventLog and
+// sluice.Results on one stream.
 type Events struct {
-	engine    *Engine
-	ids       correlator
+	host      *stream.Host
+	listeners *queue.Listeners
+	floors    *queue.Floors
+	queue     *queue.Queue
+	hub       *queue.Hub
+	keep      retention
+	space     *space
+
+	// stored is told of each event that is on stable storage.
+	stored func(sequence uint64, subject string, e *sluice.Event)
+
+	ids       correlation.IDs
 	stream    jetstream.Stream
-	writer    streamWriter
-	outcomes  *outcomes
-	listeners *listeners
-	hub       *hub
-	progress  progress
-	room      *room
-	damage    damage
-	created   time.Time // when the stream was
-	inherited uint64    // the last event that was there when this process began
+	writer    stream.Writer
+	created   time.Time    // when the stream was
+	inherited uint64       // the last event that was there when this process began
+	lost      atomic.Int64 // events that the disk has lost, as far as that was found
 }
 
-func newEvents(e *Engine) *Events {
-	h := newHub()
-	return &Events{
-		engine:    e,
-		outcomes:  &outcomes{engine: e, hub: h},
-		listeners: newListeners(e.pipelines),
-		hub:       h,
-		progress:  progress{seen: make(map[string]seenProgress)},
-		room:      newRoom(),
-	}
+// retention is how long events and results are kept, and how many bytes of
+// events.
+type retention struct {
+	age       time.Duration
+	maxBytes  int64 // 0: half of the volume (embedded), unlimited (external)
+	resultAge time.Duration
 }
 
-// setUp creates the streams where they are missing and starts their writers.
-func (s *Events) setUp(ctx, running context.Context, ids correlator) (err error) {
+// setUp creates the stream where it is missing and starts its writer.
+func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err error) {
 	s.ids = ids
 	config, err := s.config(ctx)
 	if err != nil {
 		return err
 	}
-	if s.stream, err = s.engine.js.CreateOrUpdateStream(ctx, config); err != nil {
+	if s.stream, err = s.host.JS.CreateOrUpdateStream(ctx, config); err != nil {
 		return err
 	}
 	s.created = s.stream.CachedInfo().Created
 	s.inherited = s.stream.CachedInfo().State.LastSeq
-	s.measureRoom(s.stream.CachedInfo())
-	if s.writer, err = s.engine.startWriter(running, s.stream); err != nil {
+	s.measureSpace(s.stream.CachedInfo())
+	if s.writer, err = s.host.StartWriter(running, s.stream); err != nil {
 		return err
 	}
-	return s.outcomes.setUp(ctx, running, ids)
+	s.queue.SetUp(ids, s.stream, s.writer)
+	return nil
 }
 
 func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
-	opts := s.engine.opts
-	config := jetstream.StreamConfig{
+	config := s.host.Config(jetstream.StreamConfig{
 		Name:        eventStream,
-		Subjects:    []string{sluice.EventPrefix + ">", messagePrefix + ">", directPrefix + ">"},
-		MaxBytes:    opts.EventMaxBytes,
+		Subjects:    []string{sluice.EventPrefix + ">", queue.MessagePrefix + ">", queue.DirectPrefix + ">"},
+		MaxBytes:    s.keep.maxBytes,
 		Discard:     jetstream.DiscardNew, // see trim: what a pipeline has not finished stays
-		Replicas:    max(1, opts.Replicas),
-		AllowDirect: s.engine.server != nil, // a replica may be behind
-		Duplicates:  s.engine.duplicateWindow(),
-	}
-	if s.engine.server != nil && config.MaxBytes == 0 {
-		free, err := freeDisk(opts.Dir)
+		AllowDirect: s.host.Embedded,      // a replica may be behind
+	})
+	if s.host.Embedded && config.MaxBytes == 0 {
+		free, err := durable.FreeSpace(s.host.Dir)
 		if err != nil {
 			return config, err
 		}
-		used, err := s.engine.js.AccountInfo(ctx)
+		used, err := s.host.JS.AccountInfo(ctx)
 		if err != nil {
 			return config, err
 		}
@@ -88,6 +92,8 @@ func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 	}
 	return config, nil
 }
+
+func (s *Events) info(ctx context.Context) (*jetstream.StreamInfo, error) { return s.stream.Info(ctx) }
 
 // buffers holds space for encoded events.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -97,29 +103,29 @@ const maxEvent = maxMessage - 64<<10
 
 // Accept implements sluice.Events.
 func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (sluice.Result, error) {
-	if err := s.engine.Ready(); err != nil {
+	if err := s.host.Ready(); err != nil {
 		return sluice.Result{}, err
 	}
 	subject, err := s.address(e)
 	if err != nil {
 		return sluice.Result{}, err
 	}
-	var caller *waiter
+	var caller *queue.Waiter
 	if len(e.Listeners) > 0 && wait > 0 {
-		caller = s.hub.wait(e.TraceID)
-		defer s.hub.leave(e.TraceID, caller)
+		caller = s.hub.Wait(e.TraceID)
+		defer s.hub.Leave(e.TraceID, caller)
 	}
 	sequence, err := s.store(ctx, subject, e)
 	if err != nil {
 		return sluice.Result{}, err
 	}
-	id := s.ids.id(sequence, e.TraceID)
+	id := s.ids.ID(sequence, e.TraceID)
 	if len(e.Listeners) == 0 {
 		return sluice.Accepted(e.TraceID, id, e.ReceivedAt), nil
 	}
 	outcomes := make(map[string]sluice.Outcome, len(e.Listeners))
 	if caller != nil {
-		caller.await(ctx, sequence, e.Listeners, outcomes, wait)
+		caller.Await(ctx, sequence, e.Listeners, outcomes, wait)
 	}
 	return sluice.Combine(e.Listeners, outcomes, e.TraceID, id, e.ReceivedAt), nil
 }
@@ -128,15 +134,15 @@ func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 func (s *Events) address(e *sluice.Event) (subject string, err error) {
 	if e.To == "" {
 		key := e.MessageKey()
-		e.Listeners = s.listeners.of(key)
-		return subjectOf(key), nil
+		e.Listeners = s.listeners.Of(key)
+		return queue.SubjectOf(key), nil
 	}
-	binding := s.listeners.binding(e.To)
+	binding := s.listeners.Binding(e.To)
 	if binding == nil {
 		return "", sluice.Errorf(sluice.NotFound, "pipeline-unknown", "No pipeline of the name %s listens to events.", e.To)
 	}
 	e.Listeners = []string{e.To}
-	return directPrefix + binding.ID, nil
+	return queue.DirectPrefix + binding.ID, nil
 }
 
 // store puts an event on stable storage.
@@ -146,25 +152,25 @@ func (s *Events) store(ctx context.Context, subject string, e *sluice.Event) (se
 	if len(data) > maxEvent {
 		return 0, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
 	}
-	if !s.room.take(len(data)) {
-		return 0, unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
+	if !s.space.take(len(data)) {
+		return 0, stream.Unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
 	}
 	id := e.TraceID
 	if e.Hops > 0 || e.Key != "" {
 		id = rand.Text() // several events may share the trace id
 	}
-	if sequence, err = s.writer.write(ctx, subject, id, data); err != nil {
+	if sequence, err = s.writer.Write(ctx, subject, id, data); err != nil {
 		return 0, err
 	}
 	*buffer = data
 	buffers.Put(buffer)
-	s.engine.journal.stored(sequence, subject, e)
+	s.stored(sequence, subject, e)
 	return sequence, nil
 }
 
 // Newest implements sluice.StoredEvents.
 func (s *Events) Newest(ctx context.Context, eventKey string) (json.RawMessage, error) {
-	if err := s.engine.connected(); err != nil {
+	if err := s.host.Connected(); err != nil {
 		return nil, err
 	}
 	msg, err := s.stream.GetLastMsgForSubject(ctx, sluice.EventPrefix+eventKey)
@@ -172,19 +178,19 @@ func (s *Events) Newest(ctx context.Context, eventKey string) (json.RawMessage, 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, noAnswer(err)
+		return nil, stream.NoAnswer(err)
 	}
 	return msg.Data, nil
 }
 
 // Next implements sluice.StoredEvents.
 func (s *Events) Next(ctx context.Context, eventKey string) (json.RawMessage, error) {
-	if err := s.engine.connected(); err != nil {
+	if err := s.host.Connected(); err != nil {
 		return nil, err
 	}
-	sub, err := s.engine.nc.SubscribeSync(sluice.EventPrefix + eventKey)
+	sub, err := s.host.Conn.SubscribeSync(sluice.EventPrefix + eventKey)
 	if err != nil {
-		return nil, noAnswer(err)
+		return nil, stream.NoAnswer(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails if the connection has gone, which ends it too
 	msg, err := sub.NextMsgWithContext(ctx)
@@ -192,7 +198,7 @@ func (s *Events) Next(ctx context.Context, eventKey string) (json.RawMessage, er
 		return nil, nil
 	}
 	if err != nil {
-		return nil, noAnswer(err)
+		return nil, stream.NoAnswer(err)
 	}
 	return msg.Data, nil
 }

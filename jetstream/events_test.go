@@ -28,6 +28,13 @@ func event(traceID string) *sluice.Event {
 	}
 }
 
+func wantKind(t *testing.T, err error, want sluice.Kind) {
+	t.Helper()
+	if err == nil || sluice.AsError(err).Kind != want {
+		t.Fatalf("got error %v, want one of kind %d", err, want)
+	}
+}
+
 func accept(t *testing.T, e *Engine, traceID string) (correlationID string) {
 	t.Helper()
 	result, err := e.Events().Accept(t.Context(), event(traceID), 0)
@@ -92,8 +99,8 @@ func TestUnknownAndExpiredResultsAreGone(t *testing.T) {
 		"expired":          id,
 		"malformed":        "x",
 		"random":           "b82c8627-4ca1-8c7a-b273-2bfd67c02bcf",
-		"another sequence": e.events.ids.id(2, "abcdef:0123456789"),
-		"another trace":    e.events.ids.id(1, "abcdef:9876543210"),
+		"another sequence": e.events.ids.ID(2, "abcdef:0123456789"),
+		"another trace":    e.events.ids.ID(1, "abcdef:9876543210"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := e.Events().Result(t.Context(), asked, 0)

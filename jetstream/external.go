@@ -8,6 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/stream"
 )
 
 // connectExternal connects to an external server or cluster, now or later.
@@ -43,20 +45,20 @@ var (
 )
 
 // checkExternal looks whether an external engine can serve at all.
-func checkExternal(ctx context.Context, e *Engine) error {
-	if e.server != nil {
+func checkExternal(ctx context.Context, h *stream.Host) error {
+	if h.Embedded {
 		return nil
 	}
-	if !e.nc.IsConnected() {
+	if !h.Conn.IsConnected() {
 		return errUnreachable
 	}
-	if got := e.nc.MaxPayload(); got < maxMessage {
+	if got := h.Conn.MaxPayload(); got < maxMessage {
 		return fmt.Errorf("%w: %d bytes", errSmallPayload, got)
 	}
 	// A cluster that has no leader yet answers nothing: soon ask again.
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	_, err := e.js.AccountInfo(ctx)
+	_, err := h.JS.AccountInfo(ctx)
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {
 		return fmt.Errorf("%w: %w", errNoJetStream, err)
 	}
@@ -75,8 +77,8 @@ func explain(err error, nc *nats.Conn) string {
 		return "the engine is not reachable; check the address given with --nats"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
 		return "the engine does not answer in time"
-	case limitOf(err) != "":
-		return limitOf(err)
+	case stream.LimitOf(err) != "":
+		return stream.LimitOf(err)
 	default:
 		return "the engine can't be set up; the log has the cause"
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"sluice"
+	"sluice/jetstream/natstest"
 )
 
 func TestAnExternalEngineThatCantServeIsExplained(t *testing.T) {
@@ -21,10 +22,10 @@ func TestAnExternalEngineThatCantServeIsExplained(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			opts := externalOptions()
+			opts := natstest.Options()
 			test.change(opts)
-			e := openUnready(t, Options{URL: startExternal(opts).ClientURL(), Replicas: 1})
-			eventually(t, "the reason is told", func() bool {
+			e := openUnready(t, Options{URL: natstest.Start(opts).ClientURL(), Replicas: 1})
+			natstest.Eventually(t, "the reason is told", func() bool {
 				err := e.Ready()
 				return err != nil && strings.Contains(err.Error(), test.want)
 			})
@@ -38,7 +39,7 @@ func TestALimitOfTheEngineIsNamed(t *testing.T) {
 	none := server.JetStreamAccountLimits{MaxMemory: -1, MaxStore: -1, MaxStreams: -1, MaxConsumers: -1, MaxAckPending: -1}
 	start := func(t *testing.T, change func(*server.JetStreamAccountLimits)) *Engine {
 		t.Helper()
-		s := startExternal(externalOptions())
+		s := natstest.Start(natstest.Options())
 		limits := none
 		change(&limits)
 		if err := s.GlobalAccount().UpdateJetStreamLimits(map[string]server.JetStreamAccountLimits{"": limits}); err != nil {
@@ -53,7 +54,7 @@ func TestALimitOfTheEngineIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := start(t, change)
-			eventually(t, "the limit is named", func() bool {
+			natstest.Eventually(t, "the limit is named", func() bool {
 				err := e.Ready()
 				return err != nil && strings.Contains(err.Error(), "raise its "+name)
 			})
@@ -82,19 +83,19 @@ func TestALimitOfTheEngineIsNamed(t *testing.T) {
 }
 
 func TestAnExternalEngineMayComeLater(t *testing.T) {
-	opts := externalOptions()
-	s := startExternal(opts)
+	opts := natstest.Options()
+	s := natstest.Start(opts)
 	opts.Port = s.Addr().(*net.TCPAddr).Port
 	s.Shutdown()
 	s.WaitForShutdown()
 	e := openUnready(t, Options{URL: s.ClientURL(), Replicas: 1})
-	eventually(t, "it says that the engine is not reachable", func() bool {
+	natstest.Eventually(t, "it says that the engine is not reachable", func() bool {
 		return strings.Contains(e.Ready().Error(), "not reachable")
 	})
-	_, err := e.Webhooks().Webhook(t.Context(), "b82c8627-4ca1-4c7a-b273-2bfd67c02bcf")
+	_, err := e.Webhooks().Get(t.Context(), "b82c8627-4ca1-4c7a-b273-2bfd67c02bcf")
 	wantKind(t, err, sluice.Unavailable)
 
-	startExternal(opts)
+	natstest.Start(opts)
 	select {
 	case <-e.SetUp():
 	case <-time.After(30 * time.Second):

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/jetstream/natstest"
+	"sluice/jetstream/record"
 )
 
 // stateOf gives the file in which the engine keeps how far a pipeline is.
@@ -47,11 +49,11 @@ func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.floor", 1)
 	stop := consume(t, e, p, answering(p, `1`))
 	done := send(t, e, "webhook.floor", patience)
-	sequence, _, _ := e.events.ids.parse(done.CorrelationID)
-	eventually(t, "the acknowledgement", func() bool {
-		return e.queue.writeFloors(t.Context()) == nil && e.queue.floorOf(p.Binding.ID) == sequence
+	sequence, _, _ := e.events.ids.Parse(done.CorrelationID)
+	natstest.Eventually(t, "the acknowledgement", func() bool {
+		return e.floors.Write(t.Context()) == nil && e.floors.Of(p.Binding.ID) == sequence
 	})
-	eventually(t, "the result to expire", func() bool {
+	natstest.Eventually(t, "the result to expire", func() bool {
 		_, err := e.Events().Result(t.Context(), done.CorrelationID, 0)
 		return err != nil && sluice.AsError(err).Kind == sluice.Gone
 	})
@@ -78,9 +80,18 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.above", 1)
-	if err := e.queue.setFloor(t.Context(), p.Binding.ID, &floor{100}); err != nil {
+	type floor struct {
+		Sequence uint64 `json:"sequence"`
+	}
+	floors := record.New[floor](e.host, "floors", nil)
+	if err := floors.SetUp(t.Context(), t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	_, err := floors.Change(t.Context(), p.Binding.ID, func(*floor, map[string]*floor) (*floor, error) { return &floor{100}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "the floor is known", func() bool { return e.floors.Of(p.Binding.ID) == 100 })
 	consume(t, e, p, answering(p, `1`))
 	if got := send(t, e, "webhook.above", patience); got.Status != sluice.StatusOK {
 		t.Errorf("an event below the floor is %s", got.Status)

@@ -6,14 +6,16 @@ import (
 	"errors"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/stream"
 )
 
 // correlationKey gives the key of the correlation ids, which all nodes share.
 // The first node of all makes it.
-func (e *Engine) correlationKey(ctx context.Context) ([]byte, error) {
-	kv, err := e.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+func correlationKey(ctx context.Context, h *stream.Host) ([]byte, error) {
+	kv, err := h.JS.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket:   "keys",
-		Replicas: max(1, e.opts.Replicas),
+		Replicas: max(1, h.Replicas),
 	})
 	if err != nil {
 		return nil, err

@@ -2,33 +2,10 @@ package jetstream
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"sluice"
 )
-
-func TestSubjectsOfPatterns(t *testing.T) {
-	for pattern, want := range map[string]string{
-		"svc.event.a.b": "svc.event.a.b",
-		"svc.event.a.*": "svc.event.a.*",
-		"svc.event.a.#": "svc.event.a svc.event.a.>",
-		"svc.event.#":   "svc.event.>",
-		"a.b":           "svc.message.a.b",
-		"a.#":           "svc.message.a svc.message.a.>",
-		"#":             "svc.message.> svc.event.>",
-		"*":             "svc.message.*",
-		"*.*":           "svc.message.*.*",
-		"*.event.x":     "svc.message.*.event.x svc.event.x",
-		"svc.*.x.#":     "svc.message.svc.*.x svc.message.svc.*.x.> svc.event.x svc.event.x.>",
-		"svc.#":         "svc.message.svc svc.message.svc.> svc.event.>",
-		"*.a.x":         "svc.message.*.a.x",
-	} {
-		if got := strings.Join(subjectsOf(pattern), " "); got != want {
-			t.Errorf("%s is %q, want %q", pattern, got, want)
-		}
-	}
-}
 
 func TestListeners(t *testing.T) {
 	e := openEngine(t, Options{Dir: t.TempDir()})
@@ -43,7 +20,7 @@ func TestListeners(t *testing.T) {
 	}
 	want := func(key string, names ...string) {
 		t.Helper()
-		if got := e.events.listeners.of(key); !slices.Equal(got, names) {
+		if got := e.events.listeners.Of(key); !slices.Equal(got, names) {
 			t.Errorf("%s is listened to by %v, want %v", key, got, names)
 		}
 	}

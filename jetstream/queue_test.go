@@ -18,6 +18,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/natstest"
+	"sluice/jetstream/queue"
 	"sluice/problem"
 )
 
@@ -51,11 +53,7 @@ func consume(t *testing.T, e *Engine, p *sluice.Pipeline, run func(sluice.Delive
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
-	done.Go(func() {
-		if err := e.Queue().Consume(ctx, p, run); err != nil {
-			t.Error(err)
-		}
-	})
+	done.Go(func() { e.Queue().Consume(ctx, p, run) })
 	stop = func() {
 		cancel()
 		done.Wait()
@@ -94,7 +92,7 @@ func keyed(key string) *sluice.Event {
 func TestACallGetsTheOutcomesOfItsPipelines(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
-		key := uniqueKey("outcomes")
+		key := natstest.UniqueKey("outcomes")
 		suffix := strings.Split(key, ".")[1]
 		one := bind(t, e, "one"+suffix, sluice.EventPrefix+key, 16)
 		consume(t, e, one, answering(one, `{"a":1}`))
@@ -120,7 +118,7 @@ func TestAResultIsReadableOnAnyNode(t *testing.T) {
 			return // there is one node
 		}
 		here, there := open(), open()
-		key := uniqueKey("nodes")
+		key := natstest.UniqueKey("nodes")
 		p := bind(t, here, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
 		begin := make(chan struct{})
 		consume(t, there, p, func(sluice.Delivery) (sluice.Outcome, error) {
@@ -149,7 +147,7 @@ func TestAResultIsReadableOnAnyNode(t *testing.T) {
 func TestAnUnfinishedEventIsDeliveredAgain(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
-		key := uniqueKey("again")
+		key := natstest.UniqueKey("again")
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
 		started, cut := make(chan sluice.Delivery, 10), make(chan struct{})
 		stop := consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
@@ -218,8 +216,8 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 		}
 		// As if the process had died between the outcome and the
 		// acknowledgement.
-		sequence, _, _ := e.events.ids.parse(d.CorrelationID)
-		if err := e.events.outcomes.put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
+		sequence, _, _ := e.events.ids.Parse(d.CorrelationID)
+		if err := e.outcomes.Put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
 			t.Error(err)
 		}
 		return sluice.Outcome{}, errors.New("died")
@@ -229,7 +227,7 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 	if second.Status != sluice.StatusOK {
 		t.Fatalf("the status is %s", second.Status)
 	}
-	eventually(t, "all events are done with", func() bool {
+	natstest.Eventually(t, "all events are done with", func() bool {
 		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == 0 && info.CachedInfo().NumPending == 0
 	})
@@ -241,7 +239,7 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 func TestConcurrencyOneKeepsTheOrder(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
-		key := uniqueKey("order")
+		key := natstest.UniqueKey("order")
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 1)
 		var want []string
 		for range 50 {
@@ -270,7 +268,7 @@ func TestConcurrencyOneKeepsTheOrder(t *testing.T) {
 func TestAFailureIsADeadLetter(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()
-		key := uniqueKey("letter")
+		key := natstest.UniqueKey("letter")
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
 		shown := problem.Of(sluice.Errorf(sluice.Invalid, "no-good", "No good."))
 		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
@@ -348,7 +346,7 @@ func TestOutcomesExpire(t *testing.T) {
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.short", 16)
 	consume(t, e, p, answering(p, `1`))
 	result := send(t, e, "webhook.short", patience)
-	eventually(t, "the outcome has expired", func() bool {
+	natstest.Eventually(t, "the outcome has expired", func() bool {
 		_, err := e.Events().Result(t.Context(), result.CorrelationID, 0)
 		return err != nil && sluice.AsError(err).Kind == sluice.Gone
 	})
@@ -364,12 +362,12 @@ func TestTrimmingStopsAtTheUnfinished(t *testing.T) {
 	for range 10 {
 		send(t, e, "webhook.other", 0)
 	}
-	eventually(t, "all but the unfinished and what follows is trimmed", func() bool {
+	natstest.Eventually(t, "all but the unfinished and what follows is trimmed", func() bool {
 		info, err := e.events.stream.Info(t.Context())
 		return err == nil && info.State.Msgs == 11
 	})
 	consume(t, e, p, answering(p, `1`))
-	eventually(t, "all is trimmed", func() bool {
+	natstest.Eventually(t, "all is trimmed", func() bool {
 		info, err := e.events.stream.Info(t.Context())
 		return err == nil && info.State.Msgs == 0
 	})
@@ -385,12 +383,12 @@ func TestAFullStoreRefusesOnlyWhatNobodyFinished(t *testing.T) {
 		return err
 	}
 	first := send(t, e, "webhook.hanging", 0)
-	eventually(t, "the store is full", func() bool { return e.events.room.full.Load() || big("webhook.filler") != nil })
+	natstest.Eventually(t, "the store is full", func() bool { return e.events.space.full.Load() || big("webhook.filler") != nil })
 	if err := big("webhook.filler"); err == nil || sluice.AsError(err).Code != "storage-full" {
 		t.Errorf("a full store answers %v", err)
 	}
 	consume(t, e, p, answering(p, `1`))
-	eventually(t, "there is room again", func() bool { return big("webhook.filler") == nil })
+	natstest.Eventually(t, "there is room again", func() bool { return big("webhook.filler") == nil })
 	if got, err := e.Events().Result(t.Context(), first.CorrelationID, patience); err == nil && got.Status != sluice.StatusOK {
 		t.Errorf("the event that was waited for has the status %s", got.Status)
 	}
@@ -426,11 +424,11 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 	for range 10 {
 		send(t, e, "webhook.once", patience)
 	}
-	eventually(t, "all events are acknowledged", func() bool {
+	natstest.Eventually(t, "all events are acknowledged", func() bool {
 		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == 0
 	})
-	if err := e.queue.writeFloors(t.Context()); err != nil {
+	if err := e.floors.Write(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for range 10 { // above the floor
@@ -441,7 +439,11 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Below the floor not even the outcomes are needed.
-	if err := e.events.outcomes.stream.Purge(t.Context(), jetstream.WithPurgeSequence(11)); err != nil {
+	outcomes, err := e.host.JS.Stream(t.Context(), queue.OutcomeStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := outcomes.Purge(t.Context(), jetstream.WithPurgeSequence(11)); err != nil {
 		t.Fatal(err)
 	}
 	e.Close()
@@ -451,7 +453,7 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 	if last.Status != sluice.StatusOK {
 		t.Fatalf("the status is %s", last.Status)
 	}
-	eventually(t, "all events are acknowledged again", func() bool {
+	natstest.Eventually(t, "all events are acknowledged again", func() bool {
 		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == 0 && info.CachedInfo().NumPending == 0
 	})
@@ -479,13 +481,13 @@ func TestLargeEventsRunFewAtATime(t *testing.T) {
 	var last sluice.Result
 	for range events {
 		large := keyed("webhook.large")
-		large.Payload = slices.Concat([]byte{'"'}, bytes.Repeat([]byte{'x'}, maxOpen/(together+1)+1<<20), []byte{'"'})
+		large.Payload = slices.Concat([]byte{'"'}, bytes.Repeat([]byte{'x'}, sluice.MaxRunBytes/(together+1)+1<<20), []byte{'"'})
 		var err error
 		if last, err = e.Events().Accept(t.Context(), large, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	eventually(t, "all events are handed out, and some run", func() bool {
+	natstest.Eventually(t, "all events are handed out, and some run", func() bool {
 		info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
 		return err == nil && info.CachedInfo().NumAckPending == events && open.Load() == together
 	})
@@ -497,4 +499,22 @@ func TestLargeEventsRunFewAtATime(t *testing.T) {
 	if most.Load() != together {
 		t.Errorf("%d events were open at the same time, want %d", most.Load(), together)
 	}
+}
+
+// TestConsumingIsTriedAgain: a consumer that the engine has lost under way is made
+// again, and its pipeline goes on.
+func TestConsumingIsTriedAgain(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
+		e := open()
+		key := natstest.UniqueKey("lost")
+		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		consume(t, e, p, answering(p, `1`))
+		send(t, e, key, patience)
+		if err := e.events.stream.DeleteConsumer(t.Context(), p.Binding.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := send(t, e, key, patience); got.Status != sluice.StatusOK {
+			t.Errorf("the second event comes to %s", got.Status)
+		}
+	})
 }

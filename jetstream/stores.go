@@ -1,56 +1,102 @@
 package jetstream
 
-import "sluice"
+import (
+	"encoding/base64"
+	"fmt"
 
-// Webhooks gives the store of webhooks.
-func (e *Engine) Webhooks() *Webhooks { return e.hooks }
+	"sluice"
+	"sluice/jetstream/queue"
+	"sluice/jetstream/record"
+	"sluice/journal"
+)
+
+// Webhooks gives the stored webhooks, by token.
+func (e *Engine) Webhooks() *record.Bucket[sluice.Webhook] { return e.webhooks }
 
 // Events gives the store of events.
 func (e *Engine) Events() *Events { return e.events }
 
 // Queue gives the queue that hands events to pipelines.
-func (e *Engine) Queue() *Queue { return e.queue }
+func (e *Engine) Queue() *queue.Queue { return e.queue }
 
 // DeadLetters gives the events that pipelines failed on.
-func (e *Engine) DeadLetters() *Letters { return e.letters }
+func (e *Engine) DeadLetters() *queue.DeadLetters { return e.deadLetters }
 
 // Pipelines gives the store of pipelines, by name.
-func (e *Engine) Pipelines() sluice.Pipelines { return records[sluice.Pipeline]{e.pipelines} }
+func (e *Engine) Pipelines() sluice.Pipelines { return e.pipelines }
 
 // Secrets gives the store of secrets, by name.
-func (e *Engine) Secrets() sluice.Records[sluice.Secret] { return records[sluice.Secret]{e.secrets} }
+func (e *Engine) Secrets() sluice.Records[sluice.Secret] { return e.secrets }
 
 // Journal gives the journal of calls.
-func (e *Engine) Journal() *Journal { return e.journal }
+func (e *Engine) Journal() *journal.Journal { return e.journal }
 
 // Audit gives the audit log.
 func (e *Engine) Audit() *Audit { return e.audit }
 
 // Accounts gives the store of accounts, by username.
-func (e *Engine) Accounts() sluice.Records[sluice.Account] {
-	return records[sluice.Account]{e.accounts}
-}
+func (e *Engine) Accounts() sluice.Records[sluice.Account] { return e.accounts }
 
 // Roles gives the store of roles, by name.
-func (e *Engine) Roles() sluice.Records[sluice.Role] { return records[sluice.Role]{e.roles} }
+func (e *Engine) Roles() sluice.Records[sluice.Role] { return e.roles }
 
 // Clients gives the store of clients, by id.
-func (e *Engine) Clients() sluice.Records[sluice.Client] { return records[sluice.Client]{e.clients} }
+func (e *Engine) Clients() sluice.Records[sluice.Client] { return e.clients }
 
 // Sessions gives the store of sessions, by id.
-func (e *Engine) Sessions() sluice.Records[sluice.Session] {
-	return records[sluice.Session]{e.sessions}
-}
+func (e *Engine) Sessions() sluice.Records[sluice.Session] { return e.sessions }
 
 // SigningKeys gives the store of the keys that sign tokens, by id.
-func (e *Engine) SigningKeys() sluice.Records[sluice.SigningKey] {
-	return records[sluice.SigningKey]{e.signing}
-}
+func (e *Engine) SigningKeys() sluice.Records[sluice.SigningKey] { return e.signing }
 
 // PortalSessions gives the store of who is signed in to the portal, by id.
-func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] {
-	return records[sluice.PortalSession]{e.portal}
-}
+func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] { return e.portal }
 
 // Minutes gives the store of what the minutes of the last day were like.
-func (e *Engine) Minutes() sluice.Records[sluice.Minute] { return records[sluice.Minute]{e.minutes} }
+func (e *Engine) Minutes() sluice.Records[sluice.Minute] { return e.minutes }
+
+// encodeKey makes a key of the engine of a name, which may have characters that
+// those can't have.
+func encodeKey(name string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(name))
+}
+
+// SetUp is closed once streams and buckets are there.
+func (e *Engine) SetUp() <-chan struct{} { return e.host.SetUp() }
+
+// Ready gives nil when the engine can take writes, otherwise an Unavailable
+// error that tells why not.
+func (e *Engine) Ready() error { return e.host.Ready() }
+
+// Failed is closed when the engine can't go on and the process must restart;
+// Failure then tells why.
+func (e *Engine) Failed() <-chan struct{} { return e.host.Failed() }
+
+// Failure tells why the engine can't go on.
+func (e *Engine) Failure() error { return e.host.Failure() }
+
+// Describe says in a few words what kind of engine this is.
+func (e *Engine) Describe() string {
+	if e.host.Embedded {
+		return "embedded"
+	}
+	return fmt.Sprintf("external, %d replicas", e.opts.Replicas)
+}
+
+// Warnings says what an operator should know: what the disk has lost, and what
+// keeps an external engine from being as durable as the embedded one. Its
+// sync_interval can't be seen from here.
+func (e *Engine) Warnings() []string {
+	var warnings []string
+	if lost := e.events.lost.Load(); lost > 0 {
+		warnings = append(warnings, fmt.Sprintf("the disk has lost %d events that were stored; the log says more", lost))
+	}
+	if e.host.Embedded {
+		return warnings
+	}
+	warnings = append(warnings, "durability is the engine's: run it with sync_interval: always")
+	if e.opts.Replicas < 3 {
+		warnings = append(warnings, fmt.Sprintf("%d of 3 replicas: losing that one server loses or blocks events; set --nats-replicas 3", e.opts.Replicas))
+	}
+	return warnings
+}

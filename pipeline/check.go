@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"sluice"
 	"sluice/command"
 	"sluice/expression"
 	"sluice/spelling"
@@ -26,12 +27,10 @@ type checker struct {
 
 // What a pipeline is by default, and at most.
 const (
-	defaultConcurrency = 16
-	maxConcurrency     = 1000
-	maxRetries         = 20
-	defaultBackoff     = time.Second
-	maxBackoff         = time.Minute
-	maxNames           = 1000 // variables, and headers
+	maxRetries     = 20
+	defaultBackoff = time.Second
+	maxBackoff     = time.Minute
+	maxNames       = 1000 // variables, and headers
 )
 
 // sections are what a source may have at its top.
@@ -41,8 +40,10 @@ var sections = map[string]func(*checker, *Program, *node){
 	"vars":        func(c *checker, p *Program, n *node) { p.vars = c.fields(n, "vars") },
 	"body":        func(c *checker, p *Program, n *node) { body := c.value(n); p.body = &body },
 	"pipeline":    func(c *checker, p *Program, n *node) { p.trigger, p.steps = c.pipeline(n) },
-	"concurrency": func(c *checker, p *Program, n *node) { p.concurrency = c.integer(n, "concurrency", 1, maxConcurrency) },
-	"retry":       func(c *checker, p *Program, n *node) { c.retry(p, n) },
+	"concurrency": func(c *checker, p *Program, n *node) {
+		p.concurrency = c.integer(n, "concurrency", 1, sluice.MaxConcurrency)
+	},
+	"retry": func(c *checker, p *Program, n *node) { c.retry(p, n) },
 	"timeout": func(c *checker, p *Program, n *node) {
 		p.timeout = c.duration(n, "timeout", time.Millisecond, maxRunTime)
 	},
@@ -50,7 +51,7 @@ var sections = map[string]func(*checker, *Program, *node){
 }
 
 func (c *checker) program(root *node) *Program {
-	p := &Program{concurrency: defaultConcurrency, backoff: defaultBackoff, timeout: maxRunTime, commands: c.commands}
+	p := &Program{concurrency: sluice.DefaultConcurrency, backoff: defaultBackoff, timeout: maxRunTime, commands: c.commands}
 	if root.kind != object {
 		c.problemf(root, "A source is an object with the section pipeline, not %s.", root.describe())
 		return nil

@@ -2,7 +2,6 @@ package pipeline_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -85,7 +84,6 @@ type queue struct {
 	consumed  chan string
 	broken    error
 	meanwhile func() // happens before a binding is made
-	unwilling int    // how often Consume still fails
 }
 
 func newQueue() *queue {
@@ -133,15 +131,10 @@ func (q *queue) bound() []string {
 	return patterns
 }
 
-func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) error {
+func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) {
 	q.mu.Lock()
 	events := q.events[p.Binding.ID]
-	unwilling := q.unwilling > 0
-	q.unwilling--
 	q.mu.Unlock()
-	if unwilling {
-		return errors.New("not now")
-	}
 	q.consumed <- "+" + p.Name + " " + p.Binding.ID
 	defer func() { q.consumed <- "-" + p.Name + " " + p.Binding.ID }()
 	var wait sync.WaitGroup
@@ -149,7 +142,7 @@ func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 	for {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return
 		case d := <-events:
 			wait.Go(func() {
 				outcome, err := run(d)

@@ -24,7 +24,7 @@ type RunnerOptions struct {
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // who stored it, as of now
 	Secret   func(ctx context.Context, name string) (string, error)
 	Limits   Limits
-	MaxRuns  int                                          // at the same time, all pipelines together; 0 means 1,024
+	MaxRuns  int                                          // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
 	Grace    func() (context.Context, context.CancelFunc) // gives the time that runs have to end in when the service stops
 	Observe  func(sluice.RunReport)                       // is told how runs went
 	Spans    sluice.Spans
@@ -41,11 +41,10 @@ type Runner struct {
 
 // NewRunner gives a runner. Limits that are zero have their default.
 func NewRunner(o RunnerOptions) *Runner {
-	const defaultRuns = 1024
 	o.Limits.setDefaults()
 	return &Runner{
 		RunnerOptions: o,
-		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, defaultRuns)),
+		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, sluice.DefaultMaxRuns)),
 		programs:      &programs{byName: make(map[string]compiled)},
 	}
 }

@@ -3,13 +3,9 @@ package pipeline
 import (
 	"context"
 	"sync"
-	"time"
 
 	"sluice"
 )
-
-// consumeAgain is how long a consumer that failed waits.
-const consumeAgain = time.Second
 
 // Serve hands events to the stored pipelines that listen to them, until ctx
 // ends. It follows changes, whichever node makes them. It returns when all runs
@@ -82,12 +78,7 @@ func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
 	c := &consumer{Runner: s.Runner, pipeline: p, serving: serving, retire: retire}
 	s.wait.Go(func() {
 		defer retire()
-		for ctx.Err() == nil {
-			if err := s.Queue.Consume(ctx, p, c.run); err != nil && ctx.Err() == nil {
-				s.Log.Error("A pipeline can't take its events; they wait.", "pipeline", p.Name, "error", err.Error())
-				_ = pause(ctx, consumeAgain)
-			}
-		}
+		s.Queue.Consume(ctx, p, c.run)
 	})
 	return c
 }

@@ -211,17 +211,3 @@ func TestServeMissesNoChange(t *testing.T) {
 		stop()
 	})
 }
-
-// TestServeTriesAgain: a queue that fails is asked again.
-func TestServeTriesAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture()
-		f.put(t, "p", listening+"- pass")
-		f.queue.unwilling = 3
-		defer f.serving(t)()
-		f.send(t, "p", delivery())
-		if got := <-f.queue.outcomes; got.Status != "ok" {
-			t.Errorf("the outcome is %+v", got)
-		}
-	})
-}

@@ -21,7 +21,7 @@ type commandOptions struct {
 	namespace string
 	baseURL   string
 	audit     func(context.Context, sluice.AuditEntry)
-	webhooks  sluice.Webhooks
+	webhooks  *webhook.Store
 	receiver  *webhook.Receiver
 	events    event.Options
 	results   sluice.Results

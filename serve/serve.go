@@ -16,6 +16,7 @@ import (
 	"sluice/api"
 	"sluice/command"
 	"sluice/config"
+	"sluice/durable"
 	"sluice/iam"
 	"sluice/jetstream"
 	"sluice/lane"
@@ -44,7 +45,7 @@ type Options struct {
 type Server struct {
 	cfg       config.Config
 	opts      Options
-	folder    *folder // nil with an external engine
+	folder    *durable.Folder // nil with an external engine
 	engine    *jetstream.Engine
 	metrics   *metrics.Metrics
 	telemetry *telemetry.Spans // nil: nobody wants spans
@@ -79,7 +80,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 		}
 	}()
 	if cfg.NATS == "" {
-		if s.folder, err = openFolder(cfg.Data); err != nil {
+		if s.folder, err = durable.OpenFolder(cfg.Data); err != nil {
 			return nil, err
 		}
 	}
@@ -143,7 +144,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		ObserveBatch: s.metrics.Batch,
 	}
 	if s.folder != nil {
-		opts.Dir = s.folder.engine()
+		opts.Dir = s.folder.Path("engine")
 	}
 	return opts
 }
@@ -327,7 +328,7 @@ func (s *Server) close() {
 		s.engine.Close()
 	}
 	if s.folder != nil {
-		s.folder.close()
+		s.folder.Close()
 	}
 	if s.telemetry != nil {
 		ctx, cancel := s.atMost(drainTimeout)

@@ -14,6 +14,7 @@ import (
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/portal"
+	"sluice/seal"
 	"sluice/step"
 	"sluice/webhook"
 )
@@ -23,20 +24,22 @@ const runGrace = 5 * time.Second
 
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
-	secrets, err := s.secrets()
+	box, err := s.openBox()
 	if err != nil {
 		return err
 	}
+	secrets := step.NewSecrets(s.engine.Secrets(), box)
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
+	webhooks := webhook.NewStore(s.engine.Webhooks())
 	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
 		audit:     s.directory.Note,
-		webhooks:  s.engine.Webhooks(),
-		receiver:  s.newReceiver(places, bodies),
+		webhooks:  webhooks,
+		receiver:  s.newReceiver(webhooks, places, bodies),
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
 		runner:    s.runnerOptions(secrets),
@@ -97,9 +100,9 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
+func (s *Server) newReceiver(webhooks *webhook.Store, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
-		Webhooks:   s.engine.Webhooks(),
+		Webhooks:   webhooks,
 		Events:     s.engine.Events(),
 		Namespace:  s.cfg.Namespace,
 		PublicURL:  s.publicURL(),
@@ -172,31 +175,22 @@ func (s *Server) newBodies() *limit.Bodies {
 // publicURL is where callers are redirected to; "" means the host they called.
 func (s *Server) publicURL() string { return strings.TrimSuffix(s.cfg.PublicURL, "/") }
 
-// secrets opens the secrets of pipelines.
-func (s *Server) secrets() (*step.Secrets, error) {
-	key, err := s.secretKey()
-	if err != nil {
-		return nil, err
-	}
-	return step.NewSecrets(s.engine.Secrets(), key)
-}
-
-// secretKey gives the key that seals secrets: the operator's, or one that is
-// made once in the data folder.
-func (s *Server) secretKey() ([]byte, error) {
-	if s.cfg.SecretKey != "" {
-		key, err := step.ParseKey(s.cfg.SecretKey)
-		if err != nil {
-			e := sluice.AsError(err)
-			return nil, sluice.Errorf(e.Kind, e.Code, "secret-key: %s", e.Message)
+// openBox gives what seals secrets: with the operator's key, or one that is made
+// once in the data folder.
+func (s *Server) openBox() (*seal.Box, error) {
+	text := s.cfg.SecretKey
+	if text == "" {
+		var err error
+		if text, err = s.folder.Content("secret.key", seal.NewKey); err != nil {
+			return nil, err
 		}
-		return key, nil
 	}
-	text, err := s.folder.secretKey()
+	key, err := seal.ParseKey(text)
 	if err != nil {
-		return nil, err
+		e := sluice.AsError(err)
+		return nil, e.Saying("secret-key: " + e.Message)
 	}
-	return step.ParseKey(text)
+	return seal.New(key)
 }
 
 // stats is the state of the server as the metrics show it.

@@ -2,47 +2,31 @@ package step
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"sluice"
+	"sluice/seal"
 	"sluice/spelling"
 )
 
-// KeySize is the length of the key that secrets are sealed with.
-const KeySize = 32
-
 // Secrets keeps values that pipelines use and nobody reads back. They are
-// stored sealed with AES-256-GCM, each bound to its name.
+// stored sealed, each bound to its name.
 type Secrets struct {
 	records sluice.Records[sluice.Secret]
-	aead    cipher.AEAD
+	box     *seal.Box
 }
 
-// NewSecrets gives the secrets in a store, sealed with a key of KeySize bytes.
-func NewSecrets(records sluice.Records[sluice.Secret], key []byte) (*Secrets, error) {
-	if len(key) != KeySize {
-		return nil, fmt.Errorf("the key of secrets must have %d bytes, not %d", KeySize, len(key))
-	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		return nil, err
-	}
-	return &Secrets{records: records, aead: aead}, nil
+// NewSecrets gives the secrets in a store.
+func NewSecrets(records sluice.Records[sluice.Secret], box *seal.Box) *Secrets {
+	return &Secrets{records, box}
 }
 
 // Put stores a secret, in place of the one of that name if there is one.
 func (s *Secrets) Put(ctx context.Context, name, value string) error {
-	sealed := s.aead.Seal(nil, nil, []byte(value), []byte(name)) //nolint:gosec // no nonce given: it makes a random one
+	sealed := s.box.Seal(name, []byte(value))
 	_, err := s.records.Change(ctx, name, func(*sluice.Secret, map[string]*sluice.Secret) (*sluice.Secret, error) {
 		return &sluice.Secret{Name: name, Sealed: sealed, Updated: time.Now().UTC()}, nil
 	})
@@ -70,7 +54,7 @@ func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
 	if record == nil {
 		return "", unknown(name, s.records.All())
 	}
-	value, err := s.aead.Open(nil, nil, record.Sealed, []byte(name))
+	value, err := s.box.Open(name, record.Sealed)
 	if err != nil {
 		return "", sluice.Errorf(sluice.Internal, "secret-sealed",
 			"The secret %s can't be opened: it was sealed with another key. Start the server with the key it had then (SLUICE_SECRET_KEY), or put the secret again.", name).Because(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -13,17 +12,18 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/seal"
 	"sluice/step"
 )
 
 func newSecrets(t *testing.T) (*step.Secrets, *stored[sluice.Secret]) {
 	t.Helper()
 	store := newStored[sluice.Secret]()
-	secrets, err := step.NewSecrets(store, bytes.Repeat([]byte{7}, step.KeySize))
+	box, err := seal.New(bytes.Repeat([]byte{7}, seal.KeySize))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return secrets, store
+	return step.NewSecrets(store, box), store
 }
 
 func TestASecretIsPutListedRevealedAndDeleted(t *testing.T) {
@@ -104,11 +104,11 @@ func TestSealedValuesCannotBeSwappedOrOpenedWithAnotherKey(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	other, err := step.NewSecrets(store, bytes.Repeat([]byte{8}, step.KeySize))
+	box, err := seal.New(bytes.Repeat([]byte{8}, seal.KeySize))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = other.Reveal(t.Context(), "a")
+	_, err = step.NewSecrets(store, box).Reveal(t.Context(), "a")
 	refuses(t, err, sluice.Internal, "secret-sealed", "another key")
 
 	store.records["a"].Sealed, store.records["b"].Sealed = store.records["b"].Sealed, store.records["a"].Sealed
@@ -127,29 +127,6 @@ func TestSealedValuesCannotBeSwappedOrOpenedWithAnotherKey(t *testing.T) {
 	}
 	if bytes.Equal(first, store.records["a"].Sealed) {
 		t.Error("the same value is sealed to the same bytes")
-	}
-}
-
-func TestParseKey(t *testing.T) {
-	key := append(bytes.Repeat([]byte{0xff}, 31), 0)
-	good := []string{
-		hex.EncodeToString(key), strings.ToUpper(hex.EncodeToString(key)),
-		base64.StdEncoding.EncodeToString(key), base64.RawURLEncoding.EncodeToString(key), " " + base64.URLEncoding.EncodeToString(key) + "\n",
-	}
-	for _, text := range good {
-		if got, err := step.ParseKey(text); err != nil || !bytes.Equal(got, key) {
-			t.Errorf("%s gives %x, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "correct horse battery staple", strings.Repeat("x", 32), hex.EncodeToString(key[1:]), base64.StdEncoding.EncodeToString(key) + "AAAA"} {
-		_, err := step.ParseKey(text)
-		refuses(t, err, sluice.Invalid, "secret-key-invalid", "openssl")
-		if text != "" && strings.Contains(err.Error(), text) {
-			t.Errorf("the error has the key: %v", err)
-		}
-	}
-	if _, err := step.NewSecrets(newStored[sluice.Secret](), key[1:]); err == nil {
-		t.Error("a short key is taken")
 	}
 }
 

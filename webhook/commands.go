@@ -10,7 +10,7 @@ import (
 
 // Commands gives the commands about webhooks. baseURL is what callers put
 // before /api/v3.
-func Commands(hooks sluice.Webhooks, baseURL string, receiver *Receiver) []command.Command {
+func Commands(hooks *Store, baseURL string, receiver *Receiver) []command.Command {
 	receive := receiveCommand(receiver)
 	receive.Refused = receiver.refused
 	return []command.Command{

@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 
-	"sluice"
 	"sluice/command"
 )
 
@@ -16,11 +15,11 @@ type deleted struct {
 	Deleted bool   `json:"deleted"`
 }
 
-func deleteCommand(hooks sluice.Webhooks) command.Command {
+func deleteCommand(hooks *Store) command.Command {
 	return command.New("webhook.delete", "Delete the webhook with that token: calls to it are refused from then on.",
 		func(ctx context.Context, p deleteParams) (deleted, error) {
 			token := canonical(p.UUID)
-			if err := hooks.Delete(ctx, token); err != nil {
+			if err := hooks.remove(ctx, token); err != nil {
 				return deleted{}, err
 			}
 			return deleted{UUID: token, Deleted: true}, nil

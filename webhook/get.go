@@ -15,7 +15,7 @@ type getParams struct {
 	After    string `json:"after" doc:"Lists only webhooks whose eventKey comes behind this one."`
 }
 
-func getCommand(hooks sluice.Webhooks, baseURL string) command.Command {
+func getCommand(hooks *Store, baseURL string) command.Command {
 	return command.New("webhook.get", "List webhooks in the order of their event keys, or show the one with that token or event key.",
 		func(ctx context.Context, p getParams) (any, error) {
 			user := sluice.UserFrom(ctx)
@@ -27,19 +27,16 @@ func getCommand(hooks sluice.Webhooks, baseURL string) command.Command {
 				return show(hook, baseURL, user), nil
 			}
 			if p.EventKey != "" {
-				hook, err := withKey(ctx, hooks, p.EventKey)
+				hook, err := hooks.withKey(p.EventKey)
 				if err != nil {
 					return nil, err
 				}
 				return show(hook, baseURL, user), nil
 			}
-			found, more, err := hooks.List(ctx, sluice.WebhookQuery{Search: p.Search, After: p.After, Limit: p.Limit})
-			if err != nil {
-				return nil, err
-			}
+			found, more := hooks.list(p.Search, p.After, p.Limit)
 			page := command.Page[view]{Items: make([]view, len(found))}
 			for i, hook := range found {
-				page.Items[i] = show(hook, baseURL, user)
+				page.Items[i] = show(*hook, baseURL, user)
 			}
 			if more {
 				page.Next = found[len(found)-1].EventKey
@@ -47,19 +44,4 @@ func getCommand(hooks sluice.Webhooks, baseURL string) command.Command {
 			return page, nil
 		},
 		command.ReadOnly, command.Answers([]view{}, view{}))
-}
-
-// withKey gives the webhook with an event key.
-func withKey(ctx context.Context, hooks sluice.Webhooks, key string) (sluice.Webhook, error) {
-	if sluice.ValidKey(key) {
-		// No key is between this and the one that is looked for: ~ stands
-		// behind all that keys are made of.
-		last := len(key) - 1
-		before := key[:last] + string(key[last]-1) + "~"
-		found, _, err := hooks.List(ctx, sluice.WebhookQuery{Search: key, After: before, Limit: 1})
-		if err != nil || len(found) == 1 && found[0].EventKey == key {
-			return append(found, sluice.Webhook{})[0], err
-		}
-	}
-	return sluice.Webhook{}, sluice.Errorf(sluice.NotFound, "webhook-not-found", "There is no webhook with that event key; webhook.get lists those there are.").About("eventKey")
 }

@@ -14,7 +14,7 @@ type putParams struct {
 	UUID             string              `json:"uuid" audit:"last6" doc:"Token of the webhook to edit. Without it a new webhook is created."`
 }
 
-func putCommand(hooks sluice.Webhooks, baseURL string) command.Command {
+func putCommand(hooks *Store, baseURL string) command.Command {
 	return command.New("webhook.put", "Create a webhook, or edit the one with that token: what is not given keeps its value.",
 		func(ctx context.Context, p putParams) (view, error) {
 			if p.UUID == "" && p.EventKey == nil {
@@ -27,11 +27,7 @@ func putCommand(hooks sluice.Webhooks, baseURL string) command.Command {
 					return view{}, err
 				}
 			}
-			hook, err := hooks.Put(ctx, canonical(p.UUID), sluice.WebhookUpdate{
-				EventKey:         p.EventKey,
-				PayloadType:      p.PayloadType,
-				MaxPayloadLength: p.MaxPayloadLength,
-			})
+			hook, err := hooks.put(ctx, canonical(p.UUID), update{p.EventKey, p.PayloadType, p.MaxPayloadLength})
 			if err != nil {
 				return view{}, err
 			}

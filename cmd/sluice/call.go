@@ -37,17 +37,21 @@ func callCommand(t *terminal) *cobra.Command {
 		Long: "Call a webhook, as an outside system would. By its event key the token is looked up, which needs\n" +
 			"a login that may see tokens; by its token none is needed.",
 		Example:           "  echo '{\"name\":\"Ada\"}' | sluice call webhook.lead.created --body - --wait",
-		Args:              cobra.ExactArgs(1),
+		Args:              arguments(1, 1, "the event key or the token of a webhook"),
 		ValidArgsFunction: t.completeNames("webhook.get", "eventKey", noFiles),
 		RunE:              func(cmd *cobra.Command, args []string) error { return t.call(cmd.Context(), args[0], call) },
 	}
+	call.addFlags(cmd)
+	call.wait.addFlags(cmd)
+	return cmd
+}
+
+func (call *testCall) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&call.body, "body", "", "file with the payload; - is standard input")
+	flags.StringVar(&call.body, "body", "", "payload: JSON text, a file, or - for standard input")
 	flags.StringVar(&call.contentType, "content-type", "", "type of the payload (default: by the file's ending, or by its look)")
 	flags.StringArrayVar(&call.files, "file", nil, "file to upload; may be repeated")
 	flags.StringArrayVar(&call.headers, "header", nil, "further header as name: value; may be repeated")
-	call.wait.addFlags(cmd)
-	return cmd
 }
 
 var isToken = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
@@ -68,7 +72,7 @@ func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 	token := name
 	if !isToken.MatchString(name) {
 		if token, err = c.Token(ctx, name); err != nil {
-			return err
+			return nounNamed("webhook").missing(ctx, c, name, err)
 		}
 	}
 	result, err := c.Call(ctx, token, header, body)
@@ -104,16 +108,25 @@ func (t *terminal) payload(call testCall) (*client.Body, error) {
 	if call.body == "" {
 		return nil, nil
 	}
-	content, err := t.read(call.body)
+	content, err := t.readBody(call.body)
 	if err != nil {
 		return nil, err
 	}
 	return &client.Body{Content: content, ContentType: firstOf(call.contentType, typeOf(call.body, content))}, nil
 }
 
+// readBody gives the content of a file, or the text itself if that is JSON: the
+// name of a file does not look like it.
+func (t *terminal) readBody(text string) ([]byte, error) {
+	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`) {
+		return []byte(text), nil
+	}
+	return t.read(strings.TrimPrefix(text, "@"))
+}
+
 // typeOf gives the media type of a file.
 func typeOf(name string, content []byte) string {
-	if known := mime.TypeByExtension(filepath.Ext(name)); known != "" {
+	if known := mime.TypeByExtension(filepath.Ext(name)); known != "" && !json.Valid([]byte(name)) {
 		return known
 	}
 	switch {

@@ -44,7 +44,7 @@ func commandCommand(t *terminal) *cobra.Command {
 			return t.callCommand(cmd.Context(), c, args[0], params, carried)
 		},
 	}
-	cmd.Flags().StringVar(&body, "body", "", "file with the body of the call; - is standard input")
+	cmd.Flags().StringVar(&body, "body", "", "body of the call: JSON text, a file, or - for standard input")
 	cmd.Flags().StringVar(&contentType, "content-type", "", "type of the body (default: the server looks)")
 	general := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
@@ -62,7 +62,7 @@ func (t *terminal) carried(cmd *cobra.Command, file, contentType string) (*clien
 	if !cmd.Flags().Changed("body") {
 		return nil, nil
 	}
-	content, err := t.read(file)
+	content, err := t.readBody(file)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +73,9 @@ func (t *terminal) callCommand(ctx context.Context, c *client.Client, name strin
 	answer, err := c.Command(ctx, name, params, body)
 	if err != nil {
 		return err
+	}
+	if t.none(answer.Body, "Nothing found.") {
+		return nil
 	}
 	if err := t.show(answer.Body); err != nil {
 		return err
@@ -103,7 +106,7 @@ func (t *terminal) listCommands(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	return t.showValue(described.Commands, "name", "summary")
+	return t.showValue(described.Commands, columnsOf("name", "summary")...)
 }
 
 // explainCommand writes the help of one of the server's commands.

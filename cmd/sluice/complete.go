@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"net/url"
 	"strings"
 	"time"
 
@@ -103,22 +101,34 @@ func (t *terminal) completeNames(command, field string, otherwise cobra.ShellCom
 		if c == nil {
 			return nil, otherwise
 		}
-		answer, err := c.Command(ctx, command, url.Values{"limit": {"1000"}}, nil)
+		names, err := namesOf(ctx, c, command, field)
 		if err != nil {
 			return nil, otherwise
 		}
-		var items []map[string]any
-		if err := json.Unmarshal(answer.Body, &items); err != nil {
-			return nil, otherwise
-		}
-		var names []cobra.Completion
-		for _, item := range items {
-			if name, ok := item[field].(string); ok {
-				names = append(names, name)
-			}
-		}
 		return names, otherwise
 	}
+}
+
+// namesOf gives a field of what a command lists.
+func namesOf(ctx context.Context, c *client.Client, command, field string) ([]string, error) {
+	answer, err := c.Command(ctx, command, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	root, err := parseJSON(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	if items := fieldOf(root, "items"); items != nil {
+		root = items
+	}
+	var names []string
+	for _, item := range root.Content {
+		if name := textOf(item, field); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 func (t *terminal) completeProfiles(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -3,22 +3,32 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"sluice/client"
 )
 
 // forEach does something with each of several things, as far as it goes, and
-// shows what was answered. One thing alone stands for itself.
-func (t *terminal) forEach(names []string, do func(string) (client.Answer, error)) error {
+// shows what was answered; people see a sentence for each, if there is one. One
+// thing alone stands for itself.
+func (t *terminal) forEach(names []string, sentence string, do func(string) (client.Answer, error)) error {
+	form, err := t.form()
+	if err != nil {
+		return err
+	}
+	told := form == "table" && sentence != ""
 	bar := t.progress(len(names), "")
 	defer bar.end()
 	var answers []json.RawMessage
 	var failed []error
 	for _, name := range names {
 		answer, err := do(name)
-		if err != nil {
+		switch {
+		case err != nil:
 			failed = append(failed, err)
-		} else {
+		case told:
+			fmt.Fprintf(t.out, sentence+"\n", printable(name))
+		default:
 			answers = append(answers, bytes.TrimSpace(answer.Body))
 		}
 		bar.step()

@@ -58,20 +58,29 @@ var exitOf = map[sluice.Kind]int{
 	sluice.Unsupported:      exitUsage,
 	sluice.Throttled:        exitThrottled,
 	sluice.Unavailable:      exitUnavailable,
+	sluice.Loop:             exitOther,
+	sluice.Unprocessable:    exitUsage,
+	sluice.Outdated:         exitConflict,
 }
 
 // A failure is an error with an exit code of its own.
 type failure struct {
 	code    int
 	message string
+	hint    string // in a line of its own
 }
 
 // Error implements error.
 func (f *failure) Error() string { return f.message }
 
 // usage is the error for a command line that can't be meant.
-func usage(format string, args ...any) error {
-	return &failure{exitUsage, fmt.Sprintf(format, args...)}
+func usage(format string, args ...any) *failure {
+	return &failure{code: exitUsage, message: fmt.Sprintf(format, args...)}
+}
+
+// help adds where it is explained what a verb takes.
+func (f *failure) help(cmd *cobra.Command) *failure {
+	return &failure{f.code, f.message, cmd.CommandPath() + " --help explains it."}
 }
 
 // exitCode gives the code that the program ends with.
@@ -141,5 +150,5 @@ func failures(errs []error) error {
 	case 1:
 		return errs[0]
 	}
-	return &failure{exitCode(errs[0]), fmt.Sprintf("%s (and %d more)", explain(errs[0]), len(errs)-1)}
+	return &failure{code: exitCode(errs[0]), message: fmt.Sprintf("%s (and %d more)", explain(errs[0]), len(errs)-1)}
 }

@@ -35,14 +35,14 @@ func healthCommand() *cobra.Command {
 			defer cancel()
 			target, client, err := healthTarget(url)
 			if err != nil {
-				return &failure{exitOther, err.Error()}
+				return &failure{code: exitOther, message: err.Error()}
 			}
 			path := sluice.ReadyPath
 			if live {
 				path = sluice.HealthPath
 			}
 			if err := askHealth(ctx, client, target+path); err != nil {
-				return &failure{exitOther, err.Error()}
+				return &failure{code: exitOther, message: err.Error()}
 			}
 			return nil
 		},

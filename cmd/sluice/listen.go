@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,40 +14,87 @@ import (
 	"sluice/client"
 )
 
+// A listenTo is what a person wants to listen to, as the command line says it.
+type listenTo struct {
+	pattern string
+	forward string // "": events are printed
+	anew    bool
+	wait    bool
+}
+
 func listenCommand(t *terminal) *cobra.Command {
-	var forward string
-	var anew bool
+	var l listenTo
 	cmd := &cobra.Command{
-		Use:   "listen EVENTKEY",
+		Use:   "listen [EVENTKEY] [URL]",
 		Short: "Deliver events to a program on this machine",
 		Long: "Deliver events to a program on this machine, as the calls that they were: with their method,\n" +
-			"headers and body, without their secrets. Without --forward the events are printed.\n\n" +
+			"headers and body, without their secrets. The URL may be a port, or a host and a port; without\n" +
+			"one the events are printed. Without an event key, all events are meant.\n\n" +
 			"The first time it begins with events from then on. How far it came is kept: after a broken\n" +
-			"connection and when it is started again, it goes on behind the last event it delivered. Events\n" +
-			"wait while the program can't be reached. EVENTKEY may be a pattern: * stands for one group, # at\n" +
-			"the end for any number of groups.",
-		Example:           "  sluice listen webhook.lead.created --forward http://localhost:3000/hook",
-		Args:              cobra.ExactArgs(1),
+			"connection, when it is started again, and when events are to go to another URL, it goes on behind\n" +
+			"the last event it delivered. Events wait while the program can't be reached. EVENTKEY may be a\n" +
+			"pattern: * stands for one group, # at the end for any number of groups.",
+		Example: "  sluice listen webhook.lead.created --forward http://localhost:3000/hook\n" +
+			"  sluice listen webhook.lead.created 3000\n" +
+			"  sluice listen localhost:3000",
+		Args:              arguments(0, 2, "an event key and a URL"),
 		ValidArgsFunction: t.completeNames("webhook.get", "eventKey", noFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return t.listen(cmd.Context(), args[0], forward, anew)
+			if err := l.read(args); err != nil {
+				return err
+			}
+			return t.listen(cmd.Context(), l)
 		},
 	}
-	cmd.Flags().StringVar(&forward, "forward", "", "URL to deliver events to, such as http://localhost:3000/hook")
-	cmd.Flags().BoolVar(&anew, "new", false, "begin with events from now on, wherever it came before")
+	cmd.Flags().StringVar(&l.forward, "forward", "", "URL or port to deliver events to, such as http://localhost:3000/hook")
+	cmd.Flags().BoolVar(&l.anew, "new", false, "begin with events from now on, wherever it came before")
+	cmd.Flags().BoolVar(&l.wait, "wait", false, "listen even though no webhook has this event key yet")
 	return cmd
 }
 
-func (t *terminal) listen(ctx context.Context, pattern, forward string, anew bool) error {
+// read reads the arguments. What no event key can be is a URL.
+func (l *listenTo) read(args []string) error {
+	for _, arg := range args {
+		_, notNumber := strconv.Atoi(arg)
+		switch isURL := strings.ContainsAny(arg, ":/") || notNumber == nil; {
+		case isURL && l.forward != "":
+			return usage("Events go to one URL, and %q is another; start it twice.", arg)
+		case isURL:
+			l.forward = arg
+		case l.pattern != "":
+			return usage("%q is a second event key; a pattern such as webhook.# stands for several.", arg)
+		default:
+			l.pattern = arg
+		}
+	}
+	l.pattern = firstOf(l.pattern, "#")
+	return nil
+}
+
+// known refuses to wait for events that nobody sends: of a key that no webhook
+// has.
+func (l *listenTo) known(ctx context.Context, c *client.Client) error {
+	if l.wait || strings.ContainsAny(l.pattern, "*#") {
+		return nil
+	}
+	_, err := nounNamed("webhook").one(ctx, c, l.pattern)
+	if e := sluice.AsError(err); err != nil && e.Kind == sluice.NotFound {
+		return e.Saying(e.Message + " With --wait it is listened to all the same.")
+	}
+	return nil // what else is wrong, reading the events tells
+}
+
+func (t *terminal) listen(ctx context.Context, to listenTo) error {
 	form, err := t.form()
 	if err != nil {
 		return err
 	}
 	l := &listener{terminal: t, table: form == "table"}
-	if forward != "" {
-		if l.forwarder, err = client.NewForwarder(forward); err != nil {
+	if to.forward != "" {
+		if l.forwarder, err = client.NewForwarder(to.forward); err != nil {
 			return err
 		}
+		to.forward = l.forwarder.URL()
 	}
 	profiles, err := t.profiles()
 	if err != nil {
@@ -56,8 +104,12 @@ func (t *terminal) listen(ctx context.Context, pattern, forward string, anew boo
 	if err != nil {
 		return err
 	}
-	place := client.Place{URL: c.URL(), Pattern: pattern, Forward: forward}
-	if !anew {
+	if err := to.known(ctx, c); err != nil {
+		return err
+	}
+	pattern := to.pattern
+	place := client.Place{URL: c.URL(), Pattern: pattern, Forward: to.forward}
+	if !to.anew {
 		if place, err = profiles.Resume(place); err != nil {
 			return err
 		}
@@ -106,7 +158,10 @@ type delivered struct {
 // deliver delivers one event. It tries on while the program can't be reached,
 // but what may have arrived is not sent twice.
 func (l *listener) deliver(ctx context.Context, e client.Received) error {
-	if l.forwarder == nil {
+	switch {
+	case l.forwarder == nil && l.table:
+		return l.print(e)
+	case l.forwarder == nil:
 		return l.line(e.Document)
 	}
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
@@ -128,6 +183,20 @@ func (l *listener) deliver(ctx context.Context, e client.Received) error {
 	}
 }
 
+// print shows an event to people.
+func (l *listener) print(e client.Received) error {
+	root, err := parseJSON(e.Document)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(l.out, "%s  %s  %s  %s\n", e.ReceivedAt.Local().Format(time.TimeOnly), printable(e.TraceID),
+		paint(colours(l.out), bold, printable(e.EventKey)), printable(e.Method))
+	if payload := fieldOf(root, "payload"); payload != nil {
+		return writeIndented(l.out, payload, "  ")
+	}
+	return nil
+}
+
 func (l *listener) tell(e client.Received, done client.Forwarded, began time.Time) error {
 	took := time.Since(began)
 	d := delivered{
@@ -147,7 +216,7 @@ func (l *listener) tell(e client.Received, done client.Forwarded, began time.Tim
 	if done.Status == 0 {
 		status = d.Error
 	}
-	_, err := fmt.Fprintf(l.out, "%s  %s  %s  %s  %s  %.1fms\n", began.Format(time.TimeOnly), printable(e.TraceID),
-		printable(e.EventKey), printable(e.Method), paint(colours(l.out), colour, printable(status)), d.Duration)
+	_, err := fmt.Fprintf(l.out, "%s  %s  %s  %s  %s  %s\n", began.Format(time.TimeOnly), printable(e.TraceID),
+		printable(e.EventKey), printable(e.Method), paint(colours(l.out), colour, printable(status)), milliseconds(d.Duration))
 	return err
 }

@@ -273,6 +273,53 @@ func TestEventsAreForwarded(t *testing.T) {
 	h.stop(t, syscall.SIGTERM)
 }
 
+// TestListeningAsPeopleTypeIt: a port will do, another URL goes on where the
+// first was, and a key that nothing has is found out.
+func TestListeningAsPeopleTypeIt(t *testing.T) {
+	t.Parallel()
+	const key = "webhook.typed"
+	h := startHooked(t, key)
+	first, second := startTarget(t), startTarget(t)
+	_, port, _ := strings.Cut(first.address, ":")
+	dir := t.TempDir()
+	l := listen(t, h.url, dir, key, port)
+	l.says(l.errors, "Waiting for events of "+key)
+	h.call(t, "one")
+	if got := first.next(); got.body != "one" {
+		t.Errorf("forwarded %q", got.body)
+	}
+	l.says(l.out, `"status":202`)
+	l.interrupt()
+
+	h.call(t, "two")
+	l = listen(t, h.url, dir, key, "--forward", second.address)
+	l.says(l.errors, "Going on with events of "+key)
+	if got := second.next(); got.body != "two" {
+		t.Errorf("to another URL %q was forwarded", got.body)
+	}
+	l.says(l.out, `"status":202`)
+	l.interrupt()
+
+	l = listen(t, h.url, dir, second.address)
+	l.says(l.errors, "Waiting for events of #")
+	h.call(t, "three")
+	if got := second.next(); got.body != "three" {
+		t.Errorf("of all events %q was forwarded", got.body)
+	}
+	l.interrupt()
+
+	l = listen(t, h.url, dir, "webhook.typd")
+	l.says(l.errors, "There is no webhook webhook.typd; did you mean webhook.typed?")
+	_ = l.cmd.Wait()
+	if code := l.cmd.ProcessState.ExitCode(); code != exitNotFound {
+		t.Errorf("an unknown key ended with %d", code)
+	}
+	l = listen(t, h.url, dir, "webhook.typd", "--wait")
+	l.says(l.errors, "Waiting for events of webhook.typd")
+	l.interrupt()
+	h.stop(t, syscall.SIGTERM)
+}
+
 // TestAStopDoesNotWaitForListeners: a server that stops answers those who wait
 // for events.
 func TestAStopDoesNotWaitForListeners(t *testing.T) {

@@ -16,13 +16,19 @@ import (
 func loginCommand(t *terminal) *cobra.Command {
 	var username string
 	cmd := &cobra.Command{
-		Use:   "login",
+		Use:   "login [URL]",
 		Short: "Log in at a server",
 		Long: "Log in at a server and store the login as a profile, which becomes the current one. What is\n" +
 			"stored is a refresh token, never the password. What is not given by flags or by SLUICE_URL,\n" +
 			"SLUICE_USERNAME and SLUICE_PASSWORD is asked for.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return t.login(cmd.Context(), username) },
+		Example: "  sluice login hooks.example.com\n  sluice login 127.0.0.1:8080 --username admin",
+		Args:    arguments(0, 1, "the URL of one server"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				t.url = args[0]
+			}
+			return t.login(cmd.Context(), username)
+		},
 	}
 	cmd.Flags().StringVar(&username, "username", "", "username (SLUICE_USERNAME)")
 	return cmd
@@ -46,11 +52,7 @@ func (t *terminal) login(ctx context.Context, username string) error {
 	if err != nil && sluice.AsError(err).Kind == sluice.Invalid {
 		return err // of the name
 	}
-	server, err := t.given(ctx, "Server", firstOf(t.url, env("SLUICE_URL")), firstOf(before.URL, defaultURL))
-	if err != nil {
-		return err
-	}
-	c, err := client.New(server, client.Fixed(""))
+	c, err := t.server(ctx, firstOf(before.URL, defaultURL))
 	if err != nil {
 		return err
 	}
@@ -78,6 +80,22 @@ func (t *terminal) login(ctx context.Context, username string) error {
 		t.end(ctx, before)
 	}
 	return t.report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (profile %s).", login.URL, login.Username, name)
+}
+
+// server gives a client of the server to log in at. A person who mistypes its URL
+// is asked again.
+func (t *terminal) server(ctx context.Context, fallback string) (*client.Client, error) {
+	for given := firstOf(t.url, env("SLUICE_URL")); ; given = "" {
+		address, err := t.given(ctx, "Server", given, fallback)
+		if err != nil {
+			return nil, err
+		}
+		c, err := client.New(address, client.Fixed(""))
+		if err == nil || !isTerminal(t.in) {
+			return c, err
+		}
+		fmt.Fprintln(t.err, explain(err))
+	}
 }
 
 // given gives what was given, or asks for it.
@@ -123,7 +141,7 @@ func logoutCommand(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout",
 		Short: "End a login, here and at the server",
-		Args:  cobra.NoArgs,
+		Args:  arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			profiles, err := t.profiles()
 			if err != nil {

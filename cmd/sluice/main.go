@@ -3,29 +3,27 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"sluice/serve"
 )
 
 func main() {
 	ctx, hurry, release := interrupts()
-	t := newTerminal(release)
-	cmd, err := rootCommand(t, hurry).ExecuteContextC(ctx)
-	switch {
-	case err == nil:
-		err = t.helpFailed
-	case !t.begun:
-		err = usage("%v; %s --help explains.", err, cmd.CommandPath())
-	}
+	err := execute(ctx, newTerminal(release), hurry, os.Args[1:])
 	release()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "sluice:", explain(err))
+	}
+	if own, ok := errors.AsType[*failure](err); ok && own.hint != "" {
+		fmt.Fprintln(os.Stderr, printable(own.hint))
 	}
 	os.Exit(exitCode(err))
 }
@@ -49,33 +47,60 @@ func interrupts() (first context.Context, second <-chan struct{}, release func()
 	return first, hurry, release
 }
 
+// execute runs the verb that a command line names. A flag that this program does
+// not know may be one of a newer server.
+func execute(ctx context.Context, t *terminal, hurry <-chan struct{}, args []string) error {
+	root := rootCommand(t, hurry)
+	cmd, err := root.ExecuteContextC(ctx)
+	if _, unknown := errors.AsType[*pflag.NotExistError](err); unknown && t.learn(ctx, cmd, args) {
+		root = rootCommand(t, hurry)
+		cmd, err = root.ExecuteContextC(ctx)
+	}
+	switch {
+	case err == nil:
+		return t.helpFailed
+	case !t.begun:
+		return usageError(root, cmd, args, err)
+	}
+	return err
+}
+
 func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sluice",
 		Short: "Receive webhooks durably",
 		Long: "Receive webhooks durably.\n\n" +
 			"sluice serve runs the server; everything else talks to one. Log in with sluice login, or set\n" +
-			"SLUICE_URL with SLUICE_TOKEN, or with SLUICE_USERNAME and SLUICE_PASSWORD.",
+			"SLUICE_URL with SLUICE_TOKEN, with SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET, or with\n" +
+			"SLUICE_USERNAME and SLUICE_PASSWORD.",
 		Version:       serve.Release(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddGroup(&cobra.Group{ID: "client", Title: "Talk to a server:"}, &cobra.Group{ID: "server", Title: "Be one:"})
+	root.AddGroup(
+		&cobra.Group{ID: "things", Title: "What a server keeps:"},
+		&cobra.Group{ID: "calls", Title: "Calls and events:"},
+		&cobra.Group{ID: "login", Title: "Logins:"},
+		&cobra.Group{ID: "server", Title: "The server:"},
+	)
+	for group, commands := range map[string][]*cobra.Command{
+		"things": nounCommands(t),
+		"calls":  {callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), replayCommand(t)},
+		"login":  {loginCommand(t), logoutCommand(t), profileCommand(t)},
+		"server": {commandCommand(t), auditCommand(t), statsCommand(t)},
+	} {
+		for _, cmd := range commands {
+			cmd.GroupID = group
+			t.addFlags(cmd)
+			root.AddCommand(cmd)
+		}
+	}
 	server := serveCommand(hurry)
 	server.GroupID = "server"
 	health := healthCommand()
 	health.GroupID = "server"
-	root.AddCommand(server, health, exitCodesTopic(), versionCommand(t))
-	for _, cmd := range []*cobra.Command{
-		loginCommand(t), logoutCommand(t), profileCommand(t),
-		commandCommand(t), pipelineCommand(t),
-		callCommand(t), resultCommand(t), listenCommand(t),
-		traceCommand(t), replayCommand(t), deadletterCommand(t),
-	} {
-		cmd.GroupID = "client"
-		t.addFlags(cmd)
-		root.AddCommand(cmd)
-	}
+	root.AddCommand(server, health, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
+	root.SetHelpCommand(helpCommand())
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
 	return root
 }

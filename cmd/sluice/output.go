@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,33 +15,80 @@ import (
 
 // form gives the form of the output.
 func (t *terminal) form() (string, error) {
-	switch t.format {
-	case "table", "json", "yaml":
-		return t.format, nil
-	case "":
-		if isTerminal(t.out) {
-			return "table", nil
-		}
+	switch {
+	case t.json && t.format != "" && t.format != "json":
+		return "", usage("--json and -o %s exclude each other; give one of them.", t.format)
+	case t.json:
 		return "json", nil
+	case t.format == "" && isTerminal(t.out):
+		return "table", nil
+	case t.format == "":
+		return "json", nil
+	case slices.Contains(forms, t.format):
+		return t.format, nil
 	}
 	return "", usage("There is no output form %q; use table, json or yaml.", t.format)
 }
 
-// show writes a JSON document in the form that is wanted. columns are those of a
-// table that people want to see; none means all.
-func (t *terminal) show(document []byte, columns ...string) error {
+// forms are those that output has.
+var forms = []string{"table", "json", "yaml"}
+
+// show writes what the server tells of its own things. columns are those of a
+// list that people want to see; none means all.
+func (t *terminal) show(document []byte, columns ...column) error {
+	return t.write(document, func(w io.Writer, root *yaml.Node) error {
+		v := t.view()
+		if items := fieldOf(root, "items"); items != nil && items.Kind == yaml.SequenceNode {
+			root = items
+		}
+		switch {
+		case root.Kind == yaml.SequenceNode && len(root.Content) == 0:
+			return nil
+		case allObjects(root):
+			return v.rows(w, root.Content, columns, "")
+		case root.Kind == yaml.MappingNode:
+			t.warn(root)
+			return v.account(w, root, "")
+		}
+		return writeIndented(w, root, "")
+	})
+}
+
+// warn tells what the server warns of, and takes it off what is shown.
+func (t *terminal) warn(root *yaml.Node) {
+	warnings := fieldOf(root, "warnings")
+	if warnings == nil || slices.ContainsFunc(warnings.Content, func(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode }) {
+		return // they are shown with the rest
+	}
+	for _, warning := range warnings.Content {
+		fmt.Fprintln(t.err, "warning:", printable(warning.Value))
+	}
+	warnings.Content = nil
+}
+
+// showData writes somebody's data as it is.
+func (t *terminal) showData(document []byte) error {
+	return t.write(document, func(w io.Writer, root *yaml.Node) error { return writeIndented(w, root, "") })
+}
+
+// write writes a document in the form that is wanted; people leaves it to be
+// written for people.
+func (t *terminal) write(document []byte, people func(io.Writer, *yaml.Node) error) error {
 	form, err := t.form()
 	if err != nil {
 		return err
 	}
 	var text bytes.Buffer
-	switch form {
-	case "json":
+	if form == "json" {
 		err = writeJSON(&text, document, isTerminal(t.out))
-	case "yaml":
-		err = writeYAML(&text, document)
-	default:
-		err = writeTable(&text, document, columns, colours(t.out))
+	} else {
+		var root *yaml.Node
+		if root, err = parseJSON(document); err == nil {
+			if form == "yaml" {
+				people = encodeYAML
+			}
+			err = people(&text, root)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("the server's answer can't be shown: %w", err)
@@ -63,7 +111,7 @@ func (t *terminal) report(document any, format string, args ...any) error {
 }
 
 // showValue writes a value as show does a document.
-func (t *terminal) showValue(value any, columns ...string) error {
+func (t *terminal) showValue(value any, columns ...column) error {
 	document, err := toJSON(value)
 	if err != nil {
 		return err
@@ -125,11 +173,16 @@ func printable(text string) string {
 	return b.String()
 }
 
-func writeYAML(w io.Writer, document []byte) error {
-	root, err := parseJSON(document)
-	if err != nil {
-		return err
+// lines gives a text of several lines without what a terminal would obey.
+func lines(text string) string {
+	shown := strings.Split(text, "\n")
+	for i, line := range shown {
+		shown[i] = printable(line)
 	}
+	return strings.Join(shown, "\n")
+}
+
+func encodeYAML(w io.Writer, root *yaml.Node) error {
 	enc := yaml.NewEncoder(w)
 	enc.SetIndent(2)
 	if err := enc.Encode(root); err != nil {

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/rivo/uniseg"
 	"golang.org/x/sys/unix"
 )
 
@@ -34,14 +36,24 @@ func atTerminal(t *testing.T, url, dir string, environ []string, args ...string)
 	if p.pty, p.tty, err = pty.Open(); err != nil {
 		t.Fatal(err)
 	}
+	if err := pty.Setsize(p.pty, &pty.Winsize{Rows: 24, Cols: columns}); err != nil {
+		t.Fatal(err)
+	}
 	p.cmd.Env = append(append(p.cmd.Env, "SLUICE_URL="+url, "SLUICE_CLIENT_DIR="+dir, "TERM=xterm", "NO_COLOR="), environ...)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = p.tty, p.tty, p.tty
 	p.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
+	p.starts()
+	return p
+}
+
+// starts starts what the person uses, and looks at the screen.
+func (p *person) starts() {
+	p.t.Helper()
 	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	go p.watch()
-	t.Cleanup(func() {
+	p.t.Cleanup(func() {
 		if p.cmd.ProcessState == nil {
 			_ = p.cmd.Process.Kill()
 			_ = p.cmd.Wait()
@@ -49,7 +61,6 @@ func atTerminal(t *testing.T, url, dir string, environ []string, args ...string)
 		_ = p.tty.Close()
 		_ = p.pty.Close()
 	})
-	return p
 }
 
 func (p *person) watch() {
@@ -130,6 +141,7 @@ func (p *person) isUnseen() {
 }
 
 const (
+	columns  = 80 // of the terminal
 	controlC = "\x03"
 	seen     = "webhook.seen"
 )
@@ -168,17 +180,102 @@ func TestAPersonAtATerminal(t *testing.T) {
 
 	t.Run("sees tables and colours", func(t *testing.T) {
 		p := atTerminal(t, "", dir, nil, "command", "webhook.put", "eventKey="+seen)
-		p.sees("eventKey          " + seen)
+		p.sees("\x1b[2mEvent key\x1b[0m        " + seen)
 		p.ends(0)
 		p = atTerminal(t, "", dir, nil, "command", "webhook.get")
-		p.sees("\x1b[1muuid")
+		p.sees("\x1b[1mTOKEN")
 		p.ends(0)
 		p = atTerminal(t, "", dir, []string{"NO_COLOR=1"}, "command", "webhook.get")
-		p.sees("uuid ")
+		p.sees("TOKEN ")
 		p.ends(0)
 		if strings.Contains(p.screen(), "\x1b[") {
 			t.Errorf("colours in spite of NO_COLOR:\n%q", p.screen())
 		}
+	})
+
+	t.Run("sees lists that fit, and no tokens", func(t *testing.T) {
+		long := "webhook." + strings.Repeat("long.", 8) + "name"
+		atTerminal(t, "", dir, nil, "webhook", "create", long).ends(0)
+		p := atTerminal(t, "", dir, []string{"NO_COLOR=1"}, "webhook", "list")
+		p.sees("webhook.seen ")
+		p.ends(0)
+		lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(p.screen(), "\r", "")), "\n")
+		for _, line := range lines {
+			if width := uniseg.StringWidth(line); width > columns {
+				t.Errorf("a line is %d wide, and the terminal %d: %s", width, columns, line)
+			}
+		}
+		if !strings.Contains(lines[1], "webhook.long.") || !strings.Contains(lines[1], "…") {
+			t.Errorf("the long name was not cut:\n%s", p.screen())
+		}
+		token := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-`)
+		if token.MatchString(p.screen()) {
+			t.Errorf("tokens were shown:\n%s", p.screen())
+		}
+		p = atTerminal(t, "", dir, nil, "webhook", "show", seen)
+		p.sees("?token=…")
+		p.ends(0)
+		p = atTerminal(t, "", dir, nil, "webhook", "show", seen, "--show-token")
+		p.ends(0)
+		if !token.MatchString(p.screen()) {
+			t.Errorf("--show-token shows none:\n%s", p.screen())
+		}
+	})
+
+	t.Run("is asked before something is deleted", func(t *testing.T) {
+		p := atTerminal(t, "", dir, nil, "webhook", "delete", "webhook.long.long.long.long.long.long.long.long.name")
+		p.sees("Calls to it are refused from then on. [y/N] ")
+		p.types("n\n")
+		p.ends(1)
+		p.sees("Nothing was done.")
+	})
+
+	t.Run("types a secret unseen, twice", func(t *testing.T) {
+		p := atTerminal(t, "", dir, nil, "secret", "put", "crm")
+		for _, question := range []string{"Value of crm: ", "Again: "} {
+			p.sees(question)
+			p.isUnseen()
+			p.types("hush\n")
+		}
+		p.sees("Stored the secret crm.")
+		p.ends(0)
+		if strings.Contains(p.screen(), "hush") {
+			t.Errorf("the secret was shown:\n%s", p.screen())
+		}
+	})
+
+	t.Run("is asked again for a server", func(t *testing.T) {
+		p := atTerminal(t, "", t.TempDir(), nil, "login")
+		p.sees("Server [http://127.0.0.1:8080]: ")
+		p.types("ftp://nowhere\n")
+		p.sees("is no URL of a server")
+		p.types(strings.TrimPrefix(r.url, "http://") + "\n")
+		p.sees("Username: ")
+		p.types("admin\n")
+		p.sees("Password: ")
+		p.isUnseen()
+		p.types("tour\n")
+		p.sees("Logged in at " + r.url + " as admin")
+		p.ends(0)
+	})
+
+	t.Run("sees what a pipeline failed on in red, and events as they come", func(t *testing.T) {
+		source := "pipeline:\n  - event.listen: {eventKey: " + seen + "}\n  - fail: {message: out of stock}\n"
+		if err := os.WriteFile(dir+"/bad.yaml", []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		atTerminal(t, "", dir, nil, "pipeline", "put", dir+"/bad.yaml").ends(0)
+		listener := atTerminal(t, "", dir, nil, "listen", seen)
+		listener.sees("Waiting for events")
+		p := atTerminal(t, "", dir, nil, "webhook", "test", seen, "--body", `{"n":1}`)
+		p.sees("\x1b[31merror\x1b[0m, 500")
+		p.sees("out of stock")
+		p.ends(9)
+		listener.sees("\x1b[1m" + seen + "\x1b[0m  POST")
+		listener.sees(`  {"n":1}`)
+		listener.types(controlC)
+		listener.ends(130)
+		atTerminal(t, "", dir, nil, "pipeline", "delete", "bad", "--yes").ends(0)
 	})
 
 	t.Run("waits, and has enough of it", func(t *testing.T) {

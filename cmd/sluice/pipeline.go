@@ -9,78 +9,48 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/client"
 )
 
-func pipelineCommand(t *terminal) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "pipeline",
-		Short: "Store, read, run, check and test pipelines",
+func pipelineNoun() *noun {
+	return &noun{
+		name: "pipeline", short: "Store, read, run, check and test pipelines",
+		key: "name", word: "name", example: "leads", page: "/pipelines",
+		get: "pipeline.get", remove: "pipeline.delete",
+		columns: columnsOf("name", "listens", "paused", "owner", "updated", "description"),
+		none:    "There are no pipelines; sluice pipeline put FILE stores one.",
+		effect:  "Events don't start it any more.",
+		verbs: func(t *terminal, _ *noun) []*cobra.Command {
+			return []*cobra.Command{pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t)}
+		},
 	}
-	cmd.AddCommand(pipelinePut(t), pipelineGet(t), pipelineList(t), pipelineDelete(t), pipelineRun(t), pipelineLint(t), pipelineTest(t))
-	return cmd
 }
 
 func pipelineGet(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:               "get NAME",
-		Short:             "Print the source of a stored pipeline; with -o what is known of it",
-		Args:              cobra.ExactArgs(1),
+		Short:             "Print the source of a stored pipeline; with -o or --json what is known of it",
+		Example:           "  sluice pipeline get leads > leads.yaml",
+		Args:              arguments(1, 1, "the name of a pipeline"),
 		ValidArgsFunction: t.completeNames("pipeline.get", "name", noFiles),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := t.connect()
 			if err != nil {
 				return err
 			}
-			if t.format != "" {
+			if t.format != "" || t.json {
 				return t.callCommand(cmd.Context(), c, "pipeline.get", url.Values{"name": {args[0]}}, nil)
 			}
 			source, err := c.PipelineSource(cmd.Context(), args[0])
 			if err != nil {
-				return err
+				return nounNamed("pipeline").missing(cmd.Context(), c, args[0], err)
 			}
 			if isTerminal(t.out) {
 				source = lines(source)
 			}
 			_, err = t.out.WriteString(source)
 			return err
-		},
-	}
-}
-
-func pipelineList(t *terminal) *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List the stored pipelines",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
-			answer, err := c.Command(cmd.Context(), "pipeline.get", nil, nil)
-			if err != nil {
-				return err
-			}
-			return t.show(answer.Body, "name", "listens", "owner", "updated", "description")
-		},
-	}
-}
-
-func pipelineDelete(t *terminal) *cobra.Command {
-	return &cobra.Command{
-		Use:               "delete NAME...",
-		Short:             "Delete stored pipelines",
-		Args:              cobra.MinimumNArgs(1),
-		ValidArgsFunction: t.completeNames("pipeline.get", "name", noFiles),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := t.connect()
-			if err != nil {
-				return err
-			}
-			return t.forEach(args, func(name string) (client.Answer, error) {
-				return c.Command(cmd.Context(), "pipeline.delete", url.Values{"name": {name}}, nil)
-			})
 		},
 	}
 }
@@ -93,7 +63,8 @@ func pipelineRun(t *terminal) *cobra.Command {
 		Short: "Run a stored pipeline, or the one in a file, and print its final body",
 		Long: "Run a stored pipeline, or the one in a file, and print its final body. What ends in .yaml,\n" +
 			".yml or .json or has a / in it is a file.",
-		Args:              cobra.ExactArgs(1),
+		Example:           "  sluice pipeline run leads --body lead.json",
+		Args:              arguments(1, 1, "the name of a pipeline, or a file with one"),
 		ValidArgsFunction: t.completeNames("pipeline.get", "name", cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			values, err := t.pairs(vars)
@@ -112,18 +83,22 @@ func pipelineRun(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return t.show(answer.Body)
+			return t.showData(answer.Body)
 		},
 	}
 	cmd.Flags().StringArrayVar(&vars, "var", nil, "variable of the run as key=value or key=@file; may be repeated")
-	cmd.Flags().StringVar(&body, "body", "", "file with the body that the run starts with; - is standard input")
+	cmd.Flags().StringVar(&body, "body", "", "body that the run starts with: JSON text, a file, or - for standard input")
 	cmd.Flags().StringVar(&contentType, "content-type", "", "type of the body (default: JSON if it is such, else text)")
 	return cmd
 }
 
 func (t *terminal) run(ctx context.Context, c *client.Client, name string, vars url.Values, body *client.Body) (client.Answer, error) {
 	if !strings.Contains(name, "/") && nameOf(name) == name {
-		return c.RunPipeline(ctx, name, vars, body)
+		answer, err := c.RunPipeline(ctx, name, vars, body)
+		if sluice.AsError(err).Code == "pipeline-unknown" {
+			err = nounNamed("pipeline").missing(ctx, c, name, err)
+		}
+		return answer, err
 	}
 	source, err := t.read(name)
 	if err != nil {

@@ -21,7 +21,7 @@ func mistake(l sluice.LintResult, file string) error {
 	if more := len(l.Problems) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
-	return &failure{exitFailed, text}
+	return &failure{code: exitFailed, message: text}
 }
 
 // A lintedFile is a file with what is wrong with it.
@@ -36,7 +36,7 @@ func pipelineLint(t *terminal) *cobra.Command {
 		Short: "List the mistakes in pipelines, without a server",
 		Long: "List the mistakes in pipelines with their places. This needs no server: it knows the commands of\n" +
 			"this program's version. sluice command pipeline.lint --body FILE lets the server look.",
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {
@@ -118,7 +118,7 @@ func pipelineTest(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "test FILE|FOLDER...",
 		Short: "Run the tests that pipelines carry, without a server",
-		Args:  cobra.MinimumNArgs(1),
+		Args:  arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {
@@ -144,7 +144,7 @@ func pipelineTest(t *terminal) *cobra.Command {
 				return err
 			}
 			if failed > 0 {
-				return &failure{exitFailed, counted(failed, "test") + " failed."}
+				return &failure{code: exitFailed, message: counted(failed, "test") + " failed."}
 			}
 			return nil
 		},

@@ -21,7 +21,7 @@ func pipelinePut(t *terminal) *cobra.Command {
 		Long: "Store pipelines, each under the name of its file without its ending. A folder stands for its\n" +
 			"files *.yaml, *.yml and *.json: those that differ from what is stored are shown, and stored if\n" +
 			"you agree. Nothing is stored if one has a mistake.",
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
 			if err != nil {
@@ -50,7 +50,7 @@ func pipelinePut(t *terminal) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the pipeline (default: that of the file)")
-	cmd.Flags().BoolVar(&yes, "yes", false, "store what has changed in a folder without a question")
+	addYes(cmd, &yes)
 	return cmd
 }
 
@@ -80,20 +80,10 @@ func (t *terminal) drafts(files []string, name string) ([]draft, error) {
 // agrees to their being stored.
 func (t *terminal) agreed(ctx context.Context, c *client.Client, drafts []draft, yes bool) ([]draft, error) {
 	changed, err := t.changed(ctx, c, drafts)
-	if err != nil || len(changed) == 0 || yes {
+	if err != nil || len(changed) == 0 {
 		return changed, err
 	}
-	if !isTerminal(t.in) {
-		return nil, usage("This is not a terminal to ask on; store the changed pipelines with --yes.")
-	}
-	answer, err := t.ask(ctx, fmt.Sprintf("Store %s? [y/N] ", counted(len(changed), "pipeline")))
-	if err != nil {
-		return nil, err
-	}
-	if a := strings.ToLower(answer); a != "y" && a != "yes" {
-		return nil, &failure{exitOther, "Nothing was stored."}
-	}
-	return changed, nil
+	return changed, t.confirm(ctx, yes, "Store "+counted(len(changed), "pipeline")+"?")
 }
 
 // changed shows what differs from what is stored, and gives it if it has no
@@ -141,7 +131,7 @@ func (t *terminal) put(ctx context.Context, c *client.Client, drafts []draft) er
 	for i, d := range drafts {
 		names[i], sources[d.name] = d.name, d.source
 	}
-	return t.forEach(names, func(name string) (client.Answer, error) {
+	return t.forEach(names, "", func(name string) (client.Answer, error) {
 		return c.PutPipeline(ctx, name, sources[name])
 	})
 }

@@ -9,13 +9,14 @@ func profileCommand(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "profile",
 		Short: "List the stored logins, choose one, forget one",
-		Args:  cobra.NoArgs,
+		Args:  orVerb,
 		RunE:  list,
 	}
 	use := &cobra.Command{
 		Use:               "use NAME",
+		Example:           "  sluice profile use staging",
 		Short:             "Make a profile the current one",
-		Args:              cobra.ExactArgs(1),
+		Args:              arguments(1, 1, "the name of a profile"),
 		ValidArgsFunction: t.completeProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			profiles, err := t.profiles()
@@ -34,8 +35,9 @@ func profileCommand(t *terminal) *cobra.Command {
 	}
 	forget := &cobra.Command{
 		Use:               "delete NAME",
+		Example:           "  sluice profile delete staging",
 		Short:             "Forget a profile without telling its server",
-		Args:              cobra.ExactArgs(1),
+		Args:              arguments(1, 1, "the name of a profile"),
 		ValidArgsFunction: t.completeProfiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			profiles, err := t.profiles()
@@ -48,7 +50,7 @@ func profileCommand(t *terminal) *cobra.Command {
 			return t.report(map[string]any{"profile": args[0], "deleted": true}, "The profile %s is forgotten.", args[0])
 		},
 	}
-	cmd.AddCommand(&cobra.Command{Use: "list", Short: "List the stored logins", Args: cobra.NoArgs, RunE: list}, use, forget)
+	cmd.AddCommand(&cobra.Command{Use: "list", Short: "List the stored logins", Args: arguments(0, 0, ""), RunE: list}, use, forget)
 	return cmd
 }
 
@@ -68,6 +70,9 @@ func (t *terminal) listProfiles() error {
 			return err
 		}
 		all = append(all, stored{name, login.URL, login.Username, name == current})
+	}
+	if len(all) == 0 {
+		t.note("There are no stored logins; sluice login makes one.")
 	}
 	return t.showValue(all)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
@@ -16,6 +17,51 @@ func (t *terminal) ask(ctx context.Context, question string) (string, error) {
 		line, err := bufio.NewReader(t.in).ReadString('\n')
 		return strings.TrimSpace(line), err
 	})
+}
+
+// confirm asks whether something is to be done that can't be undone.
+func (t *terminal) confirm(ctx context.Context, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	if !isTerminal(t.in) {
+		return usage("This is not a terminal to ask on; add --yes if you mean it.")
+	}
+	answer, err := t.ask(ctx, question+" [y/N] ")
+	if err != nil {
+		return err
+	}
+	if a := strings.ToLower(answer); a != "y" && a != "yes" {
+		return &failure{code: exitOther, message: "Nothing was done."}
+	}
+	return nil
+}
+
+func addYes(cmd *cobra.Command, yes *bool) {
+	cmd.Flags().BoolVarP(yes, "yes", "y", false, "do it without a question")
+}
+
+// secretValue gives a secret that is piped in, or asks for it twice.
+func (t *terminal) secretValue(ctx context.Context, question string) (string, error) {
+	if !isTerminal(t.in) {
+		content, err := t.read("-")
+		if err != nil {
+			return "", err
+		}
+		return strings.TrimRight(string(content), "\r\n"), nil
+	}
+	value, err := t.askSecret(ctx, question+": ")
+	if err != nil {
+		return "", err
+	}
+	again, err := t.askSecret(ctx, "Again: ")
+	if err != nil {
+		return "", err
+	}
+	if value != again {
+		return "", usage("These are not the same; try again.")
+	}
+	return value, nil
 }
 
 // askSecret asks for a line that is not shown.

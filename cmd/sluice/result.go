@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"sluice"
 	"sluice/client"
@@ -18,6 +21,10 @@ type wait struct {
 
 func (w *wait) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.wanted, "wait", false, "wait until the result is there")
+	w.addTimeout(cmd)
+}
+
+func (w *wait) addTimeout(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "longest time to wait, such as 5m (default: no limit)")
 }
 
@@ -28,7 +35,8 @@ func resultCommand(t *terminal) *cobra.Command {
 		Short: "Print the result of a call",
 		Long: "Print the result of a call, by the correlation id in its answer. With --wait the server holds\n" +
 			"the request until the result is there. A result that tells of a failure ends with exit code 9.",
-		Args: cobra.ExactArgs(1),
+		Example: "  sluice result 1b9c5a0e-94d2-8c6f-a9f1-3d6a5e0f7c21 --wait",
+		Args:    arguments(1, 1, "the correlation id of a call"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := t.connect()
 			if err != nil {
@@ -69,7 +77,8 @@ func (t *terminal) awaitResult(ctx context.Context, c *client.Client, id string,
 
 // showResult prints a result. That of a pipeline that failed is a failure here.
 func (t *terminal) showResult(r client.Result) error {
-	if err := t.show(r.Document); err != nil {
+	err := t.write(r.Document, func(w io.Writer, root *yaml.Node) error { return t.view().result(w, root) })
+	if err != nil {
 		return err
 	}
 	if r.Status != sluice.StatusError {
@@ -79,5 +88,32 @@ func (t *terminal) showResult(r client.Result) error {
 	if r.Error != nil {
 		message = r.Error.Detail
 	}
-	return &failure{exitFailed, message}
+	return &failure{code: exitFailed, message: message}
+}
+
+// result writes what a call has come to.
+func (v *view) result(w io.Writer, result *yaml.Node) error {
+	facts := []fact{{"Status", v.painted("status", printable(textOf(result, "status"))) + ", " + printable(textOf(result, "statusCode"))}}
+	for _, name := range []string{"error", "traceId", "correlationId"} {
+		if value := fieldOf(result, name); value != nil && !isEmpty(value) {
+			facts = append(facts, fact{titleOf(name), v.text(name, value)})
+		}
+	}
+	v.facts(w, "", facts)
+	return v.data(w, result, "value")
+}
+
+// data writes fields with somebody's data under headings, if they are there.
+func (v *view) data(w io.Writer, object *yaml.Node, names ...string) error {
+	for _, name := range names {
+		value := fieldOf(object, name)
+		if value == nil || isEmpty(value) {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s\n", paint(v.colour, bold, titleOf(name)))
+		if err := writeIndented(w, value, "  "); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -18,7 +18,7 @@ func serveCommand(hurry <-chan struct{}) *cobra.Command {
 		Long: "Run the server. Every setting is a flag, a variable of the environment (--result-ttl is\n" +
 			"SLUICE_RESULT_TTL), and a key of the YAML file given with --config. SLUICE_ADMIN_PASSWORD\n" +
 			"sets the admin's password at the first start.",
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
 				file = os.Getenv("SLUICE_CONFIG")

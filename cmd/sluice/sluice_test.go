@@ -188,12 +188,12 @@ func TestASecondServerOnTheSameFolderIsRefused(t *testing.T) {
 
 func TestBadSettingsStopTheStart(t *testing.T) {
 	t.Parallel()
-	wantRefusal(t, program(t, "serve", "--lisen", "x"), "unknown flag: --lisen")
+	wantRefusal(t, program(t, "serve", "--lisen", "x"), "sluice serve has no flag --lisen; did you mean --listen?")
 	wantRefusal(t, program(t, "serve", "--result-ttl", "soon"), `--result-ttl: "soon" is not a duration`)
 	wantRefusal(t, program(t, "serve", "--config", "missing.yaml"), "missing.yaml")
 	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--tls-cert", "a.pem", "--tls-key", "b.pem"), "tls-cert and tls-key")
 	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--secret-key", "short"), "secret-key: ")
-	wantRefusal(t, program(t, "sarve"), `unknown command "sarve"`)
+	wantRefusal(t, program(t, "sarve"), `There is no command "sluice sarve"; did you mean serve?`)
 	withEnv := program(t, "serve")
 	withEnv.Env = append(withEnv.Env, "SLUICE_LISEN=x")
 	wantRefusal(t, withEnv, "SLUICE_LISEN: there is no such setting")

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"net/url"
+	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -9,45 +12,84 @@ import (
 
 // A span of time, as flags give it.
 type span struct {
-	from, to string
-	since    time.Duration
+	from, to, since string
 }
 
 func (s *span) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&s.from, "from", "", "earliest time, such as 2030-01-31T12:00:00Z, or 2030-01-31 12:00 here")
+	cmd.Flags().StringVar(&s.since, "since", "", "from then until now: 30m, 2h, 1d, today, yesterday, or a time")
+	cmd.Flags().StringVar(&s.from, "from", "", "earliest time, such as 2030-01-31 12:00 here, or 2030-01-31T12:00:00Z")
 	cmd.Flags().StringVar(&s.to, "to", "", "latest time")
-	cmd.Flags().DurationVar(&s.since, "since", 0, "from so long ago, such as 1h, until now")
 }
 
-func (s *span) given() bool { return s.from != "" || s.to != "" || s.since != 0 }
+func (s *span) given() bool { return s.from != "" || s.to != "" || s.since != "" }
 
 // set enters the span in parameters.
 func (s *span) set(params url.Values) error {
-	if s.since < 0 || s.since > 0 && s.from != "" {
-		return usage("Give --since, such as 1h, or --from.")
+	if s.since != "" && s.from != "" {
+		return usage("Give --since, such as 1h, or --from; not both.")
 	}
-	if s.since > 0 {
-		params.Set("from", time.Now().Add(-s.since).UTC().Format(time.RFC3339Nano))
-	}
-	for name, text := range map[string]string{"from": s.from, "to": s.to} {
-		if text == "" {
+	now := time.Now()
+	for _, flag := range []struct{ name, text, param string }{{"since", s.since, "from"}, {"from", s.from, "from"}, {"to", s.to, "to"}} {
+		if flag.text == "" {
 			continue
 		}
-		at, err := parseTime(text)
+		at, err := parseMoment(flag.text, now)
 		if err != nil {
-			return usage("--%s: %q is no time such as 2030-01-31T12:00:00Z or 2030-01-31 12:00.", name, text)
+			return usage("--%s: %q is no time; give one such as 2h, 1d, yesterday, 2030-01-31 12:00 or 2030-01-31T12:00:00Z.", flag.name, flag.text)
 		}
-		params.Set(name, at.UTC().Format(time.RFC3339Nano))
+		params.Set(flag.param, at.UTC().Format(time.RFC3339Nano))
 	}
 	return nil
 }
 
-// parseTime reads a time; without a zone it is one of this place.
-func parseTime(text string) (at time.Time, err error) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
-		if at, err = time.ParseInLocation(layout, text, time.Local); err == nil {
+var moments = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly}
+
+// parseMoment reads a time: how long ago it was, a day that has a name, or a
+// date. Without a zone it is one of this place.
+func parseMoment(text string, now time.Time) (at time.Time, err error) {
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch text {
+	case "now":
+		return now, nil
+	case "today":
+		return midnight, nil
+	case "yesterday":
+		return midnight.AddDate(0, 0, -1), nil
+	}
+	if ago, err := parseAge(text); err == nil {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range moments {
+		if at, err = time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return at, nil
 		}
 	}
 	return at, err
+}
+
+var daysInAge = regexp.MustCompile(`^(\d{1,4})([dw])`)
+
+// parseAge reads a duration such as 30m, 2h, 1d or 1w2d12h.
+func parseAge(text string) (age time.Duration, err error) {
+	rest := text
+	for {
+		found := daysInAge.FindStringSubmatch(rest)
+		if found == nil {
+			break
+		}
+		days, _ := strconv.Atoi(found[1]) // the pattern says that it is a number
+		if found[2] == "w" {
+			days *= 7
+		}
+		age += time.Duration(days) * 24 * time.Hour
+		rest = rest[len(found[0]):]
+	}
+	if rest == "" && text != "" {
+		return age, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if more < 0 {
+		return 0, errors.New("a time ago is not negative")
+	}
+	return age + more, err
 }

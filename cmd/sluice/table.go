@@ -1,60 +1,49 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/rivo/uniseg"
 	"go.yaml.in/yaml/v3"
 )
 
-// writeTable writes a document for people: a list of objects as rows, one object
-// as lines, anything else as it is.
-func writeTable(w io.Writer, document []byte, columns []string, colour bool) error {
-	root, err := parseJSON(document)
-	if err != nil {
-		return err
-	}
-	if items := fieldOf(root, "items"); items != nil && items.Kind == yaml.SequenceNode {
-		root = items
-	}
-	switch {
-	case root.Kind == yaml.SequenceNode && len(root.Content) == 0:
-		_, err = fmt.Fprintln(w, "none")
-	case root.Kind == yaml.SequenceNode && allObjects(root):
-		err = writeRows(w, root.Content, columns, colour)
-	case root.Kind == yaml.MappingNode && len(root.Content) > 0 && !nested(root):
-		err = writeFields(w, root)
-	case root.Kind == yaml.ScalarNode:
-		_, err = fmt.Fprintln(w, lines(root.Value))
-	default:
-		err = writeYAML(w, document)
-	}
-	return err
+// A column of a list.
+type column struct {
+	title string
+	field string
+	of    func(row *yaml.Node) string // in place of a field
+	whole bool                        // it is cut last, since people copy what is in it
 }
 
-// lines gives a text of several lines without what a terminal would obey.
-func lines(text string) string {
-	shown := strings.Split(text, "\n")
-	for i, line := range shown {
-		shown[i] = printable(line)
+// columnsOf gives columns that show fields. The first one names what a row is
+// about.
+func columnsOf(fields ...string) []column {
+	columns := make([]column, len(fields))
+	for i, field := range fields {
+		columns[i] = column{titleOf(field), field, nil, i == 0 || field == "traceId" || field == "eventKey"}
 	}
-	return strings.Join(shown, "\n")
+	return columns
+}
+
+// fieldsIn gives the fields that any row has, in the order of their appearance.
+func fieldsIn(rows []*yaml.Node) []string {
+	var fields []string
+	for _, row := range rows {
+		for i := 0; i+1 < len(row.Content); i += 2 {
+			if name := row.Content[i].Value; !slices.Contains(fields, name) {
+				fields = append(fields, name)
+			}
+		}
+	}
+	return fields
 }
 
 func allObjects(list *yaml.Node) bool {
-	return !slices.ContainsFunc(list.Content, func(n *yaml.Node) bool { return n.Kind != yaml.MappingNode })
-}
-
-// nested tells whether an object needs more than a line for a field.
-func nested(object *yaml.Node) bool {
-	return slices.ContainsFunc(object.Content, func(n *yaml.Node) bool {
-		return n.Kind == yaml.MappingNode && len(n.Content) > 0 || strings.Contains(n.Value, "\n") ||
-			n.Kind == yaml.SequenceNode && slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return item.Kind != yaml.ScalarNode })
-	})
+	return list.Kind == yaml.SequenceNode &&
+		!slices.ContainsFunc(list.Content, func(n *yaml.Node) bool { return n.Kind != yaml.MappingNode })
 }
 
 func fieldOf(object *yaml.Node, name string) *yaml.Node {
@@ -69,97 +58,157 @@ func fieldOf(object *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-func writeFields(w io.Writer, object *yaml.Node) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for i := 0; i+1 < len(object.Content); i += 2 {
-		fmt.Fprintf(table, "%s\t%s\n", printable(object.Content[i].Value), cell(object.Content[i+1]))
+// textOf gives the text in a field, "" if there is none.
+func textOf(object *yaml.Node, name string) string {
+	if n := fieldOf(object, name); n != nil && n.Tag != "!!null" {
+		return n.Value
 	}
-	return table.Flush()
+	return ""
 }
 
-func writeRows(w io.Writer, rows []*yaml.Node, columns []string, colour bool) error {
+// rows writes a list of objects as a table that fits the screen. Columns that
+// are empty in every row are left out.
+func (v *view) rows(w io.Writer, rows []*yaml.Node, columns []column, indent string) error {
 	if len(columns) == 0 {
-		columns = columnsOf(rows)
+		columns = columnsOf(fieldsIn(rows)...)
 	}
-	var text bytes.Buffer
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, strings.Join(columns, "\t"))
-	for _, row := range rows {
-		cells := make([]string, len(columns))
-		for i, name := range columns {
-			if value := fieldOf(row, name); value != nil {
-				cells[i] = cell(value)
-			}
+	cells := make([][]string, len(rows))
+	for i := range rows {
+		cells[i] = v.cells(rows[i], columns)
+	}
+	columns, cells = withoutEmpty(columns, cells)
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		widths[i] = uniseg.StringWidth(c.title)
+		for _, row := range cells {
+			widths[i] = max(widths[i], uniseg.StringWidth(row[i]))
 		}
-		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
-	if err := table.Flush(); err != nil {
-		return err
+	if v.width > 0 {
+		widths = fit(widths, columns, v.width-len(indent))
+		columns = columns[:len(widths)]
 	}
-	head, rest, _ := strings.Cut(text.String(), "\n")
-	_, err := fmt.Fprintf(w, "%s\n%s", paint(colour, bold, strings.TrimRight(head, " ")), trimRight(rest))
+	head := make([]string, len(columns))
+	for i, c := range columns {
+		head[i] = strings.ToUpper(c.title)
+	}
+	var b strings.Builder
+	v.line(&b, indent, head, widths, func(_ int, text string) string { return paint(v.colour, bold, text) })
+	for _, row := range cells {
+		v.line(&b, indent, row[:len(columns)], widths, func(i int, text string) string { return v.painted(columns[i].field, text) })
+	}
+	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// columnsOf gives the fields that any row has, in the order of their appearance.
-func columnsOf(rows []*yaml.Node) []string {
-	var columns []string
-	for _, row := range rows {
-		for i := 0; i+1 < len(row.Content); i += 2 {
-			if name := row.Content[i].Value; !slices.Contains(columns, name) {
-				columns = append(columns, name)
+func (v *view) cells(row *yaml.Node, columns []column) []string {
+	cells := make([]string, len(columns))
+	for i, c := range columns {
+		switch value := fieldOf(row, c.field); {
+		case c.of != nil:
+			cells[i] = printable(c.of(row))
+		case value != nil:
+			cells[i] = v.text(c.field, value)
+		}
+	}
+	return cells
+}
+
+func withoutEmpty(columns []column, cells [][]string) (kept []column, keptCells [][]string) {
+	keptCells = make([][]string, len(cells))
+	for i, c := range columns {
+		if !slices.ContainsFunc(cells, func(row []string) bool { return row[i] != "" }) {
+			continue
+		}
+		kept = append(kept, c)
+		for j, row := range cells {
+			keptCells[j] = append(keptCells[j], row[i])
+		}
+	}
+	return kept, keptCells
+}
+
+// gap is how far columns are apart.
+const gap = 2
+
+// fit gives the widths of those columns that fit. The widest are cut first. Then
+// the last ones are left out, before one is cut that people copy.
+func fit(widths []int, columns []column, width int) []int {
+	for shown := len(widths); ; shown-- {
+		fitted := slices.Clone(widths[:shown])
+		if narrow(fitted, width, func(i int) bool { return !columns[i].whole }) {
+			return fitted
+		}
+		if shown == 1 || columns[shown-1].whole {
+			narrow(fitted, width, func(int) bool { return true })
+			return fitted
+		}
+	}
+}
+
+// narrow makes the widest of some columns narrower until all fit, if they can.
+func narrow(widths []int, width int, may func(i int) bool) bool {
+	const least = 7 // what a token is shown by
+	total := gap * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	for total > width {
+		widest := -1
+		for i, w := range widths {
+			if may(i) && w > least && (widest < 0 || w > widths[widest]) {
+				widest = i
 			}
 		}
-	}
-	return columns
-}
-
-// cell gives a value in one line.
-func cell(n *yaml.Node) string {
-	const longest = 160
-	text := n.Value
-	switch {
-	case n.Tag == "!!null":
-		text = ""
-	case n.Kind == yaml.SequenceNode:
-		text = strings.Join(parts(n), ", ")
-	case n.Kind == yaml.MappingNode:
-		text = "{" + strings.Join(parts(n), ", ") + "}"
-	}
-	if shown := []rune(text); len(shown) > longest {
-		text = string(shown[:longest]) + "…"
-	}
-	return strings.ReplaceAll(printable(text), "\t", " ")
-}
-
-// parts gives the items of a list, or the fields of an object, in one line each.
-func parts(n *yaml.Node) []string {
-	var all []string
-	for i := 0; i < len(n.Content); i++ {
-		part := cell(n.Content[i])
-		if n.Kind == yaml.MappingNode {
-			i++
-			part += ": " + cell(n.Content[i])
+		if widest < 0 {
+			return false
 		}
-		all = append(all, part)
+		widths[widest]--
+		total--
 	}
-	return all
+	return true
 }
 
-func trimRight(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+func (v *view) line(b *strings.Builder, indent string, cells []string, widths []int, paint func(int, string) string) {
+	var line strings.Builder
+	line.WriteString(indent)
+	for i, cell := range cells {
+		text := cut(cell, widths[i])
+		line.WriteString(paint(i, text))
+		if i < len(cells)-1 {
+			line.WriteString(strings.Repeat(" ", widths[i]-uniseg.StringWidth(text)+gap))
+		}
 	}
-	return b.String()
+	fmt.Fprintln(b, strings.TrimRight(line.String(), " "))
+}
+
+// cut gives a text that is so many columns wide at most.
+func cut(text string, width int) string {
+	if uniseg.StringWidth(text) <= width {
+		return text
+	}
+	var b strings.Builder
+	used := 0
+	for rest, state := text, -1; rest != ""; {
+		var cluster string
+		var w int
+		cluster, rest, w, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if used+w > width-1 {
+			break
+		}
+		used += w
+		b.WriteString(cluster)
+	}
+	return b.String() + "…"
 }
 
 // Colours, as terminals know them.
 const (
-	bold  = "1"
-	red   = "31"
-	green = "32"
-	faint = "2"
+	bold   = "1"
+	faint  = "2"
+	red    = "31"
+	green  = "32"
+	yellow = "33"
 )
 
 // paint gives a text in a colour, if colours are wanted.
@@ -168,4 +217,20 @@ func paint(wanted bool, colour, text string) string {
 		return text
 	}
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+}
+
+// outcomes are the colours of how things ended.
+var outcomes = map[string]string{
+	"ok": green, "allowed": green, "error": red, "rejected": red, "denied": red, "failed": red, "processing": yellow,
+}
+
+// painted gives a value in the colour that its field has.
+func (v *view) painted(field, text string) string {
+	if field != "status" && field != "outcome" {
+		return text
+	}
+	if colour := outcomes[text]; colour != "" {
+		return paint(v.colour, colour, text)
+	}
+	return text
 }

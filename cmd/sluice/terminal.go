@@ -24,6 +24,10 @@ type terminal struct {
 	url     string
 	profile string
 	format  string
+	json    bool
+
+	showTokens bool
+	commands   []client.Command // as this program declares them, or the server that was asked
 
 	in       *os.File
 	out, err *os.File
@@ -34,7 +38,7 @@ type terminal struct {
 }
 
 func newTerminal(release func()) *terminal {
-	return &terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, release: release}
+	return &terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, release: release, commands: ownCommands()}
 }
 
 // addFlags gives a verb the flags that all clients have.
@@ -42,9 +46,17 @@ func (t *terminal) addFlags(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&t.url, "url", "", "URL of the server (SLUICE_URL; default: that of the profile)")
 	flags.StringVar(&t.profile, "profile", "", "name of the stored login to use (SLUICE_PROFILE; default: the current one)")
-	flags.StringVarP(&t.format, "output", "o", "", "form of the output: table, json or yaml (default: table on a terminal, else json)")
-	complete(cmd, "output", cobra.FixedCompletions([]string{"table", "json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	flags.BoolVar(&t.showTokens, "show-token", false, "show the tokens of webhooks in tables")
 	complete(cmd, "profile", t.completeProfiles)
+	t.addForm(cmd)
+}
+
+// addForm gives a verb the flags that say in which form to answer.
+func (t *terminal) addForm(cmd *cobra.Command) {
+	flags := cmd.PersistentFlags()
+	flags.StringVarP(&t.format, "output", "o", "", "form of the output: table, json or yaml (default: table on a terminal, otherwise json)")
+	flags.BoolVar(&t.json, "json", false, "the same as -o json")
+	complete(cmd, "output", cobra.FixedCompletions(forms, noFiles))
 }
 
 // begin is called when the command line was understood.
@@ -108,8 +120,12 @@ func (t *terminal) connect() (*client.Client, error) {
 		return nil, err
 	}
 	if t.profile == "" {
-		if fixed, err := fromEnvironment(); fixed != "" || err != nil {
-			return connectTo(server, fixed, err)
+		credentials, err := fromEnvironment(server)
+		if err != nil {
+			return nil, err
+		}
+		if credentials != nil {
+			return client.New(server, credentials)
 		}
 	}
 	if login.URL != server { // a token is for the server it came from
@@ -118,25 +134,23 @@ func (t *terminal) connect() (*client.Client, error) {
 	return client.New(server, &client.Session{Profiles: profiles, Profile: name})
 }
 
-func connectTo(server string, credentials client.Fixed, err error) (*client.Client, error) {
-	if err != nil {
-		return nil, err
-	}
-	return client.New(server, credentials)
-}
-
-// fromEnvironment gives the credentials that variables hold, if they do.
-func fromEnvironment() (client.Fixed, error) {
-	username, password, token := env("SLUICE_USERNAME"), env("SLUICE_PASSWORD"), env("SLUICE_TOKEN")
+// fromEnvironment gives the credentials that variables hold, nil if none do.
+func fromEnvironment(server string) (client.Credentials, error) {
+	username, password := env("SLUICE_USERNAME"), env("SLUICE_PASSWORD")
+	id, secret := env("SLUICE_CLIENT_ID"), env("SLUICE_CLIENT_SECRET")
 	switch {
-	case token != "":
-		return client.Token(token), nil
+	case env("SLUICE_TOKEN") != "":
+		return client.Token(env("SLUICE_TOKEN")), nil
+	case (id == "") != (secret == ""):
+		return nil, usage("Only one of SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET is set; set both.")
+	case id != "":
+		return &client.Machine{Server: server, ID: id, Secret: secret}, nil
 	case password != "" && username == "":
-		return "", usage("SLUICE_PASSWORD is set and SLUICE_USERNAME is not; set both.")
+		return nil, usage("SLUICE_PASSWORD is set and SLUICE_USERNAME is not; set both.")
 	case password != "":
 		return client.Password(username, password), nil
 	}
-	return "", nil
+	return nil, nil
 }
 
 // notLoggedIn are the credentials of someone who has none.
@@ -190,17 +204,21 @@ func (t *terminal) pairs(args []string) (map[string][]string, error) {
 		if !ok || key == "" {
 			return nil, usage("%q is not of the form key=value.", arg)
 		}
-		if file, isFile := strings.CutPrefix(value, "@"); isFile {
-			value = file // of @@value too, as it is
-			if !strings.HasPrefix(file, "@") {
-				content, err := t.read(file)
-				if err != nil {
-					return nil, err
-				}
-				value = string(content)
-			}
+		value, err := t.value(value)
+		if err != nil {
+			return nil, err
 		}
 		values[key] = append(values[key], value)
 	}
 	return values, nil
+}
+
+// value gives a value as it was typed, or from where @file says it is; @@x is @x.
+func (t *terminal) value(text string) (string, error) {
+	file, isFile := strings.CutPrefix(text, "@")
+	if !isFile || strings.HasPrefix(file, "@") {
+		return file, nil
+	}
+	content, err := t.read(file)
+	return string(content), err
 }

@@ -39,7 +39,7 @@ var fence = regexp.MustCompile("(?s)```(\\w+)\n(.*?)```")
 
 // usesClient finds blocks with a line that begins with a verb of the client: any
 // but serve.
-var usesClient = regexp.MustCompile(`(?m)^sluice (?:[a-rt-z]|s[a-df-z])`)
+var usesClient = regexp.MustCompile(`(?m)^(?:[A-Z_]+=\S+ )*sluice (?:[a-rt-z]|s[a-df-z]|secret)`)
 
 // TestTheDocumentedProviderWorks: what the document says of an external provider
 // is executed with a real one.
@@ -76,6 +76,7 @@ func walk(t *testing.T, document, address, url string) {
 		ran++
 		const mark = "----\n"
 		step := strings.ReplaceAll(block[2], address, url)
+		step = strings.ReplaceAll(step, strings.TrimPrefix(address, "http://"), strings.TrimPrefix(url, "http://"))
 		sh := exec.Command("bash", "-euc", script+"printf -- '"+mark[:4]+"\\n'\n"+step)
 		sh.Dir, sh.Env = dir, environ
 		out, err := sh.CombinedOutput()

@@ -5,27 +5,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"sluice"
 	"sluice/client"
 )
 
-// A search for calls, as flags describe it.
-type search struct {
-	span
-	eventKey, status string
-	limit            int
-	follow           bool
-}
-
 func traceCommand(t *terminal) *cobra.Command {
-	var s search
+	var params *parameters
+	var follow, open bool
 	cmd := &cobra.Command{
 		Use:   "trace [LAST6[:RANDOM]]",
 		Short: "Find calls and what pipelines made of them",
@@ -33,65 +27,64 @@ func traceCommand(t *terminal) *cobra.Command {
 			"token find all its calls, a whole trace id finds one. With --follow calls and runs are told as\n" +
 			"they happen, until you interrupt.",
 		Example: "  sluice trace 4a5575 --since 1h --status error\n  sluice trace --event-key webhook.lead.created --follow",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    arguments(0, 1, "one trace id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			params := url.Values{}
-			if len(args) > 0 {
-				params.Set("traceId", args[0])
-			}
-			if s.eventKey != "" {
-				params.Set("eventKey", s.eventKey)
-			}
-			c, err := t.connect()
+			values, err := params.values()
 			if err != nil {
 				return err
 			}
-			if s.follow {
-				if s.given() || s.status != "" {
-					return usage("--follow tells what happens from now on; it takes no span of time and no status.")
-				}
-				return t.follow(cmd.Context(), c, params)
+			if len(args) > 0 {
+				values.Set("traceId", args[0])
 			}
-			return t.trace(cmd.Context(), c, params, s)
+			c, err := t.connect()
+			switch {
+			case err != nil:
+				return err
+			case open:
+				return t.open(cmd.Context(), c, "/calls", args...)
+			case !follow:
+				return t.trace(cmd.Context(), c, values)
+			case params.when.given() || values.Has("status"):
+				return usage("--follow tells what happens from now on; it takes no span of time and no status.")
+			}
+			return t.follow(cmd.Context(), c, values)
 		},
 	}
-	s.addFlags(cmd)
-	cmd.Flags().StringVar(&s.eventKey, "event-key", "", "only calls of the webhook with this key")
-	cmd.Flags().StringVar(&s.status, "status", "", "only calls that have come so far: ok, error, processing or rejected")
-	cmd.Flags().IntVar(&s.limit, "limit", 0, "at most so many")
-	cmd.Flags().BoolVar(&s.follow, "follow", false, "tell of calls and runs as they happen")
-	complete(cmd, "event-key", t.completeNames("webhook.get", "eventKey", noFiles))
+	params = t.declare(cmd, "trace.get", "traceId")
+	cmd.Flags().BoolVar(&follow, "follow", false, "tell of calls and runs as they happen")
+	t.addOpen(cmd, &open)
 	return cmd
 }
 
-func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Values, s search) error {
-	if err := s.set(params); err != nil {
-		return err
-	}
-	if s.status != "" {
-		params.Set("status", s.status)
-	}
-	if s.limit != 0 {
-		params.Set("limit", strconv.Itoa(s.limit))
+// trace shows calls, or all there is to know of one.
+func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Values) error {
+	calls := list{command: "trace.get", none: "No such calls were found.", columns: callColumns}
+	id := params.Get("traceId")
+	if id == "" {
+		return calls.show(ctx, t, c, params)
 	}
 	answer, err := c.Command(ctx, "trace.get", params, nil)
 	if err != nil {
 		return err
 	}
-	form, err := t.form()
-	if err != nil {
-		return err
+	var page struct {
+		Items []json.RawMessage `json:"items"`
 	}
-	if form == "table" && strings.Contains(params.Get("traceId"), ":") {
-		return writeYAML(t.out, answer.Body) // one call, with all there is to know
+	if err := json.Unmarshal(answer.Body, &page); err == nil && len(page.Items) == 0 {
+		return sluice.Errorf(sluice.NotFound, "call-unknown",
+			"No call %s was found; give a whole trace id, or the last 6 characters of a webhook's token, and perhaps a longer span of time.", id)
 	}
-	if err := t.show(answer.Body, "time", "traceId", "eventKey", "status", "statusCode", "code", "duration"); err != nil {
-		return err
+	if !strings.Contains(id, ":") {
+		return calls.tell(t, answer)
 	}
-	if nextPage(answer) != "" {
-		fmt.Fprintln(t.err, "There is more: take a shorter span of time, or a larger --limit.")
-	}
-	return nil
+	return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
+		for _, call := range fieldOf(root, "items").Content {
+			if err := t.view().call(w, call); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // follow tells what happens, a line each.
@@ -146,6 +139,6 @@ func (t *terminal) describe(entry sluice.TailEntry) string {
 	if d.Error != nil {
 		detail = d.Error.Detail
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s  %-4s  %s  %s  %s  %.1fms  %s", at.Local().Format(time.TimeOnly), entry.Type,
-		printable(d.TraceID), printable(what), paint(colours(t.out), colour, printable(string(d.Status))), d.Duration, printable(detail)))
+	return strings.TrimSpace(fmt.Sprintf("%s  %-4s  %s  %s  %s  %s  %s", at.Local().Format(time.TimeOnly), entry.Type,
+		printable(d.TraceID), printable(what), paint(colours(t.out), colour, printable(string(d.Status))), milliseconds(d.Duration), printable(detail)))
 }

@@ -12,13 +12,13 @@ func versionCommand(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Tell the version of this program",
-		Args:  cobra.NoArgs,
+		Args:  arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			platform := runtime.GOOS + "/" + runtime.GOARCH
 			told := map[string]string{"version": serve.Version, "commit": serve.Commit(), "go": runtime.Version(), "platform": platform}
 			return t.report(told, "sluice %s, %s, %s", serve.Release(), runtime.Version(), platform)
 		},
 	}
-	cmd.Flags().StringVarP(&t.format, "output", "o", "", "form of the output: table, json or yaml")
+	t.addForm(cmd)
 	return cmd
 }

@@ -1,0 +1,98 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice"
+)
+
+// A Machine implements Credentials by the id and the secret of an OAuth 2.0
+// client. It gets an access token when it needs one, and keeps it in memory.
+type Machine struct {
+	Server     string
+	ID, Secret string
+
+	mu    sync.Mutex
+	login Login
+}
+
+// Authorization implements Credentials.
+func (m *Machine) Authorization(ctx context.Context, refused string) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.login.fresh(time.Now()) && bearer(m.login) != refused {
+		return bearer(m.login), nil
+	}
+	asked := time.Now()
+	got, err := m.ask(ctx)
+	if err != nil {
+		return "", err
+	}
+	m.login.take(got, asked)
+	return bearer(m.login), nil
+}
+
+// ask gets an access token from the issuer that the server names.
+func (m *Machine) ask(ctx context.Context) (tokens, error) {
+	c, err := New(m.Server, Fixed(""))
+	if err != nil {
+		return tokens{}, err
+	}
+	defer c.CloseIdle()
+	described, err := c.Describe(ctx)
+	if err != nil {
+		return tokens{}, err
+	}
+	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {m.ID}, "client_secret": {m.Secret}}
+	if strings.HasPrefix(described.issuer, "/") {
+		got, err := c.token(ctx, described.issuer, "token", form)
+		return got, refusedMachine(err)
+	}
+	issuer, err := New(described.issuer, Fixed(""))
+	if err != nil {
+		return tokens{}, sluice.Errorf(sluice.Unauthenticated, "no-issuer", "The server gives no tokens; set SLUICE_TOKEN, or SLUICE_USERNAME and SLUICE_PASSWORD.")
+	}
+	defer issuer.CloseIdle()
+	endpoint, err := issuer.tokenEndpoint(ctx)
+	if err != nil {
+		return tokens{}, err
+	}
+	defer endpoint.CloseIdle()
+	answer, err := endpoint.post(ctx, "", form)
+	if err != nil {
+		return tokens{}, refusedMachine(err)
+	}
+	return readTokens(answer)
+}
+
+// tokenEndpoint gives a client of the URL where an outside issuer gives tokens.
+func (c *Client) tokenEndpoint(ctx context.Context) (*Client, error) {
+	answer, err := c.do(ctx, request{method: http.MethodGet, path: "/.well-known/openid-configuration", open: true})
+	if err != nil {
+		return nil, err
+	}
+	var document struct {
+		Token string `json:"token_endpoint"`
+	}
+	if err := json.Unmarshal(answer.Body, &document); err != nil {
+		return nil, sluice.Errorf(sluice.Unavailable, "issuer-malformed", "The issuer %s does not say where it gives tokens.", c.url).Because(err)
+	}
+	return New(document.Token, Fixed(""))
+}
+
+// refusedMachine is the error for an id or a secret that is wrong.
+func refusedMachine(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e := sluice.AsError(err); e.Code == "invalid_client" || e.Code == "unauthorized_client" {
+		return e.Saying("The issuer refuses this client; check SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET.")
+	}
+	return err
+}

@@ -1,0 +1,61 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+)
+
+// TestBareBashCompletes: a bash that has loaded nothing else completes verbs,
+// flags, names that the server has, and values behind a =.
+func TestBareBashCompletes(t *testing.T) {
+	t.Parallel()
+	const key = "webhook.completed"
+	h := startHooked(t, key)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(bin, "sluice")); err != nil {
+		t.Fatal(err)
+	}
+	program := program(t)
+	p := &person{t: t, cmd: exec.CommandContext(t.Context(), "bash", "--norc", "--noprofile", "-i"), more: make(chan struct{}, 1)}
+	p.cmd.Dir = program.Dir
+	p.cmd.Env = append(slices.Clone(program.Env), "PATH="+bin+":"+os.Getenv("PATH"), "PS1=ready> ", "TERM=dumb", "INPUTRC=/dev/null",
+		"SLUICE_URL="+h.url, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=tour", "SLUICE_CLIENT_DIR="+t.TempDir())
+	p.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
+	if p.pty, p.tty, err = pty.Open(); err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = p.tty, p.tty, p.tty
+	p.starts()
+	p.sees("ready> ")
+	p.types("bind 'set enable-bracketed-paste off'; source <(sluice completion bash); echo lo''aded\n")
+	p.sees("loaded")
+	for typed, want := range map[string]string{
+		"sluice webhook sh\t":                          "sluice webhook show ",
+		"sluice webhook url webhook.comp\t":            "sluice webhook url " + key + " ",
+		"sluice webhook create x --payload-t\t":        "sluice webhook create x --payload-type ",
+		"sluice webhook create x --payload-type ign\t": "sluice webhook create x --payload-type ignore ",
+		"sluice command webhook.put payloadType=ign\t": "sluice command webhook.put payloadType=ignore ",
+		"sluice trace --status reject\t":               "sluice trace --status rejected ",
+	} {
+		p.types(typed + "#\n")
+		p.sees(want + "#")
+	}
+	p.types("exit\n")
+	_ = p.cmd.Wait()
+	if strings.Contains(p.screen(), "not found") {
+		t.Errorf("something is missing:\n%s", p.screen())
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sluice/client"
+	"sluice/serve"
+)
+
+// parameters are the flags of a verb that come from the parameters of a command:
+// --payload-type is payloadType.
+type parameters struct {
+	t       *terminal
+	cmd     *cobra.Command
+	command client.Command
+	names   map[string]string // of the parameters, by flag
+	when    *span             // nil: the command takes none
+}
+
+// declare gives a verb a flag for each parameter of a command, but for those
+// that it knows in another way. What the flags are, this program's own
+// declaration says; a flag that is not among them, the server is asked about.
+func (t *terminal) declare(cmd *cobra.Command, command string, without ...string) *parameters {
+	p := &parameters{t: t, cmd: cmd, command: t.declaration(command), names: make(map[string]string)}
+	if isPeriod(p.command) {
+		p.when = new(span)
+		p.when.addFlags(cmd)
+	}
+	for _, param := range p.command.Params {
+		flag := kebab(param.Name)
+		if cmd.Flags().Lookup(flag) != nil || slices.Contains(without, param.Name) {
+			continue
+		}
+		p.names[flag] = param.Name
+		switch param.Type {
+		case "boolean":
+			cmd.Flags().Bool(flag, false, param.Doc)
+		case "array":
+			cmd.Flags().StringArray(flag, nil, param.Doc)
+		default:
+			cmd.Flags().String(flag, "", param.Doc)
+		}
+		t.completeParam(cmd, flag, param)
+	}
+	annotate(cmd, command)
+	return p
+}
+
+// declaresCommand marks the verbs whose flags come from a command.
+const declaresCommand = "command"
+
+func annotate(cmd *cobra.Command, command string) {
+	if cmd.Annotations == nil {
+		cmd.Annotations = make(map[string]string)
+	}
+	cmd.Annotations[declaresCommand] = command
+}
+
+// isPeriod tells whether a command takes a span of time.
+func isPeriod(c client.Command) bool {
+	return slices.ContainsFunc(c.Params, func(p client.Param) bool { return p.Name == "from" })
+}
+
+// values gives what the flags hold, as parameters of the command.
+func (p *parameters) values() (url.Values, error) {
+	params := url.Values{}
+	if p.when != nil {
+		if err := p.when.set(params); err != nil {
+			return nil, err
+		}
+	}
+	var failed error
+	p.cmd.Flags().Visit(func(f *pflag.Flag) {
+		name := p.names[f.Name]
+		if name == "" || failed != nil {
+			return
+		}
+		text := f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			text = strings.Join(list.GetSlice(), ",")
+		}
+		value, err := p.t.value(text)
+		if failed = err; strings.HasPrefix(text, "@") {
+			value = strings.TrimRight(value, "\r\n") // files end with one, values don't
+		}
+		params.Set(name, value)
+	})
+	return params, failed
+}
+
+// need refuses to go on without the parameters that the command requires.
+func (p *parameters) need() error {
+	for _, param := range p.command.Params {
+		flag := kebab(param.Name)
+		if param.Required && p.names[flag] != "" && !p.cmd.Flags().Changed(flag) {
+			return usage("%s needs --%s: %s", p.cmd.CommandPath(), flag, param.Doc)
+		}
+	}
+	return nil
+}
+
+// kebab gives the flag of a parameter.
+func kebab(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if unicode.IsUpper(r) {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// declaration gives a command as the server declares it, if it was asked, or as
+// this program does.
+func (t *terminal) declaration(name string) client.Command {
+	byName := func(c client.Command) bool { return c.Name == name }
+	if i := slices.IndexFunc(t.commands, byName); i >= 0 {
+		return t.commands[i]
+	}
+	panic("there is no command " + name) // a mistake in the program
+}
+
+// ownCommands are the commands as this program declares them.
+func ownCommands() []client.Command {
+	declared := serve.Commands().All()
+	all := make([]client.Command, 0, len(declared))
+	for _, known := range declared {
+		c := client.Command{Name: known.Name, Summary: known.Summary, ReadOnly: known.ReadOnly}
+		for _, p := range known.Params {
+			if p.Body != "only" {
+				c.Params = append(c.Params, client.Param{Name: p.Name, Alias: p.Alias, Type: p.Type, Enum: p.Enum, Required: p.Required, Doc: p.Doc})
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// learningTime bounds how long a flag that may be mistyped is looked up.
+const learningTime = 5 * time.Second
+
+// learn asks the server for its own declaration of the command that a verb
+// calls: it may be newer. It tells whether that was possible.
+func (t *terminal) learn(ctx context.Context, cmd *cobra.Command, args []string) bool {
+	name := cmd.Annotations[declaresCommand]
+	if name == "" {
+		return false
+	}
+	cmd.FParseErrWhitelist.UnknownFlags = true
+	if _, rest, err := cmd.Root().Find(args); err != nil || cmd.ParseFlags(rest) != nil { // for the server's URL
+		return false
+	}
+	c, err := t.connect()
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, learningTime)
+	defer cancel()
+	described, err := c.Describe(ctx)
+	if err != nil {
+		return false
+	}
+	for i, own := range t.commands {
+		if theirs, err := described.Find(own.Name); err == nil {
+			t.commands[i] = theirs
+		}
+	}
+	return true
+}
+
+// completions of parameters that name a thing, by their names: the command that
+// lists such things, and the field with the name.
+var named = map[string][2]string{
+	"eventKey": {"webhook.get", "eventKey"}, "pipeline": {"pipeline.get", "name"},
+	"roles": {"iam.role.get", "role"}, "username": {"iam.user.get", "username"},
+}
+
+func (t *terminal) completeParam(cmd *cobra.Command, flag string, param client.Param) {
+	switch list, ok := named[param.Name]; {
+	case len(param.Enum) > 0:
+		complete(cmd, flag, cobra.FixedCompletions(param.Enum, noFiles))
+	case ok:
+		complete(cmd, flag, t.completeNames(list[0], list[1], noFiles))
+	}
+}

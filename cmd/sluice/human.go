@@ -1,0 +1,206 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/term"
+
+	"sluice"
+)
+
+// A view is how things are shown to a person: when, where, and on how wide a
+// screen.
+type view struct {
+	now    time.Time
+	zone   *time.Location
+	width  int // columns of the terminal; 0: no bound
+	colour bool
+	tokens bool // the tokens of webhooks are shown
+}
+
+func (t *terminal) view() *view {
+	v := &view{now: time.Now(), zone: time.Local, colour: colours(t.out), tokens: t.showTokens}
+	if isTerminal(t.out) {
+		if width, _, err := term.GetSize(int(t.out.Fd())); err == nil {
+			v.width = width
+		}
+	}
+	return v
+}
+
+// What the numbers in these fields count.
+var (
+	inMilliseconds = []string{"duration", "p50", "p99"}
+	inBytes        = []string{"size", "maxPayloadLength", "freeDisk", "eventBytes"}
+)
+
+// text gives the value of a field in one line, times as how long ago they were.
+func (v *view) text(field string, n *yaml.Node) string {
+	text := n.Value
+	at, isTime := timeOf(n)
+	number, isNumber := numberOf(n)
+	switch {
+	case n.Tag == "!!null":
+		return ""
+	case n.Tag == "!!bool":
+		text = map[string]string{"true": "yes", "false": "no"}[n.Value]
+	case isTime:
+		text = v.ago(at)
+	case isNumber && slices.Contains(inMilliseconds, field):
+		text = milliseconds(number)
+	case isNumber && slices.Contains(inBytes, field):
+		text = bytesOf(number)
+	case n.Kind == yaml.MappingNode && fieldOf(n, "detail") != nil:
+		text = problemOf(n)
+	case n.Kind == yaml.SequenceNode:
+		text = strings.Join(v.parts(n), ", ")
+	case n.Kind == yaml.MappingNode:
+		text = "{" + strings.Join(v.parts(n), ", ") + "}"
+	case field == "listens":
+		text = strings.TrimPrefix(text, sluice.EventPrefix)
+	case field == "uuid" || field == "webhookUrl":
+		text = v.token(text)
+	}
+	return strings.ReplaceAll(printable(text), "\t", " ")
+}
+
+// whole gives a value as text does, but a time in full.
+func (v *view) whole(field string, n *yaml.Node) string {
+	if at, ok := timeOf(n); ok {
+		return at.In(v.zone).Format("2006-01-02 15:04:05 MST") + " (" + v.ago(at) + ")"
+	}
+	return v.text(field, n)
+}
+
+// parts gives the items of a list, or the fields of an object, in one line each.
+func (v *view) parts(n *yaml.Node) []string {
+	var all []string
+	for i := 0; i < len(n.Content); i++ {
+		part := v.text("", n.Content[i])
+		if n.Kind == yaml.MappingNode {
+			i++
+			part += ": " + v.text(n.Content[i-1].Value, n.Content[i])
+		}
+		all = append(all, part)
+	}
+	return all
+}
+
+// token hides all of a webhook's token but its last characters, by which traces
+// know it.
+func (v *view) token(text string) string {
+	const shown = 6
+	start := strings.LastIndex(text, "=") + 1
+	if v.tokens || !isToken.MatchString(text[start:]) {
+		return text
+	}
+	return text[:start] + "…" + text[len(text)-shown:]
+}
+
+// problemOf gives what a problem document says, and its code.
+func problemOf(n *yaml.Node) string {
+	text := fieldOf(n, "detail").Value
+	if code := fieldOf(n, "code"); code != nil {
+		text += " (" + code.Value + ")"
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func timeOf(n *yaml.Node) (time.Time, bool) {
+	if n.Tag != "!!str" || len(n.Value) < len("2006-01-02T15:04:05Z") || n.Value[10] != 'T' {
+		return time.Time{}, false
+	}
+	at, err := time.Parse(time.RFC3339, n.Value)
+	return at, err == nil
+}
+
+func numberOf(n *yaml.Node) (float64, bool) {
+	if n.Kind != yaml.ScalarNode || n.Tag != "" {
+		return 0, false
+	}
+	number, err := strconv.ParseFloat(n.Value, 64)
+	return number, err == nil
+}
+
+// ago says how long ago a time was, or the day if that was long ago.
+func (v *view) ago(at time.Time) string {
+	const day, month = 24 * time.Hour, 30 * 24 * time.Hour
+	passed := v.now.Sub(at)
+	format := "%d%s ago"
+	if passed < -time.Second {
+		passed, format = -passed, "in %d%s"
+	}
+	switch {
+	case passed < time.Second:
+		return "now"
+	case passed < time.Minute:
+		return fmt.Sprintf(format, passed/time.Second, "s")
+	case passed < time.Hour:
+		return fmt.Sprintf(format, passed/time.Minute, "m")
+	case passed < day:
+		return fmt.Sprintf(format, passed/time.Hour, "h")
+	case passed < month:
+		return fmt.Sprintf(format, passed/day, "d")
+	}
+	return at.In(v.zone).Format(time.DateOnly)
+}
+
+func milliseconds(number float64) string {
+	switch {
+	case number == 0:
+		return "0"
+	case number < 1:
+		return fmt.Sprintf("%.0fµs", number*1000)
+	case number < 10:
+		return fmt.Sprintf("%.1fms", number)
+	case number < 1000:
+		return fmt.Sprintf("%.0fms", number)
+	case number < 60_000:
+		return fmt.Sprintf("%.1fs", number/1000)
+	}
+	return (time.Duration(number/1000) * time.Second).String()
+}
+
+func bytesOf(number float64) string {
+	units := []string{"B", "kB", "MB", "GB", "TB"}
+	unit := 0
+	for number >= 1000 && unit < len(units)-1 {
+		number, unit = number/1000, unit+1
+	}
+	if number < 0 {
+		return "unknown"
+	}
+	return strconv.FormatFloat(math.Round(number*10)/10, 'f', -1, 64) + " " + units[unit]
+}
+
+// titles are those of fields whose names don't make one.
+var titles = map[string]string{
+	"uuid": "Token", "webhookUrl": "URL", "maxPayloadLength": "Largest payload", "clientId": "Client",
+	"remoteAddr": "Caller", "updated": "Changed", "url": "URL", "role": "Role", "p50": "Median", "p99": "99th percentile",
+}
+
+// titleOf gives the name of a field as people read it: eventKey is Event key.
+func titleOf(field string) string {
+	if title := titles[field]; title != "" {
+		return title
+	}
+	var b strings.Builder
+	for i, r := range field {
+		switch {
+		case i == 0:
+			r = unicode.ToUpper(r)
+		case unicode.IsUpper(r):
+			b.WriteByte(' ')
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return printable(b.String())
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"sluice/client"
+)
+
+// A list is what a verb shows of the things that a command lists.
+type list struct {
+	command string
+	without []string // parameters that are no flags
+	none    string   // what is said where there is nothing
+	page    string   // of the portal
+	columns []column
+}
+
+// verb makes a verb that lists.
+func (l list) verb(t *terminal, use, short string) *cobra.Command {
+	var params *parameters
+	var open bool
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			values, err := params.values()
+			if err != nil {
+				return err
+			}
+			c, err := t.connect()
+			if err != nil {
+				return err
+			}
+			if open {
+				return t.open(cmd.Context(), c, l.page)
+			}
+			return l.show(cmd.Context(), t, c, values)
+		},
+	}
+	params = t.declare(cmd, l.command, l.without...)
+	t.addOpen(cmd, &open)
+	return cmd
+}
+
+func (l list) show(ctx context.Context, t *terminal, c *client.Client, params url.Values) error {
+	answer, err := c.Command(ctx, l.command, params, nil)
+	if err != nil {
+		return err
+	}
+	return l.tell(t, answer)
+}
+
+// tell shows a page, and how to get the next one.
+func (l list) tell(t *terminal, answer client.Answer) error {
+	if t.none(answer.Body, l.none) {
+		return nil
+	}
+	if err := t.show(answer.Body, l.columns...); err != nil {
+		return err
+	}
+	if next := nextPage(answer); next != "" {
+		fmt.Fprintf(t.err, "There is more: add --after %s\n", printable(next))
+	}
+	return nil
+}
+
+// none tells people that a list is empty. A program sees that by itself.
+func (t *terminal) none(document []byte, text string) bool {
+	form, err := t.form()
+	root, parseErr := parseJSON(document)
+	if err != nil || parseErr != nil || form != "table" {
+		return false
+	}
+	if items := fieldOf(root, "items"); items != nil {
+		root = items
+	}
+	if root.Kind != yaml.SequenceNode || len(root.Content) > 0 {
+		return false
+	}
+	fmt.Fprintln(t.err, text)
+	return true
+}
+
+// note tells people something beside what was asked for.
+func (t *terminal) note(text string) {
+	if form, err := t.form(); err == nil && form == "table" {
+		fmt.Fprintln(t.err, text)
+	}
+}
+
+func hasParam(c client.Command, name string) bool {
+	return slices.ContainsFunc(c.Params, func(p client.Param) bool { return p.Name == name })
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/client"
+)
+
+// A noun is a kind of thing that a server keeps. Its verbs follow from the
+// commands for it: list and show, create and edit, delete. Their flags are those
+// commands' parameters.
+type noun struct {
+	name    string // as it is typed
+	thing   string // in sentences; "" means the same
+	short   string
+	key     string // field and parameter that name one
+	word    string // what people call the key
+	example string // of a key
+	handle  string // field and parameter that edit and delete go by; "" means the key
+	page    string // of the portal
+	none    string // what is said where there are none
+	effect  string // of a deletion
+	columns []column
+	get     string
+	put     string                                      // "" means that they are not edited
+	remove  string                                      // "" means that they are not deleted, or in a way of their own
+	verbs   func(t *terminal, n *noun) []*cobra.Command // further ones
+}
+
+// called gives what one is called in sentences.
+func (n *noun) called() string { return firstOf(n.thing, n.name) }
+
+// arg gives what stands for the key in usage lines.
+func (n *noun) arg() string { return strings.ToUpper(strings.ReplaceAll(kebab(n.key), "-", "")) }
+
+// keyed says in words what the argument of a verb is.
+func (n *noun) keyed() string { return "the " + n.word + " of a " + n.called() }
+
+// nounCommand makes the command of a noun with its verbs. The noun alone lists.
+func nounCommand(t *terminal, n *noun) *cobra.Command {
+	things := list{n.get, []string{n.key, n.handle}, n.none, n.page, n.columns}
+	cmd := things.verb(t, n.name, n.short)
+	cmd.Args = orVerb
+	cmd.AddCommand(things.verb(t, "list", "List the "+n.called()+"s"))
+	if hasParam(t.declaration(n.get), n.key) {
+		cmd.AddCommand(nounShow(t, n))
+	}
+	if n.put != "" {
+		cmd.AddCommand(nounCreate(t, n), nounEdit(t, n))
+	}
+	if n.remove != "" {
+		cmd.AddCommand(nounDelete(t, n))
+	}
+	if n.verbs != nil {
+		cmd.AddCommand(n.verbs(t, n)...)
+	}
+	return cmd
+}
+
+// nounNamed gives a noun, for verbs of their own.
+func nounNamed(name string) *noun {
+	for _, n := range nouns() {
+		if n.name == name {
+			return n
+		}
+	}
+	panic("there is no noun " + name) // a mistake in the program
+}
+
+// about makes a verb that is about things of a kind: one, or with many several.
+func (n *noun) about(t *terminal, verb, short string, many bool, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	most, use := 1, verb+" "+n.arg()
+	if many {
+		most, use = -1, use+"..."
+	}
+	cmd := &cobra.Command{
+		Use: use, Short: short, Example: "  sluice " + n.name + " " + verb + " " + n.example,
+		Args: arguments(1, most, n.keyed()), RunE: run,
+	}
+	if verb != "create" {
+		cmd.ValidArgsFunction = t.completeNames(n.get, n.key, noFiles)
+	}
+	return cmd
+}
+
+func nounShow(t *terminal, n *noun) *cobra.Command {
+	var open bool
+	cmd := n.about(t, "show", "Show a "+n.called(), false, func(cmd *cobra.Command, args []string) error {
+		c, err := t.connect()
+		if err != nil {
+			return err
+		}
+		if open {
+			return t.open(cmd.Context(), c, n.page, args[0])
+		}
+		document, err := n.one(cmd.Context(), c, args[0])
+		if err != nil {
+			return err
+		}
+		return t.show(document)
+	})
+	t.addOpen(cmd, &open)
+	return cmd
+}
+
+func nounCreate(t *terminal, n *noun) *cobra.Command {
+	var params *parameters
+	cmd := n.about(t, "create", "Create a "+n.called(), false, func(cmd *cobra.Command, args []string) error {
+		values, err := params.values()
+		if err != nil {
+			return err
+		}
+		if err := params.need(); err != nil {
+			return err
+		}
+		c, err := t.connect()
+		if err != nil {
+			return err
+		}
+		if n.handle == "" { // the command would edit the one there is
+			if _, err := n.one(cmd.Context(), c, args[0]); err == nil {
+				return sluice.Errorf(sluice.Conflict, "taken", "There is a %s %s already; sluice %s edit %s changes it.", n.called(), args[0], n.name, args[0])
+			} else if sluice.AsError(err).Kind != sluice.NotFound {
+				return err
+			}
+		}
+		values.Set(n.key, args[0])
+		t.showTokens = true // this is when they are needed
+		return n.store(cmd.Context(), t, c, values)
+	})
+	params = t.declare(cmd, n.put, n.key, n.handle, "renew")
+	return cmd
+}
+
+func nounEdit(t *terminal, n *noun) *cobra.Command {
+	var params *parameters
+	cmd := n.about(t, "edit", "Change a "+n.called()+"; what is not given keeps its value", false, func(cmd *cobra.Command, args []string) error {
+		values, err := params.values()
+		if err != nil {
+			return err
+		}
+		if len(values) == 0 {
+			return usage("Nothing is to be changed; give at least one flag.").help(cmd)
+		}
+		c, err := t.connect()
+		if err != nil {
+			return err
+		}
+		field, handle, err := n.handleOf(cmd.Context(), c, args[0])
+		if err != nil {
+			return err
+		}
+		values.Set(field, handle)
+		return n.store(cmd.Context(), t, c, values)
+	})
+	without := []string{n.key}
+	if n.handle != "" { // then the key can be changed
+		without = []string{n.handle}
+	}
+	params = t.declare(cmd, n.put, without...)
+	return cmd
+}
+
+// store puts a thing and shows it as it is now.
+func (n *noun) store(ctx context.Context, t *terminal, c *client.Client, values url.Values) error {
+	answer, err := c.Command(ctx, n.put, values, nil)
+	if err != nil {
+		return err
+	}
+	if err := t.show(answer.Body); err != nil {
+		return err
+	}
+	if root, err := parseJSON(answer.Body); err == nil && textOf(root, "secret") != "" {
+		t.note("The secret is not shown again.")
+	}
+	return nil
+}
+
+func nounDelete(t *terminal, n *noun) *cobra.Command {
+	var yes bool
+	cmd := n.about(t, "delete", "Delete "+n.called()+"s", true, func(cmd *cobra.Command, args []string) error {
+		c, err := t.connect()
+		if err != nil {
+			return err
+		}
+		what := n.called() + " " + args[0]
+		if len(args) > 1 {
+			what = counted(len(args), n.called())
+		}
+		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+n.effect); err != nil {
+			return err
+		}
+		return t.forEach(args, "Deleted the "+n.called()+" %s.", func(key string) (client.Answer, error) {
+			field, handle, err := n.handleOf(cmd.Context(), c, key)
+			if err != nil {
+				return client.Answer{}, err
+			}
+			answer, err := c.Command(cmd.Context(), n.remove, url.Values{field: {handle}}, nil)
+			return answer, n.missing(cmd.Context(), c, key, err)
+		})
+	})
+	addYes(cmd, &yes)
+	return cmd
+}
+
+// one gives the thing with a key.
+func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawMessage, error) {
+	answer, err := c.Command(ctx, n.get, url.Values{n.key: {key}}, nil)
+	if err != nil {
+		return nil, n.missing(ctx, c, key, err)
+	}
+	var page struct {
+		Items []json.RawMessage `json:"items"`
+	}
+	if json.Unmarshal(answer.Body, &page) != nil || page.Items == nil {
+		return answer.Body, nil // not a page, but the thing itself
+	}
+	if len(page.Items) == 0 {
+		return nil, n.missing(ctx, c, key, sluice.Errorf(sluice.NotFound, n.name+"-unknown", "There is no %s %s.", n.called(), key))
+	}
+	return page.Items[0], nil
+}
+
+// handleOf gives the parameter that changes of a thing go by, with its value.
+func (n *noun) handleOf(ctx context.Context, c *client.Client, key string) (field, handle string, err error) {
+	if n.handle == "" {
+		if n.put == "" {
+			return n.key, key, nil
+		}
+		_, err := n.one(ctx, c, key) // a put would make one
+		return n.key, key, err
+	}
+	document, err := n.one(ctx, c, key)
+	if err != nil {
+		return "", "", err
+	}
+	root, err := parseJSON(document)
+	if err != nil {
+		return "", "", err
+	}
+	handle = textOf(root, n.handle)
+	if strings.HasPrefix(handle, "…") {
+		return "", "", sluice.Errorf(sluice.Forbidden, "forbidden", "To change a %s needs the permission webhook.token; ask an administrator.", n.called())
+	}
+	return n.handle, handle, nil
+}
+
+// missing lets the error for a thing that isn't there say what may be meant.
+func (n *noun) missing(ctx context.Context, c *client.Client, key string, err error) error {
+	if err == nil || sluice.AsError(err).Kind != sluice.NotFound {
+		return err
+	}
+	names, _ := namesOf(ctx, c, n.get, n.key) // without them there is less to say
+	return sluice.Errorf(sluice.NotFound, n.name+"-unknown", "There is no %s %s; %s", n.called(), key,
+		didYouMean(key, names, fmt.Sprintf("sluice %s list lists those there are.", n.name)))
+}

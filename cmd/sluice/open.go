@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice/client"
+)
+
+func (t *terminal) addOpen(cmd *cobra.Command, open *bool) {
+	cmd.Flags().BoolVar(open, "open", false, "open the page about it in a browser; without one its URL is printed")
+}
+
+// open opens a page of the portal, or prints its URL where there is no browser.
+func (t *terminal) open(ctx context.Context, c *client.Client, page string, item ...string) error {
+	path := []string{c.URL() + page}
+	for _, part := range item {
+		path = append(path, url.PathEscape(part))
+	}
+	target := strings.Join(path, "/")
+	browser := browserCommand(runtime.GOOS)
+	if browser == nil {
+		_, err := fmt.Fprintln(t.out, target)
+		return err
+	}
+	fmt.Fprintf(t.err, "Opening %s\n", target)
+	start := exec.CommandContext(context.WithoutCancel(ctx), browser[0], append(browser[1:], target)...) //nolint:gosec // the person's own browser
+	if err := start.Start(); err != nil {
+		_, err = fmt.Fprintln(t.out, target)
+		return err
+	}
+	return nil
+}
+
+// browserCommand gives how a browser is started, nil where there is no display.
+func browserCommand(system string) []string {
+	switch own := strings.Fields(env("BROWSER")); {
+	case len(own) > 0:
+		return own
+	case system == "darwin":
+		return []string{"open"}
+	case system == "windows":
+		return []string{"rundll32", "url.dll,FileProtocolHandler"}
+	case env("DISPLAY") != "" || env("WAYLAND_DISPLAY") != "":
+		return []string{"xdg-open"}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+)
+
+func auditCommand(t *terminal) *cobra.Command {
+	cmd := list{
+		command: "audit.get", page: "/audit", none: "Nothing of that kind stands in the audit log.",
+		columns: columnsOf("time", "username", "command", "target", "outcome", "address", "count"),
+	}.verb(t, "audit", "Read who did what, newest first")
+	cmd.Example = "  sluice audit --since 1h --username admin"
+	return cmd
+}
+
+func statsCommand(t *terminal) *cobra.Command {
+	var params *parameters
+	var open bool
+	cmd := &cobra.Command{
+		Use: "stats", Short: "See what the server is doing", Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			values, err := params.values()
+			if err != nil {
+				return err
+			}
+			c, err := t.connect()
+			if err != nil {
+				return err
+			}
+			if open {
+				return t.open(cmd.Context(), c, "/")
+			}
+			answer, err := c.Command(cmd.Context(), "server.stats", values, nil)
+			if err != nil {
+				return err
+			}
+			return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
+				if minutes := fieldOf(root, "minutes"); minutes != nil {
+					minutes.Content = slices.DeleteFunc(minutes.Content, isIdle)
+				}
+				return t.view().account(w, root, "")
+			})
+		},
+	}
+	params = t.declare(cmd, "server.stats")
+	t.addOpen(cmd, &open)
+	return cmd
+}
+
+// isIdle tells whether nothing was counted in a minute.
+func isIdle(minute *yaml.Node) bool {
+	for i := 0; i+1 < len(minute.Content); i += 2 {
+		if count, ok := numberOf(minute.Content[i+1]); ok && count != 0 {
+			return false
+		}
+	}
+	return true
+}

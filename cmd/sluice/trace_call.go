@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// callColumns are those of a list of calls.
+var callColumns = append(columnsOf("time", "status", "eventKey", "traceId", "duration"), column{title: "Reason", of: reasonOf})
+
+// reasonOf says why a call was refused, or why a pipeline failed on it.
+func reasonOf(call *yaml.Node) string {
+	if code := textOf(call, "code"); code != "" {
+		return code
+	}
+	runs := fieldOf(call, "runs")
+	if runs == nil {
+		return ""
+	}
+	for _, run := range slices.Backward(runs.Content) { // the latest attempt first
+		if problem := fieldOf(run, "error"); problem != nil && fieldOf(problem, "detail") != nil {
+			return problemOf(problem)
+		}
+	}
+	return ""
+}
+
+var stepColumns = []column{
+	{title: "Step", field: "command", whole: true},
+	{title: "Line", field: "line"},
+	{title: "Status", field: "status"},
+	{title: "Took", field: "duration"},
+	{title: "Code", field: "code"},
+	{title: "HTTP", of: exchangeOf},
+}
+
+// exchangeOf says what a step sent, and the status that came back.
+func exchangeOf(step *yaml.Node) string {
+	http := fieldOf(step, "http")
+	if http == nil {
+		return ""
+	}
+	return strings.TrimSpace(textOf(http, "method") + " " + firstOf(textOf(http, "url"), textOf(http, "host")) + " " + textOf(http, "statusCode"))
+}
+
+// call writes all there is to know of a call.
+func (v *view) call(w io.Writer, call *yaml.Node) error {
+	v.facts(w, "", v.callFacts(call))
+	if runs := fieldOf(call, "runs"); runs != nil {
+		for _, run := range runs.Content {
+			if err := v.run(w, run); err != nil {
+				return err
+			}
+		}
+	}
+	if err := v.data(w, call, "headers", "payload"); err != nil {
+		return err
+	}
+	if result := fieldOf(call, "result"); result != nil {
+		return v.data(w, result, "value")
+	}
+	return nil
+}
+
+func (v *view) callFacts(call *yaml.Node) []fact {
+	var request strings.Builder
+	request.WriteString(strings.TrimSpace(textOf(call, "method") + " " + firstOf(textOf(call, "eventKey"), "(no webhook)")))
+	for _, part := range []struct{ before, field string }{{", ", "size"}, {" of ", "contentType"}, {" from ", "remoteAddr"}} {
+		if value := fieldOf(call, part.field); value != nil && !isEmpty(value) {
+			request.WriteString(part.before + v.text(part.field, value))
+		}
+	}
+	facts := []fact{{"Call", request.String()}}
+	if at := fieldOf(call, "time"); at != nil {
+		facts = append(facts, fact{"Received", v.whole("time", at)})
+	}
+	status := textOf(call, "status")
+	answer := "answered " + textOf(call, "statusCode")
+	if took := fieldOf(call, "duration"); took != nil {
+		answer += " after " + v.text("duration", took)
+	}
+	facts = append(facts, fact{"Status", v.painted("status", printable(status)) + ", " + answer})
+	if reason := reasonOf(call); reason != "" {
+		facts = append(facts, fact{"Reason", printable(reason)})
+	}
+	for _, name := range []string{"traceId", "correlationId"} {
+		if id := textOf(call, name); id != "" {
+			facts = append(facts, fact{titleOf(name), printable(id)})
+		}
+	}
+	return facts
+}
+
+// run writes what a pipeline did, step by step.
+func (v *view) run(w io.Writer, run *yaml.Node) error {
+	head := paint(v.colour, bold, "Pipeline "+printable(firstOf(textOf(run, "pipeline"), "(not stored)")))
+	fmt.Fprintf(w, "\n%s  %s", head, v.painted("status", printable(textOf(run, "status"))))
+	if took := fieldOf(run, "duration"); took != nil {
+		fmt.Fprintf(w, " after %s", v.text("duration", took))
+	}
+	if attempt := textOf(run, "attempt"); attempt != "" && attempt != "1" {
+		fmt.Fprintf(w, ", attempt %s", printable(attempt))
+	}
+	fmt.Fprintln(w)
+	if problem := fieldOf(run, "error"); problem != nil && fieldOf(problem, "detail") != nil {
+		fmt.Fprintln(w, "  "+paint(v.colour, red, printable(problemOf(problem))))
+	}
+	if steps := fieldOf(run, "steps"); steps != nil && len(steps.Content) > 0 {
+		return v.rows(w, steps.Content, stepColumns, "  ")
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"sluice/spelling"
+)
+
+// arguments lets a verb take a number of arguments, and says what is missing
+// otherwise; most is -1 where there is no bound.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < least:
+			return usage("%s needs %s, as in: %s", cmd.CommandPath(), what, exampleOf(cmd))
+		case most == 0 && len(args) > 0:
+			return usage("%s takes no argument, and %q is one.", cmd.CommandPath(), args[0])
+		case most > 0 && len(args) > most:
+			return usage("%s takes %s, and %q is one argument too many.", cmd.CommandPath(), what, args[most])
+		}
+		return nil
+	}
+}
+
+// exampleOf gives the first example of a verb, or how it is used.
+func exampleOf(cmd *cobra.Command) string {
+	example, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
+	return firstOf(example, cmd.UseLine())
+}
+
+// orVerb is what the arguments of a noun can be: nothing, since its verbs are
+// commands of their own.
+func orVerb(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return unknownVerb(cmd, args[0])
+	}
+	return nil
+}
+
+// unknownVerb is the error for a verb that a noun, or the program, does not have.
+func unknownVerb(cmd *cobra.Command, name string) error {
+	var names []string
+	for _, verb := range cmd.Commands() {
+		if !verb.Hidden {
+			names = append(names, verb.Name())
+		}
+	}
+	return usage("There is no command %q; %s", cmd.CommandPath()+" "+name,
+		didYouMean(name, names, cmd.CommandPath()+" --help lists those there are."))
+}
+
+// didYouMean ends a sentence about a name that there isn't.
+func didYouMean(name string, names []string, otherwise string) string {
+	if near := spelling.Nearest(name, names); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return otherwise
+}
+
+// usageError says in a sentence what is wrong with a command line that was not
+// understood.
+func usageError(root, cmd *cobra.Command, args []string, err error) error {
+	if own, ok := errors.AsType[*failure](err); ok {
+		return own.help(cmd)
+	}
+	if _, _, unknown := root.Find(args); unknown != nil {
+		return unknownVerb(root, firstWord(args))
+	}
+	missing, ok := errors.AsType[*pflag.NotExistError](err)
+	switch given := cmd.Flags().Args(); {
+	case !ok:
+		return usage("%v.", err).help(cmd)
+	case cmd.HasSubCommands() && len(given) > 0:
+		return unknownVerb(cmd, given[0])
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	name := missing.GetSpecifiedName()
+	if short := missing.GetSpecifiedShortnames(); short != "" {
+		return usage("%s has no flag -%s.", cmd.CommandPath(), name).help(cmd)
+	}
+	if near := spelling.Nearest(name, names); near != "" {
+		return usage("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, near)
+	}
+	return usage("%s has no flag --%s.", cmd.CommandPath(), name).help(cmd)
+}
+
+// firstWord gives the first argument that is no flag.
+func firstWord(args []string) string {
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "-") {
+			return arg
+		}
+	}
+	return ""
+}
+
+// helpCommand is sluice help, which knows what may be meant, too.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Explain a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			switch {
+			case err != nil:
+				return unknownVerb(cmd.Root(), args[0])
+			case len(rest) > 0 && about.HasSubCommands():
+				return unknownVerb(about, rest[0])
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			about, _, err := cmd.Root().Find(args)
+			if err != nil {
+				return nil, noFiles
+			}
+			for _, verb := range about.Commands() {
+				if !verb.Hidden {
+					names = append(names, cobra.CompletionWithDesc(verb.Name(), verb.Short))
+				}
+			}
+			return names, noFiles
+		},
+	}
+}

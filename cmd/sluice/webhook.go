@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func webhookNoun() *noun {
+	return &noun{
+		name: "webhook", short: "Create webhooks, look after them, and test them",
+		key: "eventKey", word: "event key", handle: "uuid", example: "webhook.lead.created", page: "/webhooks",
+		get: "webhook.get", put: "webhook.put", remove: "webhook.delete",
+		columns: columnsOf("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated", "description"),
+		none:    "There are no webhooks; sluice webhook create makes one.",
+		effect:  "Calls to it are refused from then on.",
+		verbs: func(t *terminal, n *noun) []*cobra.Command {
+			return []*cobra.Command{webhookURL(t, n), webhookTest(t, n)}
+		},
+	}
+}
+
+func webhookURL(t *terminal, n *noun) *cobra.Command {
+	cmd := n.about(t, "url", "Print the URL of a webhook, with its token", false, func(cmd *cobra.Command, args []string) error {
+		c, err := t.connect()
+		if err != nil {
+			return err
+		}
+		if _, _, err := n.handleOf(cmd.Context(), c, args[0]); err != nil { // whoever may not see tokens is told so
+			return err
+		}
+		document, err := n.one(cmd.Context(), c, args[0])
+		if err != nil {
+			return err
+		}
+		root, err := parseJSON(document)
+		if err != nil {
+			return err
+		}
+		url := textOf(root, "webhookUrl")
+		if t.json || t.format != "" {
+			return t.showValue(map[string]string{"eventKey": args[0], "webhookUrl": url})
+		}
+		_, err = fmt.Fprintln(t.out, printable(url))
+		return err
+	})
+	cmd.Example = "  curl -d hello \"$(sluice webhook url webhook.lead.created)\""
+	return cmd
+}
+
+func webhookTest(t *terminal, n *noun) *cobra.Command {
+	call := testCall{wait: wait{wanted: true}}
+	cmd := n.about(t, "test", "Call a webhook, wait for the result, and show it", false, func(cmd *cobra.Command, args []string) error {
+		return t.call(cmd.Context(), args[0], call)
+	})
+	cmd.Long = cmd.Short + ".\nIf a pipeline fails, so does this, with exit code 9. sluice call does the same without waiting."
+	cmd.Example = "  sluice webhook test webhook.lead.created --body '{\"name\":\"Ada\"}'"
+	call.addFlags(cmd)
+	call.wait.addTimeout(cmd)
+	return cmd
+}

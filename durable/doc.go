@@ -1,0 +1,7 @@
+// Package durable makes files survive a power cut: the data folder with its lock
+// and its format, files that are written as a whole or not at all, and the
+// message blocks of the embedded engine, which many writers sync together.
+//
+// It is the lowest floor: it knows files and nothing of what is in them. Package
+// jetstream decides what is synced when, and stops for good when a sync fails.
+package durable

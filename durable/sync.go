@@ -1,0 +1,64 @@
+package durable
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Sync makes what was written to a file, or the names in a folder, survive a
+// power cut.
+func Sync(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+// SyncTree syncs every file and folder below root. Files that vanish while it
+// walks need no sync.
+func SyncTree(root string) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && (d.IsDir() || d.Type().IsRegular()) {
+			err = Sync(path)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+}
+
+// WriteFile writes a file that after a power cut is there as a whole or not at
+// all: a draft is synced before it takes the name.
+func WriteFile(name, content string) error {
+	draft := name + ".new"
+	if err := os.WriteFile(draft, []byte(content), 0o600); err != nil {
+		return err
+	}
+	if err := Sync(draft); err != nil {
+		return err
+	}
+	if err := os.Rename(draft, name); err != nil {
+		return err
+	}
+	return Sync(filepath.Dir(name))
+}
+
+// makeFolder makes a folder and those above it, so that they survive a power cut.
+func makeFolder(path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	parent := filepath.Dir(path)
+	if err := makeFolder(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return Sync(parent)
+}

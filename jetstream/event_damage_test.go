@@ -1,0 +1,61 @@
+package jetstream
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sluice"
+)
+
+// TestADamagedBlockIsNoticed: a flipped bit is told of, whether the engine cuts
+// the block off at its start, or finds it when the event is read.
+func TestADamagedBlockIsNoticed(t *testing.T) {
+	for name, killed := range map[string]bool{"after a clean stop": false, "after a kill": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			e := openEngine(t, Options{Dir: dir})
+			var ids []string
+			for i := range 20 {
+				ids = append(ids, accept(t, e, fmt.Sprintf("abcdef:%010d", i)))
+			}
+			if err := e.floors.Write(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			e.Close()
+			blocks := filepath.Join(dir, "jetstream", "$G", "streams", eventStream, "msgs")
+			flipBit(t, filepath.Join(blocks, "1.blk"), "abcdef:0000000007")
+			if killed {
+				if err := os.Remove(filepath.Join(blocks, "index.db")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e = openEngine(t, Options{Dir: dir})
+			_, err := e.Events().Result(t.Context(), ids[7], 0)
+			if !killed && sluice.AsError(err).Code != "event-damaged" {
+				t.Errorf("the damaged event gives %v", err)
+			}
+			if floor := e.floors.End(); floor > e.events.inherited {
+				t.Errorf("the mark is at %d, the stream ends at %d", floor, e.events.inherited)
+			}
+			if warnings := strings.Join(e.Warnings(), ""); !strings.Contains(warnings, "lost") {
+				t.Errorf("the warnings are %q", warnings)
+			}
+		})
+	}
+}
+
+func flipBit(t *testing.T, file, near string) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[bytes.Index(content, []byte(near))] ^= 1
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,166 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/queue"
+	"sluice/jetstream/stream"
+)
+
+// maxReading bounds the bytes that one reading gives, but for its first event.
+const maxReading = 8 << 20
+
+// A reading is a walk along the events that fit a pattern.
+type reading struct {
+	events   *Events
+	subjects []string
+	sequence uint64 // of the event before
+	limit    int
+	found    []json.RawMessage
+	size     int
+}
+
+// After implements sluice.EventLog.
+func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.RawMessage, next string, err error) {
+	if err := s.host.Connected(); err != nil {
+		return nil, "", err
+	}
+	r := &reading{events: s, subjects: queue.Wildcards(sluice.EventPrefix + q.Pattern), limit: q.Limit}
+	if r.sequence, err = s.placeOfCursor(ctx, q.After); err != nil {
+		return nil, "", err
+	}
+	// To be told comes before the first look: so nothing comes in between.
+	arrived, ignore, err := r.listen()
+	if err != nil {
+		return nil, "", err
+	}
+	defer ignore()
+	waiting, cancel := context.WithTimeout(ctx, q.Wait)
+	defer cancel()
+	for err = r.collect(ctx); err == nil && len(r.found) == 0 && waiting.Err() == nil; {
+		select {
+		case <-arrived:
+			err = r.collectSoon(ctx, waiting)
+		case <-waiting.Done():
+		}
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return r.found, s.cursorOf(r.sequence), nil
+}
+
+// listen tells of events that fit, at the moment of their arrival: they may not
+// be stored by then. It also tells of one at once, since one may have arrived
+// before, and be stored later.
+func (r *reading) listen() (arrived <-chan struct{}, ignore func(), err error) {
+	signal := make(chan struct{}, 1)
+	signal <- struct{}{}
+	var subscriptions []*nats.Subscription
+	ignore = func() {
+		for _, sub := range subscriptions {
+			_ = sub.Unsubscribe() // fails if the connection has gone, which ends it too
+		}
+	}
+	for _, subject := range r.subjects {
+		sub, err := r.events.host.Conn.Subscribe(subject, func(*nats.Msg) {
+			select {
+			case signal <- struct{}{}:
+			default:
+			}
+		})
+		if err != nil {
+			ignore()
+			return nil, nil, stream.NoAnswer(err)
+		}
+		subscriptions = append(subscriptions, sub)
+	}
+	return signal, ignore, nil
+}
+
+// collectSoon collects what has just arrived, as soon as it is durable, while
+// someone is waiting for it.
+func (r *reading) collectSoon(ctx, waiting context.Context) error {
+	for pause := 2 * time.Millisecond; pause < stream.AcceptTimeout; pause *= 2 {
+		if err := r.collect(ctx); err != nil || len(r.found) > 0 {
+			return err
+		}
+		select {
+		case <-waiting.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+	return nil // it was not stored
+}
+
+// collect takes the events that are durable by now.
+func (r *reading) collect(ctx context.Context) error {
+	durable := r.events.writer.Durable()
+	for len(r.found) < r.limit {
+		msg, err := r.next(ctx)
+		if err != nil || msg == nil || msg.Sequence > durable {
+			return err
+		}
+		if len(r.found) > 0 && r.size+len(msg.Data) > maxReading {
+			return nil
+		}
+		r.found = append(r.found, msg.Data)
+		r.size += len(msg.Data)
+		r.sequence = msg.Sequence
+	}
+	return nil
+}
+
+// next gives the event behind the one before, nil if there is none.
+func (r *reading) next(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+	var nearest *jetstream.RawStreamMsg
+	for _, subject := range r.subjects {
+		msg, err := r.events.stream.GetMsg(ctx, r.sequence+1, jetstream.WithGetMsgSubject(subject))
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound), errors.Is(err, context.Canceled):
+		case err != nil:
+			return nil, stream.NoAnswer(err)
+		case nearest == nil || msg.Sequence < nearest.Sequence:
+			nearest = msg
+		}
+	}
+	return nearest, nil
+}
+
+// cursorOf gives the cursor behind an event. It names the stream as well, since
+// the places of another one mean nothing here.
+func (s *Events) cursorOf(sequence uint64) string {
+	return strconv.FormatInt(s.created.UnixMicro(), 36) + "-" + strconv.FormatUint(sequence, 36)
+}
+
+// placeOfCursor gives the place of the event that a cursor is behind; without a
+// cursor that of the newest one.
+func (s *Events) placeOfCursor(ctx context.Context, cursor string) (uint64, error) {
+	info, err := s.stream.Info(ctx)
+	if err != nil {
+		return 0, stream.NoAnswer(err)
+	}
+	last := min(info.State.LastSeq, s.writer.Durable())
+	if cursor == "" {
+		return last, nil
+	}
+	store, place, _ := strings.Cut(cursor, "-")
+	sequence, err := strconv.ParseUint(place, 36, 64)
+	if _, storeErr := strconv.ParseInt(store, 36, 64); err != nil || storeErr != nil {
+		return 0, sluice.InvalidParameter("after", "The parameter after must be the value of next of an answer before.")
+	}
+	if s.cursorOf(sequence) != cursor || sequence > last {
+		return 0, sluice.Errorf(sluice.Gone, "cursor-gone", "The cursor is not one of the events stored here; start without one.")
+	}
+	return sequence, nil
+}

@@ -1,0 +1,71 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/queue"
+	"sluice/jetstream/stream"
+)
+
+// Result implements sluice.Results.
+func (s *Events) Result(ctx context.Context, correlationID string, wait time.Duration) (sluice.Result, error) {
+	if err := s.host.Connected(); err != nil {
+		return sluice.Result{}, err
+	}
+	e, err := s.find(ctx, correlationID)
+	if err != nil {
+		return sluice.Result{}, err
+	}
+	if len(e.Listeners) == 0 {
+		if time.Since(e.Received) > s.keep.resultAge {
+			return sluice.Result{}, queue.Gone()
+		}
+		return sluice.Accepted(e.TraceID, correlationID, e.Received), nil
+	}
+	// Before looking: what comes in behind the look is not missed.
+	caller := s.hub.Wait(e.TraceID)
+	defer s.hub.Leave(e.TraceID, caller)
+	outcomes := make(map[string]sluice.Outcome, len(e.Listeners))
+	for _, name := range e.Listeners {
+		outcome, err := s.queue.Outcome(ctx, e, name)
+		if err != nil {
+			return sluice.Result{}, err
+		}
+		if outcome != nil {
+			outcomes[name] = *outcome
+		}
+	}
+	if wait > 0 {
+		caller.Await(ctx, e.Sequence, e.Listeners, outcomes, wait)
+	}
+	return sluice.Combine(e.Listeners, outcomes, e.TraceID, correlationID, e.Received), nil
+}
+
+// find gives the envelope of the event that a correlation id leads to.
+func (s *Events) find(ctx context.Context, correlationID string) (correlation.Envelope, error) {
+	sequence, nonce, ok := s.ids.Parse(correlationID)
+	if !ok {
+		return correlation.Envelope{}, queue.Gone()
+	}
+	msg, err := s.stream.GetMsg(ctx, sequence)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return correlation.Envelope{}, s.missing(ctx, sequence)
+	}
+	if err != nil {
+		return correlation.Envelope{}, stream.NoAnswer(err)
+	}
+	e, err := correlation.ReadEnvelope(msg)
+	if err != nil {
+		return correlation.Envelope{}, err
+	}
+	if s.ids.Nonce(e.TraceID) != nonce {
+		return correlation.Envelope{}, queue.Gone()
+	}
+	return e, nil
+}

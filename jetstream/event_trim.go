@@ -1,0 +1,137 @@
+package jetstream
+
+import (
+	"context"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/stream"
+)
+
+const (
+	trimEvery = time.Second
+	// Trimming starts when this part of the space for events is used, and
+	// goes on down to the second one. Above the last nothing is taken.
+	trimAbove, trimDown, trimFull = 0.90, 0.85, 0.97
+)
+
+// space is how much may be stored until the next look at the stream. The engine
+// must never come to refuse an event itself: of a batch it would store some.
+type space struct {
+	left atomic.Int64
+	full atomic.Bool   // it was used up
+	low  chan struct{} // asks for a look before its time
+}
+
+func newSpace() *space {
+	s := &space{low: make(chan struct{}, 1)}
+	s.left.Store(math.MaxInt64)
+	return s
+}
+
+// take tells whether there is space for an event.
+func (s *space) take(size int) bool {
+	const overhead = 512 // of a message: subject, times, checksum
+	if s.left.Add(-int64(size)-overhead) > 0 {
+		return true
+	}
+	select {
+	case s.low <- struct{}{}:
+	default:
+	}
+	return false
+}
+
+// trim removes old events until ctx ends: those past their age, and the oldest
+// as the space fills. It stops at the first event that a pipeline has not
+// finished. The engine's own limits would not: they only refuse what is too much.
+func (s *Events) trim(ctx context.Context) {
+	tick := time.NewTicker(trimEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-s.space.low:
+		}
+		if err := s.trimOnce(ctx); err != nil && ctx.Err() == nil && s.host.Connected() == nil {
+			s.host.Log.Warn("Old events could not be removed.", "error", err)
+		}
+	}
+}
+
+func (s *Events) trimOnce(ctx context.Context) error {
+	info, err := s.stream.Info(ctx)
+	if err != nil {
+		return err
+	}
+	until, err := s.expendable(ctx, info)
+	if err != nil {
+		return err
+	}
+	if until > info.State.FirstSeq {
+		unfinished, err := s.queue.FirstUnfinished(ctx)
+		if err != nil {
+			return err
+		}
+		until = min(until, unfinished)
+	}
+	if until > info.State.FirstSeq {
+		if err := s.stream.Purge(ctx, jetstream.WithPurgeSequence(until)); err != nil {
+			return err
+		}
+		if info, err = s.stream.Info(ctx); err != nil {
+			return err
+		}
+	}
+	s.measureSpace(info)
+	return nil
+}
+
+// used gives the part of the space for events that is used.
+func used(info *jetstream.StreamInfo) float64 {
+	if info.Config.MaxBytes <= 0 {
+		return 0
+	}
+	return float64(info.State.Bytes) / float64(info.Config.MaxBytes)
+}
+
+func (s *Events) measureSpace(info *jetstream.StreamInfo) {
+	if info.Config.MaxBytes <= 0 {
+		return
+	}
+	left := int64(trimFull*float64(info.Config.MaxBytes)) - int64(info.State.Bytes)
+	s.space.left.Store(left)
+	full := left <= 0
+	if full == s.space.full.Swap(full) {
+		return
+	}
+	if full {
+		s.host.Log.Error("The storage of events is full of events that pipelines have not finished; refusing new ones.")
+	} else {
+		s.host.Log.Info("There is room for events again.")
+	}
+}
+
+// expendable gives the sequence before which events are too old, or have to make
+// way.
+func (s *Events) expendable(ctx context.Context, info *jetstream.StreamInfo) (uint64, error) {
+	if info.State.Msgs == 0 {
+		return 0, nil
+	}
+	until := info.State.FirstSeq
+	if u := used(info); u > trimAbove {
+		surplus := (u - trimDown) / u
+		until += uint64(math.Ceil(surplus * float64(info.State.Msgs)))
+	}
+	limit := time.Now().Add(-s.keep.age)
+	if !info.State.FirstTime.Before(limit) {
+		return until, nil
+	}
+	aged, err := stream.FirstSince(ctx, s.stream, info.State.FirstSeq, info.State.LastSeq, limit)
+	return max(until, aged), err
+}

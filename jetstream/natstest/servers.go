@@ -1,0 +1,144 @@
+// Package natstest starts the NATS servers that tests of the engine run on, and
+// lists the set-ups an operator can choose. Only tests import it.
+package natstest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// A Setup is where an engine of a test lives. External servers are shared by all
+// tests, so each test uses event keys of its own.
+type Setup struct {
+	Dir      string // of the embedded engine; empty if it is external
+	URL      string // of the external engine
+	Replicas int
+	Shared   bool // several nodes may use it at the same time
+}
+
+// OnEverySetup runs a test on every set-up an operator can choose.
+func OnEverySetup(t *testing.T, test func(t *testing.T, s Setup)) {
+	t.Run("embedded", func(t *testing.T) { test(t, Setup{Dir: t.TempDir()}) })
+	t.Run("external", func(t *testing.T) { test(t, Setup{URL: single(), Replicas: 1, Shared: true}) })
+	t.Run("cluster", func(t *testing.T) { test(t, Setup{URL: cluster(), Replicas: 3, Shared: true}) })
+}
+
+var (
+	single  = sync.OnceValue(func() string { return Start(Options()).ClientURL() })
+	cluster = sync.OnceValue(startCluster)
+	stops   []func() // of the servers that were started
+)
+
+// Main runs the tests of a package and stops the servers that they have started.
+func Main(m *testing.M) {
+	code := m.Run()
+	for _, stop := range stops {
+		stop()
+	}
+	os.Exit(code)
+}
+
+// UniqueKey gives an event key that no other test has.
+func UniqueKey(name string) string {
+	return "webhook." + strings.ToLower(rand.Text()) + "." + name
+}
+
+// Options are those of a server that can serve as an external engine.
+func Options() *server.Options {
+	dir, err := os.MkdirTemp("", "sluice-external-")
+	if err != nil {
+		panic(err)
+	}
+	stops = append(stops, func() { _ = os.RemoveAll(dir) })
+	return &server.Options{
+		Host:       "127.0.0.1",
+		Port:       server.RANDOM_PORT,
+		JetStream:  true,
+		StoreDir:   dir,
+		MaxPayload: 8 << 20,
+		NoSigs:     true,
+		NoLog:      true,
+	}
+}
+
+// Start runs a NATS server that listens on loopback.
+func Start(opts *server.Options) *server.Server {
+	s, err := server.NewServer(opts)
+	if err != nil {
+		panic(err)
+	}
+	s.Start()
+	stops = append([]func(){func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	}}, stops...)
+	if !s.ReadyForConnections(10 * time.Second) {
+		panic("the external server did not start")
+	}
+	return s
+}
+
+// startCluster runs a JetStream cluster of three and gives its URLs.
+func startCluster() string {
+	const size = 3
+	var routes []*url.URL
+	ports := make([]int, size)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+		routes = append(routes, &url.URL{Scheme: "nats", Host: l.Addr().String()})
+		_ = l.Close()
+	}
+	var urls []string
+	var servers sync.WaitGroup
+	for i, port := range ports {
+		opts := Options()
+		opts.ServerName = fmt.Sprint("n", i)
+		opts.Cluster = server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: port}
+		opts.Routes = routes
+		s, err := server.NewServer(opts)
+		if err != nil {
+			panic(err)
+		}
+		stops = append([]func(){func() {
+			s.Shutdown()
+			s.WaitForShutdown()
+		}}, stops...)
+		servers.Go(s.Start)
+		if !s.ReadyForConnections(10 * time.Second) {
+			panic("a server of the cluster did not start")
+		}
+		urls = append(urls, s.ClientURL())
+	}
+	servers.Wait()
+	return strings.Join(urls, ",")
+}
+
+// Eventually waits for a condition that nothing signals.
+func Eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("not in time: %s", what)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/semaphore"
+
+	"sluice"
+	"sluice/value"
+)
+
+// A consumption hands the events of one pipeline to its runs, within the bounds of
+// sluice.Deliveries.
+type consumption struct {
+	queue      *Queue
+	pipeline   string
+	binding    string
+	run        func(sluice.Delivery) (sluice.Outcome, error)
+	slots      chan struct{}       // as many as runs may go on at the same time
+	bytes      *semaphore.Weighted // of the events that are decoded
+	deliveries sync.WaitGroup
+}
+
+// follow takes events as they come until ctx ends or the engine fails.
+func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
+	consumer, err := c.queue.consumer(ctx, b)
+	if err != nil {
+		return err
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(sluice.Deliveries(b.Concurrency)), jetstream.PullHeartbeat(pullHeartbeat))
+	if err != nil {
+		return err
+	}
+	// What has been delivered by then is given back: otherwise the engine would
+	// wait for it before it delivers it again.
+	stop := context.AfterFunc(ctx, messages.Drain)
+	defer stop()
+	defer messages.Stop()
+	for {
+		msg, err := messages.Next()
+		if err != nil {
+			return err
+		}
+		if b.Concurrency == 1 {
+			c.deliver(ctx, msg)
+			continue
+		}
+		c.deliveries.Add(1)
+		c.queue.crew.do(func() {
+			defer c.deliveries.Done()
+			c.deliver(ctx, msg)
+		})
+	}
+}
+
+// deliver runs the pipeline for one event as soon as there is a free slot, and
+// tells the engine what came of it. An event that waits is not decoded: it takes
+// the least memory so.
+func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
+	end := c.queue.work.begin(msg)
+	defer end()
+	leave, err := c.enter(ctx, len(msg.Data()))
+	if err != nil {
+		c.again(msg, 0)
+		return
+	}
+	done, err := c.runOnce(ctx, msg)
+	leave()
+	if err == nil && done != nil {
+		err = c.queue.settle(done, msg.Data())
+	}
+	switch {
+	case err == nil:
+		_ = msg.Ack() // otherwise it is delivered again, and its outcome is found
+	case errors.Is(err, errUnreadable):
+		c.queue.host.Log.Error("A stored event can't be read; it is left out.", "pipeline", c.pipeline, "error", err)
+		_ = msg.Term() // otherwise it is found to be unreadable again
+	case ctx.Err() != nil:
+		c.again(msg, consumeAgain) // stopping is no failure
+	default:
+		c.queue.host.Log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
+		c.again(msg, consumeAgain)
+	}
+}
+
+// enter waits for a slot, and for the memory to decode an event of that size.
+func (c *consumption) enter(ctx context.Context, size int) (leave func(), err error) {
+	select {
+	case c.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	weight := int64(min(size, sluice.MaxRunBytes))
+	if err := c.bytes.Acquire(ctx, weight); err != nil {
+		<-c.slots
+		return nil, err
+	}
+	return func() {
+		c.bytes.Release(weight)
+		<-c.slots
+	}, nil
+}
+
+// again lets the engine deliver an event once more.
+func (c *consumption) again(msg jetstream.Msg, after time.Duration) {
+	_ = msg.NakWithDelay(after) // otherwise it is delivered again when nobody works on it
+}
+
+// A finished run is an event and what the pipeline has made of it.
+type finished struct {
+	sluice.Delivery
+
+	sequence uint64
+	outcome  sluice.Outcome
+}
+
+// runOnce runs the pipeline for an event, unless that was done before: then it
+// gives nil.
+func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished, error) {
+	d, sequence, err := c.queue.delivery(msg)
+	if err != nil {
+		return nil, err
+	}
+	// One that an earlier process was handed may have been run by it, even if
+	// the engine does not remember.
+	inherited := sequence <= c.queue.inherited
+	if inherited && sequence <= c.queue.floors.Of(c.binding) {
+		return nil, nil
+	}
+	if d.Count > 1 || inherited {
+		done, err := c.queue.outcomes.Get(ctx, sequence, d.TraceID, c.pipeline)
+		if err != nil || done != nil {
+			return nil, err
+		}
+	}
+	outcome, err := c.run(d)
+	if err != nil {
+		return nil, err
+	}
+	return &finished{d, sequence, outcome}, nil
+}
+
+// errUnreadable is the error of an event that can't be decoded, now or ever.
+var errUnreadable = errors.New("unreadable event")
+
+// delivery gives a message as a delivery.
+func (q *Queue) delivery(msg jetstream.Msg) (d sluice.Delivery, sequence uint64, err error) {
+	meta, err := msg.Metadata()
+	if err != nil {
+		return d, 0, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	message, err := value.DecodeObject(msg.Data())
+	if err != nil {
+		return d, 0, fmt.Errorf("%w %d: %w", errUnreadable, meta.Sequence.Stream, err)
+	}
+	d = sluice.Delivery{Message: message, Count: int(meta.NumDelivered)}
+	traceID, _ := message["traceId"].(string)
+	d.TraceID = strings.Clone(traceID) // it is kept longer than the event
+	d.Hops, _ = message["hops"].(int)
+	d.CorrelationID = q.ids.ID(meta.Sequence.Stream, d.TraceID)
+	message["correlationId"] = d.CorrelationID
+	message["deliveryCount"] = d.Count
+	return d, meta.Sequence.Stream, nil
+}
+
+// settle stores an outcome, and a dead letter if it is a failure. They are on
+// stable storage before the engine is told that the event is done with: otherwise a
+// power cut could keep the acknowledgement and lose the outcome.
+func (q *Queue) settle(f *finished, event []byte) error {
+	// Not the run's context: what was done is written down, also on the way
+	// out. Writers have bounds of their own.
+	ctx := context.Background()
+	if f.outcome.Status == sluice.StatusError {
+		if err := q.deadLetters.add(ctx, f.Delivery, event, f.outcome); err != nil {
+			return err
+		}
+	}
+	if err := q.outcomes.Put(ctx, f.sequence, f.TraceID, f.outcome); err != nil {
+		return err
+	}
+	q.settled(f.sequence, f.TraceID, f.outcome)
+	return nil
+}

@@ -1,0 +1,153 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+const (
+	deadLetterStream   = "DEADLETTERS"
+	deadLetterPrefix   = "svc.deadletter."
+	deadLetterMaxAge   = 30 * 24 * time.Hour
+	deadLetterMaxBytes = 1 << 30
+)
+
+// DeadLetters implements sluice.DeadLetters on a stream of its own. A letter has its
+// event in it, since the event may be gone before the letter is looked at.
+type DeadLetters struct {
+	host   *stream.Host
+	stream jetstream.Stream
+	writer stream.Writer
+}
+
+// NewDeadLetters gives dead letters that are yet to be set up.
+func NewDeadLetters(h *stream.Host) *DeadLetters { return &DeadLetters{host: h} }
+
+// SetUp creates the stream where it is missing.
+func (l *DeadLetters) SetUp(ctx, running context.Context) (err error) {
+	l.stream, err = l.host.JS.CreateOrUpdateStream(ctx, l.host.Config(jetstream.StreamConfig{
+		Name:        deadLetterStream,
+		Subjects:    []string{deadLetterPrefix + ">"},
+		MaxAge:      deadLetterMaxAge,
+		MaxBytes:    deadLetterMaxBytes,
+		AllowDirect: l.host.Embedded, // a replica may be behind
+	}))
+	if err != nil {
+		return err
+	}
+	l.writer, err = l.host.StartWriter(running, l.stream)
+	return err
+}
+
+// add stores the letter of an event that a pipeline failed on.
+func (l *DeadLetters) add(ctx context.Context, d sluice.Delivery, event []byte, o sluice.Outcome) error {
+	letter := sluice.DeadLetter{
+		Pipeline:      o.Pipeline,
+		TraceID:       d.TraceID,
+		CorrelationID: d.CorrelationID,
+		Attempts:      o.Attempts,
+		Time:          o.Finished,
+		Event:         event,
+	}
+	letter.EventKey, _ = d.Message["eventKey"].(string)
+	if o.Error != nil {
+		letter.Error = *o.Error
+	}
+	data, err := json.Marshal(letter)
+	if err != nil {
+		return err
+	}
+	_, err = l.writer.Write(ctx, deadLetterPrefix+o.Pipeline, rand.Text(), data)
+	return err
+}
+
+// Letters implements sluice.DeadLetters.
+func (l *DeadLetters) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letters []sluice.DeadLetter, next string, err error) {
+	if err := l.host.Connected(); err != nil {
+		return nil, "", err
+	}
+	if q.Letter != "" {
+		letter, err := l.letter(ctx, q.Letter)
+		if letter == nil {
+			return nil, "", err
+		}
+		return []sluice.DeadLetter{*letter}, "", err
+	}
+	return stream.Scan(ctx, l.stream, stream.Span{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
+		func(d *sluice.DeadLetter) time.Time { return d.Time },
+		func(sequence uint64, d *sluice.DeadLetter) bool {
+			d.Letter = strconv.FormatUint(sequence, 10)
+			return q.Pipeline == "" || q.Pipeline == d.Pipeline
+		})
+}
+
+// letter gives one letter, nil if there is none.
+func (l *DeadLetters) letter(ctx context.Context, name string) (*sluice.DeadLetter, error) {
+	sequence, ok := letterSequence(name)
+	if !ok {
+		return nil, nil
+	}
+	letter, err := stream.Read[sluice.DeadLetter](ctx, l.stream, sequence)
+	if letter != nil {
+		letter.Letter = name
+	}
+	return letter, err
+}
+
+// letterSequence gives the place of a letter in the stream, if that can be one.
+func letterSequence(name string) (sequence uint64, ok bool) {
+	sequence, err := strconv.ParseUint(name, 10, 64)
+	return sequence, err == nil && sequence > 0
+}
+
+// Drop implements sluice.DeadLetters.
+func (l *DeadLetters) Drop(ctx context.Context, name string) error {
+	if err := l.host.Ready(); err != nil {
+		return err
+	}
+	letter, err := l.letter(ctx, name)
+	if err != nil {
+		return err
+	}
+	unknown := sluice.Errorf(sluice.NotFound, "letter-unknown", "There is no such dead letter; deadletter.get lists those there are.")
+	if letter == nil {
+		return unknown
+	}
+	sequence, _ := letterSequence(name)
+	err = l.stream.DeleteMsg(ctx, sequence)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return unknown
+	}
+	if err != nil {
+		return stream.Unavailable("engine-unavailable", "The engine did not delete the dead letter.").Because(err)
+	}
+	return l.host.SyncStream(deadLetterStream, "msgs")
+}
+
+// ByPipeline counts the letters of each pipeline.
+func (l *DeadLetters) ByPipeline(ctx context.Context) (map[string]int64, error) {
+	info, err := l.stream.Info(ctx, jetstream.WithSubjectFilter(deadLetterPrefix+">"))
+	if err != nil {
+		return nil, err
+	}
+	counts := make(map[string]int64, len(info.State.Subjects))
+	for subject, messages := range info.State.Subjects {
+		counts[strings.TrimPrefix(subject, deadLetterPrefix)] = int64(messages)
+	}
+	return counts, nil
+}
+
+// Info asks the engine about the stream of dead letters.
+func (l *DeadLetters) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
+	return l.stream.Info(ctx)
+}

@@ -1,0 +1,118 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
+)
+
+// floorEvery is how often it is written down how far pipelines are.
+const floorEvery = 10 * time.Second
+
+// endMark is the name of the floor that says how far the stream of events went.
+const endMark = "events"
+
+// A floor is the place in the stream of events up to which a pipeline is done.
+// The engine keeps that as well, but writes it without a sync: after a power cut
+// it may begin at the start again. Then events up to the floor are not run
+// anew, and those behind it only if they have no outcome.
+type floor struct {
+	Sequence uint64 `json:"sequence"`
+}
+
+// Floors keeps the floors of all bindings, and how far the stream of events went.
+type Floors struct {
+	host      *stream.Host
+	listeners *Listeners
+	floors    *record.Bucket[floor]
+
+	events  jetstream.Stream
+	durable func() uint64 // place up to which all events are on stable storage
+}
+
+// NewFloors gives floors that are yet to be set up.
+func NewFloors(h *stream.Host, l *Listeners) *Floors {
+	return &Floors{host: h, listeners: l, floors: record.New[floor](h, "floors", nil)}
+}
+
+// SetUp reads the floors that are known.
+func (f *Floors) SetUp(ctx, running context.Context) error { return f.floors.SetUp(ctx, running) }
+
+// Of gives the floor of a binding.
+func (f *Floors) Of(binding string) uint64 {
+	if known := f.floors.Copy(binding); known != nil {
+		return known.Sequence
+	}
+	return 0
+}
+
+// End gives how far the stream of events once went on stable storage.
+func (f *Floors) End() uint64 { return f.Of(endMark) }
+
+// keep writes the floors down until ctx ends.
+func (f *Floors) keep(ctx context.Context) {
+	f.host.Every(ctx, floorEvery, func(time.Time) {
+		if err := f.Write(ctx); err != nil && ctx.Err() == nil && f.host.Ready() == nil {
+			f.host.Log.Warn("How far pipelines are could not be written down.", "error", err)
+		}
+	})
+}
+
+// Write writes down how far pipelines are, and the stream of events. How an
+// external engine loses events is its own affair.
+func (f *Floors) Write(ctx context.Context) error {
+	if f.host.Embedded {
+		if err := f.raise(ctx, endMark, f.durable()); err != nil {
+			return err
+		}
+	}
+	bound := f.listeners.Bound()
+	consumers := f.events.ListConsumers(ctx)
+	for info := range consumers.Info() {
+		if bound[info.Name] != nil {
+			if err := f.raise(ctx, info.Name, info.AckFloor.Stream); err != nil {
+				return err
+			}
+		}
+	}
+	return consumers.Err()
+}
+
+// raise writes a floor down if it is above the one before. Several nodes may do
+// so at the same time: it never sinks.
+func (f *Floors) raise(ctx context.Context, binding string, sequence uint64) error {
+	if sequence <= f.Of(binding) {
+		return nil
+	}
+	_, err := f.floors.Change(ctx, binding, func(before *floor, _ map[string]*floor) (*floor, error) {
+		if before != nil && before.Sequence > sequence {
+			return before, nil
+		}
+		return &floor{sequence}, nil
+	})
+	return err
+}
+
+// drop forgets the floor of a binding.
+func (f *Floors) drop(ctx context.Context, binding string) error {
+	if f.Of(binding) == 0 {
+		return nil
+	}
+	_, err := f.floors.Change(ctx, binding, func(*floor, map[string]*floor) (*floor, error) { return nil, nil })
+	return err
+}
+
+// Lower lowers the floors that are above a place.
+func (f *Floors) Lower(ctx context.Context, sequence uint64) error {
+	for _, binding := range f.floors.Keys(func(known *floor) bool { return known.Sequence > sequence }) {
+		_, err := f.floors.ChangeEarly(ctx, binding, func(*floor, map[string]*floor) (*floor, error) { return &floor{sequence}, nil })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

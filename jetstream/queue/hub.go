@@ -1,0 +1,112 @@
+package queue
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"sluice"
+)
+
+// A Hub tells callers that wait for the outcomes of an event when they are
+// there. Callers are found by trace id, since they must be known before the
+// event has its place in the stream: a pipeline may be done before its caller
+// has heard that the event is durable.
+type Hub struct {
+	mu      sync.Mutex
+	waiters map[string][]*Waiter
+}
+
+// A Waiter is one caller.
+type Waiter struct {
+	mu       sync.Mutex
+	outcomes []placed
+	signal   chan struct{} // holds one token while there are outcomes to look at
+}
+
+// placed is an outcome of the event at a place in the stream: several events
+// may share a trace id.
+type placed struct {
+	sequence uint64
+	outcome  sluice.Outcome
+}
+
+// NewHub gives a hub that nobody waits at.
+func NewHub() *Hub { return &Hub{waiters: make(map[string][]*Waiter)} }
+
+// Wait begins to collect the outcomes of a trace id.
+func (h *Hub) Wait(traceID string) *Waiter {
+	w := &Waiter{signal: make(chan struct{}, 1)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiters[traceID] = append(h.waiters[traceID], w)
+	return w
+}
+
+// Leave ends what Wait began.
+func (h *Hub) Leave(traceID string, w *Waiter) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	left := h.waiters[traceID][:0:0]
+	for _, other := range h.waiters[traceID] {
+		if other != w {
+			left = append(left, other)
+		}
+	}
+	if len(left) == 0 {
+		delete(h.waiters, traceID)
+	} else {
+		h.waiters[traceID] = left
+	}
+}
+
+// tell hands an outcome to those who wait for it.
+func (h *Hub) tell(traceID string, sequence uint64, o sluice.Outcome) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, w := range h.waiters[traceID] {
+		w.mu.Lock()
+		w.outcomes = append(w.outcomes, placed{sequence, o})
+		w.mu.Unlock()
+		select {
+		case w.signal <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Await adds to outcomes what comes in for the event at a place, until all of
+// names are there, the time is up, or ctx ends.
+func (w *Waiter) Await(ctx context.Context, sequence uint64, names []string, outcomes map[string]sluice.Outcome, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		w.mu.Lock()
+		for _, p := range w.outcomes {
+			if p.sequence == sequence {
+				outcomes[p.outcome.Pipeline] = p.outcome
+			}
+		}
+		w.outcomes = nil
+		w.mu.Unlock()
+		if hasAll(outcomes, names) {
+			return
+		}
+		select {
+		case <-w.signal:
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func hasAll(outcomes map[string]sluice.Outcome, names []string) bool {
+	for _, name := range names {
+		if _, ok := outcomes[name]; !ok {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,146 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
+)
+
+const (
+	// OutcomeStream is the stream that holds the outcomes.
+	OutcomeStream = "RESULTS"
+	outcomePrefix = "svc.result."
+	doneSubject   = "svc.done" // tells other nodes of an outcome
+)
+
+// Outcomes keeps what pipelines have made of events, until results expire. The
+// subject of an outcome has the event's nonce beside its sequence: after a power
+// cut the sequence of a lost event is used again.
+type Outcomes struct {
+	host   *stream.Host
+	hub    *Hub
+	keep   Retention
+	ids    correlation.IDs
+	stream jetstream.Stream
+	writer stream.Writer
+}
+
+// Retention is how long outcomes are kept, and how many of them.
+type Retention struct {
+	Age      time.Duration
+	MaxCount int64
+	MaxBytes int64
+}
+
+// NewOutcomes gives outcomes that are yet to be set up. They are told to the hub.
+func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
+	return &Outcomes{host: h, hub: hub, keep: keep}
+}
+
+// SetUp creates the stream where it is missing.
+func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err error) {
+	o.ids = ids
+	o.stream, err = o.host.JS.CreateOrUpdateStream(ctx, o.host.Config(jetstream.StreamConfig{
+		Name:              OutcomeStream,
+		Subjects:          []string{outcomePrefix + ">"},
+		MaxAge:            max(o.keep.Age, 100*time.Millisecond), // the engine takes no less
+		MaxMsgs:           o.keep.MaxCount,
+		MaxBytes:          o.keep.MaxBytes,
+		MaxMsgsPerSubject: 1,
+		AllowDirect:       o.host.Embedded, // a replica may be behind
+	}))
+	if err != nil {
+		return err
+	}
+	if o.writer, err = o.host.StartWriter(running, o.stream); err != nil {
+		return err
+	}
+	if !o.host.Embedded {
+		return o.hearOthers(running)
+	}
+	return nil
+}
+
+// An announcement tells other nodes that there is an outcome.
+type announcement struct {
+	TraceID  string         `json:"traceId"`
+	Sequence uint64         `json:"sequence"`
+	Outcome  sluice.Outcome `json:"outcome"`
+}
+
+// hearOthers hands the outcomes of other nodes to callers who wait here.
+func (o *Outcomes) hearOthers(running context.Context) error {
+	sub, err := o.host.Conn.Subscribe(doneSubject, func(msg *nats.Msg) {
+		var a announcement
+		if json.Unmarshal(msg.Data, &a) == nil {
+			o.hub.tell(a.TraceID, a.Sequence, a.Outcome)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	context.AfterFunc(running, func() { _ = sub.Unsubscribe() }) // fails if the connection has gone, which ends it too
+	return nil
+}
+
+func (o *Outcomes) subject(sequence uint64, traceID, pipeline string) string {
+	b := append(make([]byte, 0, 64), outcomePrefix...)
+	b = strconv.AppendUint(b, o.ids.Nonce(traceID), 36)
+	b = append(b, '-')
+	b = strconv.AppendUint(b, sequence, 36)
+	return string(b) + "." + pipeline
+}
+
+// buffers holds space for encoded outcomes.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// Put stores an outcome and then tells those who wait for it.
+func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) error {
+	buffer := buffers.Get().(*[]byte)
+	data := outcome.AppendJSON((*buffer)[:0])
+	subject := o.subject(sequence, traceID, outcome.Pipeline)
+	if _, err := o.writer.Write(ctx, subject, subject, data); err != nil {
+		return err
+	}
+	*buffer = data
+	buffers.Put(buffer)
+	o.hub.tell(traceID, sequence, outcome)
+	if !o.host.Embedded {
+		text, err := json.Marshal(announcement{traceID, sequence, outcome})
+		if err != nil {
+			return err
+		}
+		_ = o.host.Conn.Publish(doneSubject, text) // who misses it finds the outcome in the stream
+	}
+	return nil
+}
+
+// Get gives an outcome, nil if there is none (any more).
+func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline string) (*sluice.Outcome, error) {
+	msg, err := o.stream.GetLastMsgForSubject(ctx, o.subject(sequence, traceID, pipeline))
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, stream.NoAnswer(err)
+	case time.Since(msg.Time) > o.keep.Age:
+		return nil, nil
+	}
+	outcome := new(sluice.Outcome)
+	return outcome, json.Unmarshal(msg.Data, outcome)
+}
+
+// Info asks the engine about the stream of outcomes.
+func (o *Outcomes) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
+	return o.stream.Info(ctx)
+}

@@ -1,0 +1,167 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/semaphore"
+
+	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
+)
+
+const (
+	// ackWait is after how long an event is delivered again that nobody works
+	// on any more, as after a crash.
+	ackWait = 4 * time.Second
+	// pullHeartbeat is how often a consumer without events says that it is
+	// there. After two of them a request for events is taken for lost, as in
+	// a change of leaders, and made again.
+	pullHeartbeat = 5 * time.Second
+	// consumeAgain is the pause before a consumer that failed is tried again.
+	consumeAgain = 500 * time.Millisecond
+)
+
+// A Queue implements sluice.Queue: a binding is a durable consumer of the stream
+// of events.
+type Queue struct {
+	host        *stream.Host
+	listeners   *Listeners
+	floors      *Floors
+	outcomes    *Outcomes
+	deadLetters *DeadLetters
+	settled     func(sequence uint64, traceID string, o sluice.Outcome)
+
+	ids       correlation.IDs
+	events    jetstream.Stream
+	inherited uint64 // the last event that was there when this process began
+
+	progress progress
+	work     *inProgress
+	crew     *crew
+}
+
+// New gives a queue that is yet to be set up. settled is told what a pipeline has
+// made of an event for good.
+func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, settled func(sequence uint64, traceID string, o sluice.Outcome)) *Queue {
+	return &Queue{
+		host: h, listeners: l, floors: f, outcomes: o, deadLetters: d, settled: settled,
+		progress: progress{seen: make(map[string]seenProgress)},
+		work:     &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
+	}
+}
+
+// SetUp ties the queue to the stream of events, as it was when this process
+// began, and its writer.
+func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream, writer stream.Writer) {
+	q.ids, q.events, q.inherited = ids, events, events.CachedInfo().State.LastSeq
+	q.floors.events, q.floors.durable = events, writer.Durable
+}
+
+// Start does what has to be done again and again, until running ends. Events can
+// be consumed from then on.
+func (q *Queue) Start(running context.Context) {
+	q.crew = &crew{start: q.host.Start, done: running.Done(), work: make(chan func())}
+	q.host.Every(running, heartbeat, q.work.beat)
+	q.floors.keep(running)
+}
+
+// Bind implements sluice.Queue.
+func (q *Queue) Bind(ctx context.Context, pattern string, concurrency int) (*sluice.Binding, error) {
+	if err := q.host.Ready(); err != nil {
+		return nil, err
+	}
+	info, err := q.events.Info(ctx)
+	if err != nil {
+		return nil, stream.NoAnswer(err)
+	}
+	// A place, never "from now on": should the engine lose the consumer's
+	// state, events come twice instead of not at all.
+	b := &sluice.Binding{
+		ID:          strings.ToLower(rand.Text()),
+		Pattern:     pattern,
+		Concurrency: concurrency,
+		Start:       info.State.LastSeq + 1,
+	}
+	if _, err := q.consumer(ctx, b); err != nil {
+		return nil, stream.NotTaken("the binding", err)
+	}
+	return b, q.syncBinding(b)
+}
+
+// Unbind implements sluice.Queue.
+func (q *Queue) Unbind(ctx context.Context, b *sluice.Binding) error {
+	err := q.events.DeleteConsumer(ctx, b.ID)
+	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return stream.Unavailable("engine-unavailable", "The engine did not end the binding.").Because(err)
+	}
+	if err := q.floors.drop(ctx, b.ID); err != nil {
+		return err
+	}
+	return q.syncBinding(b)
+}
+
+// syncBinding puts on stable storage that a binding is there, or is not any more.
+func (q *Queue) syncBinding(b *sluice.Binding) error {
+	return q.host.SyncStream(q.events.CachedInfo().Config.Name, "obs", b.ID)
+}
+
+// consumer makes the consumer of a binding, or gives it the binding's settings.
+func (q *Queue) consumer(ctx context.Context, b *sluice.Binding) (jetstream.Consumer, error) {
+	return q.events.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable:        b.ID,
+		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:    b.Start,
+		FilterSubjects: append(subjectsOf(b.Pattern), DirectPrefix+b.ID),
+		AckPolicy:      jetstream.AckExplicitPolicy,
+		AckWait:        ackWait,
+		MaxAckPending:  sluice.Deliveries(b.Concurrency),
+	})
+}
+
+// Consume implements sluice.Queue.
+func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) {
+	c := &consumption{
+		queue:    q,
+		pipeline: p.Name,
+		binding:  p.Binding.ID,
+		run:      run,
+		slots:    make(chan struct{}, p.Binding.Concurrency),
+		bytes:    semaphore.NewWeighted(sluice.MaxRunBytes),
+	}
+	defer c.deliveries.Wait()
+	for {
+		err := c.follow(ctx, p.Binding)
+		if ctx.Err() != nil {
+			return
+		}
+		q.host.Log.Warn("A pipeline gets no events at the moment; trying on.", "pipeline", p.Name, "error", err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(consumeAgain):
+		}
+	}
+}
+
+// DropUnbound deletes consumers that no pipeline has any more: what is left of a
+// process that ended between storing a pipeline and its binding.
+func (q *Queue) DropUnbound(ctx context.Context) error {
+	const settled = 10 * time.Minute // another node may be about to store its pipeline
+	bound := q.listeners.Bound()
+	consumers := q.events.ListConsumers(ctx)
+	for info := range consumers.Info() {
+		if bound[info.Name] != nil || !q.host.Embedded && time.Since(info.Created) < settled {
+			continue
+		}
+		if err := q.events.DeleteConsumer(ctx, info.Name); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+			return err
+		}
+	}
+	return consumers.Err()
+}

@@ -1,0 +1,67 @@
+package queue
+
+import (
+	"strings"
+
+	"sluice"
+)
+
+// Subjects of the stream of events beside those of events themselves, which are
+// their message keys.
+const (
+	MessagePrefix = "svc.message." // before the key of a message that is no event
+	DirectPrefix  = "svc.direct."  // before the binding of the one pipeline an event is for
+)
+
+// SubjectOf gives the subject that a message key is stored under.
+func SubjectOf(key string) string {
+	if strings.HasPrefix(key, sluice.EventPrefix) {
+		return key
+	}
+	return MessagePrefix + key
+}
+
+// subjectsOf gives the subjects that together hold all keys of a pattern.
+func subjectsOf(pattern string) []string {
+	if strings.HasPrefix(pattern, sluice.EventPrefix) {
+		return Wildcards(pattern)
+	}
+	subjects := Wildcards(MessagePrefix + pattern)
+	// A pattern may fit events as well: if its first two groups fit svc.event.
+	groups := strings.Split(pattern, ".")
+	for i, fixed := range []string{"svc", "event"} {
+		switch {
+		case i == len(groups):
+			return subjects
+		case groups[i] == "#":
+			return append(subjects, sluice.EventPrefix+">")
+		case groups[i] != "*" && groups[i] != fixed:
+			return subjects
+		}
+	}
+	if len(groups) == 2 {
+		return subjects
+	}
+	return append(subjects, Wildcards(sluice.EventPrefix+strings.Join(groups[2:], "."))...)
+}
+
+// Wildcards writes a pattern as the engine does. Its > stands for one group or
+// more, ours for any number.
+func Wildcards(pattern string) []string {
+	prefix, many := strings.CutSuffix(pattern, ".#")
+	switch {
+	case !many:
+		return []string{pattern}
+	case prefix+"." == MessagePrefix || prefix+"." == sluice.EventPrefix:
+		return []string{prefix + ".>"}
+	}
+	return []string{prefix, prefix + ".>"}
+}
+
+// reaches tells whether a binding takes events of a subject.
+func reaches(binding *sluice.Binding, subject string) bool {
+	if strings.HasPrefix(subject, DirectPrefix) {
+		return subject == DirectPrefix+binding.ID
+	}
+	return sluice.KeyMatches(binding.Pattern, strings.TrimPrefix(subject, MessagePrefix))
+}

@@ -1,0 +1,140 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/stream"
+)
+
+// writeTimeout bounds a change to a bucket.
+const writeTimeout = 5 * time.Second
+
+// Change replaces the record of a key by what decide makes of it (nil: none
+// before, or to be deleted) and returns once that is on stable storage. decide
+// sees the copy as it is, under its lock, and may be called again if another
+// node writes at the same time; its error, if it stays, is returned as it is.
+func (b *Bucket[T]) Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
+	if err := b.host.Ready(); err != nil {
+		return nil, err
+	}
+	return b.ChangeEarly(ctx, key, decide)
+}
+
+// ChangeEarly does what Change does, also while the engine is being set up.
+func (b *Bucket[T]) ChangeEarly(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
+	// The change is carried through even if the caller gives up meanwhile.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	key = b.encode(key)
+	after, revision, err := b.write(ctx, key, decide)
+	if err != nil {
+		return nil, err
+	}
+	return after, b.settle(ctx, key, revision)
+}
+
+// settle makes a change durable. The engine keeps two values of a key: the one
+// it drops when a third is written may be gone from the disk at once, so the
+// second has to be there by then. That is why write settles what is unsynced.
+func (b *Bucket[T]) settle(ctx context.Context, key string, revision uint64) error {
+	if b.disk == nil {
+		return nil
+	}
+	if err := b.disk.Flush(ctx); err != nil {
+		if !errors.Is(err, context.DeadlineExceeded) {
+			b.host.Fail(fmt.Errorf("sync of bucket %s: %w", b.name, err))
+		}
+		return stream.Unavailable("engine-unavailable", "The change could not be made durable.").Because(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.unsynced[key] == revision {
+		delete(b.unsynced, key)
+	}
+	return nil
+}
+
+// write decides and stores a change, but does not wait for the disk.
+func (b *Bucket[T]) write(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (after *T, revision uint64, err error) {
+	select {
+	case <-b.writing:
+		defer func() { b.writing <- struct{}{} }()
+	case <-ctx.Done():
+		return nil, 0, stream.Unavailable("engine-unavailable", "Too many changes are waiting.")
+	}
+	upToDate := b.host.Embedded
+	for {
+		b.mu.RLock()
+		base, pending := b.applied, b.unsynced[key]
+		after, err = decide(b.records[key], b.records)
+		b.mu.RUnlock()
+		switch {
+		case err != nil && upToDate:
+			return nil, 0, err
+		case err != nil:
+			// Another node may have changed what the decision rests on.
+			err, upToDate = b.catchUp(ctx), true
+		case pending != 0:
+			err = b.settle(ctx, key, pending)
+		default:
+			revision, err = b.publish(ctx, key, after, base)
+			if err == nil {
+				return after, revision, b.await(ctx, revision)
+			}
+			if stream.WasConflict(err) {
+				err = b.await(ctx, base+1)
+			}
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
+func (b *Bucket[T]) publish(ctx context.Context, key string, record *T, base uint64) (revision uint64, err error) {
+	msg := nats.NewMsg("$KV." + b.name + "." + key)
+	if record == nil {
+		msg.Header.Set("KV-Operation", "DEL")
+	} else if msg.Data, err = json.Marshal(record); err != nil {
+		return 0, err
+	}
+	ack, err := b.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequence(base))
+	if err != nil {
+		return 0, stream.NotTaken("the change", err)
+	}
+	return ack.Sequence, nil
+}
+
+// catchUp returns once the copy has all that any node has written by now. The
+// stream's leader is asked, since a replica may be behind itself.
+func (b *Bucket[T]) catchUp(ctx context.Context) error {
+	info, err := b.stream.Info(ctx)
+	if err != nil {
+		return stream.NoAnswer(err)
+	}
+	return b.await(ctx, info.State.LastSeq)
+}
+
+// await returns once the copy has everything up to a revision.
+func (b *Bucket[T]) await(ctx context.Context, revision uint64) error {
+	for {
+		b.mu.RLock()
+		applied, moved := b.applied, b.moved
+		b.mu.RUnlock()
+		if applied >= revision {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return stream.Unavailable("engine-unavailable", "The engine is too slow.").Because(ctx.Err())
+		}
+	}
+}

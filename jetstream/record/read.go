@@ -1,0 +1,83 @@
+package record
+
+import "context"
+
+// Get gives a record, or nil. On an external engine a record that another node
+// has just written may not have reached the copy: then the copy catches up
+// first, within a rate that keeps guessers from loading the engine.
+func (b *Bucket[T]) Get(ctx context.Context, key string) (*T, error) {
+	record := b.Copy(key)
+	if record != nil || b.host.Embedded {
+		return record, nil
+	}
+	if err := b.host.Connected(); err != nil {
+		return nil, err
+	}
+	if !b.misses.Allow() {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	if err := b.catchUp(ctx); err != nil {
+		return nil, err
+	}
+	return b.Copy(key), nil
+}
+
+// Count gives how many records there are.
+func (b *Bucket[T]) Count() int {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return len(b.records)
+}
+
+// Copy gives a record of the copy, or nil. It never waits.
+func (b *Bucket[T]) Copy(key string) *T {
+	key = b.encode(key)
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.records[key]
+}
+
+// All gives every record, in no order.
+func (b *Bucket[T]) All() []*T {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	all := make([]*T, 0, len(b.records))
+	for _, record := range b.records {
+		all = append(all, record)
+	}
+	return all
+}
+
+// Keys gives the keys of the records that are chosen, as the engine has them.
+func (b *Bucket[T]) Keys(chosen func(record *T) bool) (keys []string) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for key, record := range b.records {
+		if chosen(record) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Changed gives a channel that is closed at the next change, whichever node
+// makes it.
+func (b *Bucket[T]) Changed() <-chan struct{} {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.moved
+}
+
+// Follow tells of each record that is there, and of each change from now on:
+// before is nil for a new record, after for a deleted one. It tells under the
+// lock of the copy, in order, so follow must be quick and not ask the bucket.
+func (b *Bucket[T]) Follow(follow func(before, after *T)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, record := range b.records {
+		follow(nil, record)
+	}
+	b.followers = append(b.followers, follow)
+}

@@ -1,0 +1,321 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/durable"
+)
+
+const (
+	// AcceptTimeout bounds how long a call waits to become durable.
+	AcceptTimeout = 3 * time.Second
+	// ackTimeout bounds how long the engine may take to acknowledge a batch.
+	ackTimeout = 2 * time.Second
+	// maxWaiting bounds the entries that wait for the batch after the next.
+	maxWaiting = 8192
+	// maxBatchBytes keeps a batch well below what the engine buffers.
+	maxBatchBytes = 16 << 20
+	// maxFailures is how many batches in a row may fail before the engine is
+	// given up: after one failed write it takes nothing more until a restart.
+	maxFailures = 3
+)
+
+// batchWriter is the group commit of the embedded engine. One loop takes all
+// entries that wait, publishes them, asks for an acknowledgement of the last
+// only, syncs once, and wakes the callers. It is the stream's only writer: so
+// the acknowledged sequence tells whether all of the batch was stored, and
+// each entry's sequence follows from its place.
+type batchWriter struct {
+	host    *Host
+	stream  jetstream.Stream
+	blocks  *durable.Blocks // nil: not to be synced by us
+	waiting chan *entry
+	inbox   string
+	acks    chan *nats.Msg
+	batches uint64 // how many were published: part of the address for the ack
+	last    uint64 // sequence of the newest message
+	failing int    // batches that failed in a row
+	observe func(messages int, took time.Duration)
+	synced  atomic.Uint64 // sequence up to which all is on stable storage
+	ended   chan struct{} // closed when the loop ends
+	stopped atomic.Bool   // the same, for those who only look
+
+	mu      sync.Mutex
+	busy    bool      // a batch is under way
+	since   time.Time // when it began
+	current []*entry  // its entries; nil if they were given up
+}
+
+// An entry is one message on its way to the disk.
+type entry struct {
+	subject string
+	data    []byte
+	done    chan outcome
+}
+
+type outcome struct {
+	sequence uint64
+	err      error
+	late     bool // the loop may still hold the entry and its data
+}
+
+func newBatchWriter(h *Host, stream jetstream.Stream) (*batchWriter, error) {
+	name := stream.CachedInfo().Config.Name
+	w := &batchWriter{
+		host:    h,
+		stream:  stream,
+		blocks:  h.Blocks(name),
+		waiting: make(chan *entry, maxWaiting),
+		inbox:   nats.NewInbox(),
+		acks:    make(chan *nats.Msg, 8),
+		last:    stream.CachedInfo().State.LastSeq,
+		ended:   make(chan struct{}),
+	}
+	w.synced.Store(w.last)
+	w.observe = func(int, time.Duration) {}
+	if h.Observe != nil {
+		w.observe = h.Observe(name)
+	}
+	_, err := w.host.Conn.ChanSubscribe(w.inbox+".*", w.acks)
+	return w, err
+}
+
+var entries = sync.Pool{New: func() any { return &entry{done: make(chan outcome, 1)} }}
+
+// Write implements Writer.
+func (w *batchWriter) Write(_ context.Context, subject, _ string, data []byte) (uint64, error) {
+	e := entries.Get().(*entry)
+	e.subject, e.data = subject, data
+	select {
+	case w.waiting <- e:
+	default:
+		return 0, Unavailable("overloaded", "Too many calls are waiting for the disk.")
+	}
+	if w.stopped.Load() {
+		w.refuseWaiting() // nobody else will answer
+	}
+	out := <-e.done
+	if !out.late {
+		e.data = nil
+		entries.Put(e)
+	}
+	return out.sequence, out.err
+}
+
+// run serves entries until ctx ends. Then it refuses those that wait, and leaves
+// later ones to write.
+func (w *batchWriter) run(ctx context.Context) {
+	defer w.stop()
+	if w.blocks != nil {
+		defer w.blocks.Close()
+	}
+	var batch []*entry
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case first := <-w.waiting:
+			batch = w.gather(append(batch[:0], first))
+		}
+		w.begin(batch)
+		err := w.commit(ctx, batch)
+		began, unanswered := w.end()
+		w.observe(len(batch), time.Since(began))
+		if unanswered {
+			for i, e := range batch {
+				e.done <- outcome{sequence: w.last - uint64(len(batch)-1-i), err: err}
+			}
+		}
+		clear(batch)
+	}
+}
+
+// stop ends the writer. An entry that enters the queue from now on sees that it is
+// stopped; one that entered before is refused here.
+func (w *batchWriter) stop() {
+	w.stopped.Store(true)
+	close(w.ended)
+	w.refuseWaiting()
+}
+
+// refuseWaiting refuses all entries that wait, for good.
+func (w *batchWriter) refuseWaiting() {
+	w.answerWaiting(outcome{err: Unavailable("engine-unavailable", "The engine has stopped.")})
+}
+
+// answerWaiting gives all entries that wait the same answer.
+func (w *batchWriter) answerWaiting(out outcome) {
+	for {
+		select {
+		case e := <-w.waiting:
+			e.done <- out
+		default:
+			return
+		}
+	}
+}
+
+func (w *batchWriter) begin(batch []*entry) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy, w.since, w.current = true, time.Now(), batch
+}
+
+// end tells when the batch under way began, and whether it is still to be
+// answered.
+func (w *batchWriter) end() (began time.Time, unanswered bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	unanswered = w.current != nil
+	w.busy, w.current = false, nil
+	return w.since, unanswered
+}
+
+// watch gives up a batch that takes too long, as on a disk that hangs, and all
+// entries that wait behind it. One look at all of them is cheaper than a timer
+// for each. It goes on as long as the loop, which may end late on such a disk.
+func (w *batchWriter) watch() {
+	tick := time.NewTicker(AcceptTimeout / 12)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.ended:
+			return
+		case now := <-tick.C:
+			w.giveUp(now.Add(-AcceptTimeout))
+		}
+	}
+}
+
+// giveUp answers the batch under way if it began before a time.
+func (w *batchWriter) giveUp(before time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.busy || w.since.After(before) {
+		return
+	}
+	late := outcome{err: Unavailable("engine-unavailable", "The event could not be made durable in time."), late: true}
+	for _, e := range w.current {
+		e.done <- late
+	}
+	w.current = nil
+	w.answerWaiting(late)
+}
+
+// gather adds the entries that wait by now. It first lets those run that are about
+// to: the larger the batch, the less each of its entries pays for the sync.
+func (w *batchWriter) gather(batch []*entry) []*entry {
+	runtime.Gosched()
+	size := len(batch[0].data)
+	for size < maxBatchBytes {
+		select {
+		case e := <-w.waiting:
+			batch = append(batch, e)
+			size += len(e.data)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit stores a batch and syncs it. After an error, nobody knows which of
+// the batch were stored.
+func (w *batchWriter) commit(ctx context.Context, batch []*entry) error {
+	select {
+	case <-w.host.failed:
+		return failed()
+	default:
+	}
+	if err := w.store(batch); err != nil {
+		w.failing++
+		if w.failing >= maxFailures {
+			w.host.Fail(fmt.Errorf("%d batches in a row were not stored: %w", w.failing, err))
+		}
+		w.recount(ctx)
+		return Unavailable("engine-unavailable", "The engine did not take the event.").Because(err)
+	}
+	w.failing = 0
+	if w.blocks != nil {
+		if err := w.blocks.Sync(); err != nil {
+			w.host.Fail(fmt.Errorf("sync of a stream: %w", err))
+			return Unavailable("engine-failed", "The event could not be made durable.").Because(err)
+		}
+	}
+	w.synced.Store(w.last)
+	return nil
+}
+
+// Durable implements Writer.
+func (w *batchWriter) Durable() uint64 { return w.synced.Load() }
+
+// store publishes a batch and waits until the engine has written it.
+func (w *batchWriter) store(batch []*entry) error {
+	final := len(batch) - 1
+	for _, e := range batch[:final] {
+		if err := w.host.Conn.Publish(e.subject, e.data); err != nil {
+			return err
+		}
+	}
+	w.batches++
+	reply := w.inbox + "." + strconv.FormatUint(w.batches, 36)
+	if err := w.host.Conn.PublishRequest(batch[final].subject, reply, batch[final].data); err != nil {
+		return err
+	}
+	sequence, err := w.acknowledged(reply)
+	if err != nil {
+		return err
+	}
+	if want := w.last + uint64(len(batch)); sequence != want {
+		return fmt.Errorf("the batch ends at sequence %d instead of %d", sequence, want)
+	}
+	w.last = sequence
+	return nil
+}
+
+// acknowledged waits for the acknowledgement that is sent to reply.
+func (w *batchWriter) acknowledged(reply string) (sequence uint64, err error) {
+	timeout := time.NewTimer(ackTimeout)
+	defer timeout.Stop()
+	for {
+		select {
+		case msg := <-w.acks:
+			if msg.Subject != reply {
+				continue // late, of a batch that was given up
+			}
+			var ack struct {
+				Sequence uint64              `json:"seq"`
+				Error    *jetstream.APIError `json:"error"`
+			}
+			if err := json.Unmarshal(msg.Data, &ack); err != nil {
+				return 0, err
+			}
+			if ack.Error != nil {
+				return 0, ack.Error
+			}
+			return ack.Sequence, nil
+		case <-timeout.C:
+			return 0, errors.New("the engine did not acknowledge in time")
+		}
+	}
+}
+
+// recount asks for the newest sequence after a batch of unknown outcome.
+func (w *batchWriter) recount(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	if info, err := w.stream.Info(ctx); err == nil {
+		w.last = info.State.LastSeq
+	}
+}

@@ -1,0 +1,89 @@
+package stream
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/jetstream/natstest"
+)
+
+// A disk that hangs must not hang the callers: they are told to come again, and
+// so are those behind them.
+func TestABatchThatTakesTooLongIsGivenUp(t *testing.T) {
+	w := &batchWriter{waiting: make(chan *entry, 8)}
+	answers := make(chan error, 3)
+	write := func() {
+		_, err := w.Write(t.Context(), "subject", "id", []byte("data"))
+		answers <- err
+	}
+	for range 2 {
+		go write()
+	}
+	batch := []*entry{<-w.waiting, <-w.waiting}
+	w.begin(batch)
+	go write()
+	natstest.Eventually(t, "a call waits behind the batch", func() bool { return len(w.waiting) == 1 })
+
+	w.giveUp(time.Now().Add(-time.Hour))
+	if len(answers) != 0 {
+		t.Fatal("a batch was given up before its time")
+	}
+	w.giveUp(time.Now().Add(time.Hour))
+	for range 3 {
+		wantKind(t, <-answers, sluice.Unavailable)
+	}
+	if _, unanswered := w.end(); unanswered {
+		t.Error("the loop would answer the calls a second time")
+	}
+	w.begin(nil)
+	w.end()
+	go write()
+	natstest.Eventually(t, "a call waits", func() bool { return len(w.waiting) == 1 })
+	w.giveUp(time.Now().Add(time.Hour))
+	if len(answers) != 0 {
+		t.Error("a call was given up though no batch hangs")
+	}
+	(<-w.waiting).done <- outcome{}
+	<-answers
+}
+
+// A call that waits when the engine stops is answered, and so is one that comes
+// later.
+func TestNobodyWaitsForAWriterThatHasStopped(t *testing.T) {
+	failed := make(chan struct{})
+	close(failed) // the loop may take the call once more, and refuses it then
+	w := &batchWriter{host: &Host{failed: failed}, waiting: make(chan *entry, 8), ended: make(chan struct{}), observe: func(int, time.Duration) {}}
+	answers := make(chan error, 1)
+	write := func() {
+		_, err := w.Write(t.Context(), "subject", "id", []byte("data"))
+		answers <- err
+	}
+	go write()
+	natstest.Eventually(t, "a call waits", func() bool { return len(w.waiting) == 1 })
+	stopping, stop := context.WithCancel(t.Context())
+	stop()
+	w.run(stopping)
+	wantAnswer(t, answers, "the call that waited")
+	go write()
+	wantAnswer(t, answers, "a call behind the end")
+}
+
+// wantAnswer wants a write to be refused soon.
+func wantAnswer(t *testing.T, answers <-chan error, what string) {
+	t.Helper()
+	select {
+	case err := <-answers:
+		wantKind(t, err, sluice.Unavailable)
+	case <-time.After(AcceptTimeout):
+		t.Fatalf("%s is not answered", what)
+	}
+}
+
+func wantKind(t *testing.T, err error, want sluice.Kind) {
+	t.Helper()
+	if err == nil || sluice.AsError(err).Kind != want {
+		t.Fatalf("got error %v, want one of kind %d", err, want)
+	}
+}

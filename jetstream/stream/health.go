@@ -1,0 +1,57 @@
+package stream
+
+// SetUp is closed once the host can be used.
+func (h *Host) SetUp() <-chan struct{} { return h.ready }
+
+// SetReady says that the host can be used.
+func (h *Host) SetReady() { close(h.ready) }
+
+// SetProblem says why the host can't be used yet.
+func (h *Host) SetProblem(reason string) { h.problem.Store(reason) }
+
+// Failed is closed when the engine can't go on and the process must restart;
+// Failure then tells why.
+func (h *Host) Failed() <-chan struct{} { return h.failed }
+
+// Failure tells why the engine can't go on.
+func (h *Host) Failure() error { return h.failure }
+
+// Fail stops all writing for good. After a failed sync nobody knows what is on
+// the disk; only a restart reads it back.
+func (h *Host) Fail(err error) {
+	h.failOnce.Do(func() {
+		h.failure = err
+		close(h.failed)
+		h.Log.Error("The engine can't write any more; the process must restart.", "error", err)
+	})
+}
+
+// Ready gives nil when the engine can take writes, otherwise an Unavailable
+// error that tells why not.
+func (h *Host) Ready() error {
+	if err := h.Connected(); err != nil {
+		return err
+	}
+	if h.LowDisk() {
+		return Unavailable("disk-full", "Free disk space is below the configured minimum.")
+	}
+	return nil
+}
+
+// Connected gives nil when the engine can be read.
+func (h *Host) Connected() error {
+	select {
+	case <-h.failed:
+		return failed()
+	default:
+	}
+	select {
+	case <-h.ready:
+	default:
+		return Unavailable("engine-unavailable", "Not ready: "+h.problem.Load().(string)+".")
+	}
+	if !h.Embedded && !h.Conn.IsConnected() {
+		return Unavailable("engine-unavailable", "The connection to the engine is lost.")
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/durable"
+)
+
+// A Host is the server that streams live on: the embedded one or an external one.
+type Host struct {
+	Conn     *nats.Conn
+	JS       jetstream.JetStream
+	Side     *nats.Conn          // for what must not hold up calls; embedded, it is a connection of its own
+	SideJS   jetstream.JetStream // on Side
+	Embedded bool
+	Dir      string // folder of the embedded engine's store
+	Replicas int    // of each stream on the external engine
+	Log      *slog.Logger
+
+	// Syncs tells whether the embedded engine's writes to a stream are to be
+	// synced by us, or with "" those to any.
+	Syncs func(stream string) bool
+
+	// Observe, if set, gives what is told of the batches of a stream that
+	// were written and synced.
+	Observe func(stream string) func(messages int, took time.Duration)
+
+	running sync.WaitGroup
+
+	ready   chan struct{} // closed once set up
+	problem atomic.Value  // string: why it is not set up yet
+	lowDisk atomic.Bool
+
+	failOnce sync.Once
+	failed   chan struct{} // closed when it can't go on
+	failure  error
+}
+
+// NewHost gives a host that is yet to be connected and set up.
+func NewHost(log *slog.Logger) *Host {
+	h := &Host{Log: log, ready: make(chan struct{}), failed: make(chan struct{}), Syncs: func(string) bool { return false }}
+	h.problem.Store("the engine is starting")
+	return h
+}
+
+// Start runs a function that Wait waits for.
+func (h *Host) Start(run func()) { h.running.Go(run) }
+
+// Every does something again and again, until ctx ends. Wait waits for that.
+func (h *Host) Every(ctx context.Context, interval time.Duration, do func(now time.Time)) {
+	h.Start(func() {
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case now := <-tick.C:
+				do(now)
+			}
+		}
+	})
+}
+
+// Wait returns when all that was started has ended.
+func (h *Host) Wait() { h.running.Wait() }
+
+// Config completes the configuration of a stream as fits the host.
+func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
+	c.Replicas = max(1, h.Replicas)
+	// How long the engine remembers the ids of messages, to store a message
+	// once that is sent twice. Only an external engine needs that; the embedded
+	// one would read all messages of the window at each start.
+	c.Duplicates = 100 * time.Millisecond
+	if !h.Embedded {
+		c.Duplicates = 2 * time.Minute
+	}
+	if c.MaxAge > 0 {
+		c.Duplicates = min(c.Duplicates, c.MaxAge)
+	}
+	return c
+}
+
+// Blocks gives the message blocks of one of the embedded engine's streams, nil
+// if they are not to be synced by us.
+func (h *Host) Blocks(stream string) *durable.Blocks {
+	if !h.Syncs(stream) {
+		return nil
+	}
+	return &durable.Blocks{Dir: filepath.Join(h.Dir, "jetstream", "$G", "streams", stream, "msgs")}
+}
+
+// SyncStream puts a folder of one of the embedded engine's streams on stable
+// storage.
+func (h *Host) SyncStream(stream string, below ...string) error {
+	return h.SyncStore(append([]string{"jetstream", "$G", "streams", stream}, below...)...)
+}
+
+// SyncStore puts all that was written so far to a folder of the embedded
+// engine's store on stable storage, with the names of the folder and of those
+// it is in.
+func (h *Host) SyncStore(folders ...string) error {
+	if !h.Syncs("") {
+		return nil
+	}
+	folder := h.Dir
+	var err error
+	for _, below := range folders {
+		err = errors.Join(err, durable.Sync(folder))
+		folder = filepath.Join(folder, below)
+	}
+	if err = errors.Join(err, durable.SyncTree(folder)); err != nil {
+		h.Fail(fmt.Errorf("sync of the store: %w", err))
+		return Unavailable("engine-failed", "The change could not be made durable.").Because(err)
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package stream
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A Writer stores messages in one stream.
+type Writer interface {
+	// Write returns the message's sequence once it is on stable storage, and
+	// Unavailable if that takes too long or the engine has stopped. The end of
+	// ctx does not cut it off: what was begun is stored. It does not keep
+	// data, unless it fails. The id tells an attempt that is made again from
+	// another message.
+	Write(ctx context.Context, subject, id string, data []byte) (sequence uint64, err error)
+
+	// Durable gives the sequence up to which all messages are on stable
+	// storage. Those behind it can be read, and may still be lost.
+	Durable() uint64
+}
+
+// StartWriter gives the writer of a stream, as fits the host.
+func (h *Host) StartWriter(running context.Context, stream jetstream.Stream) (Writer, error) {
+	if !h.Embedded {
+		return &clusterWriter{js: h.JS, stream: stream.CachedInfo().Config.Name}, nil
+	}
+	batch, err := newBatchWriter(h, stream)
+	if err != nil {
+		return nil, err
+	}
+	h.Start(func() { batch.run(running) })
+	h.Start(batch.watch)
+	return batch, nil
+}

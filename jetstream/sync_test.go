@@ -1,0 +1,97 @@
+package jetstream
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+// The group commit syncs files that the engine names and fills. This pins what
+// it relies on, so that another version of the engine can't switch it off
+// silently: the newest block is there, has the name we expect, and holds an
+// event by the time it is acknowledged.
+func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	for i := range 3 {
+		traceID := fmt.Sprintf("abcdef:%010d", i)
+		accept(t, e, traceID)
+		block := filepath.Join(dir, "jetstream", "$G", "streams", "EVENTS", "msgs", "1.blk")
+		content, err := os.ReadFile(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(content), traceID) {
+			t.Fatalf("event %s was acknowledged, but is not in %s", traceID, block)
+		}
+	}
+	putRole(t, e, "synced")
+	if _, err := os.Stat(filepath.Join(dir, "jetstream", "$G", "streams", "KV_roles", "msgs", "1.blk")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeBlocks makes files with the names of blocks.
+func TestAFailedSyncStopsAllWriting(t *testing.T) {
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	putRole(t, e, "before")
+	accept(t, e, "abcdef:0123456789")
+	// The blocks vanish under the engine, which still holds them open: its
+	// writes succeed, a sync can't.
+	if err := os.RemoveAll(filepath.Join(dir, "jetstream", "$G", "streams", "EVENTS", "msgs")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := e.Events().Accept(t.Context(), event("abcdef:0000000001"), 0)
+	wantKind(t, err, sluice.Unavailable)
+	<-e.Failed()
+	if e.Failure() == nil || e.Ready() == nil {
+		t.Error("the engine still claims to be fine")
+	}
+	_, err = e.Events().Accept(t.Context(), event("abcdef:0000000002"), 0)
+	wantKind(t, err, sluice.Unavailable)
+	wantKind(t, sluice.Remove(t.Context(), e.Roles(), "before"), sluice.Unavailable)
+}
+
+func TestLowDiskSpaceRefusesWrites(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir(), MinFreeDisk: 1 << 60})
+	_, err := e.Events().Accept(t.Context(), event("abcdef:0123456789"), 0)
+	wantKind(t, err, sluice.Unavailable)
+	if code := sluice.AsError(err).Code; code != "disk-full" {
+		t.Errorf("the code is %s, want disk-full", code)
+	}
+}
+
+func TestAWriteAfterCloseIsRefused(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	accept(t, e, "abcdef:0123456789")
+	e.Close()
+	answers := make(chan error, 1)
+	go func() {
+		_, err := e.Events().Accept(t.Context(), event("abcdef:0000000001"), 0)
+		answers <- err
+	}()
+	select {
+	case err := <-answers:
+		wantKind(t, err, sluice.Unavailable)
+	case <-time.After(stream.AcceptTimeout):
+		t.Fatal("the event is not answered")
+	}
+}
+
+// putRole stores a role.
+func putRole(t *testing.T, e *Engine, name string) {
+	t.Helper()
+	_, err := e.Roles().Change(t.Context(), name, func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) {
+		return &sluice.Role{Name: name}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

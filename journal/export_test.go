@@ -1,0 +1,40 @@
+package journal
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// What tests must know of the journal.
+const (
+	Indexed    = indexed
+	MaxRefused = maxRefused
+)
+
+// Forget empties all that is kept beside the events.
+func (j *Journal) Forget(ctx context.Context) error {
+	for _, name := range []string{journalStream, eventlessStream, indexStream} {
+		s, err := j.host.JS.Stream(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := s.Purge(ctx); err != nil {
+			return err
+		}
+	}
+	j.index.mu.Lock()
+	defer j.index.mu.Unlock()
+	clear(j.index.blocks)
+	clear(j.index.recent)
+	return nil
+}
+
+// ForgetBlock empties a block of the index.
+func (j *Journal) ForgetBlock(ctx context.Context, number uint64) error {
+	s, err := j.host.JS.Stream(ctx, indexStream)
+	if err != nil {
+		return err
+	}
+	return s.Purge(ctx, jetstream.WithPurgeSubject(indexSubject(number)))
+}

@@ -1,0 +1,230 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
+)
+
+const (
+	indexStream = "INDEX"
+	indexPrefix = "svc.index."
+	// indexKept is how many blocks behind the newest one stay in memory, for
+	// events that come late.
+	indexKept = 8
+	// indexViews is how many views of a block are kept.
+	indexViews = 16
+	// indexRecent is how many complete blocks stay in memory, 128 KiB each.
+	indexRecent = 256
+	// indexSettled is how old an event must be for the index to remember it
+	// from reading it: a younger one may be lost in a power cut, and its
+	// sequence used again. Those that this node has accepted are durable.
+	indexSettled = 10 * time.Second
+)
+
+// index tells which events a search can pass over. It is made of blocks of
+// marks, one for each 4096 events. A node marks the events it accepts and stores
+// its view of a block when the next one has begun; a search joins the views of
+// all nodes. What no view has, such as the last events before a crash, is read
+// from the events themselves. So the index may be lost at any time.
+type index struct {
+	host   *stream.Host
+	events jetstream.Stream
+
+	mu     sync.Mutex
+	blocks map[uint64]*indexBlock // that this node has something to say of
+	newest uint64
+	recent map[uint64]*marks // complete ones that were read; they don't change
+}
+
+type indexBlock struct {
+	marks
+
+	changed bool // since it was stored
+}
+
+func newIndex(h *stream.Host) *index {
+	return &index{host: h, blocks: make(map[uint64]*indexBlock), recent: make(map[uint64]*marks)}
+}
+
+func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.Duration) error {
+	x.events = events
+	_, err := x.host.JS.CreateOrUpdateStream(ctx, x.host.Config(jetstream.StreamConfig{
+		Name:              indexStream,
+		Subjects:          []string{indexPrefix + ">"},
+		MaxAge:            maxAge + 24*time.Hour, // unfinished events stay longer, and are read
+		MaxBytes:          4 << 30,
+		MaxMsgsPerSubject: indexViews,
+		AllowDirect:       true,
+	}))
+	return err
+}
+
+// add marks an event that is on stable storage.
+func (x *index) add(sequence uint64, m mark) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	number := sequence / indexed
+	b := x.blocks[number]
+	if b == nil {
+		b = new(indexBlock)
+		x.blocks[number] = b
+		x.newest = max(x.newest, number)
+	}
+	b.marks[sequence%indexed] = m
+	b.changed = true
+}
+
+// unstored gives the blocks to store, all or those that the newest has followed,
+// and forgets those that nothing is expected for any more.
+func (x *index) unstored(all bool) (messages []*nats.Msg) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for number, b := range x.blocks {
+		if b.changed && (all || number < x.newest) {
+			b.changed = false
+			messages = append(messages, &nats.Msg{Subject: indexSubject(number), Data: b.encode()})
+		}
+		if !b.changed && number+indexKept < x.newest {
+			delete(x.blocks, number)
+		}
+	}
+	return messages
+}
+
+func indexSubject(number uint64) string { return indexPrefix + strconv.FormatUint(number, 10) }
+
+// block gives the marks of a block between two places: all of them, or the
+// newest if the allowance is spent.
+func (x *index) block(ctx context.Context, number uint64, first, last int, allow *allowance) (*marks, error) {
+	found, complete := x.inMemory(number)
+	if complete || len(found.unknown(first, last)) == 0 {
+		return found, nil
+	}
+	views, err := x.host.Look(ctx, indexStream, stream.Look{Sequence: 1, Subject: indexSubject(number), Count: indexViews})
+	if err != nil {
+		return nil, err
+	}
+	for _, view := range views {
+		found.learn(view.Data)
+	}
+	places := found.unknown(first, last)
+	if len(places) == 0 {
+		x.keep(number, found)
+		return found, nil
+	}
+	young, err := x.read(ctx, number, found, places, allow)
+	if err != nil {
+		return nil, err
+	}
+	if len(places) > len(young) {
+		x.remember(number, *found, young)
+	}
+	return found, nil
+}
+
+// inMemory gives the marks of a block that need no reading, and tells whether
+// those are known to be all.
+func (x *index) inMemory(number uint64) (found *marks, complete bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if all := x.recent[number]; all != nil {
+		return all, true
+	}
+	found = new(marks)
+	if b := x.blocks[number]; b != nil {
+		*found = b.marks
+	}
+	return found, false
+}
+
+// keep keeps a block for further searches, if it is complete.
+func (x *index) keep(number uint64, found *marks) {
+	if len(found.unknown(0, indexed-1)) > 0 {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for other := range x.recent {
+		if len(x.recent) < indexRecent {
+			break
+		}
+		delete(x.recent, other)
+	}
+	x.recent[number] = found
+}
+
+// remember keeps a block that was completed by reading, but for events that are
+// too young.
+func (x *index) remember(number uint64, found marks, young []int) {
+	for _, place := range young {
+		found[place] = mark{}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	b := x.blocks[number]
+	if b == nil {
+		b = new(indexBlock)
+		x.blocks[number] = b
+	}
+	for i, m := range found {
+		if b.marks[i].owner == markUnknown {
+			b.marks[i] = m
+		}
+	}
+	b.changed = true
+}
+
+// read marks events by reading them, and tells which of them are young.
+func (x *index) read(ctx context.Context, number uint64, found *marks, places []int, allow *allowance) (young []int, err error) {
+	const readers = 16
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	work := make(chan int)
+	for range min(readers, len(places)) {
+		all.Go(func() {
+			for place := range work {
+				m, settled, failed := x.readOne(ctx, number*indexed+uint64(place), allow)
+				found[place] = m
+				mu.Lock()
+				if !settled {
+					young = append(young, place)
+				}
+				err = errors.Join(err, failed)
+				mu.Unlock()
+			}
+		})
+	}
+	// Newest first, as a search goes: what it may not read any more is older.
+	for i := len(places) - 1; i >= 0 && allow.bytes.Load() > 0; i-- {
+		work <- places[i]
+	}
+	close(work)
+	all.Wait()
+	return young, err
+}
+
+// readOne makes the mark of an event, and tells whether it is settled.
+func (x *index) readOne(ctx context.Context, sequence uint64, allow *allowance) (m mark, settled bool, err error) {
+	msg, err := x.events.GetMsg(ctx, sequence)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return mark{owner: markAbsent}, true, nil
+	}
+	if err != nil {
+		return mark{}, false, stream.NoAnswer(err)
+	}
+	allow.read(len(msg.Data))
+	e, err := correlation.ReadEnvelope(msg)
+	if err != nil {
+		return mark{owner: markAbsent}, true, nil //nolint:nilerr // nothing that could be found
+	}
+	return markOf(e.TraceID, e.EventKey+e.Key, e.Received, e.Listeners), time.Since(msg.Time) > indexSettled, nil
+}

@@ -1,0 +1,237 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/time/rate"
+
+	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
+)
+
+const (
+	journalStream   = "JOURNAL"
+	eventlessStream = "LOOSE"
+
+	// journalEvery is how long entries wait for others to be written with.
+	journalEvery = 200 * time.Millisecond
+	// journalSync is how often what was written is synced.
+	journalSync = time.Second
+	// maxPending bounds the entries of each kind that wait to be written.
+	maxPending = 1 << 15
+	// maxRefused bounds the refused calls that are entered one by one, in a
+	// second: a flood must not fill the disk.
+	maxRefused = 1000
+
+	eventlessMaxBytes = 1 << 30
+)
+
+// Journal implements sluice.Journal and sluice.Tail. Accepted calls are found in
+// the stream of events; the journal has what that doesn't: how calls and runs
+// went, and the calls that were refused. It is written behind the calls' backs,
+// several entries at a time:
+//
+//   - JOURNAL has a page for each 64 events, made of all messages of one
+//     subject: what is known of those events, whenever it came to be known.
+//     Beside the pages it has a list for each block of the index, of the events
+//     in it that pipelines have failed on.
+//   - LOOSE has what no event belongs to: refused calls, and runs that a user
+//     has started. Its subjects are few, whatever last 6 characters callers
+//     come up with.
+//   - INDEX tells which events a search can pass over.
+type Journal struct {
+	host  *stream.Host
+	about Events
+	ids   correlation.IDs
+	index *index
+
+	events    jetstream.Stream
+	pages     jetstream.Stream
+	eventless jetstream.Stream
+
+	mu         sync.Mutex
+	pending    pending
+	refusals   *rate.Limiter
+	unrecorded int // refused calls beyond the limit
+
+	wake    chan struct{} // holds one token while there is something to write
+	writing chan struct{} // holds one token: the right to write
+	unsent  []*nats.Msg   // that the engine did not take
+	disks   []*disk       // to sync; nil: durability is the engine's own
+	dropped atomic.Int64  // entries that were given up
+}
+
+// Events is what the journal must know about the events it helps to find.
+type Events struct {
+	MaxAge    time.Duration // how long they are kept
+	ResultAge time.Duration // how long what pipelines made of them is kept
+
+	// Outcome gives what a pipeline has made of an event: nil if it is not
+	// done yet, Gone if that has expired.
+	Outcome func(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error)
+
+	// Bound gives the pipelines that listen, by the ids of their bindings.
+	Bound func() map[string]*sluice.Pipeline
+}
+
+// New gives a journal that is yet to be set up.
+func New(h *stream.Host, about Events) *Journal {
+	j := &Journal{
+		host:     h,
+		about:    about,
+		index:    newIndex(h),
+		refusals: rate.NewLimiter(maxRefused, maxRefused),
+		wake:     make(chan struct{}, 1),
+		writing:  make(chan struct{}, 1),
+	}
+	j.writing <- struct{}{}
+	return j
+}
+
+// SetUp creates the streams where they are missing, beside the stream of events.
+func (j *Journal) SetUp(ctx context.Context, ids correlation.IDs, events jetstream.StreamConfig) (err error) {
+	j.ids = ids
+	if j.events, err = j.host.SideJS.Stream(ctx, events.Name); err != nil {
+		return err
+	}
+	if err := j.index.setUp(ctx, j.events, j.about.MaxAge); err != nil {
+		return fmt.Errorf("index: %w", err)
+	}
+	j.disks = nil
+	if j.pages, err = j.stream(ctx, journalStream, pagePrefix, journalBytes(events.MaxBytes)); err != nil {
+		return err
+	}
+	j.eventless, err = j.stream(ctx, eventlessStream, eventlessPrefix, eventlessMaxBytes)
+	return err
+}
+
+func (j *Journal) stream(ctx context.Context, name, prefix string, maxBytes int64) (jetstream.Stream, error) {
+	if blocks := j.host.Blocks(name); blocks != nil {
+		j.disks = append(j.disks, &disk{prefix: prefix, blocks: blocks})
+	}
+	return j.host.SideJS.CreateOrUpdateStream(ctx, j.host.Config(jetstream.StreamConfig{
+		Name:        name,
+		Subjects:    []string{prefix + ">"},
+		MaxAge:      max(j.about.MaxAge, 100*time.Millisecond), // the engine takes no less
+		MaxBytes:    maxBytes,
+		AllowDirect: true,
+	}))
+}
+
+// journalBytes is how large the journal may become: an eighth of what events
+// may take.
+func journalBytes(events int64) int64 {
+	const least, most = 64 << 20, 8 << 30
+	if events <= 0 {
+		return most
+	}
+	return min(max(events/8, least), most)
+}
+
+// pending is what waits to be written.
+type pending struct {
+	calls    []sluice.Call
+	runs     []sluice.RunReport
+	sent     []sentEvent
+	outcomes []runOutcome
+}
+
+// Call enters a call of a webhook. It never waits.
+func (j *Journal) Call(c sluice.Call) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if c.CorrelationID == "" && !j.refusals.Allow() {
+		j.unrecorded++
+		return
+	}
+	enter(j, &j.pending.calls, c)
+}
+
+// Run enters a run of a pipeline. It never waits.
+func (j *Journal) Run(r sluice.RunReport) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	enter(j, &j.pending.runs, r)
+}
+
+// Stored marks an event that is on stable storage. A call will be entered once
+// it is answered; what was sent in another way is entered here.
+func (j *Journal) Stored(sequence uint64, subject string, e *sluice.Event) {
+	key := e.EventKey + e.Key // one of them
+	at := sluice.MadeAt(e.TraceID, e.ReceivedAt)
+	j.index.add(sequence, markOf(e.TraceID, key, at, e.Listeners))
+	if e.Method != "" && e.ReplayOf == "" {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	enter(j, &j.pending.sent, sentEvent{
+		sequence: sequence,
+		Subject:  subject,
+		Call: sluice.Call{
+			TraceID:   e.TraceID,
+			EventKey:  e.EventKey,
+			Key:       e.Key,
+			ReplayOf:  e.ReplayOf,
+			Time:      at,
+			Status:    sluice.StatusBefore(e.Listeners),
+			Size:      len(e.Payload),
+			Listeners: e.Listeners,
+		},
+	})
+}
+
+// Settled enters what a pipeline has made of an event for good.
+func (j *Journal) Settled(sequence uint64, traceID string, o sluice.Outcome) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	enter(j, &j.pending.outcomes, runOutcome{sequence: sequence, TraceID: traceID, Pipeline: o.Pipeline, Status: o.Status})
+}
+
+// enter adds to what waits to be written, if there is space. What is given up is
+// how a call went: the call itself is among the events.
+func enter[T any](j *Journal, list *[]T, entry T) {
+	if len(*list) >= maxPending {
+		j.dropped.Add(1)
+		return
+	}
+	*list = append(*list, entry)
+	select {
+	case j.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take gives what waits to be written.
+func (j *Journal) take() pending {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	batch := j.pending
+	j.pending = pending{
+		calls:    make([]sluice.Call, 0, min(2*len(batch.calls), maxPending)),
+		runs:     make([]sluice.RunReport, 0, min(2*len(batch.runs), maxPending)),
+		outcomes: make([]runOutcome, 0, min(2*len(batch.outcomes), maxPending)),
+	}
+	if j.unrecorded > 0 {
+		now := time.Now().UTC()
+		batch.calls = append(batch.calls, sluice.Call{
+			Time:    now,
+			TraceID: sluice.NewTraceID("many", now),
+			Status:  sluice.StatusRejected,
+			Code:    "too-many-refused",
+			Count:   j.unrecorded,
+		})
+		j.unrecorded = 0
+	}
+	return batch
+}
+
+// Dropped gives how many entries were given up since the start.
+func (j *Journal) Dropped() int64 { return j.dropped.Load() }

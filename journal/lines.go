@@ -1,0 +1,168 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/crc32"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+
+	"sluice"
+	"sluice/value"
+)
+
+const (
+	pagePrefix      = "svc.journal.page."    // before the number of a page
+	failedPrefix    = pagePrefix + "failed." // before the number of a block of the index
+	eventlessPrefix = "svc.loose."           // before the number of a slot
+
+	paged = 64 // events on a page
+	slots = 64 // subjects of what belongs to no event
+
+	// maxLines is how long a message of the journal becomes.
+	maxLines = 512 << 10
+)
+
+// Kinds of lines. A line is its kind, the event's place in base 36, a space and
+// JSON: so lines about other events are passed over without reading them.
+const (
+	lineCall    = 'C' // sluice.Call
+	lineSent    = 's' // sentEvent
+	lineRun     = 'R' // sluice.RunReport
+	lineOutcome = 'd' // runOutcome
+	lineFailed  = 'f' // name of the pipeline that failed on the event
+)
+
+// sentEvent is an event that is no call: one that was sent or replayed.
+type sentEvent struct {
+	sluice.Call
+
+	Subject  string `json:"subject"`
+	sequence uint64
+}
+
+// runOutcome is what a pipeline has made of an event for good.
+type runOutcome struct {
+	sequence uint64
+	TraceID  string        `json:"traceId"`
+	Pipeline string        `json:"pipeline"`
+	Status   sluice.Status `json:"status"`
+}
+
+func (o *runOutcome) appendJSON(b []byte) []byte {
+	b = value.AppendString(append(b, `{"traceId":`...), o.TraceID)
+	b = value.AppendString(append(b, `,"pipeline":`...), o.Pipeline)
+	b = value.AppendString(append(b, `,"status":`...), string(o.Status))
+	return append(b, '}')
+}
+
+// lines gives entries as messages.
+func (j *Journal) lines(p pending) []*nats.Msg {
+	w := &lineWriter{current: make(map[string]*nats.Msg)}
+	for i := range p.calls {
+		c := &p.calls[i]
+		msg := w.begin(lineCall, j.placeOf(c.CorrelationID), c.TraceID)
+		msg.Data = append(c.AppendJSON(msg.Data), '\n')
+	}
+	for i := range p.sent {
+		s := &p.sent[i]
+		text, err := json.Marshal(s)
+		if err != nil {
+			continue // no value of ours
+		}
+		msg := w.begin(lineSent, s.sequence, s.TraceID)
+		msg.Data = append(append(msg.Data, text...), '\n')
+	}
+	for i := range p.runs {
+		r := &p.runs[i]
+		msg := w.begin(lineRun, j.placeOf(r.CorrelationID), r.TraceID)
+		msg.Data = append(r.AppendJSON(msg.Data), '\n')
+	}
+	for i := range p.outcomes {
+		o := &p.outcomes[i]
+		msg := w.begin(lineOutcome, o.sequence, o.TraceID)
+		msg.Data = append(o.appendJSON(msg.Data), '\n')
+		if o.Status == sluice.StatusError {
+			msg := w.beginIn(failedSubject(o.sequence), lineFailed, o.sequence)
+			msg.Data = append(append(msg.Data, o.Pipeline...), '\n')
+		}
+	}
+	return w.messages
+}
+
+// placeOf gives the sequence of the event that a correlation id leads to, 0 for
+// none.
+func (j *Journal) placeOf(correlationID string) uint64 {
+	sequence, _, ok := j.ids.Parse(correlationID)
+	if !ok {
+		return 0
+	}
+	return sequence
+}
+
+// A lineWriter gathers lines in messages.
+type lineWriter struct {
+	messages []*nats.Msg
+	current  map[string]*nats.Msg // that lines are added to, by subject
+}
+
+// begin gives the message for a line, which it has begun.
+func (w *lineWriter) begin(kind byte, sequence uint64, traceID string) *nats.Msg {
+	if sequence == 0 {
+		return w.beginIn(eventlessSubject(traceID), kind, sequence)
+	}
+	return w.beginIn(pageSubject(sequence), kind, sequence)
+}
+
+// beginIn is begin for a line of that subject.
+func (w *lineWriter) beginIn(subject string, kind byte, sequence uint64) *nats.Msg {
+	msg := w.current[subject]
+	if msg == nil || len(msg.Data) > maxLines {
+		msg = &nats.Msg{Subject: subject}
+		w.current[subject] = msg
+		w.messages = append(w.messages, msg)
+	}
+	msg.Data = append(msg.Data, kind)
+	msg.Data = strconv.AppendUint(msg.Data, sequence, 36)
+	msg.Data = append(msg.Data, ' ')
+	return msg
+}
+
+// pageSubject gives where the journal has what belongs to an event.
+func pageSubject(sequence uint64) string {
+	return pagePrefix + strconv.FormatUint(sequence/paged, 10)
+}
+
+// failedSubject gives where the journal lists the events that pipelines failed
+// on, those of the same block of the index.
+func failedSubject(sequence uint64) string {
+	return failedPrefix + strconv.FormatUint(sequence/indexed, 10)
+}
+
+// eventlessSubject gives where the journal has what belongs to no event.
+func eventlessSubject(traceID string) string {
+	return eventlessPrefix + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(sluice.TraceOwner(traceID)))%slots), 10)
+}
+
+// A line is one line of a message of the journal.
+type line struct {
+	kind     byte
+	sequence uint64 // of the event; 0 if it belongs to none
+	data     []byte
+}
+
+// parseLines gives the lines of a message. What is no line is left out.
+func parseLines(data []byte) (lines []line) {
+	for text := range bytes.Lines(data) {
+		head, body, ok := bytes.Cut(bytes.TrimSuffix(text, []byte{'\n'}), []byte{' '})
+		if !ok || len(head) < 2 {
+			continue
+		}
+		sequence, err := strconv.ParseUint(string(head[1:]), 36, 64)
+		if err == nil {
+			lines = append(lines, line{head[0], sequence, body})
+		}
+	}
+	return lines
+}

@@ -1,0 +1,226 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+const (
+	// A call is stored after it was received, later by as long as its body
+	// took to arrive; and clocks of nodes differ.
+	storedBefore, storedAfter = time.Minute, 5 * time.Minute
+	// traceLasts is how long after a call a search for its whole trace id
+	// looks for what followed from it.
+	traceLasts = 10 * time.Minute
+)
+
+// allowance bounds what one search may read; a cursor goes on from there.
+type allowance struct {
+	blocks int64        // of the index
+	pages  int64        // of the journal
+	window int64        // sequences of what belongs to no event
+	bytes  atomic.Int64 // of events
+}
+
+func newAllowance() *allowance {
+	a := &allowance{blocks: 4096, pages: 2000, window: 100_000}
+	a.bytes.Store(128 << 20)
+	return a
+}
+
+func (a *allowance) read(size int) { a.bytes.Add(-int64(size) - 1<<10) }
+
+func (a *allowance) spent() bool {
+	return a.blocks <= 0 || a.pages <= 0 || a.bytes.Load() <= 0
+}
+
+// A search looks for the calls of a query.
+type search struct {
+	*Journal
+
+	q     sluice.TraceQuery
+	want  mark // what a mark must have; 0 for what doesn't matter
+	owner string
+	whole bool // the query has a whole trace id
+	allow *allowance
+
+	since, until int64 // the query's times, in milliseconds
+}
+
+// Calls implements sluice.Journal.
+func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluice.Call, next string, err error) {
+	if err := j.host.Connected(); err != nil {
+		return nil, "", err
+	}
+	j.flushSoon(ctx)
+	s := j.newSearch(q)
+	s.since, s.until = math.MinInt64, math.MaxInt64
+	if !s.q.From.IsZero() {
+		s.since = s.q.From.UnixMilli()
+	}
+	if !s.q.To.IsZero() {
+		s.until = s.q.To.UnixMilli()
+	}
+	events, err := s.eventWalk(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	eventless, err := s.eventlessWalk(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if q.Before != "" {
+		if err := resume(q.Before, events, eventless); err != nil {
+			return nil, "", err
+		}
+	}
+	calls, more, err := merge(ctx, q.Limit, events, eventless)
+	if err != nil {
+		return nil, "", err
+	}
+	if more {
+		next = fmt.Sprintf("%d-%d-%d", events.before, eventless.before, eventless.line)
+	}
+	slices.SortStableFunc(calls, func(a, b sluice.Call) int { return b.Time.Compare(a.Time) })
+	return calls, next, nil
+}
+
+func (j *Journal) newSearch(q sluice.TraceQuery) *search {
+	s := &search{Journal: j, q: q, allow: newAllowance()}
+	if q.EventKey != "" {
+		s.want.key = hash32(q.EventKey)
+	}
+	if q.Pipeline != "" {
+		s.want.pipelines = bitsOf(q.Pipeline)
+	}
+	if q.TraceID == "" {
+		return s
+	}
+	s.owner = sluice.TraceOwner(q.TraceID)
+	s.want.owner = hash32(s.owner)
+	if s.whole = s.owner != q.TraceID; !s.whole {
+		return s
+	}
+	s.want.trace = hash32(q.TraceID)
+	if at, ok := sluice.TraceTime(q.TraceID); ok {
+		if s.q.From.IsZero() {
+			s.q.From = at.Add(-time.Second)
+		}
+		if s.q.To.IsZero() {
+			s.q.To = at.Add(traceLasts)
+		}
+	}
+	return s
+}
+
+// matches tells whether a call is what is looked for, as far as it says so
+// itself.
+func (s *search) matches(c *sluice.Call) bool {
+	switch {
+	case s.whole && c.TraceID != s.q.TraceID,
+		s.owner != "" && sluice.TraceOwner(c.TraceID) != s.owner,
+		s.q.EventKey != "" && c.EventKey != s.q.EventKey,
+		c.Time.Before(s.q.From),
+		!s.q.To.IsZero() && c.Time.After(s.q.To):
+		return false
+	}
+	return true
+}
+
+// between gives the sequences of a stream that may hold what a search is about.
+func (s *search) between(ctx context.Context, in jetstream.Stream) (first, behind uint64, err error) {
+	info, err := in.Info(ctx)
+	if err != nil {
+		return 0, 0, stream.NoAnswer(err)
+	}
+	state := info.State
+	first, behind = max(1, state.FirstSeq), state.LastSeq+1
+	if !s.q.From.IsZero() {
+		if first, err = s.host.PlaceOf(ctx, in, state, s.q.From.Add(-storedBefore)); err != nil {
+			return 0, 0, err
+		}
+	}
+	if !s.q.To.IsZero() {
+		if behind, err = s.host.PlaceOf(ctx, in, state, s.q.To.Add(storedAfter)); err != nil {
+			return 0, 0, err
+		}
+	}
+	return max(1, first), behind, nil
+}
+
+// resume sets walks to where a page has ended.
+func resume(cursor string, events *eventWalk, eventless *eventlessWalk) error {
+	var before, eventlessBefore uint64
+	var line int
+	if n, err := fmt.Sscanf(cursor, "%d-%d-%d", &before, &eventlessBefore, &line); err != nil || n != 3 || line < 0 {
+		return sluice.InvalidParameter("after", "The parameter after must be the value of next of the page before.")
+	}
+	events.before = min(events.before, before)
+	eventless.resume(eventlessBefore, line)
+	return nil
+}
+
+// merge takes calls of both walks in the order of their times, and tells whether
+// there may be more.
+func merge(ctx context.Context, limit int, events *eventWalk, eventless *eventlessWalk) (calls []sluice.Call, more bool, err error) {
+	for len(calls) < limit {
+		event, err := events.peek(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		if event == nil && !events.done() {
+			return calls, true, nil
+		}
+		var since time.Time // what is older comes behind the event
+		if event != nil {
+			since = event.Time
+		}
+		other, err := eventless.peek(ctx, since)
+		if err != nil {
+			return nil, false, err
+		}
+		switch {
+		case other == nil && !eventless.passed(since):
+			return calls, true, nil
+		case event == nil && other == nil:
+			return calls, false, nil
+		case other == nil || event != nil && event.Time.After(other.Time):
+			calls = append(calls, *event)
+			events.pass()
+		default:
+			calls = append(calls, *other)
+			eventless.pass()
+		}
+	}
+	return calls, !events.done() || !eventless.done(), nil
+}
+
+// found gives a call as a search or a tail shows it: without its listeners, and
+// with its runs, of which there are none yet.
+func found(c sluice.Call) sluice.Call {
+	c.Listeners, c.Runs = nil, []sluice.RunReport{}
+	return c
+}
+
+// addRun adds a run to the call that it belongs to.
+func addRun(c *sluice.Call, run sluice.RunReport) {
+	run.TraceID, run.CorrelationID, run.EventKey = "", "", "" // the call has them
+	c.Runs = append(c.Runs, run)
+}
+
+// sortRuns puts runs in the order in which they began.
+func sortRuns(runs []sluice.RunReport) {
+	slices.SortStableFunc(runs, func(a, b sluice.RunReport) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Attempt, b.Attempt))
+	})
+}

@@ -1,0 +1,195 @@
+package journal
+
+import (
+	"context"
+	"time"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+// An eventlessWalk goes through refused calls and runs without an event that match a
+// search, newest first. The engine only reads forward, so it looks at windows
+// that grow as it goes back.
+type eventlessWalk struct {
+	*search
+
+	runs   bool   // it is about runs that users have started
+	first  uint64 // where to end
+	before uint64 // where to go on: in the message before this one
+	line   int    // how many lines of that message were passed, from its end
+
+	window  uint64
+	low     uint64          // beginning of the window that was read
+	reached time.Time       // when that was stored; zero: none was read
+	read    []stream.Stored // its messages that are left
+	lines   []line          // of the last one that are left
+	loaded  bool
+	found   *sluice.Call
+}
+
+const (
+	firstWindow  = 64
+	largerWindow = 8 // times the one before
+	maxWindow    = 1 << 14
+)
+
+func (s *search) eventlessWalk(ctx context.Context) (*eventlessWalk, error) {
+	w := &eventlessWalk{search: s, window: firstWindow, runs: s.owner == sluice.DirectCall || s.owner == "" && s.q.Pipeline != ""}
+	switch {
+	case s.q.Status == sluice.StatusProcessing,
+		!w.runs && s.q.Pipeline != "",
+		!w.runs && s.q.Status != "" && s.q.Status != sluice.StatusRejected:
+		return w, nil // none of these is here
+	}
+	var err error
+	w.first, w.before, err = s.between(ctx, s.eventless)
+	w.low = w.before
+	return w, err
+}
+
+func (w *eventlessWalk) resume(before uint64, line int) {
+	if before <= w.before {
+		w.before, w.line, w.low = before, line, before
+	}
+}
+
+// done tells whether there is nothing left.
+func (w *eventlessWalk) done() bool { return w.found == nil && w.before <= w.first }
+
+// passed tells whether all that is left is older than a time: an entry is stored
+// after what it tells of.
+func (w *eventlessWalk) passed(since time.Time) bool {
+	return w.done() || len(w.read) == 0 && !w.reached.IsZero() && w.reached.Before(since)
+}
+
+// pass goes behind the call that peek gave.
+func (w *eventlessWalk) pass() {
+	w.step()
+	w.found = nil
+}
+
+// peek gives the next call that matches, nil if there is none since a time or
+// the search has read as much as it may.
+func (w *eventlessWalk) peek(ctx context.Context, since time.Time) (*sluice.Call, error) {
+	for w.found == nil && !w.passed(since) {
+		ok, err := w.load(ctx)
+		if !ok || err != nil {
+			return nil, err
+		}
+		if len(w.lines) == 0 {
+			continue
+		}
+		call := w.call(w.lines[len(w.lines)-1])
+		if call == nil || !w.matches(call) || w.q.Status != "" && call.Status != w.q.Status {
+			w.step()
+			continue
+		}
+		w.found = call
+	}
+	return w.found, nil
+}
+
+// step passes the last line.
+func (w *eventlessWalk) step() {
+	w.lines = w.lines[:len(w.lines)-1]
+	w.line++
+	if len(w.lines) == 0 {
+		w.endMessage()
+	}
+}
+
+// endMessage goes on with the message before.
+func (w *eventlessWalk) endMessage() {
+	w.before, w.line, w.loaded = w.read[len(w.read)-1].Sequence, 0, false
+	w.read = w.read[:len(w.read)-1]
+}
+
+// load makes sure that there are lines to look at; it tells whether it may go
+// on.
+func (w *eventlessWalk) load(ctx context.Context) (ok bool, err error) {
+	if w.loaded {
+		return true, nil
+	}
+	if len(w.read) == 0 {
+		w.before = min(w.before, w.low)
+		if w.before <= w.first {
+			return true, nil
+		}
+		if w.allow.window <= 0 {
+			return false, nil
+		}
+		return true, w.readWindow(ctx)
+	}
+	last := w.read[len(w.read)-1]
+	w.lines = parseLines(last.Data)
+	w.loaded = true
+	if w.line > 0 {
+		w.lines = w.lines[:max(0, len(w.lines)-w.line)]
+	}
+	if len(w.lines) == 0 {
+		w.endMessage()
+	}
+	return true, nil
+}
+
+// readWindow reads the messages of the next window.
+func (w *eventlessWalk) readWindow(ctx context.Context) error {
+	behind := w.before
+	w.low = w.first
+	if behind > w.first+w.window {
+		w.low = behind - w.window
+	}
+	w.allow.window -= int64(behind - w.low)
+	w.window = min(w.window*largerWindow, maxWindow)
+	subject := "" // any
+	switch {
+	case w.runs:
+		subject = eventlessSubject(sluice.DirectCall)
+	case w.owner != "":
+		subject = eventlessSubject(w.owner)
+	}
+	for from := w.low; from < behind; {
+		messages, err := w.host.Look(ctx, eventlessStream, stream.Look{Sequence: from, Subject: subject, Count: int(min(1000, behind-from))})
+		if err != nil {
+			return err
+		}
+		if len(messages) == 0 {
+			break
+		}
+		for _, msg := range messages {
+			if msg.Sequence < behind {
+				w.read = append(w.read, msg)
+			}
+			from = msg.Sequence + 1
+		}
+	}
+	return w.noteReached(ctx)
+}
+
+// noteReached learns when the beginning of the window was stored.
+func (w *eventlessWalk) noteReached(ctx context.Context) error {
+	if len(w.read) > 0 {
+		w.reached = w.read[0].Time
+		return nil
+	}
+	begin, err := w.host.Look(ctx, eventlessStream, stream.Look{Sequence: w.low, Count: 1})
+	if err == nil && len(begin) > 0 {
+		w.reached = begin[0].Time
+	}
+	return err
+}
+
+// call gives what a line is about, nil if that is nothing to be found.
+func (w *eventlessWalk) call(l line) *sluice.Call {
+	if call, _, ok := l.call(); ok && w.q.Pipeline == "" {
+		call = found(call)
+		return &call
+	}
+	if run, ok := l.run(); ok && w.runs && (w.q.Pipeline == "" || run.Pipeline == w.q.Pipeline) {
+		call := found(sluice.Call{TraceID: run.TraceID, Time: run.Started, Status: run.Status, Duration: run.Duration})
+		addRun(&call, run)
+		return &call
+	}
+	return nil
+}

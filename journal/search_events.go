@@ -1,0 +1,313 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
+)
+
+// An eventWalk goes through the stored events that match a search, newest first.
+// The index tells which to look at; pages of the journal tell how they went. So
+// a search reads few of the events themselves: each of those would load a whole
+// block of the engine.
+type eventWalk struct {
+	*search
+
+	first  uint64 // where to end
+	before uint64 // where to go on: the events before this one are left
+	found  *sluice.Call
+	at     uint64 // place of found
+
+	number uint64 // of the block below
+	marks  *marks // nil: none was read yet
+	page   page
+
+	failed     failed      // for a search for failed events
+	unfinished *unfinished // for one for those still at work
+}
+
+func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
+	w := &eventWalk{search: s}
+	if s.q.Status == sluice.StatusRejected {
+		return w, nil
+	}
+	var err error
+	if w.first, w.before, err = s.between(ctx, s.events); err != nil {
+		return nil, err
+	}
+	switch s.q.Status {
+	case sluice.StatusProcessing:
+		w.unfinished, err = s.unfinished(ctx)
+	case sluice.StatusError:
+		w.failed.takers = s.takers()
+		w.failed.blocks, err = s.failedBlocks(ctx)
+	}
+	return w, err
+}
+
+// done tells whether there is nothing left.
+func (w *eventWalk) done() bool { return w.found == nil && w.before <= w.first }
+
+// pass goes behind the call that peek gave.
+func (w *eventWalk) pass() {
+	w.before = w.at
+	w.found = nil
+}
+
+// peek gives the next call that matches, nil if there is none or the search has
+// read as much as it may.
+func (w *eventWalk) peek(ctx context.Context) (*sluice.Call, error) {
+	for w.found == nil && w.before > w.first && !w.allow.spent() {
+		if err := w.load(ctx, w.before-1); err != nil {
+			return nil, err
+		}
+		if !w.skip() {
+			continue
+		}
+		sequence := w.before - 1
+		if w.marks[sequence%indexed].owner == markUnknown {
+			return nil, nil // the allowance is spent
+		}
+		call, err := w.call(ctx, sequence)
+		if err != nil {
+			return nil, err
+		}
+		if call == nil || !w.matches(call) || w.q.Status != "" && call.Status != w.q.Status {
+			w.before--
+			continue
+		}
+		w.found, w.at = call, sequence
+	}
+	return w.found, nil
+}
+
+// skip goes back to the next event of the block that is to be looked at, and
+// tells whether there is one. Most of the time of a search is spent here.
+func (w *eventWalk) skip() bool {
+	for lowest := max(w.first, w.number*indexed); w.before > lowest; w.before-- {
+		m := &w.marks[(w.before-1)%indexed]
+		if m.owner == markUnknown || w.may(m) && w.mayHaveCome(w.before-1, m) {
+			return true
+		}
+	}
+	return false
+}
+
+// load makes sure that there are the marks of the block that an event is in.
+func (w *eventWalk) load(ctx context.Context, sequence uint64) (err error) {
+	number := sequence / indexed
+	if w.marks != nil && w.number == number {
+		return nil
+	}
+	first := 0
+	if w.first > number*indexed {
+		first = int(w.first % indexed)
+	}
+	w.allow.blocks--
+	w.number = number
+	if w.marks, err = w.index.block(ctx, number, first, int(sequence%indexed), w.allow); err != nil || w.q.Status != sluice.StatusError {
+		return err
+	}
+	return w.loadFailed(ctx)
+}
+
+// may tells whether an event may be what is looked for.
+func (w *eventWalk) may(m *mark) bool {
+	switch {
+	case m.owner == markAbsent,
+		w.want.owner != 0 && m.owner != w.want.owner,
+		w.want.trace != 0 && m.trace != w.want.trace,
+		w.want.key != 0 && m.key != w.want.key,
+		!m.pipelines.has(w.want.pipelines),
+		m.at < w.since, m.at > w.until:
+		return false
+	}
+	return true
+}
+
+// mayHaveCome tells whether an event may have come as far as is looked for.
+func (w *eventWalk) mayHaveCome(sequence uint64, m *mark) bool {
+	switch w.q.Status {
+	case sluice.StatusError:
+		return m.pipelines != 0 && w.failed.may(sequence, m)
+	case sluice.StatusProcessing:
+		return m.pipelines != 0 && w.unfinished.may(sequence, m)
+	}
+	return true
+}
+
+// A page is what the journal has of the events around one.
+type page struct {
+	subject string
+	lines   []line // in the order of their events
+}
+
+// about gives the lines about an event, each once.
+func (p *page) about(sequence uint64) []line {
+	first, _ := slices.BinarySearchFunc(p.lines, sequence, func(l line, s uint64) int {
+		if l.sequence < s {
+			return -1
+		}
+		return 1
+	})
+	var found []line
+	for _, l := range p.lines[first:] {
+		if l.sequence != sequence {
+			break
+		}
+		if !slices.ContainsFunc(found, func(f line) bool { return f.kind == l.kind && bytes.Equal(f.data, l.data) }) {
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// turn makes sure that there is the page that an event is on.
+func (w *eventWalk) turn(ctx context.Context, sequence uint64) error {
+	subject := pageSubject(sequence)
+	if w.page.subject == subject {
+		return nil
+	}
+	w.allow.pages--
+	lines, err := w.linesOf(ctx, subject)
+	if err != nil {
+		return err
+	}
+	p := page{subject, lines}
+	slices.SortStableFunc(p.lines, func(a, b line) int {
+		switch {
+		case a.sequence < b.sequence:
+			return -1
+		case a.sequence > b.sequence:
+			return 1
+		}
+		return 0
+	})
+	w.page = p
+	return nil
+}
+
+// linesOf gives all that the journal has of a subject.
+func (s *search) linesOf(ctx context.Context, subject string) (lines []line, err error) {
+	const most = 1000
+	for from := uint64(1); ; {
+		messages, err := s.host.Look(ctx, journalStream, stream.Look{Sequence: from, Subject: subject, Count: most})
+		if err != nil {
+			return nil, err
+		}
+		size := 0
+		for _, msg := range messages {
+			lines = append(lines, parseLines(msg.Data)...)
+			from = msg.Sequence + 1
+			size += len(msg.Data)
+		}
+		if len(messages) < most && size < stream.LookBytes/2 {
+			return lines, nil
+		}
+	}
+}
+
+// call gives what is known of an event, nil if it is gone.
+func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, error) {
+	if err := w.turn(ctx, sequence); err != nil {
+		return nil, err
+	}
+	lines := w.page.about(sequence)
+	call, e, err := w.subject(ctx, sequence, lines)
+	if call == nil || err != nil {
+		return nil, err
+	}
+	if w.q.Pipeline != "" && !slices.Contains(e.Listeners, w.q.Pipeline) {
+		return nil, nil
+	}
+	call.CorrelationID = w.ids.ID(sequence, call.TraceID)
+	settled := make(map[string]sluice.Status)
+	for _, l := range lines {
+		if run, ok := l.run(); ok && run.CorrelationID == call.CorrelationID {
+			addRun(call, run)
+		}
+		var outcome runOutcome
+		if l.kind == lineOutcome && json.Unmarshal(l.data, &outcome) == nil && outcome.TraceID == call.TraceID {
+			settled[outcome.Pipeline] = outcome.Status
+		}
+	}
+	sortRuns(call.Runs)
+	call.Status, err = w.status(ctx, e, call.Runs, settled)
+	return call, err
+}
+
+// subject gives a call without its runs, from its line in the journal or, if
+// there is none, from the event itself.
+func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) (*sluice.Call, correlation.Envelope, error) {
+	e := correlation.Envelope{Sequence: sequence}
+	for _, l := range lines {
+		if call, subject, ok := l.call(); ok {
+			e.Subject, e.TraceID, e.Received, e.Listeners = subject, call.TraceID, call.Time, call.Listeners
+			call = found(call)
+			return &call, e, nil
+		}
+	}
+	msg, err := w.events.GetMsg(ctx, sequence)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, e, nil
+	}
+	if err != nil {
+		return nil, e, stream.NoAnswer(err)
+	}
+	w.allow.read(len(msg.Data))
+	if e, err = correlation.ReadEnvelope(msg); err != nil {
+		return nil, e, nil //nolint:nilerr // nothing that could be shown
+	}
+	call := found(sluice.Call{TraceID: e.TraceID, EventKey: e.EventKey, Key: e.Key, ReplayOf: e.ReplayOf, Time: e.Received.UTC()})
+	return &call, e, nil
+}
+
+// status gives how far an event has come.
+func (w *eventWalk) status(ctx context.Context, e correlation.Envelope, runs []sluice.RunReport, settled map[string]sluice.Status) (sluice.Status, error) {
+	status := sluice.StatusOK
+	for _, name := range e.Listeners {
+		is, known := settled[name]
+		if !known {
+			var err error
+			if is, err = w.unsettled(ctx, e, name, runs); err != nil {
+				return "", err
+			}
+		}
+		switch is {
+		case sluice.StatusProcessing:
+			return is, nil
+		case sluice.StatusError:
+			status = is
+		}
+	}
+	return status, nil
+}
+
+// unsettled gives how far a pipeline has come that the journal has no outcome
+// of: it runs, or that was lost in a crash.
+func (w *eventWalk) unsettled(ctx context.Context, e correlation.Envelope, pipeline string, runs []sluice.RunReport) (sluice.Status, error) {
+	outcome, err := w.about.Outcome(ctx, e, pipeline)
+	switch {
+	case err == nil && outcome == nil:
+		return sluice.StatusProcessing, nil
+	case err == nil:
+		return outcome.Status, nil
+	case sluice.AsError(err).Kind != sluice.Gone:
+		return "", err
+	}
+	status := sluice.StatusOK
+	for _, run := range runs {
+		if run.Pipeline == pipeline {
+			status = run.Status
+		}
+	}
+	return status, nil
+}

@@ -1,0 +1,66 @@
+package journal
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"sluice/jetstream/stream"
+)
+
+// unfinished tells which events a search for those still at work has to look at:
+// those that a pipeline may not be done with.
+type unfinished struct {
+	behind []behind
+	done   map[nameBits]uint64 // up to where all of some pipelines are done
+	recent int64               // from when on consumers may not count events, in milliseconds
+}
+
+// behind is a pipeline that has something to do, and up to where it is done.
+type behind struct {
+	name nameBits
+	done uint64
+}
+
+// unfinished asks the engine how far pipelines are.
+func (s *search) unfinished(ctx context.Context) (*unfinished, error) {
+	u := &unfinished{done: make(map[nameBits]uint64), recent: time.Now().Add(-unlisted).UnixMilli()}
+	bound := s.about.Bound()
+	consumers := s.events.ListConsumers(ctx)
+	for info := range consumers.Info() {
+		p := bound[info.Name]
+		delete(bound, info.Name)
+		switch {
+		case p == nil:
+		case info.NumAckPending > 0:
+			u.behind = append(u.behind, behind{bitsOf(p.Name), info.AckFloor.Stream})
+		case info.NumPending > 0:
+			u.behind = append(u.behind, behind{bitsOf(p.Name), info.Delivered.Stream})
+		}
+	}
+	for _, p := range bound { // it has no consumer yet
+		u.behind = append(u.behind, behind{name: bitsOf(p.Name)})
+	}
+	if err := consumers.Err(); err != nil {
+		return nil, stream.NoAnswer(err)
+	}
+	return u, nil
+}
+
+// may tells whether an event may still be at work.
+func (u *unfinished) may(sequence uint64, m *mark) bool {
+	if m.at >= u.recent {
+		return true
+	}
+	done, known := u.done[m.pipelines]
+	if !known {
+		done = math.MaxUint64
+		for _, b := range u.behind {
+			if m.pipelines.has(b.name) {
+				done = min(done, b.done)
+			}
+		}
+		u.done[m.pipelines] = done
+	}
+	return sequence > done
+}

@@ -1,0 +1,155 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+// followEvery is how often a tail looks for what is new.
+const followEvery = 200 * time.Millisecond
+
+// A follower reads a stream of the journal as it grows.
+type follower struct {
+	stream jetstream.Stream
+	next   uint64 // message to read next
+	line   int    // lines of it that were handed out
+	begun  uint64 // message from which on it is live
+}
+
+// followers are those of a tail: of the pages, and of what belongs to no event.
+type followers [2]*follower
+
+// position names what comes next.
+func (f followers) position() string {
+	return fmt.Sprintf("%d.%d-%d.%d", f[0].next, f[0].line, f[1].next, f[1].line)
+}
+
+// goTo sets followers to a position.
+func (f followers) goTo(position string) error {
+	n, err := fmt.Sscanf(position, "%d.%d-%d.%d", &f[0].next, &f[0].line, &f[1].next, &f[1].line)
+	if err != nil || n != 4 || f[0].line < 0 || f[1].line < 0 || f.position() != position {
+		return sluice.Errorf(sluice.Invalid, "position-invalid", "There is no such position; give the id of an event of the stream, or none to start now.")
+	}
+	return nil
+}
+
+// Follow implements sluice.Tail.
+func (j *Journal) Follow(ctx context.Context, q sluice.TailQuery) (iter.Seq2[sluice.TailEntry, error], error) {
+	if err := j.host.Connected(); err != nil {
+		return nil, err
+	}
+	both := followers{{stream: j.pages}, {stream: j.eventless}}
+	if q.After != "" {
+		if err := both.goTo(q.After); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range both {
+		info, err := f.stream.Info(ctx)
+		if err != nil {
+			return nil, stream.NoAnswer(err)
+		}
+		f.begun = info.State.LastSeq + 1
+		if q.After == "" || f.next > f.begun {
+			f.next, f.line = f.begun, 0
+		}
+	}
+	return func(yield func(sluice.TailEntry, error) bool) {
+		t := &tail{Journal: j, q: q, both: both, yield: yield}
+		if err := t.run(ctx); err != nil && ctx.Err() == nil {
+			yield(sluice.TailEntry{}, err)
+		}
+	}, nil
+}
+
+// A tail tells of what happens.
+type tail struct {
+	*Journal
+
+	q     sluice.TailQuery
+	both  followers
+	yield func(sluice.TailEntry, error) bool
+	ended bool // nobody listens any more
+}
+
+// run tells of what happens until ctx ends.
+func (t *tail) run(ctx context.Context) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for !t.ended {
+		busy := false
+		for _, f := range t.both {
+			some, err := t.catchUp(ctx, f)
+			if err != nil || t.ended {
+				return err
+			}
+			busy = busy || some
+		}
+		if busy {
+			continue
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// catchUp tells of what one stream has by now, and whether that is anything.
+func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) {
+	const most = 100
+	messages, err := t.host.Look(ctx, f.stream.CachedInfo().Config.Name, stream.Look{Sequence: f.next, Count: most})
+	if err != nil {
+		return false, err
+	}
+	for _, msg := range messages {
+		if msg.Sequence != f.next {
+			f.next, f.line = msg.Sequence, 0 // those before are gone
+		}
+		for i, l := range parseLines(msg.Data) {
+			if i < f.line {
+				continue
+			}
+			f.line = i + 1
+			if entry, ok := entryOf(t.q, l); ok {
+				entry.Position, entry.Past = t.both.position(), msg.Sequence < f.begun
+				if t.ended = !t.yield(entry, nil); t.ended {
+					return true, nil
+				}
+			}
+		}
+		f.next, f.line = msg.Sequence+1, 0
+	}
+	return len(messages) > 0, nil
+}
+
+// entryOf gives what a line tells, if a tail is about it.
+func entryOf(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
+	var traceID, eventKey string
+	var data any
+	if call, _, ok := l.call(); ok {
+		entry.Type, traceID, eventKey, data = "call", call.TraceID, call.EventKey, found(call)
+	} else if run, ok := l.run(); ok {
+		entry.Type, traceID, eventKey, data = "run", run.TraceID, run.EventKey, run
+	} else {
+		return entry, false
+	}
+	switch {
+	case q.EventKey != "" && q.EventKey != eventKey,
+		q.TraceID != "" && q.TraceID != traceID && q.TraceID != sluice.TraceOwner(traceID):
+		return entry, false
+	}
+	var err error
+	entry.Data, err = json.Marshal(data)
+	return entry, err == nil
+}

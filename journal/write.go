@@ -1,0 +1,163 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/durable"
+	"sluice/jetstream/stream"
+)
+
+// maxUnsent bounds the messages that are kept for an engine that takes none at
+// the moment.
+const maxUnsent = 4096
+
+const (
+	// ackTimeout bounds how long the engine may take to acknowledge messages.
+	ackTimeout = 2 * time.Second
+	// finishTimeout bounds how long writing what is left may hold up a stop.
+	finishTimeout = 5 * time.Second
+)
+
+// Serve writes what is entered, until ctx ends.
+func (j *Journal) Serve(ctx context.Context) {
+	tick := time.NewTicker(journalSync)
+	defer tick.Stop()
+	for _, d := range j.disks {
+		defer d.blocks.Close()
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			j.sync()
+		case <-j.wake:
+			pause := time.NewTimer(journalEvery)
+			select {
+			case <-pause.C:
+			case <-ctx.Done():
+			}
+			pause.Stop()
+			_ = j.flush(ctx) // it keeps what it could not write
+		}
+	}
+}
+
+// sync puts what was written on stable storage.
+func (j *Journal) sync() {
+	for _, d := range j.disks {
+		if !d.written.Swap(false) {
+			continue
+		}
+		if err := d.blocks.Sync(); err != nil {
+			j.host.Fail(fmt.Errorf("sync of the journal: %w", err))
+			return
+		}
+	}
+}
+
+// Finish writes what is left, before the engine stops.
+func (j *Journal) Finish() {
+	if j.host.Connected() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
+	defer cancel()
+	if err := j.flush(ctx); err != nil {
+		return
+	}
+	j.publish(ctx, j.index.unstored(true))
+}
+
+// flushSoon lets a search find what was entered before it. If that can't be
+// written, there is still much to find.
+func (j *Journal) flushSoon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	_ = j.flush(ctx)
+}
+
+// flush returns once everything entered so far is written. While the disk is
+// nearly full, nothing is.
+func (j *Journal) flush(ctx context.Context) error {
+	if j.host.LowDisk() {
+		return nil
+	}
+	select {
+	case <-j.writing:
+		defer func() { j.writing <- struct{}{} }()
+	case <-ctx.Done():
+		return stream.NoAnswer(ctx.Err())
+	}
+	messages := slices.Concat(j.unsent, j.lines(j.take()), j.index.unstored(false))
+	j.unsent = j.publish(ctx, messages)
+	if len(j.unsent) == 0 {
+		return nil
+	}
+	if surplus := len(j.unsent) - maxUnsent; surplus > 0 {
+		for _, msg := range j.unsent[:surplus] {
+			j.dropped.Add(int64(bytes.Count(msg.Data, []byte{'\n'})))
+		}
+		j.unsent = j.unsent[surplus:]
+	}
+	select {
+	case j.wake <- struct{}{}:
+	default:
+	}
+	return stream.NoAnswer(errors.New("the journal was not written"))
+}
+
+// publish hands messages to the engine and gives back those it did not take.
+func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*nats.Msg) {
+	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	defer cancel()
+	acks := make([]jetstream.PubAckFuture, 0, len(messages))
+	for i, msg := range messages {
+		if msg.Header == nil {
+			msg.Header = nats.Header{jetstream.MsgIDHeader: {rand.Text()}}
+		}
+		ack, err := j.host.SideJS.PublishMsgAsync(msg)
+		if err != nil {
+			unsent = messages[i:len(messages):len(messages)]
+			break
+		}
+		acks = append(acks, ack)
+	}
+	for i, ack := range acks {
+		select {
+		case <-ack.Ok():
+			j.noteWritten(messages[i].Subject)
+		case <-ack.Err():
+			unsent = append(unsent, messages[i])
+		case <-ctx.Done():
+			unsent = append(unsent, messages[i])
+		}
+	}
+	return unsent
+}
+
+// A disk is what a stream of the journal is kept on.
+type disk struct {
+	prefix  string // of the stream's subjects
+	blocks  *durable.Blocks
+	written atomic.Bool // since the last sync
+}
+
+func (j *Journal) noteWritten(subject string) {
+	for _, d := range j.disks {
+		if strings.HasPrefix(subject, d.prefix) {
+			d.written.Store(true)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package webhook
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"sluice"
+)
+
+// Records are the stored webhooks, by their tokens.
+type Records interface {
+	sluice.Records[sluice.Webhook]
+
+	// Follow tells of each record that is there, and then of each change,
+	// before the change is answered: before is nil for a new record, after
+	// for a deleted one. What follow knows is in step with the records that a
+	// decision sees.
+	Follow(follow func(before, after *sluice.Webhook))
+}
+
+// A Store has the webhooks, and keeps the rules they are stored by: what a new
+// one is like, and that an event key is taken once.
+type Store struct {
+	records Records
+	changes atomic.Uint64 // of the records so far
+	sorted  atomic.Pointer[sorted]
+
+	mu    sync.RWMutex
+	byKey map[string]*sluice.Webhook // by event key
+}
+
+// sorted are all webhooks in the order of their event keys.
+type sorted struct {
+	changes uint64 // that they have in them
+	hooks   []*sluice.Webhook
+}
+
+// NewStore gives the webhooks that are stored in records.
+func NewStore(records Records) *Store {
+	s := &Store{records: records, byKey: make(map[string]*sluice.Webhook)}
+	s.sorted.Store(new(sorted))
+	records.Follow(s.follow)
+	return s
+}
+
+// follow keeps the index of event keys in step with the records.
+func (s *Store) follow(before, after *sluice.Webhook) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before != nil && s.byKey[before.EventKey] == before {
+		delete(s.byKey, before.EventKey)
+	}
+	if after != nil {
+		s.byKey[after.EventKey] = after
+	}
+	s.changes.Add(1)
+}
+
+// Webhook gives the webhook with that token, NotFound if there is none.
+func (s *Store) Webhook(ctx context.Context, token string) (sluice.Webhook, error) {
+	hook, err := s.records.Get(ctx, token)
+	if err != nil {
+		return sluice.Webhook{}, err
+	}
+	if hook == nil {
+		return sluice.Webhook{}, noWebhook("uuid")
+	}
+	return *hook, nil
+}
+
+// withKey gives the webhook with that event key, NotFound if there is none.
+func (s *Store) withKey(key string) (sluice.Webhook, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if hook := s.byKey[key]; hook != nil {
+		return *hook, nil
+	}
+	return sluice.Webhook{}, noWebhook("event key").About("eventKey")
+}
+
+func noWebhook(what string) *sluice.Error {
+	return sluice.Errorf(sluice.NotFound, "webhook-not-found", "There is no webhook with that %s; webhook.get lists those there are.", what)
+}
+
+// list gives the webhooks of a query in the order of their event keys, and
+// whether there are more behind them: those whose event key has search in it and
+// comes behind after, limit of them or all if it is 0.
+func (s *Store) list(search, after string, limit int) (hooks []*sluice.Webhook, more bool) {
+	all := s.inOrder()
+	start, _ := slices.BinarySearchFunc(all, after, func(h *sluice.Webhook, after string) int {
+		if h.EventKey <= after {
+			return -1
+		}
+		return 1
+	})
+	for _, h := range all[start:] {
+		if !strings.Contains(h.EventKey, search) {
+			continue
+		}
+		if limit > 0 && len(hooks) == limit {
+			return hooks, true
+		}
+		hooks = append(hooks, h)
+	}
+	return hooks, false
+}
+
+func (s *Store) inOrder() []*sluice.Webhook {
+	changes := s.changes.Load() // before looking: what changes meanwhile is sorted again
+	if known := s.sorted.Load(); known.changes == changes {
+		return known.hooks
+	}
+	all := s.records.All()
+	slices.SortFunc(all, func(a, b *sluice.Webhook) int { return cmp.Compare(a.EventKey, b.EventKey) })
+	s.sorted.Store(&sorted{changes, all})
+	return all
+}
+
+// An update is what a put asks for; nil means not given.
+type update struct {
+	eventKey         *string
+	payloadType      *sluice.PayloadType
+	maxPayloadLength *int
+}
+
+// put creates a webhook if token is empty, otherwise it edits the one with that
+// token: NotFound if there is none, Conflict if the event key is taken. Of two
+// concurrent edits neither undoes the fields of the other.
+func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook, error) {
+	creating := token == ""
+	if creating {
+		token = uuid.NewString()
+	}
+	hook, err := s.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+		now := time.Now().UTC().Truncate(time.Millisecond)
+		after := sluice.Webhook{
+			UUID:             token,
+			PayloadType:      sluice.Base64,
+			MaxPayloadLength: sluice.DefaultPayloadLength,
+			Created:          now,
+		}
+		switch {
+		case before != nil:
+			after = *before
+		case !creating:
+			return nil, noWebhook("uuid")
+		}
+		after.Updated = now
+		u.apply(&after)
+		if holder, err := s.withKey(after.EventKey); err == nil && holder.UUID != token {
+			return nil, sluice.Errorf(sluice.Conflict, "event-key-taken", "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
+		}
+		return &after, nil
+	})
+	if err != nil {
+		return sluice.Webhook{}, err
+	}
+	return *hook, nil
+}
+
+func (u update) apply(hook *sluice.Webhook) {
+	if u.eventKey != nil {
+		hook.EventKey = *u.eventKey
+	}
+	if u.payloadType != nil {
+		hook.PayloadType = *u.payloadType
+	}
+	if u.maxPayloadLength != nil {
+		hook.MaxPayloadLength = *u.maxPayloadLength
+	}
+}
+
+// remove deletes a webhook, NotFound if there is none.
+func (s *Store) remove(ctx context.Context, token string) error {
+	_, err := s.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+		if before == nil {
+			return nil, noWebhook("uuid")
+		}
+		return nil, nil
+	})
+	return err
+}
