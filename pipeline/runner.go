@@ -23,12 +23,16 @@ type RunnerOptions struct {
 	User     func(ctx context.Context, username string) (sluice.User, error)    // as of now
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // who stored it, as of now
 	Secret   func(ctx context.Context, name string) (string, error)
-	Limits   Limits
-	MaxRuns  int                                          // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
-	Grace    func() (context.Context, context.CancelFunc) // gives the time that runs have to end in when the service stops
-	Observe  func(sluice.RunReport)                       // is told how runs went
-	Spans    sluice.Spans
-	Log      *slog.Logger
+
+	// HasWebhook tells whether a webhook has an event key. It may be nil.
+	HasWebhook func(eventKey string) bool
+
+	Limits  Limits
+	MaxRuns int                                          // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
+	Grace   func() (context.Context, context.CancelFunc) // gives the time that runs have to end in when the service stops
+	Observe func(sluice.RunReport)                       // is told how runs went
+	Spans   sluice.Spans
+	Log     *slog.Logger
 }
 
 // A Runner runs pipelines: for events, for callers, and for other pipelines.
@@ -58,11 +62,14 @@ func (r *Runner) Parse(source string) (*Program, error) {
 // now.
 func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, error) {
 	if p.Folder {
-		return func(context.Context) (sluice.User, error) {
-			return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}, nil
-		}
+		return func(context.Context) (sluice.User, error) { return folderOwner(), nil }
 	}
 	return func(ctx context.Context) (sluice.User, error) { return r.Owner(ctx, p) }
+}
+
+// folderOwner is who owns the pipelines of the operator's folder.
+func folderOwner() sluice.User {
+	return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}
 }
 
 // environment gives what runs need of the world.
