@@ -57,7 +57,7 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 		})
 }
 
-// find gives the calls whose events are to be sent again, oldest first.
+// find returns the calls whose events are to be sent again, oldest first.
 func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]replay, error) {
 	if (p.TraceID == "") == (p.EventKey == "") {
 		return nil, sluice.InvalidParameter("traceId", "Give either traceId, or eventKey with from and to.")
@@ -97,7 +97,7 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 	}
 }
 
-// findOne gives the event of a call. What followed from the call has the same
+// findOne returns the event of a call. What followed from the call has the same
 // trace id, and is younger.
 func findOne(ctx context.Context, journal sluice.Journal, traceID string) ([]replay, error) {
 	if !strings.Contains(traceID, ":") {
@@ -150,7 +150,7 @@ func (r *replay) again(ctx context.Context, events sluice.Events, journal sluice
 	if err != nil {
 		return err
 	}
-	repeated := e.Again(pipeline)
+	repeated := e.Replay(pipeline)
 	result, err := events.Accept(ctx, repeated, 0)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, 
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return replay{}, err
 	}
-	again := event.Again(letter.Pipeline)
+	again := event.Replay(letter.Pipeline)
 	result, err := r.Events.Accept(ctx, again, 0)
 	if err != nil {
 		return replay{}, err
