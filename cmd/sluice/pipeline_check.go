@@ -11,7 +11,7 @@ import (
 	"sluice/serve"
 )
 
-// mistake gives the first mistake of a source, nil if there is none.
+// mistake returns the first mistake of a source, nil if there is none.
 func mistake(l sluice.LintResult, file string) error {
 	if l.Valid || len(l.Problems) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func mistake(l sluice.LintResult, file string) error {
 	return &failure{code: exitFailed, message: text}
 }
 
-// A lintedFile is a file with what is wrong with it.
+// A lintedFile is a file with its mistakes.
 type lintedFile struct {
 	File string `json:"file"`
 	sluice.LintResult
@@ -85,7 +85,7 @@ func firstError(err error, next func() error) error {
 	return next()
 }
 
-// offline lets a command of this program look at a file.
+// offline runs a command of this program, not of a server, on a file.
 func (t *terminal) offline(ctx context.Context, command, file string, into any) error {
 	source, err := t.read(file)
 	if err != nil {
