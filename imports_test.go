@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// rooms says which other rooms each room may import: imports point downward
-// only. A new package must be entered here, which is the moment to ask where it
-// belongs.
+// rooms says which of our packages each package may import: imports point
+// downward only. A new package must be entered here, which is the moment to ask
+// where it belongs.
 var rooms = map[string][]string{
 	"value":      {},
 	".":          {"value"},

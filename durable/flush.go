@@ -3,7 +3,7 @@ package durable
 import "context"
 
 // A Flusher lets many writers share one sync: each waits for a sync that began
-// after it asked.
+// after its request.
 type Flusher struct {
 	sync    func() error
 	waiting chan chan error

@@ -8,13 +8,13 @@ import (
 	"sluice/command"
 )
 
-// sourceParams are those of commands that look at a source.
+// sourceParams are those of commands that examine a source.
 type sourceParams struct {
-	Name   string `json:"name" doc:"Name of a stored pipeline to look at, if no source is given."`
+	Name   string `json:"name" doc:"Name of the stored pipeline, if no source is given."`
 	Source string `json:"source" body:"only" doc:"The pipeline as YAML or JSON."`
 }
 
-// source gives the source that a command is to look at.
+// source returns the source that a command is to examine.
 func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 	if p.Source != "" {
 		return p.Source, nil
