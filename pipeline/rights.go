@@ -59,7 +59,7 @@ func (w *rights) list(steps []*step, user *sluice.User) *sluice.User {
 
 func (w *rights) step(s *step, user *sluice.User) *sluice.User {
 	switch a := s.action.(type) {
-	case *:
+	case *invocation:
 		return w.call(s, a, user)
 	case *choice:
 		w.templateSecrets(s, a.condition.Secrets())
@@ -79,7 +79,7 @@ func same(one, other *sluice.User) *sluice.User {
 	return one
 }
 
-func (w *rights) call(s *step, a *, user *sluice.User) *sluice.User {
+func (w *rights) call(s *step, a *invocation, user *sluice.User) *sluice.User {
 	for i := range a.args {
 		w.secrets(s, &a.args[i].value)
 	}
@@ -111,7 +111,7 @@ func (w *rights) switchHint(permission string) string {
 }
 
 // switched gives the user that iam.run.as switches to.
-func (w *rights) switched(s *step, a *) *sluice.User {
+func (w *rights) switched(s *step, a *invocation) *sluice.User {
 	name, literal := "", false
 	for _, arg := range a.args {
 		if arg.name == "username" && arg.value.shape == constant {
