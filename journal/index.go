@@ -25,8 +25,8 @@ const (
 	indexViews = 16
 	// indexRecent is how many complete blocks stay in memory, 128 KiB each.
 	indexRecent = 256
-	// indexKept is how long they stay.
-	indexKept = time.Hour
+	// indexRecentTime is how long they stay.
+	indexRecentTime = time.Hour
 	// indexSettled is how old an event that was read must be for the index to
 	// keep its mark: a younger one may be lost in a power cut, and its sequence
 	// used again. Events that this node has accepted are durable.
@@ -154,7 +154,7 @@ func (x *index) keep(number uint64, found *marks) {
 	if len(found.unknown(0, indexed-1)) > 0 {
 		return
 	}
-	x.recent.Put(number, found, time.Now().Add(indexKept))
+	x.recent.Put(number, found, time.Now().Add(indexRecentTime))
 }
 
 // remember keeps a block that was completed by reading, except events that are
