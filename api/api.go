@@ -32,14 +32,15 @@ type Options struct {
 	Stopping     <-chan struct{} // closed when the server begins to stop: new calls are refused
 	Tail         sluice.Tail
 
-	Version        string
-	BaseURL        string
-	OpenID         string // where the issuer of access tokens describes itself
-	PublicURL      string // where redirects lead to; "" means this host
-	TrustedProxies []netip.Prefix
-	Places         *limit.Places
-	Bodies         *limit.Bodies
-	Log            *slog.Logger
+	Version         string
+	BaseURL         string
+	OpenID          string // where the issuer of access tokens describes itself
+	PublicURL       string // where redirects lead to; "" means this host
+	TrustedProxies  []netip.Prefix
+	ForwardedHeader string // in which they tell the client's address
+	Places          *limit.Places
+	Bodies          *limit.Bodies
+	Log             *slog.Logger
 }
 
 // API serves everything under one address. It is an http.Handler.
@@ -82,13 +83,20 @@ func New(o Options) *API {
 		o.Portal = notFound
 	}
 	mux.HandleFunc("/", a.handle(o.Portal))
-	a.handler = a.guard(func(w http.ResponseWriter, r *http.Request) {
+	others := compressed(func(w http.ResponseWriter, r *http.Request) {
 		// Commands are data, not routes; and most requests are calls of one.
 		if strings.HasPrefix(r.URL.Path, sluice.CommandPath) {
 			commands(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)
+	})
+	a.handler = a.guard(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == sluice.ReceivePath { // must be fast, and its answers are short
+			commands(w, r)
+			return
+		}
+		others(w, r)
 	})
 	return a
 }
@@ -119,7 +127,7 @@ func (a *API) guard(next http.HandlerFunc) http.Handler {
 			header.Set("Connection", "close")
 		}
 		defer a.recover(w, r)
-		r.RemoteAddr = clientAddress(r, a.TrustedProxies)
+		r.RemoteAddr = a.clientAddress(r)
 		if r.URL.Path != path.Clean(r.URL.Path) {
 			a.fail(w, r, notFound(w, r))
 			return
