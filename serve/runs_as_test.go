@@ -143,7 +143,7 @@ func TestRunAs(t *testing.T) {
 		}
 		for _, steps := range []string{"iam.run.as: {username: '#{body.payload}'}", "iam.run.as: {username: admin}, pipeline.run: {name: chosen}"} {
 			s.store("as", "pipeline: [event.listen: {eventKey: webhook.as}, "+steps+"]")
-			if got := s.call(hook, "text/plain", "ada").result(t); got.StatusCode != 403 || !strings.Contains(toText(t, got.Error), "stand in the source") {
+			if got := s.call(hook, "text/plain", "ada").result(t); got.StatusCode != 403 || !strings.Contains(toText(t, got.Error), "written out in the source") {
 				t.Errorf("%s came to %+v", steps, got)
 			}
 		}
