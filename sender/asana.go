@@ -25,8 +25,8 @@ func asana() Preset {
 	}
 }
 
-// greetAsana learns the secret. One that is known already is only repeated, in
-// case the first answer got lost.
+// greetAsana learns the secret. A known one is merely repeated, in case the
+// first answer got lost.
 func greetAsana(g greeting) (*Answer, error) {
 	const name = "X-Hook-Secret"
 	given := g.Header[name]

@@ -55,8 +55,8 @@ func hasEmpty(names []string) bool {
 	return false
 }
 
-// ID gives the id of a delivery, "" if the call has none. One that can't be an
-// id is an error with the code delivery-id-invalid.
+// ID returns the id of a delivery, "" if the call has none. One that can't be
+// an id is an error with the code delivery-id-invalid.
 func (d Dedupe) ID(c *Call) (string, error) {
 	var values []string
 	switch d.where {
@@ -80,7 +80,7 @@ func (d Dedupe) ID(c *Call) (string, error) {
 	return checkID(values[0])
 }
 
-// short gives an id that was put together, or what stands for it if it is long.
+// short returns an id, or its hash if it is long.
 func short(id string) string {
 	if len(id) <= maxDeliveryID {
 		return id
@@ -89,7 +89,7 @@ func short(id string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// scalar gives a JSON string or number as text; others are no ids.
+// scalar returns a JSON string or number as text; other values can't be ids.
 func scalar(raw []byte) string {
 	if len(raw) == 0 {
 		return ""
@@ -97,7 +97,7 @@ func scalar(raw []byte) string {
 	switch c := raw[0]; {
 	case c == '"':
 		var text string
-		_ = json.Unmarshal(raw, &text) // what is no JSON has no id
+		_ = json.Unmarshal(raw, &text) // malformed JSON has no id
 		return text
 	case (c == '-' || c >= '0' && c <= '9') && json.Valid(raw):
 		return string(raw)
