@@ -14,7 +14,7 @@ type info struct {
 }
 
 func infoCommand(namespace string, engine *jetstream.Engine) command.Command {
-	return command.New("server.info", "Tell the server's version, namespace and engine.",
+	return command.New("server.info", "Show the server's version, namespace and engine.",
 		func(context.Context, struct{}) (info, error) {
 			return info{Version: Version, Namespace: namespace, Engine: engine.Describe()}, nil
 		}, command.ReadOnly)

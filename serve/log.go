@@ -17,9 +17,10 @@ import (
 // flushEvery bounds how long a log line stays in memory.
 const flushEvery = 100 * time.Millisecond
 
-// NewLog gives a logger to a file or terminal, and a function that writes what
-// it still holds. A line per call must not be a system call per call: lines
-// are gathered for a moment. They are JSON, or made for people on a terminal.
+// NewLog returns a logger to a file or terminal, and a function that writes
+// what it still holds. A line per call must not be a system call per call, so
+// lines are gathered for a moment. They are JSON, or coloured text on a
+// terminal.
 func NewLog(out *os.File) (log *slog.Logger, flush func()) {
 	lines := &logLines{buffer: bufio.NewWriterSize(out, 64<<10)}
 	if info, err := out.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
@@ -64,5 +65,5 @@ func (l *logLines) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending = false
-	_ = l.buffer.Flush() // nobody is left to tell
+	_ = l.buffer.Flush() // nothing more can be done
 }
