@@ -28,6 +28,8 @@ const (
 	Throttled                    // it comes too often
 	Unavailable                  // we can't do it now; trying again helps
 	Loop                         // it would cause itself over and over
+	Unprocessable                // it is well-formed, and not what is allowed here
+	Outdated                     // it was changed since the caller read it
 )
 
 // Error is a failure with a text that is safe to show to the caller. An Error
@@ -51,6 +53,7 @@ type Hints struct {
 	Allow      string        // the methods that are allowed, with MethodNotAllowed
 	Challenge  []string      // ways to authenticate, with Unauthenticated
 	Close      bool          // the connection can't be used any further
+	Details    any           // a list of all that is wrong, shown as errors
 }
 
 // A Place is a spot in the source of a pipeline.
@@ -137,6 +140,11 @@ func (e *Error) Allowing(methods string) *Error {
 // Challenging names ways to authenticate.
 func (e *Error) Challenging(challenges ...string) *Error {
 	return e.with(func(c *Error) { c.Challenge = challenges })
+}
+
+// Detailed lists all that is wrong.
+func (e *Error) Detailed(details any) *Error {
+	return e.with(func(c *Error) { c.Details = details })
 }
 
 // Closing marks the connection as unusable from here on.

@@ -31,7 +31,7 @@ var rooms = map[string][]string{
 	"webhook":    {".", "command", "limit", "problem", "value"},
 	"iam":        {".", "command", "limit"},
 	"jetstream":  {".", "durable", "jetstream/correlation", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal"},
-	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "value"},
+	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "value"},
 
 	"jetstream/queue":       {".", "jetstream/correlation", "jetstream/record", "jetstream/stream", "problem", "value"},
 	"jetstream/record":      {"durable", "jetstream/stream"},

@@ -15,4 +15,5 @@ type Problem struct {
 	Column     int    `json:"column,omitempty"`
 	Snippet    string `json:"snippet,omitempty"`
 	Step       string `json:"step,omitempty"`
+	Errors     any    `json:"errors,omitempty"`
 }

@@ -22,7 +22,9 @@ func TestAProgramGetsItsOwnTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var made struct{ Secret string }
+	var made struct {
+		Secret string `json:"secret"`
+	}
 	if err := json.Unmarshal(answer.Body, &made); err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,24 @@ import (
 // maxSourceInQuery bounds a source that travels beside a body.
 const maxSourceInQuery = 16 << 10
 
-// PutPipeline stores a pipeline.
-func (c *Client) PutPipeline(ctx context.Context, name, source string) (Answer, error) {
-	return c.do(ctx, request{method: http.MethodPut, path: sluice.PipelinePath + "/" + url.PathEscape(name), body: []byte(source)})
+// PutPipeline stores a pipeline. With force it is stored although steps would be
+// refused when it runs.
+func (c *Client) PutPipeline(ctx context.Context, name, source string, force bool) (Answer, error) {
+	path := sluice.PipelinePath + "/" + url.PathEscape(name)
+	if force {
+		path += "?force=true"
+	}
+	return c.do(ctx, request{method: http.MethodPut, path: path, body: []byte(source)})
+}
+
+// Lint lets the server check the source of a pipeline: it knows its own commands,
+// and who may do what.
+func (c *Client) Lint(ctx context.Context, source string) (found sluice.LintResult, err error) {
+	answer, err := c.Command(ctx, "pipeline.lint", nil, &Body{Content: []byte(source)})
+	if err != nil {
+		return found, err
+	}
+	return found, json.Unmarshal(answer.Body, &found)
 }
 
 // PipelineSource returns the source of a stored pipeline.

@@ -29,7 +29,7 @@ func refusal(a Answer) *sluice.Error {
 	message := cmp.Or(oauth.Description, p.Detail,
 		"The server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status)+"; is there a sluice at this URL?")
 	return sluice.Errorf(kind, code, "%s", message).WithStatus(a.Status).About(p.Parameter).InCall(p.TraceID).
-		At(sluice.Place{Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step}).After(retryAfter(a.Header))
+		At(sluice.Place{Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step}).After(retryAfter(a.Header)).Detailed(p.Errors)
 }
 
 // retryAfter reads the header of that name, 0 if there is none.

@@ -144,6 +144,7 @@ func (c *compiler) secret(node *ast.CallNode) (eval, error) {
 	if _, err := c.compile(literal); err != nil {
 		return nil, err
 	}
+	c.secrets = append(c.secrets, literal.Value)
 	return func(f *frame) (any, error) {
 		if f.scope.Secret == nil {
 			return nil, fail("there are no secrets here")

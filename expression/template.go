@@ -59,6 +59,16 @@ func (l *Language) Compile(text string) (*Template, error) {
 	return t, nil
 }
 
+// Secrets gives the names of the secrets that the template takes.
+func (t *Template) Secrets() (names []string) {
+	for _, p := range t.parts {
+		if p.program != nil {
+			names = append(names, p.program.secrets...)
+		}
+	}
+	return names
+}
+
 // CompileExpression compiles code, with or without #{ } around it.
 func (l *Language) CompileExpression(code string) (*Template, error) {
 	if trimmed := strings.TrimSpace(code); opens(trimmed, 0) {

@@ -12,6 +12,7 @@ import (
 
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
+	"sluice/limit"
 )
 
 const (
@@ -24,6 +25,8 @@ const (
 	indexViews = 16
 	// indexRecent is how many complete blocks stay in memory, 128 KiB each.
 	indexRecent = 256
+	// indexRecentTime is how long they stay.
+	indexRecentTime = time.Hour
 	// indexSettled is how old an event that was read must be for the index to
 	// keep its mark: a younger one may be lost in a power cut, and its sequence
 	// used again. Events that this node has accepted are durable.
@@ -42,7 +45,7 @@ type index struct {
 	mu     sync.Mutex
 	blocks map[uint64]*indexBlock // that this node has marks for
 	newest uint64
-	recent map[uint64]*marks // complete blocks that were read; they don't change
+	recent *limit.Cache[uint64, *marks] // complete blocks that were read; they don't change
 }
 
 type indexBlock struct {
@@ -52,7 +55,7 @@ type indexBlock struct {
 }
 
 func newIndex(h *stream.Host) *index {
-	return &index{host: h, blocks: make(map[uint64]*indexBlock), recent: make(map[uint64]*marks)}
+	return &index{host: h, blocks: make(map[uint64]*indexBlock), recent: limit.NewCache[uint64, *marks](indexRecent)}
 }
 
 func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.Duration) error {
@@ -134,11 +137,11 @@ func (x *index) block(ctx context.Context, number uint64, first, last int, allow
 // inMemory returns the marks of a block that need no reading, and whether they
 // are known to be complete.
 func (x *index) inMemory(number uint64) (found *marks, complete bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if all := x.recent[number]; all != nil {
+	if all, ok := x.recent.Get(number, time.Now()); ok {
 		return all, true
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	found = new(marks)
 	if b := x.blocks[number]; b != nil {
 		*found = b.marks
@@ -151,15 +154,7 @@ func (x *index) keep(number uint64, found *marks) {
 	if len(found.unknown(0, indexed-1)) > 0 {
 		return
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for other := range x.recent {
-		if len(x.recent) < indexRecent {
-			break
-		}
-		delete(x.recent, other)
-	}
-	x.recent[number] = found
+	x.recent.Put(number, found, time.Now().Add(indexRecentTime))
 }
 
 // remember keeps a block that was completed by reading, except events that are

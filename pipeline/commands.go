@@ -34,16 +34,16 @@ func checkName(name string) error {
 
 // A view is a stored pipeline as commands show it.
 type view struct {
-	Name        string    `json:"name"`
-	Description string    `json:"description,omitempty"`
-	Source      string    `json:"source,omitempty"`
-	Owner       string    `json:"owner"`
-	Listens     string    `json:"listens,omitempty"` // pattern of message keys
-	Concurrency int       `json:"concurrency,omitempty"`
-	Folder      bool      `json:"folder"`
-	Created     time.Time `json:"created"`
-	Updated     time.Time `json:"updated"`
-	Warnings    []string  `json:"warnings,omitempty"`
+	Name        string           `json:"name"`
+	Description string           `json:"description,omitempty"`
+	Source      string           `json:"source,omitempty"`
+	Owner       string           `json:"owner"`
+	Listens     string           `json:"listens,omitempty"` // pattern of message keys
+	Concurrency int              `json:"concurrency,omitempty"`
+	Folder      bool             `json:"folder"`
+	Created     time.Time        `json:"created"`
+	Updated     time.Time        `json:"updated"`
+	Warnings    []sluice.Finding `json:"warnings,omitempty"`
 }
 
 // Document returns the source alone, for requests that want no JSON.

@@ -136,6 +136,13 @@ func (f *folder) take(ctx context.Context, root *os.Root, name, file string) err
 	if err != nil {
 		return fmt.Errorf("%s:%w", file, compilerStyle(err))
 	}
+	found, err := f.checkRights(ctx, program, folderOwner())
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for _, finding := range append(found, f.unknownKey(program)...) {
+		f.Log.Warn("A pipeline of the folder will not run as it is.", "file", file, "line", finding.Line, "column", finding.Column, "problem", finding.Message, "hint", finding.Hint)
+	}
 	_, _, err = f.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: sluice.AdminName, Folder: true})
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

@@ -23,12 +23,16 @@ type RunnerOptions struct {
 	User     func(ctx context.Context, username string) (sluice.User, error)    // as stored now
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // the user who stored it, as stored now
 	Secret   func(ctx context.Context, name string) (string, error)
-	Limits   Limits
-	MaxRuns  int                                          // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
-	Grace    func() (context.Context, context.CancelFunc) // bounds how long runs may take to end when the service stops
-	Observe  func(sluice.RunReport)                       // called after each run
-	Spans    sluice.Spans
-	Log      *slog.Logger
+
+	// HasWebhook tells whether a webhook has an event key. It may be nil.
+	HasWebhook func(eventKey string) bool
+
+	Limits  Limits
+	MaxRuns int                                          // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
+	Grace   func() (context.Context, context.CancelFunc) // bounds how long runs may take to end when the service stops
+	Observe func(sluice.RunReport)                       // called after each run
+	Spans   sluice.Spans
+	Log     *slog.Logger
 }
 
 // A Runner runs pipelines: for events, for callers, and for other pipelines.
@@ -58,11 +62,14 @@ func (r *Runner) Parse(source string) (*Program, error) {
 // they are now.
 func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, error) {
 	if p.Folder {
-		return func(context.Context) (sluice.User, error) {
-			return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}, nil
-		}
+		return func(context.Context) (sluice.User, error) { return folderOwner(), nil }
 	}
 	return func(ctx context.Context) (sluice.User, error) { return r.Owner(ctx, p) }
+}
+
+// folderOwner owns the pipelines of the operator's folder.
+func folderOwner() sluice.User {
+	return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}
 }
 
 // environment returns what runs need from outside.

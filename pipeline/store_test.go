@@ -227,10 +227,10 @@ func TestLint(t *testing.T) {
 		args command.Args
 		want string
 	}{
-		{command.Args{arg("name", "good")}, `{"valid":true,"listens":"svc.event.webhook.a","problems":[]}`},
-		{command.Args{arg("source", "pipeline: [pass]")}, `{"valid":true,"problems":[]}`},
+		{command.Args{arg("name", "good")}, `{"valid":true,"listens":"svc.event.webhook.a","rightsChecked":true,"problems":[]}`},
+		{command.Args{arg("source", "pipeline: [pass]")}, `{"valid":true,"rightsChecked":true,"problems":[]}`},
 		{command.Args{arg("source", "pipeline:\n- set: {valeu: 1}\n- passs")},
-			`{"valid":false,"problems":[` +
+			`{"valid":false,"rightsChecked":false,"problems":[` +
 				`{"line":2,"column":9,"snippet":"- set: {valeu: 1}","step":"set","code":"pipeline-invalid","parameter":"valeu","message":"This command has no parameter \"valeu\"; did you mean value?"},` +
 				`{"line":3,"column":3,"snippet":"- passs","step":"passs","code":"pipeline-invalid","message":"There is no command \"passs\"; did you mean pass?"}]}`},
 	}

@@ -30,6 +30,8 @@ var statusOf = map[sluice.Kind]int{
 	sluice.Throttled:        http.StatusTooManyRequests,
 	sluice.Unavailable:      http.StatusServiceUnavailable,
 	sluice.Loop:             http.StatusLoopDetected,
+	sluice.Unprocessable:    http.StatusUnprocessableEntity,
+	sluice.Outdated:         http.StatusPreconditionFailed,
 }
 
 // Status returns the HTTP status of an error: that of its kind, unless it has
@@ -93,6 +95,7 @@ func Of(err error) *sluice.Problem {
 		Column:     e.Place.Column,
 		Snippet:    e.Place.Snippet,
 		Step:       e.Place.Step,
+		Errors:     e.Details,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,24 +40,15 @@ func ParseDedupe(text string) (Dedupe, error) {
 	case where == "query" && name != "" && len(name) <= maxName:
 		return d, nil
 	case where == "body" && len(name) <= maxPattern && utf8.ValidString(name):
-		if d.path = strings.Split(name, "."); len(d.path) <= maxPath && !hasEmpty(d.path) {
+		if d.path = strings.Split(name, "."); len(d.path) <= maxPath && !slices.Contains(d.path, "") {
 			return d, nil
 		}
 	}
 	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, cloudevent, or off.")
 }
 
-func hasEmpty(names []string) bool {
-	for _, n := range names {
-		if n == "" {
-			return true
-		}
-	}
-	return false
-}
-
-// ID returns the id of a delivery, "" if the call has none. One that can't be
-// an id is an error with the code delivery-id-invalid.
+// ID returns the id of a delivery, "" if the call has none. One that can't be an
+// id is an error with the code delivery-id-invalid.
 func (d Dedupe) ID(c *Call) (string, error) {
 	var values []string
 	switch d.where {
@@ -97,7 +89,7 @@ func scalar(raw []byte) string {
 	switch c := raw[0]; {
 	case c == '"':
 		var text string
-		_ = json.Unmarshal(raw, &text) // malformed JSON has no id
+		_ = json.Unmarshal(raw, &text) // what is no JSON has no id
 		return text
 	case (c == '-' || c >= '0' && c <= '9') && json.Valid(raw):
 		return string(raw)

@@ -58,6 +58,9 @@ var exitOf = map[sluice.Kind]int{
 	sluice.Unsupported:      exitUsage,
 	sluice.Throttled:        exitThrottled,
 	sluice.Unavailable:      exitUnavailable,
+	sluice.Loop:             exitOther,
+	sluice.Unprocessable:    exitUsage,
+	sluice.Outdated:         exitConflict,
 }
 
 // A failure is an error with an exit code of its own.

@@ -87,9 +87,9 @@ func (t *terminal) none(document []byte, text string) bool {
 }
 
 // note tells people something beside the answer.
-func (t *terminal) note(format string, args ...any) {
+func (t *terminal) note(text string) {
 	if form, err := t.form(); err == nil && form == "table" {
-		fmt.Fprintln(t.err, printable(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(t.err, text)
 	}
 }
 

@@ -220,7 +220,7 @@ func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawM
 	var page struct {
 		Items []json.RawMessage `json:"items"`
 	}
-	if err := json.Unmarshal(answer.Body, &page); err != nil || page.Items == nil {
+	if json.Unmarshal(answer.Body, &page) != nil || page.Items == nil {
 		return answer.Body, nil // not a page, but the thing itself
 	}
 	if len(page.Items) == 0 {

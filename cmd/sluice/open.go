@@ -19,10 +19,11 @@ func (t *terminal) addOpen(cmd *cobra.Command, open *bool) {
 
 // open opens a page of the portal, or prints its URL where there is no browser.
 func (t *terminal) open(ctx context.Context, c *client.Client, page string, item ...string) error {
-	target := c.URL() + page
+	path := []string{c.URL() + page}
 	for _, part := range item {
-		target += "/" + url.PathEscape(part)
+		path = append(path, url.PathEscape(part))
 	}
+	target := strings.Join(path, "/")
 	browser := browserCommand(runtime.GOOS)
 	if browser == nil {
 		_, err := fmt.Fprintln(t.out, target)

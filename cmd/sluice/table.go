@@ -171,15 +171,16 @@ func narrow(widths []int, width int, may func(i int) bool) bool {
 }
 
 func (v *view) line(b *strings.Builder, indent string, cells []string, widths []int, paint func(int, string) string) {
-	line := indent
+	var line strings.Builder
+	line.WriteString(indent)
 	for i, cell := range cells {
 		text := cut(cell, widths[i])
-		line += paint(i, text)
+		line.WriteString(paint(i, text))
 		if i < len(cells)-1 {
-			line += strings.Repeat(" ", widths[i]-uniseg.StringWidth(text)+gap)
+			line.WriteString(strings.Repeat(" ", widths[i]-uniseg.StringWidth(text)+gap))
 		}
 	}
-	fmt.Fprintln(b, strings.TrimRight(line, " "))
+	fmt.Fprintln(b, strings.TrimRight(line.String(), " "))
 }
 
 // cut returns a text that is at most that many columns wide.
