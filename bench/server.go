@@ -57,7 +57,7 @@ func serveRole(args []string) error {
 	if err != nil {
 		return err
 	}
-	log, flush := serve.NewLog(os.Stderr)
+	log, flush := serve.NewLog(os.Stderr, "info", "auto")
 	defer flush()
 	opts := serve.Options{AdminPassword: adminPassword, NoAuth: args[2] == noAuth, Log: log}
 	if args[2] == engineSync {

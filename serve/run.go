@@ -27,13 +27,16 @@ func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) er
 	welcoming, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go s.welcome(welcoming, out)
+	manager := findSupervisor(opts.Log)
+	go manager.watch(welcoming, s.readiness)
 	err = s.Wait(ctx)
+	manager.tell("STOPPING=1")
 	return errors.Join(err, s.Stop())
 }
 
 // greet prints where the server listens and what to take care of.
 func (s *Server) greet(out io.Writer) {
-	fmt.Fprintf(out, "sluice %s listens on %s (%s engine)\n", Version, s.baseURL, s.engine.Describe())
+	fmt.Fprintf(out, "sluice %s listens on %s (%s engine)\n", Release(), s.baseURL, s.engine.Describe())
 	for _, w := range s.warnings() {
 		fmt.Fprintf(out, "warning: %s\n", w)
 	}

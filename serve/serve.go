@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,9 +25,6 @@ import (
 	"sluice/pipeline"
 	"sluice/telemetry"
 )
-
-// Version is the version of the program.
-const Version = "0.1.0"
 
 // drainTimeout bounds how long a stop waits for calls in flight.
 const drainTimeout = 10 * time.Second
@@ -93,15 +91,17 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	s.listener = limit.NewListener(listener, limit.ConnectionOptions{
 		Total:        cfg.MaxConnections,
 		PerNetwork:   cfg.MaxConnectionsPerAddress,
-		Proxies:      cfg.TrustedProxies,
+		Proxies:      slices.Concat(cfg.TrustedProxies, cfg.ProxyProtocol),
 		WriteTimeout: cfg.WriteTimeout,
 	})
+	s.listener = api.ProxyProtocol(s.listener, cfg.ProxyProtocol, cfg.HeaderTimeout)
 	s.baseURL = baseURL(cfg, s.listener.Addr())
 	s.metrics = metrics.New(Version, s.stats)
 	if telemetry.Wanted() {
-		if s.telemetry, err = telemetry.Start(ctx, Version); err != nil {
+		if s.telemetry, err = telemetry.Start(ctx, Version, s.opts.Log); err != nil {
 			return nil, fmt.Errorf("OpenTelemetry: %w", err)
 		}
+		s.opts.Log = telemetry.Log(s.opts.Log)
 	}
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, fmt.Errorf("can't start the engine: %w", err)

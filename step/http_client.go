@@ -22,6 +22,7 @@ const maxRedirects = 5
 type client struct {
 	http      http.Client
 	maxAnswer int64
+	spans     sluice.Spans
 }
 
 func newClient(o HTTPOptions) *client {
@@ -38,7 +39,7 @@ func newClient(o HTTPOptions) *client {
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: maxHeaders,
 	}
-	return &client{http: http.Client{Transport: transport, CheckRedirect: checkRedirect}, maxAnswer: o.MaxAnswer}
+	return &client{http: http.Client{Transport: transport, CheckRedirect: checkRedirect}, maxAnswer: o.MaxAnswer, spans: o.Spans}
 }
 
 // errRefused is that an address is not allowed.
@@ -87,6 +88,23 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 
 func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
+}
+
+// call makes a call in a span. That has no path: there may be a secret in it.
+func (c *client) call(request *http.Request, timeout time.Duration) (got answer, err error) {
+	span := sluice.Span{
+		Name: request.Method, Kind: sluice.ClientSpan,
+		SpanFacts: sluice.SpanFacts{Method: request.Method, Server: request.URL.Hostname()},
+	}
+	err = c.spans.Do(request.Context(), span, func(ctx context.Context) error {
+		if traceparent := c.spans.Traceparent(ctx); traceparent != "" {
+			request.Header.Set("Traceparent", traceparent)
+		}
+		got, err = c.do(request.WithContext(ctx), timeout)
+		c.spans.Add(ctx, sluice.SpanFacts{StatusCode: got.StatusCode})
+		return err
+	})
+	return got, err
 }
 
 // do makes a call and reads its answer, within the timeout in all.

@@ -18,7 +18,8 @@ type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
 	MaxAnswer     int64          // bytes of the body of an answer; 0 means 4 MiB
 
-	// Spans tells whoever is called which work the call belongs to.
+	// Spans is told of every call, and tells whoever is called which work it
+	// belongs to.
 	Spans sluice.Spans
 }
 
@@ -50,10 +51,7 @@ func requestCommand(o HTTPOptions) command.Command {
 			if err := carryOn(ctx, request.Header); err != nil {
 				return answer{}, err
 			}
-			if traceparent := o.Spans.Traceparent(ctx); traceparent != "" {
-				request.Header.Set("Traceparent", traceparent)
-			}
-			return client.do(request, timeout)
+			return client.call(request, timeout)
 		},
 		command.Traffic)
 }
