@@ -24,7 +24,7 @@ type RunnerOptions struct {
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // the user who stored it, as stored now
 	Secret   func(ctx context.Context, name string) (string, error)
 
-	// HasWebhook tells whether a webhook has an event key. It may be nil.
+	// HasWebhook reports whether a webhook has an event key. It may be nil.
 	HasWebhook func(eventKey string) bool
 
 	Limits  Limits

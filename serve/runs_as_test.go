@@ -135,7 +135,7 @@ func TestRunAs(t *testing.T) {
 			t.Errorf("behind it the outer one runs as %v", got["username"])
 		}
 	})
-	t.Run("who sends an event does not choose", func(t *testing.T) {
+	t.Run("the sender of an event does not choose", func(t *testing.T) {
 		s.store("chosen", `pipeline: [iam.run.as: {username: '#{vars.who ?? body.payload}'}, iam.whoami]`)
 		got := s.send("POST", "/api/v3/pipeline/chosen?who=ada", nil, asAdmin).wantStatus(t, 200).object(t)
 		if got["username"] != "ada" {
