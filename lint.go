@@ -1,7 +1,7 @@
 package sluice
 
-// A LintResult is what is wrong with the source of a pipeline, as pipeline.lint
-// tells it.
+// A LintResult lists the mistakes in the source of a pipeline, as pipeline.lint
+// shows them.
 type LintResult struct {
 	Valid         bool      `json:"valid"`
 	Listens       string    `json:"listens,omitempty"` // pattern of message keys

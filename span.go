@@ -39,10 +39,10 @@ type Tracer interface {
 	// part of it. end is called once, with the error of the work.
 	Start(ctx context.Context, span Span) (_ context.Context, end func(error))
 
-	// Add tells what else there is to know of the work of ctx.
+	// Add reports what else there is to know of the work of ctx.
 	Add(ctx context.Context, facts SpanFacts)
 
-	// Traceparent gives the header that tells others of the work of ctx,
+	// Traceparent returns the header that tells others of the work of ctx,
 	// empty if there is none.
 	Traceparent(ctx context.Context) string
 }
@@ -62,14 +62,14 @@ func (s Spans) Do(ctx context.Context, span Span, work func(context.Context) err
 	return err
 }
 
-// Add tells what else there is to know of the work of ctx.
+// Add reports what else there is to know of the work of ctx.
 func (s Spans) Add(ctx context.Context, facts SpanFacts) {
 	if s.Tracer != nil {
 		s.Tracer.Add(ctx, facts)
 	}
 }
 
-// Traceparent gives the header that tells others of the work of ctx, empty if
+// Traceparent returns the header that tells others of the work of ctx, empty if
 // there is none.
 func (s Spans) Traceparent(ctx context.Context) string {
 	if s.Tracer == nil {

@@ -15,9 +15,9 @@ const (
 	Forwarded     = "forwarded"
 )
 
-// clientAddress gives the IP address that a request comes from. The header that
-// proxies write counts only as far as it was written by trusted ones: read from
-// its end, the first address that is none of them is the client.
+// clientAddress returns the IP address that a request comes from. The header
+// that proxies write counts only as far as it was written by trusted ones: read
+// from its end, the first address that is none of them is the client.
 func (o *Options) clientAddress(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

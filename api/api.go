@@ -56,7 +56,7 @@ type API struct {
 	interrupt   context.CancelCauseFunc
 }
 
-// New gives the API.
+// New returns the API.
 func New(o Options) *API {
 	a := &API{
 		Options: o,
@@ -104,7 +104,7 @@ func New(o Options) *API {
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
-// InFlight tells how many calls have begun and are not answered yet.
+// InFlight reports how many calls have begun and are not answered yet.
 func (a *API) InFlight() int { return int(a.begun.Load()) }
 
 // Headers of every answer, shared since nobody changes them.
@@ -166,7 +166,7 @@ func (a *API) counted(serve command.Endpoint) command.Endpoint {
 	}
 }
 
-// limited gives a handler a request whose body has arrived, in a place of its
+// limited returns a handler a request whose body has arrived, in a place of its
 // own. Forms over the limit are left to the handler to refuse.
 func (a *API) limited(next http.Handler) http.Handler {
 	return a.handle(func(w http.ResponseWriter, r *http.Request) error {

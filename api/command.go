@@ -58,7 +58,7 @@ func (a *API) refuseDraining() error {
 	return Draining()
 }
 
-// draining tells whether the server stops.
+// draining reports whether the server stops.
 func (a *API) draining() bool {
 	select {
 	case <-a.Stopping:
@@ -105,7 +105,7 @@ func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args 
 	return out, err
 }
 
-// statusCode gives the status that the outcome of a command is answered with.
+// statusCode returns the status that the outcome of a command is answered with.
 func statusCode(err error) int {
 	if err == nil {
 		return http.StatusOK
@@ -155,8 +155,8 @@ func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) 
 	return nil
 }
 
-// textOf gives an argument as the query of a URL has it: a list is separated by
-// commas, an object is JSON.
+// textOf returns an argument as the query of a URL has it: a list is separated
+// by commas, an object is JSON.
 func textOf(value any) string {
 	switch v := value.(type) {
 	case []any:

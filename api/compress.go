@@ -90,7 +90,7 @@ func (c *compressor) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// suits tells whether the answer is text, as far as its headers tell.
+// suits reports whether the answer is text, as far as its headers tell.
 func (c *compressor) suits() bool {
 	header := c.Header()
 	if header.Get("Content-Encoding") != "" || c.status == http.StatusPartialContent {

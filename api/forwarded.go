@@ -35,13 +35,13 @@ func lastForwarded(header string) (rest, address string) {
 	return rest, forwardedFor(header[begin:])
 }
 
-// escaped tells whether a backslash before it makes a quote part of a text.
+// escaped reports whether a backslash before it makes a quote part of a text.
 func escaped(before string) bool {
 	return (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1
 }
 
-// forwardedFor gives the address of the parameter "for", empty if there is none
-// or more than one.
+// forwardedFor returns the address of the parameter "for", empty if there is
+// none or more than one.
 func forwardedFor(element string) (address string) {
 	for element != "" {
 		var pair string

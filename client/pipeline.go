@@ -32,7 +32,7 @@ func (c *Client) Lint(ctx context.Context, source string) (found sluice.LintResu
 	return found, json.Unmarshal(answer.Body, &found)
 }
 
-// PipelineSource gives the source of a stored pipeline.
+// PipelineSource returns the source of a stored pipeline.
 func (c *Client) PipelineSource(ctx context.Context, name string) (string, error) {
 	answer, err := c.do(ctx, request{method: http.MethodGet, path: sluice.PipelinePath + "/" + url.PathEscape(name)})
 	if err != nil {
@@ -41,12 +41,12 @@ func (c *Client) PipelineSource(ctx context.Context, name string) (string, error
 	return string(answer.Body), nil
 }
 
-// RunPipeline runs a stored pipeline and gives its final body.
+// RunPipeline runs a stored pipeline and returns its final body.
 func (c *Client) RunPipeline(ctx context.Context, name string, vars url.Values, body *Body) (Answer, error) {
 	return c.run(ctx, sluice.PipelinePath+"/"+url.PathEscape(name), vars, body)
 }
 
-// RunSource runs a pipeline that is not stored and gives its final body.
+// RunSource runs a pipeline that is not stored and returns its final body.
 func (c *Client) RunSource(ctx context.Context, source string, vars url.Values, body *Body) (Answer, error) {
 	if body == nil {
 		return c.run(ctx, sluice.PipelinePath, vars, &Body{Content: []byte(source)})

@@ -12,14 +12,14 @@ import (
 	"sluice/problem"
 )
 
-// refusal gives the error that an answer tells of.
+// refusal returns the error in an answer.
 func refusal(a Answer) *sluice.Error {
 	var p sluice.Problem
 	var oauth struct {
 		Code        string `json:"error"`
 		Description string `json:"error_description"`
 	}
-	_ = json.Unmarshal(a.Body, &p)     // else the fields stay empty
+	_ = json.Unmarshal(a.Body, &p)     // otherwise the fields stay empty
 	_ = json.Unmarshal(a.Body, &oauth) // as those of another form do
 	kind := problem.KindOf(a.Status)
 	if oauth.Code == "invalid_grant" {

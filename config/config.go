@@ -138,7 +138,7 @@ func (c *Config) checkChoices() error {
 	return nil
 }
 
-// checkNATS refuses addresses that no engine can ever be reached at.
+// checkNATS refuses addresses at which no engine can ever be reached.
 func (c *Config) checkNATS() error {
 	for _, address := range list([]byte(c.NATS)) {
 		if !strings.Contains(address, "://") {

@@ -8,7 +8,7 @@ import (
 	"sluice/command"
 )
 
-// Commands gives the commands about pipelines and dead letters.
+// Commands returns the commands about pipelines and dead letters.
 func Commands(r *Runner) []command.Command {
 	return []command.Command{
 		putCommand(r),
@@ -46,10 +46,10 @@ type view struct {
 	Warnings    []sluice.Finding `json:"warnings,omitempty"`
 }
 
-// Document gives the source, for those who read it by itself.
+// Document returns the source alone, for requests that want no JSON.
 func (v view) Document() (mediaType, text string) { return "application/yaml", v.Source }
 
-// show gives the view of a pipeline, without its source.
+// show returns the view of a pipeline, without its source.
 func (r *Runner) show(p *sluice.Pipeline) view {
 	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Created: p.Created, Updated: p.Updated}
 	if p.Binding != nil {

@@ -8,13 +8,13 @@ import (
 	"sluice/command"
 )
 
-// sourceParams are those of commands that look at a source.
+// sourceParams are those of commands that examine a source.
 type sourceParams struct {
-	Name   string `json:"name" doc:"Name of a stored pipeline to look at, if no source is given."`
+	Name   string `json:"name" doc:"Name of the stored pipeline, if no source is given."`
 	Source string `json:"source" body:"only" doc:"The pipeline as YAML or JSON."`
 }
 
-// source gives the source that a command is to look at.
+// source returns the source that a command is to examine.
 func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 	if p.Source != "" {
 		return p.Source, nil
@@ -52,8 +52,8 @@ func lintCommand(r *Runner) command.Command {
 		}, command.ReadOnly)
 }
 
-// lintRights gives what is wrong with a program without mistakes, if the caller
-// stored it.
+// lintRights returns what is wrong with a program without mistakes, if the
+// caller stored it.
 func (r *Runner) lintRights(ctx context.Context, p *Program) (result sluice.LintResult, err error) {
 	result.Problems, err = r.checkRights(ctx, p, sluice.UserFrom(ctx))
 	result.Problems = append([]sluice.Finding{}, result.Problems...)

@@ -15,7 +15,7 @@ type putParams struct {
 }
 
 func putCommand(r *Runner) command.Command {
-	return command.New("pipeline.put", "Store a pipeline under a name, in place of the one before. Events that it listens to reach it from then on.",
+	return command.New("pipeline.put", "Store a pipeline under a name, replacing the one of that name if there is one. Events that it listens to reach it from then on.",
 		func(ctx context.Context, p putParams) (view, error) {
 			if err := checkName(p.Name); err != nil {
 				return view{}, err

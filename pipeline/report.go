@@ -9,7 +9,7 @@ import (
 // maxReported is how many steps of a run its report lists.
 const maxReported = 500
 
-// note enters a step in the report.
+// note records a step in the report.
 func (x *execution) note(s *step, started time.Time, err error) {
 	if x.report == nil || len(x.report.Steps) >= maxReported {
 		return

@@ -21,7 +21,7 @@ type rights struct {
 	err   error // the look-up that failed
 }
 
-// checkRights gives what an owner's program may not do, in the order of the
+// checkRights returns what an owner's program may not do, in the order of the
 // source. Without users to ask, as offline, it finds nothing.
 func (r *Runner) checkRights(ctx context.Context, p *Program, owner sluice.User) ([]sluice.Finding, error) {
 	if r.User == nil {
@@ -59,7 +59,7 @@ func (w *rights) list(steps []*step, user *sluice.User) *sluice.User {
 
 func (w *rights) step(s *step, user *sluice.User) *sluice.User {
 	switch a := s.action.(type) {
-	case *call:
+	case *invocation:
 		return w.call(s, a, user)
 	case *choice:
 		w.templateSecrets(s, a.condition.Secrets())
@@ -71,7 +71,7 @@ func (w *rights) step(s *step, user *sluice.User) *sluice.User {
 	return nil
 }
 
-// same gives the user that two ways lead to, nil if they lead to several.
+// same returns the user that two ways lead to, nil if they lead to several.
 func same(one, other *sluice.User) *sluice.User {
 	if one == nil || other == nil || one.Name != other.Name {
 		return nil
@@ -79,7 +79,7 @@ func same(one, other *sluice.User) *sluice.User {
 	return one
 }
 
-func (w *rights) call(s *step, a *call, user *sluice.User) *sluice.User {
+func (w *rights) call(s *step, a *invocation, user *sluice.User) *sluice.User {
 	for i := range a.args {
 		w.secrets(s, &a.args[i].value)
 	}
@@ -100,8 +100,8 @@ func (w *rights) call(s *step, a *call, user *sluice.User) *sluice.User {
 	return user
 }
 
-// switchHint gives the line to add before a step: one that switches to the owner,
-// if that is of use.
+// switchHint returns the line to add before a step: one that switches to the
+// owner, if that is of use.
 func (w *rights) switchHint(permission string) string {
 	username := w.owner.Name
 	if !w.owner.May(permission) {
@@ -110,8 +110,8 @@ func (w *rights) switchHint(permission string) string {
 	return "- iam.run.as: {username: " + username + "}"
 }
 
-// switched gives the user that iam.run.as switches to.
-func (w *rights) switched(s *step, a *call) *sluice.User {
+// switched returns the user that iam.run.as switches to.
+func (w *rights) switched(s *step, a *invocation) *sluice.User {
 	name, literal := "", false
 	for _, arg := range a.args {
 		if arg.name == "username" && arg.value.shape == constant {
@@ -143,7 +143,7 @@ func (w *rights) switched(s *step, a *call) *sluice.User {
 	return user
 }
 
-// user gives a user as of now, nil if there is none.
+// user returns a user as of now, nil if there is none.
 func (w *rights) user(name string) *sluice.User {
 	user, err := w.User(w.ctx, name)
 	switch {

@@ -17,9 +17,10 @@ import (
 // flushEvery bounds how long a log line stays in memory.
 const flushEvery = 100 * time.Millisecond
 
-// NewLog gives a logger to a file or terminal, and a function that writes what
-// it still holds. A line per call must not be a system call per call: lines
-// are gathered for a moment. Level and format are settings of the same names.
+// NewLog returns a logger to a file or terminal, and a function that writes
+// what it still holds. A line per call must not be a system call per call:
+// lines are gathered for a moment. Level and format are settings of the same
+// names.
 func NewLog(out *os.File, level, format string) (log *slog.Logger, flush func()) {
 	lines := &logLines{buffer: bufio.NewWriterSize(out, 64<<10)}
 	var least slog.Level
@@ -80,5 +81,5 @@ func (l *logLines) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending = false
-	_ = l.buffer.Flush() // nobody is left to tell
+	_ = l.buffer.Flush() // nothing more can be done
 }

@@ -26,7 +26,7 @@ func newManager(t *testing.T) *manager {
 	return &manager{t, conn}
 }
 
-// next gives the next message.
+// next returns the next message.
 func (m *manager) next() string {
 	m.t.Helper()
 	if err := m.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {

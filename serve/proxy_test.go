@@ -31,7 +31,7 @@ func (s *service) proxied(preface string, h hook, more string) answer {
 	return answer{response.StatusCode, response.Header, content}
 }
 
-// addressOf gives the address that a call is filed with.
+// addressOf returns the address that a call is filed with.
 func (s *service) addressOf(call answer) any {
 	s.t.Helper()
 	found := s.command("trace.get", map[string]any{"traceId": call.header.Get("Svc-Trace-Id")}).wantStatus(s.t, 200).object(s.t)

@@ -42,12 +42,12 @@ func (s *Server) greet(out io.Writer) {
 	}
 }
 
-// adminRetry is how long after a failure to create the admin it is tried again.
+// adminRetry is the pause before creating the admin is tried again.
 const adminRetry = time.Second
 
-// welcome creates the admin as soon as that is possible, and prints the password
-// if it was made up, with a line to try: curl asks for the password, which so
-// stays out of the shell's history.
+// welcome creates the admin as soon as that is possible, and prints the
+// password if it was generated, with a line to try: curl asks for the password,
+// so it stays out of the shell's history.
 func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	created, password, err := s.CreateAdmin(ctx)
 	for ; err != nil; created, password, err = s.CreateAdmin(ctx) {

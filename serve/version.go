@@ -5,12 +5,12 @@ import "runtime/debug"
 // Version is the version of the program.
 const Version = "0.1.0"
 
-// Commit gives the commit that the program was built from, as the toolchain
+// Commit returns the commit that the program was built from, as the toolchain
 // noted it: with "+changes" behind it if the tree had changes that were not
 // committed, and empty if it was built outside a repository.
 func Commit() string { return commit(fullHash) }
 
-// Release gives the version with the beginning of the commit, for people.
+// Release returns the version with the beginning of the commit, for people.
 func Release() string {
 	const short = 12
 	if from := commit(short); from != "" {

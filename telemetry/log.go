@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Log gives a logger whose lines have the ids of the span that they belong to,
-// by which tools show them together.
+// Log returns a logger whose lines have the ids of the span that they belong
+// to, by which tools show them together.
 func Log(log *slog.Logger) *slog.Logger { return slog.New(&handler{log.Handler()}) }
 
 type handler struct{ slog.Handler }

@@ -31,7 +31,7 @@ type work struct {
 
 type workKey struct{}
 
-// workOf gives the work of a context; one of nobody's if there is none.
+// workOf returns the work of a context; one of nobody's if there is none.
 func workOf(ctx context.Context) *work {
 	if w, ok := ctx.Value(workKey{}).(*work); ok {
 		return w
@@ -82,7 +82,7 @@ func (s *Spans) Add(ctx context.Context, facts sluice.SpanFacts) {
 	trace.SpanFromContext(ctx).SetAttributes(attributes(facts)...)
 }
 
-// attributes gives facts the names that OpenTelemetry has for them.
+// attributes returns facts the names that OpenTelemetry has for them.
 func attributes(facts sluice.SpanFacts) []attribute.KeyValue {
 	var all []attribute.KeyValue
 	for _, text := range []struct{ name, value string }{

@@ -24,7 +24,7 @@ type Spans struct {
 	tracer   trace.Tracer
 }
 
-// Wanted tells whether the environment says where spans are to be sent.
+// Wanted reports whether the environment says where spans are to be sent.
 func Wanted() bool {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return false
@@ -32,8 +32,8 @@ func Wanted() bool {
 	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// Start gives spans that are sent as the OTEL_… variables say. What goes wrong
-// with that is logged.
+// Start returns spans that are sent as the OTEL_… variables say. What goes
+// wrong with that is logged.
 func Start(ctx context.Context, version string, log *slog.Logger) (*Spans, error) {
 	// The library knows one place for the whole program to complain at.
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {

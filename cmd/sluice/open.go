@@ -38,7 +38,8 @@ func (t *terminal) open(ctx context.Context, c *client.Client, page string, item
 	return nil
 }
 
-// browserCommand gives how a browser is started, nil where there is no display.
+// browserCommand returns how a browser is started, nil where there is no
+// display.
 func browserCommand(system string) []string {
 	switch own := strings.Fields(env("BROWSER")); {
 	case len(own) > 0:

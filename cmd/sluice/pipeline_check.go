@@ -13,8 +13,8 @@ import (
 	"sluice/serve"
 )
 
-// mistake gives the first mistake of a source, nil if there is none. With force a
-// lack of rights is none.
+// mistake returns the first mistake of a source, nil if there is none. With
+// force a lack of rights is none.
 func mistake(l sluice.LintResult, file string, force bool) error {
 	if force {
 		l.Problems = slices.DeleteFunc(l.Problems, func(f sluice.Finding) bool { return f.Permission != "" })
@@ -30,7 +30,7 @@ func mistake(l sluice.LintResult, file string, force bool) error {
 	return &failure{code: exitFailed, message: text}
 }
 
-// A lintedFile is a file with what is wrong with it.
+// A lintedFile is a file with its mistakes.
 type lintedFile struct {
 	File string `json:"file"`
 	sluice.LintResult
@@ -108,7 +108,7 @@ func firstError(err error, next func() error) error {
 	return next()
 }
 
-// offline lets a command of this program look at a source.
+// offline runs a command of this program, not of a server, on a source.
 func (t *terminal) offline(ctx context.Context, command, source string, into any) error {
 	out, err := serve.Offline(ctx, command, source)
 	if err != nil {

@@ -76,8 +76,8 @@ func (t *terminal) drafts(files []string, name string) ([]draft, error) {
 	return drafts, nil
 }
 
-// agreed gives those drafts that differ from what is stored, if the person
-// agrees to their being stored.
+// agreed returns the drafts that differ from what is stored, if the person
+// agrees to store them.
 func (t *terminal) agreed(ctx context.Context, c *client.Client, drafts []draft, force, yes bool) ([]draft, error) {
 	changed, err := t.changed(ctx, c, drafts, force)
 	if err != nil || len(changed) == 0 {
@@ -86,8 +86,8 @@ func (t *terminal) agreed(ctx context.Context, c *client.Client, drafts []draft,
 	return changed, t.confirm(ctx, yes, "Store "+counted(len(changed), "pipeline")+"?")
 }
 
-// changed shows what differs from what is stored, and gives it if it has no
-// mistakes.
+// changed shows the drafts that differ from what is stored, and returns them if
+// they have no mistakes.
 func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft, force bool) ([]draft, error) {
 	bar := t.progress(len(drafts), "comparing")
 	defer bar.end()
@@ -127,7 +127,7 @@ func (t *terminal) put(ctx context.Context, c *client.Client, drafts []draft, fo
 	})
 }
 
-// counted gives a number of things in words.
+// counted returns a number of things in words.
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

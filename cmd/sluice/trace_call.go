@@ -12,7 +12,7 @@ import (
 // callColumns are those of a list of calls.
 var callColumns = append(columnsOf("time", "status", "eventKey", "traceId", "duration"), column{title: "Reason", of: reasonOf})
 
-// reasonOf says why a call was refused, or why a pipeline failed on it.
+// reasonOf returns why a call was refused, or why a pipeline failed on it.
 func reasonOf(call *yaml.Node) string {
 	if code := textOf(call, "code"); code != "" {
 		return code
@@ -38,7 +38,7 @@ var stepColumns = []column{
 	{title: "HTTP", of: exchangeOf},
 }
 
-// exchangeOf says what a step sent, and the status that came back.
+// exchangeOf returns what a step sent, and the status that came back.
 func exchangeOf(step *yaml.Node) string {
 	http := fieldOf(step, "http")
 	if http == nil {
@@ -47,7 +47,7 @@ func exchangeOf(step *yaml.Node) string {
 	return strings.TrimSpace(textOf(http, "method") + " " + firstOf(textOf(http, "url"), textOf(http, "host")) + " " + textOf(http, "statusCode"))
 }
 
-// call writes all there is to know of a call.
+// call writes everything about a call.
 func (v *view) call(w io.Writer, call *yaml.Node) error {
 	v.facts(w, "", v.callFacts(call))
 	if runs := fieldOf(call, "runs"); runs != nil {
