@@ -20,6 +20,8 @@ func Commands(o Options) []command.Command {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return slices.Concat(convertCommands(), []command.Command{
+		hashCommand(),
+		hmacCommand(),
 		setCommand(),
 		logCommand(o.Log),
 		assertCommand(),

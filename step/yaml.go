@@ -26,6 +26,9 @@ func fromYAML(input any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := refuseBase64(text, "YAML", "\n:"); err != nil {
+		return nil, err
+	}
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var document yaml.Node
 	err = decoder.Decode(&document)
