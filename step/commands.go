@@ -19,6 +19,7 @@ func Commands(o Options) []command.Command {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	client := newClient(o.HTTP)
 	return slices.Concat(convertCommands(), []command.Command{
 		hashCommand(),
 		hmacCommand(),
@@ -28,7 +29,8 @@ func Commands(o Options) []command.Command {
 		failCommand(),
 		exitCommand(),
 		waitCommand(),
-		requestCommand(o.HTTP),
+		requestCommand(client),
+		forwardCommand(client),
 		secretPutCommand(o.Secrets),
 		secretGetCommand(o.Secrets),
 		secretDeleteCommand(o.Secrets),

@@ -58,7 +58,7 @@ var framing = map[string]bool{
 
 // headerOf gives the headers that the author of a pipeline wants to send.
 func headerOf(fields map[string]any) (http.Header, error) {
-	header := http.Header{"User-Agent": {"sluice"}}
+	header := http.Header{}
 	size := 0
 	seen := map[string]bool{}
 	for name, field := range fields {
