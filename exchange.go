@@ -25,7 +25,7 @@ func (e *Exchange) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// brief gives the exchange as it is shown to those who may not see payloads.
+// brief returns the exchange as it is shown to those who may not see payloads.
 func (e *Exchange) brief() *Exchange {
 	host := e.Host
 	if _, rest, ok := strings.Cut(e.URL, "://"); ok { // it has no user, and may be cut off
@@ -51,7 +51,7 @@ func (r *Run) NoteHTTP(e Exchange) {
 	}
 }
 
-// TakeHTTP gives what the current step has noted, and forgets it; nil if there
+// TakeHTTP returns what the current step has noted, and forgets it; nil if there
 // is nothing.
 func (r *Run) TakeHTTP() *Exchange {
 	e := r.http

@@ -7,8 +7,8 @@ import (
 	"sluice"
 )
 
-// TestSpansOfNobody: where nobody wants spans, they cost no memory, since every
-// call of a webhook is one.
+// TestSpansOfNobody: where no tool collects spans, they cost no memory, since
+// every call of a webhook is one.
 func TestSpansOfNobody(t *testing.T) {
 	var spans sluice.Spans
 	var done int

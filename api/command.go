@@ -150,7 +150,7 @@ func textOf(value any) string {
 		}
 		return strings.Join(items, ",")
 	case map[string]any:
-		object, _ := json.Marshal(v) // it came as JSON
+		object, _ := json.Marshal(v) //nolint:errchkjson // it came as JSON
 		return string(object)
 	}
 	return fmt.Sprint(value)

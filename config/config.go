@@ -75,7 +75,7 @@ type Config struct {
 
 var validNamespace = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
-// check tells what is wrong with the settings taken together.
+// check returns what is wrong with the settings taken together.
 func (c *Config) check() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("listen: %q is not host:port", c.Listen)
@@ -113,7 +113,7 @@ func (c *Config) check() error {
 	return c.checkPositive()
 }
 
-// checkNATS refuses addresses that no engine can ever be reached at.
+// checkNATS refuses addresses at which no engine can ever be reached.
 func (c *Config) checkNATS() error {
 	for _, address := range list([]byte(c.NATS)) {
 		if !strings.Contains(address, "://") {
@@ -127,8 +127,8 @@ func (c *Config) checkNATS() error {
 	return nil
 }
 
-// checkProvider refuses settings of an external provider that would count for
-// nothing: who gives them believes that there is one.
+// checkProvider refuses settings of an external provider without its address:
+// they would have no effect.
 func (c *Config) checkProvider() error {
 	if c.AuthIssuer != "" {
 		if c.AuthClientID == "" {

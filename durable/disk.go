@@ -2,7 +2,7 @@ package durable
 
 import "syscall"
 
-// FreeSpace gives the bytes that are free on the volume of a folder.
+// FreeSpace returns the bytes that are free on the volume of a folder.
 func FreeSpace(dir string) (int64, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {

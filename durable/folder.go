@@ -11,7 +11,7 @@ import (
 )
 
 // format is the version of the data folder's layout. It changes when a program
-// that knows the layout before could not read the folder any more.
+// that knows only the former layout could no longer read the folder.
 const format = "1"
 
 // A Folder is the data folder, locked for one server.
@@ -55,8 +55,8 @@ func (f *Folder) checkFormat() error {
 	return nil
 }
 
-// Content gives the line that a file of the folder has in it. The first time it
-// makes the file, which then survives a power cut.
+// Content returns the line in a file of the folder. The first time it makes the
+// file, which then survives a power cut.
 func (f *Folder) Content(name string, first func() string) (string, error) {
 	file := f.Path(name)
 	content, err := os.ReadFile(file)
@@ -70,8 +70,8 @@ func (f *Folder) Content(name string, first func() string) (string, error) {
 	return strings.TrimSpace(string(content)), nil
 }
 
-// Path gives the path of a name in the folder.
+// Path returns the path of a name in the folder.
 func (f *Folder) Path(name string) string { return filepath.Join(f.path, name) }
 
-// Close gives the lock back.
+// Close releases the lock.
 func (f *Folder) Close() { _ = f.lock.Close() }

@@ -10,8 +10,8 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// correlationKey gives the key of the correlation ids, which all nodes share.
-// The first node of all makes it.
+// correlationKey returns the key of the correlation ids, which all nodes share.
+// The very first node makes it.
 func correlationKey(ctx context.Context, h *stream.Host) ([]byte, error) {
 	kv, err := h.JS.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket:   "keys",

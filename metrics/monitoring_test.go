@@ -21,7 +21,7 @@ var (
 	grouping  = regexp.MustCompile(`by \(([^)]*)\)`)
 )
 
-// existing gives the labels of every metric there is.
+// existing returns the labels of every metric there is.
 func existing(t *testing.T) map[string][]string {
 	t.Helper()
 	m := New("test", func() sluice.ServerStats { return sluice.ServerStats{} })

@@ -26,7 +26,7 @@ var (
 	oldest      = description("sluice_events_oldest_seconds", "Age of the oldest event that a pipeline has not finished.", "pipeline")
 )
 
-// gauges gives the state as metrics.
+// gauges are the state as metrics.
 type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.

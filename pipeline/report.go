@@ -16,7 +16,7 @@ const (
 	maxExchanges = 128 << 10
 )
 
-// note enters a step in the report.
+// note records a step in the report.
 func (x *execution) note(s *step, started time.Time, err error) {
 	if x.report == nil || len(x.report.Steps) >= maxReported {
 		return
@@ -38,7 +38,7 @@ func (x *execution) note(s *step, started time.Time, err error) {
 	x.report.Steps = append(x.report.Steps, r)
 }
 
-// exchange gives what the report tells of an exchange, without secrets.
+// exchange returns what the report tells of an exchange, without secrets.
 func (x *execution) exchange(e *sluice.Exchange) *sluice.Exchange {
 	shown := &sluice.Exchange{
 		Method:     e.Method,

@@ -26,13 +26,13 @@ type secrets struct {
 
 const (
 	redacted    = "***"
-	leastSecret = 4 // bytes: what is shorter would be found by chance everywhere, so it must be the whole value
+	leastSecret = 4 // bytes: a shorter one would be found everywhere by chance, so only a whole value counts
 )
 
 type secretsKey struct{}
 
-// secretsOf gives the secrets of the run that ctx belongs to, and a context for
-// what it starts.
+// secretsOf returns the secrets of the run that ctx belongs to, and a context
+// for what it starts.
 func secretsOf(ctx context.Context) (*secrets, context.Context) {
 	if s, ok := ctx.Value(secretsKey{}).(*secrets); ok {
 		return s, ctx
@@ -67,8 +67,7 @@ func (s *secrets) add(secret string) {
 	s.replacer, s.longest = strings.NewReplacer(pairs...), len(forms[0])
 }
 
-// spellings gives a secret as it is, as JSON has it, as URLs have it, and in
-// base64.
+// spellings returns a secret plain, in JSON, in URLs, and in base64.
 func spellings(secret string) []string {
 	plain := string(value.AppendString(nil, secret))
 	forms := []string{secret, plain[1 : len(plain)-1]}
@@ -92,14 +91,14 @@ func (s *secrets) any() bool {
 	return len(s.values) > 0
 }
 
-// has tells whether a value as it reads is a secret.
+// has reports whether a whole value is a secret.
 func (s *secrets) has(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Contains(s.values, text)
 }
 
-// hideText gives a text without secrets.
+// hideText returns a text without secrets.
 func (s *secrets) hideText(text string) string {
 	s.mu.Lock()
 	replacer := s.replacer
@@ -110,7 +109,7 @@ func (s *secrets) hideText(text string) string {
 	return replacer.Replace(text)
 }
 
-// hideStart gives the beginning of a text without secrets. Of a text that is
+// hideStart returns the beginning of a text without secrets. Of a text that is
 // longer, the end may have been cut off before, within a secret: so much is left
 // out there as a secret can have.
 func (s *secrets) hideStart(text string, limit int) string {
@@ -125,7 +124,7 @@ func (s *secrets) hideStart(text string, limit int) string {
 	return strings.ToValidUTF8(hidden[:max(0, end)], "") + more
 }
 
-// hide gives a value without secrets.
+// hide returns a value without secrets.
 func (s *secrets) hide(v any) any {
 	if !s.any() {
 		return v
@@ -156,7 +155,7 @@ func (s *secrets) hide(v any) any {
 	return v
 }
 
-// hideError gives an error without secrets, its cause included.
+// hideError returns an error without secrets, its cause included.
 func (s *secrets) hideError(e *sluice.Error) *sluice.Error {
 	if !s.any() {
 		return e
@@ -174,7 +173,7 @@ func mayUseSecrets(ctx context.Context, run *sluice.Run) error {
 	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
 		return err
 	}
-	if err != nil || !owner.May(sluice.MayUseSecrets) { // who is gone has none
+	if err != nil || !owner.May(sluice.MayUseSecrets) { // a deleted owner has none
 		return sluice.OwnerNotPermitted(sluice.MayUseSecrets)
 	}
 	return nil

@@ -15,7 +15,7 @@ type meView struct {
 	Username    string   `json:"username"`
 	Roles       []string `json:"roles"`
 	Permissions []string `json:"permissions"`
-	Outside     bool     `json:"-"` // the password is an external provider's
+	External    bool     `json:"-"` // the password is an external provider's
 }
 
 func (p *Portal) me(w http.ResponseWriter, r *http.Request) error {
@@ -27,7 +27,7 @@ func (p *Portal) showMe(w http.ResponseWriter, r *http.Request, status int, fail
 	cmd, _ := p.Commands.Find("iam.password.set")
 	view := meView{
 		form: formOf(cmd, url.Values{}, failure), Username: user.Name, Roles: user.Roles, Permissions: user.Permissions,
-		Outside: p.Provider != nil,
+		External: p.Provider != nil,
 	}
 	view.drop("username")
 	for name, label := range map[string]string{"password": "New password", "current": "Password so far"} {

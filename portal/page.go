@@ -124,7 +124,7 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // redirect sends the browser to a path of the portal.
 func (p *Portal) redirect(w http.ResponseWriter, r *http.Request, target string) {
-	http.Redirect(w, r, p.base+target, http.StatusSeeOther) //nolint:gosec // see localPath
+	http.Redirect(w, r, p.base+target, http.StatusSeeOther)
 }
 
 const (

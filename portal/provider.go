@@ -51,7 +51,7 @@ func (p *Portal) comeBack(w http.ResponseWriter, r *http.Request) error {
 		}
 		return p.notSignedIn(w, r, http.StatusForbidden, "The identity provider did not confirm who you are. Try again.")
 	}
-	session := sluice.PortalSession{Username: id.Username, Outside: true, Roles: id.Roles}
+	session := sluice.PortalSession{Username: id.Username, External: true, Roles: id.Roles}
 	return p.signedIn(w, r, session, localPath(trip.Get("next")))
 }
 

@@ -30,8 +30,8 @@ type sessions struct {
 	secure  bool // browsers reach the portal by https
 }
 
-// cookieName gives the name of a cookie. With the prefix no other host, and no
-// page that came by plain HTTP, can set it.
+// cookieName returns the name of a cookie. With the prefix no other host, and
+// no page that came by plain HTTP, can set it.
 func (s *sessions) cookieName(name string) string {
 	if s.secure {
 		return "__Host-sluice-" + name
@@ -52,7 +52,7 @@ func (s *sessions) setCookie(w http.ResponseWriter, name, value string, lifetime
 	http.SetCookie(w, cookie)
 }
 
-// cookie gives the value of a cookie, "" if there is none.
+// cookie returns the value of a cookie, "" if there is none.
 func (s *sessions) cookie(r *http.Request, name string) string {
 	cookie, err := r.Cookie(s.cookieName(name))
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *sessions) cookie(r *http.Request, name string) string {
 	return cookie.Value
 }
 
-// random gives 256 random bits as text.
+// random returns 256 random bits as text.
 func random() string {
 	id := make([]byte, 32)
 	_, _ = rand.Read(id) // never fails
@@ -96,8 +96,8 @@ func (s *sessions) open(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	return err
 }
 
-// find gives the session of a request, nil if there is none that is alive, and
-// notes that it is used, if it is.
+// find returns the session of a request, nil if there is none that is alive,
+// and notes that it is used, if it is.
 func (s *sessions) find(ctx context.Context, r *http.Request, used bool) (*sluice.PortalSession, error) {
 	id := s.cookie(r, "session")
 	if id == "" || len(id) > 100 {
@@ -113,7 +113,7 @@ func (s *sessions) find(ctx context.Context, r *http.Request, used bool) (*sluic
 	return session, s.touch(ctx, session.ID)
 }
 
-// over tells whether a session has lasted long enough.
+// over reports whether a session has lasted long enough.
 func over(session *sluice.PortalSession, now time.Time) bool {
 	return now.Sub(session.Seen) > idleTime || now.Sub(session.Created) > longestTime
 }
@@ -171,7 +171,7 @@ func (s *sessions) sweep(ctx context.Context, username string) error {
 func EndSessions(ctx context.Context, records sluice.Records[sluice.PortalSession], username string) error {
 	all := sessions{records: records}
 	for _, session := range records.All() {
-		if session.Username == username && !session.Outside {
+		if session.Username == username && !session.External {
 			if err := all.end(ctx, session.ID); err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 	"sluice/problem"
 )
 
-// user gives who a request is from, with what they may do now.
+// user returns who a request is from, with what they may do now.
 func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
 	session, err := p.sessions.find(r.Context(), r, r.URL.Path != livePath) // a page left open is no use
 	if err != nil {
@@ -19,7 +19,7 @@ func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 		return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "signed-out", "Nobody is signed in.")
 	}
 	id := sluice.Identity{Username: session.Username}
-	if session.Outside {
+	if session.External {
 		id.Roles = append([]string{}, session.Roles...) // never nil: that would mean a user of ours
 	}
 	user, err := p.Identify(r.Context(), id)
@@ -34,7 +34,8 @@ func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 	return user, nil
 }
 
-// joinErrors gives the error that says more: that of the clean-up, if it is one.
+// joinErrors returns the error that says more: that of the clean-up, if it is
+// one.
 func joinErrors(err, cleanUp error) error {
 	if cleanUp != nil {
 		return cleanUp
@@ -51,7 +52,7 @@ func (p *Portal) askToSignIn(w http.ResponseWriter, r *http.Request) {
 	p.redirect(w, r, target)
 }
 
-// localPath gives a path of this server, / for anything else.
+// localPath returns a path of this server, / for anything else.
 func localPath(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Host != "" || u.Scheme != "" || u.User != nil || !strings.HasPrefix(next, "/") ||

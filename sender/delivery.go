@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,20 +40,11 @@ func ParseDedupe(text string) (Dedupe, error) {
 	case where == "query" && name != "" && len(name) <= maxName:
 		return d, nil
 	case where == "body" && len(name) <= maxPattern && utf8.ValidString(name):
-		if d.path = strings.Split(name, "."); len(d.path) <= maxPath && !hasEmpty(d.path) {
+		if d.path = strings.Split(name, "."); len(d.path) <= maxPath && !slices.Contains(d.path, "") {
 			return d, nil
 		}
 	}
 	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, cloudevent, or off.")
-}
-
-func hasEmpty(names []string) bool {
-	for _, n := range names {
-		if n == "" {
-			return true
-		}
-	}
-	return false
 }
 
 // ID gives the id of a delivery, "" if the call has none. One that can't be an

@@ -44,7 +44,7 @@ func parseFormat(text string) (f format, err error) {
 			return f, fieldError("format", "must end with {signature} or {timestamp}")
 		}
 		if len(f.parts) == 1 {
-			if prefix == "" || !strings.Contains(",; ", prefix[:1]) {
+			if prefix == "" || strings.IndexByte(",; ", prefix[0]) < 0 {
 				return f, fieldError("format", "must have a comma, a semicolon or a space between {timestamp} and {signature}")
 			}
 			f.separator, prefix = prefix[0], strings.TrimLeft(prefix[1:], " ")

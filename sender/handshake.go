@@ -72,17 +72,18 @@ func plainAnswer(text string) *Answer {
 }
 
 // jsonAnswer gives an object of texts, as pairs of names and values.
-func jsonAnswer(pairs ...string) *Answer {
+func jsonAnswer(pairs ...[2]string) *Answer {
 	body := []byte{'{'}
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] == "" || len(pairs[i+1]) > maxChallenge {
+	for i, pair := range pairs {
+		name, text := pair[0], pair[1]
+		if text == "" || len(text) > maxChallenge {
 			return nil
 		}
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = append(value.AppendString(body, pairs[i]), ':')
-		body = value.AppendString(body, pairs[i+1])
+		body = append(value.AppendString(body, name), ':')
+		body = value.AppendString(body, text)
 	}
 	return &Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: append(body, '}')}
 }

@@ -72,7 +72,7 @@ func plainKey(secret string) ([]byte, error) { return []byte(secret), nil }
 // writtenKey takes the secret of an own scheme as it is, unless it says that it
 // is written in base64 or hex.
 func writtenKey(secret string) ([]byte, error) {
-	decode, text := base64.StdEncoding.DecodeString, ""
+	decode, text := base64.StdEncoding.DecodeString, secret
 	switch {
 	case strings.HasPrefix(secret, "base64:"):
 		text = strings.TrimPrefix(secret, "base64:")

@@ -145,7 +145,7 @@ func (s *signature) consistent() error {
 		return fieldError("signed", "has {id}, but idHeader does not say where the id is")
 	case s.idHeader != "" && !has(placeID):
 		return fieldError("idHeader", "is of no use, since signed has no {id}")
-	case s.Tolerance != "" && !timed && s.rule.time == nil:
+	case s.Tolerance != "" && !timed && s.time == nil:
 		return fieldError("tolerance", "is of no use without a time: say where it is with {timestamp} in format, or with timestampHeader")
 	}
 	return nil

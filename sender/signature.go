@@ -87,8 +87,8 @@ func (s *signature) claim(c *Call, w *scratch) (said claim, err error) {
 	switch {
 	case s.timestampHeader != "":
 		said.timestamp, err = c.header(s.timestampHeader)
-	case s.rule.time != nil:
-		said.timestamp, err = s.rule.time(c)
+	case s.time != nil:
+		said.timestamp, err = s.time(c)
 	}
 	if err != nil {
 		return said, err

@@ -15,7 +15,7 @@ func strava() Preset {
 		},
 		greet: func(g greeting) (*Answer, error) {
 			challenge, err := g.hubChallenge()
-			return jsonAnswer("hub.challenge", challenge), err
+			return jsonAnswer([2]string{"hub.challenge", challenge}), err
 		},
 	}
 }

@@ -24,7 +24,7 @@ func x() Preset {
 			if g.Method != http.MethodGet || token == "" || len(token) > maxChallenge {
 				return nil, nil
 			}
-			return jsonAnswer("response_token", "sha256="+base64.StdEncoding.EncodeToString(macOf(sha256.New, g.secret, token))), nil
+			return jsonAnswer([2]string{"response_token", "sha256=" + base64.StdEncoding.EncodeToString(macOf(sha256.New, g.secret, token))}), nil
 		},
 	}
 }

@@ -26,7 +26,7 @@ func zoom() Preset {
 			if g.text("event") != "endpoint.url_validation" {
 				return nil, nil
 			}
-			return jsonAnswer("plainToken", token, "encryptedToken", hex.EncodeToString(macOf(sha256.New, g.secret, token))), nil
+			return jsonAnswer([2]string{"plainToken", token}, [2]string{"encryptedToken", hex.EncodeToString(macOf(sha256.New, g.secret, token))}), nil
 		},
 	}
 }

@@ -138,7 +138,7 @@ func TestForwardsNeedRights(t *testing.T) {
 	asDev := s.user("dev", "pipeline.*", "event.listen", "iam.run.as", "run.as:mover")
 	code := func(steps string, owner func(*http.Request)) string {
 		t.Helper()
-		s.put("rights", "pipeline: [event.listen: {eventKey: webhook.rights}, "+steps+"]", owner).wantStatus(t, 200)
+		s.put("rights", "pipeline: [event.listen: {eventKey: webhook.rights}, "+steps+"]", owner, forced).wantStatus(t, 200)
 		called := s.call(hook, "text/plain", "partner").result(t)
 		var found struct {
 			Items []struct {

@@ -92,6 +92,9 @@ func (s *service) store(name, source string) answer {
 	return s.put(name, source, asAdmin).wantStatus(s.t, http.StatusOK)
 }
 
+// forced stores a pipeline although it would be refused what it does.
+func forced(r *http.Request) { r.URL.RawQuery = "force=true" }
+
 // put stores a pipeline.
 func (s *service) put(name, source string, alterations ...func(*http.Request)) answer {
 	s.t.Helper()

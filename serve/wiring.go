@@ -42,7 +42,7 @@ func (s *Server) wire() error {
 		receiver:  s.newReceiver(webhooks, places, bodies),
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
-		runner:    s.runnerOptions(secrets),
+		runner:    s.runnerOptions(secrets, webhooks),
 		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans()}},
 		directory: s.directory,
 		login:     login,
@@ -126,7 +126,7 @@ func (s *Server) eventOptions() event.Options {
 	}
 }
 
-func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
+func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) pipeline.RunnerOptions {
 	return pipeline.RunnerOptions{
 		Store:   s.engine.Pipelines(),
 		Queue:   s.engine.Queue(),
@@ -136,13 +136,14 @@ func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
 		Owner: func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
 			return s.directory.Owner(ctx, p.Owner, p.Roles)
 		},
-		Secret:  secrets.Reveal,
-		Limits:  pipeline.Limits{RunTime: s.cfg.RunTimeout},
-		MaxRuns: s.cfg.MaxRuns,
-		Grace:   func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
-		Observe: s.observeRun,
-		Spans:   s.spans(),
-		Log:     s.opts.Log,
+		Secret:     secrets.Reveal,
+		HasWebhook: webhooks.HasKey,
+		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout},
+		MaxRuns:    s.cfg.MaxRuns,
+		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
+		Observe:    s.observeRun,
+		Spans:      s.spans(),
+		Log:        s.opts.Log,
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"sluice/value"
 )
 
-// fromBase64 gives the text that base64 stands for, in a charset; "" is UTF-8.
+// fromBase64 returns the text that base64 stands for, in a charset; "" is UTF-8.
 func fromBase64(input any, charset string) (any, error) {
 	decoded, err := decodeBase64(input)
 	if err != nil {
@@ -46,7 +46,7 @@ func decodeBase64(input any) ([]byte, error) {
 	return decoded, nil
 }
 
-// standardDigits gives digits of base64 in the standard alphabet.
+// standardDigits returns digits of base64 in the standard alphabet.
 func standardDigits(digits string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(digits, "-", "+"), "_", "/")
 }
@@ -85,7 +85,7 @@ func toBase64(input any) (any, error) {
 	return encodeBase64([]byte(text))
 }
 
-// textOrJSON gives text as it is, and another value as JSON.
+// textOrJSON returns text as it is, and another value as JSON.
 func textOrJSON(input any) (string, error) {
 	if text, ok := input.(string); ok {
 		return text, nil

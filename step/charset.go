@@ -11,7 +11,7 @@ import (
 	"sluice/value"
 )
 
-// decodeCharset gives the text that bytes stand for in a charset, named as
+// decodeCharset returns the text that bytes stand for in a charset, named as
 // browsers name it.
 func decodeCharset(bytes []byte, charset string) (any, error) {
 	charset = strings.TrimSpace(charset)

@@ -14,7 +14,7 @@ type Options struct {
 	HTTP    HTTPOptions
 }
 
-// Commands gives the built-in steps.
+// Commands returns the built-in steps.
 func Commands(o Options) []command.Command {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

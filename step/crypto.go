@@ -68,7 +68,7 @@ func digestOf(input any, key *string, rest []any) (any, error) {
 	return digest(input, key, algorithm, encoding)
 }
 
-// digest gives a hash, or with a key an HMAC.
+// digest returns a hash, or with a key an HMAC.
 func digest(input any, key *string, algorithm, encoding string) (any, error) {
 	newHash, ok := map[string]func() hash.Hash{"": sha256.New, "sha256": sha256.New, "sha1": sha1.New, "sha512": sha512.New}[algorithm]
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"sluice/value"
 )
 
-// delimiterOf gives the character between cells; not given, it is a comma.
+// delimiterOf returns the character between cells; not given, it is a comma.
 func delimiterOf(text string) (rune, error) {
 	if text == "" {
 		return ',', nil
@@ -31,7 +31,7 @@ type csvSource struct {
 	charset string // the input is base64 of text in it; "": the input is text
 }
 
-// text gives the CSV itself.
+// text returns the CSV itself.
 func (s csvSource) text(input any) (string, error) {
 	if s.charset != "" {
 		decoded, err := fromBase64(input, s.charset)
@@ -52,7 +52,7 @@ func (s csvSource) text(input any) (string, error) {
 	return strings.TrimPrefix(text, "\ufeff"), nil // spreadsheets put it there
 }
 
-// fromCSV gives a list of objects by the names in the first line, or without
+// fromCSV returns a list of objects by the names in the first line, or without
 // such a header a list of lists.
 func fromCSV(input any, source csvSource) (any, error) {
 	text, err := source.text(input)
@@ -102,7 +102,7 @@ func readRows(reader *csv.Reader, names []string) (any, error) {
 	}
 }
 
-// rowOf gives an object by names, or without them a list.
+// rowOf returns an object by names, or without them a list.
 func rowOf(names, cells []string) any {
 	if names == nil {
 		list := make([]any, len(cells))

@@ -11,7 +11,7 @@ type function struct {
 	call        func(args []any) (any, error)
 }
 
-// Functions gives the functions for expressions: the conversions and crypto.hash
+// Functions returns the functions for expressions: the conversions and crypto.hash
 // and crypto.hmac, by the names of their commands, and crypto.equal. A conversion
 // takes its input, and its charset where the command has one. Errors are of type
 // *sluice.Error.
@@ -65,7 +65,7 @@ func (c conversion) function() function {
 	}}
 }
 
-// optional gives the argument at an index, which is text if it is there.
+// optional returns the argument at an index, which is text if it is there.
 func optional(args []any, index int, name string) (string, error) {
 	if index >= len(args) || args[index] == nil {
 		return "", nil

@@ -156,7 +156,7 @@ func (c *client) do(by *http.Client, request *http.Request) (*http.Response, []b
 	return response, body, err
 }
 
-// explain gives an error that names nothing but the host that the author
+// explain returns an error that names nothing but the host that the author
 // wrote. It has no cause: those of net/http quote URLs and answers, which may
 // have secrets in them.
 func explain(ctx context.Context, target *url.URL, err error) error {

@@ -16,7 +16,7 @@ import (
 // with more, secrets at its end are still found as a whole.
 const maxNoted = 16 << 10
 
-// exchangeOf gives what a request and its answer were, as people read them.
+// exchangeOf returns what a request and its answer were, as people read them.
 func exchangeOf(request *http.Request, response *http.Response, body []byte) sluice.Exchange {
 	e := sluice.Exchange{Method: request.Method, URL: request.URL.String(), Request: noted(request.Header, sentStart(request), int(request.ContentLength))}
 	if response != nil {
@@ -26,7 +26,7 @@ func exchangeOf(request *http.Request, response *http.Response, body []byte) slu
 	return e
 }
 
-// sentStart gives the beginning of the body of a request, which was sent before.
+// sentStart returns the beginning of the body of a request, which was sent before.
 func sentStart(request *http.Request) []byte {
 	if request.GetBody == nil {
 		return nil

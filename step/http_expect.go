@@ -71,7 +71,7 @@ func (e expectation) failed(target *url.URL, response *http.Response) error {
 		After(retryAfter(response.Header, time.Now()))
 }
 
-// retryAfter gives how long an answer asks to wait before the next try, 0 if it
+// retryAfter returns how long an answer asks to wait before the next try, 0 if it
 // doesn't say.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	const longest = 7 * 24 * time.Hour

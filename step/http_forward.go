@@ -36,7 +36,7 @@ func forwardCommand(c *client) command.Command {
 		command.Traffic)
 }
 
-// newForward gives the request that sends an event on.
+// newForward returns the request that sends an event on.
 func newForward(ctx context.Context, event map[string]any, id string, p forwardParams) (*http.Request, error) {
 	target, err := parseURL(p.URL)
 	if err != nil {
@@ -103,7 +103,7 @@ func addQuery(target *url.URL, event map[string]any) {
 	target.RawQuery += added
 }
 
-// forwardedHeader gives the sender's headers, without those that are about the
+// forwardedHeader returns the sender's headers, without those that are about the
 // connection they came on, and those that are secret.
 func forwardedHeader(event map[string]any, contentType string) http.Header {
 	header := http.Header{}

@@ -12,7 +12,7 @@ import (
 	"sluice/value"
 )
 
-// forwardedBody gives the bytes that an event came with, and their content type,
+// forwardedBody returns the bytes that an event came with, and their content type,
 // "" if there are none. JSON that arrived as a value is written anew, and so are
 // the parts of an upload. The same event gives the same bytes each time.
 func forwardedBody(event map[string]any, id string) (body []byte, contentType string, err error) {

@@ -20,7 +20,7 @@ import (
 	"sluice/value"
 )
 
-// event gives a context for the steps of runs that an event has started, each
+// event returns a context for the steps of runs that an event has started, each
 // one a run of its own.
 func event(ctx context.Context, event object) func() context.Context {
 	return func() context.Context {

@@ -99,7 +99,7 @@ func setAgent(header http.Header) {
 	}
 }
 
-// bodyOf gives what to send and its content type, or nothing for no body.
+// bodyOf returns what to send and its content type, or nothing for no body.
 func bodyOf(body any) (text, contentType string, err error) {
 	switch body := body.(type) {
 	case nil:

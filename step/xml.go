@@ -24,7 +24,7 @@ type xmlElement struct {
 	text   []byte
 }
 
-// value gives text for an element that has nothing else, otherwise an object.
+// value returns text for an element that has nothing else, otherwise an object.
 func (e *xmlElement) value() any {
 	text := string(e.text)
 	if e.fields == nil {
@@ -139,7 +139,7 @@ func (r *xmlReader) end() (any, error) {
 	return r.open[0].fields, weigh(r.open[0].fields)
 }
 
-// fault gives an error of the parser with its place.
+// fault returns an error of the parser with its place.
 func (r *xmlReader) fault(err error) error {
 	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		return r.invalid(syntax.Msg)
@@ -158,7 +158,7 @@ func (r *xmlReader) invalid(why string) error {
 	return sluice.Errorf(sluice.Invalid, "xml-invalid", "This XML is not taken: line %d, column %d: %s.", line, column, why)
 }
 
-// xmlName gives a name as it is written, with its prefix.
+// xmlName returns a name as it is written, with its prefix.
 func xmlName(name xml.Name) string {
 	if name.Space != "" {
 		return name.Space + ":" + name.Local

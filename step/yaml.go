@@ -52,7 +52,7 @@ func fromYAML(input any) (any, error) {
 	return decoded, weigh(decoded)
 }
 
-// yamlError gives what the parser says, which has the line.
+// yamlError returns what the parser says, which has the line.
 func yamlError(err error) error {
 	return sluice.Errorf(sluice.Invalid, "yaml-invalid", "This is not YAML: %s.", strings.TrimPrefix(err.Error(), "yaml: "))
 }

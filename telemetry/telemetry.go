@@ -1,6 +1,6 @@
 // Package telemetry sends spans of work to a collector of OpenTelemetry, over
 // OTLP, if the standard OTEL_… variables say where that is. It implements
-// sluice.Tracer; the rooms begin spans through that.
+// sluice.Tracer, through which the other packages begin spans.
 package telemetry
 
 import (
@@ -25,7 +25,7 @@ type Spans struct {
 	tracer   trace.Tracer
 }
 
-// Wanted tells whether the environment says where spans are to be sent.
+// Wanted reports whether the environment says where to send spans.
 func Wanted() bool {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return false
@@ -33,7 +33,7 @@ func Wanted() bool {
 	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// Start gives spans that are sent as the OTEL_… variables say.
+// Start returns spans that are sent as the OTEL_… variables say.
 func Start(ctx context.Context, version string) (*Spans, error) {
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
@@ -41,7 +41,7 @@ func Start(ctx context.Context, version string) (*Spans, error) {
 	}
 	about, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "sluice"), attribute.String("service.version", version)),
-		resource.WithFromEnv()) // what the operator says wins
+		resource.WithFromEnv()) // the operator's settings win
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *Spans) Start(ctx context.Context, about sluice.Span) (context.Context, 
 	ctx, span := s.tracer.Start(ctx, name, trace.WithAttributes(attributes...)) //nolint:spancheck // the caller ends it
 	return ctx, func(err error) {                                               //nolint:spancheck // the caller ends it
 		if err != nil {
-			// The message may hold what a payload brought: the code says enough.
+			// The message may hold a part of a payload: the code says enough.
 			span.SetStatus(codes.Error, sluice.AsError(err).Code)
 		}
 		span.End()

@@ -28,9 +28,9 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// interrupts gives a context that ends at the first SIGINT or SIGTERM, and a
-// channel that is closed at the second. The third ends the program the hard way,
-// as does any after release.
+// interrupts returns a context that ends at the first SIGINT or SIGTERM, and a
+// channel that is closed at the second. The third kills the program, as does
+// any after release.
 func interrupts() (first context.Context, second <-chan struct{}, release func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)

@@ -39,7 +39,7 @@ func secretPut(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// done calls a command that changes something, and tells people so in a
+// done calls a command that changes something, and says so to people in a
 // sentence.
 func (t *terminal) done(cmd *cobra.Command, command string, values url.Values, sentence string, args ...any) error {
 	c, err := t.connect()

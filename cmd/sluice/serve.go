@@ -40,7 +40,7 @@ func serveCommand(hurry <-chan struct{}) *cobra.Command {
 	return cmd
 }
 
-// changed gives the settings that were given as flags.
+// changed returns the settings that were given as flags.
 func changed(flags *pflag.FlagSet) map[string]string {
 	given := make(map[string]string)
 	flags.Visit(func(f *pflag.Flag) {

@@ -95,7 +95,7 @@ func walk(t *testing.T, document, address, url string) {
 	}
 }
 
-// variables gives the lines of a block that set a variable.
+// variables returns the lines of a block that set a variable.
 func variables(block string) string {
 	lines := ""
 	for line := range strings.Lines(block) {

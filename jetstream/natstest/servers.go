@@ -48,7 +48,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// UniqueKey gives an event key that no other test has.
+// UniqueKey returns an event key that no other test has.
 func UniqueKey(name string) string {
 	return "webhook." + strings.ToLower(rand.Text()) + "." + name
 }
@@ -88,7 +88,7 @@ func Start(opts *server.Options) *server.Server {
 	return s
 }
 
-// startCluster runs a JetStream cluster of three and gives its URLs.
+// startCluster runs a JetStream cluster of three and returns its URLs.
 func startCluster() string {
 	const size = 3
 	var routes []*url.URL

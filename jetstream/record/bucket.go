@@ -27,7 +27,7 @@ type Bucket[T any] struct {
 	stream jetstream.Stream // that the bucket is made of
 	disk   *durable.Flusher // nil: durability is the engine's own
 
-	followers []func(before, after *T) // under the lock of the copy
+	followers []func(before, after *T) // called under the lock of the copy
 
 	writing chan struct{} // holds one token: the right to write from this node
 	misses  *rate.Limiter // of look-ups for keys that the copy doesn't have
@@ -39,8 +39,9 @@ type Bucket[T any] struct {
 	moved    chan struct{}     // closed and replaced whenever applied grows
 }
 
-// New gives a bucket that is yet to be set up. The engine's keys can't have every
-// character that names may have: encode, if it is not nil, makes one of the other.
+// New returns a bucket that is yet to be set up. The engine's keys can't have
+// every character that names may have: encode, if not nil, makes a key of a
+// name.
 func New[T any](h *stream.Host, name string, encode func(key string) string) *Bucket[T] {
 	if encode == nil {
 		encode = func(key string) string { return key }
@@ -76,7 +77,7 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context) (err error) {
 		return err
 	}
 	// Taken before the watch begins: all up to here is among its first values,
-	// also if the newest messages of the stream are gone.
+	// even if the newest messages of the stream are gone.
 	if b.stream, err = b.host.JS.Stream(ctx, "KV_"+b.name); err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func (b *Bucket[T]) apply(entry jetstream.KeyValueEntry) {
 	b.moved = make(chan struct{})
 }
 
-// decode gives the record of an entry, nil for a deleted one.
+// decode returns the record of an entry, nil for a deleted one.
 func decode[T any](entry jetstream.KeyValueEntry) (*T, error) {
 	if entry.Operation() != jetstream.KeyValuePut {
 		return nil, nil

@@ -13,7 +13,7 @@ type letterParams struct {
 	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only those of this pipeline."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time."`
-	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many, newest first. Default 100."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many, newest first. Default 100."`
 	After    string    `json:"after" doc:"The value of next of the page before."`
 }
 
@@ -28,7 +28,7 @@ func (p letterParams) query() sluice.DeadLetterQuery {
 }
 
 // eachLetter visits the dead letters of a query in small pages, since each may
-// hold megabytes, and gives the cursor behind them.
+// hold megabytes, and returns the cursor behind them.
 func (r *Runner) eachLetter(ctx context.Context, q sluice.DeadLetterQuery, visit func(sluice.DeadLetter) error) (next string, err error) {
 	const page = 16
 	for left := q.Limit; ; {
@@ -50,8 +50,8 @@ func (r *Runner) eachLetter(ctx context.Context, q sluice.DeadLetterQuery, visit
 	}
 }
 
-// eachSelected visits the dead letters that a changing command is about.
-// Without any word on which, it is about none.
+// eachSelected visits the dead letters that a replay or deletion selects.
+// Without a selection it refuses: it would mean all of them.
 func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sluice.DeadLetter) error) error {
 	if p.Letter == "" && p.Pipeline == "" && p.From.IsZero() && p.To.IsZero() {
 		return sluice.InvalidParameter("letter", "Say which: give letter, or pipeline, from and to.")
@@ -67,7 +67,7 @@ func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sl
 	return err
 }
 
-// drop deletes a dead letter, and tells whether it was still there.
+// drop deletes a dead letter, and reports whether it was still there.
 func (r *Runner) drop(ctx context.Context, letter string) (dropped bool, err error) {
 	err = r.Letters.Drop(ctx, letter)
 	if err != nil && sluice.AsError(err).Kind == sluice.NotFound {

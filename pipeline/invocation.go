@@ -8,8 +8,8 @@ import (
 	"sluice/command"
 )
 
-// A call is the action of a step that calls a command.
-type call struct {
+// An invocation is the action of a step that calls a command.
+type invocation struct {
 	command command.Command
 	args    []argument
 	body    string       // the parameter that gets the input; "" if none does
@@ -21,7 +21,7 @@ type call struct {
 type argument struct {
 	name     string
 	value    sourceValue
-	fixed    bool // computed, it is refused in a run that an event has started
+	fixed    bool // must not be computed in a run that an event has started
 	nullable bool // null is a value of its own, not the lack of one
 }
 
@@ -39,7 +39,7 @@ const (
 	toHeaders
 )
 
-func (a *call) do(ctx context.Context, x *execution, s *step) error {
+func (a *invocation) do(ctx context.Context, x *execution, s *step) error {
 	started := time.Now()
 	err := a.perform(ctx, x, s)
 	if err != nil {
@@ -49,8 +49,8 @@ func (a *call) do(ctx context.Context, x *execution, s *step) error {
 	return err
 }
 
-// perform calls the command and puts its output in place.
-func (a *call) perform(ctx context.Context, x *execution, s *step) (err error) {
+// perform calls the command and stores its output.
+func (a *invocation) perform(ctx context.Context, x *execution, s *step) (err error) {
 	defer x.recovered(s, &err)
 	args, err := x.arguments(a)
 	if err != nil {

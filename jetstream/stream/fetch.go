@@ -12,10 +12,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A Look is a request for messages of a stream that allows direct reads: from a
-// place or a time on, those of a subject or all. The engine answers many
-// messages to one request.
-type Look struct {
+// A Range selects messages of a stream that allows direct reads: from a
+// sequence or a time on, those of a subject or all. One request returns many of
+// them.
+type Range struct {
 	Sequence uint64     `json:"seq,omitempty"`
 	Subject  string     `json:"next_by_subj,omitempty"`
 	Since    *time.Time `json:"start_time,omitempty"`
@@ -23,13 +23,13 @@ type Look struct {
 	MaxBytes int        `json:"max_bytes,omitempty"`
 }
 
-// LookBytes bounds what one look answers with.
-const LookBytes = 4 << 20
+// FetchBytes bounds the messages that one request returns.
+const FetchBytes = 4 << 20
 
-// lookTimeout bounds how long the engine may take to answer.
-const lookTimeout = 5 * time.Second
+// fetchTimeout bounds how long the engine may take to answer.
+const fetchTimeout = 5 * time.Second
 
-// A Stored message is one that a look has found.
+// A Stored message is one that was fetched.
 type Stored struct {
 	Sequence uint64
 	Subject  string
@@ -37,16 +37,16 @@ type Stored struct {
 	Data     []byte
 }
 
-// Look gives the messages that a stream has, in their order.
-func (h *Host) Look(ctx context.Context, stream string, l Look) ([]Stored, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+// Fetch returns the messages of a range, in their order.
+func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]Stored, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	l.MaxBytes = LookBytes
-	request, err := json.Marshal(l)
+	r.MaxBytes = FetchBytes
+	request, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
-	inbox, replies := h.Side.NewRespInbox(), make(chan *nats.Msg, l.Count+1)
+	inbox, replies := h.Side.NewRespInbox(), make(chan *nats.Msg, r.Count+1)
 	sub, err := h.Side.ChanSubscribe(inbox, replies)
 	if err != nil {
 		return nil, NoAnswer(err)
@@ -70,7 +70,7 @@ func (h *Host) Look(ctx context.Context, stream string, l Look) ([]Stored, error
 				return nil, NoAnswer(err)
 			}
 			found = append(found, one)
-			if l.Count == 0 {
+			if r.Count == 0 {
 				return found, nil
 			}
 		case "204", "404":
@@ -90,9 +90,9 @@ func readStored(msg *nats.Msg) (s Stored, err error) {
 	return s, err
 }
 
-// PlaceOf gives the sequence of the first message of a stream that was stored
-// at a time or later; behind the last one if there is none.
-func (h *Host) PlaceOf(ctx context.Context, stream jetstream.Stream, state jetstream.StreamState, at time.Time) (uint64, error) {
+// SequenceAt returns the sequence of the first message of a stream that was
+// stored at a time or later; behind the last one if there is none.
+func (h *Host) SequenceAt(ctx context.Context, stream jetstream.Stream, state jetstream.StreamState, at time.Time) (uint64, error) {
 	switch {
 	case state.Msgs == 0 || at.After(state.LastTime):
 		return state.LastSeq + 1, nil
@@ -108,7 +108,7 @@ func (h *Host) PlaceOf(ctx context.Context, stream jetstream.Stream, state jetst
 		return place, nil
 	}
 	at = at.UTC()
-	found, err := h.Look(ctx, config.Name, Look{Since: &at})
+	found, err := h.Fetch(ctx, config.Name, Range{Since: &at})
 	if err != nil {
 		return 0, err
 	}
@@ -118,7 +118,7 @@ func (h *Host) PlaceOf(ctx context.Context, stream jetstream.Stream, state jetst
 	return found[0].Sequence, nil
 }
 
-// FirstSince gives the sequence of the first message that is not older than a
+// FirstSince returns the sequence of the first message that is not older than a
 // time.
 func FirstSince(ctx context.Context, stream jetstream.Stream, first, last uint64, limit time.Time) (uint64, error) {
 	var failed error

@@ -37,7 +37,7 @@ func letterReplayCommand(r *Runner) command.Command {
 }
 
 // replay sends the event of a dead letter to its pipeline again. Only then the
-// letter goes: rather twice than never.
+// letter is deleted: rather twice than never.
 func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, error) {
 	var event sluice.Event
 	if err := json.Unmarshal(letter.Event, &event); err != nil {
@@ -46,7 +46,7 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, 
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return replay{}, err
 	}
-	again := event.Again(letter.Pipeline)
+	again := event.Replay(letter.Pipeline)
 	result, err := r.Events.Accept(ctx, again, 0)
 	if err != nil {
 		return replay{}, err
@@ -64,7 +64,7 @@ func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event)
 		return err
 	}
 	if stored == nil || stored.Binding == nil || !sluice.KeyMatches(stored.Binding.Pattern, e.MessageKey()) {
-		return sluice.Errorf(sluice.Conflict, "pipeline-not-listening", "The pipeline %s does not listen to %s any more; let it do so, or delete the dead letter.", quote(name), e.MessageKey())
+		return sluice.Errorf(sluice.Conflict, "pipeline-not-listening", "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", quote(name), e.MessageKey())
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ type letterPage struct {
 }
 
 func letterGetCommand(r *Runner) command.Command {
-	return command.New("deadletter.get", "List the events that pipelines failed on for good, newest first. With letter the event itself is shown to who may see payloads.",
+	return command.New("deadletter.get", "List the events that pipelines failed on for good, newest first. With letter the event itself is shown, to users who may see payloads.",
 		func(ctx context.Context, p letterParams) (letterPage, error) {
 			shown := p.Letter != "" && sluice.UserFrom(ctx).May(sluice.MaySeePayload)
 			page := letterPage{Items: []sluice.DeadLetter{}}

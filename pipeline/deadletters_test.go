@@ -11,7 +11,7 @@ import (
 	"sluice/command"
 )
 
-// withLetters gives a fixture with some dead letters, a minute apart.
+// withLetters returns a fixture with some dead letters, a minute apart.
 func withLetters(count int) *fixture {
 	f := newFixture()
 	for i := range count {
@@ -73,7 +73,7 @@ func TestLetters(t *testing.T) {
 func TestReplay(t *testing.T) {
 	f := withLetters(40)
 	_, err := f.call(t.Context(), "deadletter.replay", arg("letter", "l3"))
-	refused(t, err, "pipeline-not-listening", `"q" does not listen to svc.event.webhook.a`)
+	refused(t, err, "pipeline-not-listening", `"q" no longer listens to svc.event.webhook.a`)
 	f.put(t, "q", "pipeline:\n- event.listen: {key: webhook.b}\n- pass")
 	_, err = f.call(t.Context(), "deadletter.replay", arg("letter", "l3"))
 	refused(t, err, "pipeline-not-listening", "")

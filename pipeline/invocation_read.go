@@ -15,8 +15,8 @@ var (
 	validName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,99}$`)
 )
 
-// call reads a step that calls a command, with all its parameters.
-func (c *checker) call(s *step, n, params *node) action {
+// invocation reads a step that calls a command, with all its parameters.
+func (c *checker) invocation(s *step, n, params *node) action {
 	cmd, known := c.commands.Find(s.name)
 	switch {
 	case !known:
@@ -29,7 +29,7 @@ func (c *checker) call(s *step, n, params *node) action {
 		c.problemf(n, "%s starts a pipeline: it must be the first step, and outside of blocks.", s.name)
 		return nil
 	}
-	a := &call{command: cmd}
+	a := &invocation{command: cmd}
 	given := make(map[string]*node) // keys by the names of parameters
 	before := len(c.problems)
 	for key, item := range params.entries() {
@@ -49,7 +49,7 @@ func (c *checker) call(s *step, n, params *node) action {
 		a.body = bodyParam.Name
 	}
 	for _, p := range cmd.Params {
-		slip := len(c.problems) > before // which may be about this one
+		slip := len(c.problems) > before // perhaps about this one
 		if p.Required && given[p.Name] == nil && p.Name != a.body && !slip {
 			c.problemf(n, "The parameter %s of %s is required: %s", p.Name, s.name, p.Doc)
 		}
@@ -57,7 +57,7 @@ func (c *checker) call(s *step, n, params *node) action {
 	return a
 }
 
-// takes tells whether a command has a parameter of that name.
+// takes reports whether a command has a parameter of that name.
 func takes(cmd command.Command, name string) bool {
 	_, err := cmd.Param(name)
 	return err == nil
@@ -72,14 +72,14 @@ func (c *checker) noCommand(n *node, name string) {
 }
 
 // argument reads one parameter of the command itself.
-func (c *checker) argument(a *call, key, item *node, given map[string]*node) {
+func (c *checker) argument(a *invocation, key, item *node, given map[string]*node) {
 	p, err := a.command.Param(key.text)
 	if err != nil {
 		c.note(sluice.AsError(err).Coded(codeInvalid), key.line, key.column)
 		return
 	}
 	if other := given[p.Name]; other != nil {
-		if other.text != key.text { // else it is noted already
+		if other.text != key.text { // otherwise it is noted already
 			c.problemf(key, "%s and %s are names of the same parameter; leave one out.", other.text, key.text)
 		}
 		return
@@ -87,7 +87,7 @@ func (c *checker) argument(a *call, key, item *node, given map[string]*node) {
 	v := c.value(item)
 	nullable := p.Type == ""
 	if v.shape == constant && v.data == nil && !nullable {
-		return // as good as not given, or a mistake that is noted
+		return // not given, or a mistake that is noted
 	}
 	given[p.Name] = key
 	if v.shape == constant {
