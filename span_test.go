@@ -14,7 +14,8 @@ func TestSpansOfNobody(t *testing.T) {
 	var done int
 	ctx := t.Context()
 	allocations := testing.AllocsPerRun(100, func() {
-		_ = spans.Do(ctx, sluice.Span{Name: "work", Subject: "thing", Attribute: "name", Value: "value"}, func(inner context.Context) error {
+		_ = spans.Do(ctx, sluice.Span{Name: "work", Subject: "thing", SpanFacts: sluice.SpanFacts{User: "someone"}}, func(inner context.Context) error {
+			spans.Add(inner, sluice.SpanFacts{StatusCode: 200})
 			if inner == ctx && spans.Traceparent(inner) == "" {
 				done++
 			}

@@ -12,7 +12,7 @@ func (a *API) healthz(w http.ResponseWriter, r *http.Request) error {
 	return health(w, r, map[string]any{"status": "ok"})
 }
 
-// readyz tells whether calls are welcome.
+// readyz reports whether calls are welcome.
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	detail, err := a.Readiness()
 	if err != nil {

@@ -82,7 +82,7 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// look gives a result as it is now.
+// look returns a result as it is now.
 func (a *API) look(r *http.Request, p poll) (sluice.Result, error) {
 	if err := a.Places.Enter(); err != nil {
 		return sluice.Result{}, err

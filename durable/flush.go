@@ -9,7 +9,7 @@ type Flusher struct {
 	waiting chan chan error
 }
 
-// NewFlusher gives a flusher for what sync makes durable. Run does the work.
+// NewFlusher returns a flusher for what sync makes durable. Run does the work.
 func NewFlusher(sync func() error) *Flusher {
 	return &Flusher{sync: sync, waiting: make(chan chan error)}
 }

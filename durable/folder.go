@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // format is the version of the data folder's layout. It changes when a program
@@ -21,8 +20,12 @@ type Folder struct {
 }
 
 // OpenFolder makes the data folder where it is missing, locks it, and checks
-// that this program can read it.
+// that this program can read it. On a system where files can't be made durable it
+// refuses.
 func OpenFolder(path string) (*Folder, error) {
+	if err := checkSystem(); err != nil {
+		return nil, err
+	}
 	if err := makeFolder(path); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
@@ -31,7 +34,7 @@ func OpenFolder(path string) (*Folder, error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	f := &Folder{path: path, lock: lock}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lockFile(lock); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("data folder %s is in use by another server; stop that one or choose another folder with --data", path)
 	}

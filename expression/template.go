@@ -59,7 +59,7 @@ func (l *Language) Compile(text string) (*Template, error) {
 	return t, nil
 }
 
-// Secrets gives the names of the secrets that the template takes.
+// Secrets returns the names of the secrets that the template takes.
 func (t *Template) Secrets() (names []string) {
 	for _, p := range t.parts {
 		if p.program != nil {

@@ -52,7 +52,7 @@ type conn struct {
 var largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
 
 func newConn(l *Lane, c net.Conn) *conn {
-	client := &conn{Conn: c, lane: l, remote: c.RemoteAddr().String()}
+	client := &conn{Conn: c, lane: l}
 	client.data = client.small[:0]
 	return client
 }
@@ -62,6 +62,7 @@ func newConn(l *Lane, c net.Conn) *conn {
 func (c *conn) serve() {
 	defer c.leave()
 	defer c.recover()
+	c.remote = c.RemoteAddr().String() // may have to be read from the connection
 	for timeout := c.lane.opts.HeaderTimeout; c.await(timeout); timeout = c.lane.opts.IdleTimeout {
 		r, size := c.call()
 		if r == nil {

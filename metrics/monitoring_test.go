@@ -16,7 +16,7 @@ import (
 
 var (
 	described = regexp.MustCompile(`fqName: "(\w+)".*variableLabels: \{([\w,]*)\}`)
-	selector  = regexp.MustCompile(`(sluice_\w+)(?:\{([^}]*)\})?`)
+	selector  = regexp.MustCompile(`\b(sluice_\w+|up)(?:\{([^}]*)\})?`)
 	matcher   = regexp.MustCompile(`(\w+)\s*(?:=~|!~|!=|=)`)
 	grouping  = regexp.MustCompile(`by \(([^)]*)\)`)
 )
@@ -37,6 +37,7 @@ func existing(t *testing.T) map[string][]string {
 		}
 	}
 	found["sluice_info"] = []string{"version"}
+	found["up"] = []string{"job", "instance"} // which Prometheus adds
 	return found
 }
 

@@ -1,8 +1,8 @@
 // Package pipeline is the heart of the service: a source becomes a checked
 // program, and a program runs. Parse reads YAML or JSON and finds every mistake
 // before anything runs; a Program is a tree of steps, each of which calls a
-// command; the Runner starts programs for events, for callers and for other
-// pipelines, and keeps the stored ones.
+// command; the Runner starts programs for events (and retries them,
+// deliver.go), for callers and for other pipelines, and keeps the stored ones.
 //
 // # Sources
 //

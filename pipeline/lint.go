@@ -52,8 +52,8 @@ func lintCommand(r *Runner) command.Command {
 		}, command.ReadOnly)
 }
 
-// lintRights gives what is wrong with a program without mistakes, if the caller
-// stored it.
+// lintRights returns what is wrong with a program without mistakes, if the
+// caller stored it.
 func (r *Runner) lintRights(ctx context.Context, p *Program) (result sluice.LintResult, err error) {
 	result.Problems, err = r.checkRights(ctx, p, sluice.UserFrom(ctx))
 	result.Problems = append([]sluice.Finding{}, result.Problems...)

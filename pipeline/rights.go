@@ -21,7 +21,7 @@ type rights struct {
 	err   error // the look-up that failed
 }
 
-// checkRights gives what an owner's program may not do, in the order of the
+// checkRights returns what an owner's program may not do, in the order of the
 // source. Without users to ask, as offline, it finds nothing.
 func (r *Runner) checkRights(ctx context.Context, p *Program, owner sluice.User) ([]sluice.Finding, error) {
 	if r.User == nil {
@@ -71,7 +71,7 @@ func (w *rights) step(s *step, user *sluice.User) *sluice.User {
 	return nil
 }
 
-// same gives the user that two ways lead to, nil if they lead to several.
+// same returns the user that two ways lead to, nil if they lead to several.
 func same(one, other *sluice.User) *sluice.User {
 	if one == nil || other == nil || one.Name != other.Name {
 		return nil
@@ -104,8 +104,8 @@ func (w *rights) call(s *step, a *invocation, user *sluice.User) *sluice.User {
 	return user
 }
 
-// switchHint gives the line to add before a step: one that switches to the owner,
-// if that is of use.
+// switchHint returns the line to add before a step: one that switches to the
+// owner, if that is of use.
 func (w *rights) switchHint(permission string) string {
 	username := w.owner.Name
 	if !w.owner.May(permission) {
@@ -114,7 +114,7 @@ func (w *rights) switchHint(permission string) string {
 	return "- iam.run.as: {username: " + username + "}"
 }
 
-// switched gives the user that iam.run.as switches to.
+// switched returns the user that iam.run.as switches to.
 func (w *rights) switched(s *step, a *invocation) *sluice.User {
 	name, ok := literal(a, "username")
 	switch {
@@ -152,7 +152,7 @@ func literal(a *invocation, name string) (text string, ok bool) {
 	return text, ok
 }
 
-// user gives a user as of now, nil if there is none.
+// user returns a user as of now, nil if there is none.
 func (w *rights) user(name string) *sluice.User {
 	user, err := w.User(w.ctx, name)
 	switch {

@@ -24,7 +24,7 @@ type RunnerOptions struct {
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // the user who stored it, as stored now
 	Secret   func(ctx context.Context, name string) (string, error)
 
-	// HasWebhook tells whether a webhook has an event key. It may be nil.
+	// HasWebhook reports whether a webhook has an event key. It may be nil.
 	HasWebhook func(eventKey string) bool
 
 	Limits  Limits
@@ -107,7 +107,13 @@ func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, d
 	key, _ := b.run.Event["eventKey"].(string)
 	report.EventKey = strings.Clone(key) // the report is kept longer than the event
 	traceparent, _ := b.run.Event["traceparent"].(string)
-	span := sluice.Span{Name: "pipeline", Subject: b.run.Pipeline, Traceparent: traceparent, Attribute: "svc.trace_id", Value: b.run.TraceID}
+	span := sluice.Span{
+		Name: "pipeline", Subject: b.run.Pipeline, Traceparent: traceparent,
+		SpanFacts: sluice.SpanFacts{EventKey: report.EventKey, TraceID: b.run.TraceID},
+	}
+	if b.run.Event != nil {
+		span.Kind = sluice.ConsumerSpan
+	}
 	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
 		out, err = newExecution(r.environment(), p, b, &report).execute(ctx, b)
 		return err

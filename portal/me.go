@@ -8,7 +8,7 @@ import (
 	"sluice/problem"
 )
 
-// A meView is the page about who is signed in.
+// A meView is the page about the signed-in user.
 type meView struct {
 	form
 
@@ -37,8 +37,8 @@ func (p *Portal) showMe(w http.ResponseWriter, r *http.Request, status int, fail
 	return p.render(w, r, status, "me", user.Name, view)
 }
 
-// setPassword sets the password of who is signed in. That signs them out
-// everywhere: what follows is a new sign-in.
+// setPassword sets the password of the signed-in user. That signs them out
+// everywhere, so they must sign in again.
 func (p *Portal) setPassword(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxSignIn); err != nil {
 		return err

@@ -74,7 +74,7 @@ func TestViewersSeeNoButtonsThatFail(t *testing.T) {
 	}
 }
 
-// mayPost tells whether a form is one that changes nothing, or only oneself.
+// mayPost reports whether a form is one that changes nothing, or only oneself.
 func mayPost(action string) bool {
 	if action == "/signout" || action == "/me" || strings.HasSuffix(action, "/test") {
 		return true

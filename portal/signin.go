@@ -9,9 +9,9 @@ import (
 	"sluice/problem"
 )
 
-// user returns who a request is from, with what they may do now.
+// user returns the user of a request, with their present permissions.
 func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
-	session, err := p.sessions.find(r.Context(), r, r.URL.Path != livePath) // a page left open is no use
+	session, err := p.sessions.find(r.Context(), r, r.URL.Path != livePath) // a page left open is not a use
 	if err != nil {
 		return sluice.User{}, err
 	}
@@ -20,7 +20,7 @@ func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 	}
 	id := sluice.Identity{Username: session.Username}
 	if session.External {
-		id.Roles = append([]string{}, session.Roles...) // never nil: that would mean a user of ours
+		id.Roles = append([]string{}, session.Roles...) // never nil: that would mean one of our own users
 	}
 	user, err := p.Identify(r.Context(), id)
 	if err != nil {
@@ -34,8 +34,8 @@ func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 	return user, nil
 }
 
-// joinErrors returns the error that says more: that of the clean-up, if it is
-// one.
+// joinErrors returns the error of the clean-up if there is one, otherwise the
+// first.
 func joinErrors(err, cleanUp error) error {
 	if cleanUp != nil {
 		return cleanUp
@@ -102,9 +102,9 @@ func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 	return p.signedIn(w, r, sluice.PortalSession{Username: user.Name}, form.Next)
 }
 
-// signedIn begins the session of who has shown who they are.
+// signedIn begins the session of an authenticated person.
 func (p *Portal) signedIn(w http.ResponseWriter, r *http.Request, session sluice.PortalSession, next string) error {
-	if err := p.sessions.open(r.Context(), w, r, session); err != nil {
+	if err := p.sessions.begin(r.Context(), w, r, session); err != nil {
 		return err
 	}
 	p.Note(r.Context(), sluice.AuditEntry{Username: session.Username, Address: r.RemoteAddr, Command: "login", Target: "portal", Outcome: sluice.AuditAllowed})

@@ -102,7 +102,8 @@ func (f format) scan(value string, found []string) (signatures []string, timesta
 	return found, timestamp, len(found) > 0 && (timestamp != "") == f.timestamps()
 }
 
-// part gives the number of the part that a text begins with, -1 if there is none.
+// part returns the number of the part that a text begins with, -1 if there is
+// none.
 func (f format) part(text string) int {
 	for i, p := range f.parts {
 		if strings.HasPrefix(text, p.prefix) {

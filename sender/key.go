@@ -140,7 +140,7 @@ func derOf(text string) []byte {
 	return raw
 }
 
-// macOf gives the HMAC of texts.
+// macOf returns the HMAC of texts.
 func macOf(algorithm func() hash.Hash, secret string, texts ...string) []byte {
 	h := hmac.New(algorithm, []byte(secret))
 	for _, t := range texts {

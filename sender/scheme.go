@@ -116,7 +116,7 @@ func (r rule) compile() (*signature, error) {
 	return s, s.consistent()
 }
 
-// consistent finds what no field is wrong in alone.
+// consistent finds contradictions between fields.
 func (s *signature) consistent() error {
 	has := func(p place) bool {
 		for _, piece := range s.signed {
@@ -165,7 +165,8 @@ func (s *signature) setAlgorithm() error {
 	return nil
 }
 
-// isHeaderName tells whether a text is a token (RFC 9110, 5.6.2) of bounded length.
+// isHeaderName reports whether a text is a token (RFC 9110, 5.6.2) of bounded
+// length.
 func isHeaderName(name string) bool {
 	for _, c := range name {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c) {

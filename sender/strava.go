@@ -11,7 +11,7 @@ func strava() Preset {
 		Setup: [3]string{
 			"Enter a random text as `verifyToken`; there is no `signingSecret`.",
 			"Create the subscription with POST https://www.strava.com/api/v3/push_subscriptions; callback_url is the webhook's URL, verify_token the same text.",
-			"An application has one subscription. Strava gives its calls no id, so that repeated ones are not found out.",
+			"An application has one subscription. Strava gives its calls no id, so repeated ones are not recognised.",
 		},
 		greet: func(g greeting) (*Answer, error) {
 			challenge, err := g.hubChallenge()

@@ -71,7 +71,7 @@ var comment = regexp.MustCompile(`^(?:#.*\n)+`)
 // said: … stands for anything.
 type instruction struct{ command, output string }
 
-// instructions gives what the first lines of an example say, in their order.
+// instructions returns what the first lines of an example say, in their order.
 func instructions(t *testing.T, source string) (list []instruction) {
 	t.Helper()
 	for line := range strings.Lines(comment.FindString(source)) {
@@ -169,7 +169,7 @@ func do(t *testing.T, dir string, list []instruction) error {
 	return nil
 }
 
-// installed tells whether the machine has a program.
+// installed reports whether the machine has a program.
 func installed(program string) bool {
 	_, err := exec.LookPath(program)
 	return err == nil

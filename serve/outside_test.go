@@ -76,7 +76,7 @@ func (o *outside) next() inbound {
 	}
 }
 
-// all gives the calls so far.
+// all returns the calls so far.
 func (o *outside) all() []inbound {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -67,7 +67,7 @@ func TestRightsAreCheckedWhenAPipelineIsStored(t *testing.T) {
 	}
 }
 
-// findings gives what stands in a list of findings, in one line.
+// findings returns what stands in a list of findings, in one line.
 func findings(list any) string {
 	var lines []string
 	items, _ := list.([]any)

@@ -135,7 +135,7 @@ func TestRunAs(t *testing.T) {
 			t.Errorf("behind it the outer one runs as %v", got["username"])
 		}
 	})
-	t.Run("who sends an event does not choose", func(t *testing.T) {
+	t.Run("the sender of an event does not choose", func(t *testing.T) {
 		s.store("chosen", `pipeline: [iam.run.as: {username: '#{vars.who ?? body.payload}'}, iam.whoami]`)
 		got := s.send("POST", "/api/v3/pipeline/chosen?who=ada", nil, asAdmin).wantStatus(t, 200).object(t)
 		if got["username"] != "ada" {
@@ -143,7 +143,7 @@ func TestRunAs(t *testing.T) {
 		}
 		for _, steps := range []string{"iam.run.as: {username: '#{body.payload}'}", "iam.run.as: {username: admin}, pipeline.run: {name: chosen}"} {
 			s.store("as", "pipeline: [event.listen: {eventKey: webhook.as}, "+steps+"]")
-			if got := s.call(hook, "text/plain", "ada").result(t); got.StatusCode != 403 || !strings.Contains(toText(t, got.Error), "stand in the source") {
+			if got := s.call(hook, "text/plain", "ada").result(t); got.StatusCode != 403 || !strings.Contains(toText(t, got.Error), "written out in the source") {
 				t.Errorf("%s came to %+v", steps, got)
 			}
 		}

@@ -59,25 +59,26 @@ func (s *Server) wire() error {
 
 func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, places *limit.Places, bodies *limit.Bodies) *api.API {
 	o := api.Options{
-		Commands:       s.commands,
-		Results:        s.engine.Events(),
-		Authenticate:   login.Authenticate,
-		Auth:           issuer,
-		Portal:         pages.Serve,
-		Metrics:        s.metrics.Handler(),
-		ObservePoll:    s.metrics.Poll,
-		Spans:          s.spans(),
-		Readiness:      s.readiness,
-		Stopping:       s.stopping,
-		Tail:           s.engine.Journal(),
-		Version:        Version,
-		BaseURL:        s.baseURL,
-		OpenID:         s.openID(),
-		PublicURL:      s.publicURL(),
-		TrustedProxies: s.cfg.TrustedProxies,
-		Places:         places,
-		Bodies:         bodies,
-		Log:            s.opts.Log,
+		Commands:        s.commands,
+		Results:         s.engine.Events(),
+		Authenticate:    login.Authenticate,
+		Auth:            issuer,
+		Portal:          pages.Serve,
+		Metrics:         s.metrics.Handler(),
+		ObservePoll:     s.metrics.Poll,
+		Spans:           s.spans(),
+		Readiness:       s.readiness,
+		Stopping:        s.stopping,
+		Tail:            s.engine.Journal(),
+		Version:         Version,
+		BaseURL:         s.baseURL,
+		OpenID:          s.openID(),
+		PublicURL:       s.publicURL(),
+		TrustedProxies:  s.cfg.TrustedProxies,
+		ForwardedHeader: s.cfg.ForwardedHeader,
+		Places:          places,
+		Bodies:          bodies,
+		Log:             s.opts.Log,
 	}
 	if s.opts.NoAuth {
 		o.Authenticate = everyoneIsAdmin
@@ -159,24 +160,25 @@ func (s *Server) observeCall(call sluice.Call) {
 	s.engine.Journal().Call(call)
 }
 
-// strangeMemory is what all bodies share whose sender is not known yet: four of
+// strangerMemory is what all bodies of unauthenticated callers share: four of
 // the largest.
-const strangeMemory = 4 * sluice.MaxPayloadLength
+const strangerMemory = 4 * sluice.MaxPayloadLength
 
 func (s *Server) newBodies() *limit.Bodies {
 	return limit.NewBodies(limit.BodyOptions{
 		Pace:       limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)},
 		Known:      int64(s.cfg.MaxBodyMemory),
-		Strange:    strangeMemory,
+		Strange:    strangerMemory,
 		Unfinished: s.cfg.MaxConnectionsPerAddress,
 	})
 }
 
-// publicURL is where callers are redirected to; "" means the host they called.
+// publicURL is the start of URLs in redirects; "" means the host that was
+// called.
 func (s *Server) publicURL() string { return strings.TrimSuffix(s.cfg.PublicURL, "/") }
 
-// openBox gives what seals secrets: with the operator's key, or one that is made
-// once in the data folder.
+// openBox returns what seals secrets: with the operator's key, or one that is
+// made once in the data folder.
 func (s *Server) openBox() (*seal.Box, error) {
 	text := s.cfg.SecretKey
 	if text == "" {
@@ -195,8 +197,8 @@ func (s *Server) openBox() (*seal.Box, error) {
 
 // stats is the state of the server as the metrics show it.
 func (s *Server) stats() sluice.ServerStats {
-	const patience = 5 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	const timeout = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	stats, err := s.engine.Stats(ctx)
 	if err != nil {

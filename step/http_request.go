@@ -18,7 +18,8 @@ type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
 	MaxAnswer     int64          // bytes of the body of an answer; 0 means 4 MiB
 
-	// Spans tells whoever is called which work the call belongs to.
+	// Spans is told of every call, and tells whoever is called which work it
+	// belongs to.
 	Spans sluice.Spans
 }
 

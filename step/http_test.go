@@ -145,6 +145,8 @@ func (t tracer) Start(ctx context.Context, _ sluice.Span) (context.Context, func
 	return ctx, func(error) {}
 }
 
+func (t tracer) Add(context.Context, sluice.SpanFacts) {}
+
 func (t tracer) Traceparent(context.Context) string { return string(t) }
 
 func TestTheTraceTravelsOn(t *testing.T) {

@@ -59,10 +59,13 @@ func receiveCommand(r *Receiver) command.Command {
 
 // serve handles one call in a span.
 func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
-	span := sluice.Span{Name: "webhook.receive", Traceparent: r.Header.Get("Traceparent")}
+	span := sluice.Span{
+		Name: "webhook.receive", Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
+		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path},
+	}
 	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
 		if ctx != r.Context() { // a copy of the request costs more than a look
-			return rc.handle(w, r.WithContext(ctx))
+			*r = *r.WithContext(ctx) // what is logged of the request belongs to the span
 		}
 		return rc.handle(w, r)
 	})
@@ -96,6 +99,7 @@ func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 	c.EventKey = in.hook.EventKey
 	c.Size = max(len(in.body), int(in.request.ContentLength))
 	c.RemoteAddr = in.request.RemoteAddr
+	rc.Spans.Add(in.request.Context(), sluice.SpanFacts{EventKey: c.EventKey, TraceID: c.TraceID, StatusCode: c.StatusCode})
 	rc.Observe(c)
 }
 

@@ -73,7 +73,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 			"sluice serve runs the server; everything else talks to one. Log in with sluice login, or set\n" +
 			"SLUICE_URL with SLUICE_TOKEN, with SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET, or with\n" +
 			"SLUICE_USERNAME and SLUICE_PASSWORD.",
-		Version:       serve.Version,
+		Version:       serve.Release(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -97,7 +97,9 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	}
 	server := serveCommand(hurry)
 	server.GroupID = "server"
-	root.AddCommand(server, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
+	health := healthCommand()
+	health.GroupID = "server"
+	root.AddCommand(server, health, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
 	root.SetHelpCommand(helpCommand())
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
 	return root

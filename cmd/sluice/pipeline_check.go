@@ -13,8 +13,8 @@ import (
 	"sluice/serve"
 )
 
-// mistake gives the first mistake of a source, nil if there is none. With force a
-// lack of rights is none.
+// mistake returns the first mistake of a source, nil if there is none. With
+// force a lack of rights is none.
 func mistake(l sluice.LintResult, file string, force bool) error {
 	if force {
 		l.Problems = slices.DeleteFunc(l.Problems, func(f sluice.Finding) bool { return f.Permission != "" })

@@ -7,8 +7,8 @@ import (
 	"sluice"
 )
 
-// letters is what deadletter.get answers.
-type letters struct {
+// deadLetters is the answer of deadletter.get.
+type deadLetters struct {
 	Items []sluice.DeadLetter `json:"items"`
 	Next  string              `json:"next"`
 }
@@ -21,18 +21,18 @@ type letterListView struct {
 
 func (p *Portal) letterList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	found, err := ask[letters](p, r, "deadletter.get", args("pipeline", query.Get("pipeline"), "limit", pageSize, "after", query.Get("after")))
+	found, err := ask[deadLetters](p, r, "deadletter.get", args("pipeline", query.Get("pipeline"), "limit", pageSize, "after", query.Get("after")))
 	if err != nil {
 		return err
 	}
 	return p.render(w, r, http.StatusOK, "letters", "Dead letters", letterListView{query.Get("pipeline"), found.Items, p.nextPage(r, found.Next)})
 }
 
-// letter gives the dead letter that the path names.
+// letter returns the dead letter that the path names.
 func (p *Portal) letter(r *http.Request) (sluice.DeadLetter, error) {
-	found, err := ask[letters](p, r, "deadletter.get", args("letter", r.PathValue("letter")))
+	found, err := ask[deadLetters](p, r, "deadletter.get", args("letter", r.PathValue("letter")))
 	if err == nil && len(found.Items) == 0 {
-		err = sluice.Errorf(sluice.NotFound, "letter-unknown", "There is no such dead letter any more: it was replayed or deleted, or is too old.")
+		err = sluice.Errorf(sluice.NotFound, "letter-unknown", "There is no such dead letter: it was replayed or deleted, or is too old.")
 	}
 	if err != nil {
 		return sluice.DeadLetter{}, err
