@@ -104,6 +104,11 @@ func (c *compiler) call(node *ast.CallNode) (eval, error) {
 			if values[i], err = f.plain(v); err != nil {
 				return nil, err
 			}
+			if text, ok := values[i].(string); ok {
+				if err := f.read(len(text)); err != nil {
+					return nil, err
+				}
+			}
 		}
 		v, err := function(values...)
 		if err != nil {

@@ -18,7 +18,7 @@ const (
 )
 
 // Calls of functions from other packages cost a flat price, since their work is
-// not known here.
+// not known here, and a price for the texts that they read.
 const stepsPerCall = 1_000
 
 const bytesPerStep = 32

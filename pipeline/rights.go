@@ -152,7 +152,7 @@ func literal(a *invocation, name string) (text string, ok bool) {
 	return text, ok
 }
 
-// user gives a user as of now, nil if there is none.
+// user returns a user as of now, nil if there is none.
 func (w *rights) user(name string) *sluice.User {
 	user, err := w.User(w.ctx, name)
 	switch {

@@ -1,10 +1,13 @@
 package step_test
 
 import (
+	"strings"
 	"testing"
 
 	"sluice"
+	"sluice/expression"
 	"sluice/step"
+	"sluice/value"
 )
 
 // TestHashes: the values are those of openssl and of RFC 4231.
@@ -78,4 +81,14 @@ func TestBadHashesAreRefused(t *testing.T) {
 	refuses(t, err, sluice.Invalid, "parameter-missing", "key")
 	_, err = call(t.Context(), set, "crypto.hash", args{"input": "a", "algorithm": "md5"})
 	refuses(t, err, sluice.Invalid, "parameter-invalid", "sha256")
+}
+
+// TestHashesAreBounded: an expression can't hash for minutes.
+func TestHashesAreBounded(t *testing.T) {
+	hash, err := expression.NewLanguage(step.Functions()).Compile(`#{map(1..4000, crypto.hash(body))}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = hash.Eval(&expression.Scope{Body: strings.Repeat("x", value.MaxSize/2)})
+	refuses(t, err, sluice.Invalid, "expression-failed", "too many steps")
 }

@@ -112,10 +112,8 @@ type sending struct {
 	expect  expectation
 }
 
-// send makes a call and reads its answer. What went out and came back is noted
-// for the report of the run.
-func (c *client) send(request *http.Request, s sending) (answer, error) {
-	ctx := request.Context()
+// send makes a call in a span. That has no path: there may be a secret in it.
+func (c *client) send(request *http.Request, s sending) (got answer, err error) {
 	timeout := defaultTimeout
 	if s.timeout != nil {
 		timeout = *s.timeout
@@ -123,20 +121,38 @@ func (c *client) send(request *http.Request, s sending) (answer, error) {
 	if timeout == 0 {
 		return answer{}, invalid("timeout", "must be more than 0s and at most 5m")
 	}
-	if err := carryOn(ctx, request.Header); err != nil {
+	if err := carryOn(request.Context(), request.Header); err != nil {
 		return answer{}, err
 	}
-	if traceparent := c.Spans.Traceparent(ctx); traceparent != "" {
-		request.Header.Set("Traceparent", traceparent)
+	span := sluice.Span{
+		Name: request.Method, Kind: sluice.ClientSpan,
+		SpanFacts: sluice.SpanFacts{Method: request.Method, Server: request.URL.Hostname()},
 	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	err = c.Spans.Do(request.Context(), span, func(ctx context.Context) error {
+		if traceparent := c.Spans.Traceparent(ctx); traceparent != "" {
+			request.Header.Set("Traceparent", traceparent)
+		}
+		got, err = c.exchange(request.WithContext(ctx), s, timeout)
+		return err
+	})
+	return got, err
+}
+
+// exchange makes a call and reads its answer, within the timeout. What went out
+// and came back is noted for the report of the run.
+func (c *client) exchange(request *http.Request, s sending, timeout time.Duration) (answer, error) {
+	outer := request.Context()
+	ctx, cancel := context.WithTimeout(outer, timeout)
 	defer cancel()
-	response, body, err := c.do(s.by, request.WithContext(limited))
-	if run := sluice.RunFrom(ctx); run != nil {
+	response, body, err := c.do(s.by, request.WithContext(ctx))
+	if response != nil {
+		c.Spans.Add(outer, sluice.SpanFacts{StatusCode: response.StatusCode})
+	}
+	if run := sluice.RunFrom(outer); run != nil {
 		run.NoteHTTP(exchangeOf(request, response, body))
 	}
 	if err != nil {
-		return answer{}, explain(ctx, request.URL, err)
+		return answer{}, explain(outer, request.URL, err)
 	}
 	if !s.expect.has(response.StatusCode) {
 		return answer{}, s.expect.failed(request.URL, response)
