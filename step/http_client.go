@@ -126,22 +126,38 @@ func (c *client) send(request *http.Request, s sending) (answer, error) {
 	if err := carryOn(ctx, request.Header); err != nil {
 		return answer{}, err
 	}
-	if traceparent := c.Spans.Traceparent(ctx); traceparent != "" {
-		request.Header.Set("Traceparent", traceparent)
-	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	response, body, err := c.do(s.by, request.WithContext(limited))
+	response, body, err := c.call(request, s.by, timeout)
 	if run := sluice.RunFrom(ctx); run != nil {
 		run.NoteHTTP(exchangeOf(request, response, body))
 	}
 	if err != nil {
-		return answer{}, explain(ctx, request.URL, err)
+		return answer{}, err
 	}
 	if !s.expect.has(response.StatusCode) {
 		return answer{}, s.expect.failed(request.URL, response)
 	}
 	return answerOf(response, body), nil
+}
+
+// call makes a call in a span. That has no path: there may be a secret in it.
+func (c *client) call(request *http.Request, by *http.Client, timeout time.Duration) (response *http.Response, body []byte, err error) {
+	span := sluice.Span{
+		Name: request.Method, Kind: sluice.ClientSpan,
+		SpanFacts: sluice.SpanFacts{Method: request.Method, Server: request.URL.Hostname()},
+	}
+	err = c.Spans.Do(request.Context(), span, func(ctx context.Context) error {
+		if traceparent := c.Spans.Traceparent(ctx); traceparent != "" {
+			request.Header.Set("Traceparent", traceparent)
+		}
+		limited, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		if response, body, err = c.do(by, request.WithContext(limited)); err != nil {
+			return explain(ctx, request.URL, err)
+		}
+		c.Spans.Add(ctx, sluice.SpanFacts{StatusCode: response.StatusCode})
+		return nil
+	})
+	return response, body, err
 }
 
 // do makes a call and reads its answer. With an error there may be a response,
