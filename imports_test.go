@@ -41,7 +41,7 @@ var rooms = map[string][]string{
 
 	"metrics":      {"."},
 	"pipeline":     {".", "command", "expression", "problem", "spelling", "value"},
-	"step":         {".", "command", "seal", "spelling", "value"},
+	"step":         {".", "command", "seal", "sender", "spelling", "value"},
 	"telemetry":    {"."},
 	"trace":        {".", "command"},
 	"oidc":         {".", "limit", "problem"},

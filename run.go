@@ -17,8 +17,13 @@ type Run struct {
 	// they are now: the one who stored it, or who runs it if it isn't stored.
 	Owner func(context.Context) (User, error)
 
+	// Secret reveals a secret to a step, if the owner may use secrets. It is
+	// cut out of all that people read of the run.
+	Secret func(ctx context.Context, name string) (string, error)
+
 	user   User
 	exited bool
+	http   *Exchange // of the current step
 }
 
 // User returns the user that the next step runs as.

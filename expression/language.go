@@ -129,7 +129,7 @@ func (c *compiler) noFunction(node ast.Node, name string) error {
 	if near := spelling.Nearest(name, c.language.callable); near != "" {
 		return c.errorAt(node, "There is no function %s; did you mean %s?", name, near)
 	}
-	return c.errorAt(node, "There is no function %s; there are those of expr-lang, secret and convert.*.", name)
+	return c.errorAt(node, "There is no function %s; there are those of expr-lang, secret, convert.* and crypto.*.", name)
 }
 
 // secret takes the name as a literal only: no payload chooses a secret.

@@ -142,6 +142,7 @@ func entryOf(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 	if call, _, ok := l.call(); ok {
 		entry.Type, traceID, eventKey, data = "call", call.TraceID, call.EventKey, found(call)
 	} else if run, ok := l.run(); ok {
+		run.HidePayloads() // who follows has no need for them, and may not be allowed to see them
 		entry.Type, traceID, eventKey, data = "run", run.TraceID, run.EventKey, run
 	} else {
 		return entry, false

@@ -23,6 +23,7 @@ type execution struct {
 	secrets *secrets
 	report  *sluice.RunReport // nil: there is none
 	started time.Time
+	noted   int // bytes of exchanges in the report
 
 	steps int
 	held  map[target]int // sizes of what is held
@@ -62,6 +63,7 @@ func (x *execution) execute(ctx context.Context, b beginning) (any, error) {
 	defer cancel()
 	x.scope.Request = b.request
 	x.scope.Secret = func(name string) (string, error) { return x.reveal(ctx, name) }
+	b.run.Secret = x.reveal
 	err := x.begin(b)
 	if err == nil {
 		err = x.list(ctx, x.program.steps)

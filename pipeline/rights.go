@@ -92,6 +92,10 @@ func (w *rights) call(s *step, a *invocation, user *sluice.User) *sluice.User {
 		})
 	}
 	switch a.command.Name {
+	case "http.forward":
+		if secret, ok := literal(a, "sign"); ok {
+			w.templateSecrets(s, []string{secret})
+		}
 	case "iam.run.as":
 		return w.switched(s, a)
 	case "iam.authorize":
@@ -112,14 +116,9 @@ func (w *rights) switchHint(permission string) string {
 
 // switched returns the user that iam.run.as switches to.
 func (w *rights) switched(s *step, a *invocation) *sluice.User {
-	name, literal := "", false
-	for _, arg := range a.args {
-		if arg.name == "username" && arg.value.shape == constant {
-			name, literal = arg.value.data.(string)
-		}
-	}
+	name, ok := literal(a, "username")
 	switch {
-	case !literal:
+	case !ok:
 		return nil
 	case name == w.owner.Name:
 		owner := w.owner
@@ -143,7 +142,17 @@ func (w *rights) switched(s *step, a *invocation) *sluice.User {
 	return user
 }
 
-// user returns a user as of now, nil if there is none.
+// literal returns the text that the source has for an argument.
+func literal(a *invocation, name string) (text string, ok bool) {
+	for _, arg := range a.args {
+		if arg.name == name && arg.value.shape == constant {
+			text, ok = arg.value.data.(string)
+		}
+	}
+	return text, ok
+}
+
+// user gives a user as of now, nil if there is none.
 func (w *rights) user(name string) *sluice.User {
 	user, err := w.User(w.ctx, name)
 	switch {

@@ -21,6 +21,7 @@ type secrets struct {
 	mu       sync.Mutex
 	values   []string
 	replacer *strings.Replacer // of those that can be found within texts; nil: there are none
+	longest  int               // bytes of the longest that can be found so
 }
 
 const (
@@ -63,7 +64,7 @@ func (s *secrets) add(secret string) {
 	for _, form := range slices.Compact(forms) {
 		pairs = append(pairs, form, redacted)
 	}
-	s.replacer = strings.NewReplacer(pairs...)
+	s.replacer, s.longest = strings.NewReplacer(pairs...), len(forms[0])
 }
 
 // spellings returns a secret plain, in JSON, in URLs, and in base64.
@@ -106,6 +107,21 @@ func (s *secrets) hideText(text string) string {
 		return text
 	}
 	return replacer.Replace(text)
+}
+
+// hideStart returns the beginning of a text without secrets. Of a text that is
+// longer, the end may have been cut off before, within a secret: so much is left
+// out there as a secret can have.
+func (s *secrets) hideStart(text string, limit int) string {
+	hidden := s.hideText(text)
+	if len(text) <= limit && len(hidden) <= limit {
+		return hidden
+	}
+	const more = "…"
+	s.mu.Lock()
+	end := min(len(hidden)-s.longest, limit-len(more))
+	s.mu.Unlock()
+	return strings.ToValidUTF8(hidden[:max(0, end)], "") + more
 }
 
 // hide returns a value without secrets.

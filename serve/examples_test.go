@@ -40,6 +40,7 @@ func TestExamplesPassTheirTests(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.command("secret.put", map[string]any{"name": "chat-token", "value": "a token of the chat"}).wantStatus(t, 200)
+	s.command("secret.put", map[string]any{"name": "shop-key", "value": "a key of the shop"}).wantStatus(t, 200)
 	s.user("registrar", "webhook.*", "set")
 	for _, name := range exampleNames(t) {
 		t.Run(name, func(t *testing.T) {

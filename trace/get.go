@@ -48,10 +48,10 @@ func getCommand(journal sluice.Journal, results sluice.Results) command.Command 
 			whole := strings.Contains(q.TraceID, ":")
 			for i, call := range calls {
 				out.Items[i].Call = call
-				if whole && i < maxShown && sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
-					if err := out.Items[i].show(ctx, journal, results); err != nil {
-						return answer{}, err
-					}
+				if !whole || i >= maxShown || !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+					out.Items[i].hide()
+				} else if err := out.Items[i].show(ctx, journal, results); err != nil {
+					return answer{}, err
 				}
 			}
 			return out, nil

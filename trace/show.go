@@ -28,6 +28,13 @@ type found struct {
 	Result          *sluice.Result      `json:"result,omitempty"` // as long as it is kept
 }
 
+// hide takes away what steps have sent and got.
+func (f *found) hide() {
+	for i := range f.Runs {
+		f.Runs[i].HidePayloads()
+	}
+}
+
 // show adds the event and the result, as far as they are kept.
 func (f *found) show(ctx context.Context, journal sluice.Journal, results sluice.Results) error {
 	if f.CorrelationID == "" {

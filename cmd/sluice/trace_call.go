@@ -109,8 +109,34 @@ func (v *view) run(w io.Writer, run *yaml.Node) error {
 	if problem := fieldOf(run, "error"); problem != nil && fieldOf(problem, "detail") != nil {
 		fmt.Fprintln(w, "  "+paint(v.colour, red, printable(problemOf(problem))))
 	}
-	if steps := fieldOf(run, "steps"); steps != nil && len(steps.Content) > 0 {
-		return v.rows(w, steps.Content, stepColumns, "  ")
+	steps := fieldOf(run, "steps")
+	if steps == nil || len(steps.Content) == 0 {
+		return nil
+	}
+	if err := v.rows(w, steps.Content, stepColumns, "  "); err != nil {
+		return err
+	}
+	for _, step := range steps.Content {
+		v.exchange(w, step)
 	}
 	return nil
+}
+
+// exchange writes what a step has sent and what came back, if it is there: only
+// those get it who may see payloads.
+func (v *view) exchange(w io.Writer, step *yaml.Node) {
+	http := fieldOf(step, "http")
+	if http == nil {
+		return
+	}
+	for _, part := range []struct{ field, verb string }{{"request", "sent"}, {"response", "got back"}} {
+		text := textOf(http, part.field)
+		if text == "" {
+			continue
+		}
+		fmt.Fprintf(w, "\n  %s\n", paint(v.colour, bold, fmt.Sprintf("%s (line %s) %s", printable(textOf(step, "command")), printable(textOf(step, "line")), part.verb)))
+		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			fmt.Fprintln(w, strings.TrimRight("    "+printable(line), " "))
+		}
+	}
 }
