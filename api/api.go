@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Commands     command.Set
 	Results      sluice.Results
-	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // who calls; Unauthenticated if nobody
+	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // the caller; Unauthenticated if there is none
 	Auth         http.Handler                                                  // the issuer's endpoints under /auth/; nil if there is none
 	Portal       command.Endpoint                                              // serves what is no path of the API; nil if there is nothing
 	Metrics      http.Handler                                                  // serves /metrics

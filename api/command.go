@@ -68,7 +68,8 @@ func (a *API) draining() bool {
 	}
 }
 
-// Draining is the refusal of a server that stops.
+// Draining is what is answered while the server drains: 503 with Retry-After,
+// and the connection is closed.
 func Draining() error {
 	return busy("draining", "The server is stopping.").Closing()
 }

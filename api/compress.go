@@ -11,10 +11,11 @@ import (
 // worthCompressing is how long a body must be for compression to save anything.
 const worthCompressing = 1 << 10
 
-// compressed answers with gzip where the caller takes it and it saves something.
+// compressed answers with gzip where the caller accepts it and it saves
+// something.
 //
 // A compressed answer that holds both a secret and what an attacker put into the
-// request tells the secret by its length (BREACH). An attacker can make a
+// request reveals the secret by its length (BREACH). An attacker can make a
 // browser send a request with its cookie, so such requests are answered
 // uncompressed if they carry input: a query, or anything but GET. Answers of the
 // issuer, which hold tokens, are never compressed. All others get a random
@@ -90,7 +91,7 @@ func (c *compressor) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// suits reports whether the answer is text, as far as its headers tell.
+// suits reports whether the answer is text, judging by its headers.
 func (c *compressor) suits() bool {
 	header := c.Header()
 	if header.Get("Content-Encoding") != "" || c.status == http.StatusPartialContent {

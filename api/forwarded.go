@@ -17,9 +17,9 @@ func hop(text string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// lastForwarded takes the last element from a Forwarded header (RFC 7239), which
-// the nearest proxy has written, and gives its address. It reads from the end:
-// what stands before may be a client's, and need not be well-formed.
+// lastForwarded takes the last element from a Forwarded header (RFC 7239),
+// which the nearest proxy has written, and returns its address. It reads from
+// the end: what comes before may be a client's, and need not be well-formed.
 func lastForwarded(header string) (rest, address string) {
 	begin, quoted := 0, false
 	for i := len(header) - 1; i >= 0; i-- {

@@ -57,7 +57,7 @@ func (d *Directory) userWith(ctx context.Context, name string, roles []string) (
 }
 
 // mayGrant refuses to hand out, or to lay hands on, more than the caller has:
-// else who may edit users could make themselves an administrator.
+// otherwise users who may edit users could make themselves administrators.
 func (d *Directory) mayGrant(ctx context.Context, roles []string) error {
 	granted, err := d.userWith(ctx, "", roles)
 	if err != nil {

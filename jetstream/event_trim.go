@@ -114,7 +114,7 @@ func (s *Events) measureSpace(info *jetstream.StreamInfo) {
 	if full {
 		s.host.Log.Error("The storage of events is full of events that pipelines have not finished; refusing new ones.")
 	} else {
-		s.host.Log.Info("There is room for events again.")
+		s.host.Log.Info("There is space for events again.")
 	}
 }
 

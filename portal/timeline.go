@@ -59,10 +59,10 @@ func picture(items []tracedCall) *timeline {
 	length := max(end.Sub(begin), time.Microsecond)
 	t := &timeline{Width: timelineWidth}
 	place := func(at time.Time, milliseconds float64, class, title string) bar {
-		const room = timelineWidth - timelineLeft - timelineRight
-		x := float64(at.Sub(begin)) / float64(length) * room
-		width := max(float64(duration(milliseconds))/float64(length)*room, leastWidth)
-		return bar{timelineLeft + min(x, room-leastWidth), min(width, room-min(x, room-leastWidth)), class, title}
+		const plotWidth = timelineWidth - timelineLeft - timelineRight
+		x := float64(at.Sub(begin)) / float64(length) * plotWidth
+		width := max(float64(duration(milliseconds))/float64(length)*plotWidth, leastWidth)
+		return bar{timelineLeft + min(x, plotWidth-leastWidth), min(width, plotWidth-min(x, plotWidth-leastWidth)), class, title}
 	}
 	for _, c := range items {
 		if c.CorrelationID != "" {

@@ -18,7 +18,7 @@ type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
 	MaxAnswer     int64          // bytes of the body of an answer; 0 means 4 MiB
 
-	// Spans is told of every call, and tells whoever is called which work it
+	// Spans reports every call, and tells the called server which work it
 	// belongs to.
 	Spans sluice.Spans
 }
@@ -50,7 +50,7 @@ func requestCommand(c *client) command.Command {
 		command.Traffic)
 }
 
-// carryOn sets the headers by which whoever is called knows what led to the call.
+// carryOn sets the headers that tell the called server what led to the call.
 func carryOn(ctx context.Context, header http.Header) error {
 	run := sluice.RunFrom(ctx)
 	if run == nil {

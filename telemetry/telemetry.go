@@ -1,7 +1,7 @@
 // Package telemetry sends spans of work to a collector of OpenTelemetry, over
 // OTLP, if the standard OTEL_… variables say where that is. It implements
-// sluice.Tracer; the rooms begin spans through that. What OpenTelemetry calls
-// things, and all that is global in it, stays in here.
+// sluice.Tracer, through which other packages begin spans. What OpenTelemetry
+// calls things, and all that is global in it, stays in here.
 package telemetry
 
 import (

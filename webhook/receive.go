@@ -28,7 +28,7 @@ type ReceiverOptions struct {
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
 
-	// Observe is told of every call once it is answered.
+	// Observe is called for every call once it is answered.
 	Observe func(sluice.Call)
 
 	Spans sluice.Spans
@@ -71,7 +71,7 @@ func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// handle handles one call, and tells who observes about it.
+// handle handles one call, and reports it to Observe.
 func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	in := incomings.Get().(*incoming)
 	defer in.release()
@@ -150,7 +150,7 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 	}
 	line := slog.NewRecord(e.ReceivedAt, slog.LevelInfo, "Webhook ["+e.TraceID+"]: OK", 0)
 	line.AddAttrs(slog.String("traceId", e.TraceID), slog.String("eventKey", e.EventKey))
-	_ = rc.Log.Handler().Handle(ctx, line) // as a logger does: nobody is left to tell
+	_ = rc.Log.Handler().Handle(ctx, line) // as a logger does: nothing more can be done
 }
 
 // incoming is a call on its way in.
@@ -160,7 +160,7 @@ type incoming struct {
 	token   string // that was found in it, right or wrong
 	query   query
 	body    []byte
-	files   *upload // a multipart body, else nil
+	files   *upload // a multipart body, otherwise nil
 	hook    sluice.Webhook
 	headers sluice.Headers
 	payload []byte // as JSON

@@ -81,7 +81,7 @@ func healthTarget(url string) (string, *http.Client, error) {
 	if cfg.TLSCert != "" {
 		scheme = "https"
 		// The certificate is for the name that others use; nothing secret is
-		// sent, and whoever listens here in the server's place runs this too.
+		// sent, and a process that listens here in the server's place is local, too.
 		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: true} //nolint:gosec // see above
 	}
 	return scheme + "://" + net.JoinHostPort(host, port), &http.Client{Transport: transport}, nil
