@@ -90,7 +90,7 @@ func eventually(t *testing.T, what string, try func() bool) {
 	}
 }
 
-// freePort gives an address that nobody listens on.
+// freePort returns an address that nobody listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

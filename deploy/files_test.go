@@ -99,7 +99,7 @@ func TestComposeFiles(t *testing.T) {
 	}
 }
 
-// names gives the items of a list, or the keys of a map.
+// names returns the items of a list, or the keys of a map.
 func names(n yaml.Node) (all []string) {
 	step := 1
 	if n.Kind == yaml.MappingNode {

@@ -33,7 +33,7 @@ type visitor struct {
 	token  string // of a webhook
 }
 
-// visit gives a visitor who has made a webhook.
+// visit returns a visitor who has made a webhook.
 func visit(t *testing.T, base string) *visitor {
 	t.Helper()
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ownAddress)}}
@@ -183,8 +183,8 @@ func certificate(t *testing.T) (cert, key, both string) {
 	return write(t, "cert.pem", certText), write(t, "key.pem", keyText), write(t, "both.pem", certText+keyText)
 }
 
-// throughNginx gives a visitor who comes through nginx with the sample, in which
-// these texts are replaced.
+// throughNginx returns a visitor who comes through nginx with the sample, in
+// which these texts are replaced.
 func throughNginx(t *testing.T, replaced map[string]string) *visitor {
 	t.Helper()
 	needs(t, "nginx")

@@ -7,13 +7,14 @@ import (
 	"syscall"
 )
 
-// checkSystem tells whether what is written can be made to survive a power cut.
+// checkSystem reports whether what is written can be made to survive a power
+// cut.
 func checkSystem() error { return nil }
 
 // lockFile locks a file until it is closed, or fails if another process has.
 func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// FreeSpace gives the bytes that are free on the volume of a folder.
+// FreeSpace returns the bytes that are free on the volume of a folder.
 func FreeSpace(dir string) (int64, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {

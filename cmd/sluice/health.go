@@ -53,7 +53,7 @@ func healthCommand() *cobra.Command {
 	return cmd
 }
 
-// healthTarget gives where to ask, and a client that can.
+// healthTarget returns where to ask, and a client that can.
 func healthTarget(url string) (string, *http.Client, error) {
 	if url != "" {
 		return strings.TrimSuffix(url, "/"), http.DefaultClient, nil
@@ -97,7 +97,7 @@ func isProxy(proxies config.Networks, local net.Addr) bool {
 	return false
 }
 
-// askHealth gives nil if the answer is 200, otherwise an error that says why.
+// askHealth returns nil if the answer is 200, otherwise an error that says why.
 func askHealth(ctx context.Context, client *http.Client, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
