@@ -33,7 +33,7 @@ func Settings() []Setting {
 // otherVariables are variables of the environment that are no settings. Most are
 // those of the command-line client, which whoever starts a server may have set.
 var otherVariables = []string{
-	"SLUICE_CONFIG", "SLUICE_ADMIN_PASSWORD",
+	"SLUICE_CONFIG", "SLUICE_ADMIN_PASSWORD", "SLUICE_NEW_SECRET_KEY",
 	"SLUICE_URL", "SLUICE_USERNAME", "SLUICE_PASSWORD", "SLUICE_TOKEN", "SLUICE_PROFILE", "SLUICE_CLIENT_DIR",
 }
 

@@ -12,7 +12,10 @@ import (
 
 // format is the version of the data folder's layout. It changes when a program
 // that knows the layout before could not read the folder any more.
-const format = "1"
+const (
+	format  = "2" // records are sealed
+	earlier = "1" // records are in clear, or being sealed
+)
 
 // A Folder is the data folder, locked for one server.
 type Folder struct {
@@ -43,24 +46,32 @@ func OpenFolder(path string) (*Folder, error) {
 }
 
 // checkFormat writes the format into a new folder, and refuses a folder of any
-// other format, older or newer: there is no conversion between formats.
+// format but that and the one before, which Convert ends.
 func (f *Folder) checkFormat() error {
 	found, err := f.Content("format", func() string { return format })
 	if err != nil {
 		return err
 	}
-	if found != format {
-		return fmt.Errorf("data folder %s has format %q, this program knows only %q; an older or a newer version wrote it: use that one, or another folder", f.path, found, format)
+	if found != format && found != earlier {
+		return fmt.Errorf("data folder %s has format %q, this program knows only %q and the one before; an older or a newer version wrote it: use that one, or another folder", f.path, found, format)
 	}
 	return nil
 }
 
+// Convert says that from now on programs of an earlier format can't read the
+// folder any more.
+func (f *Folder) Convert() error { return WriteFile(f.Path("format"), format+"\n") }
+
 // Content gives the line that a file of the folder has in it. The first time it
-// makes the file, which then survives a power cut.
+// makes the file, which then survives a power cut; with a nil first it gives ""
+// instead.
 func (f *Folder) Content(name string, first func() string) (string, error) {
 	file := f.Path(name)
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
+		if first == nil {
+			return "", nil
+		}
 		content = []byte(first() + "\n")
 		err = WriteFile(file, string(content))
 	}

@@ -35,7 +35,7 @@ func TestFolder(t *testing.T) {
 // TestOtherFormats: a folder of another format is refused, older or newer, and
 // left as it is.
 func TestOtherFormats(t *testing.T) {
-	for _, other := range []string{"0", "2", "999", "1x", ""} {
+	for _, other := range []string{"0", "3", "999", "1x", ""} {
 		path := t.TempDir()
 		file := filepath.Join(path, "format")
 		if err := os.WriteFile(file, []byte(other+"\n"), 0o600); err != nil {
