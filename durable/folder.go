@@ -45,6 +45,14 @@ func OpenFolder(path string) (*Folder, error) {
 	return f, nil
 }
 
+// OpenExisting opens a data folder that a server has made.
+func OpenExisting(path string) (*Folder, error) {
+	if _, err := os.Stat(filepath.Join(path, "format")); err != nil {
+		return nil, fmt.Errorf("%s is no data folder; name the one that the server was started with (--data)", path)
+	}
+	return OpenFolder(path)
+}
+
 // checkFormat writes the format into a new folder, and refuses a folder of any
 // format but that and the one before, which Convert ends.
 func (f *Folder) checkFormat() error {

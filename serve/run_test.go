@@ -119,13 +119,16 @@ func bucketOf(t *testing.T, address, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	found := ""
 	for bucket := range js.KeyValueStoreNames(t.Context()).Name() {
 		if strings.HasPrefix(bucket, name+"-") {
-			return bucket
+			found = bucket
 		}
 	}
-	t.Fatalf("there is no bucket of %s", name)
-	return ""
+	if found == "" {
+		t.Fatalf("there is no bucket of %s", name)
+	}
+	return found
 }
 
 // TestGeneratedPassword: without a given one, the first start makes a password up

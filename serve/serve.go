@@ -21,6 +21,7 @@ import (
 	"sluice/lane"
 	"sluice/limit"
 	"sluice/metrics"
+	"sluice/oidc"
 	"sluice/pipeline"
 	"sluice/telemetry"
 )
@@ -53,6 +54,7 @@ type Server struct {
 	telemetry *telemetry.Spans // nil: nobody wants spans
 	minutes   *metrics.Minutes
 	directory *iam.Directory
+	issuer    *oidc.Issuer // nil with an external provider
 	commands  command.Set
 	runner    *pipeline.Runner
 	api       *api.API

@@ -91,6 +91,7 @@ func (s *Server) newDirectory() *iam.Directory {
 		External:     s.cfg.AuthIssuer != "",
 		CommandNames: func() []string { return s.commands.Names() },
 		EndSessions:  s.endSessions,
+		RotateKey:    func(ctx context.Context) (string, time.Time, error) { return s.issuer.RotateKey(ctx) },
 	})
 }
 
