@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"errors"
+	"fmt"
 	"os"
 
 	"sluice"
@@ -48,10 +50,10 @@ func givenKey(cfg config.Config) (setting, text string, err error) {
 	}
 	content, err := os.ReadFile(cfg.SecretKeyFile)
 	if err != nil {
-		return "", "", sluice.Errorf(sluice.Invalid, "secret-key-invalid", "secret-key-file: it can't be read").Because(err)
+		return "", "", fmt.Errorf("secret-key-file: %w", err)
 	}
 	if len(content) == 0 {
-		return "", "", sluice.Errorf(sluice.Invalid, "secret-key-invalid", "secret-key-file: it is empty")
+		return "", "", errors.New("secret-key-file: it is empty")
 	}
 	return "secret-key-file", string(content), nil
 }
@@ -67,6 +69,18 @@ func keyInFolder(folder *durable.Folder, sealed bool) (setting, text string, err
 			"What is stored in the data folder was sealed with a key from outside; give it as SLUICE_SECRET_KEY or with --secret-key-file. Nothing was changed.").Because(seal.ErrOtherKey)
 	}
 	return keyFile, text, err
+}
+
+// keyWarnings warns of a key that lies beside what it seals, although the operator
+// keeps it elsewhere.
+func (s *Server) keyWarnings() []string {
+	if s.folder == nil || s.cfg.SecretKey == "" && s.cfg.SecretKeyFile == "" {
+		return nil
+	}
+	if _, err := os.Stat(s.folder.Path(keyFile)); err != nil {
+		return nil
+	}
+	return []string{keyFile + " lies in the data folder, although the key is given from outside: keep a copy of the file elsewhere if older backups need it, and delete it"}
 }
 
 // parseBox gives the box of a key; setting is where the key is from.

@@ -44,7 +44,7 @@ func (g *Generations) move(ctx context.Context, from source, to Generation, revi
 		if copied > 0 {
 			made = append(made, streamOf(to.bucket(bucket)))
 		}
-		g.tell("%s: %d records copied", bucket, copied)
+		g.tell("%s: %d copied", bucket, copied)
 	}
 	for _, name := range made {
 		if err := g.Host.SyncStream(name); err != nil {
