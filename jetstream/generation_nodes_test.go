@@ -64,22 +64,38 @@ func streamNames(t *testing.T, conn *nats.Conn) (names []string) {
 }
 
 // TestANodeStartsDuringARekey: it takes away what the rekey has copied so far,
-// so the rekey must not count on it.
+// so the rekey must not make that count, not even in the very last moment.
 func TestANodeStartsDuringARekey(t *testing.T) {
 	opts := Options{URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1, Box: boxOf(1)}
-	first := connected(t, opts)
-	storeClear(t, first.host.Conn)
+	rekeying, starting := connected(t, opts), connected(t, opts)
+	storeClear(t, rekeying.host.Conn)
+	openEngine(t, opts).Close()
 	box, err := boxOf(2)(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = first.generations(func(step string) {
-		if strings.HasPrefix(step, "secrets: ") {
-			openEngine(t, opts).Close()
+	copied, deleting, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		err := rekeying.generations(func(step string) {
+			if strings.HasPrefix(step, "floors: ") { // the last ones
+				close(copied)
+				<-deleting
+			}
+		}).Rekey(t.Context(), box)
+		if err == nil {
+			t.Error("the rekey went on")
 		}
-	}).Rekey(t.Context(), box)
-	if err == nil {
-		t.Error("the rekey went on")
+	}()
+	<-copied
+	_, err = starting.generations(func(step string) {
+		if strings.HasPrefix(step, "deleting") {
+			close(deleting)
+			<-done
+		}
+	}).Current(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
 	wantAll(t, openEngine(t, opts))
 }

@@ -197,7 +197,7 @@ func TestRecordsAreSealedAtTheFirstStart(t *testing.T) {
 		_, err := e.generations(progress).Current(t.Context())
 		return err
 	})
-	if len(copies) != 14 {
+	if len(copies) != 15 {
 		t.Errorf("there were the steps %v", copies)
 	}
 	copies["at the end"] = dir
@@ -263,7 +263,7 @@ func TestRekey(t *testing.T) {
 			wantSealed(t, again)
 		})
 	}
-	if opened[1]+opened[2] != len(copies) || opened[1] == 0 || opened[2] != 3 {
+	if opened[1]+opened[2] != len(copies) || opened[1] == 0 || opened[2] != 4 {
 		t.Errorf("of %d copies the old key opened %d and the new one %d", len(copies), opened[1], opened[2])
 	}
 }

@@ -159,9 +159,9 @@ func (b *Bucket[T]) apply(entry jetstream.KeyValueEntry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err == nil {
-		b.replace(change.Key, change.Record)
+		b.replace(change.key, change.record)
 		if b.disk != nil {
-			b.unsynced[change.Key] = entry.Revision()
+			b.unsynced[change.key] = entry.Revision()
 		}
 	}
 	b.applied = max(b.applied, entry.Revision())

@@ -110,14 +110,14 @@ func (b *Bucket[T]) publish(ctx context.Context, key string, record *T, base uin
 
 // newMessage gives the message that stores a record, or that it is deleted.
 func newMessage[T any](in Generation, bucket string, s stored[T]) (*nats.Msg, error) {
-	engineKey := in.key(bucket, s.Key)
+	engineKey := in.key(bucket, s.key)
 	content, err := sealRecord(in, bucket, engineKey, s)
 	if err != nil {
 		return nil, err
 	}
 	msg := nats.NewMsg("$KV." + in.bucket(bucket) + "." + engineKey)
 	msg.Data = content
-	if s.Record == nil {
+	if s.record == nil {
 		msg.Header.Set("KV-Operation", "DEL")
 	}
 	return msg, nil

@@ -80,7 +80,12 @@ func (g *Generations) Current(ctx context.Context) (Generation, error) {
 	if !s.opensWith(box) {
 		return Generation{}, otherKey()
 	}
-	return Generation{s.Generation, box}, g.clean(ctx, s)
+	if err := g.clean(ctx, s); stream.WasConflict(err) {
+		return g.Current(ctx) // another node has just changed it
+	} else if err != nil {
+		return Generation{}, err
+	}
+	return Generation{s.Generation, box}, nil
 }
 
 // Rekey moves all records to another key. If they are sealed with it already, it

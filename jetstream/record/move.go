@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -117,7 +118,10 @@ func each(ctx context.Context, h *stream.Host, bucket string, visit func(jetstre
 		return err
 	}
 	defer func() { _ = watch.Stop() }() // ends with the connection at the latest
+	pause := time.NewTimer(longestPause)
+	defer pause.Stop()
 	for {
+		pause.Reset(longestPause)
 		select {
 		case entry, ok := <-watch.Updates():
 			switch {
@@ -129,11 +133,17 @@ func each(ctx context.Context, h *stream.Host, bucket string, visit func(jetstre
 			if err := visit(entry); err != nil {
 				return err
 			}
+		case <-pause.C:
+			return errors.New("the engine does not go on with its records")
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
+
+// longestPause is how long the next record of a bucket may take. A bucket that
+// another node deletes meanwhile has no next one.
+const longestPause = 10 * time.Second
 
 // read implements source.
 func (g Generation) read(bucket string, entry jetstream.KeyValueEntry) (stored[json.RawMessage], error) {
@@ -179,12 +189,13 @@ func (g *Generations) clean(ctx context.Context, s *state) error {
 	if len(s.Drop) == 0 {
 		return nil
 	}
+	g.tell("deleting what does not count")
 	for _, name := range s.Drop {
 		if err := g.drop(ctx, name); err != nil {
 			return err
 		}
 	}
-	g.tell("what was there before is deleted")
+	g.tell("deleted")
 	s.Drop = nil
 	if err := g.save(ctx, s, s.revision); err != nil && !stream.WasConflict(err) {
 		return err

@@ -2,8 +2,9 @@ package record
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
-	"fmt"
+	"errors"
 
 	"sluice/seal"
 )
@@ -16,11 +17,11 @@ type Generation struct {
 	box *seal.Box
 }
 
-// stored is a record as it is sealed, with its key: the engine's can't be read
-// back. A deleted one has no record.
+// stored is a record with its key: the engine's key can't be read back. A deleted
+// one has no record.
 type stored[T any] struct {
-	Key    string `json:"key"`
-	Record *T     `json:"record,omitempty"`
+	key    string
+	record *T
 }
 
 // bucket gives the name by which the engine knows a bucket.
@@ -32,11 +33,16 @@ func (g Generation) key(bucket, key string) string {
 	return base64.RawURLEncoding.EncodeToString(hash[:])
 }
 
-// sealRecord gives what the engine is to store under a key of its own.
+// sealRecord gives what the engine is to store under a key of its own: the length
+// of the record's key, that key, and the record as JSON, sealed.
 func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]byte, error) {
-	content, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
+	content := append(binary.AppendUvarint(nil, uint64(len(s.key))), s.key...)
+	if s.record != nil {
+		document, err := json.Marshal(s.record)
+		if err != nil {
+			return nil, err
+		}
+		content = append(content, document...)
 	}
 	return g.box.Seal(bucket+"/"+engineKey, content), nil
 }
@@ -47,8 +53,15 @@ func openRecord[T any](g Generation, bucket, engineKey string, sealed []byte) (s
 	if err != nil {
 		return s, err
 	}
-	if err := json.Unmarshal(content, &s); err != nil {
-		return s, fmt.Errorf("record: %w", err)
+	length, size := binary.Uvarint(content)
+	if size <= 0 || length > uint64(len(content)-size) {
+		return s, errors.New("the record has no key")
 	}
-	return s, nil
+	s.key = string(content[size : size+int(length)])
+	document := content[size+int(length):]
+	if len(document) == 0 {
+		return s, nil
+	}
+	s.record = new(T)
+	return s, json.Unmarshal(document, s.record)
 }
