@@ -73,6 +73,9 @@ func TestWrongSettingsAreNamedInOneLine(t *testing.T) {
 		"no folder":                  {file: "data:\n", want: "data: needs a folder"},
 		"a certificate, no key":      {flags: map[string]string{"tls-cert": "x"}, want: "tls-cert and tls-key: give both"},
 		"a bad namespace":            {flags: map[string]string{"namespace": "Über"}, want: "namespace:"},
+		"an unknown log level":       {flags: map[string]string{"log-level": "loud"}, want: `log-level: "loud" is none of debug, info, warn, error`},
+		"an unknown log format":      {flags: map[string]string{"log-format": "xml"}, want: `log-format: "xml" is none of`},
+		"an unknown proxy's header":  {flags: map[string]string{"forwarded-header": "x-real-ip"}, want: `forwarded-header: "x-real-ip" is none of x-forwarded-for, forwarded`},
 		"too many replicas":          {flags: map[string]string{"nats-replicas": "9"}, want: "nats-replicas: 9 is not from 1 to 5"},
 		"a provider's client, no provider": {
 			flags: map[string]string{"auth-client-id": "x"}, want: "auth-client-id: needs auth-issuer",

@@ -21,8 +21,8 @@ import (
 	"sluice/seal"
 )
 
-// SyncMode says who makes the embedded engine's writes durable. Only
-// benchmarks and torture tests use another one than GroupCommit, to compare.
+// SyncMode says who makes the embedded engine's writes durable. Only benchmarks
+// and torture tests use others than GroupCommit, to compare.
 type SyncMode int
 
 // The sync modes.
@@ -59,13 +59,13 @@ type Options struct {
 	Sync SyncMode
 	Log  *slog.Logger
 
-	// ObserveBatch, if set, gives what is told of the batches of a stream
-	// that were written and synced.
+	// ObserveBatch, if set, returns the function to call for each batch of a
+	// stream that was written and synced.
 	ObserveBatch func(stream string) func(messages int, took time.Duration)
 }
 
-// syncs tells whether writes to a stream of the embedded engine are to be synced
-// by us.
+// syncs reports whether writes to a stream of the embedded engine are to be
+// synced by us.
 func (o Options) syncs(name string) bool {
 	switch o.Sync {
 	case GroupCommit:
@@ -78,7 +78,7 @@ func (o Options) syncs(name string) bool {
 }
 
 // maxMessage is the largest message the engine must take: a payload of 4 MiB
-// is 5.6 MB in base64, and its headers come on top.
+// is 5.6 MB in base64, plus its headers.
 const maxMessage = 8 << 20
 
 // setupTimeout bounds one attempt to prepare streams and buckets.
@@ -115,8 +115,8 @@ type Engine struct {
 }
 
 // Open starts the embedded engine, or connects to an external one. An external
-// engine that can't be used yet is not an error: Ready tells why, and Open's
-// engine keeps trying.
+// engine that can't be used yet is not an error: Ready says why, and the Engine
+// keeps trying.
 func Open(ctx context.Context, opts Options) (*Engine, error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	e := build(opts)
@@ -136,7 +136,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// build makes the parts of an engine, each with the others that it needs.
+// build makes the parts of an engine, each with the others it needs.
 func build(opts Options) *Engine {
 	h := stream.NewHost(opts.Log)
 	h.Embedded, h.Dir, h.Replicas, h.Observe = opts.URL == "", opts.Dir, opts.Replicas, opts.ObserveBatch
@@ -225,8 +225,8 @@ func (e *Engine) setUpUntilDone(ctx context.Context) {
 	}
 }
 
-// setUp prepares streams and buckets, and starts what runs as long as running
-// lasts. What a failed attempt has started, it stops.
+// setUp prepares streams and buckets, and starts what runs until running ends.
+// A failed attempt stops what it has started.
 func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	generation, err := e.generation(ctx)
 	if err != nil {
@@ -311,11 +311,11 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 	return nil
 }
 
-// manyRecords is how many of one bucket make it worth while to clean up behind
-// them: that takes longer than all the rest of an empty start.
+// manyRecords is how many records in a bucket make it worthwhile to free memory
+// after the start: that takes longer than the rest of an empty start.
 const manyRecords = 1000
 
-// Close stops the engine. What was acknowledged needs no closing to be safe.
+// Close stops the engine. What was acknowledged is safe without it.
 func (e *Engine) Close() {
 	e.closing.Do(e.journal.Finish)
 	e.cancel()

@@ -11,7 +11,7 @@ import (
 // moveTimeout bounds how long it takes to move all records to another key.
 const moveTimeout = 10 * time.Minute
 
-// generation gives the generation of the buckets that counts. What an earlier
+// generation returns the generation of the buckets that counts. What an earlier
 // version stored in clear is moved to it first.
 func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
 	if err := checkExternal(ctx, e.host); err != nil {

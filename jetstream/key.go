@@ -9,7 +9,7 @@ import (
 	"sluice/jetstream/record"
 )
 
-// correlationKey gives the key of the correlation ids, which all nodes share.
+// correlationKey returns the key of the correlation ids, which all nodes share.
 // The first node of all makes it.
 func correlationKey(ctx context.Context, keys *record.Bucket[record.Key]) ([]byte, error) {
 	_, err := keys.ChangeEarly(ctx, record.CorrelationKey, func(before *record.Key, _ map[string]*record.Key) (*record.Key, error) {

@@ -50,8 +50,8 @@ func openEngine(t *testing.T, opts jetstream.Options) *jetstream.Engine {
 	return e
 }
 
-// crash gives a store as a crash at this moment would leave it: what is only in
-// memory is not there.
+// crash returns a store as a crash at this moment would leave it: what is only
+// in memory is not there.
 func crash(t *testing.T, dir string) string {
 	t.Helper()
 	left := t.TempDir()

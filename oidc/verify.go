@@ -133,7 +133,7 @@ func (i *Issuer) open(ctx context.Context, token, kind string) (*verified, error
 }
 
 // parseJWT reads a signed JWT. Its parts must be encoded in the one canonical
-// way: else who has a token could write others that mean the same.
+// way: otherwise the owner of a token could write others that mean the same.
 func parseJWT(token string, algorithms []jose.SignatureAlgorithm) (*jwt.JSONWebToken, error) {
 	for part := range strings.SplitSeq(token, ".") {
 		if _, ok := decodeCanonical(part); !ok {

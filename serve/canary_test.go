@@ -32,7 +32,7 @@ func (r *running) exchange(method, target, body string, alterations ...func(*htt
 	return text.String()
 }
 
-// secretsIn gives those of the secrets that a text has in it, however spelt.
+// secretsIn returns those of the secrets that a text has in it, however spelt.
 func secretsIn(text string, secrets map[string]string) (found []string) {
 	text = strings.ToLower(text)
 	for name, secret := range secrets {

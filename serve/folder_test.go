@@ -19,10 +19,10 @@ import (
 	"sluice/seal"
 )
 
-// newFolder gives a data folder in which an engine was set up and an admin
-// created before. The hash of the password is one that is cheap to check: else
-// most of the work of these tests were hashing. Tests of a first start begin
-// with an empty folder instead.
+// newFolder returns a data folder in which an engine was set up and an admin
+// created before. The hash of the password is one that is cheap to check:
+// otherwise most of the work of these tests were hashing. Tests of a first
+// start begin with an empty folder instead.
 func newFolder(t *testing.T) string {
 	t.Helper()
 	before, err := setUpOnce()
@@ -61,7 +61,8 @@ var setUpOnce = sync.OnceValues(func() (data string, err error) {
 	return data, err
 })
 
-// cheapHash gives a hash in the form in which all are stored, at the least cost.
+// cheapHash returns a hash in the form in which all are stored, at the least
+// cost.
 func cheapHash(password string) string {
 	salt := []byte("salt of the tests")
 	return fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s", argon2.Version,

@@ -14,7 +14,7 @@ import (
 // keyFile is where the key that seals all records is, if the operator gives none.
 const keyFile = "secret.key"
 
-// boxOf gives what opens the box that all records are sealed with: with the key
+// boxOf returns what opens the box that all records are sealed with: with the key
 // that the operator gives, or otherwise one that is made in the data folder. Where
 // there are sealed records already none is made, since it could open nothing.
 func boxOf(cfg config.Config, folder *durable.Folder) func(sealed bool) (*seal.Box, error) {
@@ -42,7 +42,7 @@ func checkKey(cfg config.Config) error {
 	return err
 }
 
-// givenKey gives the operator's key and the setting that it is from, "" if there
+// givenKey returns the operator's key and the setting that it is from, "" if there
 // is none.
 func givenKey(cfg config.Config) (setting, text string, err error) {
 	if cfg.SecretKeyFile == "" {
@@ -83,7 +83,7 @@ func (s *Server) keyWarnings() []string {
 	return []string{keyFile + " lies in the data folder, although the key is given from outside: keep a copy of the file elsewhere if older backups need it, and delete it"}
 }
 
-// parseBox gives the box of a key; setting is where the key is from.
+// parseBox returns the box of a key; setting is where the key is from.
 func parseBox(setting, text string) (*seal.Box, error) {
 	key, err := seal.ParseKey(text)
 	if err != nil {

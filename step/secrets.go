@@ -16,7 +16,7 @@ type Secrets struct {
 	records sluice.Records[sluice.Secret]
 }
 
-// NewSecrets gives the secrets in a store, which seals all that it stores.
+// NewSecrets returns the secrets in a store, which seals all that it stores.
 func NewSecrets(records sluice.Records[sluice.Secret]) *Secrets {
 	return &Secrets{records}
 }
@@ -40,7 +40,7 @@ func (s *Secrets) Delete(ctx context.Context, name string) error {
 	return err
 }
 
-// Reveal gives the value of a secret, NotFound if there is none. Who
+// Reveal returns the value of a secret, NotFound if there is none. Who
 // reveals it keeps it out of what people read.
 func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
 	record, err := s.records.Get(ctx, name)
@@ -53,7 +53,7 @@ func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
 	return record.Value, nil
 }
 
-// list gives all secrets in the order of their names.
+// list returns all secrets in the order of their names.
 func (s *Secrets) list() []*sluice.Secret {
 	all := s.records.All()
 	slices.SortFunc(all, func(a, b *sluice.Secret) int { return strings.Compare(a.Name, b.Name) })

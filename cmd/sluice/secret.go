@@ -74,7 +74,7 @@ func secretRekey(t *terminal) *cobra.Command {
 			if key == "" {
 				return usage("SLUICE_NEW_SECRET_KEY is not set; openssl rand -base64 32 makes a key.")
 			}
-			log, flush := serve.NewLog(t.err)
+			log, flush := serve.NewLog(t.err, cfg.LogLevel, cfg.LogFormat)
 			defer flush()
 			err = serve.Rekey(cmd.Context(), cfg, key, log, func(step string) { fmt.Fprintln(t.err, step) })
 			if err != nil {
@@ -92,7 +92,7 @@ func secretRekey(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// done calls a command that changes something, and tells people so in a
+// done calls a command that changes something, and says so to people in a
 // sentence.
 func (t *terminal) done(cmd *cobra.Command, command string, values url.Values, sentence string, args ...any) error {
 	c, err := t.connect()

@@ -27,7 +27,7 @@ type Bucket[T any] struct {
 	stream jetstream.Stream // that the bucket is made of
 	disk   *durable.Flusher // nil: durability is the engine's own
 
-	followers []func(before, after *T) // under the lock of the copy
+	followers []func(before, after *T) // called under the lock of the copy
 
 	writing chan struct{} // holds one token: the right to write from this node
 	misses  *rate.Limiter // of look-ups for keys that the copy doesn't have
@@ -40,7 +40,7 @@ type Bucket[T any] struct {
 	moved    chan struct{}     // closed and replaced whenever applied grows
 }
 
-// New gives a bucket that is yet to be set up.
+// New returns a bucket that is yet to be set up.
 func New[T any](h *stream.Host, name string) *Bucket[T] {
 	b := &Bucket[T]{
 		host:     h,
@@ -55,7 +55,7 @@ func New[T any](h *stream.Host, name string) *Bucket[T] {
 	return b
 }
 
-// Name gives the name of the bucket.
+// Name returns the name of the bucket.
 func (b *Bucket[T]) Name() string { return b.name }
 
 // SetUp creates the bucket of a generation where it is missing, fills the copy
@@ -75,7 +75,7 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err erro
 	}
 	stream := streamOf(in.bucket(b.name))
 	// Taken before the watch begins: all up to here is among its first values,
-	// also if the newest messages of the stream are gone.
+	// even if the newest messages of the stream are gone.
 	if b.stream, err = b.host.JS.Stream(ctx, stream); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func createBucket(ctx context.Context, h *stream.Host, name string) (jetstream.K
 	})
 }
 
-// streamOf gives the name of the stream that a bucket of the engine is made of.
+// streamOf returns the name of the stream that a bucket of the engine is made of.
 func streamOf(bucket string) string { return "KV_" + bucket }
 
 // keepUp applies changes as they come.

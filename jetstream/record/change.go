@@ -18,7 +18,7 @@ const writeTimeout = 5 * time.Second
 // Change replaces the record of a key by what decide makes of it (nil: none
 // before, or to be deleted) and returns once that is on stable storage. decide
 // sees the copy as it is, under its lock, and may be called again if another
-// node writes at the same time; its error, if it stays, is returned as it is.
+// node writes at the same time; its error, if it stays, is returned unchanged.
 func (b *Bucket[T]) Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
 	if err := b.host.Ready(); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (b *Bucket[T]) publish(ctx context.Context, key string, record *T, base uin
 	return ack.Sequence, nil
 }
 
-// newMessage gives the message that stores a record, or that it is deleted.
+// newMessage returns the message that stores a record, or that it is deleted.
 func newMessage[T any](in Generation, bucket string, s stored[T]) (*nats.Msg, error) {
 	engineKey := in.key(bucket, s.key)
 	content, err := sealRecord(in, bucket, engineKey, s)

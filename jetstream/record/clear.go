@@ -115,7 +115,7 @@ func (c *clear) read(bucket string, entry jetstream.KeyValueEntry) (stored[json.
 	return stored[json.RawMessage]{key, &value}, err
 }
 
-// openSecret gives a secret as it is stored now: sealed as all records are.
+// openSecret returns a secret as it is stored now: sealed as all records are.
 func (c *clear) openSecret(value []byte) (json.RawMessage, error) {
 	var secret clearSecret
 	if err := json.Unmarshal(value, &secret); err != nil {

@@ -1,5 +1,5 @@
 // Package record stores records of one type by key: accounts, roles, webhooks,
-// pipelines and all else that is looked up and changed one at a time.
+// pipelines, and whatever else is looked up and changed one at a time.
 //
 // A Bucket is a key-value bucket of the engine with a copy in memory, which
 // follows every change on every node. Reading asks the copy. A change is decided
@@ -10,6 +10,6 @@
 // that are sealed with one key are a Generation; Generations says which one
 // counts, and moves the records to another key (docs/decisions/0015).
 //
-// What the records mean, and which rules hold between them, is the business of
-// the packages that decide changes.
+// What the records mean, and which rules hold between them, is up to the
+// packages that decide changes.
 package record

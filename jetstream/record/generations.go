@@ -26,7 +26,7 @@ type Generations struct {
 	Host    *stream.Host
 	Buckets []string // names of all buckets
 
-	// Box gives what the records are sealed with. If sealed is true there are
+	// Box returns what the records are sealed with. If sealed is true there are
 	// records already: only the key they were sealed with will do.
 	Box func(sealed bool) (*seal.Box, error)
 
@@ -54,7 +54,7 @@ type state struct {
 	revision uint64
 }
 
-// Current gives the generation that counts, and begins the first one if there is
+// Current returns the generation that counts, and begins the first one if there is
 // none. If its key is not the given one, the error has seal.ErrOtherKey in its
 // chain, and nothing was changed.
 func (g *Generations) Current(ctx context.Context) (Generation, error) {
@@ -146,7 +146,7 @@ func newGeneration(box *seal.Box) Generation {
 	return Generation{hex.EncodeToString(id), box}
 }
 
-// newState gives the state in which a generation counts.
+// newState returns the state in which a generation counts.
 func newState(in Generation, drop []string) *state {
 	return &state{Generation: in.id, Check: in.box.Seal(checkName, []byte(in.id)), Drop: drop}
 }

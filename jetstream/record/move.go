@@ -18,10 +18,10 @@ import (
 
 // A source is where records are moved from.
 type source interface {
-	// bucket gives the engine's name of a bucket.
+	// bucket returns the engine's name of a bucket.
 	bucket(name string) string
 
-	// read gives the record of an entry of a bucket.
+	// read returns the record of an entry of a bucket.
 	read(bucket string, entry jetstream.KeyValueEntry) (stored[json.RawMessage], error)
 
 	// streams names the streams that don't count any more after a move.

@@ -24,16 +24,16 @@ type stored[T any] struct {
 	record *T
 }
 
-// bucket gives the name by which the engine knows a bucket.
+// bucket returns the name by which the engine knows a bucket.
 func (g Generation) bucket(name string) string { return name + "-" + g.id }
 
-// key gives the engine's key of a record.
+// key returns the engine's key of a record.
 func (g Generation) key(bucket, key string) string {
 	hash := g.box.Hash(bucket + "/" + key)
 	return base64.RawURLEncoding.EncodeToString(hash[:])
 }
 
-// sealRecord gives what the engine is to store under a key of its own: the length
+// sealRecord returns what the engine is to store under a key of its own: the length
 // of the record's key, that key, and the record as JSON, sealed.
 func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]byte, error) {
 	content := append(binary.AppendUvarint(nil, uint64(len(s.key))), s.key...)
@@ -47,7 +47,7 @@ func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]b
 	return g.box.Seal(bucket+"/"+engineKey, content), nil
 }
 
-// openRecord gives back what was sealed for a key of the engine.
+// openRecord returns back what was sealed for a key of the engine.
 func openRecord[T any](g Generation, bucket, engineKey string, sealed []byte) (s stored[T], err error) {
 	content, err := g.box.Open(bucket+"/"+engineKey, sealed)
 	if err != nil {
