@@ -55,7 +55,9 @@ type Config struct {
 	MaxRuns    int           `name:"max-runs" default:"4096" doc:"runs of pipelines at the same time"`
 	RunTimeout time.Duration `name:"run-timeout" default:"15m" doc:"longest time for a run of a pipeline"`
 	HTTPAllow  Networks      `name:"http-allow" doc:"private networks that http.request may call, comma-separated, such as 127.0.0.0/8"`
-	SecretKey  string        `name:"secret-key" doc:"key that encrypts secrets; better given as a variable than as a flag; default: one made in the data folder"`
+
+	SecretKey     string `name:"secret-key" doc:"key that seals all records, 32 bytes in base64; better given as a variable than as a flag; default: one made in the data folder"`
+	SecretKeyFile string `name:"secret-key-file" doc:"file with that key, instead of the key itself"`
 
 	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time; more are refused with 503"`
 	MaxConnections           int           `name:"max-connections" default:"16384" doc:"connections open at the same time"`
@@ -100,7 +102,10 @@ func (c *Config) check() error {
 	if c.EventMaxAge < c.ResultTTL {
 		return errors.New("event-max-age: must be at least result-ttl, since results are read from events")
 	}
-	if c.NATS != "" && c.SecretKey == "" {
+	if c.SecretKey != "" && c.SecretKeyFile != "" {
+		return errors.New("secret-key and secret-key-file: give one of them")
+	}
+	if c.NATS != "" && c.SecretKey == "" && c.SecretKeyFile == "" {
 		return errors.New("secret-key: needed with nats, the same on every node; openssl rand -base64 32 makes one")
 	}
 	if err := c.checkChoices(); err != nil {

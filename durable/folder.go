@@ -11,7 +11,10 @@ import (
 
 // format is the version of the data folder's layout. It changes when a program
 // that knows only the former layout could no longer read the folder.
-const format = "1"
+const (
+	format  = "2" // records are sealed
+	earlier = "1" // records are in clear, or being sealed
+)
 
 // A Folder is the data folder, locked for one server.
 type Folder struct {
@@ -45,25 +48,40 @@ func OpenFolder(path string) (*Folder, error) {
 	return f, nil
 }
 
+// OpenExisting opens a data folder that a server has made.
+func OpenExisting(path string) (*Folder, error) {
+	if _, err := os.Stat(filepath.Join(path, "format")); err != nil {
+		return nil, fmt.Errorf("%s is no data folder; name the one that the server was started with (--data)", path)
+	}
+	return OpenFolder(path)
+}
+
 // checkFormat writes the format into a new folder, and refuses a folder of any
-// other format, older or newer: there is no conversion between formats.
+// format but that and the one before, which Convert ends.
 func (f *Folder) checkFormat() error {
 	found, err := f.Content("format", func() string { return format })
 	if err != nil {
 		return err
 	}
-	if found != format {
-		return fmt.Errorf("data folder %s has format %q, this program knows only %q; an older or a newer version wrote it: use that one, or another folder", f.path, found, format)
+	if found != format && found != earlier {
+		return fmt.Errorf("data folder %s has format %q, this program knows only %q and the one before; an older or a newer version wrote it: use that one, or another folder", f.path, found, format)
 	}
 	return nil
 }
 
+// Convert says that from now on programs of an earlier format can't read the
+// folder any more.
+func (f *Folder) Convert() error { return WriteFile(f.Path("format"), format+"\n") }
+
 // Content returns the line in a file of the folder. The first time it makes the
-// file, which then survives a power cut.
+// file, which then survives a power cut; with a nil first it returns "" instead.
 func (f *Folder) Content(name string, first func() string) (string, error) {
 	file := f.Path(name)
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
+		if first == nil {
+			return "", nil
+		}
 		content = []byte(first() + "\n")
 		err = WriteFile(file, string(content))
 	}

@@ -30,6 +30,10 @@ type DirectoryOptions struct {
 	// EndSessions ends the logins of a user, or those made through a client.
 	// With an external provider it is not called.
 	EndSessions func(ctx context.Context, username, clientID string) error
+
+	// RotateKey makes a new key that signs tokens. With an external provider it
+	// is not called.
+	RotateKey func(ctx context.Context) (id string, created time.Time, err error)
 }
 
 // A Directory knows users, roles and clients. It implements sluice.Directory.

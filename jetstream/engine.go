@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -17,6 +18,7 @@ import (
 	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
 	"sluice/journal"
+	"sluice/seal"
 )
 
 // SyncMode says who makes the embedded engine's writes durable. Only benchmarks
@@ -45,6 +47,14 @@ type Options struct {
 
 	ResultMaxCount int64 // results that are kept
 	ResultMaxBytes int64
+
+	// Box gives what records are sealed with. If sealed is true there are
+	// records already: only the key they were sealed with will do.
+	Box func(sealed bool) (*seal.Box, error)
+
+	// Begin is called before anything is stored in the way that this version
+	// stores it; it may be nil.
+	Begin func() error
 
 	Sync SyncMode
 	Log  *slog.Logger
@@ -90,6 +100,7 @@ type Engine struct {
 	minutes   *record.Bucket[sluice.Minute]
 	pipelines *record.Bucket[sluice.Pipeline]
 	secrets   *record.Bucket[sluice.Secret]
+	keys      *record.Bucket[record.Key]
 
 	outcomes    *queue.Outcomes
 	deadLetters *queue.DeadLetters
@@ -134,16 +145,17 @@ func build(opts Options) *Engine {
 	}
 	e := &Engine{
 		opts: opts, host: h,
-		webhooks:  record.New[sluice.Webhook](h, "webhooks", nil), // tokens need no encoding
-		accounts:  record.New[sluice.Account](h, "accounts", encodeKey),
-		roles:     record.New[sluice.Role](h, "roles", encodeKey),
-		clients:   record.New[sluice.Client](h, "clients", encodeKey),
-		sessions:  record.New[sluice.Session](h, "sessions", encodeKey),
-		signing:   record.New[sluice.SigningKey](h, "signing", encodeKey),
-		portal:    record.New[sluice.PortalSession](h, "portal", encodeKey),
-		minutes:   record.New[sluice.Minute](h, "minutes", encodeKey),
-		pipelines: record.New[sluice.Pipeline](h, "pipelines", encodeKey),
-		secrets:   record.New[sluice.Secret](h, "secrets", encodeKey),
+		webhooks:  record.New[sluice.Webhook](h, "webhooks"),
+		accounts:  record.New[sluice.Account](h, "accounts"),
+		roles:     record.New[sluice.Role](h, "roles"),
+		clients:   record.New[sluice.Client](h, "clients"),
+		sessions:  record.New[sluice.Session](h, "sessions"),
+		signing:   record.New[sluice.SigningKey](h, "signing"),
+		portal:    record.New[sluice.PortalSession](h, "portal"),
+		minutes:   record.New[sluice.Minute](h, "minutes"),
+		pipelines: record.New[sluice.Pipeline](h, "pipelines"),
+		secrets:   record.New[sluice.Secret](h, "secrets"),
+		keys:      record.New[record.Key](h, "keys"),
 	}
 	hub, listeners := queue.NewHub(), queue.NewListeners(e.pipelines)
 	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
@@ -196,6 +208,10 @@ func (e *Engine) setUpUntilDone(ctx context.Context) {
 		if err == nil {
 			return
 		}
+		if ours, ok := errors.AsType[*sluice.Error](err); ok && ours.Kind == sluice.Invalid { // such as a wrong key
+			e.host.Fail(err)
+			return
+		}
 		if reason := explain(err, e.host.Conn); reason != logged {
 			e.host.SetProblem(reason)
 			e.host.Log.Error("The external engine can't be used yet; trying on.", "reason", reason, "error", err)
@@ -212,6 +228,10 @@ func (e *Engine) setUpUntilDone(ctx context.Context) {
 // setUp prepares streams and buckets, and starts what runs until running ends.
 // A failed attempt stops what it has started.
 func (e *Engine) setUp(ctx, running context.Context) (err error) {
+	generation, err := e.generation(ctx)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
 	defer cancel()
 	running, stop := context.WithCancel(running)
@@ -220,16 +240,14 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 			stop()
 		}
 	}()
-	if err := checkExternal(ctx, e.host); err != nil {
+	if err := e.keys.SetUp(ctx, running, generation); err != nil {
 		return err
 	}
 	if err := e.setUpStreams(ctx, running); err != nil {
 		return err
 	}
-	for _, b := range []interface {
-		SetUp(ctx, running context.Context) error
-	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors} {
-		if err := b.SetUp(ctx, running); err != nil {
+	for _, b := range e.buckets() {
+		if err := b.SetUp(ctx, running, generation); err != nil {
 			return err
 		}
 	}
@@ -257,9 +275,20 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	return nil
 }
 
+// buckets gives all buckets of records but that of keys.
+func (e *Engine) buckets() []bucket {
+	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors}
+}
+
+// A bucket is one of records of any type.
+type bucket interface {
+	Name() string
+	SetUp(ctx, running context.Context, in record.Generation) error
+}
+
 // setUpStreams prepares the streams.
 func (e *Engine) setUpStreams(ctx, running context.Context) error {
-	key, err := correlationKey(ctx, e.host)
+	key, err := correlationKey(ctx, e.keys)
 	if err != nil {
 		return fmt.Errorf("key of the correlation ids: %w", err)
 	}

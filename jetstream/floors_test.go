@@ -83,11 +83,15 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	type floor struct {
 		Sequence uint64 `json:"sequence"`
 	}
-	floors := record.New[floor](e.host, "floors", nil)
-	if err := floors.SetUp(t.Context(), t.Context()); err != nil {
+	generation, err := e.generation(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	_, err := floors.Change(t.Context(), p.Binding.ID, func(*floor, map[string]*floor) (*floor, error) { return &floor{100}, nil })
+	floors := record.New[floor](e.host, "floors")
+	if err := floors.SetUp(t.Context(), t.Context(), generation); err != nil {
+		t.Fatal(err)
+	}
+	_, err = floors.Change(t.Context(), p.Binding.ID, func(*floor, map[string]*floor) (*floor, error) { return &floor{100}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"encoding/base64"
 	"fmt"
 
 	"sluice"
@@ -54,12 +53,6 @@ func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] { return 
 
 // Minutes returns the store of the sums of each minute of the last day.
 func (e *Engine) Minutes() sluice.Records[sluice.Minute] { return e.minutes }
-
-// encodeKey makes a key for the engine of a name, which may have characters
-// that keys can't have.
-func encodeKey(name string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(name))
-}
 
 // SetUp is closed once streams and buckets are there.
 func (e *Engine) SetUp() <-chan struct{} { return e.host.SetUp() }

@@ -5,12 +5,16 @@ import (
 	"crypto/sha256"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"sluice"
 )
+
+// errTooLong is the fault of a token that we never made so.
+var errTooLong = errors.New("the token is valid for longer than tokens are here")
 
 // verified is an access token whose signature and claims were right.
 type verified struct {
@@ -95,6 +99,9 @@ func (i *Issuer) checkToken(ctx context.Context, token string) (*verified, error
 	}
 	if !i.now().Before(v.Expiry.Time()) {
 		return nil, notAccepted().Because(jwt.ErrExpired)
+	}
+	if v.Expiry.Time().Sub(v.IssuedAt.Time()) >= i.AccessTTL+time.Second { // tokens tell the second
+		return nil, notAccepted().Because(errTooLong)
 	}
 	return v, nil
 }

@@ -27,9 +27,9 @@ func (s *Server) authentication() (_ *iam.Authenticator, issuer http.Handler, pr
 		o.Tokens, o.Login = external, s.loginAt(external)
 		return iam.NewAuthenticator(o), nil, external
 	}
-	own := s.newIssuer()
-	o.Tokens, o.Login = own, s.directory.Login
-	return iam.NewAuthenticator(o), own.Handler(), nil
+	s.issuer = s.newIssuer()
+	o.Tokens, o.Login = s.issuer, s.directory.Login
+	return iam.NewAuthenticator(o), s.issuer.Handler(), nil
 }
 
 func (s *Server) newProvider() *oidc.Provider {

@@ -15,6 +15,8 @@ import (
 
 	"sluice"
 	"sluice/jetstream"
+	"sluice/jetstream/natstest"
+	"sluice/seal"
 )
 
 // newFolder returns a data folder in which an engine was set up and an admin
@@ -39,9 +41,13 @@ var setUpOnce = sync.OnceValues(func() (data string, err error) {
 	if data, err = os.MkdirTemp("", "sluice-serve-"); err != nil {
 		return "", err
 	}
+	key := base64.StdEncoding.EncodeToString(make([]byte, seal.KeySize)) // as natstest.Box has it
+	if err := os.WriteFile(filepath.Join(data, "secret.key"), []byte(key), 0o600); err != nil {
+		return "", err
+	}
 	ctx := context.Background()
 	engine, err := jetstream.Open(ctx, jetstream.Options{
-		Dir: filepath.Join(data, "engine"), EventMaxAge: time.Hour, EventMaxBytes: 1 << 30, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
+		Dir: filepath.Join(data, "engine"), Box: natstest.Box, EventMaxAge: time.Hour, EventMaxBytes: 1 << 30, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return "", err

@@ -83,12 +83,12 @@ func baseURL(cfg config.Config, addr net.Addr) string {
 
 // warnings returns what an operator should know about the way it listens.
 func (s *Server) warnings() []string {
+	warnings := s.keyWarnings()
 	host, _, err := net.SplitHostPort(s.Address())
 	ip := net.ParseIP(host)
 	if err != nil || ip == nil {
-		return nil
+		return warnings
 	}
-	var warnings []string
 	if s.cfg.TLSCert == "" && !ip.IsLoopback() {
 		warnings = append(warnings, "serving plain HTTP beyond this machine: tokens and passwords can be read on the way; set --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}

@@ -22,6 +22,7 @@ import (
 	"sluice/lane"
 	"sluice/limit"
 	"sluice/metrics"
+	"sluice/oidc"
 	"sluice/pipeline"
 	"sluice/telemetry"
 )
@@ -51,6 +52,7 @@ type Server struct {
 	telemetry *telemetry.Spans // nil: no spans are sent
 	minutes   *metrics.Minutes
 	directory *iam.Directory
+	issuer    *oidc.Issuer // nil with an external provider
 	commands  command.Set
 	runner    *pipeline.Runner
 	api       *api.API
@@ -79,6 +81,9 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 			s.close()
 		}
 	}()
+	if err = checkKey(cfg); err != nil {
+		return nil, err
+	}
 	if cfg.NATS == "" {
 		if s.folder, err = durable.OpenFolder(cfg.Data); err != nil {
 			return nil, err
@@ -104,7 +109,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 		s.opts.Log = telemetry.Log(s.opts.Log)
 	}
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
-		return nil, fmt.Errorf("can't start the engine: %w", err)
+		return nil, engineError(err)
 	}
 	if err = s.wire(); err != nil {
 		return nil, err
@@ -125,8 +130,18 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	return s, nil
 }
 
+// engineError is the error of an engine that does not start. One of ours says
+// what to do, and needs no words before it.
+func engineError(err error) error {
+	if ours, ok := errors.AsType[*sluice.Error](err); ok && ours.Kind == sluice.Invalid {
+		return errors.New(ours.Message)
+	}
+	return fmt.Errorf("can't start the engine: %w", err)
+}
+
 func (s *Server) engineOptions() jetstream.Options {
 	opts := jetstream.Options{
+		Box:           boxOf(s.cfg, s.folder),
 		URL:           s.cfg.NATS,
 		Credentials:   s.cfg.NATSCredentials,
 		Replicas:      s.cfg.NATSReplicas,
@@ -144,7 +159,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		ObserveBatch: s.metrics.Batch,
 	}
 	if s.folder != nil {
-		opts.Dir = s.folder.Path("engine")
+		opts.Dir, opts.Begin = s.folder.Path("engine"), s.folder.Convert
 	}
 	return opts
 }
@@ -197,7 +212,7 @@ func (s *Server) Wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	case <-s.engine.Failed():
-		return s.engine.Failure()
+		return engineError(s.engine.Failure())
 	case err := <-s.served:
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/portal"
-	"sluice/seal"
 	"sluice/step"
 	"sluice/webhook"
 )
@@ -24,11 +23,7 @@ const runGrace = 5 * time.Second
 
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
-	box, err := s.openBox()
-	if err != nil {
-		return err
-	}
-	secrets := step.NewSecrets(s.engine.Secrets(), box)
+	secrets := step.NewSecrets(s.engine.Secrets())
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
@@ -97,6 +92,7 @@ func (s *Server) newDirectory() *iam.Directory {
 		External:     s.cfg.AuthIssuer != "",
 		CommandNames: func() []string { return s.commands.Names() },
 		EndSessions:  s.endSessions,
+		RotateKey:    func(ctx context.Context) (string, time.Time, error) { return s.issuer.RotateKey(ctx) },
 	})
 }
 
@@ -176,24 +172,6 @@ func (s *Server) newBodies() *limit.Bodies {
 // publicURL is the start of URLs in redirects; "" means the host that was
 // called.
 func (s *Server) publicURL() string { return strings.TrimSuffix(s.cfg.PublicURL, "/") }
-
-// openBox returns what seals secrets: with the operator's key, or one that is
-// made once in the data folder.
-func (s *Server) openBox() (*seal.Box, error) {
-	text := s.cfg.SecretKey
-	if text == "" {
-		var err error
-		if text, err = s.folder.Content("secret.key", seal.NewKey); err != nil {
-			return nil, err
-		}
-	}
-	key, err := seal.ParseKey(text)
-	if err != nil {
-		e := sluice.AsError(err)
-		return nil, e.Saying("secret-key: " + e.Message)
-	}
-	return seal.New(key)
-}
 
 // stats is the state of the server as the metrics show it.
 func (s *Server) stats() sluice.ServerStats {

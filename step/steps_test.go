@@ -153,7 +153,7 @@ func TestLog(t *testing.T) {
 // TestWhatIsPure: what tests of pipelines run as it is, and what the audit log
 // leaves out.
 func TestWhatIsPure(t *testing.T) {
-	secrets, _ := newSecrets(t)
+	secrets := newSecrets(t)
 	for _, c := range newSet(step.Options{Secrets: secrets}).All() {
 		outward := strings.HasPrefix(c.Name, "http.")
 		pure := !strings.HasPrefix(c.Name, "secret.") && !outward

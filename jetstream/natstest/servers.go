@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"sluice/seal"
 )
 
 // A Setup is where an engine of a test lives. External servers are shared by all
@@ -47,6 +49,9 @@ func Main(m *testing.M) {
 	}
 	os.Exit(code)
 }
+
+// Box returns what engines of tests are sealed with.
+func Box(bool) (*seal.Box, error) { return seal.New(make([]byte, seal.KeySize)) }
 
 // UniqueKey returns an event key that no other test has.
 func UniqueKey(name string) string {

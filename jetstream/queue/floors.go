@@ -37,11 +37,16 @@ type Floors struct {
 
 // NewFloors returns floors that are yet to be set up.
 func NewFloors(h *stream.Host, l *Listeners) *Floors {
-	return &Floors{host: h, listeners: l, floors: record.New[floor](h, "floors", nil)}
+	return &Floors{host: h, listeners: l, floors: record.New[floor](h, "floors")}
 }
 
-// SetUp reads the stored floors.
-func (f *Floors) SetUp(ctx, running context.Context) error { return f.floors.SetUp(ctx, running) }
+// Name returns the name of the bucket that floors are kept in.
+func (f *Floors) Name() string { return f.floors.Name() }
+
+// SetUp reads the floors that are known.
+func (f *Floors) SetUp(ctx, running context.Context, in record.Generation) error {
+	return f.floors.SetUp(ctx, running, in)
+}
 
 // Of returns the floor of a binding.
 func (f *Floors) Of(binding string) uint64 {

@@ -6,6 +6,10 @@
 // on the copy, written on condition that nothing else was written since, and
 // answered once it is on stable storage (docs/decisions/0003).
 //
+// The engine stores records sealed, under keyed hashes of their keys. All buckets
+// that are sealed with one key are a Generation; Generations says which one
+// counts, and moves the records to another key (docs/decisions/0015).
+//
 // What the records mean, and which rules hold between them, is up to the
 // packages that decide changes.
 package record

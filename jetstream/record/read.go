@@ -33,7 +33,6 @@ func (b *Bucket[T]) Count() int {
 
 // Copy returns a record of the copy, or nil. It never waits.
 func (b *Bucket[T]) Copy(key string) *T {
-	key = b.encode(key)
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.records[key]
@@ -50,7 +49,7 @@ func (b *Bucket[T]) All() []*T {
 	return all
 }
 
-// Keys returns the keys of the chosen records, in the engine's encoding.
+// Keys returns the keys of the records that are chosen.
 func (b *Bucket[T]) Keys(chosen func(record *T) bool) (keys []string) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

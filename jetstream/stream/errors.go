@@ -38,7 +38,7 @@ var limits = map[jetstream.ErrorCode]string{
 	jetstream.JSErrCodeMaximumConsumersLimit: "the engine's account takes no more consumers, and each pipeline that listens needs one; raise its max_consumers, or delete a pipeline that listens",
 
 	10002: "the engine's account has used up its storage; raise its max_file",
-	10027: "the engine's account takes no more streams; raise its max_streams to 20 or more",
+	10027: "the engine's account takes no more streams; raise its max_streams to 40 or more",
 	10047: "the engine's account has too little storage; raise its max_file, or lower --event-max-bytes and --result-max-bytes",
 	10121: "the engine's account takes fewer unfinished events of a consumer than eight times the pipeline's concurrency; raise its max_ack_pending, or lower concurrency",
 	10122: "the engine's account takes only smaller streams; raise its max_stream_bytes, or lower --event-max-bytes and --result-max-bytes",

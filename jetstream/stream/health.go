@@ -22,7 +22,7 @@ func (h *Host) Fail(err error) {
 	h.failOnce.Do(func() {
 		h.failure = err
 		close(h.failed)
-		h.Log.Error("The engine can't write any more; the process must restart.", "error", err)
+		h.Log.Error("The engine can't go on; the process must end.", "error", err)
 	})
 }
 

@@ -97,7 +97,12 @@ func (h *Host) Blocks(stream string) *durable.Blocks {
 	if !h.Syncs(stream) {
 		return nil
 	}
-	return &durable.Blocks{Dir: filepath.Join(h.Dir, "jetstream", "$G", "streams", stream, "msgs")}
+	return &durable.Blocks{Dir: filepath.Join(h.StreamFolder(stream), "msgs")}
+}
+
+// StreamFolder returns the folder of one of the embedded engine's streams.
+func (h *Host) StreamFolder(stream string) string {
+	return filepath.Join(h.Dir, "jetstream", "$G", "streams", stream)
 }
 
 // SyncStream puts a folder of one of the embedded engine's streams on stable
