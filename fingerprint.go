@@ -17,7 +17,7 @@ type Fingerprint struct {
 	Window time.Duration // how long a repetition counts; not part of the JSON
 }
 
-// NewFingerprint gives the fingerprint of a call of a webhook.
+// NewFingerprint returns the fingerprint of a call of a webhook.
 func NewFingerprint(uuid, id string, body []byte, window time.Duration) *Fingerprint {
 	var space [128]byte
 	sum := sha256.Sum256(append(append(append(space[:0], uuid...), 0), id...))

@@ -42,15 +42,16 @@ type QuarantineQuery struct {
 
 // QuarantineStore keeps refused calls, each webhook's within its share.
 type QuarantineStore interface {
-	// Put stores a call.
-	Put(ctx context.Context, c *QuarantinedCall, sealed []byte) error
+	// Put stores a call, its request sealed.
+	Put(ctx context.Context, c *QuarantinedCall) error
 
-	// List gives the calls of a query, without their requests, and whether
+	// List returns the calls of a query, without their requests, and whether
 	// there are more.
 	List(ctx context.Context, q QuarantineQuery) (calls []QuarantinedCall, more bool, err error)
 
-	// Sealed gives the request of a call as it was put, nil if it is gone.
-	Sealed(ctx context.Context, id string) ([]byte, error)
+	// Open adds token and request to a call that was listed. It tells whether
+	// the call is still there.
+	Open(ctx context.Context, c *QuarantinedCall) (bool, error)
 
 	// Drop removes a call, durably. It tells whether it was there.
 	Drop(ctx context.Context, id string) (bool, error)

@@ -50,7 +50,8 @@ const (
 type Trust struct {
 	Provider     string          `json:"provider,omitempty"`  // name of a known sender
 	Signature    json.RawMessage `json:"signature,omitempty"` // an own scheme in place of that
-	Sealed       []byte          `json:"sealed,omitempty"`    // the secrets, encrypted
+	Signing      string          `json:"signing,omitempty"`   // secrets: one, two with a comma, or names of stored ones
+	VerifyToken  string          `json:"verifyToken,omitempty"`
 	Dedupe       string          `json:"dedupe,omitempty"`    // where the id of a delivery is; "" means as the provider has it
 	DedupeWindow time.Duration   `json:"dedupeWindow,omitempty"`
 	Schema       json.RawMessage `json:"schema,omitempty"` // that payloads must meet
@@ -60,7 +61,7 @@ type Trust struct {
 // webhook says nothing else.
 const DefaultDedupeWindow = 24 * time.Hour
 
-// Last6 gives the part of a token that may be shown to anyone.
+// Last6 returns the end of a token, which may be shown to anyone.
 func Last6(uuid string) string {
 	if len(uuid) <= 6 {
 		return uuid
@@ -70,6 +71,6 @@ func Last6(uuid string) string {
 
 // A WebhookFinder finds the webhook of a token.
 type WebhookFinder interface {
-	// Webhook gives the webhook with that token, NotFound if there is none.
+	// Webhook returns the webhook with that token, NotFound if there is none.
 	Webhook(ctx context.Context, uuid string) (Webhook, error)
 }

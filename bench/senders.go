@@ -56,7 +56,7 @@ func measureSenders(ctx context.Context, b *bench) error {
 	return b.compare(ctx, contenders, ratios...)
 }
 
-// schemaOf gives a schema of about that size, which the bodies of calls meet.
+// schemaOf returns a schema of about that size, which the bodies of calls meet.
 func schemaOf(size int) string {
 	var b strings.Builder
 	b.WriteString(`{"type":"object","required":["data","number"],"properties":{"data":{"type":"string","minLength":1},"number":{"type":"integer","minimum":0}`)

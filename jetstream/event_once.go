@@ -91,7 +91,7 @@ func (s *Events) storeMarked(ctx context.Context, subject string, e *sluice.Even
 func (s *Events) findStored(ctx context.Context, subject string, behind uint64, f *sluice.Fingerprint) (*delivery.Accepted, error) {
 	const batch = 256
 	for next := behind + 1; ; {
-		messages, err := s.host.Look(ctx, eventStream, stream.Look{Sequence: next, Subject: subject, Count: batch})
+		messages, err := s.host.Fetch(ctx, eventStream, stream.Range{Sequence: next, Subject: subject, Count: batch})
 		if err != nil || len(messages) == 0 {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (s *Events) findStored(ctx context.Context, subject string, behind uint64, 
 	}
 }
 
-// again gives the result of the first call of a delivery, for one that repeats
+// again returns the result of the first call of a delivery, for one that repeats
 // it. A result that is not kept any more was accepted all the same.
 func (s *Events) again(ctx context.Context, first *delivery.Accepted, f *sluice.Fingerprint, wait time.Duration) (sluice.Result, error) {
 	id := s.ids.ID(first.Sequence, first.TraceID)

@@ -20,10 +20,12 @@ import (
 
 	"sluice"
 	"sluice/jetstream/stream"
+	"sluice/seal"
 )
 
 const (
 	quarantineStream = "QUARANTINE"
+	quarantineKey    = "quarantine" // name of the key that requests are sealed with
 	quarantinePrefix = "svc.quarantine."
 	quarantineMeta   = "Sluice-Call" // header with what is known of a call, but for its request
 	quarantineAge    = 7 * 24 * time.Hour
@@ -42,6 +44,7 @@ const (
 type Quarantine struct {
 	host   *stream.Host
 	stream jetstream.Stream
+	box    *seal.Box
 
 	mu     sync.Mutex
 	calls  map[string]*keptCall // by id
@@ -67,7 +70,10 @@ func newQuarantine(h *stream.Host) *Quarantine {
 	return &Quarantine{host: h, calls: make(map[string]*keptCall), shares: make(map[string]*share)}
 }
 
-func (q *Quarantine) setUp(ctx, running context.Context) (err error) {
+func (q *Quarantine) setUp(ctx, running context.Context, key []byte) (err error) {
+	if q.box, err = seal.New(key); err != nil {
+		return err
+	}
 	q.stream, err = q.host.SideJS.CreateOrUpdateStream(ctx, q.host.Config(jetstream.StreamConfig{
 		Name:              quarantineStream,
 		Subjects:          []string{quarantinePrefix + ">"},
@@ -161,7 +167,7 @@ func (q *Quarantine) note(msg jetstream.Msg) {
 	q.learn(c)
 }
 
-// subjectOfCall gives where a call is stored. The token is secret, its hash is not.
+// subjectOfCall returns where a call is stored. The token is secret, its hash is not.
 func subjectOfCall(c *sluice.QuarantinedCall) string {
 	hash := sha256.Sum256([]byte(c.Token))
 	return quarantinePrefix + hex.EncodeToString(hash[:8]) + "." + strings.ReplaceAll(c.ID, ":", "=")
@@ -214,10 +220,15 @@ func (q *Quarantine) forget(id string) *keptCall {
 }
 
 // Put implements sluice.QuarantineStore.
-func (q *Quarantine) Put(ctx context.Context, c *sluice.QuarantinedCall, sealed []byte) error {
+func (q *Quarantine) Put(ctx context.Context, c *sluice.QuarantinedCall) error {
 	if err := q.host.Ready(); err != nil {
 		return err
 	}
+	request, err := json.Marshal(sealedCall{c.Token, c.Request})
+	if err != nil {
+		return err
+	}
+	sealed := q.box.Seal(c.ID, request)
 	meta, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -249,7 +260,7 @@ func (q *Quarantine) publish(ctx context.Context, msg *nats.Msg) error {
 	return nil
 }
 
-// surplus gives the call that has to make way, nil if none has: the oldest of a
+// surplus returns the call that has to make way, nil if none has: the oldest of a
 // webhook that has more than its share, or of the one that has most.
 func (q *Quarantine) surplus(newest string) *keptCall {
 	q.mu.Lock()
@@ -311,26 +322,41 @@ func newestFirst(a, b sluice.QuarantinedCall) int {
 	return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID))
 }
 
-// Sealed implements sluice.QuarantineStore.
-func (q *Quarantine) Sealed(ctx context.Context, id string) ([]byte, error) {
+// sealedCall is what is sealed of a call.
+type sealedCall struct {
+	Token   string             `json:"token"`
+	Request sluice.KeptRequest `json:"request"`
+}
+
+// Open implements sluice.QuarantineStore.
+func (q *Quarantine) Open(ctx context.Context, c *sluice.QuarantinedCall) (bool, error) {
 	if err := q.host.Connected(); err != nil {
-		return nil, err
+		return false, err
 	}
 	q.mu.Lock()
-	c := q.calls[id]
+	known := q.calls[c.ID]
 	q.mu.Unlock()
-	if c == nil {
-		return nil, nil
+	if known == nil {
+		return false, nil
 	}
-	msg, err := q.stream.GetLastMsgForSubject(ctx, c.subject)
+	msg, err := q.stream.GetLastMsgForSubject(ctx, known.subject)
 	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && len(msg.Data) == 0 {
-		q.forget(id) // another node has dropped it, or its time is over
-		return nil, nil
+		q.forget(c.ID) // another node has dropped it, or its time is over
+		return false, nil
 	}
 	if err != nil {
-		return nil, stream.NoAnswer(err)
+		return false, stream.NoAnswer(err)
 	}
-	return msg.Data, nil
+	text, err := q.box.Open(c.ID, msg.Data)
+	if err != nil {
+		return false, fmt.Errorf("call %s in the quarantine: %w", c.ID, err)
+	}
+	var opened sealedCall
+	if err := json.Unmarshal(text, &opened); err != nil {
+		return false, err
+	}
+	c.Token, c.Request = opened.Token, opened.Request
+	return true, nil
 }
 
 // Drop implements sluice.QuarantineStore.
@@ -350,7 +376,7 @@ func (q *Quarantine) Drop(ctx context.Context, id string) (bool, error) {
 	return true, q.host.SyncStream(quarantineStream, "msgs")
 }
 
-// Held gives how many calls there are, and their bytes.
+// Held returns how many calls there are, and their bytes.
 func (q *Quarantine) Held() (calls, bytes int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -62,7 +62,7 @@ func admitCommand(k *Keeper, receiver Receiver) command.Command {
 		})
 }
 
-// chosen gives the calls that a command is about.
+// chosen returns the calls that a command is about.
 func (k *Keeper) chosen(ctx context.Context, q sluice.QuarantineQuery) ([]sluice.QuarantinedCall, error) {
 	if q.ID == "" && q.EventKey == "" && q.Code == "" && q.From.IsZero() && q.To.IsZero() {
 		return nil, sluice.Errorf(sluice.Invalid, "parameter-missing", "Say which calls are meant: give an id, or eventKey, code, from or to.").About("id")
@@ -80,7 +80,7 @@ func (k *Keeper) chosen(ctx context.Context, q sluice.QuarantineQuery) ([]sluice
 
 // admit lets one call in; nil if it has gone meanwhile.
 func (k *Keeper) admit(ctx context.Context, receiver Receiver, c *sluice.QuarantinedCall, force bool) (*admittedOne, error) {
-	there, err := k.open(ctx, c)
+	there, err := k.Store.Open(ctx, c)
 	if !there || err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // Receiver is what is needed of the one that refused the calls.
 type Receiver interface {
-	// Show gives a request without what is secret in it.
+	// Show returns a request without what is secret in it.
 	Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte)
 
 	// Admit takes a call in, checked again as its webhook is now, or with
@@ -20,7 +20,7 @@ type Receiver interface {
 	Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error)
 }
 
-// Commands gives the commands about refused calls.
+// Commands returns the commands about refused calls.
 func Commands(k *Keeper, receiver Receiver) []command.Command {
 	return []command.Command{getCommand(k, receiver), admitCommand(k, receiver), deleteCommand(k)}
 }
@@ -69,7 +69,7 @@ type page struct {
 }
 
 func getCommand(k *Keeper, receiver Receiver) command.Command {
-	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; with headers and bodies, secrets masked, to who may see payloads.",
+	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; with headers and bodies, secrets masked, for users who may see payloads.",
 		func(ctx context.Context, p getParams) (page, error) {
 			q, err := p.query()
 			if err != nil {
@@ -105,7 +105,7 @@ func getCommand(k *Keeper, receiver Receiver) command.Command {
 
 // fill adds the request to a call, and tells whether the call is still there.
 func (s *shown) fill(ctx context.Context, k *Keeper, receiver Receiver) (bool, error) {
-	there, err := k.open(ctx, &s.QuarantinedCall)
+	there, err := k.Store.Open(ctx, &s.QuarantinedCall)
 	if !there || err != nil {
 		return false, err
 	}

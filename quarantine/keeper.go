@@ -2,7 +2,6 @@ package quarantine
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -11,7 +10,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"sluice"
-	"sluice/seal"
 )
 
 // Bounds of what waits to be stored, and of how often calls of one webhook are
@@ -32,7 +30,6 @@ const (
 // Options are what a keeper is made of.
 type Options struct {
 	Store sluice.QuarantineStore
-	Box   *seal.Box
 	Log   *slog.Logger
 
 	// Diagnose says, for the operator, why a call was refused.
@@ -59,7 +56,7 @@ type Keeper struct {
 
 type use struct{ calls, bytes int }
 
-// NewKeeper gives a keeper. Nothing is stored until Run runs.
+// NewKeeper returns a keeper. Nothing is stored until Run runs.
 func NewKeeper(o Options) *Keeper {
 	return &Keeper{
 		Options: o, waiting: make(chan *sluice.QuarantinedCall, maxWaiting), stopped: make(chan struct{}), moved: make(chan struct{}),
@@ -68,7 +65,7 @@ func NewKeeper(o Options) *Keeper {
 	}
 }
 
-// Missed gives how many calls were not kept, since there were too many.
+// Missed returns how many calls were not kept, since there were too many.
 func (k *Keeper) Missed() int64 { return k.missed.Load() }
 
 // Keep takes a call of a webhook over, if there is room for its bytes. It never
@@ -152,25 +149,13 @@ func (k *Keeper) handle(c *sluice.QuarantinedCall) {
 	}
 }
 
-// opened is what is sealed of a call.
-type opened struct {
-	Token   string             `json:"token"`
-	Request sluice.KeptRequest `json:"request"`
-}
-
-func sealedName(id string) string { return "quarantine " + id }
-
 func (k *Keeper) store(ctx context.Context, c *sluice.QuarantinedCall) error {
 	if k.diagnose.Allow() {
 		c.Diagnosis = k.Diagnose(ctx, c)
 	} else {
 		c.Diagnosis = []string{"Too many calls were refused at that moment to look into each of them."}
 	}
-	text, err := json.Marshal(opened{c.Token, c.Request})
-	if err != nil {
-		return err
-	}
-	return k.Store.Put(ctx, c, k.Box.Seal(sealedName(c.ID), text))
+	return k.Store.Put(ctx, c)
 }
 
 // settle returns once all that was kept before is stored, or soon after.
@@ -192,23 +177,4 @@ func (k *Keeper) settle(ctx context.Context) {
 		k.mu.Lock()
 	}
 	k.mu.Unlock()
-}
-
-// open adds what is sealed to a call. It tells whether it is still there.
-func (k *Keeper) open(ctx context.Context, c *sluice.QuarantinedCall) (bool, error) {
-	sealed, err := k.Store.Sealed(ctx, c.ID)
-	if sealed == nil || err != nil {
-		return false, err
-	}
-	text, err := k.Box.Open(sealedName(c.ID), sealed)
-	if err != nil {
-		return false, sluice.Errorf(sluice.Internal, "quarantine-sealed",
-			"The call %s can't be opened: it was sealed with another key. Start the server with the key it had then (SLUICE_SECRET_KEY).", c.ID).Because(err)
-	}
-	var o opened
-	if err := json.Unmarshal(text, &o); err != nil {
-		return false, err
-	}
-	c.Token, c.Request = o.Token, o.Request
-	return true, nil
 }

@@ -6,21 +6,19 @@ import (
 	"net/http"
 	"time"
 
-	"sluice/seal"
 	"sluice/sender"
 	"sluice/step"
 	"sluice/webhook"
 )
 
-// newGuards gives what checks the calls of webhooks. It gets what senders publish
+// newGuards returns what checks the calls of webhooks. It gets what senders publish
 // in the guarded way that pipelines call others.
-func (s *Server) newGuards(box *seal.Box, secrets *step.Secrets) *webhook.Guards {
+func (s *Server) newGuards(secrets *step.Secrets) *webhook.Guards {
 	transport := s.opts.SenderTransport
 	if transport == nil {
 		transport = step.GuardedTransport(s.cfg.HTTPAllow)
 	}
 	return webhook.NewGuards(webhook.GuardOptions{
-		Box:    box,
 		Secret: secrets.Reveal,
 		Keys:   sender.NewFetcher(transport),
 		Fetch:  confirm(transport),
@@ -31,7 +29,7 @@ func (s *Server) newGuards(box *seal.Box, secrets *step.Secrets) *webhook.Guards
 // demands.
 const confirmTimeout = 5 * time.Second
 
-// confirm gives what gets an address that a handshake demands to be got.
+// confirm returns what gets an address that a handshake demands to be got.
 func confirm(transport http.RoundTripper) func(ctx context.Context, address string) error {
 	client := &http.Client{
 		Transport:     transport,

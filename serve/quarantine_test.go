@@ -19,7 +19,7 @@ type quarantined struct {
 	Size         int                 `json:"size"`
 }
 
-// quarantine gives the refused calls that fit.
+// quarantine returns the refused calls that fit.
 func (s *service) quarantine(filters map[string]any, alterations ...func(*http.Request)) (items []quarantined) {
 	s.t.Helper()
 	var page struct {
@@ -102,7 +102,7 @@ func TestRefusedCallsAreKeptAndLetIn(t *testing.T) {
 	s.command("quarantine.admit", nil).wantProblem(t, 400, "parameter-missing")
 }
 
-// newest gives the newest event of a webhook.
+// newest returns the newest event of a webhook.
 func (s *service) newest(h hook) map[string]any {
 	s.t.Helper()
 	return s.command("event.receive", map[string]any{"eventKey": h.EventKey}).wantStatus(s.t, 200).object(s.t)

@@ -46,7 +46,7 @@ func (s *service) asSender(h hook, v *sender.Verifier, c sender.Call, alteration
 	return s.send(c.Method, receivePath+"?token="+h.UUID, bytes.NewReader(c.Body), func(r *http.Request) { maps.Copy(r.Header, c.Header) })
 }
 
-// secretsOf gives signing secrets as a provider has them, and one of its calls.
+// secretsOf returns signing secrets as a provider has them, and one of its calls.
 func secretsOf(t *testing.T, provider string) (secrets []string, body, contentType string) {
 	t.Helper()
 	var file struct {
@@ -127,7 +127,7 @@ func TestProvidersAreVerified(t *testing.T) {
 	}
 }
 
-// otherSecret gives another secret of the same form.
+// otherSecret returns another secret of the same form.
 func otherSecret(secret string) string {
 	last := secret[len(secret)-1:]
 	for _, c := range []string{"A", "B", "0"} {
@@ -178,7 +178,7 @@ func (s *service) accepted(h hook) int {
 	return len(s.callsOf(h, "ok"))
 }
 
-// callsOf gives the calls of a webhook that have come so far.
+// callsOf returns the calls of a webhook that have come so far.
 func (s *service) callsOf(h hook, status string) []map[string]any {
 	s.t.Helper()
 	var page struct {

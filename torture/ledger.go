@@ -43,7 +43,7 @@ func newLedger() *ledger {
 	}
 }
 
-// newID gives the id of a call to be made.
+// newID returns the id of a call to be made.
 func (l *ledger) newID() uint64 { return l.issued.Add(1) }
 
 // A sent call is one that was made, answered or not.
@@ -132,7 +132,7 @@ func (l *ledger) results() (results, repeated int) {
 	return results, repeated
 }
 
-// sample gives all receipts since the last check, and some of the older ones.
+// sample returns all receipts since the last check, and some of the older ones.
 // Those already known as lost are left out.
 func (l *ledger) sample(random *rand.Rand, older int) []*receipt {
 	var chosen []*receipt

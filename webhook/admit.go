@@ -12,7 +12,7 @@ import (
 	"sluice/limit"
 )
 
-// again gives a call that was refused as it came then.
+// again returns a call that was refused as it came then.
 func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*incoming, error) {
 	kept := &c.Request
 	request := &http.Request{
@@ -94,7 +94,7 @@ func (rc *Receiver) checkAgain(ctx context.Context, in *incoming, force bool) (e
 // mask stands for what is secret.
 const mask = "•••"
 
-// Show gives a request that was refused without what is secret in it.
+// Show returns a request that was refused without what is secret in it.
 func (rc *Receiver) Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte) {
 	headers, body = make(map[string]string, len(c.Request.Header)), c.Request.Body
 	var masked []string
@@ -152,7 +152,7 @@ func diagnosePayload(c *sluice.QuarantinedCall) (findings []string) {
 	return findings
 }
 
-// others gives the signing secrets of other webhooks that check calls in the same
+// others returns the signing secrets of other webhooks that check calls in the same
 // way: people mix them up.
 func (g *Guards) others(like *guard, token string) map[string]string {
 	g.mu.RLock()
@@ -162,7 +162,7 @@ func (g *Guards) others(like *guard, token string) map[string]string {
 		if len(secrets) == maxOthers {
 			break
 		}
-		if other != token && guard.provider == like.provider && guard.Signing != "" && !strings.Contains(guard.Signing, ",") {
+		if other != token && guard.Provider == like.Provider && guard.Signing != "" && !strings.Contains(guard.Signing, ",") {
 			secrets["the webhook that ends with "+sluice.Last6(other)] = cmp.Or(guard.resolved, guard.Signing)
 		}
 	}

@@ -33,7 +33,7 @@ func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 }
 
 // admits refuses a call whose signature, payload or id is not what it should be,
-// and gives its id.
+// and returns its id.
 func (g *guard) admits(ctx context.Context, call *sender.Call, payload []byte, at time.Time) (id string, err error) {
 	if g.verifier != nil {
 		if err := g.verifier.Verify(ctx, call, at); err != nil {
@@ -51,13 +51,13 @@ func (g *guard) admits(ctx context.Context, call *sender.Call, payload []byte, a
 	return "", nil
 }
 
-// callOf gives a call as its sender made it.
+// callOf returns a call as its sender made it.
 func (rc *Receiver) callOf(in *incoming) *sender.Call {
 	r := in.request
 	return &sender.Call{Method: r.Method, URL: rc.urlOf(r.URL.RawQuery), Header: r.Header, Body: in.sent()}
 }
 
-// urlOf gives the URL that was called as it is entered at senders.
+// urlOf returns the URL that was called as it is entered at senders.
 func (rc *Receiver) urlOf(rawQuery string) string {
 	address := rc.BaseURL + sluice.ReceivePath
 	if rawQuery != "" {
@@ -66,7 +66,7 @@ func (rc *Receiver) urlOf(rawQuery string) string {
 	return address
 }
 
-// sent gives the body as it came: a signature covers the token that it had.
+// sent returns the body as it came: a signature covers the token that it had.
 func (in *incoming) sent() []byte {
 	if in.raw != nil {
 		return in.raw
@@ -74,7 +74,7 @@ func (in *incoming) sent() []byte {
 	return in.body
 }
 
-// masked gives the headers that carry a secret of the sender.
+// masked returns the headers that carry a secret of the sender.
 func (g *guard) masked() []string {
 	if g == nil || g.verifier == nil {
 		return nil
@@ -82,7 +82,7 @@ func (g *guard) masked() []string {
 	return g.verifier.Masked()
 }
 
-// cloudEvent gives the attributes of a call that is an event in the format of the
+// cloudEvent returns the attributes of a call that is an event in the format of the
 // CNCF, nil for others: for most calls that takes one look.
 func cloudEvent(header http.Header, body []byte) *sluice.CloudEvent {
 	const structured = "application/cloudevents"

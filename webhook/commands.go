@@ -47,8 +47,8 @@ type view struct {
 	Warnings         []string           `json:"warnings,omitempty"`
 }
 
-// show gives the view of a webhook for the user of ctx. Who may not see tokens
-// sees their last 6 characters.
+// show gives the view of a webhook for the user of ctx. Users who may
+// not see tokens see their last 6 characters.
 func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string) view {
 	token, mayToken := h.UUID, sluice.UserFrom(ctx).May(sluice.MaySeeTokens)
 	if !mayToken {
@@ -79,7 +79,7 @@ func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string)
 		v.SigningSecrets = &g.count
 	}
 	if g.ids != nil {
-		v.Dedupe, v.DedupeWindow = g.where, shortDuration(g.dedupeWindow())
+		v.Dedupe, v.DedupeWindow = g.where, shortDuration(g.window())
 	} else if h.Trust.Dedupe != "" {
 		v.Dedupe = h.Trust.Dedupe
 	}

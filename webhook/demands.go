@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 	"unicode"
@@ -33,12 +32,9 @@ const (
 	longestWindow  = 168 * time.Hour
 )
 
-// revise gives the settings that come of a put, checked: they make a guard.
+// revise returns the settings that come of a put, checked: they make a guard.
 func (g *Guards) revise(ctx context.Context, hook *sluice.Webhook, p *demandParams) (settings, error) {
-	s, err := open(hook, g.Box)
-	if err != nil && p.signingSecret == nil {
-		return s, err
-	}
+	s := settingsOf(hook)
 	if err := p.apply(&s); err != nil {
 		return s, err
 	}
@@ -48,7 +44,7 @@ func (g *Guards) revise(ctx context.Context, hook *sluice.Webhook, p *demandPara
 	if err := p.fit(&s); err != nil {
 		return s, err
 	}
-	_, err = g.build(ctx, s)
+	_, err := g.build(ctx, s)
 	if err != nil && sluice.AsError(err).Kind == sluice.NotFound {
 		return s, sluice.AsError(err).About("signingSecret").WithStatus(400) // of the secret, not of the webhook
 	}
@@ -57,7 +53,7 @@ func (g *Guards) revise(ctx context.Context, hook *sluice.Webhook, p *demandPara
 
 func (p *demandParams) apply(s *settings) (err error) {
 	for _, text := range []struct{ given, to *string }{
-		{p.provider, &s.provider}, {p.signingSecret, &s.Signing}, {p.dedupe, &s.dedupe}, {p.verifyToken, &s.VerifyToken},
+		{p.provider, &s.Provider}, {p.signingSecret, &s.Signing}, {p.dedupe, &s.Dedupe}, {p.verifyToken, &s.VerifyToken},
 	} {
 		if text.given != nil {
 			*text.to = *text.given
@@ -70,17 +66,17 @@ func (p *demandParams) apply(s *settings) (err error) {
 		return sluice.InvalidParameter("verifyToken", "The parameter verifyToken must be text of at most 1000 characters.")
 	}
 	if p.dedupeWindow != nil {
-		if s.window, err = parseWindow(*p.dedupeWindow); err != nil {
+		if s.DedupeWindow, err = parseWindow(*p.dedupeWindow); err != nil {
 			return err
 		}
 	}
 	if p.signature != nil {
-		if s.signature, err = document("signature", *p.signature); err != nil {
+		if s.Signature, err = document("signature", *p.signature); err != nil {
 			return err
 		}
 	}
 	if p.schema != nil {
-		s.schema, err = document("schema", *p.schema)
+		s.Schema, err = document("schema", *p.schema)
 	}
 	return err
 }
@@ -96,45 +92,23 @@ func parseWindow(text string) (time.Duration, error) {
 	return window, nil
 }
 
-// document gives the JSON of a parameter that is a JSON value or its text; nil
-// to remove what is there.
-func document(parameter string, given any) (json.RawMessage, error) {
-	switch v := given.(type) {
-	case nil:
-		return nil, nil
-	case string:
-		if strings.TrimSpace(v) == "" {
-			return nil, nil
-		}
-		if !json.Valid([]byte(v)) {
-			return nil, sluice.InvalidParameter(parameter, "The parameter %s must be JSON.", parameter)
-		}
-		return json.RawMessage(v), nil
-	}
-	text, err := json.Marshal(given)
-	if err != nil {
-		return nil, sluice.InvalidParameter(parameter, "The parameter %s must be JSON.", parameter)
-	}
-	return text, nil
-}
-
 // fit refuses settings that don't go together, and drops what belonged to a
 // sender that was removed.
 func (p *demandParams) fit(s *settings) error {
 	switch {
-	case s.provider != "" && s.signature != nil && p.signature != nil:
+	case s.Provider != "" && s.Signature != nil && p.signature != nil:
 		return sluice.InvalidParameter("signature", "A signature is an own scheme in place of a provider; remove the provider with an empty one.")
-	case s.provider != "" && s.signature != nil:
+	case s.Provider != "" && s.Signature != nil:
 		return sluice.InvalidParameter("provider", "The webhook has a signature of its own; remove it with an empty one to set a provider.")
 	}
 	preset := sender.Preset{}
-	if s.provider != "" {
+	if s.Provider != "" {
 		var err error
-		if preset, err = findPreset(s.provider); err != nil {
+		if preset, err = findPreset(s.Provider); err != nil {
 			return err
 		}
 	}
-	if s.provider == "" && s.signature == nil && s.Signing != "" {
+	if s.Provider == "" && s.Signature == nil && s.Signing != "" {
 		if p.signingSecret != nil {
 			return sluice.InvalidParameter("signingSecret", "A signing secret needs a provider or a signature that says how calls are signed.")
 		}

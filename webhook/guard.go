@@ -7,14 +7,12 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/seal"
 	"sluice/sender"
 	"sluice/spelling"
 )
 
 // GuardOptions are what guards need to know.
 type GuardOptions struct {
-	Box    *seal.Box                                               // opens signing secrets
 	Secret func(ctx context.Context, name string) (string, error)  // gives a stored secret
 	Keys   sender.Keys                                             // gets the public keys of senders
 	Fetch  func(ctx context.Context, address string) (error error) // gets an address that a handshake demands to be got
@@ -32,7 +30,7 @@ type Guards struct {
 // maxGuards bounds the guards that are kept.
 const maxGuards = 10_000
 
-// NewGuards gives guards that are made when they are needed.
+// NewGuards returns guards that are made when they are needed.
 func NewGuards(o GuardOptions) *Guards {
 	return &Guards{GuardOptions: o, kept: make(map[string]*guard)}
 }
@@ -50,7 +48,7 @@ type guard struct {
 	count    int              // of signing secrets
 }
 
-// of gives the guard of a webhook, nil if it demands nothing but its token.
+// of returns the guard of a webhook, nil if it demands nothing but its token.
 func (g *Guards) of(ctx context.Context, hook *sluice.Webhook) (*guard, error) {
 	if hook.Trust == nil {
 		return nil, nil
@@ -61,11 +59,7 @@ func (g *Guards) of(ctx context.Context, hook *sluice.Webhook) (*guard, error) {
 	if known != nil && known.version.Equal(hook.Updated) && g.isCurrent(ctx, known) {
 		return known, nil
 	}
-	s, err := open(hook, g.Box)
-	if err != nil {
-		return nil, err
-	}
-	made, err := g.build(ctx, s)
+	made, err := g.build(ctx, settingsOf(hook))
 	if err != nil {
 		// It could be made when it was stored: what it needs is not there now.
 		return nil, sluice.Errorf(sluice.Unavailable, "webhook-unavailable", "Calls of this webhook can't be checked now; its operator knows more.").Because(err)
@@ -92,7 +86,7 @@ func (g *Guards) isCurrent(ctx context.Context, known *guard) bool {
 
 // build makes the guard of some settings. Errors name the parameter at fault.
 func (g *Guards) build(ctx context.Context, s settings) (*guard, error) {
-	made := &guard{settings: s, where: s.dedupe}
+	made := &guard{settings: s, where: s.Dedupe}
 	resolved, err := g.resolve(ctx, s.Signing)
 	if err != nil {
 		return nil, err
@@ -106,8 +100,8 @@ func (g *Guards) build(ctx context.Context, s settings) (*guard, error) {
 	}
 	made.count = len(signing)
 	switch {
-	case s.provider != "":
-		preset, err := findPreset(s.provider)
+	case s.Provider != "":
+		preset, err := findPreset(s.Provider)
 		if err != nil {
 			return nil, err
 		}
@@ -117,8 +111,8 @@ func (g *Guards) build(ctx context.Context, s settings) (*guard, error) {
 		if made.verifier, err = sender.New(preset, signing, g.Keys); err != nil {
 			return nil, err
 		}
-	case s.signature != nil:
-		scheme, err := sender.ParseScheme(s.signature)
+	case s.Signature != nil:
+		scheme, err := sender.ParseScheme(s.Signature)
 		if err != nil {
 			return nil, err
 		}
@@ -138,8 +132,8 @@ func (g *guard) complete() (err error) {
 		}
 		g.ids = &ids
 	}
-	if g.settings.schema != nil {
-		g.schema, err = newSchema(g.settings.schema)
+	if g.Schema != nil {
+		g.schema, err = newSchema(g.Schema)
 	}
 	return err
 }
@@ -163,7 +157,7 @@ func findPreset(name string) (sender.Preset, error) {
 // stored is what stands before the name of a stored secret.
 const stored = "secret:"
 
-// resolve gives signing secrets with those that are stored elsewhere in place of
+// resolve returns signing secrets with those that are stored elsewhere in place of
 // their names.
 func (g *Guards) resolve(ctx context.Context, text string) (string, error) {
 	if !strings.Contains(text, stored) {

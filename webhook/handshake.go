@@ -10,7 +10,7 @@ import (
 	"sluice/sender"
 )
 
-// handshake gives the answer to a call that is a handshake of its sender, nil if
+// handshake returns the answer to a call that is a handshake of its sender, nil if
 // it is none. What the answer depends on is done by then.
 func (rc *Receiver) handshake(ctx context.Context, in *incoming, call *sender.Call) (*sender.Answer, error) {
 	if in.guard == nil || in.guard.verifier == nil {

@@ -95,7 +95,7 @@ func (p *putParams) put(ctx context.Context, hooks *Store, guards *Guards) (slui
 		if err != nil {
 			return hook, err
 		}
-		u.trust = func(token string) (*sluice.Trust, error) { return revised.close(token, guards.Box) }
+		u.trusts, u.trust = true, revised.trust()
 		hook, err = hooks.put(ctx, token, u)
 		if err != nil && p.IfUpdated.IsZero() && attempt < attempts && sluice.AsError(err).Code == "changed-meanwhile" {
 			continue

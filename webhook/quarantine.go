@@ -33,7 +33,7 @@ func (rc *Receiver) quarantine(in *incoming, traceID string, e *sluice.Error) (i
 	taken := rc.Quarantine.Keep(in.hook.UUID, len(sent), func() *sluice.QuarantinedCall {
 		return &sluice.QuarantinedCall{
 			ID: traceID, Token: in.hook.UUID, EventKey: in.hook.EventKey,
-			Code: e.Code, StatusCode: problem.Status(e), Errors: e.Errors,
+			Code: e.Code, StatusCode: problem.Status(e), Errors: e.Details,
 			Time: in.arrived.UTC(), RemoteAddr: r.RemoteAddr, Size: len(sent),
 			Request: sluice.KeptRequest{Method: r.Method, RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Body: slices.Clone(sent)},
 		}
@@ -44,7 +44,7 @@ func (rc *Receiver) quarantine(in *incoming, traceID string, e *sluice.Error) (i
 	return traceID
 }
 
-// repeated gives what is told of a call whose delivery was accepted before.
+// repeated returns what is told of a call whose delivery was accepted before.
 func (rc *Receiver) repeated(in *incoming, result *sluice.Result, status int) sluice.Call {
 	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusOK, StatusCode: status, Duplicate: true}
 	if result.Differs {

@@ -229,7 +229,7 @@ func vastNumber(v any) (path []string, found bool) {
 	return nil, false
 }
 
-// take gives a compiled schema that nobody else uses.
+// take returns a compiled schema that nobody else uses.
 func (s *schema) take() (*countingSchema, error) {
 	select {
 	case compiled := <-s.compiled:
@@ -260,10 +260,10 @@ func (c *countingSchema) findings(document any) (found []finding) {
 
 func payloadInvalid(found []finding) error {
 	return sluice.Errorf(sluice.Invalid, "payload-invalid", "The payload does not meet the schema of this webhook; errors says where.").
-		WithStatus(http.StatusUnprocessableEntity).Listing(found)
+		WithStatus(http.StatusUnprocessableEntity).Detailed(found)
 }
 
-// findingsOf gives the causes of a refusal that have no further causes.
+// findingsOf returns the causes of a refusal that have no further causes.
 func findingsOf(e *jsonschema.ValidationError, found []finding) []finding {
 	if len(found) == maxFindings {
 		return found

@@ -86,6 +86,12 @@ func (s *Store) withKey(key string) (sluice.Webhook, error) {
 	return sluice.Webhook{}, noWebhook("event key").About("eventKey")
 }
 
+// HasKey tells whether a webhook has an event key.
+func (s *Store) HasKey(key string) bool {
+	_, err := s.withKey(key)
+	return err == nil
+}
+
 func noWebhook(what string) *sluice.Error {
 	return sluice.Errorf(sluice.NotFound, "webhook-not-found", "There is no webhook with that %s; webhook.get lists those there are.", what)
 }
@@ -133,8 +139,9 @@ type update struct {
 	disabled         *bool
 	description      *string
 
-	ifUpdated time.Time                                 // only if it was last changed then; zero: at any time
-	trust     func(token string) (*sluice.Trust, error) // nil: not given
+	ifUpdated time.Time // only if it was last changed then; zero: at any time
+	trusts    bool      // trust is given
+	trust     *sluice.Trust
 }
 
 // put creates a webhook if token is empty, otherwise it edits the one with that
@@ -163,9 +170,7 @@ func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook
 			return nil, changedMeanwhile()
 		}
 		after.Updated = later(now, before)
-		if err := u.apply(&after); err != nil {
-			return nil, err
-		}
+		u.apply(&after)
 		if holder, err := s.withKey(after.EventKey); err == nil && holder.UUID != token {
 			return nil, sluice.Errorf(sluice.Conflict, "event-key-taken", "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
 		}
@@ -190,7 +195,7 @@ func changedMeanwhile() error {
 		About("ifUpdated").WithStatus(http.StatusPreconditionFailed)
 }
 
-func (u update) apply(hook *sluice.Webhook) (err error) {
+func (u update) apply(hook *sluice.Webhook) {
 	if u.eventKey != nil {
 		hook.EventKey = *u.eventKey
 	}
@@ -209,10 +214,9 @@ func (u update) apply(hook *sluice.Webhook) (err error) {
 	if u.description != nil {
 		hook.Description = *u.description
 	}
-	if u.trust != nil {
-		hook.Trust, err = u.trust(hook.UUID)
+	if u.trusts {
+		hook.Trust = u.trust
 	}
-	return err
 }
 
 // remove deletes a webhook, NotFound if there is none.

@@ -29,7 +29,7 @@ const entrySize = 32
 
 const digits = 8 // of base 36: time and random part of a trace id have as many
 
-// entryOf gives the entry of an accepted event. Trace ids that were not made by
+// entryOf returns the entry of an accepted event. Trace ids that were not made by
 // us are not remembered.
 func entryOf(f *sluice.Fingerprint, sequence uint64, traceID string) (e entry, ok bool) {
 	_, id, _ := strings.Cut(traceID, ":")
@@ -78,7 +78,7 @@ func (e *entry) number() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// accepted gives what an entry tells of the first call. The owner is the part of
+// accepted returns what an entry tells of the first call. The owner is the part of
 // its trace id that stands for the webhook.
 func (e *entry) accepted(owner string) Accepted {
 	return Accepted{

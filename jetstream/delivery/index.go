@@ -20,7 +20,7 @@ var keeps = [...]time.Duration{time.Hour, 24 * time.Hour, 168 * time.Hour}
 // longest is the longest of them.
 const longest = 168 * time.Hour
 
-// kindOf gives which of the shelves is for a window.
+// kindOf returns which of the shelves is for a window.
 func kindOf(window time.Duration) int {
 	for i, keep := range keeps {
 		if window <= keep {
@@ -46,7 +46,7 @@ type shard struct {
 	doubts  map[[12]byte]uint64        // deliveries that may have been stored behind an event, nobody knows
 }
 
-// NewIndex gives an index that knows nothing yet.
+// NewIndex returns an index that knows nothing yet.
 func NewIndex() *Index {
 	x := &Index{max: MaxIDs}
 	for i := range x.shards {
@@ -59,13 +59,13 @@ func NewIndex() *Index {
 	return x
 }
 
-// Count gives how many ids are remembered.
+// Count returns how many ids are remembered.
 func (x *Index) Count() int64 { return x.count.Load() }
 
 // slotOf uses the first bytes of the key, this one another.
 func (x *Index) shard(key *[12]byte) *shard { return &x.shards[key[4]%byte(len(x.shards))] }
 
-// Begin gives the first call of a delivery, if one was accepted within the
+// Begin returns the first call of a delivery, if one was accepted within the
 // window. Otherwise the caller accepts it, and must call End or Fail, for which
 // others with the same id wait. If it is not known whether an earlier attempt was
 // stored, doubt is the event behind which it would be.
@@ -96,7 +96,7 @@ func (x *Index) Begin(ctx context.Context, f *sluice.Fingerprint, owner string, 
 	}
 }
 
-// find gives the newest entry of a delivery within its window, nil if there is
+// find returns the newest entry of a delivery within its window, nil if there is
 // none.
 func (s *shard) find(f *sluice.Fingerprint, now time.Time) (newest *entry) {
 	for i := range s.shelves {

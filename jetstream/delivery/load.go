@@ -30,7 +30,7 @@ func (r *Records) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	from, err := r.host.PlaceOf(ctx, r.events, info.State, time.Now().Add(-longest))
+	from, err := r.host.SequenceAt(ctx, r.events, info.State, time.Now().Add(-longest))
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (r *Records) begin(next uint64) {
 func (r *Records) readRecords(ctx context.Context) (covered []block, err error) {
 	now := time.Now()
 	for next := uint64(1); ; {
-		messages, err := r.host.Look(ctx, recordStream, stream.Look{Sequence: next, Count: readBatch})
+		messages, err := r.host.Fetch(ctx, recordStream, stream.Range{Sequence: next, Count: readBatch})
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (r *Records) readBlock(ctx context.Context, b *block, last uint64) error {
 	now := time.Now()
 	name := r.events.CachedInfo().Config.Name
 	for next := b.first; next <= last; {
-		messages, err := r.host.Look(ctx, name, stream.Look{Sequence: next, Count: readBatch})
+		messages, err := r.host.Fetch(ctx, name, stream.Range{Sequence: next, Count: readBatch})
 		if err != nil || len(messages) == 0 {
 			return err
 		}

@@ -38,7 +38,7 @@ type Markers struct {
 	places chan struct{}
 }
 
-// NewMarkers gives the markers in the stream of events of an external engine.
+// NewMarkers returns the markers in the stream of events of an external engine.
 func NewMarkers(h *stream.Host, events jetstream.Stream) *Markers {
 	return &Markers{host: h, events: events, places: make(chan struct{}, together)}
 }
@@ -119,7 +119,7 @@ func (m *Markers) store(ctx context.Context, messages []*nats.Msg, before uint64
 	return ack.Sequence, nil
 }
 
-// find gives the delivery of a marker, nil if there is none.
+// find returns the delivery of a marker, nil if there is none.
 func (m *Markers) find(ctx context.Context, name string) (*Accepted, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()

@@ -48,7 +48,7 @@ type block struct {
 	entries     []byte
 }
 
-// NewRecords gives the records of an index, yet to be set up.
+// NewRecords returns the records of an index, yet to be set up.
 func NewRecords(h *stream.Host, index *Index) *Records {
 	return &Records{host: h, index: index, blocks: make(map[uint64]*block), full: make(chan *block, blocksKept)}
 }
@@ -109,7 +109,7 @@ func (r *Records) Note(sequence uint64, f *sluice.Fingerprint, traceID string) {
 	}
 }
 
-// forget gives up blocks that have waited for long: a start reads their events.
+// forget returns up blocks that have waited for long: a start reads their events.
 func (r *Records) forget(newest uint64) {
 	for number := range r.blocks {
 		if number+blocksKept < newest {

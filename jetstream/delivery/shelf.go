@@ -23,18 +23,18 @@ const (
 	round     = 1<<32 - 1 // numbers that a table can tell apart
 )
 
-// place gives what stands for a number in the table, where 0 means free.
+// place returns what stands for a number in the table, where 0 means free.
 func place(number uint64) uint32 { return uint32(number%round) + 1 }
 
 func (s *shelf) len() int { return int(s.next - s.first) }
 
-// at gives the entry of a number.
+// at returns the entry of a number.
 func (s *shelf) at(number uint64) *entry {
 	base := s.first / chunkSize
 	return &s.chunks[number/chunkSize-base][number%chunkSize]
 }
 
-// numbered gives the number that a place of the table stands for.
+// numbered returns the number that a place of the table stands for.
 func (s *shelf) numbered(place uint32) uint64 {
 	number := s.first - s.first%round + uint64(place-1)
 	if number < s.first {
@@ -45,7 +45,7 @@ func (s *shelf) numbered(place uint32) uint64 {
 
 func slotOf(key *[12]byte) uint32 { return binary.BigEndian.Uint32(key[:]) }
 
-// find gives the place of the table that has a key, or the free one where it
+// find returns the place of the table that has a key, or the free one where it
 // would be.
 func (s *shelf) find(key *[12]byte) (slot int, found bool) {
 	if len(s.table) == 0 {
@@ -62,7 +62,7 @@ func (s *shelf) find(key *[12]byte) (slot int, found bool) {
 	}
 }
 
-// get gives the entry of a key, nil if there is none.
+// get returns the entry of a key, nil if there is none.
 func (s *shelf) get(key *[12]byte) *entry {
 	if slot, found := s.find(key); found {
 		return s.at(s.numbered(s.table[slot]))
