@@ -11,6 +11,7 @@ type Pipeline struct {
 	Name    string    `json:"name"`
 	Source  string    `json:"source"`
 	Owner   string    `json:"owner"`             // who stored it last
+	OwnerID string    `json:"ownerId,omitempty"` // the account of who did, see User; pipelines from before there were ids have none
 	Roles   []string  `json:"roles,omitempty"`   // that the owner had then, which count if users are an external provider's
 	Folder  bool      `json:"folder,omitempty"`  // it comes from the operator's folder
 	Binding *Binding  `json:"binding,omitempty"` // to the events that start it; nil if none do
@@ -96,7 +97,7 @@ type DeadLetter struct {
 	Letter        string          `json:"letter"` // names it
 	Pipeline      string          `json:"pipeline"`
 	TraceID       string          `json:"traceId"`
-	CorrelationID string          `json:"correlationId"`
+	CorrelationID string          `json:"correlationId,omitempty"`
 	EventKey      string          `json:"eventKey,omitempty"`
 	Error         Problem         `json:"error"`
 	Attempts      int             `json:"attempts"`

@@ -15,9 +15,12 @@ type Run struct {
 
 	// Owner gives the user whose permissions the pipeline may borrow, as
 	// they are now: who stored it, or who runs it if it is not stored.
-	Owner func(context.Context) (User, error)
+	// Unauthenticated if that user is gone or disabled.
+	Owner     func(context.Context) (User, error)
+	OwnerName string
 
 	user   User
+	bound  *User // nobody in this run may do what this user may not; nil: there is no such bound
 	exited bool
 }
 
@@ -25,7 +28,17 @@ type Run struct {
 func (r *Run) User() User { return r.user }
 
 // Switch lets the following steps run as another user.
-func (r *Run) Switch(u User) { r.user = u }
+func (r *Run) Switch(u User) {
+	if r.bound != nil {
+		u = u.Within(*r.bound)
+	}
+	r.user = u
+}
+
+// Bind lets whoever the run switches to, from now on, do no more than its owner
+// may: the pipeline runs within another, whose author may not know what is in
+// this one.
+func (r *Run) Bind(owner User) { r.bound = &owner }
 
 // Exit ends the run with the output of this step.
 func (r *Run) Exit() { r.exited = true }

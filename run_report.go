@@ -54,6 +54,7 @@ type StepReport struct {
 	Duration float64 `json:"duration"` // in milliseconds
 	Status   Status  `json:"status"`
 	Code     string  `json:"code,omitempty"` // of the error
+	User     string  `json:"user,omitempty"` // who the run goes on as, if the step has changed that
 }
 
 func (s *StepReport) appendJSON(b []byte) []byte {
@@ -64,5 +65,6 @@ func (s *StepReport) appendJSON(b []byte) []byte {
 	b = appendMilliseconds(b, `,"duration":`, s.Duration)
 	b = appendField(b, `,"status":`, string(s.Status))
 	b = appendOptional(b, `,"code":`, s.Code)
+	b = appendOptional(b, `,"user":`, s.User)
 	return append(b, '}')
 }

@@ -22,6 +22,7 @@ func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], pas
 	}
 	now := time.Now().UTC()
 	mine := &sluice.Account{
+		ID:       rand.Text(),
 		Username: sluice.AdminName,
 		Password: HashPassword(password),
 		Roles:    []string{sluice.AdminName},

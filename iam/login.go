@@ -52,7 +52,7 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 			}
 			d.recent.add(username, password, stored)
 		}
-		return d.userWith(ctx, username, account.Roles)
+		return d.userWith(ctx, username, account.Identity(), account.Roles)
 	})
 }
 

@@ -42,8 +42,8 @@ func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error)
 
 // userWith gives a user with the permissions that roles have by now. Roles that
 // don't exist give none.
-func (d *Directory) userWith(ctx context.Context, name string, roles []string) (sluice.User, error) {
-	user := sluice.User{Name: name, Roles: roles}
+func (d *Directory) userWith(ctx context.Context, name, id string, roles []string) (sluice.User, error) {
+	user := sluice.User{Name: name, ID: id, Roles: roles}
 	for _, name := range roles {
 		role, err := d.role(ctx, name)
 		if err != nil {
@@ -59,7 +59,7 @@ func (d *Directory) userWith(ctx context.Context, name string, roles []string) (
 // mayGrant refuses to hand out, or to lay hands on, more than the caller has:
 // else who may edit users could make themselves an administrator.
 func (d *Directory) mayGrant(ctx context.Context, roles []string) error {
-	granted, err := d.userWith(ctx, "", roles)
+	granted, err := d.userWith(ctx, "", "", roles)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package iam
 
 import (
 	"context"
+	"crypto/rand"
 	"strings"
 	"time"
 	"unicode"
@@ -45,7 +46,7 @@ func userPutCommand(d *Directory) command.Command {
 				return userView{}, err
 			}
 			account, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
-				after := &sluice.Account{Username: p.Username, Roles: []string{}, Created: now()}
+				after := &sluice.Account{ID: rand.Text(), Username: p.Username, Roles: []string{}, Created: now()}
 				if before == nil {
 					if err := standsOut(p.Username, all); err != nil {
 						return nil, err

@@ -27,8 +27,11 @@ type RunnerOptions struct {
 	MaxRuns  int                                          // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
 	Grace    func() (context.Context, context.CancelFunc) // gives the time that runs have to end in when the service stops
 	Observe  func(sluice.RunReport)                       // is told how runs went
-	Spans    sluice.Spans
-	Log      *slog.Logger
+	Note     func(context.Context, sluice.AuditEntry)     // enters something in the audit log
+
+	Seen  func(ctx context.Context, command, target string) // is told of payloads that users see
+	Spans sluice.Spans
+	Log   *slog.Logger
 }
 
 // A Runner runs pipelines: for events, for callers, and for other pipelines.
@@ -59,7 +62,7 @@ func (r *Runner) Parse(source string) (*Program, error) {
 func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, error) {
 	if p.Folder {
 		return func(context.Context) (sluice.User, error) {
-			return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}, nil
+			return sluice.User{Name: sluice.AdminName, Roles: []string{sluice.AdminName}, Permissions: []string{"*"}}, nil
 		}
 	}
 	return func(ctx context.Context) (sluice.User, error) { return r.Owner(ctx, p) }

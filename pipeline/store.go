@@ -17,6 +17,9 @@ func readOnly(name string) error {
 // same is kept, with all events that wait for it; else the new one holds before
 // the old one ends. It tells whether events may have been left behind.
 func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (saved *sluice.Pipeline, rebound bool, err error) {
+	if sluice.UserFrom(ctx).Bounded() {
+		return nil, false, sluice.Errorf(sluice.Forbidden, "forbidden", "This run may do less than the user %s, to whom the pipeline would belong; so it can't store pipelines.", record.Owner)
+	}
 	before, err := r.Store.Get(ctx, record.Name)
 	if err != nil {
 		return nil, false, err
@@ -35,6 +38,7 @@ func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (
 		r.unbind(ctx, record.Name, fresh)
 	}
 	r.unbind(ctx, record.Name, old)
+	r.noteSwitches(ctx, p, record)
 	return saved, old != nil && fresh != nil, nil
 }
 

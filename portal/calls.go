@@ -35,6 +35,12 @@ type call struct {
 // ByHand tells whether it is a run that a user has started, and no call.
 func (c call) ByHand() bool { return sluice.TraceOwner(c.TraceID) == sluice.DirectCall }
 
+// Accepted tells whether it became an event or a message. Who may not see
+// payloads does not know its correlation id.
+func (c call) Accepted() bool {
+	return c.Status != sluice.StatusRejected && (c.EventKey != "" || c.Key != "")
+}
+
 // calls is what trace.get answers.
 type calls struct {
 	Items []call `json:"items"`

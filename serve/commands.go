@@ -43,7 +43,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 		o.audit,
 		webhook.Commands(o.webhooks, o.baseURL, o.receiver),
 		event.Commands(o.events),
-		trace.Commands(o.events.Journal, o.results),
+		trace.Commands(o.events.Journal, o.results, o.events.Seen),
 		pipeline.Commands(runner),
 		step.Commands(o.steps),
 		iam.Commands(o.directory, o.login),

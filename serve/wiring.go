@@ -123,6 +123,7 @@ func (s *Server) eventOptions() event.Options {
 		Journal:   s.engine.Journal(),
 		Namespace: s.cfg.Namespace,
 		Stopping:  s.stopping,
+		Seen:      s.directory.NotePayload,
 	}
 }
 
@@ -133,9 +134,9 @@ func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
 		Events:  s.engine.Events(),
 		Letters: s.engine.DeadLetters(),
 		User:    s.directory.User,
-		Owner: func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
-			return s.directory.Owner(ctx, p.Owner, p.Roles)
-		},
+		Owner:   s.directory.Owner,
+		Note:    s.directory.Note,
+		Seen:    s.directory.NotePayload,
 		Secret:  secrets.Reveal,
 		Limits:  pipeline.Limits{RunTime: s.cfg.RunTimeout},
 		MaxRuns: s.cfg.MaxRuns,
