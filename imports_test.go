@@ -40,7 +40,7 @@ var rooms = map[string][]string{
 	"jetstream/natstest":    {},
 
 	"metrics":      {"."},
-	"pipeline":     {".", "command", "expression", "problem", "spelling", "value"},
+	"pipeline":     {".", "command", "expression", "limit", "problem", "spelling", "value"},
 	"step":         {".", "command", "seal", "spelling", "value"},
 	"telemetry":    {"."},
 	"trace":        {".", "command"},
@@ -48,7 +48,7 @@ var rooms = map[string][]string{
 	"oidc/dex":     {},
 	"oidc/dextest": {},
 	"api":          {".", "command", "limit", "problem", "value"},
-	"portal":       {".", "command", "problem", "value"},
+	"portal":       {".", "command", "limit", "problem", "value"},
 	"serve":        {".", "api", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "seal", "step", "telemetry", "trace", "webhook"},
 	"client":       {".", "problem", "spelling"},
 	"cmd/sluice":   {".", "client", "config", "serve", "spelling"},

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"sluice/limit"
 )
 
 // clientAddress gives the IP address that a request comes from. X-Forwarded-For
@@ -27,21 +29,22 @@ func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 		return client.String()
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && contains(trusted, client); i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
+	for i := len(hops) - 1; i >= 0 && limit.Contains(trusted, client); i-- {
+		hop, ok := parseHop(hops[i])
+		if !ok {
 			break
 		}
-		client = hop.Unmap().WithZone("")
+		client = hop
 	}
 	return client.String()
 }
 
-func contains(prefixes []netip.Prefix, addr netip.Addr) bool {
-	for _, p := range prefixes {
-		if p.Contains(addr) {
-			return true
-		}
+// parseHop reads an address of X-Forwarded-For. Some proxies write the port, too.
+func parseHop(text string) (netip.Addr, bool) {
+	text = strings.TrimSpace(text)
+	addr, err := netip.ParseAddr(text)
+	if withPort, e := netip.ParseAddrPort(text); e == nil {
+		addr, err = withPort.Addr(), nil
 	}
-	return false
+	return addr.Unmap().WithZone(""), err == nil
 }

@@ -157,7 +157,7 @@ func (b *bench) comparePolls(ctx context.Context, both []*pipelineServer) error 
 
 // noneFailed checks that no run of a pipeline has: a failure is answered, too.
 func (p *pipelineServer) noneFailed(ctx context.Context) error {
-	in, err := p.send(ctx, call{path: "/metrics"})
+	in, err := p.send(ctx, call{path: "/metrics", header: map[string]string{"Authorization": asAdmin}})
 	if err != nil {
 		return err
 	}

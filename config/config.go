@@ -58,6 +58,7 @@ type Config struct {
 	SecretKey  string        `name:"secret-key" doc:"key that encrypts secrets; better given as a variable than as a flag; default: one made in the data folder"`
 
 	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time; more are refused with 503"`
+	MaxInFlightPerUser       int           `name:"max-in-flight-per-user" default:"512" doc:"those of one user; more are refused with 429"`
 	MaxConnections           int           `name:"max-connections" default:"16384" doc:"connections open at the same time"`
 	MaxConnectionsPerAddress int           `name:"max-connections-per-address" default:"2048" doc:"connections of one client address"`
 	MaxBodyMemory            Size          `name:"max-body-memory" default:"128MiB" doc:"memory for bodies over 64 KiB at the same time; more are refused with 503"`
@@ -70,6 +71,8 @@ type Config struct {
 	DrainWait                time.Duration `name:"drain-wait" default:"0s" doc:"time between turning unready and closing the listener, for load balancers to notice"`
 
 	TrustedProxies Networks `name:"trusted-proxies" doc:"networks of proxies whose X-Forwarded-For counts, comma-separated"`
+	CORSOrigins    Origins  `name:"cors-origins" doc:"origins whose pages may call the API from a browser, comma-separated, such as https://app.example.org"`
+	AuditLog       bool     `name:"audit-log" default:"false" doc:"copy the entries of the audit log to standard error, as JSON lines"`
 	RedactHeaders  Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
 }
 
@@ -179,6 +182,7 @@ func (c *Config) checkPositive() error {
 		"max-runs":                    int64(c.MaxRuns),
 		"run-timeout":                 int64(c.RunTimeout),
 		"max-in-flight":               int64(c.MaxInFlight),
+		"max-in-flight-per-user":      int64(c.MaxInFlightPerUser),
 		"max-connections":             int64(c.MaxConnections),
 		"max-connections-per-address": int64(c.MaxConnectionsPerAddress),
 		"header-timeout":              int64(c.HeaderTimeout),

@@ -25,6 +25,10 @@ type DirectoryOptions struct {
 	Cores    int  // that may check passwords at the same time; 0 means half of all
 	External bool // users and clients are those of an external provider
 
+	// Started tells whether the first user was made. Until then nobody can
+	// have the right credentials; nil means that it was.
+	Started func() bool
+
 	// CommandNames lists the commands that a permission can be about.
 	CommandNames func() []string
 
@@ -40,7 +44,7 @@ type Directory struct {
 	dummy     func() string   // hash that unknown users are checked against
 	hashing   chan struct{}   // bounds the cores that hash passwords
 	pairs     *limit.Failures // wrong passwords by account and address
-	addresses *limit.Failures // wrong passwords by address
+	addresses *limit.Failures // accounts that an address gave wrong passwords for
 	refusals  *limit.Tries    // entries of the audit log about what nobody had to prove, by address
 	entries   *limit.Tries    // entries of the audit log about what changed nothing, by user
 	tally     *tally          // those beyond
@@ -51,6 +55,11 @@ type Directory struct {
 // before it has to wait.
 const freeGuesses = 5
 
+// freeAccounts is how many accounts an address may guess at before it is slowed
+// down. Only the first wrong password of each counts: who has forgotten theirs
+// must not lock out others at the same address.
+const freeAccounts = 100
+
 // NewDirectory gives a directory over its stores.
 func NewDirectory(o DirectoryOptions) *Directory {
 	d := &Directory{
@@ -58,7 +67,7 @@ func NewDirectory(o DirectoryOptions) *Directory {
 		dummy:            sync.OnceValue(func() string { return HashPassword(rand.Text()) }),
 		hashing:          make(chan struct{}, cmp.Or(o.Cores, max(1, runtime.NumCPU()/2))),
 		pairs:            limit.NewFailures(freeGuesses, time.Second, 15*time.Minute),
-		addresses:        limit.NewFailures(100, time.Second, 15*time.Minute),
+		addresses:        limit.NewFailures(freeAccounts, time.Second, 5*time.Minute),
 		refusals:         limit.NewTries(20, 3*time.Second),
 		entries:          limit.NewTries(20, 3*time.Second),
 		recent:           newRecent(),

@@ -18,14 +18,24 @@ var builtinRoles = map[string][]string{
 	sluice.AdminName: {"*"},
 	"developer": {
 		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
-		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request",
-		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.*",
+		"quarantine.*", "provider.get",
+		"convert.*", "crypto.*", "log", "set", "assert", "fail", "exit", "wait", "http.*",
+		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info", "server.stats",
 	},
-	"viewer": {sluice.MayRead, "iam.password.set"},
+	"viewer":  viewing,
+	"support": append(slices.Clone(viewing), sluice.MaySeePayload, "event.replay", "deadletter.*", "quarantine.*"),
 	"anonymous": {
-		"log", "set", "assert", "fail", "exit", "wait", "convert.*",
+		"log", "set", "assert", "fail", "exit", "wait", "convert.*", "crypto.*",
 		"event.receive", "iam.whoami", "iam.run.as", "iam.authorize",
 	},
+}
+
+// viewing is what shows webhooks, pipelines, calls and figures, without what
+// callers have sent: and no users, clients, secrets, nor the audit log.
+var viewing = []string{
+	"webhook.get", "provider.get", "pipeline.get", "pipeline.versions", "pipeline.lint", "pipeline.test",
+	"trace.get", "deadletter.get", "deadletter.groups", "quarantine.get", "server.info", "server.stats",
+	"convert.*", "crypto.*", "iam.whoami", "iam.password.set",
 }
 
 // role gives a role, nil if there is none.

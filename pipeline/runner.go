@@ -10,6 +10,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/expression"
+	"sluice/limit"
 )
 
 // RunnerOptions are what a runner is made of.
@@ -39,6 +40,7 @@ type Runner struct {
 	RunnerOptions
 
 	slots    chan struct{}
+	testers  *limit.Shares[string] // by username
 	programs *programs
 }
 
@@ -48,6 +50,7 @@ func NewRunner(o RunnerOptions) *Runner {
 	return &Runner{
 		RunnerOptions: o,
 		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, sluice.DefaultMaxRuns)),
+		testers:       limit.NewShares[string](testsPerUser),
 		programs:      &programs{byName: make(map[string]compiled)},
 	}
 }

@@ -49,15 +49,23 @@ func (s *Server) wire() error {
 		engine:    s.engine,
 		minutes:   s.minutes,
 	})
-	pages, err := s.newPortal(provider)
+	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
+	pages, err := s.newPortal(provider, users)
 	if err != nil {
 		return err
 	}
-	s.api = s.newAPI(login, issuer, pages, places, bodies)
+	s.api = s.newAPI(login, issuer, pages, bounds{places, users, bodies})
 	return nil
 }
 
-func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, places *limit.Places, bodies *limit.Bodies) *api.API {
+// bounds are what all calls together may take.
+type bounds struct {
+	places *limit.Places
+	users  *limit.Shares[string]
+	bodies *limit.Bodies
+}
+
+func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, b bounds) *api.API {
 	o := api.Options{
 		Commands:       s.commands,
 		Results:        s.engine.Events(),
@@ -75,8 +83,10 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 		OpenID:         s.openID(),
 		PublicURL:      s.publicURL(),
 		TrustedProxies: s.cfg.TrustedProxies,
-		Places:         places,
-		Bodies:         bodies,
+		CORSOrigins:    s.cfg.CORSOrigins,
+		Places:         b.places,
+		Users:          b.users,
+		Bodies:         b.bodies,
 		Log:            s.opts.Log,
 	}
 	if s.opts.NoAuth {
@@ -91,6 +101,8 @@ func (s *Server) newDirectory() *iam.Directory {
 		Roles:        s.engine.Roles(),
 		Clients:      s.engine.Clients(),
 		Audit:        s.engine.Audit(),
+		Copy:         s.auditCopy(),
+		Started:      s.admin.Load,
 		Log:          s.opts.Log,
 		Cores:        s.cfg.PasswordCores,
 		External:     s.cfg.AuthIssuer != "",
