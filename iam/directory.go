@@ -41,13 +41,14 @@ type DirectoryOptions struct {
 type Directory struct {
 	DirectoryOptions
 
-	dummy     func() string   // hash that unknown users are checked against
-	hashing   chan struct{}   // bounds the cores that hash passwords
-	pairs     *limit.Failures // wrong passwords by account and address
-	addresses *limit.Failures // accounts that an address gave wrong passwords for
-	refusals  *limit.Tries    // entries of the audit log about what nobody had to prove, by address
-	entries   *limit.Tries    // entries of the audit log about what changed nothing, by user
-	tally     *tally          // those beyond
+	dummy     func() string              // hash that unknown users are checked against
+	hashing   chan struct{}              // bounds the cores that hash passwords
+	pairs     *limit.Failures            // wrong passwords by account and address
+	addresses *limit.Failures            // accounts that an address gave wrong passwords for
+	proven    *limit.Cache[string, bool] // accounts that were logged in to from an address: it does not slow them down
+	refusals  *limit.Tries               // entries of the audit log about what nobody had to prove, by address
+	entries   *limit.Tries               // entries of the audit log about what changed nothing, by user
+	tally     *tally                     // those beyond
 	recent    *recent
 }
 
@@ -68,6 +69,7 @@ func NewDirectory(o DirectoryOptions) *Directory {
 		hashing:          make(chan struct{}, cmp.Or(o.Cores, max(1, runtime.NumCPU()/2))),
 		pairs:            limit.NewFailures(freeGuesses, time.Second, 15*time.Minute),
 		addresses:        limit.NewFailures(freeAccounts, time.Second, 5*time.Minute),
+		proven:           limit.NewCache[string, bool](maxRemembered),
 		refusals:         limit.NewTries(20, 3*time.Second),
 		entries:          limit.NewTries(20, 3*time.Second),
 		recent:           newRecent(),

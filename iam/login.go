@@ -110,6 +110,7 @@ func (d *Directory) counted(username, address string, check func() (sluice.User,
 	user, err := check()
 	if err == nil {
 		d.pairs.Succeed(pairOf(username, address))
+		d.proven.Put(pairOf(username, address), true, time.Now().Add(provenFor))
 		return user, nil
 	}
 	if sluice.AsError(err).Kind == sluice.Unauthenticated && !d.starting() {
@@ -128,9 +129,17 @@ func (d *Directory) noteWrong(ctx context.Context, username, address string, err
 	d.Note(ctx, sluice.AuditEntry{Username: d.knownName(ctx, username), Address: address, Command: "login", Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code})
 }
 
+// provenFor is how long an account that was logged in to from an address is not
+// slowed down by what else comes from there.
+const provenFor = 24 * time.Hour
+
 // mayTry refuses credentials if too many went wrong before.
 func (d *Directory) mayTry(username, address string) error {
-	wait := max(d.pairs.Wait(pairOf(username, address)), d.addresses.Wait(limit.Network(address)))
+	pair := pairOf(username, address)
+	wait := d.pairs.Wait(pair)
+	if proven, _ := d.proven.Get(pair, time.Now()); !proven {
+		wait = max(wait, d.addresses.Wait(limit.Network(address)))
+	}
 	if wait == 0 {
 		return nil
 	}
