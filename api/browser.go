@@ -77,7 +77,7 @@ func (b *browsers) share(w http.ResponseWriter, r *http.Request) bool {
 		if allowed == "" || !callable || !slices.Contains(b.origins, allowed) {
 			return false
 		}
-		w.Header().Set("Vary", "Origin")
+		w.Header().Add("Vary", "Origin")
 	}
 	w.Header().Set("Access-Control-Allow-Origin", allowed)
 	w.Header().Set("Access-Control-Expose-Headers", crossExposed)

@@ -28,7 +28,7 @@ const (
 	maxTailsPerUser = 8 // so that nobody takes all
 )
 
-// events tells of calls and runs as they happen, as Server-Sent Events.
+// events sends calls and runs as they happen, as Server-Sent Events.
 func (a *API) events(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return notAllowed("GET")
@@ -237,7 +237,7 @@ func (t *tail) write(text string) error {
 		t.unwritten = appendEvent(t.unwritten, "", "dropped", fmt.Appendf(nil, `{"count":%d}`, n))
 	}
 	t.unwritten = append(t.unwritten, text...)
-	_ = t.control.SetWriteDeadline(time.Now().Add(tailWrite)) // else the connection has one of its own, or none
+	_ = t.control.SetWriteDeadline(time.Now().Add(tailWrite)) // otherwise the connection has its own, or none
 	_, err := t.w.Write(t.unwritten)
 	t.unwritten = t.unwritten[:0]
 	if err != nil {

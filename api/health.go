@@ -6,12 +6,12 @@ import (
 	"sluice"
 )
 
-// healthz tells that the process runs.
+// healthz answers that the process runs.
 func (a *API) healthz(w http.ResponseWriter, r *http.Request) error {
 	return health(w, r, map[string]any{"status": "ok"})
 }
 
-// readyz tells whether calls are welcome.
+// readyz answers whether calls are accepted.
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	detail, err := a.Readiness()
 	if err != nil {
@@ -29,8 +29,8 @@ func health(w http.ResponseWriter, r *http.Request, detail map[string]any) error
 	return nil
 }
 
-// serveMetrics serves the metrics to users who may. Who calls from this machine
-// is not asked less: it may be a proxy that passes on what anybody sends.
+// serveMetrics serves the metrics to users with the permission. Calls from this
+// machine are no exception: a proxy here passes on what anybody sends.
 func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return notAllowed("GET")

@@ -14,11 +14,11 @@ type Options struct {
 	Log       sluice.EventLog
 	Journal   sluice.Journal
 	Namespace string
-	Seen      func(ctx context.Context, command, target string) // is told of payloads that users see
-	Stopping  <-chan struct{}                                   // closed when the server begins to stop: then none waits any longer
+	Seen      func(ctx context.Context, command, target string) // called when a user sees payloads
+	Stopping  <-chan struct{}                                   // closed when the server begins to stop, which ends all waiting
 }
 
-// Commands gives the commands about events and messages.
+// Commands returns the commands about events and messages.
 func Commands(o Options) []command.Command {
 	return []command.Command{
 		getCommand(o),

@@ -35,6 +35,10 @@ type DirectoryOptions struct {
 	// EndSessions ends the logins of a user, or those made through a client.
 	// With an external provider it is not called.
 	EndSessions func(ctx context.Context, username, clientID string) error
+
+	// RotateKey makes a new key that signs tokens. With an external provider it
+	// is not called.
+	RotateKey func(ctx context.Context) (id string, created time.Time, err error)
 }
 
 // A Directory knows users, roles and clients. It implements sluice.Directory.
@@ -98,9 +102,10 @@ func (d *Directory) Client(ctx context.Context, id string) (*sluice.Client, erro
 	return d.Clients.Get(ctx, id)
 }
 
-// Owner gives who stored a pipeline, as of now: the account, not one of the same
-// name that was made since. With an external provider the roles count that they
-// had then: only the provider knows those of now.
+// Owner gives the user who stored a pipeline, with their present permissions. It
+// is the account, not one of the same name that was made since. With an external
+// provider the roles of that time count: only the provider knows the present
+// ones.
 func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
 	if d.External {
 		return d.userWith(ctx, p.Owner, p.OwnerID, p.Roles)

@@ -19,7 +19,7 @@ var builtinRoles = map[string][]string{
 	"developer": {
 		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
 		"quarantine.*", "provider.get",
-		"convert.*", "crypto.*", "log", "set", "assert", "fail", "exit", "wait", "http.*",
+		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request", "http.forward", "crypto.*",
 		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info", "server.stats",
 	},
 	"viewer":  viewing,
@@ -67,7 +67,7 @@ func (d *Directory) userWith(ctx context.Context, name, id string, roles []strin
 }
 
 // mayGrant refuses to hand out, or to lay hands on, more than the caller has:
-// else who may edit users could make themselves an administrator.
+// otherwise users who may edit users could make themselves administrators.
 func (d *Directory) mayGrant(ctx context.Context, roles []string) error {
 	granted, err := d.userWith(ctx, "", "", roles)
 	if err != nil {

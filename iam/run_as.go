@@ -20,7 +20,7 @@ func runAsCommand(d *Directory) command.Command {
 			if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
 				return nil, err
 			}
-			// An owner who has gone, or is disabled, may nothing.
+			// An owner who is deleted or disabled may do nothing.
 			user, err := d.runAs(ctx, owner, p.Username)
 			if err != nil {
 				d.noteRunAs(ctx, owner.Name, p.Username, err)
@@ -34,8 +34,8 @@ func runAsCommand(d *Directory) command.Command {
 
 // runAs gives the user that a pipeline switches to, if its owner may switch to
 // that one: an owner to themselves, an administrator to anyone, others to users
-// they have the permission run.as:<username> for. Only the owner counts, as of
-// now; who the pipeline runs as does not matter.
+// they have the permission run.as:<username> for. Only the present permissions
+// of the owner count, not those of the user that the pipeline runs as.
 func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string) (sluice.User, error) {
 	if owner.Name != "" && owner.Name == target {
 		return owner, nil

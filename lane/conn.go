@@ -19,14 +19,14 @@ const (
 	// handed on.
 	largeBuffer = 64 << 10
 	// patience is how long the rest of a call may take to arrive. What takes
-	// longer is handed on: net/http bounds it in other ways.
+	// longer is handed to net/http, which bounds it in other ways.
 	patience = 100 * time.Millisecond
 	// lingering is how long a connection is read from after its last answer.
 	lingering = 500 * time.Millisecond
 )
 
-// States of a connection. Whoever takes it out of idle first has it: a call, or
-// a shutdown, which closes it.
+// States of a connection. A call and a shutdown compete for an idle one: the
+// first to change its state has it.
 const (
 	idle int32 = iota
 	busy
@@ -52,7 +52,7 @@ type conn struct {
 var largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
 
 func newConn(l *Lane, c net.Conn) *conn {
-	client := &conn{Conn: c, lane: l, remote: c.RemoteAddr().String()}
+	client := &conn{Conn: c, lane: l}
 	client.data = client.small[:0]
 	return client
 }
@@ -62,6 +62,7 @@ func newConn(l *Lane, c net.Conn) *conn {
 func (c *conn) serve() {
 	defer c.leave()
 	defer c.recover()
+	c.remote = c.RemoteAddr().String() // may have to be read from the connection
 	for timeout := c.lane.opts.HeaderTimeout; c.await(timeout); timeout = c.lane.opts.IdleTimeout {
 		r, size := c.call()
 		if r == nil {
@@ -130,7 +131,7 @@ func (c *conn) call() (*http.Request, int) {
 			c.setDeadline(time.Now().Add(patience))
 		}
 		if !c.read(max(size, len(c.data)+1)) {
-			return nil, 0 // whoever it is handed to will find out why
+			return nil, 0 // net/http will find out why
 		}
 	}
 }
@@ -150,7 +151,7 @@ func (c *conn) read(size int) bool {
 	return true
 }
 
-// grow makes room for a longer call.
+// grow makes space for a longer call.
 func (c *conn) grow() {
 	c.large = largeBuffers.Get().(*[largeBuffer]byte)
 	c.data = append(c.large[:0], c.data...)

@@ -33,7 +33,7 @@ func (x *execution) begin(b beginning) error {
 	return x.fill(toVars, "vars.", x.program.vars, b.vars)
 }
 
-// fill puts the fields of a source in place, without those that are given.
+// fill sets the fields of a source, except those that are given.
 func (x *execution) fill(where place, prefix string, fields []field, given map[string]any) error {
 	for i := range fields {
 		if _, has := given[fields[i].name]; has {
@@ -50,7 +50,7 @@ func (x *execution) fill(where place, prefix string, fields []field, given map[s
 	return nil
 }
 
-// about says which part of the source an error at the start is about.
+// about adds to an error at the start which part of the source it is about.
 func about(part string, err error) error {
 	e := blamed(err)
 	return e.Saying(part + ": " + e.Message)

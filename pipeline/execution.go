@@ -19,17 +19,18 @@ type execution struct {
 	program *Program
 	run     *sluice.Run
 	scope   expression.Scope
-	user    sluice.User // that scope.User shows
+	user    sluice.User // as scope.User shows it
 	secrets *secrets
-	report  *sluice.RunReport // nil: nobody wants one
+	report  *sluice.RunReport // nil: there is none
 	started time.Time
+	noted   int // bytes of exchanges in the report
 
 	steps int
 	held  map[target]int // sizes of what is held
 	total int
 }
 
-// An environment is what a run needs of the world. Tests of pipelines have
+// An environment is what a run needs from outside. Tests of pipelines have
 // another one than runs.
 type environment struct {
 	limits Limits
@@ -43,7 +44,7 @@ type environment struct {
 type beginning struct {
 	run     *sluice.Run
 	body    any            // nil: that of the source
-	vars    map[string]any // go before those of the source
+	vars    map[string]any // they override those of the source
 	request map[string]any
 }
 
@@ -52,8 +53,8 @@ func newExecution(e environment, p *Program, b beginning, report *sluice.RunRepo
 	return &execution{environment: e, program: p, run: b.run, report: report, held: make(map[target]int)}
 }
 
-// execute runs the program and gives its final body. There are no secrets in
-// that, nor in the report or the error.
+// execute runs the program and returns its final body. There are no secrets in
+// it, nor in the report or the error.
 func (x *execution) execute(ctx context.Context, b beginning) (any, error) {
 	x.started = time.Now()
 	x.secrets, ctx = secretsOf(ctx)
@@ -62,6 +63,7 @@ func (x *execution) execute(ctx context.Context, b beginning) (any, error) {
 	defer cancel()
 	x.scope.Request = b.request
 	x.scope.Secret = func(name string) (string, error) { return x.reveal(ctx, name) }
+	b.run.Secret = x.reveal
 	err := x.begin(b)
 	if err == nil {
 		err = x.list(ctx, x.program.steps)
@@ -69,7 +71,7 @@ func (x *execution) execute(ctx context.Context, b beginning) (any, error) {
 	return x.end(err)
 }
 
-// end gives what leaves the run.
+// end returns what leaves the run.
 func (x *execution) end(err error) (any, error) {
 	if x.report != nil {
 		x.report.Started, x.report.Duration, x.report.Status = x.started.UTC(), sluice.Milliseconds(time.Since(x.started)), sluice.StatusOK

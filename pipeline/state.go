@@ -9,7 +9,7 @@ import (
 	"sluice/value"
 )
 
-// put checks a value and puts it in its place.
+// put checks a value and assigns it.
 func (x *execution) put(t target, out any) error {
 	v, size := out, x.held[target{}]
 	if !passedOn(x.scope.Body, out) {
@@ -31,7 +31,7 @@ func (x *execution) put(t target, out any) error {
 	return nil
 }
 
-// headerText gives a value as the text of a header.
+// headerText returns a value as the text of a header.
 func headerText(v any) (any, error) {
 	switch v := v.(type) {
 	case string:
@@ -43,8 +43,8 @@ func headerText(v any) (any, error) {
 	return string(text), err
 }
 
-// assign puts a value in its place. Objects with variables and headers are made
-// anew, since values may refer to the ones before.
+// assign assigns a value. Objects with variables and headers are copied, since
+// values may refer to the former ones.
 func (x *execution) assign(t target, v any, size int) {
 	x.total += size - x.held[t]
 	x.held[t] = size
@@ -72,7 +72,7 @@ func (x *execution) unset(t target) {
 	delete(x.scope.Vars, t.name)
 }
 
-// showUser lets expressions see who the next step runs as.
+// showUser lets expressions see which user the next step runs as.
 func (x *execution) showUser() {
 	user := x.run.User()
 	if x.scope.User != nil && user.Name == x.user.Name && slices.Equal(user.Roles, x.user.Roles) {

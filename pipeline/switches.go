@@ -11,7 +11,7 @@ import (
 // switchCommand is the step after which a run goes on as another user.
 const switchCommand = "iam.run.as"
 
-// switches gives the users that a program switches to, as its source names them.
+// switches returns the users that a program switches to, as its source names them.
 func (p *Program) switches() []string {
 	users := switchesOf(p.steps)
 	slices.Sort(users)
@@ -25,23 +25,17 @@ func switchesOf(steps []*step) (users []string) {
 			users = append(append(users, switchesOf(a.then)...), switchesOf(a.otherwise)...)
 		case *loop:
 			users = append(users, switchesOf(a.steps)...)
-		case *call:
+		case *invocation:
 			if a.command.Name == switchCommand {
-				users = append(users, a.text("username"))
+				name, ok := literal(a, "username")
+				if !ok {
+					name = "(computed)"
+				}
+				users = append(users, name)
 			}
 		}
 	}
 	return users
-}
-
-// text gives a parameter as it stands in the source.
-func (a *call) text(name string) string {
-	for i := range a.args {
-		if text, ok := a.args[i].value.data.(string); ok && a.args[i].name == name {
-			return text
-		}
-	}
-	return "(computed)"
 }
 
 // noteSwitches enters a pipeline that switches users in the audit log when it is

@@ -1,143 +1,113 @@
 package serve_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 )
 
-// TestARunWithinARun: an inner pipeline does what both the user of the outer one
-// and its own owner may, so who may change it reaches no further than before; also
-// after it has switched to someone.
-func TestARunWithinARun(t *testing.T) {
+// TestRightsAreCheckedWhenAPipelineIsStored: what would be refused when it runs
+// is refused when it is stored, with the line to add.
+func TestRightsAreCheckedWhenAPipelineIsStored(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
-	hook := s.create("webhook.job")
-	asDev := s.user("dev", "pipeline.*", "event.*", "iam.run.as", "iam.whoami", "set", "run.as:ada", "webhook.get")
-	s.user("ada", "iam.*", "set", "webhook.*")
-	s.store("helper", `pipeline: [set: {value: harmless}]`)
-	s.store("job", listening("webhook.job", "iam.run.as: {username: admin}", "pipeline.run: {name: helper}"))
-	call := func() result { return s.call(hook, "text/plain", "").result(t) }
-	if got := call(); got.Value != "harmless" {
-		t.Fatalf("it came to %+v", got)
+	s := start(t)
+	s.create("webhook.a")
+	s.command("secret.put", map[string]any{"name": "key", "value": "a value"}).wantStatus(t, 200)
+	asDev := s.user("dev", "pipeline.*", "event.listen", "iam.run.as", "http.request", "run.as:ada")
+	s.user("ada", "webhook.get")
+	asSecretive := s.user("secretive", "pipeline.*", "event.listen", "secret.use")
+	const listen = "pipeline:\n- event.listen: {eventKey: webhook.a}\n"
+	tests := []struct {
+		name, source string
+		owner        func(*http.Request)
+		want         string // line, command, permission and hint of each finding
+	}{
+		{"harmless", listen + "- set: {value: 1}\n", asDev, ""},
+		{"anonymous", listen + "- http.request: {url: 'https://example.com'}\n", asDev, "3 http.request http.request - iam.run.as: {username: dev}"},
+		{"as the owner", listen + "- iam.run.as: {username: dev}\n- http.request: {url: 'https://example.com'}\n", asDev, ""},
+		{"as another", listen + "- iam.run.as: {username: ada}\n- webhook.get\n- http.request: {url: 'https://example.com'}\n", asDev, "5 http.request http.request - iam.run.as: {username: dev}"},
+		{"as who it may not", listen + "- iam.run.as: {username: admin}\n- webhook.get\n", asDev, "3 iam.run.as run.as:admin - iam.run.as: {username: dev}"},
+		{"as nobody", listen + "- iam.run.as: {username: nobody}\n", asAdmin, "3 iam.run.as run.as:nobody - iam.run.as: {username: admin}"},
+		{"nobody may", listen + "- iam.run.as: {username: dev}\n- secret.get\n", asDev, "4 secret.get secret.get - iam.run.as: {username: a user who may}"},
+		{"a secret", listen + "- set: {value: \"#{secret('key')}\"}\n", asDev, "3 set secret.use Ask an administrator for a role that has the permission secret.use."},
+		{"a secret of one who may", listen + "- set: {value: \"#{secret('key')}\"}\n", asSecretive, ""},
+		{"an unknown secret", listen + "- set: {if: \"#{secret('kez') == ''}\", value: 1}\n", asSecretive, "3 set secret.use sluice secret put kez"},
+		{"a secret to sign with", listen + "- iam.run.as: {username: secretive}\n- http.forward: {url: 'https://example.com', sign: key}\n", asDev,
+			"3 iam.run.as run.as:secretive - iam.run.as: {username: dev}; 4 http.forward http.forward - iam.run.as: {username: a user who may}; 4 http.forward secret.use Ask an administrator for a role that has the permission secret.use."},
+		{"an unknown secret to sign with", "pipeline: [http.forward: {url: 'https://example.com', sign: kez}]\n", asSecretive, "1 http.forward secret.use sluice secret put kez"},
+		{"both branches", listen + "- if: {true: '#{true}', then: [webhook.get], else: [server.info]}\n", asDev,
+			"3 webhook.get webhook.get - iam.run.as: {username: a user who may}; 3 server.info server.info - iam.run.as: {username: a user who may}"},
+		{"perhaps switched", listen + "- iam.run.as: {username: dev, if: '#{true}'}\n- http.request: {url: 'https://example.com'}\n", asDev, ""},
+		{"in a loop", listen + "- foreach: {in: [1], do: [webhook.get]}\n", asDev, "3 webhook.get webhook.get - iam.run.as: {username: a user who may}"},
+		{"after authorize", listen + "- iam.authorize: {authorization: 'Basic x'}\n- webhook.get\n", asDev, ""},
+		{"run by its caller", "pipeline: [webhook.get]\n", asDev, ""},
+		{"run by its caller, switching", "pipeline:\n- iam.run.as: {username: admin}\n- webhook.get\n", asDev, "2 iam.run.as run.as:admin - iam.run.as: {username: dev}"},
 	}
-	const makesAdmin = "iam.user.put: {username: pwned, password: pwned by a pipeline, roles: [admin]}"
-	for source, permission := range map[string]string{
-		`pipeline: [` + makesAdmin + `]`:                                                "iam.user.put",
-		`pipeline: [iam.run.as: {username: ada}, ` + makesAdmin + `]`:                   "iam.user.put",
-		`pipeline: [iam.run.as: {username: dev}, ` + makesAdmin + `]`:                   "iam.user.put",
-		`pipeline: [iam.run.as: {username: admin}, ` + makesAdmin + `]`:                 "run.as:admin",
-		`pipeline: [pipeline.run: {source: 'pipeline: [` + makesAdmin + `]'}]`:          "iam.user.put",
-		`pipeline: [iam.run.as: {username: ada}, webhook.put: {eventKey: webhook.new}]`: "webhook.put",
-	} {
-		s.put("helper", source, asDev).wantStatus(t, 200)
-		wantRefused(t, call(), permission)
-	}
-	s.send("GET", "/api/v3/command/iam.user.get?username=pwned", nil, asAdmin).wantProblem(t, 404, "user-not-found")
-
-	t.Run("what both may is done", func(t *testing.T) {
-		s.put("helper", `pipeline: [webhook.get, iam.whoami]`, asDev).wantStatus(t, 200)
-		if value, _ := call().Value.(map[string]any); value["username"] != "admin" {
-			t.Errorf("it ran as %v", value["username"])
-		}
-		s.put("helper", `pipeline: [iam.run.as: {username: ada}, iam.whoami]`, asDev).wantStatus(t, 200)
-		if value, _ := call().Value.(map[string]any); value["username"] != "ada" {
-			t.Errorf("it ran as %v", value["username"])
-		}
-	})
-	t.Run("it can't store what would belong to the outer user", func(t *testing.T) {
-		s.put("helper", `pipeline: [pipeline.put: {name: later, input: 'pipeline: [set: {value: 1}]'}]`, asDev).wantStatus(t, 200)
-		if got := call(); got.StatusCode != 403 || !strings.Contains(toText(t, got.Error), "can't store pipelines") {
-			t.Errorf("it came to %+v", got)
-		}
-		s.store("helper", `pipeline: [pipeline.put: {name: later, input: 'pipeline: [set: {value: 1}]'}]`)
-		if got := call(); got.Status != "ok" {
-			t.Errorf("the admin's own came to %+v", got)
-		}
-	})
-	t.Run("one whose owner is gone may nothing", func(t *testing.T) {
-		s.put("helper", `pipeline: [set: {value: 1}]`, asDev).wantStatus(t, 200)
-		s.command("iam.user.delete", map[string]any{"username": "dev"}).wantStatus(t, 200)
-		wantRefused(t, call(), "set")
-	})
-	t.Run("the audit log names the pipeline and its owner", func(t *testing.T) {
-		audit := string(s.command("audit.get", map[string]any{"command": "iam.user.put", "username": "admin"}).wantStatus(t, 200).body)
-		if want := `"outcome":"refused","code":"forbidden","pipeline":"helper","owner":"dev"`; !strings.Contains(audit, want) {
-			t.Errorf("the audit log lacks %s: %s", want, audit)
-		}
-	})
-}
-
-// TestAPipelineOfADeletedUser: one of the same name who is made later does not
-// own it.
-func TestAPipelineOfADeletedUser(t *testing.T) {
-	t.Parallel()
-	s := start(t, "result-wait=8s")
-	hook := s.create("webhook.sleeper")
-	asBob := s.user("bob", "pipeline.*", "event.listen", "iam.run.as", "iam.whoami", "run.as:admin")
-	s.put("sleeper", listening("webhook.sleeper", "iam.run.as: {username: admin}", "iam.whoami"), asBob).wantStatus(t, 200)
-	if got := s.call(hook, "text/plain", "").result(t); got.Status != "ok" {
-		t.Fatalf("it came to %+v", got)
-	}
-	s.command("iam.user.delete", map[string]any{"username": "bob"}).wantStatus(t, 200)
-	s.command("iam.user.put", map[string]any{"username": "bob", "password": "another bob's", "roles": "admin"}).wantStatus(t, 200)
-	wantRefused(t, s.call(hook, "text/plain", "").result(t), "run.as:admin")
-	asNew := func(r *http.Request) { r.SetBasicAuth("bob", "another bob's") }
-	s.put("sleeper", listening("webhook.sleeper", "iam.run.as: {username: admin}", "iam.whoami"), asNew).wantStatus(t, 200)
-	if got := s.call(hook, "text/plain", "").result(t); got.Status != "ok" {
-		t.Errorf("what the new one stores came to %+v", got)
+	for i, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			name, asYAML := fmt.Sprint("checked-", i), header("Content-Type", "application/yaml")
+			lint := s.send("POST", "/api/v3/command/pipeline.lint", strings.NewReader(test.source), test.owner, asYAML).wantStatus(t, 200).object(t)
+			if got := findings(lint["problems"]); got != test.want || lint["valid"] != (test.want == "") || lint["rightsChecked"] != true {
+				t.Errorf("lint finds %q in %v, want %q", got, lint, test.want)
+			}
+			stored := s.put(name, test.source, test.owner)
+			if test.want == "" {
+				stored.wantStatus(t, 200)
+				return
+			}
+			problem := stored.wantProblem(t, 422, "pipeline-not-permitted")
+			if got := findings(problem["errors"]); got != test.want {
+				t.Errorf("storing it finds %q, want %q", got, test.want)
+			}
+			if warned := s.put(name, test.source, test.owner, forced).wantStatus(t, 200).object(t); findings(warned["warnings"]) != test.want {
+				t.Errorf("stored by force it warns of %v, want %q", warned["warnings"], test.want)
+			}
+		})
 	}
 }
 
-// TestTheTraceTellsOfSwitches: the audit log does not have one entry a run.
-func TestTheTraceTellsOfSwitches(t *testing.T) {
-	t.Parallel()
-	s := start(t, "result-wait=8s")
-	hook := s.create("webhook.as")
-	s.store("as", listening("webhook.as", "iam.run.as: {username: admin}", "iam.whoami"))
-	id := traceOf(s.call(hook, "text/plain", "").wantStatus(t, 200))
-	eventually(t, "the switch in the trace", func() bool {
-		found := string(s.send("GET", "/api/v3/command/trace.get?traceId="+id, nil, asAdmin).wantStatus(t, 200).body)
-		return strings.Contains(found, `"command":"iam.run.as"`) && strings.Contains(found, `"user":"admin"`)
-	})
+// findings returns what stands in a list of findings, in one line.
+func findings(list any) string {
+	var lines []string
+	items, _ := list.([]any)
+	for _, item := range items {
+		f := item.(map[string]any)
+		if f["column"].(float64) < 1 || f["message"] == "" {
+			return "without a place or a message"
+		}
+		lines = append(lines, strings.Join([]string{fmt.Sprint(f["line"]), text(f["command"]), text(f["permission"]), text(f["hint"])}, " "))
+	}
+	return strings.Join(lines, "; ")
 }
 
-// TestCorrelationIDsAreForThoseWhoSeePayloads: with one the result can be read.
-func TestCorrelationIDsAreForThoseWhoSeePayloads(t *testing.T) {
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// TestWarningsOfAStoredPipeline: what is no mistake, but worth knowing.
+func TestWarningsOfAStoredPipeline(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
-	hook := s.create("webhook.secret", "payloadType", "raw")
-	s.store("fails", listening("webhook.secret", "fail: {message: no}"))
-	asVera := s.user("vera", "read", "event.replay", "deadletter.replay")
-	tails := map[string]*stream{"vera": s.follow(t, "", asVera), "admin": s.follow(t, "")}
-	answer := s.call(hook, "application/json", `"private"`).wantStatus(t, 200)
-	correlation, id := answer.header.Get("Svc-Result-Correlationid"), traceOf(answer)
-	eventually(t, "the run", func() bool {
-		return len(s.trace(id).Runs) == 1 && strings.Contains(string(s.command("deadletter.get", nil).body), id)
-	})
-	for name, as := range map[string]func(*http.Request){"vera": asVera, "admin": asAdmin} {
-		sees := name == "admin"
-		for _, path := range []string{"trace.get?traceId=" + id, "trace.get?eventKey=webhook.secret", "deadletter.get", "deadletter.get?letter=1"} {
-			got := string(s.send("GET", "/api/v3/command/"+path, nil, as).wantStatus(t, 200).body)
-			if !strings.Contains(got, id) || strings.Contains(got, correlation) != sees {
-				t.Errorf("%s: %s sees %s", path, name, got)
-			}
+	s := start(t)
+	asDev := s.user("dev", "pipeline.*", "event.listen", "iam.run.as")
+	codes := func(a answer) string {
+		var found []string
+		items, _ := a.wantStatus(t, 200).object(t)["warnings"].([]any)
+		for _, item := range items {
+			found = append(found, item.(map[string]any)["code"].(string))
 		}
-		for range 2 { // the call and the run
-			_, _, data := tails[name].next(t)
-			if !strings.Contains(data, id) || strings.Contains(data, correlation) != sees {
-				t.Errorf("the tail tells %s %s", name, data)
-			}
-		}
-		for command, params := range map[string]map[string]any{"event.replay": {"traceId": id}, "deadletter.replay": {"pipeline": "fails", "limit": 1}} {
-			got := string(s.command(command, params, as).wantStatus(t, 200).body)
-			if strings.Contains(got, "correlationId") != sees {
-				t.Errorf("%s tells %s %s", command, name, got)
-			}
-		}
+		return strings.Join(found, " ")
 	}
-	audit := string(s.command("audit.get", map[string]any{"command": "trace.get"}).wantStatus(t, 200).body)
-	if !strings.Contains(audit, `"username":"admin","address":"127.0.0.1","command":"trace.get","target":"`+id+`","outcome":"allowed","code":"trace.payload"`) || strings.Contains(audit, "vera") {
-		t.Errorf("the audit log tells of payloads %s", audit)
+	const source = "pipeline: [event.listen: {eventKey: webhook.later}, iam.run.as: {username: admin}]"
+	if got := codes(s.put("p", source, asDev, forced)); got != "not-permitted event-key-unknown" {
+		t.Errorf("the developer is warned of %q", got)
+	}
+	if got := codes(s.put("p", source, asAdmin)); got != "rights-lent event-key-unknown" {
+		t.Errorf("the admin who saves it is warned of %q", got)
+	}
+	s.create("webhook.later")
+	if got := codes(s.put("p", source, asAdmin)); got != "" {
+		t.Errorf("saved again, it warns of %q", got)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/portal"
-	"sluice/seal"
 	"sluice/step"
 	"sluice/webhook"
 )
@@ -24,11 +23,7 @@ const runGrace = 5 * time.Second
 
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
-	box, err := s.openBox()
-	if err != nil {
-		return err
-	}
-	secrets := step.NewSecrets(s.engine.Secrets(), box)
+	secrets := step.NewSecrets(s.engine.Secrets())
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
@@ -42,7 +37,7 @@ func (s *Server) wire() error {
 		receiver:  s.newReceiver(webhooks, places, bodies),
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
-		runner:    s.runnerOptions(secrets),
+		runner:    s.runnerOptions(secrets, webhooks),
 		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans()}},
 		directory: s.directory,
 		login:     login,
@@ -67,27 +62,28 @@ type bounds struct {
 
 func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, b bounds) *api.API {
 	o := api.Options{
-		Commands:       s.commands,
-		Results:        s.engine.Events(),
-		Authenticate:   login.Authenticate,
-		Auth:           issuer,
-		Portal:         pages.Serve,
-		Metrics:        s.metrics.Handler(),
-		ObservePoll:    s.metrics.Poll,
-		Spans:          s.spans(),
-		Readiness:      s.readiness,
-		Stopping:       s.stopping,
-		Tail:           s.engine.Journal(),
-		Version:        Version,
-		BaseURL:        s.baseURL,
-		OpenID:         s.openID(),
-		PublicURL:      s.publicURL(),
-		TrustedProxies: s.cfg.TrustedProxies,
-		CORSOrigins:    s.cfg.CORSOrigins,
-		Places:         b.places,
-		Users:          b.users,
-		Bodies:         b.bodies,
-		Log:            s.opts.Log,
+		Commands:        s.commands,
+		Results:         s.engine.Events(),
+		Authenticate:    login.Authenticate,
+		Auth:            issuer,
+		Portal:          pages.Serve,
+		Metrics:         s.metrics.Handler(),
+		ObservePoll:     s.metrics.Poll,
+		Spans:           s.spans(),
+		Readiness:       s.readiness,
+		Stopping:        s.stopping,
+		Tail:            s.engine.Journal(),
+		Version:         Version,
+		BaseURL:         s.baseURL,
+		OpenID:          s.openID(),
+		PublicURL:       s.publicURL(),
+		TrustedProxies:  s.cfg.TrustedProxies,
+		ForwardedHeader: s.cfg.ForwardedHeader,
+		CORSOrigins:     s.cfg.CORSOrigins,
+		Places:          b.places,
+		Users:           b.users,
+		Bodies:          b.bodies,
+		Log:             s.opts.Log,
 	}
 	if s.opts.NoAuth {
 		o.Authenticate = everyoneIsAdmin
@@ -108,6 +104,7 @@ func (s *Server) newDirectory() *iam.Directory {
 		External:     s.cfg.AuthIssuer != "",
 		CommandNames: func() []string { return s.commands.Names() },
 		EndSessions:  s.endSessions,
+		RotateKey:    func(ctx context.Context) (string, time.Time, error) { return s.issuer.RotateKey(ctx) },
 	})
 }
 
@@ -139,7 +136,7 @@ func (s *Server) eventOptions() event.Options {
 	}
 }
 
-func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
+func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) pipeline.RunnerOptions {
 	return pipeline.RunnerOptions{
 		Store:   s.engine.Pipelines(),
 		Queue:   s.engine.Queue(),
@@ -149,13 +146,15 @@ func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
 		Owner:   s.directory.Owner,
 		Note:    s.directory.Note,
 		Seen:    s.directory.NotePayload,
-		Secret:  secrets.Reveal,
-		Limits:  pipeline.Limits{RunTime: s.cfg.RunTimeout},
-		MaxRuns: s.cfg.MaxRuns,
-		Grace:   func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
-		Observe: s.observeRun,
-		Spans:   s.spans(),
-		Log:     s.opts.Log,
+
+		Secret:     secrets.Reveal,
+		HasWebhook: webhooks.HasKey,
+		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout},
+		MaxRuns:    s.cfg.MaxRuns,
+		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
+		Observe:    s.observeRun,
+		Spans:      s.spans(),
+		Log:        s.opts.Log,
 	}
 }
 
@@ -171,44 +170,27 @@ func (s *Server) observeCall(call sluice.Call) {
 	s.engine.Journal().Call(call)
 }
 
-// strangeMemory is what all bodies share whose sender is not known yet: four of
+// strangerMemory is what all bodies of unauthenticated callers share: four of
 // the largest.
-const strangeMemory = 4 * sluice.MaxPayloadLength
+const strangerMemory = 4 * sluice.MaxPayloadLength
 
 func (s *Server) newBodies() *limit.Bodies {
 	return limit.NewBodies(limit.BodyOptions{
 		Pace:       limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)},
 		Known:      int64(s.cfg.MaxBodyMemory),
-		Strange:    strangeMemory,
+		Strange:    strangerMemory,
 		Unfinished: s.cfg.MaxConnectionsPerAddress,
 	})
 }
 
-// publicURL is where callers are redirected to; "" means the host they called.
+// publicURL is the start of URLs in redirects; "" means the host that was
+// called.
 func (s *Server) publicURL() string { return strings.TrimSuffix(s.cfg.PublicURL, "/") }
-
-// openBox gives what seals secrets: with the operator's key, or one that is made
-// once in the data folder.
-func (s *Server) openBox() (*seal.Box, error) {
-	text := s.cfg.SecretKey
-	if text == "" {
-		var err error
-		if text, err = s.folder.Content("secret.key", seal.NewKey); err != nil {
-			return nil, err
-		}
-	}
-	key, err := seal.ParseKey(text)
-	if err != nil {
-		e := sluice.AsError(err)
-		return nil, e.Saying("secret-key: " + e.Message)
-	}
-	return seal.New(key)
-}
 
 // stats is the state of the server as the metrics show it.
 func (s *Server) stats() sluice.ServerStats {
-	const patience = 5 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	const timeout = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	stats, err := s.engine.Stats(ctx)
 	if err != nil {

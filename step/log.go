@@ -39,7 +39,7 @@ func logCommand(log *slog.Logger) command.Command {
 		command.Pure, command.InRun)
 }
 
-// logLine gives the message: text as it is, another value as JSON.
+// logLine returns the message: text as it is, another value as JSON.
 func logLine(p logParams) (string, error) {
 	switch message := p.Message.(type) {
 	case nil:

@@ -9,17 +9,17 @@ import (
 )
 
 // A Scale weighs values before anything is done with them. It stops as soon as
-// there is too much, since a value may hold another one many times.
+// a limit is exceeded, since a value may hold another one many times.
 type Scale struct {
 	MaxSize  int // bytes in all; 0 means MaxSize
 	MaxItems int // items of one list or object; 0 means MaxItems
 
-	Size        int // bytes, about as many as their JSON takes
+	Size        int // bytes, roughly those of their JSON
 	Items       int // items of all lists and objects
-	Comparisons int // that sorting the keys of all objects takes, about
+	Comparisons int // roughly, to sort the keys of all objects
 }
 
-// Add weighs a further value. The error is ErrForeign for what is no value.
+// Add weighs a further value. The error is ErrForeign for what is not a value.
 func (s *Scale) Add(v any) error {
 	s.MaxSize, s.MaxItems = cmp.Or(s.MaxSize, MaxSize), cmp.Or(s.MaxItems, MaxItems)
 	return s.add(v, 0)
@@ -70,7 +70,7 @@ func (s *Scale) add(v any, depth int) error {
 	return nil
 }
 
-// enter weighs a list or object without what is in it.
+// enter weighs a list or object without its contents.
 func (s *Scale) enter(count, depth int) error {
 	if depth > MaxDepth {
 		return TooDeep()
@@ -83,8 +83,8 @@ func (s *Scale) enter(count, depth int) error {
 	return nil
 }
 
-// Plain gives anything that encoding/json can encode as a value, and weighs it.
-// Most are values already.
+// Plain returns anything that encoding/json can encode as a value, and weighs
+// it. Most are values already.
 func (s *Scale) Plain(v any) (any, error) {
 	before := *s
 	if err := s.Add(v); !errors.Is(err, ErrForeign) {

@@ -22,7 +22,7 @@ type consumption struct {
 	pipeline   string
 	binding    string
 	run        func(sluice.Delivery) (sluice.Outcome, error)
-	slots      chan struct{}       // as many as runs may go on at the same time
+	slots      chan struct{}       // one for each run that may go on at the same time
 	bytes      *semaphore.Weighted // of the events that are decoded
 	deliveries sync.WaitGroup
 }
@@ -38,7 +38,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		return err
 	}
 	// What has been delivered by then is given back: otherwise the engine would
-	// wait for it before it delivers it again.
+	// wait for acknowledgements before it delivers it again.
 	stop := context.AfterFunc(ctx, messages.Drain)
 	defer stop()
 	defer messages.Stop()
@@ -60,14 +60,14 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 }
 
 // deliver runs the pipeline for one event as soon as there is a free slot, and
-// tells the engine what came of it. An event that waits is not decoded: it takes
-// the least memory so.
+// tells the engine what came of it. An event is decoded only once it has a
+// slot, to save memory.
 func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 	end := c.queue.work.begin(msg)
 	defer end()
 	leave, err := c.enter(ctx, len(msg.Data()))
 	if err != nil {
-		c.again(msg, 0)
+		c.redeliver(msg, 0)
 		return
 	}
 	done, err := c.runOnce(ctx, msg)
@@ -80,12 +80,12 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 		_ = msg.Ack() // otherwise it is delivered again, and its outcome is found
 	case errors.Is(err, errUnreadable):
 		c.queue.host.Log.Error("A stored event can't be read; it is left out.", "pipeline", c.pipeline, "error", err)
-		_ = msg.Term() // otherwise it is found to be unreadable again
+		_ = msg.Term() // otherwise it comes again
 	case ctx.Err() != nil:
-		c.again(msg, consumeAgain) // stopping is no failure
+		c.redeliver(msg, consumeRetry) // stopping is not a failure
 	default:
 		c.queue.host.Log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
-		c.again(msg, consumeAgain)
+		c.redeliver(msg, consumeRetry)
 	}
 }
 
@@ -107,12 +107,13 @@ func (c *consumption) enter(ctx context.Context, size int) (leave func(), err er
 	}, nil
 }
 
-// again lets the engine deliver an event once more.
-func (c *consumption) again(msg jetstream.Msg, after time.Duration) {
-	_ = msg.NakWithDelay(after) // otherwise it is delivered again when nobody works on it
+// redeliver makes the engine deliver an event once more.
+func (c *consumption) redeliver(msg jetstream.Msg, after time.Duration) {
+	_ = msg.NakWithDelay(after) // if this fails, it is delivered again after ackWait
 }
 
-// A finished run is an event and what the pipeline has made of it.
+// finished is a run that has ended: an event and what the pipeline has made of
+// it.
 type finished struct {
 	sluice.Delivery
 
@@ -121,14 +122,14 @@ type finished struct {
 }
 
 // runOnce runs the pipeline for an event, unless that was done before: then it
-// gives nil.
+// returns nil.
 func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished, error) {
 	d, sequence, err := c.queue.delivery(msg)
 	if err != nil {
 		return nil, err
 	}
-	// One that an earlier process was handed may have been run by it, even if
-	// the engine does not remember.
+	// An event that an earlier process was handed may have been run by it, even
+	// if the engine does not remember.
 	inherited := sequence <= c.queue.inherited
 	if inherited && sequence <= c.queue.floors.Of(c.binding) {
 		return nil, nil
@@ -149,7 +150,7 @@ func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished
 // errUnreadable is the error of an event that can't be decoded, now or ever.
 var errUnreadable = errors.New("unreadable event")
 
-// delivery gives a message as a delivery.
+// delivery decodes a message.
 func (q *Queue) delivery(msg jetstream.Msg) (d sluice.Delivery, sequence uint64, err error) {
 	meta, err := msg.Metadata()
 	if err != nil {
@@ -170,11 +171,11 @@ func (q *Queue) delivery(msg jetstream.Msg) (d sluice.Delivery, sequence uint64,
 }
 
 // settle stores an outcome, and a dead letter if it is a failure. They are on
-// stable storage before the engine is told that the event is done with: otherwise a
-// power cut could keep the acknowledgement and lose the outcome.
+// stable storage before the event is acknowledged: otherwise a power cut could
+// keep the acknowledgement and lose the outcome.
 func (q *Queue) settle(f *finished, event []byte) error {
-	// Not the run's context: what was done is written down, also on the way
-	// out. Writers have bounds of their own.
+	// Not the run's context: what was done is stored even while the server
+	// stops. Writers have time-outs of their own.
 	ctx := context.Background()
 	if f.outcome.Status == sluice.StatusError {
 		if err := q.deadLetters.add(ctx, f.Delivery, event, f.outcome); err != nil {
