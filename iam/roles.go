@@ -17,7 +17,7 @@ const (
 var builtinRoles = map[string][]string{
 	sluice.AdminName: {"*"},
 	"developer": {
-		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
+		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "quarantine.*", "provider.get", "secret.*",
 		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request", "http.forward", "crypto.*",
 		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.*",
 	},
