@@ -166,6 +166,9 @@ func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) 
 		if next != "" {
 			query := url.Values{} // wherever the arguments came from
 			for _, arg := range args {
+				if arg.Value == nil {
+					continue
+				}
 				query.Set(arg.Name, textOf(arg.Value))
 			}
 			query.Set("after", next)

@@ -25,6 +25,7 @@ import (
 	"sluice/metrics"
 	"sluice/oidc"
 	"sluice/pipeline"
+	"sluice/quarantine"
 	"sluice/telemetry"
 )
 
@@ -42,6 +43,10 @@ type Options struct {
 	// Hurry is closed when a stop that has begun must not wait any longer;
 	// nil: it may wait.
 	Hurry <-chan struct{}
+
+	// SenderTransport stands for the Internet in tests, where senders publish
+	// their keys; nil: the guarded way that pipelines go, too.
+	SenderTransport http.RoundTripper
 }
 
 // A Server is a running service.
@@ -53,6 +58,7 @@ type Server struct {
 	metrics   *metrics.Metrics
 	telemetry *telemetry.Spans // nil: no spans are sent
 	minutes   *metrics.Minutes
+	keeper    *quarantine.Keeper
 	directory *iam.Directory
 	issuer    *oidc.Issuer // nil with an external provider
 	commands  command.Set
@@ -271,6 +277,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		}
 	}
 	s.work.Go(func() { s.minutes.Keep(running) })
+	s.work.Go(func() { s.keeper.Run(running) })
 	s.work.Go(func() {
 		select {
 		case <-s.engine.SetUp():

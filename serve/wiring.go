@@ -14,6 +14,7 @@ import (
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/portal"
+	"sluice/quarantine"
 	"sluice/step"
 	"sluice/webhook"
 )
@@ -28,13 +29,19 @@ func (s *Server) wire() error {
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks())
+	guards := s.newGuards(secrets)
 	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
+	receiver := s.newReceiver(webhooks, guards, places, bodies)
+	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine(), Log: s.opts.Log, Diagnose: receiver.Diagnose})
+	receiver.Quarantine = s.keeper
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
 		audit:     s.directory.Note,
 		webhooks:  webhooks,
-		receiver:  s.newReceiver(webhooks, places, bodies),
+		guards:    guards,
+		receiver:  receiver,
+		keeper:    s.keeper,
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
 		runner:    s.runnerOptions(secrets, webhooks),
@@ -108,12 +115,15 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(webhooks *webhook.Store, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
+func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
 		Webhooks:   webhooks,
+		Guards:     guards,
+		Learn:      webhooks.Learn,
 		Events:     s.engine.Events(),
 		Namespace:  s.cfg.Namespace,
 		PublicURL:  s.publicURL(),
+		BaseURL:    s.baseURL,
 		Redact:     s.cfg.RedactHeaders,
 		Bodies:     bodies,
 		Places:     places,
@@ -166,6 +176,9 @@ func (s *Server) observeRun(report sluice.RunReport) {
 
 func (s *Server) observeCall(call sluice.Call) {
 	s.metrics.Call(call)
+	if call.Duplicate {
+		return // the journal has the first call
+	}
 	s.minutes.Call(call)
 	s.engine.Journal().Call(call)
 }

@@ -20,7 +20,7 @@ type getParams struct {
 	TraceID  string    `json:"traceId" doc:"Trace id of one call, or its part before the colon: the last 6 characters of the token, for all calls of a webhook."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
-	Status   string    `json:"status" enum:"ok,error,processing,rejected" doc:"Only calls with this status; rejected ones were refused."`
+	Status   string    `json:"status" enum:"ok,error,processing,rejected,handshake" doc:"Only calls with this status; rejected ones were refused, a handshake was answered as its sender demands."`
 	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
 	Pipeline string    `json:"pipeline" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`
