@@ -57,8 +57,8 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, r, args, out)
 }
 
-// enter finds out which user calls, and counts the call until leave is called: no user
-// may have so many at the same time that there is no room for others.
+// enter finds out which user calls, and counts the call until leave is called: no
+// user may have so many at the same time that there is no room for others.
 func (a *API) enter(w http.ResponseWriter, r *http.Request) (user sluice.User, leave func(), err error) {
 	if user, err = a.Authenticate(w, r); err != nil {
 		return sluice.User{}, nil, err
