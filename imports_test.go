@@ -19,7 +19,7 @@ var rooms = map[string][]string{
 	".":          {"value"},
 	"durable":    {},
 	"command":    {".", "spelling", "value"},
-	"config":     {"."},
+	"config":     {".", "value"},
 	"expression": {".", "spelling", "value"},
 	"problem":    {"."},
 	"limit":      {"."},
@@ -40,7 +40,7 @@ var rooms = map[string][]string{
 	"jetstream/natstest":    {},
 
 	"metrics":      {"."},
-	"pipeline":     {".", "command", "expression", "problem", "spelling", "value"},
+	"pipeline":     {".", "command", "expression", "limit", "problem", "spelling", "value"},
 	"step":         {".", "command", "seal", "spelling", "value"},
 	"telemetry":    {"."},
 	"trace":        {".", "command"},

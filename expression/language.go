@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/spelling"
+	"sluice/value"
 )
 
 // Function is a function that expressions can call. What it gets and gives is
@@ -104,6 +105,9 @@ func (c *compiler) call(node *ast.CallNode) (eval, error) {
 			if values[i], err = f.plain(v); err != nil {
 				return nil, err
 			}
+			if err := f.foresee(Expansion(name, values[i])); err != nil {
+				return nil, err
+			}
 		}
 		v, err := function(values...)
 		if err != nil {
@@ -119,7 +123,21 @@ func (f *frame) received(v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v, f.makeText(weight.Size)
+	if err := f.makeText(weight.Size); err != nil {
+		return nil, err
+	}
+	return v, f.allocate(max(0, weight.Memory-weight.Size))
+}
+
+// Expansion gives how many bytes in memory a command or function makes of a text
+// that it decodes, about. Of a small one that is nothing that counts.
+func Expansion(name string, arg any) int {
+	const small = 64 << 10
+	text, isText := arg.(string)
+	if len(text) <= small || !isText || !strings.HasPrefix(name, "convert.from") {
+		return 0
+	}
+	return value.Footprint(text)
 }
 
 func (c *compiler) noFunction(node ast.Node, name string) error {

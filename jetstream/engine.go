@@ -46,6 +46,8 @@ type Options struct {
 	ResultMaxCount int64 // results that are kept
 	ResultMaxBytes int64
 
+	RunMemory int64 // bytes that the events of all runs take in memory; 0: no bound
+
 	Sync SyncMode
 	Log  *slog.Logger
 
@@ -155,7 +157,7 @@ func build(opts Options) *Engine {
 			return e.queue.Outcome(ctx, env, pipeline)
 		},
 	})
-	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.journal.Settled)
+	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.journal.Settled, opts.RunMemory)
 	e.events = &Events{
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},

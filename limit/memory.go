@@ -84,10 +84,13 @@ func (h *Hold) Move(ctx context.Context, to *Memory) error {
 	return nil
 }
 
-// Release gives everything back. Doing so again does nothing.
-func (h *Hold) Release() {
-	if h.bytes > 0 {
-		h.memory.free.Release(h.bytes)
-		h.bytes = 0
+// Shrink gives back what is more than so many bytes.
+func (h *Hold) Shrink(bytes int64) {
+	if h.bytes > bytes {
+		h.memory.free.Release(h.bytes - bytes)
+		h.bytes = bytes
 	}
 }
+
+// Release gives everything back. Doing so again does nothing.
+func (h *Hold) Release() { h.Shrink(0) }

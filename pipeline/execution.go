@@ -15,6 +15,7 @@ import (
 // what it has used up. A single goroutine works on it.
 type execution struct {
 	environment
+	holdings
 
 	program *Program
 	run     *sluice.Run
@@ -25,8 +26,6 @@ type execution struct {
 	started time.Time
 
 	steps int
-	held  map[target]int // sizes of what is held
-	total int
 }
 
 // An environment is what a run needs of the world. Tests of pipelines have
@@ -45,11 +44,17 @@ type beginning struct {
 	body    any            // nil: that of the source
 	vars    map[string]any // go before those of the source
 	request map[string]any
+	counted bool // whoever gives the body has taken memory for it
 }
 
 // newExecution prepares a run. The report, if there is one, is filled in.
 func newExecution(e environment, p *Program, b beginning, report *sluice.RunReport) *execution {
-	return &execution{environment: e, program: p, run: b.run, report: report, held: make(map[target]int)}
+	x := &execution{environment: e, program: p, run: b.run, report: report}
+	x.held = make(map[target]weight)
+	if e.limits.Shared != nil {
+		x.shared = e.limits.Shared.Hold()
+	}
+	return x
 }
 
 // execute runs the program and gives its final body. There are no secrets in
@@ -60,9 +65,11 @@ func (x *execution) execute(ctx context.Context, b beginning) (any, error) {
 	limit := min(x.program.timeout, x.limits.RunTime)
 	ctx, cancel := context.WithTimeoutCause(sluice.WithRun(ctx, b.run), limit, tooLongError(limit))
 	defer cancel()
+	defer x.shared.Release()
 	x.scope.Request = b.request
+	x.scope.Memory = func(bytes int) error { return x.spend(ctx, bytes) }
 	x.scope.Secret = func(name string) (string, error) { return x.reveal(ctx, name) }
-	err := x.begin(b)
+	err := x.begin(ctx, b)
 	if err == nil {
 		err = x.list(ctx, x.program.steps)
 	}
@@ -96,6 +103,7 @@ func (x *execution) list(ctx context.Context, steps []*step) error {
 
 // step does a step, if its condition holds, as often as its policy says.
 func (x *execution) step(ctx context.Context, s *step) error {
+	x.made()
 	if s.when != nil {
 		condition, err := s.when.Eval(&x.scope)
 		if err != nil {
@@ -105,7 +113,7 @@ func (x *execution) step(ctx context.Context, s *step) error {
 			return nil
 		}
 	}
-	before, size := x.scope.Body, x.held[target{}]
+	before, weight := x.scope.Body, x.held[target{}]
 	for tries := 0; ; tries++ {
 		err := x.count(ctx)
 		if err != nil {
@@ -114,7 +122,8 @@ func (x *execution) step(ctx context.Context, s *step) error {
 		if err = s.do(ctx, x, s); err == nil || x.over(ctx) {
 			return err
 		}
-		x.assign(target{}, before, size)
+		x.assign(target{}, before, weight)
+		x.made()
 		switch {
 		case tries < s.onError.retries:
 			if x.pause(ctx, s.onError.wait) != nil {

@@ -75,6 +75,7 @@ type Server struct {
 // Start opens the engine and serves. The server is ready when it returns, or
 // says at /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
+	cfg = withMemory(cfg)
 	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 1), stopping: make(chan struct{})}
 	defer func() {
 		if err != nil {
@@ -137,6 +138,8 @@ func (s *Server) engineOptions() jetstream.Options {
 
 		ResultMaxCount: int64(s.cfg.ResultMaxCount),
 		ResultMaxBytes: int64(s.cfg.ResultMaxBytes),
+
+		RunMemory: int64(s.cfg.MaxRunMemory) / 2, // the other half is for what they make
 
 		Sync: s.opts.Sync,
 		Log:  s.opts.Log,

@@ -137,7 +137,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
 			return s.directory.Owner(ctx, p.Owner, p.Roles)
 		},
 		Secret:  secrets.Reveal,
-		Limits:  pipeline.Limits{RunTime: s.cfg.RunTimeout},
+		Limits:  pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory) / 2)},
 		MaxRuns: s.cfg.MaxRuns,
 		Grace:   func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
 		Observe: s.observeRun,

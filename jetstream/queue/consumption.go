@@ -24,6 +24,7 @@ type consumption struct {
 	run        func(sluice.Delivery) (sluice.Outcome, error)
 	slots      chan struct{}       // as many as runs may go on at the same time
 	bytes      *semaphore.Weighted // of the events that are decoded
+	handedOut  handedOut
 	deliveries sync.WaitGroup
 }
 
@@ -33,7 +34,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(sluice.Deliveries(b.Concurrency)), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(sluice.Deliveries(b.Concurrency), prefetched), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return err
 	}
@@ -47,15 +48,44 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		if err != nil {
 			return err
 		}
+		end := c.begin(ctx, msg)
+		if end == nil {
+			continue
+		}
 		if b.Concurrency == 1 {
 			c.deliver(ctx, msg)
+			end()
 			continue
 		}
 		c.deliveries.Add(1)
 		c.queue.crew.do(func() {
 			defer c.deliveries.Done()
+			defer end()
 			c.deliver(ctx, msg)
 		})
+	}
+}
+
+// begin begins to work on an event as soon as there is memory for it as it is
+// stored; otherwise further ones stay in the stream. It gives nil if there is
+// nothing to do.
+func (c *consumption) begin(ctx context.Context, msg jetstream.Msg) (end func()) {
+	sequence := uint64(0)
+	if meta, err := msg.Metadata(); err == nil { // otherwise it is found to be unreadable
+		sequence = meta.Sequence.Stream
+	}
+	if !c.handedOut.enter(sequence) {
+		return nil
+	}
+	ended := c.queue.work.begin(msg)
+	release, err := c.queue.memory.stored.acquire(ctx, len(msg.Data()))
+	if err != nil {
+		release = func() {} // deliver gives it back: the pipeline stops
+	}
+	return func() {
+		release()
+		ended()
+		c.handedOut.leave(sequence)
 	}
 }
 
@@ -63,9 +93,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 // tells the engine what came of it. An event that waits is not decoded: it takes
 // the least memory so.
 func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
-	end := c.queue.work.begin(msg)
-	defer end()
-	leave, err := c.enter(ctx, len(msg.Data()))
+	leave, err := c.enter(ctx, msg.Data())
 	if err != nil {
 		c.again(msg, 0)
 		return
@@ -89,19 +117,26 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 	}
 }
 
-// enter waits for a slot, and for the memory to decode an event of that size.
-func (c *consumption) enter(ctx context.Context, size int) (leave func(), err error) {
+// enter waits for a slot, and for the memory to decode an event.
+func (c *consumption) enter(ctx context.Context, event []byte) (leave func(), err error) {
 	select {
 	case c.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	weight := int64(min(size, sluice.MaxRunBytes))
+	weight := int64(min(len(event), sluice.MaxRunBytes))
 	if err := c.bytes.Acquire(ctx, weight); err != nil {
 		<-c.slots
 		return nil, err
 	}
+	release, err := c.queue.memory.decoded.acquire(ctx, footprint(event))
+	if err != nil {
+		c.bytes.Release(weight)
+		<-c.slots
+		return nil, err
+	}
 	return func() {
+		release()
 		c.bytes.Release(weight)
 		<-c.slots
 	}, nil
