@@ -9,8 +9,8 @@ import (
 	"sluice"
 )
 
-// small is the size up to which a body costs no more than the call itself.
-const small = 64 << 10
+// small is the size up to which something costs no more than the call itself.
+const small = 16 << 10
 
 // Copies is how many times the bytes of a large body are in memory while it is
 // stored: as it came, as the text of the event, in the event, and on its way

@@ -167,8 +167,15 @@ type incoming struct {
 
 var incomings = sync.Pool{New: func() any { return new(incoming) }}
 
+// maxKept is how large a buffer may be to be kept for another call. A larger one
+// would stay when the memory that was taken for it is given back.
+const maxKept = 64 << 10
+
 // release keeps the buffers for another call.
 func (in *incoming) release() {
+	if cap(in.body) > maxKept || cap(in.payload) > maxKept {
+		in.body, in.payload = nil, nil
+	}
 	in.memory.Release()
 	clear(in.query)
 	clear(in.headers)
