@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/limit"
 )
 
 // command calls the command that the path names.
@@ -46,7 +47,7 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, r, args, out)
+	return answer(w, r, args, out, &memory)
 }
 
 // refuseDraining refuses calls while the server stops.
@@ -116,8 +117,9 @@ func (a *API) unknownCommand(name string) error {
 	return sluice.Errorf(sluice.NotFound, "command-unknown", "There is no such command; %s", hint)
 }
 
-// answer writes what a command returned.
-func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) error {
+// answer writes what a command returned. A large answer takes memory until the
+// caller has read it.
+func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any, memory *limit.Hold) error {
 	if page, ok := out.(command.Paged); ok {
 		items, next := page.Page()
 		if next != "" {
@@ -132,6 +134,9 @@ func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) 
 	}
 	var content bytes.Buffer
 	if err := encodeJSON(&content, out); err != nil {
+		return err
+	}
+	if err := memory.Grow(r.Context(), 2*int64(content.Len())); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")

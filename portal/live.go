@@ -14,7 +14,6 @@ const (
 	livePath   = "/live"
 	maxStreams = 64               // live streams at the same time
 	beatEvery  = 10 * time.Second // between looks whether the reader still may, while nothing happens
-	writeTime  = 10 * time.Second // bounds one write
 )
 
 // live tells a page of calls and runs as they happen, as Server-Sent Events.
@@ -71,7 +70,6 @@ func (p *Portal) tell(w http.ResponseWriter, r *http.Request, queue <-chan sluic
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not wait for more
 	write := func(format string, args ...any) bool {
-		_ = control.SetWriteDeadline(time.Now().Add(writeTime)) // else the connection has one of its own, or none
 		_, err := fmt.Fprintf(w, format, args...)
 		return err == nil && control.Flush() == nil
 	}

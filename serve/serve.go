@@ -62,6 +62,8 @@ type Server struct {
 	baseURL   string
 	served    chan error // what http.Server.Serve returned
 
+	answering     context.Context //nolint:containedctx // ends when calls can't be answered any more
+	stopAnswering context.CancelFunc
 	stopWork      context.CancelFunc // nil: there is none
 	work          sync.WaitGroup     // that goes on beside the answering of calls
 	metricsServer *http.Server       // nil: there is none of its own
@@ -77,6 +79,7 @@ type Server struct {
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
 	cfg = withMemory(cfg)
 	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 1), stopping: make(chan struct{})}
+	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
 			s.close()
@@ -317,6 +320,7 @@ func (s *Server) awaitCalls(ctx context.Context) {
 
 // close releases what Start took.
 func (s *Server) close() {
+	s.stopAnswering()
 	if s.listener != nil {
 		_ = s.listener.Close() // closed twice on a clean stop
 	}

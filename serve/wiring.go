@@ -108,6 +108,7 @@ func (s *Server) newReceiver(webhooks *webhook.Store, places *limit.Places, bodi
 		Redact:     s.cfg.RedactHeaders,
 		Bodies:     bodies,
 		Places:     places,
+		Answering:  s.answering,
 		ResultWait: s.cfg.ResultWait,
 		Observe:    s.observeCall,
 		Spans:      s.spans(),

@@ -25,6 +25,9 @@ type ReceiverOptions struct {
 	Places    *limit.Places
 	Log       *slog.Logger
 
+	// Answering ends when calls can't be answered any more.
+	Answering context.Context //nolint:containedctx // what calls wait in outlives them
+
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
 
@@ -129,7 +132,7 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	if redirect {
 		wait = 0 // the result endpoint does the waiting
 	}
-	if result, err = rc.Events.Accept(r.Context(), event, wait); err != nil {
+	if result, err = rc.Events.Accept(rc.waiting(r), event, wait); err != nil {
 		return result, sluice.AsError(err).InCall(event.TraceID)
 	}
 	in.listeners = event.Listeners
@@ -137,6 +140,27 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	result.PollingRedirectEnabled = redirect
 	return result, nil
 }
+
+// waiting gives the context in which a call waits for its result. net/http ends
+// that of a request when its caller closes its own side, which some do when they
+// have said everything; they get an answer all the same.
+func (rc *Receiver) waiting(r *http.Request) context.Context {
+	ctx := r.Context()
+	if rc.Answering == nil || ctx.Value(http.ServerContextKey) == nil {
+		return ctx
+	}
+	return outlasting{rc.Answering, ctx}
+}
+
+// An outlasting context has the values of another one.
+type outlasting struct {
+	context.Context //nolint:containedctx // it is one
+
+	values context.Context //nolint:containedctx // see above
+}
+
+// Value implements context.Context.
+func (o outlasting) Value(key any) any { return o.values.Value(key) }
 
 // log writes the line by which a call is found again. It makes the record by
 // hand, since a logger would look up the place in the source each time.
