@@ -50,6 +50,7 @@ type API struct {
 	tails   atomic.Int64
 	misses  *limit.Tries // polls for unknown results, by client address
 	polls   *polls
+	looks   chan struct{} // results that are being read
 
 	interrupted context.Context //nolint:containedctx // ends when commands that run must
 	interrupt   context.CancelCauseFunc
@@ -61,6 +62,7 @@ func New(o Options) *API {
 		Options: o,
 		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
+		looks:   make(chan struct{}, maxLooks),
 	}
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
 	mux := http.NewServeMux()
@@ -92,6 +94,9 @@ func New(o Options) *API {
 	})
 	return a
 }
+
+// maxLooks is how many results are read from the engine at the same time.
+const maxLooks = 8
 
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }

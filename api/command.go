@@ -11,7 +11,6 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/limit"
 )
 
 // command calls the command that the path names.
@@ -47,7 +46,8 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, r, args, out, &memory)
+	memory.Release() // the arguments have done their work
+	return a.answer(w, r, args, out)
 }
 
 // refuseDraining refuses calls while the server stops.
@@ -119,7 +119,7 @@ func (a *API) unknownCommand(name string) error {
 
 // answer writes what a command returned. A large answer takes memory until the
 // caller has read it.
-func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any, memory *limit.Hold) error {
+func (a *API) answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) error {
 	if page, ok := out.(command.Paged); ok {
 		items, next := page.Page()
 		if next != "" {
@@ -136,7 +136,9 @@ func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any, 
 	if err := encodeJSON(&content, out); err != nil {
 		return err
 	}
-	if err := memory.Grow(r.Context(), 2*int64(content.Len())); err != nil {
+	memory := a.Bodies.Answers.Hold()
+	defer memory.Release()
+	if err := memory.Try(2 * int64(content.Len())); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")

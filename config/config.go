@@ -59,7 +59,7 @@ type Config struct {
 	SecretKey  string        `name:"secret-key" doc:"key that encrypts secrets; better given as a variable than as a flag; default: one made in the data folder"`
 
 	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time; more are refused with 503"`
-	MaxConnections           int           `name:"max-connections" default:"16384" doc:"connections open at the same time"`
+	MaxConnections           int           `name:"max-connections" default:"0" doc:"connections open at the same time; 0: 16384, or one for each 64 KiB of memory-limit if that is less"`
 	MaxConnectionsPerAddress int           `name:"max-connections-per-address" default:"2048" doc:"connections of one client address"`
 	MemoryLimit              Size          `name:"memory-limit" default:"0" doc:"memory that the server may use; 0: that of its container, or half of the machine's"`
 	MaxBodyMemory            Size          `name:"max-body-memory" default:"0" doc:"memory for large bodies at the same time; more are refused with 503; 0: a quarter of memory-limit"`
@@ -182,7 +182,6 @@ func (c *Config) checkPositive() error {
 		"max-runs":                    int64(c.MaxRuns),
 		"run-timeout":                 int64(c.RunTimeout),
 		"max-in-flight":               int64(c.MaxInFlight),
-		"max-connections":             int64(c.MaxConnections),
 		"max-connections-per-address": int64(c.MaxConnectionsPerAddress),
 		"header-timeout":              int64(c.HeaderTimeout),
 		"body-idle-timeout":           int64(c.BodyIdleTimeout),
@@ -202,6 +201,8 @@ func (c *Config) checkMemory() error {
 	switch {
 	case c.MemoryLimit > 0 && c.MemoryLimit < leastMemory:
 		return errors.New("memory-limit: must be at least 128MiB")
+	case c.MaxConnections < 0:
+		return errors.New("max-connections: must not be negative")
 	case c.MaxBodyMemory > 0 && c.MaxBodyMemory < sluice.MaxPayloadLength:
 		return errors.New("max-body-memory: must be at least 4MiB, so that one of the largest bodies fits")
 	case c.MaxRunMemory > 0 && c.MaxRunMemory < 2*value.MaxSize:

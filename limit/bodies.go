@@ -26,13 +26,14 @@ type BodyOptions struct {
 	Pace       Pace
 	Known      int64 // bytes of bodies whose sender has shown a token or a login
 	Strange    int64 // bytes of the others: so strangers can't take what others need
+	Answers    int64 // bytes of large answers that are not read yet
 	Unfinished int   // bodies that one client has on their way
 }
 
 // Bodies reads the bodies of requests within bounds on size, time and memory.
 // Everything that takes a body reads it here, so no branch can miss a limit.
 type Bodies struct {
-	Known, Strange *Memory
+	Known, Strange, Answers *Memory
 
 	pace       Pace
 	unfinished *Shares[string]
@@ -46,6 +47,7 @@ func NewBodies(o BodyOptions) *Bodies {
 	return &Bodies{
 		Known:      NewMemory(o.Known),
 		Strange:    NewMemory(o.Strange),
+		Answers:    NewMemory(o.Answers),
 		pace:       o.Pace,
 		unfinished: NewShares[string](o.Unfinished),
 		arriving:   make(map[*arrival]struct{}),
@@ -108,7 +110,7 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 }
 
 // first is the space that a body begins with.
-const first = 4 << 10
+const first = 1 << 10
 
 // inMemory is a body that has arrived already, of which so much is left.
 type inMemory interface {

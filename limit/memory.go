@@ -52,6 +52,15 @@ func (h *Hold) Grow(ctx context.Context, bytes int64) error {
 	return nil
 }
 
+// Try does the same without waiting: for what is in memory already, and would
+// be while it waits.
+func (h *Hold) Try(bytes int64) error {
+	if !h.grow(context.Background(), bytes, 0) {
+		return noMemory()
+	}
+	return nil
+}
+
 // grow tells whether it has so many bytes, after some time of waiting for them.
 func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
 	more := min(bytes, h.memory.max) - h.bytes // whatever fits in alone is allowed
@@ -59,6 +68,9 @@ func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
 		return true
 	}
 	if !h.memory.free.TryAcquire(more) {
+		if wait == 0 {
+			return false
+		}
 		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		if err := h.memory.free.Acquire(ctx, more); err != nil {

@@ -23,8 +23,18 @@ func withMemory(cfg config.Config) config.Config {
 	if cfg.MaxRunMemory == 0 {
 		cfg.MaxRunMemory = max(cfg.MemoryLimit/4, leastRunMemory)
 	}
+	if cfg.MaxConnections == 0 {
+		cfg.MaxConnections = int(min(cfg.MemoryLimit/perConnection, maxConnections))
+	}
 	return cfg
 }
+
+// How many connections there may be: one with an unfinished call takes up to half
+// of perConnection, so all together take at most half of the memory.
+const (
+	maxConnections = 16384
+	perConnection  = 64 << 10
+)
 
 // What bodies and runs have however small a container is: less would refuse the
 // largest that are allowed.

@@ -160,14 +160,15 @@ func (s *Server) observeCall(call sluice.Call) {
 }
 
 // strangeMemory is what all bodies share whose sender is not known yet: four of
-// the largest.
-const strangeMemory = 4 * sluice.MaxPayloadLength
+// the largest, each with room to see its end.
+const strangeMemory = 4 * (sluice.MaxPayloadLength + 1)
 
 func (s *Server) newBodies() *limit.Bodies {
 	return limit.NewBodies(limit.BodyOptions{
 		Pace:       limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)},
-		Known:      int64(s.cfg.MaxBodyMemory),
+		Known:      int64(s.cfg.MaxBodyMemory) / 4 * 3,
 		Strange:    strangeMemory,
+		Answers:    int64(s.cfg.MaxBodyMemory) / 4,
 		Unfinished: s.cfg.MaxConnectionsPerAddress,
 	})
 }

@@ -89,6 +89,11 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 		rc.observe(in, rejected(traceID, e))
 		return e
 	}
+	memory := rc.Bodies.Answers.Hold()
+	defer memory.Release()
+	if memory.Try(2*int64(len(result.Value))) != nil {
+		result.Status, result.Value = sluice.StatusProcessing, nil // it can be read later
+	}
 	status := rc.answer(w, &result, in.payload[:0])
 	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners})
 	return nil
