@@ -18,7 +18,7 @@ type conversion struct {
 
 var conversions = []conversion{
 	{"convert.fromCsv", "Read CSV as a list of objects, or of lists.", func(input any) (any, error) { return fromCSV(input, ',', true) }, fromCSVCommand},
-	{"convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are not changed.", func(input any) (any, error) { return toCSV(input, csvForm{comma: ',', header: true}) }, toCSVCommand},
+	{"convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are changed only with safe.", func(input any) (any, error) { return toCSV(input, csvForm{comma: ',', header: true}) }, toCSVCommand},
 	{"convert.fromBase64", "Decode base64 to the text it stands for, in the standard or the URL alphabet.", fromBase64, convertCommand},
 	{"convert.toBase64", "Encode text as base64; another value as the base64 of its JSON.", toBase64, convertCommand},
 	{"convert.fromJson", "Read JSON.", fromJSON, convertCommand},

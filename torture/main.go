@@ -105,7 +105,9 @@ func runMode(ctx context.Context, m mode, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s: %d cycles, seed %d\n", m.name, s.cycles, s.seed)
+	if m.name != siege.name {
+		fmt.Printf("%s: %d cycles, seed %d\n", m.name, s.cycles, s.seed)
+	}
 	err = m.run(ctx, s)
 	if ctx.Err() != nil {
 		return errors.New("interrupted")

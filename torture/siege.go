@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,7 +43,8 @@ func runSiege(ctx context.Context, s settings) error {
 	}
 	defer g.remove()
 	var all []outcome
-	bounded, err := besiege(ctx, s, g, nil, attacks)
+	wanted := slices.DeleteFunc(slices.Clone(attacks), func(a attack) bool { return !strings.Contains(a.name, s.attack) })
+	bounded, err := besiege(ctx, s, g, nil, wanted)
 	all = append(all, bounded...)
 	if err == nil && s.negative {
 		var control []outcome
