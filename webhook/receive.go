@@ -198,7 +198,7 @@ var incomings = sync.Pool{New: func() any { return new(incoming) }}
 
 // maxKept is how large a buffer may be to be kept for another call. A larger one
 // would stay when the memory that was taken for it is given back.
-const maxKept = 64 << 10
+const maxKept = 128 << 10
 
 // release keeps the buffers for another call.
 func (in *incoming) release() {

@@ -48,51 +48,64 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		if err != nil {
 			return err
 		}
-		end := c.begin(ctx, msg)
-		if end == nil {
+		w, ok := c.begin(ctx, msg)
+		if !ok {
 			continue
 		}
 		if b.Concurrency == 1 {
-			c.deliver(ctx, msg)
-			end()
+			c.deliver(ctx, w)
 			continue
 		}
 		c.deliveries.Add(1)
 		c.queue.crew.do(func() {
 			defer c.deliveries.Done()
-			defer end()
-			c.deliver(ctx, msg)
+			c.deliver(ctx, w)
 		})
 	}
 }
 
+// A piece of work is an event that is handed out, and where it stands.
+type piece struct {
+	jetstream.Msg
+
+	meta *jetstream.MsgMetadata // nil: it can't be read
+	size int64                  // that it takes as it is stored
+}
+
+// sequence gives the event's place in the stream.
+func (p piece) sequence() uint64 {
+	if p.meta == nil {
+		return 0
+	}
+	return p.meta.Sequence.Stream
+}
+
 // begin begins to work on an event as soon as there is memory for it as it is
-// stored; otherwise further ones stay in the stream. It gives nil if there is
-// nothing to do.
-func (c *consumption) begin(ctx context.Context, msg jetstream.Msg) (end func()) {
-	sequence := uint64(0)
-	if meta, err := msg.Metadata(); err == nil { // otherwise it is found to be unreadable
-		sequence = meta.Sequence.Stream
+// stored: until then further ones stay in the stream. It is not ok if somebody
+// works on it already.
+func (c *consumption) begin(ctx context.Context, msg jetstream.Msg) (p piece, ok bool) {
+	p.Msg = msg
+	p.meta, _ = msg.Metadata() // otherwise it is found to be unreadable
+	if !c.handedOut.enter(p.sequence()) {
+		return p, false
 	}
-	if !c.handedOut.enter(sequence) {
-		return nil
-	}
-	ended := c.queue.work.begin(msg)
-	release, err := c.queue.memory.stored.acquire(ctx, len(msg.Data()))
-	if err != nil {
-		release = func() {} // deliver gives it back: the pipeline stops
-	}
-	return func() {
-		release()
-		ended()
-		c.handedOut.leave(sequence)
-	}
+	c.queue.work.begin(msg)
+	p.size, _ = c.queue.memory.stored.acquire(ctx, len(msg.Data())) // it is given back when the pipeline stops
+	return p, true
+}
+
+// end ends the work on an event.
+func (c *consumption) end(p piece) {
+	c.queue.memory.stored.release(p.size)
+	c.queue.work.end(p.Msg)
+	c.handedOut.leave(p.sequence())
 }
 
 // deliver runs the pipeline for one event as soon as there is a free slot, and
 // tells the engine what came of it. An event that waits is not decoded: it takes
 // the least memory so.
-func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
+func (c *consumption) deliver(ctx context.Context, msg piece) {
+	defer c.end(msg)
 	leave, err := c.enter(ctx, msg.Data())
 	if err != nil {
 		c.again(msg, 0)
@@ -129,21 +142,21 @@ func (c *consumption) enter(ctx context.Context, event []byte) (leave func(), er
 		<-c.slots
 		return nil, err
 	}
-	release, err := c.queue.memory.decoded.acquire(ctx, footprint(event))
+	decoded, err := c.queue.memory.decoded.acquire(ctx, footprint(event))
 	if err != nil {
 		c.bytes.Release(weight)
 		<-c.slots
 		return nil, err
 	}
 	return func() {
-		release()
+		c.queue.memory.decoded.release(decoded)
 		c.bytes.Release(weight)
 		<-c.slots
 	}, nil
 }
 
 // again lets the engine deliver an event once more.
-func (c *consumption) again(msg jetstream.Msg, after time.Duration) {
+func (c *consumption) again(msg piece, after time.Duration) {
 	_ = msg.NakWithDelay(after) // otherwise it is delivered again when nobody works on it
 }
 
@@ -157,7 +170,7 @@ type finished struct {
 
 // runOnce runs the pipeline for an event, unless that was done before: then it
 // gives nil.
-func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished, error) {
+func (c *consumption) runOnce(ctx context.Context, msg piece) (*finished, error) {
 	d, sequence, err := c.queue.delivery(msg)
 	if err != nil {
 		return nil, err
@@ -185,10 +198,10 @@ func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished
 var errUnreadable = errors.New("unreadable event")
 
 // delivery gives a message as a delivery.
-func (q *Queue) delivery(msg jetstream.Msg) (d sluice.Delivery, sequence uint64, err error) {
-	meta, err := msg.Metadata()
-	if err != nil {
-		return d, 0, fmt.Errorf("%w: %w", errUnreadable, err)
+func (q *Queue) delivery(msg piece) (d sluice.Delivery, sequence uint64, err error) {
+	meta := msg.meta
+	if meta == nil {
+		return d, 0, errUnreadable
 	}
 	message, err := value.DecodeObject(msg.Data())
 	if err != nil {

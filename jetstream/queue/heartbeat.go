@@ -18,15 +18,16 @@ type inProgress struct {
 }
 
 // begin says that an event is worked on, until end is called.
-func (w *inProgress) begin(msg jetstream.Msg) (end func()) {
+func (w *inProgress) begin(msg jetstream.Msg) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.msgs[msg] = time.Now()
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.msgs, msg)
-	}
+}
+
+func (w *inProgress) end(msg jetstream.Msg) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.msgs, msg)
 }
 
 // beat tells the engine again.

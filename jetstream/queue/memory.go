@@ -37,18 +37,20 @@ type bound struct {
 
 func newBound(most int64) bound { return bound{most, semaphore.NewWeighted(most)} }
 
-// acquire waits for so many bytes. Whatever is more than there is, is allowed
-// alone.
-func (b bound) acquire(ctx context.Context, bytes int) (release func(), err error) {
+// acquire waits for so many bytes, and gives how many are to be released.
+// Whatever is more than there is, is allowed alone.
+func (b bound) acquire(ctx context.Context, bytes int) (weight int64, err error) {
 	if bytes <= smallEvent {
-		return func() {}, nil
+		return 0, nil
 	}
-	weight := min(int64(bytes), b.most)
+	weight = min(int64(bytes), b.most)
 	if err := b.free.Acquire(ctx, weight); err != nil {
-		return nil, err
+		return 0, err
 	}
-	return func() { b.free.Release(weight) }, nil
+	return weight, nil
 }
+
+func (b bound) release(weight int64) { b.free.Release(weight) }
 
 // footprint gives what an event takes in memory when it is decoded.
 func footprint(data []byte) int {
