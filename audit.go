@@ -29,7 +29,7 @@ type AuditQuery struct {
 	Username string    // empty means any
 	Command  string    // empty means any
 	Limit    int
-	Before   string // cursor: where the page before ended
+	Before   string // cursor: where the page before it ended
 }
 
 // Audit is the audit log.
@@ -37,7 +37,7 @@ type Audit interface {
 	// Record returns once the entry is on stable storage.
 	Record(ctx context.Context, e AuditEntry) error
 
-	// Entries gives the entries of a query, and the cursor behind them if
+	// Entries returns the entries of a query, and the cursor behind them if
 	// there may be more.
 	Entries(ctx context.Context, q AuditQuery) (entries []AuditEntry, next string, err error)
 }

@@ -33,7 +33,7 @@ const (
 	MaxConcurrency     = 1000
 	MaxIdleRunners     = 256
 	MaxRunBytes        = 16 << 20
-	DefaultMaxRuns     = 1024 // of a runner that is not told; the server's setting has a default of its own
+	DefaultMaxRuns     = 1024 // of a Runner without a setting; the server's setting has its own default
 )
 
 // Deliveries is how many events of a pipeline are handed out at the same time;

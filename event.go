@@ -11,8 +11,8 @@ import (
 	"sluice/value"
 )
 
-// EventPrefix is what the key of an event is forwarded under as a message: a
-// message whose key begins so is an event.
+// EventPrefix and the key of an event make its key as a message: a message
+// whose key begins with it is an event.
 const EventPrefix = "svc.event."
 
 // Encoding says in which form an event carries its payload.
@@ -32,7 +32,7 @@ const (
 // by subscribers of the message key.
 type Event struct {
 	EventKey        string              `json:"eventKey,omitempty"`
-	Key             string              `json:"key,omitempty"` // of a message that is no event
+	Key             string              `json:"key,omitempty"` // of a message, if it is no event
 	Namespace       string              `json:"namespace"`
 	TraceID         string              `json:"traceId"`
 	Hops            int                 `json:"hops,omitempty"`        // how many events led to this one
@@ -51,9 +51,9 @@ type Event struct {
 	RemoteAddr      string              `json:"remoteAddr"`
 }
 
-// Again gives an event that repeats this one, for all who listen now or for one
-// pipeline alone.
-func (e *Event) Again(pipeline string) *Event {
+// Replay returns an event that repeats this one, for all pipelines that listen
+// now or for one alone.
+func (e *Event) Replay(pipeline string) *Event {
 	repeated := *e
 	repeated.ReplayOf = e.TraceID
 	repeated.TraceID = NewTraceID(TraceOwner(e.TraceID), time.Now())
@@ -101,7 +101,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = appendField(b, `,"contentType":`, e.ContentType)
 	b = appendField(b, `,"method":`, e.Method)
 	b = append(b, `,"query":{`...)
-	if len(e.Query) > 0 { // sorting nothing is not for free
+	if len(e.Query) > 0 { // sorting nothing is not free
 		b = appendQuery(b, e.Query)
 	}
 	b = append(b, `},"headers":{`...)
@@ -166,7 +166,7 @@ func (h *Headers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MessageKey gives the key that consumers of messages know the event by.
+// MessageKey returns the key that consumers of messages know the event by.
 func (e *Event) MessageKey() string {
 	if e.Key != "" {
 		return e.Key
@@ -177,7 +177,7 @@ func (e *Event) MessageKey() string {
 // Events takes events to stable storage.
 type Events interface {
 	// Accept stores an event, with the names of the pipelines that listen to
-	// it, and waits for their outcomes, at most as long as said. It returns
+	// it, and waits for their outcomes, at most that long. It returns
 	// once the event is on stable storage, with the result as it is then. An
 	// error of kind Unavailable means that the event may or may not have been
 	// stored.
@@ -186,7 +186,7 @@ type Events interface {
 
 // StoredEvents gives single events, as JSON.
 type StoredEvents interface {
-	// Newest gives the newest event with that key, nil if there is none.
+	// Newest returns the newest event with that key, nil if there is none.
 	Newest(ctx context.Context, eventKey string) (json.RawMessage, error)
 
 	// Next waits for an event with that key, until ctx ends: then it is nil.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A User is whoever makes a call, with what they may do.
+// A User is the caller of a command, with their permissions.
 type User struct {
 	Name        string
 	Roles       []string
@@ -16,10 +16,10 @@ type User struct {
 // Names of users that the service itself knows.
 const (
 	AdminName     = "admin"         // the first user, and the role that may do everything
-	AnonymousName = "anonymousUser" // who runs what an event has started
+	AnonymousName = "anonymousUser" // the user of runs that an event has started
 )
 
-// May tells whether the user has a permission.
+// May reports whether the user has a permission.
 func (u User) May(permission string) bool {
 	for _, p := range u.Permissions {
 		if prefix, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(permission, prefix) || p == permission {
@@ -31,13 +31,13 @@ func (u User) May(permission string) bool {
 
 type userKey struct{}
 
-// WithUser gives a context in which u makes the calls.
+// WithUser returns a context in which u makes the calls.
 func WithUser(ctx context.Context, u User) context.Context {
 	return context.WithValue(ctx, userKey{}, u)
 }
 
-// UserFrom gives the user who makes the calls of ctx. Without one it is a user
-// who may do nothing.
+// UserFrom returns the user who makes the calls of ctx. Without one it is a
+// user who may do nothing.
 func UserFrom(ctx context.Context) User {
 	u, _ := ctx.Value(userKey{}).(User)
 	return u

@@ -31,7 +31,7 @@ type Webhook struct {
 	Updated          time.Time   `json:"updated"`
 }
 
-// Last6 gives the part of a token that may be shown to anyone.
+// Last6 returns the end of a token, which may be shown to anyone.
 func Last6(uuid string) string {
 	if len(uuid) <= 6 {
 		return uuid
@@ -41,6 +41,6 @@ func Last6(uuid string) string {
 
 // A WebhookFinder finds the webhook of a token.
 type WebhookFinder interface {
-	// Webhook gives the webhook with that token, NotFound if there is none.
+	// Webhook returns the webhook with that token, NotFound if there is none.
 	Webhook(ctx context.Context, uuid string) (Webhook, error)
 }

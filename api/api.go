@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Commands     command.Set
 	Results      sluice.Results
-	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // who calls; Unauthenticated if nobody
+	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // the caller; Unauthenticated if there is none
 	Auth         http.Handler                                                  // the issuer's endpoints under /auth/; nil if there is none
 	Portal       command.Endpoint                                              // serves what is no path of the API; nil if there is nothing
 	Metrics      http.Handler                                                  // serves /metrics
@@ -32,14 +32,15 @@ type Options struct {
 	Stopping     <-chan struct{} // closed when the server begins to stop: new calls are refused
 	Tail         sluice.Tail
 
-	Version        string
-	BaseURL        string
-	OpenID         string // where the issuer of access tokens describes itself
-	PublicURL      string // where redirects lead to; "" means this host
-	TrustedProxies []netip.Prefix
-	Places         *limit.Places
-	Bodies         *limit.Bodies
-	Log            *slog.Logger
+	Version         string
+	BaseURL         string
+	OpenID          string // where the issuer of access tokens describes itself
+	PublicURL       string // where redirects lead to; "" means this host
+	TrustedProxies  []netip.Prefix
+	ForwardedHeader string // in which they tell the client's address
+	Places          *limit.Places
+	Bodies          *limit.Bodies
+	Log             *slog.Logger
 }
 
 // API serves everything under one address. It is an http.Handler.
@@ -56,7 +57,7 @@ type API struct {
 	interrupt   context.CancelCauseFunc
 }
 
-// New gives the API.
+// New returns the API.
 func New(o Options) *API {
 	a := &API{
 		Options: o,
@@ -84,13 +85,20 @@ func New(o Options) *API {
 		o.Portal = notFound
 	}
 	mux.HandleFunc("/", a.handle(o.Portal))
-	a.handler = a.guard(func(w http.ResponseWriter, r *http.Request) {
+	others := compressed(func(w http.ResponseWriter, r *http.Request) {
 		// Commands are data, not routes; and most requests are calls of one.
 		if strings.HasPrefix(r.URL.Path, sluice.CommandPath) {
 			commands(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)
+	})
+	a.handler = a.guard(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == sluice.ReceivePath { // must be fast, and its answers are short
+			commands(w, r)
+			return
+		}
+		others(w, r)
 	})
 	return a
 }
@@ -101,7 +109,7 @@ const maxLooks = 8
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
-// InFlight tells how many calls have begun and are not answered yet.
+// InFlight reports how many calls have begun and are not answered yet.
 func (a *API) InFlight() int { return int(a.begun.Load()) }
 
 // Headers of every answer, shared since nobody changes them.
@@ -124,7 +132,7 @@ func (a *API) guard(next http.HandlerFunc) http.Handler {
 			header.Set("Connection", "close")
 		}
 		defer a.recover(w, r)
-		r.RemoteAddr = clientAddress(r, a.TrustedProxies)
+		r.RemoteAddr = a.clientAddress(r)
 		if r.URL.Path != path.Clean(r.URL.Path) {
 			a.fail(w, r, notFound(w, r))
 			return
@@ -163,7 +171,7 @@ func (a *API) counted(serve command.Endpoint) command.Endpoint {
 	}
 }
 
-// limited gives a handler a request whose body has arrived, in a place of its
+// limited returns a handler a request whose body has arrived, in a place of its
 // own. Forms over the limit are left to the handler to refuse.
 func (a *API) limited(next http.Handler) http.Handler {
 	return a.handle(func(w http.ResponseWriter, r *http.Request) error {

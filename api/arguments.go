@@ -69,7 +69,7 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 }
 
 // withBody adds the body of a request as an argument: the value if it is JSON
-// and any value will do, else the text.
+// and any value will do, otherwise the text.
 func withBody(args command.Args, p command.Param, media string, content []byte) (command.Args, error) {
 	for _, arg := range args {
 		if arg.Name == p.Name && p.Body == command.BodyOnly {

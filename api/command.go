@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/problem"
 )
 
 // command calls the command that the path names.
@@ -58,7 +59,7 @@ func (a *API) refuseDraining() error {
 	return Draining()
 }
 
-// draining tells whether the server stops.
+// draining reports whether the server stops.
 func (a *API) draining() bool {
 	select {
 	case <-a.Stopping:
@@ -68,7 +69,8 @@ func (a *API) draining() bool {
 	}
 }
 
-// Draining is the refusal of a server that stops.
+// Draining is what is answered while the server drains: 503 with Retry-After,
+// and the connection is closed.
 func Draining() error {
 	return busy("draining", "The server is stopping.").Closing()
 }
@@ -90,12 +92,27 @@ func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args 
 	defer stop()
 	user.Address = r.RemoteAddr
 	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), requestOf(r))
-	span := sluice.Span{Name: cmd.Name, Traceparent: r.Header.Get("Traceparent"), Attribute: "enduser.id", Value: user.Name}
+	span := sluice.Span{
+		Name: cmd.Name, Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
+		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path, User: user.Name},
+	}
 	err = a.Spans.Do(ctx, span, func(ctx context.Context) error {
+		if a.Spans.Tracer != nil {
+			*r = *r.WithContext(ctx) // what is logged of the request belongs to the span
+		}
 		out, err = a.Commands.Call(ctx, cmd, args)
+		a.Spans.Add(ctx, sluice.SpanFacts{StatusCode: statusCode(err)})
 		return err
 	})
 	return out, err
+}
+
+// statusCode returns the status that the outcome of a command is answered with.
+func statusCode(err error) int {
+	if err == nil {
+		return http.StatusOK
+	}
+	return problem.Status(err)
 }
 
 func requestOf(r *http.Request) sluice.Request {
@@ -146,8 +163,8 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, args command.Args, 
 	return nil
 }
 
-// textOf gives an argument as the query of a URL has it: a list is separated by
-// commas, an object is JSON.
+// textOf returns an argument as the query of a URL has it: a list is separated
+// by commas, an object is JSON.
 func textOf(value any) string {
 	switch v := value.(type) {
 	case []any:
@@ -157,7 +174,7 @@ func textOf(value any) string {
 		}
 		return strings.Join(items, ",")
 	case map[string]any:
-		object, _ := json.Marshal(v) // it came as JSON
+		object, _ := json.Marshal(v) //nolint:errchkjson // it came as JSON
 		return string(object)
 	}
 	return fmt.Sprint(value)

@@ -25,7 +25,7 @@ const (
 	tailRecheck   = 30 * time.Second       // between looks whether the reader still may
 )
 
-// events tells of calls and runs as they happen, as Server-Sent Events.
+// events sends calls and runs as they happen, as Server-Sent Events.
 func (a *API) events(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return notAllowed("GET")
@@ -68,7 +68,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// mayTail refuses who may not read traces.
+// mayTail refuses users who may not read traces.
 func (a *API) mayTail(w http.ResponseWriter, r *http.Request) error {
 	user, err := a.Authenticate(w, r)
 	if err != nil {

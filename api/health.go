@@ -7,12 +7,12 @@ import (
 	"sluice"
 )
 
-// healthz tells that the process runs.
+// healthz answers that the process runs.
 func (a *API) healthz(w http.ResponseWriter, r *http.Request) error {
 	return health(w, r, map[string]any{"status": "ok"})
 }
 
-// readyz tells whether calls are welcome.
+// readyz answers whether calls are accepted.
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	detail, err := a.Readiness()
 	if err != nil {
@@ -30,8 +30,9 @@ func health(w http.ResponseWriter, r *http.Request, detail map[string]any) error
 	return nil
 }
 
-// serveMetrics serves the metrics: to anyone on this machine, else to users who
-// may. What a proxy on this machine passes on is not from this machine.
+// serveMetrics serves the metrics: to anyone on this machine, otherwise to
+// users with the permission. What a proxy on this machine passes on is not from
+// this machine.
 func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return notAllowed("GET")

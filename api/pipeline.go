@@ -13,7 +13,7 @@ import (
 
 // A document is what a command answers with that can also be read by itself.
 type document interface {
-	// Document gives the text and its media type.
+	// Document returns the text and its media type.
 	Document() (mediaType, text string)
 }
 
@@ -48,7 +48,7 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 	return a.answer(w, r, args, out)
 }
 
-// pipelineCall gives the command that a request to the pipelines stands for.
+// pipelineCall returns the command that a request to the pipelines stands for.
 func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string, memory *limit.Hold) (cmd command.Command, args command.Args, err error) {
 	methods := map[string]string{
 		http.MethodPut:    "pipeline.put",

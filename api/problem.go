@@ -16,7 +16,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := sluice.AsError(err)
 	shown := problem.Of(e)
 	if shown.Status >= http.StatusInternalServerError && e.Err != nil {
-		a.Log.Error("A request failed.", "path", r.URL.Path, "code", e.Code, "traceId", e.TraceID, "error", e.Err)
+		a.Log.ErrorContext(r.Context(), "A request failed.", "path", r.URL.Path, "code", e.Code, "traceId", e.TraceID, "error", e.Err)
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/problem+json")

@@ -60,7 +60,7 @@ func template(address, path string, size int, authorization string) request {
 }
 
 // generate calls a server over some connections for a while.
-func generate(r request, tokens []string, address string, connections int, length time.Duration) outcome {
+func generate(r request, tokens []string, address string, connections int, length time.Duration) measurement {
 	callers := make([]caller, connections)
 	var running sync.WaitGroup
 	began := time.Now()
@@ -70,7 +70,7 @@ func generate(r request, tokens []string, address string, connections int, lengt
 		})
 	}
 	running.Wait()
-	o := outcome{Seconds: time.Since(began).Seconds()}
+	o := measurement{Seconds: time.Since(began).Seconds()}
 	var all []time.Duration
 	for _, c := range callers {
 		all = append(all, c.latencies...)
@@ -97,7 +97,7 @@ type caller struct {
 
 // run calls until a time, or until a call fails.
 func (c *caller) run(r request, tokens []string, address string, until time.Time) error {
-	const lastAnswer = 5 * time.Second // may come so late
+	const lastAnswer = 5 * time.Second // may come this late
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return err

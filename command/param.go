@@ -21,9 +21,9 @@ import (
 //	enum:"a,b"        the values it may have
 //	min:"1" max:"9"   the range of an integer
 //	max:"15m"         the longest duration
-//	audit:"yes"       its value stands in the audit log; "last6": its last 6 characters
-//	fixed:"true"      in a run that an event has started it can't be computed: who
-//	                  sends the event must not choose it
+//	audit:"yes"       its value is in the audit log; "last6": its last 6 characters
+//	fixed:"true"      in a run that an event has started it can't be computed: the
+//	                  sender of the event must not choose it
 //	body:"only"       it is the body of the call, and can't be given by name
 //	body:"default"    in a pipeline it is the body unless it is given
 //
@@ -118,7 +118,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 	return p, err
 }
 
-// typeName gives the name that JSON Schema has for values of a field.
+// typeName returns the name that JSON Schema has for values of a field.
 func typeName(field reflect.Type) (string, error) {
 	t := indirect(field)
 	switch {
@@ -153,7 +153,7 @@ func bound(tag string) (*int, error) {
 	return &n, err
 }
 
-// Wants says in words which values the parameter takes.
+// Wants returns in words which values the parameter takes.
 func (p Param) Wants() string {
 	switch {
 	case p.Enum != nil:

@@ -56,7 +56,9 @@ type Config struct {
 	MaxRuns    int           `name:"max-runs" default:"4096" doc:"runs of pipelines at the same time"`
 	RunTimeout time.Duration `name:"run-timeout" default:"15m" doc:"longest time for a run of a pipeline"`
 	HTTPAllow  Networks      `name:"http-allow" doc:"private networks that http.request may call, comma-separated, such as 127.0.0.0/8"`
-	SecretKey  string        `name:"secret-key" doc:"key that encrypts secrets; better given as a variable than as a flag; default: one made in the data folder"`
+
+	SecretKey     string `name:"secret-key" doc:"key that seals all records, 32 bytes in base64; better given as a variable than as a flag; default: one made in the data folder"`
+	SecretKeyFile string `name:"secret-key-file" doc:"file with that key, instead of the key itself"`
 
 	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time; more are refused with 503"`
 	MaxConnections           int           `name:"max-connections" default:"0" doc:"connections open at the same time; 0: 16384, or one for each 64 KiB of memory-limit if that is less"`
@@ -72,8 +74,13 @@ type Config struct {
 	WriteTimeout             time.Duration `name:"write-timeout" default:"30s" doc:"how long a client may take to read the next 64 KiB of an answer"`
 	DrainWait                time.Duration `name:"drain-wait" default:"0s" doc:"time between turning unready and closing the listener, for load balancers to notice"`
 
-	TrustedProxies Networks `name:"trusted-proxies" doc:"networks of proxies whose X-Forwarded-For counts, comma-separated"`
-	RedactHeaders  Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
+	TrustedProxies  Networks `name:"trusted-proxies" doc:"networks of proxies that are believed when they tell a client's address, comma-separated"`
+	ForwardedHeader string   `name:"forwarded-header" default:"x-forwarded-for" doc:"header in which trusted proxies tell it: x-forwarded-for or forwarded (RFC 7239)"`
+	ProxyProtocol   Networks `name:"proxy-protocol" doc:"networks of proxies whose connections begin with a PROXY protocol header, comma-separated"`
+	RedactHeaders   Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
+
+	LogLevel  string `name:"log-level" default:"info" doc:"least important lines to log: debug, info, warn or error"`
+	LogFormat string `name:"log-format" default:"auto" doc:"form of the log: text, json, or auto for text on a terminal"`
 }
 
 var validNamespace = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
@@ -98,8 +105,14 @@ func (c *Config) check() error {
 	if c.EventMaxAge < c.ResultTTL {
 		return errors.New("event-max-age: must be at least result-ttl, since results are read from events")
 	}
-	if c.NATS != "" && c.SecretKey == "" {
+	if c.SecretKey != "" && c.SecretKeyFile != "" {
+		return errors.New("secret-key and secret-key-file: give one of them")
+	}
+	if c.NATS != "" && c.SecretKey == "" && c.SecretKeyFile == "" {
 		return errors.New("secret-key: needed with nats, the same on every node; openssl rand -base64 32 makes one")
+	}
+	if err := c.checkChoices(); err != nil {
+		return err
 	}
 	if c.PasswordCores < 0 {
 		return errors.New("password-cores: must be 0 or more")
@@ -116,7 +129,24 @@ func (c *Config) check() error {
 	return c.checkPositive()
 }
 
-// checkNATS refuses addresses that no engine can ever be reached at.
+// checkChoices refuses values that are none of those there are.
+func (c *Config) checkChoices() error {
+	for _, choice := range []struct {
+		name, value string
+		among       []string
+	}{
+		{"forwarded-header", c.ForwardedHeader, []string{"x-forwarded-for", "forwarded"}},
+		{"log-level", c.LogLevel, []string{"debug", "info", "warn", "error"}},
+		{"log-format", c.LogFormat, []string{"auto", "text", "json"}},
+	} {
+		if !slices.Contains(choice.among, choice.value) {
+			return fmt.Errorf("%s: %q is none of %s", choice.name, choice.value, strings.Join(choice.among, ", "))
+		}
+	}
+	return nil
+}
+
+// checkNATS refuses addresses at which no engine can ever be reached.
 func (c *Config) checkNATS() error {
 	for _, address := range list([]byte(c.NATS)) {
 		if !strings.Contains(address, "://") {

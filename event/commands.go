@@ -12,10 +12,10 @@ type Options struct {
 	Log       sluice.EventLog
 	Journal   sluice.Journal
 	Namespace string
-	Stopping  <-chan struct{} // closed when the server begins to stop: then none waits any longer
+	Stopping  <-chan struct{} // closed when the server begins to stop, which ends all waiting
 }
 
-// Commands gives the commands about events and messages.
+// Commands returns the commands about events and messages.
 func Commands(o Options) []command.Command {
 	return []command.Command{
 		getCommand(o.Log, o.Stopping),

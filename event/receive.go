@@ -19,7 +19,7 @@ type receiveParams struct {
 }
 
 func receiveCommand(stored sluice.StoredEvents) command.Command {
-	return command.New("event.receive", "Get an event: the one that started the run if it has that key, else the newest stored one, or the next one if a timeout is given; null if there is none. The permission to read is not enough, since events show what callers have sent: it takes event.receive itself, or trace.payload.",
+	return command.New("event.receive", "Get an event: the one that started the run if it has that key, otherwise the newest stored one, or the next one if a timeout is given; null if there is none. The permission to read is not enough, since events show what callers have sent: it takes event.receive itself, or trace.payload.",
 		func(ctx context.Context, p receiveParams) (any, error) {
 			if user := sluice.UserFrom(ctx); !user.May("event.receive") && !user.May(sluice.MaySeePayload) {
 				return nil, payloadForbidden()

@@ -6,8 +6,8 @@ import (
 	"sluice/value"
 )
 
-// The limits of one expression and of one run. Those of what it makes are the
-// limits of values.
+// The limits of one expression and of one run. The values it makes have the
+// limits of package value.
 const (
 	MaxSource  = 4 << 10   // bytes of the code of one expression
 	MaxNodes   = 2_000     // parts of one expression, counted as often as they are compiled
@@ -17,8 +17,8 @@ const (
 	MaxSteps   = 5_000_000 // steps of one run; a step is an item, a part or 32 bytes of text
 )
 
-// Calls of functions that aren't ours cost a flat price, since nobody knows
-// what they do.
+// Calls of functions from other packages cost a flat price, since their work is
+// not known here, and a price for the texts that they read.
 const stepsPerCall = 1_000
 
 const bytesPerStep = 32
@@ -50,7 +50,7 @@ func (f *frame) spend(steps int) error {
 	return nil
 }
 
-// read pays for looking at so many bytes.
+// read pays for looking at that many bytes.
 func (f *frame) read(bytes int) error {
 	if bytes < bytesPerStep {
 		return nil

@@ -21,7 +21,7 @@ func describe(v any) string {
 	return value.Describe(v)
 }
 
-// plain gives a value that leaves the expression: JSON types only, within the
+// plain returns a value that leaves the expression: JSON types only, within the
 // limits of values.
 func (f *frame) plain(v any) (any, error) {
 	v, _, err := f.weighed(v)
@@ -53,7 +53,7 @@ func (f *frame) weighed(v any) (plain any, weight value.Scale, err error) {
 	return v, weight, err
 }
 
-// converted gives a copy of a value in which times and durations are text.
+// converted returns a copy of a value in which times and durations are text.
 func (f *frame) converted(v any, depth int) (any, error) {
 	if depth > value.MaxDepth {
 		return nil, value.TooDeep()

@@ -30,6 +30,10 @@ type DirectoryOptions struct {
 	// EndSessions ends the logins of a user, or those made through a client.
 	// With an external provider it is not called.
 	EndSessions func(ctx context.Context, username, clientID string) error
+
+	// RotateKey makes a new key that signs tokens. With an external provider it
+	// is not called.
+	RotateKey func(ctx context.Context) (id string, created time.Time, err error)
 }
 
 // A Directory knows users, roles and clients. It implements sluice.Directory.
@@ -84,8 +88,9 @@ func (d *Directory) Client(ctx context.Context, id string) (*sluice.Client, erro
 	return d.Clients.Get(ctx, id)
 }
 
-// Owner gives who stored something, as of now. With an external provider the
-// roles count that they had then: only the provider knows those of now.
+// Owner gives the user who stored something, with their present permissions.
+// With an external provider the roles of that time count: only the provider
+// knows the present ones.
 func (d *Directory) Owner(ctx context.Context, name string, roles []string) (sluice.User, error) {
 	id, isClient := strings.CutPrefix(name, ClientPrefix)
 	switch {

@@ -29,8 +29,8 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 	if account != nil && !account.Disabled {
 		stored = account.Password
 	}
-	// The throttle comes first: else a password that is remembered could be
-	// guessed at any speed.
+	// The throttle comes first: otherwise a password that is remembered could
+	// be guessed at any speed.
 	if err := d.mayTry(username, address); err != nil {
 		return sluice.User{}, err
 	}
@@ -43,8 +43,8 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 		defer release()
 	}
 	// It looks at the throttle again, after the wait for a core, and counts
-	// before the core is free: else a flood of guesses that waits together
-	// would be checked to the last.
+	// before the core is free: otherwise all of a flood of guesses that wait
+	// together would be checked.
 	return d.counted(username, address, func() (sluice.User, error) {
 		if !remembered {
 			if !d.isRight(stored, password) {

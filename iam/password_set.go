@@ -50,8 +50,8 @@ func passwordSetCommand(d *Directory) command.Command {
 		}))
 }
 
-// maySetPassword checks the current password of who sets their own, else the
-// permission to set others'.
+// maySetPassword checks the current password of users who set their own,
+// otherwise the permission to set others'.
 func (d *Directory) maySetPassword(ctx context.Context, caller sluice.User, p passwordSetParams) error {
 	if p.Username != caller.Name {
 		if !caller.May("iam.user.put") {

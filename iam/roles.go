@@ -18,12 +18,12 @@ var builtinRoles = map[string][]string{
 	sluice.AdminName: {"*"},
 	"developer": {
 		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
-		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request",
+		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request", "http.forward", "crypto.*",
 		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.*",
 	},
 	"viewer": {sluice.MayRead, "iam.password.set"},
 	"anonymous": {
-		"log", "set", "assert", "fail", "exit", "wait", "convert.*",
+		"log", "set", "assert", "fail", "exit", "wait", "convert.*", "crypto.*",
 		"event.receive", "iam.whoami", "iam.run.as", "iam.authorize",
 	},
 }
@@ -57,7 +57,7 @@ func (d *Directory) userWith(ctx context.Context, name string, roles []string) (
 }
 
 // mayGrant refuses to hand out, or to lay hands on, more than the caller has:
-// else who may edit users could make themselves an administrator.
+// otherwise users who may edit users could make themselves administrators.
 func (d *Directory) mayGrant(ctx context.Context, roles []string) error {
 	granted, err := d.userWith(ctx, "", roles)
 	if err != nil {

@@ -23,7 +23,7 @@ func runAsCommand(d *Directory) command.Command {
 			if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
 				return nil, err
 			}
-			// An owner who has gone, or is disabled, may nothing.
+			// An owner who is deleted or disabled may do nothing.
 			user, err := d.runAs(ctx, owner, p.Username)
 			d.noteRunAs(ctx, owner.Name, p.Username, err)
 			if err != nil {
@@ -37,8 +37,8 @@ func runAsCommand(d *Directory) command.Command {
 
 // runAs gives the user that a pipeline switches to, if its owner may switch to
 // that one: an administrator to anyone, others to users they have the
-// permission run.as:<username> for. Only the owner counts, as of now; who the
-// pipeline runs as does not matter.
+// permission run.as:<username> for. Only the present permissions of the owner
+// count, not those of the user that the pipeline runs as.
 func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string) (sluice.User, error) {
 	if permission := sluice.MayRunAs + target; !owner.May(permission) {
 		return sluice.User{}, sluice.OwnerNotPermitted(permission)

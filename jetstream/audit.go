@@ -58,7 +58,7 @@ func (a *Audit) Entries(ctx context.Context, q sluice.AuditQuery) (entries []slu
 	if err := a.host.Connected(); err != nil {
 		return nil, "", err
 	}
-	return stream.Scan(ctx, a.stream, stream.Span{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
+	return stream.Scan(ctx, a.stream, stream.ScanQuery{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
 		func(e *sluice.AuditEntry) time.Time { return e.Time },
 		func(_ uint64, e *sluice.AuditEntry) bool {
 			return (q.Username == "" || e.Username == q.Username) && (q.Command == "" || e.Command == q.Command)

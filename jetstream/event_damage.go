@@ -9,8 +9,8 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// checkEnd looks whether the stream still goes as far as it once did. The engine
-// finds a damaged block, but cuts it off without a word.
+// checkEnd checks whether the stream still goes as far as it once did. The
+// engine finds a damaged block, but cuts it off silently.
 func (s *Events) checkEnd(ctx context.Context) error {
 	was := s.floors.End()
 	if !s.host.Embedded || s.inherited >= was {
@@ -19,12 +19,14 @@ func (s *Events) checkEnd(ctx context.Context) error {
 	lost := was - s.inherited
 	s.lost.Add(int64(lost))
 	s.host.Log.Error("The disk has lost events that were stored: their block is damaged. Restore the data folder from a copy if they matter.", "events", lost)
-	// The places of lost events are given to others, which are not done.
+	// The sequences of lost events are used again, for events that are not
+	// done.
 	return s.floors.Lower(ctx, s.inherited)
 }
 
-// missing tells why there is no event at a place: it has expired, or it never
-// was, or the disk has lost it. Events are only ever removed from the start.
+// missing returns why there is no event with a sequence: it has expired, it
+// never existed, or the disk has lost it. Events are only ever removed from the
+// start.
 func (s *Events) missing(ctx context.Context, sequence uint64) error {
 	info, err := s.stream.Info(ctx)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 
 const (
 	trimEvery = time.Second
-	// Trimming starts when this part of the space for events is used, and
-	// goes on down to the second one. Above the last nothing is taken.
+	// Trimming starts when the first part of the space for events is used, and
+	// goes on down to the second one. Above the last, events are refused.
 	trimAbove, trimDown, trimFull = 0.90, 0.85, 0.97
 )
 
-// space is how much may be stored until the next look at the stream. The engine
-// must never come to refuse an event itself: of a batch it would store some.
+// space is how much may be stored until the stream is looked at next. The
+// engine itself must never refuse an event: it would store a part of the batch.
 type space struct {
 	left atomic.Int64
 	full atomic.Bool   // it was used up
-	low  chan struct{} // asks for a look before its time
+	low  chan struct{} // asks for an early look
 }
 
 func newSpace() *space {
@@ -32,7 +32,7 @@ func newSpace() *space {
 	return s
 }
 
-// take tells whether there is space for an event.
+// take reports whether there is space for an event.
 func (s *space) take(size int) bool {
 	const overhead = 512 // of a message: subject, times, checksum
 	if s.left.Add(-int64(size)-overhead) > 0 {
@@ -47,7 +47,8 @@ func (s *space) take(size int) bool {
 
 // trim removes old events until ctx ends: those past their age, and the oldest
 // as the space fills. It stops at the first event that a pipeline has not
-// finished. The engine's own limits would not: they only refuse what is too much.
+// finished. The engine's own limits would not: they merely refuse events beyond
+// them.
 func (s *Events) trim(ctx context.Context) {
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
@@ -92,7 +93,7 @@ func (s *Events) trimOnce(ctx context.Context) error {
 	return nil
 }
 
-// used gives the part of the space for events that is used.
+// used returns the part of the space for events that is used.
 func used(info *jetstream.StreamInfo) float64 {
 	if info.Config.MaxBytes <= 0 {
 		return 0
@@ -113,12 +114,12 @@ func (s *Events) measureSpace(info *jetstream.StreamInfo) {
 	if full {
 		s.host.Log.Error("The storage of events is full of events that pipelines have not finished; refusing new ones.")
 	} else {
-		s.host.Log.Info("There is room for events again.")
+		s.host.Log.Info("There is space for events again.")
 	}
 }
 
-// expendable gives the sequence before which events are too old, or have to make
-// way.
+// expendable returns the sequence before which events are too old, or must make
+// space.
 func (s *Events) expendable(ctx context.Context, info *jetstream.StreamInfo) (uint64, error) {
 	if info.State.Msgs == 0 {
 		return 0, nil

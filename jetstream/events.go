@@ -32,15 +32,15 @@ type Events struct {
 	keep      retention
 	space     *space
 
-	// stored is told of each event that is on stable storage.
+	// stored is called for each event that is on stable storage.
 	stored func(sequence uint64, subject string, e *sluice.Event)
 
 	ids       correlation.IDs
 	stream    jetstream.Stream
 	writer    stream.Writer
-	created   time.Time    // when the stream was
+	created   time.Time    // of the stream
 	inherited uint64       // the last event that was there when this process began
-	lost      atomic.Int64 // events that the disk has lost, as far as that was found
+	lost      atomic.Int64 // events found to be lost by the disk
 }
 
 // retention is how long events and results are kept, and how many bytes of
@@ -76,7 +76,7 @@ func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 		Name:        eventStream,
 		Subjects:    []string{sluice.EventPrefix + ">", queue.MessagePrefix + ">", queue.DirectPrefix + ">"},
 		MaxBytes:    s.keep.maxBytes,
-		Discard:     jetstream.DiscardNew, // see trim: what a pipeline has not finished stays
+		Discard:     jetstream.DiscardNew, // trim spares what a pipeline has not finished
 		AllowDirect: s.host.Embedded,      // a replica may be behind
 	})
 	if s.host.Embedded && config.MaxBytes == 0 {
@@ -130,7 +130,7 @@ func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 	return sluice.Combine(e.Listeners, outcomes, e.TraceID, id, e.ReceivedAt), nil
 }
 
-// address gives the subject of an event, and sets who listens to it.
+// address returns the subject of an event, and sets its listeners.
 func (s *Events) address(e *sluice.Event) (subject string, err error) {
 	if e.To == "" {
 		key := e.MessageKey()

@@ -5,29 +5,23 @@ import (
 	"crypto/rand"
 	"errors"
 
-	"github.com/nats-io/nats.go/jetstream"
-
-	"sluice/jetstream/stream"
+	"sluice"
+	"sluice/jetstream/record"
 )
 
-// correlationKey gives the key of the correlation ids, which all nodes share.
+// correlationKey returns the key of the correlation ids, which all nodes share.
 // The first node of all makes it.
-func correlationKey(ctx context.Context, h *stream.Host) ([]byte, error) {
-	kv, err := h.JS.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket:   "keys",
-		Replicas: max(1, h.Replicas),
+func correlationKey(ctx context.Context, keys *record.Bucket[record.Key]) ([]byte, error) {
+	_, err := keys.ChangeEarly(ctx, record.CorrelationKey, func(before *record.Key, _ map[string]*record.Key) (*record.Key, error) {
+		if before != nil {
+			return nil, sluice.ErrUnchanged
+		}
+		fresh := make([]byte, 32)
+		_, _ = rand.Read(fresh) // never fails
+		return &record.Key{Key: fresh}, nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, sluice.ErrUnchanged) {
 		return nil, err
 	}
-	fresh := make([]byte, 32)
-	_, _ = rand.Read(fresh) // never fails
-	if _, err := kv.Create(ctx, "correlation", fresh); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
-		return nil, err
-	}
-	entry, err := kv.Get(ctx, "correlation")
-	if err != nil {
-		return nil, err
-	}
-	return entry.Value(), nil
+	return keys.Copy(record.CorrelationKey).Key, nil
 }

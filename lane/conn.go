@@ -18,7 +18,7 @@ const (
 	// handed on.
 	largeBuffer = 64 << 10
 	// patience is how long the rest of a call may take to arrive. What takes
-	// longer is handed on: net/http bounds it in other ways.
+	// longer is handed to net/http, which bounds it in other ways.
 	patience = 100 * time.Millisecond
 	// maxLarge is how many connections have a large buffer at the same time. The
 	// calls of others are handed on.
@@ -27,8 +27,8 @@ const (
 	lingering = 500 * time.Millisecond
 )
 
-// States of a connection. Whoever takes it out of idle first has it: a call, or
-// a shutdown, which closes it.
+// States of a connection. A call and a shutdown compete for an idle one: the
+// first to change its state has it.
 const (
 	idle int32 = iota
 	busy
@@ -54,7 +54,7 @@ type conn struct {
 var largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
 
 func newConn(l *Lane, c net.Conn) *conn {
-	client := &conn{Conn: c, lane: l, remote: c.RemoteAddr().String()}
+	client := &conn{Conn: c, lane: l}
 	client.data = client.small[:0]
 	return client
 }
@@ -64,6 +64,7 @@ func newConn(l *Lane, c net.Conn) *conn {
 func (c *conn) serve() {
 	defer c.leave()
 	defer c.recover()
+	c.remote = c.RemoteAddr().String() // may have to be read from the connection
 	for timeout := c.lane.opts.HeaderTimeout; c.await(timeout); timeout = c.lane.opts.IdleTimeout {
 		r, size := c.call()
 		if r == nil {
@@ -149,7 +150,7 @@ func (c *conn) call() (*http.Request, int) {
 			c.setDeadline(time.Now().Add(patience))
 		}
 		if !c.read(max(size, len(c.data)+1)) {
-			return nil, 0 // whoever it is handed to will find out why
+			return nil, 0 // net/http will find out why
 		}
 	}
 }

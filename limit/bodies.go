@@ -272,10 +272,10 @@ const (
 	discardTime  = 5 * time.Second
 )
 
-// Discard reads the rest of a refused body, within bounds. A server that answers
-// and closes while the body is still on its way cuts its own answer off: proxies
-// then make a 502 of it, and senders try again in vain. Whoever asked before
-// sending has its answer without that.
+// Discard reads the rest of a refused body, within bounds. A server that
+// answers and closes while the body is still on its way cuts its own answer
+// off: proxies then make a 502 of it, and senders try again in vain. A client
+// that asked before sending has its answer already.
 func Discard(w http.ResponseWriter, r *http.Request) {
 	if r.Body == http.NoBody || r.ContentLength > maxDiscarded || r.Header.Get("Expect") != "" {
 		return

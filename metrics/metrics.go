@@ -17,7 +17,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 
 	calls     *prometheus.CounterVec
-	accepted  prometheus.Counter // those of calls that were answered 200
+	accepted  prometheus.Counter // of calls, those answered 200
 	callSize  prometheus.Histogram
 	callTime  prometheus.Histogram
 	batchSize *prometheus.HistogramVec
@@ -29,7 +29,7 @@ type Metrics struct {
 	logins    *prometheus.CounterVec
 }
 
-// New gives metrics that ask for the state of the server when they are read.
+// New returns metrics that ask for the state of the server when they are read.
 func New(version string, state func() sluice.ServerStats) *Metrics {
 	m := &Metrics{
 		registry:  prometheus.NewRegistry(),
@@ -85,7 +85,7 @@ func (m *Metrics) Call(c sluice.Call) {
 	}
 }
 
-// Batch gives what counts the batches of a stream.
+// Batch returns a function that counts the batches of a stream.
 func (m *Metrics) Batch(stream string) func(messages int, took time.Duration) {
 	size, sync := m.batchSize.WithLabelValues(stream), m.syncTime.WithLabelValues(stream)
 	return func(messages int, took time.Duration) {
@@ -94,7 +94,8 @@ func (m *Metrics) Batch(stream string) func(messages int, took time.Duration) {
 	}
 }
 
-// Run counts a run of a pipeline. Those that are not stored count as one.
+// Run counts a run of a pipeline. Pipelines that are not stored share one
+// label.
 func (m *Metrics) Run(r sluice.RunReport) {
 	name := r.Pipeline
 	if name == "" {

@@ -56,7 +56,7 @@ func (x *execution) fill(ctx context.Context, where place, prefix string, fields
 	return nil
 }
 
-// about says which part of the source an error at the start is about.
+// about adds to an error at the start which part of the source it is about.
 func about(part string, err error) error {
 	e := blamed(err)
 	return e.Saying(part + ": " + e.Message)

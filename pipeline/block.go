@@ -60,9 +60,9 @@ func (a *choice) do(ctx context.Context, x *execution, s *step) error {
 	return x.list(ctx, a.otherwise)
 }
 
-// A loop is the action of the block foreach: its steps are done for each item of
-// a list, which is a variable meanwhile. The body flows through all of them:
-// behind the loop it is what the last step has made of it.
+// A loop is the action of the block foreach: its steps are done for each item
+// of a list, which is a variable meanwhile. The body flows through all of them:
+// after the loop it is what the last step has made of it.
 type loop struct {
 	in    sourceValue
 	as    string
@@ -88,7 +88,7 @@ func (c *checker) loop(s *step, params *node) action {
 	return a
 }
 
-// listValue reads a list, or an expression that gives one.
+// listValue reads a list, or an expression that results in one.
 func (c *checker) listValue(n *node) sourceValue {
 	if n.kind == list {
 		return c.value(n)

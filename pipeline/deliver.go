@@ -11,9 +11,9 @@ import (
 	"sluice/problem"
 )
 
-// deliver runs a pipeline for an event, as often as the pipeline says, and gives
-// the outcome. An error means that the run was stopped from outside: there is
-// no outcome, and the event is to be handed out again.
+// deliver runs a pipeline for an event, retries it with a growing pause as its
+// retry section says, and returns the outcome. An error means that the server
+// stops: there is no outcome, and the queue delivers the event again later.
 func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
 	program, err := r.program(p)
 	if err != nil {
@@ -54,8 +54,8 @@ func worthRetrying(err error) bool {
 	return status < http.StatusBadRequest || status >= http.StatusInternalServerError
 }
 
-// deliverOnce makes one attempt, as soon as there is a free slot. Between
-// attempts none is taken.
+// deliverOnce makes one attempt, as soon as there is a free slot. The pause
+// between attempts takes none.
 func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *Program, d sluice.Delivery, number int) (any, error) {
 	select {
 	case r.slots <- struct{}{}:
@@ -80,7 +80,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *P
 	return r.attempt(ctx, program, beginning{run: run, body: d.Message, request: requestOf(d, number), counted: true}, number, d.Count)
 }
 
-// requestOf gives what expressions see of the call that led to an event.
+// requestOf returns what expressions see of the call that led to an event.
 func requestOf(d sluice.Delivery, attempt int) map[string]any {
 	return map[string]any{
 		"traceId":       d.TraceID,

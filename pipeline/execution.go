@@ -20,15 +20,16 @@ type execution struct {
 	program *Program
 	run     *sluice.Run
 	scope   expression.Scope
-	user    sluice.User // that scope.User shows
+	user    sluice.User // as scope.User shows it
 	secrets *secrets
-	report  *sluice.RunReport // nil: nobody wants one
+	report  *sluice.RunReport // nil: there is none
 	started time.Time
+	noted   int // bytes of exchanges in the report
 
 	steps int
 }
 
-// An environment is what a run needs of the world. Tests of pipelines have
+// An environment is what a run needs from outside. Tests of pipelines have
 // another one than runs.
 type environment struct {
 	limits Limits
@@ -42,7 +43,7 @@ type environment struct {
 type beginning struct {
 	run     *sluice.Run
 	body    any            // nil: that of the source
-	vars    map[string]any // go before those of the source
+	vars    map[string]any // they override those of the source
 	request map[string]any
 	counted bool // whoever gives the body has taken memory for it
 }
@@ -57,8 +58,8 @@ func newExecution(e environment, p *Program, b beginning, report *sluice.RunRepo
 	return x
 }
 
-// execute runs the program and gives its final body. There are no secrets in
-// that, nor in the report or the error.
+// execute runs the program and returns its final body. There are no secrets in
+// it, nor in the report or the error.
 func (x *execution) execute(ctx context.Context, b beginning) (any, error) {
 	x.started = time.Now()
 	x.secrets, ctx = secretsOf(ctx)
@@ -69,6 +70,7 @@ func (x *execution) execute(ctx context.Context, b beginning) (any, error) {
 	x.scope.Request = b.request
 	x.scope.Memory = func(bytes int) error { return x.spend(ctx, bytes) }
 	x.scope.Secret = func(name string) (string, error) { return x.reveal(ctx, name) }
+	b.run.Secret = x.reveal
 	err := x.begin(ctx, b)
 	if err == nil {
 		err = x.list(ctx, x.program.steps)
@@ -76,7 +78,7 @@ func (x *execution) execute(ctx context.Context, b beginning) (any, error) {
 	return x.end(err)
 }
 
-// end gives what leaves the run.
+// end returns what leaves the run.
 func (x *execution) end(err error) (any, error) {
 	if x.report != nil {
 		x.report.Started, x.report.Duration, x.report.Status = x.started.UTC(), sluice.Milliseconds(time.Since(x.started)), sluice.StatusOK

@@ -124,7 +124,8 @@ func (w *world) commands() []command.Command {
 				return nil, ctx.Err()
 			}
 		}, command.Pure),
-		command.New("http.request", "Call a URL.", func(_ context.Context, p requestParams) (response, error) {
+		command.New("http.request", "Call a URL.", func(ctx context.Context, p requestParams) (response, error) {
+			sluice.RunFrom(ctx).NoteHTTP(sluice.Exchange{Method: "POST", URL: p.URL, StatusCode: 200, Request: fmt.Sprint(p.Headers["authorization"], "\n\n", p.Body), Response: fmt.Sprint(p.Body)})
 			return response{200, p.Body, p.URL}, nil
 		}, command.Traffic),
 		command.New("iam.run.as", "Switch the user.", func(ctx context.Context, p asParams) (any, error) {

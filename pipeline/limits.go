@@ -13,11 +13,11 @@ import (
 // maxRunTime is how long a run may take.
 const maxRunTime = 15 * time.Minute
 
-// Limits bound a run, so that no pipeline harms the others. What is zero is the
+// Limits bound a run, so that no pipeline harms the others. Zero means the
 // default.
 type Limits struct {
 	Steps   int           // steps done in one run; 10,000
-	RunTime time.Duration // of one run; 15 minutes, which is also the most
+	RunTime time.Duration // of one run; 15 minutes, which is also the maximum
 	Value   int           // bytes of one value, about as JSON; value.MaxSize
 	List    int           // items of one list or object; value.MaxItems
 	Items   int           // of a list that foreach goes through; 10,000
@@ -40,14 +40,15 @@ func (l *Limits) setDefaults() {
 	}
 }
 
-// A tooLongError is the error of a run that took longer than this. It becomes one of
-// ours when someone asks: every run has one ready, and hardly any needs it.
+// A tooLongError is the error of a run that took longer than this. It becomes
+// an *sluice.Error only when it is used: every run has one ready, and hardly
+// any needs it.
 type tooLongError time.Duration
 
 // Error implements error.
 func (l tooLongError) Error() string { return l.error().Error() }
 
-// As makes errors.As find one of ours.
+// As makes errors.As find an *sluice.Error.
 func (l tooLongError) As(target any) bool {
 	e, ok := target.(**sluice.Error)
 	if ok {
@@ -72,7 +73,7 @@ func (x *execution) count(ctx context.Context) error {
 	return nil
 }
 
-// over tells whether nothing more can be done, whatever a step says about errors.
+// over reports whether the run must end, whatever a step says about errors.
 func (x *execution) over(ctx context.Context) bool {
 	return ctx.Err() != nil || x.steps > x.limits.Steps || x.refused
 }

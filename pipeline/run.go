@@ -12,12 +12,12 @@ import (
 type runParams struct {
 	Name   string         `json:"name" audit:"yes" doc:"The stored pipeline to run. Give this or source."`
 	Source string         `json:"source" doc:"A pipeline to run without storing it, as YAML or JSON."`
-	Vars   map[string]any `json:"vars" doc:"Variables that the run starts with; they go before those of the source."`
+	Vars   map[string]any `json:"vars" doc:"Variables that the run starts with; they override those of the source."`
 	Body   any            `json:"body" body:"only" doc:"The body that the run starts with. Without one it is that of the source."`
 }
 
 func runCommand(r *Runner) command.Command {
-	return command.New("pipeline.run", "Run a pipeline as yourself and answer its final body.", r.direct, command.Traffic)
+	return command.New("pipeline.run", "Run a pipeline as yourself and answer with its final body.", r.direct, command.Traffic)
 }
 
 // direct runs a pipeline for a caller, or for the run of another pipeline.
@@ -48,7 +48,7 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	return r.directly(ctx, program, run, p)
 }
 
-// slot takes one of the places for runs, if there is a free one.
+// slot takes one of the slots for runs, if there is a free one.
 func (r *Runner) slot() (release func(), err error) {
 	select {
 	case r.slots <- struct{}{}:
@@ -58,7 +58,7 @@ func (r *Runner) slot() (release func(), err error) {
 	}
 }
 
-// lookUp gives the program to run, and tells the run who owns it.
+// lookUp returns the program to run, and sets the owner of the run.
 func (r *Runner) lookUp(ctx context.Context, p runParams, run *sluice.Run) (*Program, error) {
 	if p.Name == "" {
 		caller := sluice.UserFrom(ctx)

@@ -33,7 +33,7 @@ func (x *execution) put(ctx context.Context, t target, out any) error {
 	return nil
 }
 
-// headerText gives a value as the text of a header.
+// headerText returns a value as the text of a header.
 func headerText(v any) (any, error) {
 	switch v := v.(type) {
 	case string:
@@ -76,7 +76,7 @@ func (x *execution) unset(t target) {
 	delete(x.scope.Vars, t.name)
 }
 
-// showUser lets expressions see who the next step runs as.
+// showUser lets expressions see which user the next step runs as.
 func (x *execution) showUser() {
 	user := x.run.User()
 	if x.scope.User != nil && user.Name == x.user.Name && slices.Equal(user.Roles, x.user.Roles) {

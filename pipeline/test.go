@@ -24,7 +24,7 @@ func testCommand(r *Runner) command.Command {
 			if err != nil {
 				return testOutcome{}, err
 			}
-			if sluice.RunFrom(ctx) == nil { // else the run has one
+			if sluice.RunFrom(ctx) == nil { // otherwise the run has one
 				release, err := r.slot()
 				if err != nil {
 					return testOutcome{}, err

@@ -21,8 +21,8 @@ func (l *Limits) normal(out any) (v any, w weight, err error) {
 	return v, weightOf(scale), err
 }
 
-// passedOn tells whether an output is the very body that went in, which need not
-// be looked at again.
+// passedOn reports whether an output is the very body that went in, which need
+// not be checked again.
 func passedOn(body, out any) bool {
 	switch body := body.(type) {
 	case []any:
@@ -35,7 +35,7 @@ func passedOn(body, out any) bool {
 	return false
 }
 
-// encode gives a final body as JSON, unless it is too large.
+// encode returns a final body as JSON, unless it is too large.
 func (l *Limits) encode(v any) (json.RawMessage, error) {
 	data, err := value.AppendJSON(nil, v, l.Result)
 	if len(data) > l.Result {

@@ -36,7 +36,7 @@ func (p *Portal) addPast(r *http.Request, view *pipelineView) error {
 	}
 	key := view.ListensTo()
 	if strings.ContainsAny(key, "*#") || view.Listens == key {
-		key = "" // a pattern, or messages: which calls those are is seen below
+		key = "" // a pattern, or messages: matched below
 	}
 	const looked = "50"
 	found, err := p.latest(r, key, looked)

@@ -16,7 +16,7 @@ const (
 	beatEvery  = 10 * time.Second // between looks whether the reader still may, while nothing happens
 )
 
-// live tells a page of calls and runs as they happen, as Server-Sent Events.
+// live sends a page the calls and runs as they happen, as Server-Sent Events.
 func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 	if err := p.mayFollow(sluice.UserFrom(r.Context())); err != nil {
 		return err
@@ -25,7 +25,7 @@ func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 	case p.streams <- struct{}{}:
 		defer func() { <-p.streams }()
 	default:
-		return sluice.Errorf(sluice.Unavailable, "too-many-streams", "As many pages are live as the server allows.")
+		return sluice.Errorf(sluice.Unavailable, "too-many-streams", "The server allows no more live pages.")
 	}
 	query := r.URL.Query()
 	ctx, cancel := context.WithCancel(r.Context())
@@ -51,7 +51,7 @@ func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 	})
-	p.tell(w, r, queue)
+	p.stream(w, r, queue)
 	return nil
 }
 
@@ -62,18 +62,18 @@ func (p *Portal) mayFollow(user sluice.User) error {
 	return nil
 }
 
-// tell writes what happens until the reader goes or may not go on, or the server
-// stops.
-func (p *Portal) tell(w http.ResponseWriter, r *http.Request, queue <-chan sluice.TailEntry) {
+// stream writes what happens until the reader leaves or loses the permission,
+// or the server stops.
+func (p *Portal) stream(w http.ResponseWriter, r *http.Request, queue <-chan sluice.TailEntry) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{}) // a page outlasts what a request may take to be read
+	_ = control.SetReadDeadline(time.Time{}) // a page lives longer than reading a request may take
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not wait for more
 	write := func(format string, args ...any) bool {
 		_, err := fmt.Fprintf(w, format, args...)
 		return err == nil && control.Flush() == nil
 	}
-	// Whoever was signed out, or lost the permission, hears no more.
+	// A user who was signed out, or lost the permission, gets nothing more.
 	still := func() bool {
 		user, err := p.user(&recorder{header: make(http.Header)}, r)
 		return err == nil && p.mayFollow(user) == nil

@@ -2,6 +2,7 @@ package portal_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -73,7 +74,7 @@ func TestViewersSeeNoButtonsThatFail(t *testing.T) {
 	}
 }
 
-// mayPost tells whether a form is one that changes nothing, or only oneself.
+// mayPost reports whether a form is one that changes nothing, or only oneself.
 func mayPost(action string) bool {
 	if action == "/signout" || action == "/me" || strings.HasSuffix(action, "/test") {
 		return true
@@ -83,7 +84,7 @@ func mayPost(action string) bool {
 		return false
 	}
 	switch {
-	case strings.HasSuffix(name, ".get"), strings.HasPrefix(name, "convert."), strings.HasPrefix(name, "server."):
+	case strings.HasSuffix(name, ".get"), strings.HasPrefix(name, "convert."), strings.HasPrefix(name, "crypto."), strings.HasPrefix(name, "server."):
 		return true
 	}
 	switch name {
@@ -114,6 +115,24 @@ func TestTokensAndPayloadsAreHidden(t *testing.T) {
 		}
 	}
 	admin.get("/webhooks/webhook.a?show=token").wants(t, 200, "token="+token)
+}
+
+// TestExchangesAreShown: what a step has sent and got is on the page of the call;
+// a viewer sees where it went and how that ended.
+func TestExchangesAreShown(t *testing.T) {
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = w.Write([]byte("private answer"))
+	}))
+	t.Cleanup(outside.Close)
+	s := start(t, "http-allow=127.0.0.0/8", "result-wait=8s")
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
+	s.store("on", "pipeline: [event.listen: {eventKey: webhook.a}, iam.run.as: {username: admin}, http.forward: {url: '"+outside.URL+"/private'}]")
+	trace := s.call(hook["uuid"].(string), "text/plain", "private request")
+	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
+	host := strings.TrimPrefix(outside.URL, "http://")
+	s.signedIn("vera", "a long password").get("/calls/"+trace).wants(t, 200, "<code>POST "+host+"</code> answered 418").lacks(t, "private")
+	s.signedIn("admin", adminPassword).get("/calls/"+trace).wants(t, 200, "<code>POST "+outside.URL+"/private</code> answered 418", "private request", "private answer")
 }
 
 // TestHostileContentIsText: whatever callers and users come up with stands on

@@ -16,7 +16,7 @@ func cloudEvents() Preset {
 		Setup: [3]string{
 			"At the sender (Knative, Event Grid, a broker, …), the sink or endpoint is the webhook's URL; binary and structured mode are both fine.",
 			"If it can send a bearer token, make it a random text and enter the same one as `signingSecret`.",
-			"Send one event in a call: batches have no one id, so that repeated ones are not found out.",
+			"Send one event in a call: batches have no one id, so repeated ones are not recognised.",
 		},
 		Masked:  []string{"authorization"},
 		checker: byToken("Authorization", "Bearer"),
@@ -29,8 +29,8 @@ type CloudEvent struct {
 	ID, Source, Type, Subject, Time string
 }
 
-// CloudEvent gives the attributes of the event that a call is, in binary or in
-// structured mode. Other calls, and batches of more than one, have none.
+// CloudEvent returns the attributes of the event that a call is, in binary or
+// in structured mode. Other calls, and batches of more than one, have none.
 func (c *Call) CloudEvent() (e CloudEvent, ok bool) {
 	attributes := map[string]*string{"id": &e.ID, "source": &e.Source, "type": &e.Type, "subject": &e.Subject, "time": &e.Time}
 	media, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,23 +40,14 @@ func ParseDedupe(text string) (Dedupe, error) {
 	case where == "query" && name != "" && len(name) <= maxName:
 		return d, nil
 	case where == "body" && len(name) <= maxPattern && utf8.ValidString(name):
-		if d.path = strings.Split(name, "."); len(d.path) <= maxPath && !hasEmpty(d.path) {
+		if d.path = strings.Split(name, "."); len(d.path) <= maxPath && !slices.Contains(d.path, "") {
 			return d, nil
 		}
 	}
 	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, cloudevent, or off.")
 }
 
-func hasEmpty(names []string) bool {
-	for _, n := range names {
-		if n == "" {
-			return true
-		}
-	}
-	return false
-}
-
-// ID gives the id of a delivery, "" if the call has none. One that can't be an
+// ID returns the id of a delivery, "" if the call has none. One that can't be an
 // id is an error with the code delivery-id-invalid.
 func (d Dedupe) ID(c *Call) (string, error) {
 	var values []string
@@ -80,7 +72,7 @@ func (d Dedupe) ID(c *Call) (string, error) {
 	return checkID(values[0])
 }
 
-// short gives an id that was put together, or what stands for it if it is long.
+// short returns an id, or its hash if it is long.
 func short(id string) string {
 	if len(id) <= maxDeliveryID {
 		return id
@@ -89,7 +81,7 @@ func short(id string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// scalar gives a JSON string or number as text; others are no ids.
+// scalar returns a JSON string or number as text; other values can't be ids.
 func scalar(raw []byte) string {
 	if len(raw) == 0 {
 		return ""

@@ -96,7 +96,7 @@ func FuzzLookup(f *testing.F) {
 	})
 }
 
-// slowMember gives the first member of an object with that name, or the only
+// slowMember returns the first member of an object with that name, or the only
 // element of a list.
 func slowMember(value []byte, name string) (found []byte) {
 	dec := json.NewDecoder(bytes.NewReader(value))

@@ -72,7 +72,7 @@ func plainKey(secret string) ([]byte, error) { return []byte(secret), nil }
 // writtenKey takes the secret of an own scheme as it is, unless it says that it
 // is written in base64 or hex.
 func writtenKey(secret string) ([]byte, error) {
-	decode, text := base64.StdEncoding.DecodeString, ""
+	decode, text := base64.StdEncoding.DecodeString, secret
 	switch {
 	case strings.HasPrefix(secret, "base64:"):
 		text = strings.TrimPrefix(secret, "base64:")
@@ -140,7 +140,7 @@ func derOf(text string) []byte {
 	return raw
 }
 
-// macOf gives the HMAC of texts.
+// macOf returns the HMAC of texts.
 func macOf(algorithm func() hash.Hash, secret string, texts ...string) []byte {
 	h := hmac.New(algorithm, []byte(secret))
 	for _, t := range texts {

@@ -33,8 +33,8 @@ type commandOptions struct {
 	minutes   *metrics.Minutes
 }
 
-// newCommands gives all commands, and the runner of the pipelines that are made
-// of them.
+// newCommands returns all commands, and the runner of the pipelines that are
+// made of them.
 func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runner) {
 	o.runner.Commands = func() command.Set { return commands }
 	o.runner.Language = expression.NewLanguage(step.Functions())
@@ -52,8 +52,8 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 	return commands, runner
 }
 
-// Commands lists every command of the service, for readers: none that needs a
-// server can be called.
+// Commands lists every command of the service, to be read: those that need a
+// server can't be called.
 func Commands() command.Set {
 	commands, _ := newCommands(commandOptions{})
 	return commands

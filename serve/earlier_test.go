@@ -19,7 +19,8 @@ import (
 )
 
 // TestFoldersOfEarlierVersions: a server on the data folder of an earlier version
-// has all that was in it, and goes on with it. testdata/README.md says how the
+// has all that was in it, goes on with it, and leaves no token in clear.
+// testdata/README.md says how the
 // folders were made.
 func TestFoldersOfEarlierVersions(t *testing.T) {
 	t.Parallel()
@@ -32,6 +33,10 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
 			unpack(t, archive, folder)
+			made, texts := make(map[string]madeBefore), make(map[string]string)
+			eachLine(t, filepath.Join(folder, "made.jsonl"), func(m exchange[madeBefore]) {
+				made[m.Name], texts[m.Name] = m.Answer, m.Answer.UUID+m.Answer.Secret
+			})
 			s := &service{t: t, config: load(t, filepath.Join(folder, "data"), "public-url=https://sluice.example"), log: new(transcript), client: newClient()}
 			s.resume()
 			t.Cleanup(s.stop)
@@ -41,9 +46,11 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 					t.Errorf("%s: %s in %s", asked.Path, missing, got.body)
 				}
 			})
-			made := make(map[string]madeBefore)
-			eachLine(t, filepath.Join(folder, "made.jsonl"), func(m exchange[madeBefore]) { made[m.Name] = m.Answer })
 			goesOn(t, s, made)
+			s.stop()
+			for _, found := range inFiles(t, s.config.Data, texts) {
+				t.Error(found)
+			}
 		})
 	}
 }

@@ -39,6 +39,9 @@ func readExample(t *testing.T, name string) string {
 func TestExamplesPassTheirTests(t *testing.T) {
 	t.Parallel()
 	s := start(t)
+	s.command("secret.put", map[string]any{"name": "chat-token", "value": "a token of the chat"}).wantStatus(t, 200)
+	s.command("secret.put", map[string]any{"name": "shop-key", "value": "a key of the shop"}).wantStatus(t, 200)
+	s.user("registrar", "webhook.*", "set")
 	for _, name := range exampleNames(t) {
 		t.Run(name, func(t *testing.T) {
 			source := readExample(t, name)
@@ -68,7 +71,7 @@ var comment = regexp.MustCompile(`^(?:#.*\n)+`)
 // said: … stands for anything.
 type instruction struct{ command, output string }
 
-// instructions gives what the first lines of an example say, in their order.
+// instructions returns what the first lines of an example say, in their order.
 func instructions(t *testing.T, source string) (list []instruction) {
 	t.Helper()
 	for line := range strings.Lines(comment.FindString(source)) {
@@ -166,7 +169,7 @@ func do(t *testing.T, dir string, list []instruction) error {
 	return nil
 }
 
-// installed tells whether the machine has a program.
+// installed reports whether the machine has a program.
 func installed(program string) bool {
 	_, err := exec.LookPath(program)
 	return err == nil

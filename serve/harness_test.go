@@ -45,7 +45,7 @@ func start(t *testing.T, settings ...string) *service {
 	return s
 }
 
-// load gives the settings of a server under test.
+// load returns the settings of a server under test.
 func load(t *testing.T, data string, settings ...string) config.Config {
 	t.Helper()
 	flags := map[string]string{"listen": "127.0.0.1:0", "data": data, "min-free-disk": "1MiB"}
@@ -60,7 +60,7 @@ func load(t *testing.T, data string, settings ...string) config.Config {
 	return cfg
 }
 
-// newClient gives a client that shows redirects instead of following them.
+// newClient returns a client that shows redirects instead of following them.
 func newClient() *http.Client {
 	return &http.Client{
 		Timeout:       patience,
@@ -107,7 +107,7 @@ func (l *transcript) Write(p []byte) (int, error) {
 	return l.written.Write(p)
 }
 
-// String gives all that was written.
+// String returns all that was written.
 func (l *transcript) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,7 +135,7 @@ func (a answer) into(t *testing.T, target any) {
 	}
 }
 
-// object gives a body that is a JSON object.
+// object returns a body that is a JSON object.
 func (a answer) object(t *testing.T) map[string]any {
 	t.Helper()
 	var o map[string]any
@@ -279,7 +279,7 @@ func eventually(t *testing.T, what string, try func() bool) {
 	}
 }
 
-// decode gives a JSON value with its numbers as they are written.
+// decode returns a JSON value with its numbers as they are written.
 func decode(t *testing.T, content []byte) (value any) {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(content))

@@ -25,7 +25,7 @@ func (s *Server) httpServer() (*http.Server, error) {
 	server := &http.Server{
 		Handler:           limit.Streams(s.api, s.cfg.WriteTimeout),
 		ReadHeaderTimeout: s.cfg.HeaderTimeout,
-		ReadTimeout:       s.cfg.BodyIdleTimeout, // for bodies that nobody reads; limit.Pace sets its own
+		ReadTimeout:       s.cfg.BodyIdleTimeout, // for bodies that are not read; limit.Pace sets its own
 		IdleTimeout:       s.cfg.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: maxUnread, MaxReceiveBufferPerStream: maxUnread},
@@ -42,8 +42,8 @@ func (s *Server) httpServer() (*http.Server, error) {
 	return server, nil
 }
 
-// newLane gives the lane of calls of webhooks, which are most of all. It hands
-// other connections to the server above.
+// newLane returns the lane for calls of webhooks, which are most requests. It
+// hands other connections to the server above.
 func (s *Server) newLane() *lane.Lane {
 	return lane.New(s.listener, lane.Options{
 		Path:          sluice.ReceivePath,
@@ -66,7 +66,7 @@ func (s *Server) serve() {
 	}
 }
 
-// baseURL gives the URL under which callers reach the server: the configured
+// baseURL returns the URL under which callers reach the server: the configured
 // one, or the listen address, with localhost in place of a wildcard.
 func baseURL(cfg config.Config, addr net.Addr) string {
 	if cfg.PublicURL != "" {
@@ -86,14 +86,14 @@ func baseURL(cfg config.Config, addr net.Addr) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// warnings gives what an operator should know about the way it listens.
+// warnings returns what an operator should know about the way it listens.
 func (s *Server) warnings() []string {
+	warnings := s.keyWarnings()
 	host, _, err := net.SplitHostPort(s.Address())
 	ip := net.ParseIP(host)
 	if err != nil || ip == nil {
-		return nil
+		return warnings
 	}
-	var warnings []string
 	if s.cfg.TLSCert == "" && !ip.IsLoopback() {
 		warnings = append(warnings, "serving plain HTTP beyond this machine: tokens and passwords can be read on the way; set --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}

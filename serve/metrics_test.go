@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// metric gives the value of a metric as /metrics has it, "" if it is not there.
+// metric returns the value of a metric as /metrics has it, "" if it is not
+// there.
 func (s *service) metric(name string) string {
 	s.t.Helper()
 	got := s.send("GET", "/metrics", nil).wantStatus(s.t, http.StatusOK)

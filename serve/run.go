@@ -24,24 +24,27 @@ func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) er
 	welcoming, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go s.welcome(welcoming, out)
+	manager := findSupervisor(opts.Log)
+	go manager.watch(welcoming, s.readiness)
 	err = s.Wait(ctx)
+	manager.tell("STOPPING=1")
 	return errors.Join(err, s.Stop())
 }
 
 // greet prints where the server listens and what to take care of.
 func (s *Server) greet(out io.Writer) {
-	fmt.Fprintf(out, "sluice %s listens on %s (%s engine)\n", Version, s.baseURL, s.engine.Describe())
+	fmt.Fprintf(out, "sluice %s listens on %s (%s engine)\n", Release(), s.baseURL, s.engine.Describe())
 	for _, w := range s.warnings() {
 		fmt.Fprintf(out, "warning: %s\n", w)
 	}
 }
 
-// adminRetry is how long after a failure to create the admin it is tried again.
+// adminRetry is the pause before creating the admin is tried again.
 const adminRetry = time.Second
 
-// welcome creates the admin as soon as that is possible, and prints the password
-// if it was made up, with a line to try: curl asks for the password, which so
-// stays out of the shell's history.
+// welcome creates the admin as soon as that is possible, and prints the
+// password if it was generated, with a line to try: curl asks for the password,
+// so it stays out of the shell's history.
 func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	created, password, err := s.CreateAdmin(ctx)
 	for ; err != nil; created, password, err = s.CreateAdmin(ctx) {

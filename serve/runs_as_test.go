@@ -31,7 +31,7 @@ func TestAnonymousRuns(t *testing.T) {
 	hook := s.create("webhook.anonymous")
 	run := func(step string) result {
 		t.Helper()
-		s.store("anonymous", "pipeline: [{event.listen: {eventKey: webhook.anonymous}}, {"+step+"}]")
+		s.put("anonymous", "pipeline: [{event.listen: {eventKey: webhook.anonymous}}, {"+step+"}]", asAdmin, forced).wantStatus(t, 200)
 		return s.call(hook, "text/plain", "").result(t)
 	}
 	if got := run("iam.whoami: {}"); got.Status != "ok" || got.Value.(map[string]any)["username"] != "anonymousUser" {
@@ -86,7 +86,7 @@ func TestRunAs(t *testing.T) {
 	// as calls a pipeline that someone stores: who stores it last owns it.
 	as := func(owner func(*http.Request), target string) result {
 		t.Helper()
-		s.put("as", strings.Replace(source, "NAME", target, 1), owner).wantStatus(t, 200)
+		s.put("as", strings.Replace(source, "NAME", target, 1), owner, forced).wantStatus(t, 200)
 		return call()
 	}
 	wantUser := func(got result, name string) {
@@ -125,7 +125,7 @@ func TestRunAs(t *testing.T) {
 		}
 	})
 	t.Run("a pipeline that is run by another keeps its own owner", func(t *testing.T) {
-		s.put("inner", `pipeline: [iam.run.as: {username: admin}, iam.whoami]`, asBob).wantStatus(t, 200)
+		s.put("inner", `pipeline: [iam.run.as: {username: admin}, iam.whoami]`, asBob, forced).wantStatus(t, 200)
 		s.run(`pipeline: [pipeline.run: {name: inner}]`).wantProblem(t, 403, "forbidden")
 	})
 	t.Run("what an inner pipeline switches to ends with it", func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestRunAs(t *testing.T) {
 			t.Errorf("behind it the outer one runs as %v", got["username"])
 		}
 	})
-	t.Run("who sends an event does not choose", func(t *testing.T) {
+	t.Run("the sender of an event does not choose", func(t *testing.T) {
 		s.store("chosen", `pipeline: [iam.run.as: {username: '#{vars.who ?? body.payload}'}, iam.whoami]`)
 		got := s.send("POST", "/api/v3/pipeline/chosen?who=ada", nil, asAdmin).wantStatus(t, 200).object(t)
 		if got["username"] != "ada" {
@@ -143,7 +143,7 @@ func TestRunAs(t *testing.T) {
 		}
 		for _, steps := range []string{"iam.run.as: {username: '#{body.payload}'}", "iam.run.as: {username: admin}, pipeline.run: {name: chosen}"} {
 			s.store("as", "pipeline: [event.listen: {eventKey: webhook.as}, "+steps+"]")
-			if got := s.call(hook, "text/plain", "ada").result(t); got.StatusCode != 403 || !strings.Contains(toText(t, got.Error), "stand in the source") {
+			if got := s.call(hook, "text/plain", "ada").result(t); got.StatusCode != 403 || !strings.Contains(toText(t, got.Error), "written out in the source") {
 				t.Errorf("%s came to %+v", steps, got)
 			}
 		}

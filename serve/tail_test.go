@@ -54,7 +54,7 @@ func (s *service) follow(t *testing.T, query string, alterations ...func(*http.R
 	return out
 }
 
-// next gives the next event of a stream.
+// next returns the next event of a stream.
 func (s *stream) next(t *testing.T) (id, event, data string) {
 	t.Helper()
 	deadline := time.After(patience)

@@ -83,7 +83,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	eventually(t, "the new certificate", func() bool { return s.serialNumber(t) == 2 })
 }
 
-// serialNumber gives the number of the certificate that is served now.
+// serialNumber returns the number of the certificate that is served now.
 func (s *service) serialNumber(t *testing.T) int64 {
 	t.Helper()
 	conn := s.dialTLS(t)

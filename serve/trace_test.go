@@ -43,7 +43,7 @@ type trace struct {
 	Result      map[string]any    `json:"result"`
 }
 
-// traces gives all that trace.get finds; parameters come as name, value.
+// traces returns all that trace.get finds; parameters come as name, value.
 func (s *service) traces(parameters ...string) (all []trace) {
 	s.t.Helper()
 	query := url.Values{"limit": {"300"}}
@@ -64,7 +64,7 @@ func (s *service) traces(parameters ...string) (all []trace) {
 	}
 }
 
-// trace gives the one call with a trace id.
+// trace returns the one call with a trace id.
 func (s *service) trace(id string) trace {
 	s.t.Helper()
 	found := s.traces("traceId", id)

@@ -162,7 +162,7 @@ func TestEventReceive(t *testing.T) {
 	}
 }
 
-// TestTriggersDoNothingByThemselves: who calls one is told so, and not null.
+// TestTriggersDoNothingByThemselves: callers are told so, and don't get null.
 func TestTriggersDoNothingByThemselves(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -170,8 +170,8 @@ func TestTriggersDoNothingByThemselves(t *testing.T) {
 	s.command("message.receive", map[string]any{"key": "own.message"}).wantProblem(t, 400, "not-in-a-pipeline")
 }
 
-// TestEventsAreNotForEveryReader: who may only read sees no payloads, by no
-// command; the permission event.receive is enough by itself.
+// TestEventsAreNotForEveryReader: a user who may only read sees no payloads, by
+// no command; the permission event.receive is enough by itself.
 func TestEventsAreNotForEveryReader(t *testing.T) {
 	t.Parallel()
 	s := start(t)

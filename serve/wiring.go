@@ -14,7 +14,6 @@ import (
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/portal"
-	"sluice/seal"
 	"sluice/step"
 	"sluice/webhook"
 )
@@ -24,11 +23,7 @@ const runGrace = 5 * time.Second
 
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
-	box, err := s.openBox()
-	if err != nil {
-		return err
-	}
-	secrets := step.NewSecrets(s.engine.Secrets(), box)
+	secrets := step.NewSecrets(s.engine.Secrets())
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
@@ -42,7 +37,7 @@ func (s *Server) wire() error {
 		receiver:  s.newReceiver(webhooks, places, bodies),
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
-		runner:    s.runnerOptions(secrets),
+		runner:    s.runnerOptions(secrets, webhooks),
 		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans()}},
 		directory: s.directory,
 		login:     login,
@@ -59,25 +54,26 @@ func (s *Server) wire() error {
 
 func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, places *limit.Places, bodies *limit.Bodies) *api.API {
 	o := api.Options{
-		Commands:       s.commands,
-		Results:        s.engine.Events(),
-		Authenticate:   login.Authenticate,
-		Auth:           issuer,
-		Portal:         pages.Serve,
-		Metrics:        s.metrics.Handler(),
-		ObservePoll:    s.metrics.Poll,
-		Spans:          s.spans(),
-		Readiness:      s.readiness,
-		Stopping:       s.stopping,
-		Tail:           s.engine.Journal(),
-		Version:        Version,
-		BaseURL:        s.baseURL,
-		OpenID:         s.openID(),
-		PublicURL:      s.publicURL(),
-		TrustedProxies: s.cfg.TrustedProxies,
-		Places:         places,
-		Bodies:         bodies,
-		Log:            s.opts.Log,
+		Commands:        s.commands,
+		Results:         s.engine.Events(),
+		Authenticate:    login.Authenticate,
+		Auth:            issuer,
+		Portal:          pages.Serve,
+		Metrics:         s.metrics.Handler(),
+		ObservePoll:     s.metrics.Poll,
+		Spans:           s.spans(),
+		Readiness:       s.readiness,
+		Stopping:        s.stopping,
+		Tail:            s.engine.Journal(),
+		Version:         Version,
+		BaseURL:         s.baseURL,
+		OpenID:          s.openID(),
+		PublicURL:       s.publicURL(),
+		TrustedProxies:  s.cfg.TrustedProxies,
+		ForwardedHeader: s.cfg.ForwardedHeader,
+		Places:          places,
+		Bodies:          bodies,
+		Log:             s.opts.Log,
 	}
 	if s.opts.NoAuth {
 		o.Authenticate = everyoneIsAdmin
@@ -96,6 +92,7 @@ func (s *Server) newDirectory() *iam.Directory {
 		External:     s.cfg.AuthIssuer != "",
 		CommandNames: func() []string { return s.commands.Names() },
 		EndSessions:  s.endSessions,
+		RotateKey:    func(ctx context.Context) (string, time.Time, error) { return s.issuer.RotateKey(ctx) },
 	})
 }
 
@@ -127,7 +124,7 @@ func (s *Server) eventOptions() event.Options {
 	}
 }
 
-func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
+func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) pipeline.RunnerOptions {
 	return pipeline.RunnerOptions{
 		Store:   s.engine.Pipelines(),
 		Queue:   s.engine.Queue(),
@@ -137,13 +134,14 @@ func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
 		Owner: func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
 			return s.directory.Owner(ctx, p.Owner, p.Roles)
 		},
-		Secret:  secrets.Reveal,
-		Limits:  pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory) / 2)},
-		MaxRuns: s.cfg.MaxRuns,
-		Grace:   func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
-		Observe: s.observeRun,
-		Spans:   s.spans(),
-		Log:     s.opts.Log,
+		Secret:     secrets.Reveal,
+		HasWebhook: webhooks.HasKey,
+		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory) / 2)},
+		MaxRuns:    s.cfg.MaxRuns,
+		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
+		Observe:    s.observeRun,
+		Spans:      s.spans(),
+		Log:        s.opts.Log,
 	}
 }
 
@@ -159,45 +157,28 @@ func (s *Server) observeCall(call sluice.Call) {
 	s.engine.Journal().Call(call)
 }
 
-// strangeMemory is what all bodies share whose sender is not known yet: four of
-// the largest, each with room to see its end.
-const strangeMemory = 4 * (sluice.MaxPayloadLength + 1)
+// strangerMemory is what all bodies of unauthenticated callers share: four of
+// the largest, each with space to see its end.
+const strangerMemory = 4 * (sluice.MaxPayloadLength + 1)
 
 func (s *Server) newBodies() *limit.Bodies {
 	return limit.NewBodies(limit.BodyOptions{
 		Pace:       limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)},
 		Known:      int64(s.cfg.MaxBodyMemory) / 4 * 3,
-		Strange:    strangeMemory,
+		Strange:    strangerMemory,
 		Answers:    int64(s.cfg.MaxBodyMemory) / 4,
 		Unfinished: s.cfg.MaxConnectionsPerAddress,
 	})
 }
 
-// publicURL is where callers are redirected to; "" means the host they called.
+// publicURL is the start of URLs in redirects; "" means the host that was
+// called.
 func (s *Server) publicURL() string { return strings.TrimSuffix(s.cfg.PublicURL, "/") }
-
-// openBox gives what seals secrets: with the operator's key, or one that is made
-// once in the data folder.
-func (s *Server) openBox() (*seal.Box, error) {
-	text := s.cfg.SecretKey
-	if text == "" {
-		var err error
-		if text, err = s.folder.Content("secret.key", seal.NewKey); err != nil {
-			return nil, err
-		}
-	}
-	key, err := seal.ParseKey(text)
-	if err != nil {
-		e := sluice.AsError(err)
-		return nil, e.Saying("secret-key: " + e.Message)
-	}
-	return seal.New(key)
-}
 
 // stats is the state of the server as the metrics show it.
 func (s *Server) stats() sluice.ServerStats {
-	const patience = 5 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	const timeout = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	stats, err := s.engine.Stats(ctx)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 type fromCSVParams struct {
 	Input     any    `json:"input" body:"default" doc:"The CSV to read."`
 	Delimiter string `json:"delimiter" doc:"Character between the cells. Default a comma."`
-	Header    *bool  `json:"header" doc:"Whether the first line names the columns, which gives a list of objects (default); else a list of lists."`
+	Header    *bool  `json:"header" doc:"Whether the first line names the columns, which gives a list of objects (default); otherwise a list of lists."`
+	Charset   string `json:"charset" doc:"Charset of the CSV, such as windows-1252: the input is then base64, as files are that are not UTF-8."`
 }
 
 func fromCSVCommand(c conversion) command.Command {
@@ -19,7 +20,7 @@ func fromCSVCommand(c conversion) command.Command {
 			if err != nil {
 				return nil, err
 			}
-			return fromCSV(p.Input, comma, p.Header == nil || *p.Header)
+			return fromCSV(p.Input, csvSource{comma: comma, header: p.Header == nil || *p.Header, charset: p.Charset})
 		},
 		command.Pure)
 }

@@ -100,7 +100,7 @@ func rowInvalid(row int, want string, got any) error {
 	return invalid("input", "must be a list of objects or a list of lists; its item %d is %s where %s is due", row+1, value.Describe(got), want)
 }
 
-// columnsOf gives the names of all fields, sorted.
+// columnsOf returns the names of all fields, sorted.
 func columnsOf(rows []any) []string {
 	names := map[string]bool{}
 	for _, row := range rows {

@@ -42,7 +42,7 @@ func logCommand(log *slog.Logger) command.Command {
 		command.Pure)
 }
 
-// logLine gives the message: text as it is, another value as JSON.
+// logLine returns the message: text as it is, another value as JSON.
 func logLine(p logParams) (string, error) {
 	switch message := p.Message.(type) {
 	case nil:

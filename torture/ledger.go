@@ -41,7 +41,7 @@ func newLedger() *ledger {
 	}
 }
 
-// newID gives the id of a call to be made.
+// newID returns the id of a call to be made.
 func (l *ledger) newID() uint64 { return l.issued.Add(1) }
 
 // acknowledged notes that a call was answered with 200.
@@ -99,7 +99,7 @@ func (l *ledger) results() (results, repeated int) {
 	return results, repeated
 }
 
-// sample gives all receipts since the last check, and some of the older ones.
+// sample returns all receipts since the last check, and some of the older ones.
 // Those already known as lost are left out.
 func (l *ledger) sample(random *rand.Rand, older int) []*receipt {
 	var chosen []*receipt

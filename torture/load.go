@@ -10,7 +10,7 @@ import (
 	"sluice"
 )
 
-// writers is how many change webhooks meanwhile that are not called.
+// writers is how many goroutines change webhooks that are not called.
 const writers = 4
 
 // pause keeps callers that are refused, or whose server is down, from spinning.
@@ -54,7 +54,7 @@ func startLoad(ctx context.Context, url string, l *ledger, connections int) (*lo
 }
 
 // prepare creates the webhooks to call, and their pipelines, at the first time.
-// It gives the others, which are changed meanwhile.
+// It returns the others, which are changed meanwhile.
 func (d *load) prepare(ctx context.Context) (others []*hook, err error) {
 	w := &writer{client: d.client, hooks: &d.ledger.hooks}
 	if len(d.ledger.targets) == 0 {

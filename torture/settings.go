@@ -50,11 +50,11 @@ func parseSettings(mode string, args []string) (settings, error) {
 // shortest is the least time of load before the server goes down.
 const shortest = 100 * time.Millisecond
 
-// random gives the source of all choices. The load itself depends on timing and
-// can't be repeated.
+// random returns the source of all choices. The load itself depends on timing
+// and can't be repeated.
 func (s settings) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, 0)) }
 
-// moment gives how long a cycle's load lasts.
+// moment returns how long a cycle's load lasts.
 func (s settings) moment(random *rand.Rand) time.Duration {
 	return shortest + time.Duration(random.Int64N(int64(s.longest-shortest)+1))
 }

@@ -10,7 +10,7 @@ import (
 	"sluice/command"
 )
 
-// Commands gives the commands that find calls.
+// Commands returns the commands that find calls.
 func Commands(journal sluice.Journal, results sluice.Results) []command.Command {
 	return []command.Command{getCommand(journal, results)}
 }
@@ -19,10 +19,10 @@ type getParams struct {
 	TraceID  string    `json:"traceId" doc:"Trace id of one call, or its part before the colon: the last 6 characters of the token, for all calls of a webhook."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
-	Status   string    `json:"status" enum:"ok,error,processing,rejected" doc:"Only calls that have come so far; rejected ones were refused."`
+	Status   string    `json:"status" enum:"ok,error,processing,rejected" doc:"Only calls with this status; rejected ones were refused."`
 	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
 	Pipeline string    `json:"pipeline" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
-	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many calls. Default 100."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`
 	After    string    `json:"after" doc:"The value of next of the page before."`
 }
 
@@ -34,7 +34,7 @@ type answer struct {
 }
 
 func getCommand(journal sluice.Journal, results sluice.Results) command.Command {
-	return command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. A whole trace id also shows the payload and the result, to who may see payloads.",
+	return command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. A whole trace id also shows the payload and the result, to users who may see payloads.",
 		func(ctx context.Context, p getParams) (answer, error) {
 			q, err := p.query()
 			if err != nil {
@@ -48,10 +48,10 @@ func getCommand(journal sluice.Journal, results sluice.Results) command.Command 
 			whole := strings.Contains(q.TraceID, ":")
 			for i, call := range calls {
 				out.Items[i].Call = call
-				if whole && i < maxShown && sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
-					if err := out.Items[i].show(ctx, journal, results); err != nil {
-						return answer{}, err
-					}
+				if !whole || i >= maxShown || !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+					out.Items[i].hide()
+				} else if err := out.Items[i].show(ctx, journal, results); err != nil {
+					return answer{}, err
 				}
 			}
 			return out, nil

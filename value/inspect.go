@@ -1,8 +1,8 @@
 package value
 
-// Inspect tells how many levels of lists and objects a JSON text has, and how
+// Inspect reports how many levels of lists and objects a JSON text has, and how
 // many values it is decoded to at the most: few bytes of JSON can take many of
-// memory. Of what is not JSON it may say anything.
+// memory. For what is not JSON the numbers mean nothing.
 func Inspect[S ~string | ~[]byte](text S) (levels, values int) {
 	now, quoted := 0, false
 	values = 1

@@ -9,7 +9,7 @@ import (
 )
 
 // A Scale weighs values before anything is done with them. It stops as soon as
-// there is too much, since a value may hold another one many times.
+// a limit is exceeded, since a value may hold another one many times.
 type Scale struct {
 	MaxSize  int // bytes in all; 0 means MaxSize
 	MaxItems int // items of one list or object; 0 means MaxItems
@@ -17,10 +17,10 @@ type Scale struct {
 	Size        int // bytes, about as many as their JSON takes
 	Memory      int // bytes they take in memory, about
 	Items       int // items of all lists and objects
-	Comparisons int // that sorting the keys of all objects takes, about
+	Comparisons int // roughly, to sort the keys of all objects
 }
 
-// Add weighs a further value. The error is ErrForeign for what is no value.
+// Add weighs a further value. The error is ErrForeign for what is not a value.
 func (s *Scale) Add(v any) error {
 	s.MaxSize, s.MaxItems = cmp.Or(s.MaxSize, MaxSize), cmp.Or(s.MaxItems, MaxItems)
 	return s.add(v, 0)
@@ -78,7 +78,7 @@ func (s *Scale) add(v any, depth int) error {
 	return nil
 }
 
-// enter weighs a list or object without what is in it.
+// enter weighs a list or object without its contents.
 func (s *Scale) enter(count, depth int) error {
 	if depth > MaxDepth {
 		return TooDeep()

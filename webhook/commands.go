@@ -33,7 +33,7 @@ type view struct {
 	Warnings         []string           `json:"warnings,omitempty"`
 }
 
-// show gives the view of a webhook for a user. Who may not see tokens sees
+// show gives the view of a webhook for a user. Users who may not see tokens see
 // their last 6 characters.
 func show(h sluice.Webhook, baseURL string, user sluice.User) view {
 	token := h.UUID

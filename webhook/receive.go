@@ -31,7 +31,7 @@ type ReceiverOptions struct {
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
 
-	// Observe is told of every call once it is answered.
+	// Observe is called for every call once it is answered.
 	Observe func(sluice.Call)
 
 	Spans sluice.Spans
@@ -62,16 +62,19 @@ func receiveCommand(r *Receiver) command.Command {
 
 // serve handles one call in a span.
 func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
-	span := sluice.Span{Name: "webhook.receive", Traceparent: r.Header.Get("Traceparent")}
+	span := sluice.Span{
+		Name: "webhook.receive", Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
+		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path},
+	}
 	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
 		if ctx != r.Context() { // a copy of the request costs more than a look
-			return rc.handle(w, r.WithContext(ctx))
+			*r = *r.WithContext(ctx) // what is logged of the request belongs to the span
 		}
 		return rc.handle(w, r)
 	})
 }
 
-// handle handles one call, and tells who observes about it.
+// handle handles one call, and reports it to Observe.
 func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	in := incomings.Get().(*incoming)
 	defer in.release()
@@ -104,6 +107,7 @@ func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 	c.EventKey = in.hook.EventKey
 	c.Size = max(len(in.body), int(in.request.ContentLength))
 	c.RemoteAddr = in.request.RemoteAddr
+	rc.Spans.Add(in.request.Context(), sluice.SpanFacts{EventKey: c.EventKey, TraceID: c.TraceID, StatusCode: c.StatusCode})
 	rc.Observe(c)
 }
 
@@ -175,7 +179,7 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 	}
 	line := slog.NewRecord(e.ReceivedAt, slog.LevelInfo, "Webhook ["+e.TraceID+"]: OK", 0)
 	line.AddAttrs(slog.String("traceId", e.TraceID), slog.String("eventKey", e.EventKey))
-	_ = rc.Log.Handler().Handle(ctx, line) // as a logger does: nobody is left to tell
+	_ = rc.Log.Handler().Handle(ctx, line) // as a logger does: nothing more can be done
 }
 
 // incoming is a call on its way in.
@@ -185,7 +189,7 @@ type incoming struct {
 	token   string // that was found in it, right or wrong
 	query   query
 	body    []byte
-	files   *upload // a multipart body, else nil
+	files   *upload // a multipart body, otherwise nil
 	hook    sluice.Webhook
 	headers sluice.Headers
 	payload []byte // as JSON

@@ -50,7 +50,7 @@ func (s *sink) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (slui
 	return sluice.Accepted(e.TraceID, "correlation", e.ReceivedAt), nil
 }
 
-// receiver gives a receiver with its log.
+// receiver returns a receiver with its log.
 func receiver(f finder, s *sink) (*Receiver, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return NewReceiver(ReceiverOptions{

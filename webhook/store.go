@@ -85,6 +85,12 @@ func (s *Store) withKey(key string) (sluice.Webhook, error) {
 	return sluice.Webhook{}, noWebhook("event key").About("eventKey")
 }
 
+// HasKey tells whether a webhook has an event key.
+func (s *Store) HasKey(key string) bool {
+	_, err := s.withKey(key)
+	return err == nil
+}
+
 func noWebhook(what string) *sluice.Error {
 	return sluice.Errorf(sluice.NotFound, "webhook-not-found", "There is no webhook with that %s; webhook.get lists those there are.", what)
 }

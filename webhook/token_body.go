@@ -62,7 +62,7 @@ func formToken(body []byte) (token string, rest []byte, err error) {
 	case to < len(body):
 		to++ // with the & behind it
 	case from > 0:
-		from-- // or else the one before
+		from-- // otherwise the one before
 	}
 	return token, cut(body, from, to), nil
 }

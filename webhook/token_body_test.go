@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime/multipart"
 	"runtime"
@@ -78,7 +79,7 @@ func tokensByReader(body []byte) (tokens []string, ok bool) {
 	for {
 		part, err := reader.NextRawPart()
 		if err != nil {
-			return tokens, err == io.EOF
+			return tokens, errors.Is(err, io.EOF)
 		}
 		content, err := io.ReadAll(part)
 		if err != nil {

@@ -12,12 +12,12 @@ import (
 	"sluice/client"
 )
 
-// A change is a verb that does something to things that are named, or to all
-// that flags select, and counts them.
+// A change is a verb that changes the named things, or all that flags select,
+// and counts them.
 type change struct {
 	verb, short string
 	command     string
-	count       string // field with the number, and what is said of them: replayed
+	count       string // field with the number, and the word for it: replayed
 	asks        bool   // it can't be undone
 }
 
@@ -63,8 +63,8 @@ func (ch change) of(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// changeAll does something to all things that parameters select, page by page.
-// Those that come up in the meantime, perhaps because of it, are not meant.
+// changeAll changes all things that parameters select, page by page, except
+// those that appear meanwhile, perhaps because of it.
 func (t *terminal) changeAll(ctx context.Context, c *client.Client, ch change, n *noun, params url.Values) error {
 	const page = 100
 	if params.Get("to") == "" {

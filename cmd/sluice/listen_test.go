@@ -64,7 +64,7 @@ func (tg *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// next gives the next call that arrives.
+// next returns the next call that arrives.
 func (tg *target) next() received {
 	tg.t.Helper()
 	select {

@@ -115,7 +115,7 @@ func (p *person) ends(code int) {
 	}
 }
 
-// echoes tells whether the terminal shows what is typed.
+// echoes reports whether the terminal shows what is typed.
 func (p *person) echoes() bool {
 	p.t.Helper()
 	settings, err := unix.IoctlGetTermios(int(p.tty.Fd()), unix.TCGETS)

@@ -100,7 +100,7 @@ func start(t *testing.T, cmd *exec.Cmd) *running {
 	return nil
 }
 
-// try gives the line to try, with the password that curl would ask for.
+// try returns the line to try, with the password that curl would ask for.
 func (r *running) try(password string) string {
 	line := strings.TrimPrefix(r.lines[len(r.lines)-1], "try: ")
 	return strings.Replace(line, "curl -u admin ", "curl -s -u admin:"+password+" ", 1)

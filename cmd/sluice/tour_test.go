@@ -15,7 +15,7 @@ import (
 // The blocks of the documents are executed in their order, in one shell. A
 // block of output behind a block of commands is what they must print; … stands
 // for anything.
-var documents = []string{"README.md", "docs/receiving.md", "docs/pipelines.md", "docs/tracing.md", "docs/authenticating.md", "docs/operating.md", "docs/command-line.md"}
+var documents = []string{"README.md", "docs/receiving.md", "docs/pipelines.md", "docs/tracing.md", "docs/authenticating.md", "docs/operating.md", "docs/command-line.md", "docs/install.md", "docs/proxies.md"}
 
 func TestTheDocumentsWork(t *testing.T) {
 	t.Parallel()
@@ -95,7 +95,7 @@ func walk(t *testing.T, document, address, url string) {
 	}
 }
 
-// variables gives the lines of a block that set a variable.
+// variables returns the lines of a block that set a variable.
 func variables(block string) string {
 	lines := ""
 	for line := range strings.Lines(block) {

@@ -16,7 +16,7 @@ type Envelope struct {
 	Sequence  uint64
 	Subject   string
 	EventKey  string
-	Key       string // of a message that is no event
+	Key       string // of a message, if it is no event
 	TraceID   string
 	ReplayOf  string
 	Received  time.Time

@@ -22,7 +22,7 @@ type IDs struct {
 	key []byte
 }
 
-// NewIDs gives the ids of those who share a key.
+// NewIDs returns the ids of all nodes that share a key.
 func NewIDs(key []byte) IDs { return IDs{key} }
 
 const (
@@ -31,13 +31,13 @@ const (
 	locatorBits  = sequenceBits + checkBits
 )
 
-// ID gives the correlation id of an event.
+// ID returns the correlation id of an event.
 func (c IDs) ID(sequence uint64, traceID string) string {
 	nonce := c.Nonce(traceID)
 	return pack(nonce, sequence<<checkBits^c.mask(nonce)).String()
 }
 
-// Parse gives the sequence that an id points to and the nonce that the event
+// Parse returns the sequence that an id points to and the nonce that the event
 // there must have.
 func (c IDs) Parse(id string) (sequence, nonce uint64, ok bool) {
 	u, err := uuid.Parse(id)
@@ -49,7 +49,8 @@ func (c IDs) Parse(id string) (sequence, nonce uint64, ok bool) {
 	return locator >> checkBits, nonce, locator&(1<<checkBits-1) == 0
 }
 
-// Nonce gives the part of a correlation id that depends on the trace id alone.
+// Nonce returns the part of a correlation id that depends on the trace id
+// alone.
 func (c IDs) Nonce(traceID string) uint64 {
 	return c.hash("nonce", []byte(traceID))
 }
@@ -58,10 +59,10 @@ func (c IDs) mask(nonce uint64) uint64 {
 	return c.hash("mask", binary.BigEndian.AppendUint64(make([]byte, 0, 8), nonce)) >> (64 - locatorBits)
 }
 
-// hash is a keyed hash, cut short enough that the plain construction serves:
-// to prolong it one would have to know the part that was cut off.
+// hash is a keyed hash. It is truncated, so plain SHA-256 serves: to extend it,
+// an attacker would need the part that was cut off.
 func (c IDs) hash(purpose string, data []byte) uint64 {
-	var space [96]byte // for all there is to hash, off the heap
+	var space [96]byte // off the heap
 	sum := sha256.Sum256(append(append(append(space[:0], c.key...), purpose...), data...))
 	return binary.BigEndian.Uint64(sum[:])
 }

@@ -10,7 +10,7 @@ import (
 	"sluice"
 )
 
-// Backlogs gives what waits for each pipeline that listens.
+// Backlogs returns what waits for each pipeline that listens.
 func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 	bound := q.listeners.Bound()
 	var backlogs []sluice.PipelineStats
@@ -35,7 +35,7 @@ func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 	return backlogs, consumers.Err()
 }
 
-// FirstUnfinished gives the place up to which all pipelines are done.
+// FirstUnfinished returns the sequence up to which all pipelines are done.
 func (q *Queue) FirstUnfinished(ctx context.Context) (uint64, error) {
 	unfinished := uint64(math.MaxUint64)
 	consumers := q.events.ListConsumers(ctx)
@@ -51,8 +51,8 @@ func (q *Queue) FirstUnfinished(ctx context.Context) (uint64, error) {
 	return unfinished, consumers.Err()
 }
 
-// oldestUnfinished gives the first event that a consumer is not done with, nil
-// if there is none.
+// oldestUnfinished returns the first event that a consumer is not done with,
+// nil if there is none.
 func (q *Queue) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerInfo) (oldest *jetstream.RawStreamMsg, err error) {
 	behind := info.Delivered.Stream
 	switch {

@@ -22,7 +22,7 @@ type consumption struct {
 	pipeline   string
 	binding    string
 	run        func(sluice.Delivery) (sluice.Outcome, error)
-	slots      chan struct{}       // as many as runs may go on at the same time
+	slots      chan struct{}       // one for each run that may go on at the same time
 	bytes      *semaphore.Weighted // of the events that are decoded
 	handedOut  handedOut
 	deliveries sync.WaitGroup
@@ -39,7 +39,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		return err
 	}
 	// What has been delivered by then is given back: otherwise the engine would
-	// wait for it before it delivers it again.
+	// wait for acknowledgements before it delivers it again.
 	stop := context.AfterFunc(ctx, messages.Drain)
 	defer stop()
 	defer messages.Stop()
@@ -108,7 +108,7 @@ func (c *consumption) deliver(ctx context.Context, msg piece) {
 	defer c.end(msg)
 	leave, err := c.enter(ctx, msg.Data())
 	if err != nil {
-		c.again(msg, 0)
+		c.redeliver(msg, 0)
 		return
 	}
 	done, err := c.runOnce(ctx, msg)
@@ -121,12 +121,12 @@ func (c *consumption) deliver(ctx context.Context, msg piece) {
 		_ = msg.Ack() // otherwise it is delivered again, and its outcome is found
 	case errors.Is(err, errUnreadable):
 		c.queue.host.Log.Error("A stored event can't be read; it is left out.", "pipeline", c.pipeline, "error", err)
-		_ = msg.Term() // otherwise it is found to be unreadable again
+		_ = msg.Term() // otherwise it comes again
 	case ctx.Err() != nil:
-		c.again(msg, consumeAgain) // stopping is no failure
+		c.redeliver(msg, consumeRetry) // stopping is not a failure
 	default:
 		c.queue.host.Log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
-		c.again(msg, consumeAgain)
+		c.redeliver(msg, consumeRetry)
 	}
 }
 
@@ -155,12 +155,13 @@ func (c *consumption) enter(ctx context.Context, event []byte) (leave func(), er
 	}, nil
 }
 
-// again lets the engine deliver an event once more.
-func (c *consumption) again(msg piece, after time.Duration) {
-	_ = msg.NakWithDelay(after) // otherwise it is delivered again when nobody works on it
+// redeliver makes the engine deliver an event once more.
+func (c *consumption) redeliver(msg piece, after time.Duration) {
+	_ = msg.NakWithDelay(after) // if this fails, it is delivered again after ackWait
 }
 
-// A finished run is an event and what the pipeline has made of it.
+// finished is a run that has ended: an event and what the pipeline has made of
+// it.
 type finished struct {
 	sluice.Delivery
 
@@ -175,8 +176,8 @@ func (c *consumption) runOnce(ctx context.Context, msg piece) (*finished, error)
 	if err != nil {
 		return nil, err
 	}
-	// One that an earlier process was handed may have been run by it, even if
-	// the engine does not remember.
+	// An event that an earlier process was handed may have been run by it, even
+	// if the engine does not remember.
 	inherited := sequence <= c.queue.inherited
 	if inherited && sequence <= c.queue.floors.Of(c.binding) {
 		return nil, nil
@@ -218,11 +219,11 @@ func (q *Queue) delivery(msg piece) (d sluice.Delivery, sequence uint64, err err
 }
 
 // settle stores an outcome, and a dead letter if it is a failure. They are on
-// stable storage before the engine is told that the event is done with: otherwise a
-// power cut could keep the acknowledgement and lose the outcome.
+// stable storage before the event is acknowledged: otherwise a power cut could
+// keep the acknowledgement and lose the outcome.
 func (q *Queue) settle(f *finished, event []byte) error {
-	// Not the run's context: what was done is written down, also on the way
-	// out. Writers have bounds of their own.
+	// Not the run's context: what was done is stored even while the server
+	// stops. Writers have time-outs of their own.
 	ctx := context.Background()
 	if f.outcome.Status == sluice.StatusError {
 		if err := q.deadLetters.add(ctx, f.Delivery, event, f.outcome); err != nil {

@@ -10,16 +10,17 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// floorEvery is how often it is written down how far pipelines are.
+// floorEvery is how often floors are written.
 const floorEvery = 10 * time.Second
 
-// endMark is the name of the floor that says how far the stream of events went.
-const endMark = "events"
+// endFloor is the name of the floor that says how far the stream of events
+// went.
+const endFloor = "events"
 
-// A floor is the place in the stream of events up to which a pipeline is done.
-// The engine keeps that as well, but writes it without a sync: after a power cut
-// it may begin at the start again. Then events up to the floor are not run
-// anew, and those behind it only if they have no outcome.
+// A floor is the sequence in the stream of events up to which a pipeline is
+// done. The engine keeps that as well, but writes it without a sync: after a
+// power cut it may begin at the start again. Then events up to the floor are
+// not run again, and later ones only if they have no outcome.
 type floor struct {
 	Sequence uint64 `json:"sequence"`
 }
@@ -31,18 +32,23 @@ type Floors struct {
 	floors    *record.Bucket[floor]
 
 	events  jetstream.Stream
-	durable func() uint64 // place up to which all events are on stable storage
+	durable func() uint64 // sequence up to which all events are on stable storage
 }
 
-// NewFloors gives floors that are yet to be set up.
+// NewFloors returns floors that are yet to be set up.
 func NewFloors(h *stream.Host, l *Listeners) *Floors {
-	return &Floors{host: h, listeners: l, floors: record.New[floor](h, "floors", nil)}
+	return &Floors{host: h, listeners: l, floors: record.New[floor](h, "floors")}
 }
+
+// Name returns the name of the bucket that floors are kept in.
+func (f *Floors) Name() string { return f.floors.Name() }
 
 // SetUp reads the floors that are known.
-func (f *Floors) SetUp(ctx, running context.Context) error { return f.floors.SetUp(ctx, running) }
+func (f *Floors) SetUp(ctx, running context.Context, in record.Generation) error {
+	return f.floors.SetUp(ctx, running, in)
+}
 
-// Of gives the floor of a binding.
+// Of returns the floor of a binding.
 func (f *Floors) Of(binding string) uint64 {
 	if known := f.floors.Copy(binding); known != nil {
 		return known.Sequence
@@ -50,10 +56,10 @@ func (f *Floors) Of(binding string) uint64 {
 	return 0
 }
 
-// End gives how far the stream of events once went on stable storage.
-func (f *Floors) End() uint64 { return f.Of(endMark) }
+// End returns how far the stream of events once went on stable storage.
+func (f *Floors) End() uint64 { return f.Of(endFloor) }
 
-// keep writes the floors down until ctx ends.
+// keep writes the floors regularly until ctx ends.
 func (f *Floors) keep(ctx context.Context) {
 	f.host.Every(ctx, floorEvery, func(time.Time) {
 		if err := f.Write(ctx); err != nil && ctx.Err() == nil && f.host.Ready() == nil {
@@ -62,11 +68,11 @@ func (f *Floors) keep(ctx context.Context) {
 	})
 }
 
-// Write writes down how far pipelines are, and the stream of events. How an
-// external engine loses events is its own affair.
+// Write stores how far pipelines are, and the stream of events. The end of the
+// stream is stored for the embedded engine only.
 func (f *Floors) Write(ctx context.Context) error {
 	if f.host.Embedded {
-		if err := f.raise(ctx, endMark, f.durable()); err != nil {
+		if err := f.raise(ctx, endFloor, f.durable()); err != nil {
 			return err
 		}
 	}
@@ -82,8 +88,8 @@ func (f *Floors) Write(ctx context.Context) error {
 	return consumers.Err()
 }
 
-// raise writes a floor down if it is above the one before. Several nodes may do
-// so at the same time: it never sinks.
+// raise stores a floor if it is above the one before. Several nodes may do so
+// at the same time: it never sinks.
 func (f *Floors) raise(ctx context.Context, binding string, sequence uint64) error {
 	if sequence <= f.Of(binding) {
 		return nil
@@ -97,7 +103,7 @@ func (f *Floors) raise(ctx context.Context, binding string, sequence uint64) err
 	return err
 }
 
-// drop forgets the floor of a binding.
+// drop deletes the floor of a binding.
 func (f *Floors) drop(ctx context.Context, binding string) error {
 	if f.Of(binding) == 0 {
 		return nil
@@ -106,7 +112,7 @@ func (f *Floors) drop(ctx context.Context, binding string) error {
 	return err
 }
 
-// Lower lowers the floors that are above a place.
+// Lower lowers the floors that are above a sequence.
 func (f *Floors) Lower(ctx context.Context, sequence uint64) error {
 	for _, binding := range f.floors.Keys(func(known *floor) bool { return known.Sequence > sequence }) {
 		_, err := f.floors.ChangeEarly(ctx, binding, func(*floor, map[string]*floor) (*floor, error) { return &floor{sequence}, nil })

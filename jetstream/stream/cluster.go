@@ -19,8 +19,8 @@ type clusterWriter struct {
 	stream string
 }
 
-// Write implements Writer. An attempt that was not answered is made again
-// with the same id, so that the engine stores the event once.
+// Write implements Writer. An unanswered attempt is made again with the same
+// id, so that the engine stores the message once.
 func (w *clusterWriter) Write(ctx context.Context, subject, id string, data []byte) (uint64, error) {
 	msg := &nats.Msg{Subject: subject, Data: data, Header: nats.Header{}}
 	ctx = context.WithoutCancel(ctx)
@@ -40,6 +40,6 @@ func (w *clusterWriter) publish(ctx context.Context, msg *nats.Msg, id string) (
 	return w.js.PublishMsg(ctx, msg, jetstream.WithMsgID(id), jetstream.WithExpectStream(w.stream))
 }
 
-// Durable implements Writer: what an external engine shows, it has agreed
-// on.
+// Durable implements Writer: what can be read from an external engine is
+// durable.
 func (w *clusterWriter) Durable() uint64 { return math.MaxUint64 }

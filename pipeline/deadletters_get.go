@@ -1,0 +1,30 @@
+package pipeline
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/command"
+)
+
+type letterPage struct {
+	Items []sluice.DeadLetter `json:"items"`
+	Next  string              `json:"next,omitempty"`
+}
+
+func letterGetCommand(r *Runner) command.Command {
+	return command.New("deadletter.get", "List the events that pipelines failed on for good, newest first. With letter the event itself is shown, to users who may see payloads.",
+		func(ctx context.Context, p letterParams) (letterPage, error) {
+			shown := p.Letter != "" && sluice.UserFrom(ctx).May(sluice.MaySeePayload)
+			page := letterPage{Items: []sluice.DeadLetter{}}
+			next, err := r.eachLetter(ctx, p.query(), func(letter sluice.DeadLetter) error {
+				if !shown {
+					letter.Event = nil
+				}
+				page.Items = append(page.Items, letter)
+				return nil
+			})
+			page.Next = next
+			return page, err
+		}, command.ReadOnly)
+}
