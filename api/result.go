@@ -82,7 +82,7 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// look gives a result as it is now, and takes memory for it. Only a few are read
+// look returns a result as it is now, and takes memory for it. Only a few are read
 // at the same time: how large one is shows when it is here.
 func (a *API) look(r *http.Request, p poll, memory *limit.Hold) (result sluice.Result, err error) {
 	if err := a.Places.Enter(); err != nil {

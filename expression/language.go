@@ -134,7 +134,7 @@ func (f *frame) received(v any) (any, error) {
 	return v, f.allocate(max(0, weight.Memory-weight.Size))
 }
 
-// Expansion gives how many bytes in memory a command or function makes of a text
+// Expansion returns how many bytes in memory a command or function makes of a text
 // that it decodes, about. Of a small one that is nothing that counts.
 func Expansion(name string, arg any) int {
 	const small = 64 << 10

@@ -28,7 +28,7 @@ func (f *frame) plain(v any) (any, error) {
 	return v, err
 }
 
-// last gives the value of a whole template, and tells who counts of all that
+// last returns the value of a whole template, and tells who counts of all that
 // was made for it.
 func (f *frame) last(v any) (any, error) {
 	v, err := f.plain(v)
@@ -38,7 +38,7 @@ func (f *frame) last(v any) (any, error) {
 	return v, err
 }
 
-// weighed gives a value as plain does, with its weight. It is a copy only where
+// weighed returns a value as plain does, with its weight. It is a copy only where
 // times or durations are in it.
 func (f *frame) weighed(v any) (plain any, weight value.Scale, err error) {
 	if err = weight.Add(v); errors.Is(err, value.ErrForeign) {

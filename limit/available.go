@@ -13,7 +13,7 @@ import (
 // machine has it.
 const leastOfMachine = 2 << 30
 
-// Available gives the memory that this process may use: all that its container
+// Available returns the memory that this process may use: all that its container
 // has, or half of the machine's, where others have to live as well.
 func Available() int64 { return availableIn(os.DirFS("/")) }
 
@@ -29,7 +29,7 @@ func availableIn(root fs.FS) int64 {
 	return max(machine/2, min(leastOfMachine, machine/4*3))
 }
 
-// totalMemory gives the memory of the machine.
+// totalMemory returns the memory of the machine.
 func totalMemory(root fs.FS) int64 {
 	info, _ := fs.ReadFile(root, "proc/meminfo") // there is none on other systems
 	for line := range strings.Lines(string(info)) {
@@ -43,7 +43,7 @@ func totalMemory(root fs.FS) int64 {
 	return math.MaxInt64
 }
 
-// containerMemory gives the least of the bounds on the control groups around
+// containerMemory returns the least of the bounds on the control groups around
 // this process, of either version.
 func containerMemory(root fs.FS) int64 {
 	least := int64(math.MaxInt64)
@@ -61,7 +61,7 @@ func containerMemory(root fs.FS) int64 {
 	return least
 }
 
-// leastAround gives the least bound on a group and on those that it is in. From
+// leastAround returns the least bound on a group and on those that it is in. From
 // within a container the group may have another path than it is told: then its
 // own files are at the top.
 func leastAround(root fs.FS, top, group, file string) int64 {

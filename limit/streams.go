@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Streams gives a handler whose answers over HTTP/2 have a deadline that moves
+// Streams returns a handler whose answers over HTTP/2 have a deadline that moves
 // while bytes flow. There a client that reads the connection, but lets nothing
 // through on one stream, would otherwise hold that answer in memory for ever: the
 // deadlines of the connection know nothing of it.

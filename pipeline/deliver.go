@@ -47,7 +47,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 // given back.
 const longestGiveBack = time.Second
 
-// worthRetrying tells whether another attempt may end better: not after a
+// worthRetrying reports whether another attempt may end better: not after a
 // refusal.
 func worthRetrying(err error) bool {
 	status := problem.Status(err)

@@ -11,7 +11,7 @@ import (
 
 func (l *Limits) scale() value.Scale { return value.Scale{MaxSize: l.Value, MaxItems: l.List} }
 
-// normal gives what a command has returned as a value, with its weight.
+// normal returns what a command has returned as a value, with its weight.
 func (l *Limits) normal(out any) (v any, w weight, err error) {
 	if page, ok := out.(command.Paged); ok {
 		out, _ = page.Page()

@@ -10,7 +10,7 @@ import (
 	"sluice/limit"
 )
 
-// withMemory gives the settings with what they leave open about memory. A quarter
+// withMemory returns the settings with what they leave open about memory. A quarter
 // is for bodies and a quarter for runs; the engine, connections and what is
 // garbage by now share the rest.
 func withMemory(cfg config.Config) config.Config {

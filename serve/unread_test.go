@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// fields gives headers as HPACK has them, each written out.
+// fields returns headers as HPACK has them, each written out.
 func fields(all ...string) (block []byte) {
 	for i := 0; i < len(all); i += 2 {
 		block = append(append(block, 0, byte(len(all[i]))), all[i]...)

@@ -112,7 +112,7 @@ func columnsOf(rows []any) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// cell gives a value as a cell. What is no text is never a formula, though a
+// cell returns a value as a cell. What is no text is never a formula, though a
 // negative number begins as one.
 func (f csvForm) cell(v any) (string, error) {
 	if text, ok := v.(string); ok {
@@ -121,7 +121,7 @@ func (f csvForm) cell(v any) (string, error) {
 	return cellOf(v)
 }
 
-// cellOf gives text as it is, null as nothing, and other values as JSON.
+// cellOf returns text as it is, null as nothing, and other values as JSON.
 func cellOf(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -132,7 +132,7 @@ func cellOf(v any) (string, error) {
 	return encodeJSON(v)
 }
 
-// text gives a text, made safe if that is wanted.
+// text returns a text, made safe if that is wanted.
 func (f csvForm) text(s string) string {
 	if f.safe && s != "" && strings.IndexByte("=+-@\t\r\n", s[0]) >= 0 {
 		return "'" + s

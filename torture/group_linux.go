@@ -62,7 +62,7 @@ func awaitGroup(path string) error {
 	return errors.New("the server's process is in no group")
 }
 
-// resident gives the memory that a server has now, and peak the most it has had
+// resident returns the memory that a server has now, and peak the most it has had
 // since resetPeak, in bytes.
 func (s *server) resident() int64 { return s.status("VmRSS:") }
 func (s *server) peak() int64     { return s.status("VmHWM:") }

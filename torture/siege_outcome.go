@@ -170,7 +170,7 @@ func (t *target) callers(ctx context.Context, long time.Duration) *figures {
 
 const receivePath = "/api/v3/command/webhook.receive"
 
-// receive calls a webhook and tells whether it was accepted.
+// receive calls a webhook and reports whether it was accepted.
 func (t *target) receive(ctx context.Context, token string, size int) bool {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.client.url+receivePath, bytes.NewReader(make([]byte, size)))
 	if err != nil {
@@ -186,7 +186,7 @@ func (t *target) receive(ctx context.Context, token string, size int) bool {
 	return err == nil && answer.StatusCode == http.StatusOK
 }
 
-// recovers tells whether the largest body and a hungry run are taken again, soon
+// recovers reports whether the largest body and a hungry run are taken again, soon
 // after an attack.
 func (t *target) recovers(ctx context.Context) bool {
 	const soon = 15 * time.Second

@@ -26,7 +26,7 @@ func Inspect[S ~string | ~[]byte](text S) (levels, values int) {
 	return levels, values
 }
 
-// Footprint gives how many bytes a text takes in memory, about, once it is
+// Footprint returns how many bytes a text takes in memory, about, once it is
 // decoded: from JSON, and at the most from other formats. Few bytes of text can
 // take many of memory.
 func Footprint[S ~string | ~[]byte](text S) int {

@@ -91,20 +91,20 @@ func (s *Scale) enter(count, depth int) error {
 	return nil
 }
 
-// listMemory gives what a list takes, without what is in it.
+// listMemory returns what a list takes, without what is in it.
 func listMemory(count int) int {
 	const header, item = 24, 16
 	return header + count*item
 }
 
-// objectMemory gives what an object takes, without what is in it: members are
+// objectMemory returns what an object takes, without what is in it: members are
 // kept in groups of 8, about three quarters of which are in use.
 func objectMemory(count int) int {
 	const header, group, inGroup = 48, 264, 6
 	return header + (count+inGroup-1)/inGroup*group
 }
 
-// Plain gives anything that encoding/json can encode as a value, and weighs it.
+// Plain returns anything that encoding/json can encode as a value, and weighs it.
 // Most are values already.
 func (s *Scale) Plain(v any) (any, error) {
 	before := *s

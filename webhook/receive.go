@@ -150,7 +150,7 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	return result, nil
 }
 
-// waiting gives the context in which a call waits for its result. net/http ends
+// waiting returns the context in which a call waits for its result. net/http ends
 // that of a request when its caller closes its own side, which some do when they
 // have said everything; they get an answer all the same.
 func (rc *Receiver) waiting(r *http.Request) context.Context {

@@ -72,7 +72,7 @@ type piece struct {
 	size int64                  // that it takes as it is stored
 }
 
-// sequence gives the event's place in the stream.
+// sequence returns the event's place in the stream.
 func (p piece) sequence() uint64 {
 	if p.meta == nil {
 		return 0
@@ -170,7 +170,7 @@ type finished struct {
 }
 
 // runOnce runs the pipeline for an event, unless that was done before: then it
-// gives nil.
+// returns nil.
 func (c *consumption) runOnce(ctx context.Context, msg piece) (*finished, error) {
 	d, sequence, err := c.queue.delivery(msg)
 	if err != nil {
@@ -198,7 +198,7 @@ func (c *consumption) runOnce(ctx context.Context, msg piece) (*finished, error)
 // errUnreadable is the error of an event that can't be decoded, now or ever.
 var errUnreadable = errors.New("unreadable event")
 
-// delivery gives a message as a delivery.
+// delivery returns a message as a delivery.
 func (q *Queue) delivery(msg piece) (d sluice.Delivery, sequence uint64, err error) {
 	meta := msg.meta
 	if meta == nil {

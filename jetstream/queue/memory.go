@@ -22,7 +22,7 @@ const (
 // handed out, as they are stored, and those of them that are decoded.
 type memory struct{ stored, decoded bound }
 
-// newMemory gives a memory of so many bytes; 0 is no bound.
+// newMemory returns a memory of so many bytes; 0 is no bound.
 func newMemory(bytes int64) *memory {
 	if bytes == 0 {
 		bytes = math.MaxInt64
@@ -37,7 +37,7 @@ type bound struct {
 
 func newBound(most int64) bound { return bound{most, semaphore.NewWeighted(most)} }
 
-// acquire waits for so many bytes, and gives how many are to be released.
+// acquire waits for so many bytes, and returns how many are to be released.
 // Whatever is more than there is, is allowed alone.
 func (b bound) acquire(ctx context.Context, bytes int) (weight int64, err error) {
 	if bytes <= smallEvent {
@@ -52,7 +52,7 @@ func (b bound) acquire(ctx context.Context, bytes int) (weight int64, err error)
 
 func (b bound) release(weight int64) { b.free.Release(weight) }
 
-// footprint gives what an event takes in memory when it is decoded.
+// footprint returns what an event takes in memory when it is decoded.
 func footprint(data []byte) int {
 	if len(data) <= smallEvent/2 {
 		return 0
@@ -67,7 +67,7 @@ type handedOut struct {
 	events map[uint64]struct{}
 }
 
-// enter tells whether an event is not worked on already.
+// enter reports whether an event is not worked on already.
 func (h *handedOut) enter(sequence uint64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

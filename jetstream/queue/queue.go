@@ -47,7 +47,7 @@ type Queue struct {
 	crew     *crew
 }
 
-// New gives a queue that is yet to be set up. settled is told what a pipeline has
+// New returns a queue that is yet to be set up. settled is told what a pipeline has
 // made of an event for good. bytes bounds what the events of all runs take in
 // memory; 0: nothing does.
 func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, settled func(sequence uint64, traceID string, o sluice.Outcome), bytes int64) *Queue {
