@@ -8,6 +8,10 @@ import (
 // StatusRejected is the status of a call that was refused: it became no event.
 const StatusRejected Status = "rejected"
 
+// StatusHandshake is the status of a call by which a sender made sure that
+// somebody listens: there is no event of it either.
+const StatusHandshake Status = "handshake"
+
 // A Call is one call of a webhook, accepted or refused; or an event or message
 // that a pipeline or a user has sent; or the run of a pipeline that a user has
 // started. It is entered in the journal and found there again.
@@ -21,10 +25,12 @@ type Call struct {
 	Status        Status    `json:"status"`               // by its runs; ok if no pipeline listens
 	StatusCode    int       `json:"statusCode,omitempty"` // of the HTTP answer
 	Code          string    `json:"code,omitempty"`       // of the refusal
+	Quarantine    string    `json:"quarantine,omitempty"` // id of what is kept of a refused one
 	Size          int       `json:"size"`                 // of the body, as far as it was read or announced
 	Duration      float64   `json:"duration"`             // until the answer, in milliseconds
 	RemoteAddr    string    `json:"remoteAddr,omitempty"`
 	Count         int       `json:"count,omitempty"` // how many calls it stands for, if more than one
+	Duplicate     bool      `json:"-"`               // its delivery was accepted before: the ids are those of the first call
 
 	// Listeners are the pipelines that it starts. They are stored; a call found
 	// by a search has its runs instead, in the order in which they began.
@@ -47,6 +53,7 @@ func (c *Call) AppendJSON(b []byte) []byte {
 		b = appendNumber(b, `,"statusCode":`, c.StatusCode)
 	}
 	b = appendOptional(b, `,"code":`, c.Code)
+	b = appendOptional(b, `,"quarantine":`, c.Quarantine)
 	b = appendNumber(b, `,"size":`, c.Size)
 	b = appendMilliseconds(b, `,"duration":`, c.Duration)
 	b = appendOptional(b, `,"remoteAddr":`, c.RemoteAddr)

@@ -39,8 +39,12 @@ type Event struct {
 	Listeners       []string            `json:"listeners,omitempty"`   // pipelines that it starts
 	To              string              `json:"to,omitempty"`          // the only pipeline it is for
 	ReplayOf        string              `json:"replayOf,omitempty"`    // trace id of the event it repeats
+	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
+	DeliveryID      string              `json:"deliveryId,omitempty"`  // that the sender gave the call
+	Fingerprint     *Fingerprint        `json:"delivery,omitempty"`    // by which a repeated call is found out
 	Traceparent     string              `json:"traceparent,omitempty"` // of the work that it belongs to, see Spans
 	ReceivedAt      time.Time           `json:"receivedAt"`
+	CE              *CloudEvent         `json:"ce,omitempty"` // of a call that is one
 	Payload         json.RawMessage     `json:"payload,omitempty"`
 	PayloadType     PayloadType         `json:"payloadType"`
 	PayloadEncoding Encoding            `json:"payloadEncoding"`
@@ -51,6 +55,24 @@ type Event struct {
 	RemoteAddr      string              `json:"remoteAddr"`
 }
 
+// A CloudEvent has the attributes of an event in the format of the CNCF.
+type CloudEvent struct {
+	ID      string `json:"id"`
+	Source  string `json:"source"`
+	Type    string `json:"type"`
+	Subject string `json:"subject,omitempty"`
+	Time    string `json:"time,omitempty"`
+}
+
+func (c *CloudEvent) appendJSON(b []byte) []byte {
+	b = appendField(b, `,"ce":{"id":`, c.ID)
+	b = appendField(b, `,"source":`, c.Source)
+	b = appendField(b, `,"type":`, c.Type)
+	b = appendOptional(b, `,"subject":`, c.Subject)
+	b = appendOptional(b, `,"time":`, c.Time)
+	return append(b, '}')
+}
+
 // Replay returns an event that repeats this one, for all pipelines that listen
 // now or for one alone.
 func (e *Event) Replay(pipeline string) *Event {
@@ -58,6 +80,7 @@ func (e *Event) Replay(pipeline string) *Event {
 	repeated.ReplayOf = e.TraceID
 	repeated.TraceID = NewTraceID(TraceOwner(e.TraceID), time.Now())
 	repeated.Hops, repeated.Listeners, repeated.To = 0, nil, pipeline
+	repeated.Fingerprint = nil // it is meant to be there twice
 	return &repeated
 }
 
@@ -86,12 +109,23 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	if e.ReplayOf != "" {
 		b = appendField(b, `,"replayOf":`, e.ReplayOf)
 	}
+	if e.Admitted {
+		b = append(b, `,"admitted":true`...)
+	}
+	b = appendOptional(b, `,"deliveryId":`, e.DeliveryID)
+	if e.Fingerprint != nil {
+		b = append(b, `,"delivery":`...)
+		b = e.Fingerprint.appendJSON(b)
+	}
 	if e.Traceparent != "" {
 		b = appendField(b, `,"traceparent":`, e.Traceparent)
 	}
 	b = append(b, `,"receivedAt":"`...)
 	b = e.ReceivedAt.UTC().AppendFormat(b, time.RFC3339Nano)
 	b = append(b, '"')
+	if e.CE != nil {
+		b = e.CE.appendJSON(b)
+	}
 	if e.Payload != nil {
 		b = append(b, `,"payload":`...)
 		b = append(b, e.Payload...)
@@ -181,6 +215,9 @@ type Events interface {
 	// once the event is on stable storage, with the result as it is then. An
 	// error of kind Unavailable means that the event may or may not have been
 	// stored.
+	//
+	// An event whose Fingerprint was accepted before, within its window, is not
+	// stored: the result is that of the first one, and a Duplicate.
 	Accept(ctx context.Context, e *Event, wait time.Duration) (Result, error)
 }
 

@@ -30,7 +30,7 @@ func requestFrom(ctx context.Context) *Request {
 // that no event carries and no pipeline sees.
 func SecretHeader(name string) bool {
 	switch name {
-	case "token", "uuid", "authorization", "cookie", "proxy-authorization":
+	case "token", "uuid", "authorization", "cookie", "proxy-authorization", "x-gitlab-token":
 		return true
 	}
 	return false

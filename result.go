@@ -32,6 +32,9 @@ type Result struct {
 	CorrelationID          string          `json:"correlationId"`
 	TraceID                string          `json:"traceId"`
 	Created                time.Time       `json:"created"`
+
+	Duplicate bool `json:"-"` // the delivery was accepted before: this is the first one's result
+	Differs   bool `json:"-"` // a duplicate with another body than the first one
 }
 
 // Accepted is the result of a call that no pipeline listens to: its value is

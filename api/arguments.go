@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"unicode/utf8"
 
 	"sluice"
@@ -60,6 +61,10 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 		if more, err = jsonArguments(content); err != nil {
 			return nil, err
 		}
+		more = slices.DeleteFunc(more, func(arg command.Arg) bool {
+			p, err := cmd.Param(arg.Name)
+			return arg.Value == nil && (err != nil || p.Type != "") // a null is as good as none, where it is no value
+		})
 	case takesBody:
 		return withBody(args, whole, media, content)
 	default:
@@ -109,8 +114,8 @@ func formArguments(form string) (command.Args, error) {
 	return args, nil
 }
 
-// jsonArguments reads an object. A null stands for a parameter not given; the
-// same name twice is refused, since readers of JSON differ in which one counts.
+// jsonArguments reads an object. The same name twice is refused, since readers of
+// JSON differ in which one counts.
 func jsonArguments(content []byte) (command.Args, error) {
 	dec := json.NewDecoder(bytes.NewReader(content))
 	malformed := sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be one JSON object.")
@@ -137,9 +142,7 @@ func jsonArguments(content []byte) (command.Args, error) {
 			return nil, sluice.Errorf(sluice.Invalid, "parameter-conflict", "The body has the same parameter twice; give it once.").About(name)
 		}
 		seen[name] = true
-		if given != nil {
-			args = append(args, command.Arg{Name: name, Value: given})
-		}
+		args = append(args, command.Arg{Name: name, Value: given})
 	}
 	if _, err := dec.Token(); err != nil || dec.More() {
 		return nil, malformed

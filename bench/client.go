@@ -27,7 +27,7 @@ const (
 )
 
 // adminPassword protects nothing: the servers live for minutes, on loopback.
-const adminPassword = "benchmark"
+const adminPassword = "benchmark of sluice"
 
 // asAdmin is the admin's Authorization header.
 var asAdmin = basic("admin", adminPassword)
@@ -141,10 +141,15 @@ func (c *client) awaitAdmin(ctx context.Context) (err error) {
 
 // createWebhook creates the webhook of that key and returns its token.
 func (c *client) createWebhook(ctx context.Context, eventKey string) (token string, err error) {
+	return c.createWebhookWith(ctx, url.Values{"eventKey": {eventKey}})
+}
+
+// createWebhookWith creates the webhook that parameters describe.
+func (c *client) createWebhookWith(ctx context.Context, params url.Values) (token string, err error) {
 	var created struct {
 		UUID string `json:"uuid"`
 	}
-	err = c.command(ctx, "webhook.put", url.Values{"eventKey": {eventKey}}, &created)
+	err = c.command(ctx, "webhook.put", params, &created)
 	return created.UUID, err
 }
 

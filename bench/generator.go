@@ -19,7 +19,7 @@ import (
 
 // loadRole is the generator for machines without wrk. Arguments: address,
 // connections, duration, path up to the token, file with tokens, size of a
-// body, Authorization header; for the last two see load.
+// body, Authorization header, another header; for the last three see load.
 func loadRole(args []string) error {
 	runtime.GOMAXPROCS(1) // as wrk with one thread
 	connections, err := strconv.Atoi(args[1])
@@ -38,23 +38,26 @@ func loadRole(args []string) error {
 	if err != nil {
 		return err
 	}
-	o := generate(template(args[0], args[3], size, args[6]), strings.Fields(string(tokens)), args[0], connections, length)
+	o := generate(template(args[0], args[3], size, args[6], args[7]), strings.Fields(string(tokens)), args[0], connections, length)
 	return json.NewEncoder(os.Stdout).Encode(o)
 }
 
 // A request is what is sent, before and behind the token.
 type request struct{ head, tail []byte }
 
-func template(address, path string, size int, authorization string) request {
+func template(address, path string, size int, authorization, header string) request {
 	method, tail := "GET ", " HTTP/1.1\r\nHost: "+address+"\r\n"
 	if authorization != "" {
 		tail += "Authorization: " + authorization + "\r\n"
+	}
+	if header != "" {
+		tail += header + "\r\n"
 	}
 	body := ""
 	if size > 0 {
 		method = "POST "
 		tail += fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", size)
-		body = `{"data":"` + strings.Repeat("x", size-len(`{"data":""}`)) + `"}`
+		body = bodyOf(size)
 	}
 	return request{head: []byte(method + path), tail: []byte(tail + "\r\n" + body)}
 }
@@ -113,7 +116,11 @@ func (c *caller) run(r request, tokens []string, address string, until time.Time
 		if began.After(until) {
 			return nil
 		}
-		sent = append(append(append(sent[:0], r.head...), tokens[at]...), r.tail...)
+		sent = append(append(sent[:0], r.head...), tokens[at]...)
+		if strings.HasSuffix(tokens[at], "=") {
+			sent = strconv.AppendUint(sent, rand.Uint64(), 36)
+		}
+		sent = append(sent, r.tail...)
 		if _, err := conn.Write(sent); err != nil {
 			return err
 		}

@@ -20,7 +20,8 @@ const bodySize = 1024
 
 // A load is calls to a server, spread over the webhooks whose tokens are the
 // lines of a file: webhooks are called with a body, or, where a part gives the
-// path of something else and no size, that is read with GET.
+// path of something else and no size, that is read with GET. Behind a line that
+// ends with = comes a number that no other call has.
 type load struct {
 	address       string
 	path          string // up to the token; receivePath if empty
@@ -28,6 +29,13 @@ type load struct {
 	connections   int
 	size          int    // of a body; 0 for a GET without one
 	authorization string // the header; none if empty
+	header        string // another one, as "Name: value"; none if empty
+}
+
+// bodyOf gives the body of a call of that size, whichever generator makes it.
+func bodyOf(size int) string {
+	const head, tail = `{"data":"`, `","number":100000}`
+	return head + strings.Repeat("x", size-len(head)-len(tail)) + tail
 }
 
 // A measurement is what a generator prints about a burst of load, as JSON.
@@ -77,12 +85,12 @@ func (b *bench) generate(ctx context.Context, l load, d time.Duration) (*exec.Cm
 	path := cmp.Or(l.path, receivePath)
 	if b.wrk == "" {
 		program, err := os.Executable()
-		return exec.CommandContext(ctx, program, "role-load", l.address, connections, d.String(), path, l.tokens, size, l.authorization), err
+		return exec.CommandContext(ctx, program, "role-load", l.address, connections, d.String(), path, l.tokens, size, l.authorization, l.header), err
 	}
 	script := filepath.Join(b.dir, "load.lua")
 	seconds := strconv.Itoa(max(1, int(d.Seconds())))
 	return exec.CommandContext(ctx, b.wrk, "-t1", "--timeout=10s", "-c"+connections, "-d"+seconds+"s", "-s"+script,
-		"http://"+l.address+path, l.tokens, size, l.authorization), os.WriteFile(script, wrkScript, 0o600)
+		"http://"+l.address+path, l.tokens, size, l.authorization, l.header), os.WriteFile(script, wrkScript, 0o600)
 }
 
 // generator names where the load comes from.

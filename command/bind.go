@@ -40,10 +40,13 @@ func bind(target reflect.Value, params []Param, args Args) error {
 			}
 			continue
 		}
+		field := target.Field(p.field)
 		if value == nil {
+			if field.Type() == reflect.TypeFor[*any]() {
+				field.Set(reflect.ValueOf(new(any))) // null is a value there
+			}
 			continue
 		}
-		field := target.Field(p.field)
 		if field.Kind() == reflect.Pointer {
 			field.Set(reflect.New(field.Type().Elem()))
 			field = field.Elem()

@@ -30,7 +30,8 @@ import (
 // A field is a string, an int, a bool or a time.Duration, or a pointer to one:
 // then nil means that it was not given. Or it is a time.Time, where zero means
 // that, or a list of strings, given as an array or separated by commas, or an
-// object: again nil means not given. Or it is of type any and takes every value.
+// object: again nil means not given. Or it is of type any and takes every value,
+// or a pointer to that, where nil means not given and null is a value.
 type Param struct {
 	Name     string
 	Alias    string

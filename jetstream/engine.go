@@ -111,6 +111,7 @@ type Engine struct {
 	events      *Events
 	journal     *journal.Journal
 	audit       *Audit
+	quarantine  *Quarantine
 
 	cancel  context.CancelFunc
 	closing sync.Once
@@ -175,6 +176,7 @@ func build(opts Options) *Engine {
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
 	e.audit = &Audit{host: h}
+	e.quarantine = newQuarantine(h)
 	return e
 }
 
@@ -290,7 +292,7 @@ type bucket interface {
 
 // setUpStreams prepares the streams.
 func (e *Engine) setUpStreams(ctx, running context.Context) error {
-	key, err := correlationKey(ctx, e.keys)
+	key, err := sharedKey(ctx, e.keys, record.CorrelationKey)
 	if err != nil {
 		return fmt.Errorf("key of the correlation ids: %w", err)
 	}
@@ -310,6 +312,12 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 	if err := e.audit.setUp(ctx, running); err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
+	if key, err = sharedKey(ctx, e.keys, quarantineKey); err != nil {
+		return fmt.Errorf("key of the quarantine: %w", err)
+	}
+	if err := e.quarantine.setUp(ctx, running, key); err != nil {
+		return fmt.Errorf("quarantine: %w", err)
+	}
 	return nil
 }
 
@@ -319,7 +327,10 @@ const manyRecords = 1000
 
 // Close stops the engine. What was acknowledged is safe without it.
 func (e *Engine) Close() {
-	e.closing.Do(e.journal.Finish)
+	e.closing.Do(func() {
+		e.events.finishDeliveries()
+		e.journal.Finish()
+	})
 	e.cancel()
 	if e.host.Conn != nil {
 		e.host.Conn.Close()

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"sluice"
 	"sluice/durable"
 	"sluice/jetstream/correlation"
+	"sluice/jetstream/delivery"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
 )
@@ -31,6 +33,7 @@ type Events struct {
 	hub       *queue.Hub
 	keep      retention
 	space     *space
+	once      deliveries
 
 	// stored is called for each event that is on stable storage.
 	stored func(sequence uint64, subject string, e *sluice.Event)
@@ -68,6 +71,9 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 		return err
 	}
 	s.queue.SetUp(ids, s.stream, s.writer)
+	if err := s.setUpDeliveries(ctx, running); err != nil {
+		return fmt.Errorf("deliveries: %w", err)
+	}
 	return nil
 }
 
@@ -79,6 +85,10 @@ func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 		Discard:     jetstream.DiscardNew, // trim spares what a pipeline has not finished
 		AllowDirect: s.host.Embedded,      // a replica may be behind
 	})
+	if !s.host.Embedded {
+		config.Subjects = append(config.Subjects, delivery.MarkerPrefix+">")
+		config.AllowAtomicPublish = true // an event and its marker, or none of them
+	}
 	if s.host.Embedded && config.MaxBytes == 0 {
 		free, err := durable.FreeSpace(s.host.Dir)
 		if err != nil {
@@ -115,7 +125,15 @@ func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 		caller = s.hub.Wait(e.TraceID)
 		defer s.hub.Leave(e.TraceID, caller)
 	}
-	sequence, err := s.store(ctx, subject, e)
+	var sequence uint64
+	if e.Fingerprint == nil {
+		sequence, err = s.store(ctx, subject, e)
+	} else {
+		var first *delivery.Accepted
+		if sequence, first, err = s.storeOnce(ctx, subject, e); first != nil {
+			return s.again(ctx, first, e.Fingerprint, wait)
+		}
+	}
 	if err != nil {
 		return sluice.Result{}, err
 	}
@@ -148,12 +166,9 @@ func (s *Events) address(e *sluice.Event) (subject string, err error) {
 // store puts an event on stable storage.
 func (s *Events) store(ctx context.Context, subject string, e *sluice.Event) (sequence uint64, err error) {
 	buffer := buffers.Get().(*[]byte)
-	data := e.AppendJSON((*buffer)[:0])
-	if len(data) > maxEvent {
-		return 0, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
-	}
-	if !s.space.take(len(data)) {
-		return 0, stream.Unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
+	data, err := s.encode(e, (*buffer)[:0])
+	if err != nil {
+		return 0, err
 	}
 	id := e.TraceID
 	if e.Hops > 0 || e.Key != "" {
@@ -165,7 +180,22 @@ func (s *Events) store(ctx context.Context, subject string, e *sluice.Event) (se
 	*buffer = data
 	buffers.Put(buffer)
 	s.stored(sequence, subject, e)
+	if s.once.records != nil {
+		s.once.records.Note(sequence, e.Fingerprint, e.TraceID)
+	}
 	return sequence, nil
+}
+
+// encode appends an event, if there is space for it.
+func (s *Events) encode(e *sluice.Event, space []byte) ([]byte, error) {
+	data := e.AppendJSON(space)
+	if len(data) > maxEvent {
+		return nil, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
+	}
+	if !s.space.take(len(data)) {
+		return nil, stream.Unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
+	}
+	return data, nil
 }
 
 // Newest implements sluice.StoredEvents.

@@ -9,10 +9,10 @@ import (
 	"sluice/jetstream/record"
 )
 
-// correlationKey returns the key of the correlation ids, which all nodes share.
-// The first node of all makes it.
-func correlationKey(ctx context.Context, keys *record.Bucket[record.Key]) ([]byte, error) {
-	_, err := keys.ChangeEarly(ctx, record.CorrelationKey, func(before *record.Key, _ map[string]*record.Key) (*record.Key, error) {
+// sharedKey returns a key that all nodes share, such as that of the correlation
+// ids. The first node of all makes it.
+func sharedKey(ctx context.Context, keys *record.Bucket[record.Key], name string) ([]byte, error) {
+	_, err := keys.ChangeEarly(ctx, name, func(before *record.Key, _ map[string]*record.Key) (*record.Key, error) {
 		if before != nil {
 			return nil, sluice.ErrUnchanged
 		}
@@ -23,5 +23,5 @@ func correlationKey(ctx context.Context, keys *record.Bucket[record.Key]) ([]byt
 	if err != nil && !errors.Is(err, sluice.ErrUnchanged) {
 		return nil, err
 	}
-	return keys.Copy(record.CorrelationKey).Key, nil
+	return keys.Copy(name).Key, nil
 }

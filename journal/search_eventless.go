@@ -39,7 +39,7 @@ func (s *search) eventlessWalk(ctx context.Context) (*eventlessWalk, error) {
 	switch {
 	case s.q.Status == sluice.StatusProcessing,
 		!w.runs && s.q.Pipeline != "",
-		!w.runs && s.q.Status != "" && s.q.Status != sluice.StatusRejected:
+		!w.runs && s.q.Status != "" && s.q.Status != sluice.StatusRejected && s.q.Status != sluice.StatusHandshake:
 		return w, nil // none of these is here
 	}
 	var err error

@@ -36,7 +36,7 @@ type eventWalk struct {
 
 func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
 	w := &eventWalk{search: s}
-	if s.q.Status == sluice.StatusRejected {
+	if s.q.Status == sluice.StatusRejected || s.q.Status == sluice.StatusHandshake {
 		return w, nil
 	}
 	var err error

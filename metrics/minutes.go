@@ -41,6 +41,7 @@ func (m *Minutes) Call(c sluice.Call) {
 	defer m.mu.Unlock()
 	m.roll(time.Now())
 	switch {
+	case c.Status == sluice.StatusHandshake:
 	case c.CorrelationID != "":
 		m.current.Accepted++
 		m.current.Latencies[latencyBound(c.Duration)]++

@@ -3,6 +3,8 @@ package sender
 import (
 	"mime"
 	"net/url"
+
+	"sluice"
 )
 
 func cloudEvents() Preset {
@@ -24,14 +26,9 @@ func cloudEvents() Preset {
 	}
 }
 
-// A CloudEvent has the attributes of an event in the format of the CNCF.
-type CloudEvent struct {
-	ID, Source, Type, Subject, Time string
-}
-
 // CloudEvent returns the attributes of the event that a call is, in binary or
 // in structured mode. Other calls, and batches of more than one, have none.
-func (c *Call) CloudEvent() (e CloudEvent, ok bool) {
+func (c *Call) CloudEvent() (e sluice.CloudEvent, ok bool) {
 	attributes := map[string]*string{"id": &e.ID, "source": &e.Source, "type": &e.Type, "subject": &e.Subject, "time": &e.Time}
 	media, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
 	for name, value := range attributes {

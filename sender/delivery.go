@@ -57,7 +57,11 @@ func (d Dedupe) ID(c *Call) (string, error) {
 	case "query":
 		values = c.query(d.name)
 	case "body":
-		return checkID(scalar(lookup(c.Body, d.path)))
+		raw := lookup(c.Body, d.path)
+		if string(raw) == `""` {
+			return "", idEmpty()
+		}
+		return checkID(scalar(raw))
 	case "cloudevent":
 		if e, ok := c.CloudEvent(); ok {
 			return checkID(short(e.Source + " " + e.ID))
@@ -68,6 +72,9 @@ func (d Dedupe) ID(c *Call) (string, error) {
 	}
 	if len(values) == 0 {
 		return "", nil
+	}
+	if values[0] == "" {
+		return "", idEmpty()
 	}
 	return checkID(values[0])
 }
@@ -110,6 +117,8 @@ func checkID(id string) (string, error) {
 func idInvalid(text string) *sluice.Error {
 	return sluice.Errorf(sluice.Invalid, "delivery-id-invalid", "%s", text)
 }
+
+func idEmpty() *sluice.Error { return idInvalid("The id of the delivery is empty.") }
 
 func notAnObject() *sluice.Error {
 	return sluice.Errorf(sluice.Invalid, "not-signable", "Calls of this sender have a JSON object as their body.")

@@ -11,6 +11,7 @@ import (
 	"sluice/jetstream"
 	"sluice/metrics"
 	"sluice/pipeline"
+	"sluice/quarantine"
 	"sluice/step"
 	"sluice/trace"
 	"sluice/webhook"
@@ -22,7 +23,9 @@ type commandOptions struct {
 	baseURL   string
 	audit     func(context.Context, sluice.AuditEntry)
 	webhooks  *webhook.Store
+	guards    *webhook.Guards
 	receiver  *webhook.Receiver
+	keeper    *quarantine.Keeper
 	events    event.Options
 	results   sluice.Results
 	runner    pipeline.RunnerOptions // the commands and the language are not given
@@ -41,9 +44,10 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 	runner = pipeline.NewRunner(o.runner)
 	commands = command.NewSet(
 		o.audit,
-		webhook.Commands(o.webhooks, o.baseURL, o.receiver),
+		webhook.Commands(o.webhooks, o.guards, o.baseURL, o.receiver),
+		quarantine.Commands(o.keeper, o.receiver),
 		event.Commands(o.events),
-		trace.Commands(o.events.Journal, o.results),
+		trace.Commands(o.events.Journal, o.results, o.events.Seen),
 		pipeline.Commands(runner),
 		step.Commands(o.steps),
 		iam.Commands(o.directory, o.login),

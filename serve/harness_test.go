@@ -34,6 +34,8 @@ type service struct {
 	log    *transcript
 	client *http.Client
 	hurry  chan struct{} // nil: a stop takes its time
+
+	senders http.RoundTripper // stands for the Internet; nil: the Internet
 }
 
 // start runs a server until the test ends. Settings are written "name=value".
@@ -44,6 +46,20 @@ func start(t *testing.T, settings ...string) *service {
 	t.Cleanup(s.stop)
 	return s
 }
+
+// startWith runs a server for which a function stands for the Internet.
+func startWith(t *testing.T, senders roundTrip, settings ...string) *service {
+	t.Helper()
+	s := &service{t: t, config: load(t, newFolder(t), settings...), log: new(transcript), client: newClient(), senders: senders}
+	s.resume()
+	t.Cleanup(s.stop)
+	return s
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // load returns the settings of a server under test.
 func load(t *testing.T, data string, settings ...string) config.Config {
@@ -72,7 +88,7 @@ func newClient() *http.Client {
 // resume starts the server, again if it was stopped.
 func (s *service) resume() {
 	s.t.Helper()
-	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: s.log.logger(), Hurry: s.hurry})
+	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: s.log.logger(), Hurry: s.hurry, SenderTransport: s.senders})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -24,6 +25,7 @@ import (
 	"sluice/metrics"
 	"sluice/oidc"
 	"sluice/pipeline"
+	"sluice/quarantine"
 	"sluice/telemetry"
 )
 
@@ -36,10 +38,15 @@ type Options struct {
 	Sync          jetstream.SyncMode // for benchmarks and torture tests
 	NoAuth        bool               // for benchmarks: every call is the admin's
 	Log           *slog.Logger
+	AuditLog      io.Writer // that --audit-log copies entries to; nil: standard error
 
 	// Hurry is closed when a stop that has begun must not wait any longer;
 	// nil: it may wait.
 	Hurry <-chan struct{}
+
+	// SenderTransport stands for the Internet in tests, where senders publish
+	// their keys; nil: the guarded way that pipelines go, too.
+	SenderTransport http.RoundTripper
 }
 
 // A Server is a running service.
@@ -51,6 +58,7 @@ type Server struct {
 	metrics   *metrics.Metrics
 	telemetry *telemetry.Spans // nil: no spans are sent
 	minutes   *metrics.Minutes
+	keeper    *quarantine.Keeper
 	directory *iam.Directory
 	issuer    *oidc.Issuer // nil with an external provider
 	commands  command.Set
@@ -60,7 +68,7 @@ type Server struct {
 	listener  net.Listener
 	lane      *lane.Lane // nil with TLS
 	baseURL   string
-	served    chan error // what http.Server.Serve returned
+	served    chan error // what keeps the server from going on
 
 	answering     context.Context //nolint:containedctx // ends when calls can't be answered any more
 	stopAnswering context.CancelFunc
@@ -78,7 +86,7 @@ type Server struct {
 // says at /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
 	cfg = withMemory(cfg)
-	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 1), stopping: make(chan struct{})}
+	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 2), stopping: make(chan struct{})}
 	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -116,6 +124,9 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 		return nil, engineError(err)
 	}
 	if err = s.wire(); err != nil {
+		return nil, err
+	}
+	if err = s.checkAdminPassword(ctx); err != nil {
 		return nil, err
 	}
 	if s.http, err = s.httpServer(); err != nil {
@@ -195,22 +206,6 @@ func (s *Server) URL() string { return s.baseURL }
 // Address is what the server listens on.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// CreateAdmin waits until the engine is set up, and creates the admin if there
-// is none: created says so, with the password if it was generated. The server
-// is not ready before.
-func (s *Server) CreateAdmin(ctx context.Context) (created bool, password string, err error) {
-	select {
-	case <-s.engine.SetUp():
-	case <-ctx.Done():
-		return false, "", ctx.Err()
-	}
-	if s.cfg.AuthIssuer == "" {
-		created, password, err = iam.Bootstrap(ctx, s.engine.Accounts(), s.opts.AdminPassword)
-	}
-	s.admin.Store(err == nil)
-	return created, password, err
-}
-
 // Wait returns when ctx ends, or with the error that keeps the server from
 // going on.
 func (s *Server) Wait(ctx context.Context) error {
@@ -288,6 +283,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		}
 	}
 	s.work.Go(func() { s.minutes.Keep(running) })
+	s.work.Go(func() { s.keeper.Run(running) })
 	s.work.Go(func() {
 		select {
 		case <-s.engine.SetUp():
@@ -345,6 +341,11 @@ func (s *Server) close() {
 	if s.stopWork != nil {
 		s.stopWork()
 		s.work.Wait()
+	}
+	if s.directory != nil {
+		ctx, cancel := s.atMost(time.Second)
+		s.directory.FlushAudit(ctx)
+		cancel()
 	}
 	if s.engine != nil {
 		s.engine.Close()

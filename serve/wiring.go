@@ -14,6 +14,7 @@ import (
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/portal"
+	"sluice/quarantine"
 	"sluice/step"
 	"sluice/webhook"
 )
@@ -28,13 +29,19 @@ func (s *Server) wire() error {
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks())
+	guards := s.newGuards(secrets)
 	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
+	receiver := s.newReceiver(webhooks, guards, places, bodies)
+	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine(), Log: s.opts.Log, Diagnose: receiver.Diagnose})
+	receiver.Quarantine = s.keeper
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
 		audit:     s.directory.Note,
 		webhooks:  webhooks,
-		receiver:  s.newReceiver(webhooks, places, bodies),
+		guards:    guards,
+		receiver:  receiver,
+		keeper:    s.keeper,
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
 		runner:    s.runnerOptions(secrets, webhooks),
@@ -44,15 +51,23 @@ func (s *Server) wire() error {
 		engine:    s.engine,
 		minutes:   s.minutes,
 	})
-	pages, err := s.newPortal(provider)
+	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
+	pages, err := s.newPortal(provider, users)
 	if err != nil {
 		return err
 	}
-	s.api = s.newAPI(login, issuer, pages, places, bodies)
+	s.api = s.newAPI(login, issuer, pages, bounds{places, users, bodies})
 	return nil
 }
 
-func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, places *limit.Places, bodies *limit.Bodies) *api.API {
+// bounds are what all calls together may take.
+type bounds struct {
+	places *limit.Places
+	users  *limit.Shares[string]
+	bodies *limit.Bodies
+}
+
+func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, b bounds) *api.API {
 	o := api.Options{
 		Commands:        s.commands,
 		Results:         s.engine.Events(),
@@ -71,8 +86,10 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 		PublicURL:       s.publicURL(),
 		TrustedProxies:  s.cfg.TrustedProxies,
 		ForwardedHeader: s.cfg.ForwardedHeader,
-		Places:          places,
-		Bodies:          bodies,
+		CORSOrigins:     s.cfg.CORSOrigins,
+		Places:          b.places,
+		Users:           b.users,
+		Bodies:          b.bodies,
 		Log:             s.opts.Log,
 	}
 	if s.opts.NoAuth {
@@ -87,6 +104,8 @@ func (s *Server) newDirectory() *iam.Directory {
 		Roles:        s.engine.Roles(),
 		Clients:      s.engine.Clients(),
 		Audit:        s.engine.Audit(),
+		Copy:         s.auditCopy(),
+		Started:      s.admin.Load,
 		Log:          s.opts.Log,
 		Cores:        s.cfg.PasswordCores,
 		External:     s.cfg.AuthIssuer != "",
@@ -96,12 +115,15 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(webhooks *webhook.Store, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
+func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
 		Webhooks:   webhooks,
+		Guards:     guards,
+		Learn:      webhooks.Learn,
 		Events:     s.engine.Events(),
 		Namespace:  s.cfg.Namespace,
 		PublicURL:  s.publicURL(),
+		BaseURL:    s.baseURL,
 		Redact:     s.cfg.RedactHeaders,
 		Bodies:     bodies,
 		Places:     places,
@@ -121,6 +143,7 @@ func (s *Server) eventOptions() event.Options {
 		Journal:   s.engine.Journal(),
 		Namespace: s.cfg.Namespace,
 		Stopping:  s.stopping,
+		Seen:      s.directory.NotePayload,
 	}
 }
 
@@ -131,9 +154,10 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		Events:  s.engine.Events(),
 		Letters: s.engine.DeadLetters(),
 		User:    s.directory.User,
-		Owner: func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
-			return s.directory.Owner(ctx, p.Owner, p.Roles)
-		},
+		Owner:   s.directory.Owner,
+		Note:    s.directory.Note,
+		Seen:    s.directory.NotePayload,
+
 		Secret:     secrets.Reveal,
 		HasWebhook: webhooks.HasKey,
 		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory) / 2)},
@@ -153,6 +177,9 @@ func (s *Server) observeRun(report sluice.RunReport) {
 
 func (s *Server) observeCall(call sluice.Call) {
 	s.metrics.Call(call)
+	if call.Duplicate {
+		return // the journal has the first call
+	}
 	s.minutes.Call(call)
 	s.engine.Journal().Call(call)
 }

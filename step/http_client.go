@@ -42,8 +42,16 @@ func newClient(o HTTPOptions) *client {
 	if o.MaxAnswer <= 0 {
 		o.MaxAnswer = defaultMaxAnswer
 	}
-	dialer := &net.Dialer{Control: guard(o.AllowNetworks), Timeout: connectTime}
-	transport := &http.Transport{ // no Proxy: it would connect in our place, unguarded
+	transport := GuardedTransport(o.AllowNetworks)
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &client{o, http.Client{Transport: transport, CheckRedirect: checkRedirect}, http.Client{Transport: transport, CheckRedirect: stay}}
+}
+
+// GuardedTransport returns what carries requests to the Internet and to networks
+// that the operator allows, and to no other place.
+func GuardedTransport(networks []netip.Prefix) *http.Transport {
+	dialer := &net.Dialer{Control: guard(networks), Timeout: connectTime}
+	return &http.Transport{ // no Proxy: it would connect in our place, unguarded
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    connectTime,
@@ -53,8 +61,6 @@ func newClient(o HTTPOptions) *client {
 		IdleConnTimeout:        idleTime,
 		MaxResponseHeaderBytes: maxHeaders,
 	}
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &client{o, http.Client{Transport: transport, CheckRedirect: checkRedirect}, http.Client{Transport: transport, CheckRedirect: stay}}
 }
 
 // errRefused is that an address is not allowed.

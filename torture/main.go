@@ -6,7 +6,8 @@
 //	go run ./torture siege        as root on Linux: takes its memory and time
 //
 // The first two load a server of its own over HTTP: calls of webhooks, each with a
-// body that no other call has, and changes of webhooks. Pipelines listen to most
+// body that no other call has and made twice, and changes of webhooks. Pipelines
+// listen to most
 // of the calls; some fail, some take a while, and some tell a counter in this
 // program of each of their runs. It keeps a ledger of
 // every answer, takes the server down at a random moment, starts it again on
@@ -22,7 +23,7 @@
 //	cycles             how often the server was taken down while it worked
 //	acked              calls answered with 200
 //	lost               of these, not found again, or with other contents
-//	duplicated         calls that were stored more than once
+//	duplicated         calls that were stored more than once: none may be
 //	not found          calls answered with 200 that trace.get does not find
 //	results            of the calls, those that a pipeline has a result for
 //	results lost       of these, not ready in time, gone, wrong, or not as read before

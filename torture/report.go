@@ -26,6 +26,8 @@ func (t *trial) verdict() (string, error) {
 		return "ok: loss is noticed", nil
 	case lost != losses{} || t.ledger.hooks.lost > 0:
 		return "LOST", fmt.Errorf("%s: acknowledged data was lost", t.name)
+	case t.duplicated > 0 || t.ledger.twice > 0:
+		return "TWICE", fmt.Errorf("%s: %d calls are there more than once, %d were taken for new ones when they were made again", t.name, t.duplicated, t.ledger.twice)
 	case t.done < t.cycles:
 		return "FAILED", nil // run has told why
 	default:

@@ -12,14 +12,17 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/limit"
+	"sluice/sender"
 )
 
 // ReceiverOptions are what a receiver is made of.
 type ReceiverOptions struct {
 	Webhooks  sluice.WebhookFinder
+	Guards    *Guards
 	Events    sluice.Events
 	Namespace string
 	PublicURL string   // where the result endpoint is redirected to; "" means this host
+	BaseURL   string   // what senders put before the path: they sign the whole URL
 	Redact    []string // further request headers to keep out of events, in lower case
 	Bodies    *limit.Bodies
 	Places    *limit.Places
@@ -33,6 +36,13 @@ type ReceiverOptions struct {
 
 	// Observe is called for every call once it is answered.
 	Observe func(sluice.Call)
+
+	// Learn stores the signing secret that a sender has sent in its handshake,
+	// on stable storage. Conflict if the webhook has another one by then.
+	Learn func(ctx context.Context, token, secret string) error
+
+	// Quarantine keeps calls that were refused.
+	Quarantine Quarantine
 
 	Spans sluice.Spans
 }
@@ -80,17 +90,12 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	defer in.release()
 	in.request, in.arrived = r, time.Now()
 	result, err := rc.receive(w, in)
-	if err != nil {
-		e := sluice.AsError(err)
-		traceID := e.TraceID
-		if traceID == "" {
-			traceID = sluice.NewTraceID(in.claimed(), in.arrived)
-		}
-		if in.hook.UUID != "" {
-			e = e.InCall(traceID) // others learn nothing from the answer
-		}
-		rc.observe(in, rejected(traceID, e))
-		return e
+	switch {
+	case err != nil:
+		return rc.refuse(in, sluice.AsError(err))
+	case in.answer != nil:
+		rc.greet(w, in)
+		return nil
 	}
 	memory := rc.Bodies.Answers.Hold()
 	defer memory.Release()
@@ -98,8 +103,30 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 		result.Status, result.Value = sluice.StatusProcessing, nil // it can be read later
 	}
 	status := rc.answer(w, &result, in.payload[:0])
-	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners})
+	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners}
+	if result.Duplicate {
+		call = rc.repeated(in, &result, status)
+	}
+	rc.observe(in, call)
 	return nil
+}
+
+// refuse tells who observes about a call that was refused, and keeps it where it
+// may have been meant well.
+func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
+	traceID := e.TraceID
+	if traceID == "" {
+		traceID = sluice.NewTraceID(in.claimed(), in.arrived)
+	}
+	if in.hook.UUID != "" {
+		e = e.InCall(traceID) // others learn nothing from the answer
+	}
+	call := rejected(traceID, e)
+	if in.hook.UUID != "" && isQuarantined(e.Code) {
+		call.Quarantine = rc.quarantine(in, traceID, e)
+	}
+	rc.observe(in, call)
+	return e
 }
 
 func (rc *Receiver) observe(in *incoming, c sluice.Call) {
@@ -114,8 +141,12 @@ func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 // receive makes an event of a call and gives its result.
 func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.Result, err error) {
 	r := in.request
-	if r.Method != http.MethodGet && r.Method != http.MethodPost {
-		return result, sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "A webhook is called with GET or POST.").Allowing("GET, POST")
+	switch r.Method {
+	case http.MethodGet, http.MethodPost:
+	case http.MethodHead, http.MethodOptions:
+		return result, rc.receiveGreeting(in)
+	default:
+		return result, notAllowed()
 	}
 	if in.query, err = parseQuery(in.query, r.URL.RawQuery); err != nil {
 		return result, command.MalformedQuery()
@@ -135,6 +166,9 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	if err != nil {
 		return result, err
 	}
+	if in.answer, err = rc.check(in); in.answer != nil || err != nil {
+		return result, err
+	}
 	event := rc.event(in)
 	event.Hops = hops
 	wait := rc.ResultWait
@@ -144,9 +178,11 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	if result, err = rc.Events.Accept(rc.waiting(r), event, wait); err != nil {
 		return result, sluice.AsError(err).InCall(event.TraceID)
 	}
-	in.listeners = event.Listeners
-	rc.log(r.Context(), event)
 	result.PollingRedirectEnabled = redirect
+	if !result.Duplicate {
+		in.listeners = event.Listeners
+		rc.log(r.Context(), event)
+	}
 	return result, nil
 }
 
@@ -189,8 +225,12 @@ type incoming struct {
 	token   string // that was found in it, right or wrong
 	query   query
 	body    []byte
+	raw     []byte  // the body with the token that it came with; nil if it had none
 	files   *upload // a multipart body, otherwise nil
 	hook    sluice.Webhook
+	guard   *guard         // nil: the token alone is demanded
+	answer  *sender.Answer // to a handshake
+	id      string         // of the delivery
 	headers sluice.Headers
 	payload []byte // as JSON
 
@@ -243,7 +283,7 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 	if err := in.memory.Grow(in.request.Context(), limit.Copies*int64(len(in.body))); err != nil {
 		return err
 	}
-	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body)
+	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body, upload{all: in.hook.Multipart == sluice.MultipartAll, noToken: in.raw != nil})
 	return err
 }
 
@@ -254,7 +294,7 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 	if err != nil {
 		return err
 	}
-	in.body = rest
+	in.body, in.raw = rest, in.body
 	if err := rc.find(in, token); err != nil {
 		return err
 	}
@@ -291,7 +331,7 @@ func (rc *Receiver) find(in *incoming, token string) error {
 func (rc *Receiver) event(in *incoming) *sluice.Event {
 	now := in.arrived.UTC()
 	r := in.request
-	in.headers = appendHeaders(in.headers, r, rc.Redact)
+	in.headers = appendHeaders(in.headers, r, rc.Redact, in.guard.masked())
 	e := &sluice.Event{
 		EventKey:    in.hook.EventKey,
 		Namespace:   rc.Namespace,
@@ -304,6 +344,11 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		Headers:     in.headers,
 		RemoteAddr:  r.RemoteAddr,
 		Traceparent: rc.Spans.Traceparent(r.Context()),
+		CE:          cloudEvent(r.Header, in.body),
+		DeliveryID:  in.id,
+	}
+	if in.id != "" {
+		e.Fingerprint = sluice.NewFingerprint(in.hook.UUID, in.id, in.sent(), in.guard.window())
 	}
 	e.PayloadEncoding = in.encode()
 	if e.PayloadEncoding != sluice.EncodingNone {
@@ -324,6 +369,9 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space [
 	ids := []string{result.CorrelationID, result.TraceID}
 	header[sluice.CorrelationHeader] = ids[0:1:1]
 	header[sluice.TraceHeader] = ids[1:2:2]
+	if result.Duplicate {
+		header.Set("svc-duplicate", "true")
+	}
 	if result.PollingRedirectEnabled || result.Status == sluice.StatusProcessing {
 		header["Retry-After"] = retryAfter
 	}

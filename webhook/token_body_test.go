@@ -71,7 +71,7 @@ func FuzzPartToken(f *testing.F) {
 // tokensByReader gives the tokens that mime/multipart finds in a body, if it is
 // one that is accepted.
 func tokensByReader(body []byte) (tokens []string, ok bool) {
-	up, err := parseUpload("multipart/form-data; boundary=b", body)
+	up, err := parseUpload("multipart/form-data; boundary=b", body, upload{})
 	if err != nil || up == nil {
 		return nil, false
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/client"
 )
 
@@ -49,6 +50,9 @@ func (ch change) of(t *terminal, n *noun) *cobra.Command {
 		}
 		return t.forEach(args, titleOf(n.called())+" %s: "+ch.count+".", func(key string) (client.Answer, error) {
 			answer, err := c.Command(cmd.Context(), ch.command, url.Values{n.key: {key}}, nil)
+			if err == nil {
+				err = ch.refused(answer)
+			}
 			return answer, n.missing(cmd.Context(), c, key, err)
 		})
 	})
@@ -61,6 +65,21 @@ func (ch change) of(t *terminal, n *noun) *cobra.Command {
 	}
 	params = t.declare(cmd, ch.command, n.key, "limit", "after")
 	return cmd
+}
+
+// refused gives the reason that an answer has for not changing the one thing.
+func (ch change) refused(answer client.Answer) error {
+	var done struct {
+		Refused int `json:"refused"`
+		Items   []struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"items"`
+	}
+	if json.Unmarshal(answer.Body, &done) != nil || done.Refused == 0 || len(done.Items) == 0 {
+		return nil // it was changed
+	}
+	return sluice.Errorf(sluice.Conflict, done.Items[0].Code, "%s", done.Items[0].Message)
 }
 
 // changeAll changes all things that parameters select, page by page, except

@@ -43,7 +43,9 @@ func (l list) verb(t *terminal, use, short string) *cobra.Command {
 		},
 	}
 	params = t.declare(cmd, l.command, l.without...)
-	t.addOpen(cmd, &open)
+	if l.page != "" {
+		t.addOpen(cmd, &open)
+	}
 	return cmd
 }
 

@@ -24,7 +24,7 @@ type noun struct {
 	word    string // what people call the key
 	example string // of a key
 	handle  string // field and parameter by which edit and delete find it; "" means the key
-	page    string // of the portal
+	page    string // of the portal; "" means that there is none
 	none    string // text for an empty list
 	effect  string // of a deletion
 	columns []column
@@ -107,7 +107,9 @@ func nounShow(t *terminal, n *noun) *cobra.Command {
 		}
 		return t.show(document)
 	})
-	t.addOpen(cmd, &open)
+	if n.page != "" {
+		t.addOpen(cmd, &open)
+	}
 	return cmd
 }
 

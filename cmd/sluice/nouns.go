@@ -7,7 +7,7 @@ import "github.com/spf13/cobra"
 // list, a change of many things, or written out.
 func nouns() []*noun {
 	return []*noun{
-		webhookNoun(), pipelineNoun(), deadletterNoun(), secretNoun(),
+		webhookNoun(), providerNoun(), quarantineNoun(), pipelineNoun(), deadletterNoun(), secretNoun(),
 		userNoun(), roleNoun(), clientNoun(),
 	}
 }

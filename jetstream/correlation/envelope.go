@@ -21,6 +21,8 @@ type Envelope struct {
 	ReplayOf  string
 	Received  time.Time
 	Listeners []string
+
+	Fingerprint *sluice.Fingerprint // of a call with an id; nil for others
 }
 
 // ReadEnvelope reads the fields of an event that stand before its payload: what
@@ -48,6 +50,8 @@ func ReadEnvelope(msg *jetstream.RawStreamMsg) (Envelope, error) {
 			target = &e.ReplayOf
 		case "listeners":
 			target = &e.Listeners
+		case "delivery":
+			target = &e.Fingerprint
 		case "receivedAt":
 			err := dec.Decode(&e.Received)
 			e.Received = sluice.MadeAt(e.TraceID, e.Received)
