@@ -52,7 +52,7 @@ type Trust struct {
 	Signature    json.RawMessage `json:"signature,omitempty"` // an own scheme in place of that
 	Signing      string          `json:"signing,omitempty"`   // secrets: one, two with a comma, or names of stored ones
 	VerifyToken  string          `json:"verifyToken,omitempty"`
-	Dedupe       string          `json:"dedupe,omitempty"`    // where the id of a delivery is; "" means as the provider has it
+	Dedupe       string          `json:"dedupe,omitempty"` // where the id of a delivery is; "" means as the provider has it
 	DedupeWindow time.Duration   `json:"dedupeWindow,omitempty"`
 	Schema       json.RawMessage `json:"schema,omitempty"` // that payloads must meet
 }
