@@ -20,7 +20,18 @@ type AuditEntry struct {
 	Command  string    `json:"command"`
 	Target   string    `json:"target,omitempty"`
 	Outcome  string    `json:"outcome"`
-	Code     string    `json:"code,omitempty"` // of the error
+	Access   bool      `json:"-"`                  // it is a login, a logout, or someone read a payload
+	Code     string    `json:"code,omitempty"`     // of the error
+	Count    int       `json:"count,omitempty"`    // calls that this stands for, where they were counted
+	Pipeline string    `json:"pipeline,omitempty"` // that did it, and
+	Owner    string    `json:"owner,omitempty"`    // whose pipeline it is
+}
+
+// Change reports whether the entry is about something that was changed. Refusals,
+// failures, logins and reading are not: anybody can make many of them, so they
+// are kept apart.
+func (e *AuditEntry) Change() bool {
+	return e.Outcome == AuditAllowed && !e.Access
 }
 
 // An AuditQuery selects entries of the audit log, newest first.

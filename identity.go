@@ -8,6 +8,7 @@ import (
 
 // An Account is what the service stores of a user.
 type Account struct {
+	ID       string    `json:"id,omitempty"` // another one if an account of the same name is made anew; see Identity
 	Username string    `json:"username"`
 	Password string    `json:"password"` // argon2id hash; empty: can't log in
 	Roles    []string  `json:"roles"`
@@ -15,6 +16,17 @@ type Account struct {
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
 }
+
+// Identity names the account, and no other that had or will have its username.
+func (a *Account) Identity() string {
+	if a.ID == "" { // it is from before there were ids
+		return madeAt(a.Created)
+	}
+	return a.ID
+}
+
+// madeAt returns the name of what is told from others by when it was made.
+func madeAt(created time.Time) string { return created.UTC().Format(time.RFC3339Nano) }
 
 // A Role is a named set of permissions.
 type Role struct {
@@ -36,6 +48,9 @@ type Client struct {
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 }
+
+// Identity names the client, and no other that had or will have its id.
+func (c *Client) Identity() string { return madeAt(c.Created) }
 
 // Honours reports whether a token that the client got for itself at a time is
 // still valid. A nil client honours none.

@@ -42,7 +42,7 @@ var rooms = map[string][]string{
 
 	"quarantine":   {".", "command"},
 	"metrics":      {"."},
-	"pipeline":     {".", "command", "expression", "problem", "spelling", "value"},
+	"pipeline":     {".", "command", "expression", "limit", "problem", "spelling", "value"},
 	"step":         {".", "command", "sender", "spelling", "value"},
 	"telemetry":    {"."},
 	"trace":        {".", "command"},
@@ -50,7 +50,7 @@ var rooms = map[string][]string{
 	"oidc/dex":     {},
 	"oidc/dextest": {},
 	"api":          {".", "command", "limit", "problem", "value"},
-	"portal":       {".", "command", "problem", "value"},
+	"portal":       {".", "command", "limit", "problem", "value"},
 	"serve":        {".", "api", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "quarantine", "seal", "sender", "step", "telemetry", "trace", "webhook"},
 	"client":       {".", "problem", "spelling"},
 	"cmd/sluice":   {".", "client", "config", "serve", "spelling"},

@@ -34,6 +34,10 @@ type TailQuery struct {
 	TraceID  string // a whole one, or the part before the colon; empty means any
 	EventKey string // empty means any
 	After    string // the position behind which to start; empty means now
+
+	// CorrelationIDs tells whether entries have them: results can be read
+	// with them, so they are for who may see payloads.
+	CorrelationIDs bool
 }
 
 // A TailEntry is a call or a run that a tail reports.

@@ -11,6 +11,7 @@ type Pipeline struct {
 	Name    string    `json:"name"`
 	Source  string    `json:"source"`
 	Owner   string    `json:"owner"`             // the user who stored it last
+	OwnerID string    `json:"ownerId,omitempty"` // that user's account, see User; empty if it was stored before accounts had ids
 	Roles   []string  `json:"roles,omitempty"`   // the owner's then; they count if an external provider has the users
 	Folder  bool      `json:"folder,omitempty"`  // it comes from the operator's folder
 	Binding *Binding  `json:"binding,omitempty"` // to the events that start it; nil if none do
@@ -96,7 +97,7 @@ type DeadLetter struct {
 	Letter        string          `json:"letter"` // its id
 	Pipeline      string          `json:"pipeline"`
 	TraceID       string          `json:"traceId"`
-	CorrelationID string          `json:"correlationId"`
+	CorrelationID string          `json:"correlationId,omitempty"`
 	EventKey      string          `json:"eventKey,omitempty"`
 	Error         Problem         `json:"error"`
 	Attempts      int             `json:"attempts"`

@@ -15,13 +15,16 @@ type Run struct {
 
 	// Owner returns the user whose permissions the pipeline may borrow, as
 	// they are now: the one who stored it, or who runs it if it isn't stored.
-	Owner func(context.Context) (User, error)
+	// Unauthenticated if that user is deleted or disabled.
+	Owner     func(context.Context) (User, error)
+	OwnerName string
 
 	// Secret reveals a secret to a step, if the owner may use secrets. It is
 	// cut out of all that people read of the run.
 	Secret func(ctx context.Context, name string) (string, error)
 
 	user   User
+	bound  *User // nobody in this run may do what this user may not; nil: there is no such bound
 	exited bool
 	http   *Exchange // of the current step
 }
@@ -30,7 +33,17 @@ type Run struct {
 func (r *Run) User() User { return r.user }
 
 // Switch lets the following steps run as another user.
-func (r *Run) Switch(u User) { r.user = u }
+func (r *Run) Switch(u User) {
+	if r.bound != nil {
+		u = u.Within(*r.bound)
+	}
+	r.user = u
+}
+
+// Bind lets whoever the run switches to, from now on, do no more than its owner
+// may: the pipeline runs within another, whose author may not know what is in
+// this one.
+func (r *Run) Bind(owner User) { r.bound = &owner }
 
 // Exit ends the run with the output of this step.
 func (r *Run) Exit() { r.exited = true }

@@ -37,8 +37,10 @@ type Options struct {
 	OpenID          string // where the issuer of access tokens describes itself
 	PublicURL       string // where redirects lead to; "" means this host
 	TrustedProxies  []netip.Prefix
-	ForwardedHeader string // in which they tell the client's address
+	ForwardedHeader string   // in which they tell the client's address
+	CORSOrigins     []string // of pages that may call the API
 	Places          *limit.Places
+	Users           *limit.Shares[string] // of the places, by username
 	Bodies          *limit.Bodies
 	Log             *slog.Logger
 }
@@ -48,8 +50,9 @@ type API struct {
 	Options
 	handler http.Handler
 	begun   atomic.Int64 // calls that are not answered yet
-	tails   atomic.Int64
-	misses  *limit.Tries // polls for unknown results, by client address
+	tails   *limit.Places
+	readers *limit.Shares[string] // of the tails, by username
+	misses  *limit.Tries          // polls for unknown results, by client address
 	polls   *polls
 
 	interrupted context.Context //nolint:containedctx // ends when commands that run must
@@ -60,6 +63,8 @@ type API struct {
 func New(o Options) *API {
 	a := &API{
 		Options: o,
+		tails:   limit.NewPlaces(maxTails),
+		readers: limit.NewShares[string](maxTailsPerUser),
 		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
 	}
@@ -91,7 +96,7 @@ func New(o Options) *API {
 		}
 		mux.ServeHTTP(w, r)
 	})
-	a.handler = a.guard(func(w http.ResponseWriter, r *http.Request) {
+	a.handler = a.guard(newBrowsers(o), func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == sluice.ReceivePath { // must be fast, and its answers are short
 			commands(w, r)
 			return
@@ -115,7 +120,7 @@ var (
 )
 
 // guard does what every request needs, before it reaches its handler.
-func (a *API) guard(next http.HandlerFunc) http.Handler {
+func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header["Cache-Control"] = noStore
@@ -132,7 +137,12 @@ func (a *API) guard(next http.HandlerFunc) http.Handler {
 			a.fail(w, r, notFound(w, r))
 			return
 		}
-		next(w, r)
+		switch answered, err := b.admit(w, r); {
+		case err != nil:
+			a.fail(w, r, err)
+		case !answered:
+			next(w, r)
+		}
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -25,12 +26,18 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if known && cmd.Endpoint != nil {
+		if r.Context().Done() != nil {
+			// A client that has closed its half of the connection looks to
+			// net/http like one that has gone, but waits for its answer.
+			r = r.WithContext(context.WithoutCancel(r.Context()))
+		}
 		return cmd.Endpoint(w, r)
 	}
-	user, err := a.Authenticate(w, r)
+	user, leave, err := a.enter(w, r)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	if !known {
 		return a.unknownCommand(name)
 	}
@@ -48,6 +55,23 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return answer(w, r, args, out)
+}
+
+// enter finds out which user calls, and counts the call until leave is called: no
+// user may have so many at the same time that there is no room for others.
+func (a *API) enter(w http.ResponseWriter, r *http.Request) (user sluice.User, leave func(), err error) {
+	if user, err = a.Authenticate(w, r); err != nil {
+		return sluice.User{}, nil, err
+	}
+	if !a.Users.Enter(user.Name) {
+		return sluice.User{}, nil, tooMany("too-many-calls", "You have as many calls in flight as one user may.")
+	}
+	return user, func() { a.Users.Leave(user.Name) }, nil
+}
+
+// tooMany refuses a user who has taken their share.
+func tooMany(code, message string) error {
+	return sluice.Errorf(sluice.Throttled, code, "%s Try again when some have ended.", message).After(time.Second)
 }
 
 // refuseDraining refuses calls while the server stops.
@@ -68,10 +92,12 @@ func (a *API) draining() bool {
 	}
 }
 
+const drainingCode = "draining"
+
 // Draining is what is answered while the server drains: 503 with Retry-After,
 // and the connection is closed.
 func Draining() error {
-	return busy("draining", "The server is stopping.").Closing()
+	return busy(drainingCode, "The server is stopping.").Closing()
 }
 
 // Interrupt ends the commands that are running: those that can end early tell

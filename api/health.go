@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"net/netip"
 
 	"sluice"
 )
@@ -30,32 +29,20 @@ func health(w http.ResponseWriter, r *http.Request, detail map[string]any) error
 	return nil
 }
 
-// serveMetrics serves the metrics: to anyone on this machine, otherwise to
-// users with the permission. What a proxy on this machine passes on is not from
-// this machine.
+// serveMetrics serves the metrics to users with the permission. Calls from this
+// machine are no exception: a proxy here passes on what anybody sends.
 func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return notAllowed("GET")
 	}
-	if !isLocal(r) {
-		user, err := a.Authenticate(w, r)
-		if err != nil {
-			return err
-		}
-		if !user.May(sluice.MaySeeMetrics) {
-			return sluice.NotPermitted(sluice.MaySeeMetrics)
-		}
+	user, leave, err := a.enter(w, r)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if !user.May(sluice.MaySeeMetrics) {
+		return sluice.NotPermitted(sluice.MaySeeMetrics)
 	}
 	a.Metrics.ServeHTTP(w, r)
 	return nil
-}
-
-func isLocal(r *http.Request) bool {
-	for _, header := range []string{"Forwarded", "X-Forwarded-For", "Via"} {
-		if r.Header.Get(header) != "" {
-			return false
-		}
-	}
-	address, err := netip.ParseAddr(r.RemoteAddr)
-	return err == nil && address.IsLoopback()
 }

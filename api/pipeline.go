@@ -23,10 +23,11 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 	if err := a.refuseDraining(); err != nil {
 		return err
 	}
-	user, err := a.Authenticate(w, r)
+	user, leave, err := a.enter(w, r)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, sluice.PipelinePath), "/")
 	memory := a.Bodies.Known.Hold()
 	defer memory.Release()

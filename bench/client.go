@@ -27,7 +27,7 @@ const (
 )
 
 // adminPassword protects nothing: the servers live for minutes, on loopback.
-const adminPassword = "benchmark"
+const adminPassword = "benchmark of sluice"
 
 // asAdmin is the admin's Authorization header.
 var asAdmin = basic("admin", adminPassword)

@@ -158,7 +158,7 @@ func (b *bench) comparePolls(ctx context.Context, both []*pipelineServer) error 
 // noneFailed checks that no run of a pipeline has failed: a failure is
 // answered, too.
 func (p *pipelineServer) noneFailed(ctx context.Context) error {
-	in, err := p.send(ctx, httpRequest{path: "/metrics"})
+	in, err := p.send(ctx, httpRequest{path: "/metrics", header: map[string]string{"Authorization": asAdmin}})
 	if err != nil {
 		return err
 	}

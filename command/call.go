@@ -19,6 +19,9 @@ func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 		s.record(ctx, c, args, err)
 		return nil, err
 	}
+	if c.InRun && sluice.RunFrom(ctx) == nil {
+		return nil, sluice.Errorf(sluice.Invalid, "not-in-a-pipeline", "%s is a step of pipelines; it does nothing by itself.", c.Name)
+	}
 	out, err := c.run(ctx, args)
 	if !c.ReadOnly && !c.Traffic {
 		s.record(ctx, c, args, err)
@@ -28,7 +31,7 @@ func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 
 // Allows reports whether a user may run the command.
 func (c Command) Allows(user sluice.User) bool {
-	return user.May(c.Name) || c.ReadOnly && user.May(sluice.MayRead)
+	return user.MayCall(c.Name, c.ReadOnly)
 }
 
 // record enters a call in the audit log: refused ones, and those that may have

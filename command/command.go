@@ -17,6 +17,7 @@ type Command struct {
 	ReadOnly bool           // changes nothing, so that GET may run it
 	Pure     bool           // needs nothing but its arguments and its run, so tests of pipelines run it unchanged
 	Traffic  bool           // moves data, as pipelines do constantly: the audit log has only refusals
+	InRun    bool           // is a step of pipelines only: callers can't run it by itself
 	Trigger  bool           // starts a pipeline: the first step or none
 
 	// Endpoint, if set, handles the HTTP request itself, authentication
@@ -47,6 +48,10 @@ func Pure(c *Command) { c.ReadOnly, c.Pure = true, true }
 // Traffic declares that the command moves data, as pipelines do constantly: the
 // audit log has only refused calls.
 func Traffic(c *Command) { c.Traffic = true }
+
+// InRun declares that the command is a step of pipelines only: a caller who
+// runs it by itself is refused.
+func InRun(c *Command) { c.InRun = true }
 
 // Trigger declares that the command starts the pipeline whose first step it is.
 func Trigger(c *Command) { c.ReadOnly, c.Pure, c.Trigger = true, true, true }

@@ -60,6 +60,7 @@ type Config struct {
 	SecretKeyFile string `name:"secret-key-file" doc:"file with that key, instead of the key itself"`
 
 	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time; more are refused with 503"`
+	MaxInFlightPerUser       int           `name:"max-in-flight-per-user" default:"512" doc:"those of one user; more are refused with 429"`
 	MaxConnections           int           `name:"max-connections" default:"16384" doc:"connections open at the same time"`
 	MaxConnectionsPerAddress int           `name:"max-connections-per-address" default:"2048" doc:"connections of one client address"`
 	MaxBodyMemory            Size          `name:"max-body-memory" default:"128MiB" doc:"memory for bodies over 64 KiB at the same time; more are refused with 503"`
@@ -74,10 +75,12 @@ type Config struct {
 	TrustedProxies  Networks `name:"trusted-proxies" doc:"networks of proxies that are believed when they tell a client's address, comma-separated"`
 	ForwardedHeader string   `name:"forwarded-header" default:"x-forwarded-for" doc:"header in which trusted proxies tell it: x-forwarded-for or forwarded (RFC 7239)"`
 	ProxyProtocol   Networks `name:"proxy-protocol" doc:"networks of proxies whose connections begin with a PROXY protocol header, comma-separated"`
+	CORSOrigins     Origins  `name:"cors-origins" doc:"origins whose pages may call the API from a browser, comma-separated, such as https://app.example.org"`
 	RedactHeaders   Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
 
 	LogLevel  string `name:"log-level" default:"info" doc:"least important lines to log: debug, info, warn or error"`
 	LogFormat string `name:"log-format" default:"auto" doc:"form of the log: text, json, or auto for text on a terminal"`
+	AuditLog  bool   `name:"audit-log" default:"false" doc:"copy the entries of the audit log to standard error, as JSON lines"`
 }
 
 var validNamespace = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
@@ -209,6 +212,7 @@ func (c *Config) checkPositive() error {
 		"max-runs":                    int64(c.MaxRuns),
 		"run-timeout":                 int64(c.RunTimeout),
 		"max-in-flight":               int64(c.MaxInFlight),
+		"max-in-flight-per-user":      int64(c.MaxInFlightPerUser),
 		"max-connections":             int64(c.MaxConnections),
 		"max-connections-per-address": int64(c.MaxConnectionsPerAddress),
 		"header-timeout":              int64(c.HeaderTimeout),

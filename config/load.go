@@ -162,6 +162,12 @@ func parse(field reflect.Value, text string) error {
 			return fmt.Errorf("%q is not a whole number", text)
 		}
 		*v = n
+	case *bool:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		*v = b
 	case *time.Duration:
 		d, err := time.ParseDuration(text)
 		if err != nil {

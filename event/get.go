@@ -29,7 +29,7 @@ type eventPage struct {
 	Next  string            `json:"next"`
 }
 
-func getCommand(log sluice.EventLog, stopping <-chan struct{}) command.Command {
+func getCommand(o Options) command.Command {
 	return command.New("event.get", "Read stored events in their order, behind a cursor. Also needs the permission trace.payload, since events show what callers have sent.",
 		func(ctx context.Context, p getParams) (eventPage, error) {
 			if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
@@ -46,7 +46,11 @@ func getCommand(log sluice.EventLog, stopping <-chan struct{}) command.Command {
 			if p.Wait != nil {
 				left = min(*p.Wait, maxWait)
 			}
-			return readOn(ctx, log, q, left, stopping)
+			page, err := readOn(ctx, o.Log, q, left, o.Stopping)
+			if len(page.Items) > 0 {
+				o.Seen(ctx, "event.get", p.EventKey)
+			}
+			return page, err
 		}, command.ReadOnly)
 }
 

@@ -37,7 +37,7 @@ type replays struct {
 type replay struct {
 	TraceID       string `json:"traceId"` // of the event that it repeats
 	NewTraceID    string `json:"newTraceId"`
-	CorrelationID string `json:"correlationId"`
+	CorrelationID string `json:"correlationId,omitempty"` // for who may see payloads
 }
 
 func replayCommand(events sluice.Events, journal sluice.Journal) command.Command {
@@ -137,6 +137,9 @@ func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal
 		}
 		done.Replayed++
 		last = o.TraceID
+		if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+			o.CorrelationID = ""
+		}
 		if len(done.Items) < maxListed {
 			done.Items = append(done.Items, o)
 		}

@@ -134,9 +134,9 @@ func parseBasic(credentials string) (username, password string, ok bool) {
 
 // challenge tells how to authenticate, where that is what went wrong.
 func (a *Authenticator) challenge(scheme string, err error) error {
-	e := sluice.AsError(err)
+	e := sluice.AsError(a.Directory.sinceStart(err))
 	if e.Kind != sluice.Unauthenticated {
-		return err
+		return e
 	}
 	realm := `realm="` + a.Realm + `"`
 	bearer, refresh := "Bearer "+realm, "Refresh "+realm

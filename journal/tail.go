@@ -140,9 +140,15 @@ func entryOf(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 	var traceID, eventKey string
 	var data any
 	if call, _, ok := l.call(); ok {
+		if !q.CorrelationIDs {
+			call.CorrelationID = ""
+		}
 		entry.Type, traceID, eventKey, data = "call", call.TraceID, call.EventKey, found(call)
 	} else if run, ok := l.run(); ok {
 		run.HidePayloads() // who follows has no need for them, and may not be allowed to see them
+		if !q.CorrelationIDs {
+			run.CorrelationID = ""
+		}
 		entry.Type, traceID, eventKey, data = "run", run.TraceID, run.EventKey, run
 	} else {
 		return entry, false

@@ -17,7 +17,7 @@ type replays struct {
 type replay struct {
 	Letter        string `json:"letter"`
 	TraceID       string `json:"traceId"`
-	CorrelationID string `json:"correlationId"`
+	CorrelationID string `json:"correlationId,omitempty"` // for who may see payloads
 }
 
 func letterReplayCommand(r *Runner) command.Command {
@@ -54,7 +54,11 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, 
 	if _, err := r.drop(ctx, letter.Letter); err != nil {
 		return replay{}, err
 	}
-	return replay{letter.Letter, again.TraceID, result.CorrelationID}, nil
+	done := replay{letter.Letter, again.TraceID, result.CorrelationID}
+	if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+		done.CorrelationID = ""
+	}
+	return done, nil
 }
 
 // listensStill checks that an event would reach the pipeline it is for.

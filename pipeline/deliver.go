@@ -63,6 +63,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *P
 		Hops:          d.Hops,
 		Event:         d.Message,
 		Owner:         r.owner(p),
+		OwnerName:     p.Owner,
 	}
 	user.Address, _ = d.Message["remoteAddr"].(string)
 	run.Switch(user)

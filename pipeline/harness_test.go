@@ -203,6 +203,8 @@ func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 		Secret: func(_ context.Context, name string) (string, error) {
 			return map[string]string{"key": "s3cret", "quoted": `a"b\c d`, "short": "abc", "number": "4711", "longer": "s3cret and more"}[name], nil
 		},
+		Note:    func(context.Context, sluice.AuditEntry) {},
+		Seen:    func(context.Context, string, string) {},
 		Observe: func(report sluice.RunReport) { f.reports <- report },
 		Grace:   func() (context.Context, context.CancelFunc) { return context.WithTimeout(context.Background(), 0) },
 		Log:     slog.New(slog.DiscardHandler),

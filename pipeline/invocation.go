@@ -40,12 +40,12 @@ const (
 )
 
 func (a *invocation) do(ctx context.Context, x *execution, s *step) error {
-	started := time.Now()
+	started, before := time.Now(), x.run.User()
 	err := a.perform(ctx, x, s)
 	if err != nil {
 		err = x.placed(ctx, s, err)
 	}
-	x.note(s, started, err)
+	x.note(s, started, before, err)
 	return err
 }
 

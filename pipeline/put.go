@@ -32,7 +32,7 @@ func putCommand(r *Runner) command.Command {
 			if err != nil {
 				return view{}, err
 			}
-			saved, rebound, err := r.save(ctx, program, sluice.Pipeline{Name: p.Name, Source: p.Source, Owner: user.Name, Roles: user.Roles})
+			saved, rebound, err := r.save(ctx, program, sluice.Pipeline{Name: p.Name, Source: p.Source, Owner: user.Name, OwnerID: user.ID, Roles: user.Roles})
 			if err != nil {
 				return view{}, err
 			}

@@ -16,8 +16,9 @@ const (
 	maxExchanges = 128 << 10
 )
 
-// note records a step in the report.
-func (x *execution) note(s *step, started time.Time, err error) {
+// note records a step in the report, with the user that the run goes on as if it
+// was another one before.
+func (x *execution) note(s *step, started time.Time, before sluice.User, err error) {
 	if x.report == nil || len(x.report.Steps) >= maxReported {
 		return
 	}
@@ -31,6 +32,9 @@ func (x *execution) note(s *step, started time.Time, err error) {
 	}
 	if err != nil {
 		r.Status, r.Code = sluice.StatusError, sluice.AsError(err).Code
+	}
+	if now := x.run.User().Name; now != before.Name {
+		r.User = now
 	}
 	if e := x.run.TakeHTTP(); e != nil {
 		r.HTTP = x.exchange(e)

@@ -96,7 +96,7 @@ func (w *rights) call(s *step, a *invocation, user *sluice.User) *sluice.User {
 		if secret, ok := literal(a, "sign"); ok {
 			w.templateSecrets(s, []string{secret})
 		}
-	case "iam.run.as":
+	case switchCommand:
 		return w.switched(s, a)
 	case "iam.authorize":
 		return nil
@@ -238,7 +238,7 @@ func (r *Runner) unknownKey(p *Program) []sluice.Finding {
 // lentRights warns if a pipeline may do more than before because of who saves it
 // now.
 func (r *Runner) lentRights(ctx context.Context, p *Program, before *sluice.Pipeline, saver sluice.User, found []sluice.Finding) ([]sluice.Finding, error) {
-	if before == nil || before.Owner == saver.Name || r.User == nil {
+	if before == nil || before.Owner == saver.Name && before.OwnerID == saver.ID || r.User == nil {
 		return nil, nil
 	}
 	owner, err := r.owner(before)(ctx)

@@ -34,11 +34,15 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	run.Switch(sluice.UserFrom(ctx))
 	if outer := sluice.RunFrom(ctx); outer != nil {
+		if err := bindToOwner(ctx, run); err != nil {
+			return nil, err
+		}
+		run.Switch(sluice.UserFrom(ctx))
 		run.TraceID, run.CorrelationID, run.Event = outer.TraceID, outer.CorrelationID, outer.Event
 		return r.directly(ctx, program, run, p)
 	}
+	run.Switch(sluice.UserFrom(ctx))
 	run.TraceID = sluice.NewTraceID(sluice.DirectCall, time.Now())
 	release, err := r.slot()
 	if err != nil {
@@ -46,6 +50,18 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	}
 	defer release()
 	return r.directly(ctx, program, run, p)
+}
+
+// bindToOwner bounds a run within another by what its owner may do: users who may
+// change the inner pipeline must not reach further through the user of the outer
+// one.
+func bindToOwner(ctx context.Context, run *sluice.Run) error {
+	owner, err := run.Owner(ctx)
+	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+		return err
+	}
+	run.Bind(owner) // an owner who is deleted or disabled may do nothing
+	return nil
 }
 
 // slot takes one of the slots for runs, if there is a free one.
@@ -62,6 +78,7 @@ func (r *Runner) slot() (release func(), err error) {
 func (r *Runner) lookUp(ctx context.Context, p runParams, run *sluice.Run) (*Program, error) {
 	if p.Name == "" {
 		caller := sluice.UserFrom(ctx)
+		run.OwnerName = caller.Name
 		run.Owner = func(context.Context) (sluice.User, error) { return caller, nil }
 		return r.Parse(p.Source)
 	}
@@ -69,7 +86,7 @@ func (r *Runner) lookUp(ctx context.Context, p runParams, run *sluice.Run) (*Pro
 	if err != nil {
 		return nil, err
 	}
-	run.Owner = r.owner(stored)
+	run.Owner, run.OwnerName = r.owner(stored), stored.Owner
 	return r.program(stored)
 }
 

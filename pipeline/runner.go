@@ -10,6 +10,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/expression"
+	"sluice/limit"
 )
 
 // RunnerOptions are what a runner is made of.
@@ -28,9 +29,11 @@ type RunnerOptions struct {
 	HasWebhook func(eventKey string) bool
 
 	Limits  Limits
-	MaxRuns int                                          // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
-	Grace   func() (context.Context, context.CancelFunc) // bounds how long runs may take to end when the service stops
-	Observe func(sluice.RunReport)                       // called after each run
+	MaxRuns int                                               // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
+	Grace   func() (context.Context, context.CancelFunc)      // bounds how long runs may take to end when the service stops
+	Observe func(sluice.RunReport)                            // called after each run
+	Note    func(context.Context, sluice.AuditEntry)          // enters something in the audit log
+	Seen    func(ctx context.Context, command, target string) // called when a user sees payloads
 	Spans   sluice.Spans
 	Log     *slog.Logger
 }
@@ -40,6 +43,7 @@ type Runner struct {
 	RunnerOptions
 
 	slots    chan struct{}
+	testers  *limit.Shares[string] // by username
 	programs *programs
 }
 
@@ -49,6 +53,7 @@ func NewRunner(o RunnerOptions) *Runner {
 	return &Runner{
 		RunnerOptions: o,
 		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, sluice.DefaultMaxRuns)),
+		testers:       limit.NewShares[string](testsPerUser),
 		programs:      &programs{byName: make(map[string]compiled)},
 	}
 }
@@ -69,7 +74,7 @@ func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, e
 
 // folderOwner owns the pipelines of the operator's folder.
 func folderOwner() sluice.User {
-	return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}
+	return sluice.User{Name: sluice.AdminName, Roles: []string{sluice.AdminName}, Permissions: []string{"*"}}
 }
 
 // environment returns what runs need from outside.

@@ -18,6 +18,9 @@ func readOnly(name string) error {
 // holds before the old one ends. rebound reports whether events may have been
 // lost.
 func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (saved *sluice.Pipeline, rebound bool, err error) {
+	if sluice.UserFrom(ctx).Bounded() {
+		return nil, false, sluice.Errorf(sluice.Forbidden, "forbidden", "This run may do less than the user %s, to whom the pipeline would belong; so it can't store pipelines.", record.Owner)
+	}
 	before, err := r.Store.Get(ctx, record.Name)
 	if err != nil {
 		return nil, false, err
@@ -36,6 +39,7 @@ func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (
 		r.unbind(ctx, record.Name, fresh)
 	}
 	r.unbind(ctx, record.Name, old)
+	r.noteSwitches(ctx, p, record)
 	return saved, old != nil && fresh != nil, nil
 }
 

@@ -98,7 +98,7 @@ func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args
 		return s.output, nil
 	}
 	switch {
-	case cmd.Name == "iam.run.as":
+	case cmd.Name == switchCommand:
 		if name, ok := named(args)["username"].(string); ok {
 			sluice.RunFrom(ctx).Switch(everything(name))
 		}

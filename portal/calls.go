@@ -35,6 +35,12 @@ type tracedCall struct {
 // ByHand reports whether it is not a call but a run that a user has started.
 func (c tracedCall) ByHand() bool { return sluice.TraceOwner(c.TraceID) == sluice.DirectCall }
 
+// Accepted reports whether it became an event or a message. Users who may not see
+// payloads don't know its correlation id.
+func (c tracedCall) Accepted() bool {
+	return c.Status != sluice.StatusRejected && (c.EventKey != "" || c.Key != "")
+}
+
 // calls is the answer of trace.get.
 type calls struct {
 	Items []tracedCall `json:"items"`

@@ -12,22 +12,26 @@ import (
 
 const (
 	livePath   = "/live"
-	maxStreams = 64               // live streams at the same time
+	maxStreams = 64               // live streams at the same time, and
+	maxPerUser = 8                // those of one user
 	beatEvery  = 10 * time.Second // between checks of the reader's permission, while nothing happens
 	writeTime  = 10 * time.Second // bounds one write
 )
 
 // live sends a page the calls and runs as they happen, as Server-Sent Events.
 func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
-	if err := p.mayFollow(sluice.UserFrom(r.Context())); err != nil {
+	user := sluice.UserFrom(r.Context())
+	if err := p.mayFollow(user); err != nil {
 		return err
 	}
-	select {
-	case p.streams <- struct{}{}:
-		defer func() { <-p.streams }()
-	default:
-		return sluice.Errorf(sluice.Unavailable, "too-many-streams", "The server allows no more live pages.")
+	if !p.readers.Enter(user.Name) {
+		return sluice.Errorf(sluice.Throttled, "too-many-streams", "You have as many pages live as one user may.").After(beatEvery)
 	}
+	defer p.readers.Leave(user.Name)
+	if err := p.streams.Enter(); err != nil {
+		return sluice.Errorf(sluice.Unavailable, "too-many-streams", "As many pages are live as the server allows.").After(beatEvery)
+	}
+	defer p.streams.Leave()
 	query := r.URL.Query()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()

@@ -114,7 +114,7 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if shown.Status >= http.StatusInternalServerError && e.Err != nil {
 		p.Log.Error("A page failed.", "path", r.URL.Path, "code", e.Code, "error", e.Err)
 	}
-	problem.SetHeaders(w.Header(), e)
+	problem.SetHeaders(w.Header(), r, e)
 	w.Header().Del("WWW-Authenticate") // the browser would ask for a password itself
 	if err := p.render(w, r, shown.Status, "error", shown.Title, failure{*shown, e.Code}); err != nil {
 		p.Log.Error("The page of an error failed.", "error", err)

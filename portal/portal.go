@@ -10,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/limit"
 )
 
 // Options are what the portal is made of.
@@ -31,6 +32,10 @@ type Options struct {
 
 	// Receive is where webhooks are called, for calls that people try.
 	Receive http.HandlerFunc
+
+	// Users bounds how many pages a user asks for at the same time, together
+	// with calls of the API.
+	Users *limit.Shares[string]
 
 	Tail      sluice.Tail
 	Stopping  <-chan struct{} // is closed when the server stops
@@ -57,7 +62,8 @@ type Portal struct {
 	templates map[string]*template.Template
 	mux       *http.ServeMux
 	guarded   http.Handler  // the mux, behind the guard against other sites
-	streams   chan struct{} // bounds the live streams
+	streams   *limit.Places // of the live streams
+	readers   *limit.Shares[string]
 }
 
 // New returns a portal. It panics on templates that can't work, since that is a
@@ -68,7 +74,8 @@ func New(o Options) *Portal {
 		sessions: &sessions{records: o.Sessions, secure: strings.HasPrefix(o.BaseURL, "https://")},
 		assets:   loadAssets(),
 		mux:      http.NewServeMux(),
-		streams:  make(chan struct{}, maxStreams),
+		streams:  limit.NewPlaces(maxStreams),
+		readers:  limit.NewShares[string](maxPerUser),
 	}
 	if public, err := url.Parse(o.BaseURL); err == nil {
 		p.base = strings.TrimSuffix(public.Path, "/")
@@ -165,6 +172,11 @@ func (p *Portal) page(pattern string, serve endpoint) {
 			return nil
 		}
 		r = r.WithContext(sluice.WithUser(r.Context(), user))
+		if !p.Users.Enter(user.Name) {
+			p.fail(w, r, sluice.Errorf(sluice.Throttled, "too-many-calls", "You have as many calls in flight as one user may. Try again when some have ended.").After(beatEvery))
+			return nil
+		}
+		defer p.Users.Leave(user.Name)
 		if err := serve(w, r); err != nil {
 			p.fail(w, r, err)
 		}

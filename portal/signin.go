@@ -95,7 +95,7 @@ func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 		if e.Kind == sluice.Unauthenticated {
 			form.Problem = "The username or the password is not right."
 		}
-		problem.SetHeaders(w.Header(), e)
+		problem.SetHeaders(w.Header(), r, e)
 		w.Header().Del("WWW-Authenticate")
 		return p.render(w, r, problem.Status(e), "signin", "Sign in", form)
 	}

@@ -52,7 +52,7 @@ const (
 // picture draws calls of one trace id, in the order of their times; nil if
 // there is nothing to see.
 func picture(items []tracedCall) *timeline {
-	if items[0].CorrelationID == "" && len(items[0].Runs) == 0 {
+	if !items[0].Accepted() && len(items[0].Runs) == 0 {
 		return nil
 	}
 	begin, end := extent(items)
@@ -65,7 +65,7 @@ func picture(items []tracedCall) *timeline {
 		return bar{timelineLeft + min(x, plotWidth-leastWidth), min(width, plotWidth-min(x, plotWidth-leastWidth)), class, title}
 	}
 	for _, c := range items {
-		if c.CorrelationID != "" {
+		if c.Accepted() {
 			t.add("accepted", c.EventKey, place(c.Time, c.Duration, "accept", ""), c.Duration, nil)
 		}
 		for _, r := range c.Runs {

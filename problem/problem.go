@@ -61,13 +61,16 @@ func KindOf(status int) sluice.Kind {
 	return sluice.Invalid
 }
 
-// SetHeaders sets the headers of an answer that tell the caller what to do next,
-// whatever form its body has.
-func SetHeaders(header http.Header, e *sluice.Error) {
+// SetHeaders sets the headers of the answer to a request that tell the caller
+// what to do next, whatever form its body has.
+func SetHeaders(header http.Header, r *http.Request, e *sluice.Error) {
 	if e.Allow != "" {
 		header.Set("Allow", e.Allow)
 	}
 	for _, challenge := range e.Challenge {
+		if strings.HasPrefix(challenge, "Basic ") && fromBrowser(r) {
+			continue
+		}
 		header.Add("WWW-Authenticate", challenge)
 	}
 	if e.RetryAfter > 0 {
@@ -76,6 +79,13 @@ func SetHeaders(header http.Header, e *sluice.Error) {
 	if e.Close {
 		header.Set("Connection", "close")
 	}
+}
+
+// fromBrowser reports whether a browser has sent a request. A browser that is told
+// of Basic asks for a password, remembers it, and sends it along with whatever
+// pages of other sites make it send. Without HTTPS, browsers don't tell the mode.
+func fromBrowser(r *http.Request) bool {
+	return r.Header.Get("Sec-Fetch-Mode") != "" || strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // Of returns an error as callers see it.

@@ -39,7 +39,7 @@ func TestProblemOfAnError(t *testing.T) {
 		t.Error(diff)
 	}
 	header := http.Header{}
-	problem.SetHeaders(header, e.Allowing("GET").Challenging("Basic", "Bearer").Closing())
+	problem.SetHeaders(header, &http.Request{}, e.Allowing("GET").Challenging("Basic", "Bearer").Closing())
 	wantHeader := http.Header{"Retry-After": {"2"}, "Allow": {"GET"}, "Www-Authenticate": {"Basic", "Bearer"}, "Connection": {"close"}}
 	if diff := cmp.Diff(wantHeader, header); diff != "" {
 		t.Error(diff)

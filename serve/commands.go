@@ -47,7 +47,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 		webhook.Commands(o.webhooks, o.guards, o.baseURL, o.receiver),
 		quarantine.Commands(o.keeper, o.receiver),
 		event.Commands(o.events),
-		trace.Commands(o.events.Journal, o.results),
+		trace.Commands(o.events.Journal, o.results, o.events.Seen),
 		pipeline.Commands(runner),
 		step.Commands(o.steps),
 		iam.Commands(o.directory, o.login),

@@ -93,8 +93,8 @@ func instructions(t *testing.T, source string) (list []instruction) {
 // replacer fills in where the server of a test is, and who calls it.
 func (s *service) replacer(more ...string) *strings.Replacer {
 	s.t.Helper()
-	s.command("iam.user.put", map[string]any{"username": "tour", "password": "tour", "roles": "admin"}).wantStatus(s.t, 200)
-	return strings.NewReplacer(append(more, "http://127.0.0.1:8080", s.base(), "-u admin:tour", "-u tour:tour")...)
+	s.command("iam.user.put", map[string]any{"username": "tour", "password": "a-short-tour", "roles": "admin"}).wantStatus(s.t, 200)
+	return strings.NewReplacer(append(more, "http://127.0.0.1:8080", s.base(), "-u admin:a-short-tour", "-u tour:a-short-tour")...)
 }
 
 // TestExamplesRunAsTheySay: the commands in the first lines of each example do

@@ -51,6 +51,10 @@ const adminRetry = time.Second
 func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	created, password, err := s.CreateAdmin(ctx)
 	for ; err != nil; created, password, err = s.CreateAdmin(ctx) {
+		if sluice.AsError(err).Kind == sluice.Invalid {
+			s.served <- err // trying on does not help
+			return
+		}
 		if ctx.Err() == nil {
 			s.opts.Log.Error("The admin could not be created; trying on.", "error", err)
 		}

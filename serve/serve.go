@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -37,6 +38,7 @@ type Options struct {
 	Sync          jetstream.SyncMode // for benchmarks and torture tests
 	NoAuth        bool               // for benchmarks: every call is the admin's
 	Log           *slog.Logger
+	AuditLog      io.Writer // that --audit-log copies entries to; nil: standard error
 
 	// Hurry is closed when a stop that has begun must not wait any longer;
 	// nil: it may wait.
@@ -66,7 +68,7 @@ type Server struct {
 	listener  net.Listener
 	lane      *lane.Lane // nil with TLS
 	baseURL   string
-	served    chan error // what http.Server.Serve returned
+	served    chan error // what keeps the server from going on
 
 	stopWork      context.CancelFunc // nil: there is none
 	work          sync.WaitGroup     // beside the answering of calls
@@ -81,7 +83,7 @@ type Server struct {
 // Start opens the engine and serves. The server is ready when it returns, or
 // says at /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
-	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 1), stopping: make(chan struct{})}
+	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 2), stopping: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -118,6 +120,9 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 		return nil, engineError(err)
 	}
 	if err = s.wire(); err != nil {
+		return nil, err
+	}
+	if err = s.checkAdminPassword(ctx); err != nil {
 		return nil, err
 	}
 	if s.http, err = s.httpServer(); err != nil {
@@ -194,22 +199,6 @@ func (s *Server) URL() string { return s.baseURL }
 
 // Address is what the server listens on.
 func (s *Server) Address() string { return s.listener.Addr().String() }
-
-// CreateAdmin waits until the engine is set up, and creates the admin if there
-// is none: created says so, with the password if it was generated. The server
-// is not ready before.
-func (s *Server) CreateAdmin(ctx context.Context) (created bool, password string, err error) {
-	select {
-	case <-s.engine.SetUp():
-	case <-ctx.Done():
-		return false, "", ctx.Err()
-	}
-	if s.cfg.AuthIssuer == "" {
-		created, password, err = iam.Bootstrap(ctx, s.engine.Accounts(), s.opts.AdminPassword)
-	}
-	s.admin.Store(err == nil)
-	return created, password, err
-}
 
 // Wait returns when ctx ends, or with the error that keeps the server from
 // going on.
@@ -305,22 +294,6 @@ func (s *Server) startWork(ctx context.Context) error {
 	return nil
 }
 
-// startMetrics serves the metrics on an address of their own, if there is one.
-func (s *Server) startMetrics(ctx context.Context) error {
-	if s.cfg.MetricsListen == "" {
-		return nil
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.MetricsListen)
-	if err != nil {
-		return fmt.Errorf("metrics-listen: %w", err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.metrics.Handler())
-	s.metricsServer = &http.Server{Handler: mux, ReadHeaderTimeout: s.cfg.HeaderTimeout, IdleTimeout: s.cfg.IdleTimeout}
-	go func() { _ = s.metricsServer.Serve(listener) }() // ends with the server
-	return nil
-}
-
 // awaitCalls returns when no call is in flight, or ctx ends.
 func (s *Server) awaitCalls(ctx context.Context) {
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -345,6 +318,11 @@ func (s *Server) close() {
 	if s.stopWork != nil {
 		s.stopWork()
 		s.work.Wait()
+	}
+	if s.directory != nil {
+		ctx, cancel := s.atMost(time.Second)
+		s.directory.FlushAudit(ctx)
+		cancel()
 	}
 	if s.engine != nil {
 		s.engine.Close()

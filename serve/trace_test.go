@@ -192,7 +192,7 @@ func (s *service) wantMetrics(t *testing.T, since time.Time, answered map[int]in
 	for _, got := range s.traces("from", since.Format(time.RFC3339Nano)) {
 		found[got.StatusCode]++
 	}
-	text := string(s.send("GET", "/metrics", nil).wantStatus(t, http.StatusOK).body)
+	text := string(s.send("GET", "/metrics", nil, asAdmin).wantStatus(t, http.StatusOK).body)
 	for status, want := range answered {
 		line := regexp.MustCompile(fmt.Sprintf(`(?m)^sluice_calls_total\{status="%d"\} (\d+)$`, status)).FindStringSubmatch(text)
 		if line == nil || line[1] != strconv.Itoa(want) || found[status] != want {

@@ -51,15 +51,23 @@ func (s *Server) wire() error {
 		engine:    s.engine,
 		minutes:   s.minutes,
 	})
-	pages, err := s.newPortal(provider)
+	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
+	pages, err := s.newPortal(provider, users)
 	if err != nil {
 		return err
 	}
-	s.api = s.newAPI(login, issuer, pages, places, bodies)
+	s.api = s.newAPI(login, issuer, pages, bounds{places, users, bodies})
 	return nil
 }
 
-func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, places *limit.Places, bodies *limit.Bodies) *api.API {
+// bounds are what all calls together may take.
+type bounds struct {
+	places *limit.Places
+	users  *limit.Shares[string]
+	bodies *limit.Bodies
+}
+
+func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, b bounds) *api.API {
 	o := api.Options{
 		Commands:        s.commands,
 		Results:         s.engine.Events(),
@@ -78,8 +86,10 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 		PublicURL:       s.publicURL(),
 		TrustedProxies:  s.cfg.TrustedProxies,
 		ForwardedHeader: s.cfg.ForwardedHeader,
-		Places:          places,
-		Bodies:          bodies,
+		CORSOrigins:     s.cfg.CORSOrigins,
+		Places:          b.places,
+		Users:           b.users,
+		Bodies:          b.bodies,
 		Log:             s.opts.Log,
 	}
 	if s.opts.NoAuth {
@@ -94,6 +104,8 @@ func (s *Server) newDirectory() *iam.Directory {
 		Roles:        s.engine.Roles(),
 		Clients:      s.engine.Clients(),
 		Audit:        s.engine.Audit(),
+		Copy:         s.auditCopy(),
+		Started:      s.admin.Load,
 		Log:          s.opts.Log,
 		Cores:        s.cfg.PasswordCores,
 		External:     s.cfg.AuthIssuer != "",
@@ -130,6 +142,7 @@ func (s *Server) eventOptions() event.Options {
 		Journal:   s.engine.Journal(),
 		Namespace: s.cfg.Namespace,
 		Stopping:  s.stopping,
+		Seen:      s.directory.NotePayload,
 	}
 }
 
@@ -140,9 +153,10 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		Events:  s.engine.Events(),
 		Letters: s.engine.DeadLetters(),
 		User:    s.directory.User,
-		Owner: func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
-			return s.directory.Owner(ctx, p.Owner, p.Roles)
-		},
+		Owner:   s.directory.Owner,
+		Note:    s.directory.Note,
+		Seen:    s.directory.NotePayload,
+
 		Secret:     secrets.Reveal,
 		HasWebhook: webhooks.HasKey,
 		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout},

@@ -20,7 +20,7 @@ import (
 
 const (
 	serverPart    = "server"
-	adminPassword = "torture" // of a server that only this machine reaches
+	adminPassword = "torture chamber" // of a server that only this machine reaches
 	startWithin   = time.Minute
 	stopWithin    = 20 * time.Second
 )

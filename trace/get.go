@@ -10,9 +10,10 @@ import (
 	"sluice/command"
 )
 
-// Commands returns the commands that find calls.
-func Commands(journal sluice.Journal, results sluice.Results) []command.Command {
-	return []command.Command{getCommand(journal, results)}
+// Commands returns the commands that find calls. seen is called when a user sees
+// payloads.
+func Commands(journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string)) []command.Command {
+	return []command.Command{getCommand(journal, results, seen)}
 }
 
 type getParams struct {
@@ -33,8 +34,8 @@ type answer struct {
 	Next  string  `json:"next,omitempty"`
 }
 
-func getCommand(journal sluice.Journal, results sluice.Results) command.Command {
-	return command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. A whole trace id also shows the payload and the result, to users who may see payloads.",
+func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string)) command.Command {
+	return command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. Users who may see payloads also get the correlation ids, and with a whole trace id the payload and the result.",
 		func(ctx context.Context, p getParams) (answer, error) {
 			q, err := p.query()
 			if err != nil {
@@ -45,10 +46,16 @@ func getCommand(journal sluice.Journal, results sluice.Results) command.Command 
 				return answer{}, err
 			}
 			out := answer{Items: make([]found, len(calls)), Next: next}
-			whole := strings.Contains(q.TraceID, ":")
+			whole, mayKnow := strings.Contains(q.TraceID, ":"), sluice.UserFrom(ctx).May(sluice.MaySeePayload)
+			if whole && mayKnow && len(calls) > 0 {
+				seen(ctx, "trace.get", q.TraceID)
+			}
 			for i, call := range calls {
 				out.Items[i].Call = call
-				if !whole || i >= maxShown || !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+				if !mayKnow {
+					out.Items[i].CorrelationID = "" // with it the result can be read
+				}
+				if !whole || i >= maxShown || !mayKnow {
 					out.Items[i].hide()
 				} else if err := out.Items[i].show(ctx, journal, results); err != nil {
 					return answer{}, err

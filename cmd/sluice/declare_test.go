@@ -42,7 +42,7 @@ func TestFlagsOfANewerServer(t *testing.T) {
 	defer newer.Close()
 	run := func(args ...string) string {
 		cmd := program(t, args...)
-		cmd.Env = append(cmd.Env, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=tour")
+		cmd.Env = append(cmd.Env, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=a-short-tour")
 		out, _ := cmd.CombinedOutput()
 		return string(out)
 	}

@@ -27,7 +27,7 @@ func TestTheDocumentsWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := program(t, "serve", "--listen", "127.0.0.1:0")
-			cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=tour", "SLUICE_RESULT_WAIT=2s") // a busy machine may need longer
+			cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=a-short-tour", "SLUICE_RESULT_WAIT=2s") // a busy machine may need longer
 			r := start(t, cmd)
 			defer r.stop(t, syscall.SIGTERM)
 			walk(t, string(content), "http://127.0.0.1:8080", r.url)
