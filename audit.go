@@ -27,7 +27,7 @@ type AuditEntry struct {
 	Owner    string    `json:"owner,omitempty"`    // whose pipeline it is
 }
 
-// Change tells whether the entry is about something that was changed. Refusals,
+// Change reports whether the entry is about something that was changed. Refusals,
 // failures, logins and reading are not: anybody can make many of them, so they
 // are kept apart.
 func (e *AuditEntry) Change() bool {

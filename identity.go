@@ -25,7 +25,7 @@ func (a *Account) Identity() string {
 	return a.ID
 }
 
-// madeAt gives the name of what is told from others by when it was made.
+// madeAt returns the name of what is told from others by when it was made.
 func madeAt(created time.Time) string { return created.UTC().Format(time.RFC3339Nano) }
 
 // A Role is a named set of permissions.

@@ -30,7 +30,7 @@ func (u User) May(permission string) bool {
 	return u.mayAll(func(permissions []string) bool { return allows(permissions, permission) })
 }
 
-// MayCall tells whether the user may run a command, which changes something or
+// MayCall reports whether the user may run a command, which changes something or
 // not.
 func (u User) MayCall(command string, readOnly bool) bool {
 	return u.mayAll(func(permissions []string) bool {
@@ -38,7 +38,7 @@ func (u User) MayCall(command string, readOnly bool) bool {
 	})
 }
 
-// Bounded tells whether the bounds of the user take away any permission.
+// Bounded reports whether the bounds of the user take away any permission.
 func (u User) Bounded() bool {
 	for _, p := range u.Permissions {
 		if !u.May(p) {
@@ -48,19 +48,19 @@ func (u User) Bounded() bool {
 	return false
 }
 
-// Within gives the user with the permissions of another as a further bound.
+// Within returns the user with the permissions of another as a further bound.
 func (u User) Within(other User) User {
 	u.Bounds = append(slices.Concat(u.Bounds, other.Bounds), other.Permissions)
 	return u
 }
 
-// mayAll tells whether the permissions of the user allow something, and all
+// mayAll reports whether the permissions of the user allow something, and all
 // bounds do.
 func (u User) mayAll(allowed func(permissions []string) bool) bool {
 	return allowed(u.Permissions) && !slices.ContainsFunc(u.Bounds, func(bound []string) bool { return !allowed(bound) })
 }
 
-// allows tells whether a permission is among some, which may be patterns. A
+// allows reports whether a permission is among some, which may be patterns. A
 // pattern is allowed by one that reaches as far.
 func allows(permissions []string, permission string) bool {
 	for _, p := range permissions {

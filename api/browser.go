@@ -39,7 +39,7 @@ const (
 	crossMaxAge  = "600" // seconds that a preflight is remembered for
 )
 
-// admit does what a browser needs of any answer. It tells whether the request is
+// admit does what a browser needs of any answer. It reports whether the request is
 // answered already, and refuses what a page of another site has made the browser
 // send. Where the caller shows a token or a secret in the request itself, there
 // is nothing that a browser adds: calls of webhooks, and the issuer. The portal
@@ -84,7 +84,7 @@ func (b *browsers) share(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// describes tells whether a path says how the API or the issuer is to be used,
+// describes reports whether a path says how the API or the issuer is to be used,
 // which is no secret.
 func describes(path string) bool {
 	if path == sluice.OpenAPIPath {
@@ -94,7 +94,7 @@ func describes(path string) bool {
 		(strings.HasSuffix(path, "/.well-known/openid-configuration") || strings.HasSuffix(path, "/protocol/openid-connect/certs"))
 }
 
-// isPreflight tells whether a browser asks what a page may send.
+// isPreflight reports whether a browser asks what a page may send.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }

@@ -58,8 +58,8 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	return a.answer(w, r, args, out)
 }
 
-// enter finds out who calls, and counts the call until leave is called: nobody
-// may have so many at the same time that there is no room for others.
+// enter finds out which user calls, and counts the call until leave is called: no
+// user may have so many at the same time that there is no room for others.
 func (a *API) enter(w http.ResponseWriter, r *http.Request) (user sluice.User, leave func(), err error) {
 	if user, err = a.Authenticate(w, r); err != nil {
 		return sluice.User{}, nil, err
@@ -70,7 +70,7 @@ func (a *API) enter(w http.ResponseWriter, r *http.Request) (user sluice.User, l
 	return user, func() { a.Users.Leave(user.Name) }, nil
 }
 
-// tooMany refuses who has taken their share.
+// tooMany refuses a user who has taken their share.
 func tooMany(code, message string) error {
 	return sluice.Errorf(sluice.Throttled, code, "%s Try again when some have ended.", message).After(time.Second)
 }

@@ -27,7 +27,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	writeJSON(w, shown)
 }
 
-// abandoned tells whether an error is not the server's: the caller has gone, or
+// abandoned reports whether an error is not the server's: the caller has gone, or
 // the server stops.
 func abandoned(err error) bool {
 	return errors.Is(err, context.Canceled) || sluice.AsError(err).Code == drainingCode

@@ -54,7 +54,7 @@ func complete(ctx context.Context, e sluice.AuditEntry) sluice.AuditEntry {
 	return e
 }
 
-// record stores an entry, and hands it to who wants a copy. What can't be stored
+// record stores an entry, and copies it to the operator's log if that is wanted. What can't be stored
 // is logged: the deed is done by then, and the caller must not be told otherwise.
 func (d *Directory) record(ctx context.Context, e sluice.AuditEntry) {
 	if d.Copy != nil {

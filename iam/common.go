@@ -26,7 +26,7 @@ var letterFor = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5",
 // mostly dates and telephone numbers.
 const minDigits = 12
 
-// isCommon tells whether a password is among those that are guessed first: a
+// isCommon reports whether a password is among those that are guessed first: a
 // common word, once or twice, as it is or with some characters in place of
 // letters, with digits and signs before or behind it; a pattern that repeats; a
 // row of neighbours in the alphabet or on a keyboard; a short number; or the
@@ -40,7 +40,7 @@ func isCommon(password, username string) bool {
 		len(plain) < minDigits && strings.Trim(plain, "0123456789") == ""
 }
 
-// isWord tells whether a text is one of some words, once or twice, perhaps with
+// isWord reports whether a text is one of some words, once or twice, perhaps with
 // other characters for letters, and with digits and signs around it.
 func isWord(text string, words map[string]bool) bool {
 	noLetter := func(r rune) bool { return !unicode.IsLetter(r) }
@@ -55,7 +55,7 @@ func isWord(text string, words map[string]bool) bool {
 	return false
 }
 
-// repeats tells whether a text is a short pattern again and again.
+// repeats reports whether a text is a short pattern again and again.
 func repeats(text string) bool {
 	for size := 1; size <= 4 && size*2 <= len(text); size++ {
 		if strings.HasPrefix(strings.Repeat(text[:size], len(text)/size+1), text) {
@@ -71,7 +71,7 @@ var rows = []string{
 	"1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p", "1q2w3e4r5t6y7u8i9o0p", "q1w2e3r4t5y6u7i8o9p0", "qazwsxedcrfvtgbyhnujmikolp", "zaq12wsxcde34rfv", "qweasdzxc",
 }
 
-// isRow tells whether a text is made of one or two rows of neighbours, forwards
+// isRow reports whether a text is made of one or two rows of neighbours, forwards
 // or backwards.
 func isRow(text string) bool {
 	for cut := range len(text) + 1 {

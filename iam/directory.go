@@ -124,7 +124,7 @@ func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (sluice.User,
 	return owner, nil
 }
 
-// account gives a user or a client by the name of its calls, and when it was
+// account returns a user or a client by the name of its calls, and when it was
 // made.
 func (d *Directory) account(ctx context.Context, name string) (user sluice.User, created time.Time, err error) {
 	if id, isClient := strings.CutPrefix(name, ClientPrefix); isClient {

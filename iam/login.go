@@ -23,11 +23,11 @@ func (d *Directory) Login(ctx context.Context, username, password, address strin
 	return user, nil
 }
 
-// starting tells whether there may be no user yet.
+// starting reports whether there may be no user yet.
 func (d *Directory) starting() bool { return d.Started != nil && !d.Started() }
 
-// sinceStart tells who is refused before the first user was made that there is
-// nobody yet: their credentials may be right.
+// sinceStart replaces the refusal of a caller by one that passes, as long as the
+// first user was not made: the caller's credentials may be right.
 func (d *Directory) sinceStart(err error) error {
 	if err == nil || !d.starting() || sluice.AsError(err).Kind != sluice.Unauthenticated {
 		return err

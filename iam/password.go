@@ -26,7 +26,7 @@ const (
 // minPassword is how many characters a password needs.
 const minPassword = 8
 
-// newPassword gives the stored form of a password that someone has chosen, or
+// newPassword returns the stored form of a password that someone has chosen, or
 // says why it can't be one.
 func newPassword(password, username string) (hash string, err error) {
 	if err := checkPassword(password, username); err != nil {

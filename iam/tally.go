@@ -51,7 +51,7 @@ func (t *tally) repeated(e sluice.AuditEntry) bool {
 	return known
 }
 
-// find gives the entry that stands for all of a kind, brought up to date.
+// find returns the entry that stands for all of a kind, brought up to date.
 func (t *tally) find(e sluice.AuditEntry) *sluice.AuditEntry {
 	counted := t.counted[keyOf(e)]
 	if counted == nil {

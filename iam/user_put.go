@@ -72,7 +72,7 @@ func userPutCommand(d *Directory) command.Command {
 		}))
 }
 
-// hash gives the hash of the new password, if one is given. One's own takes the
+// hash returns the hash of the new password, if one is given. One's own takes the
 // one before: otherwise a session that was left open is an account.
 func (p userPutParams) hash(ctx context.Context) (string, error) {
 	if p.Password == nil {

@@ -8,7 +8,7 @@ import (
 	"sluice"
 )
 
-// auditCopy gives what copies the entries of the audit log as JSON lines, nil if
+// auditCopy returns what copies the entries of the audit log as JSON lines, nil if
 // nobody wants them.
 func (s *Server) auditCopy() func(sluice.AuditEntry) {
 	if !s.cfg.AuditLog {

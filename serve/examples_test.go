@@ -102,8 +102,8 @@ func (s *service) replacer(more ...string) *strings.Replacer {
 // nowhere, is a system of ours, so that no name has to be looked up.
 func TestExamplesRunAsTheySay(t *testing.T) {
 	t.Parallel()
-	if !installed("bash") || !installed("curl") {
-		t.Skip("The examples need bash and curl, which are not installed here.")
+	if !installed("bash") || !installed("curl") || !installed("openssl") {
+		t.Skip("The examples need bash, curl and openssl, which are not installed here.")
 	}
 	down := newOutside(t)
 	down.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }

@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -52,6 +54,22 @@ func (s *Server) newLane() *lane.Lane {
 		IdleTimeout:   s.cfg.IdleTimeout,
 		Log:           s.opts.Log,
 	})
+}
+
+// startMetrics serves the metrics on an address of their own, if there is one.
+func (s *Server) startMetrics(ctx context.Context) error {
+	if s.cfg.MetricsListen == "" {
+		return nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.MetricsListen)
+	if err != nil {
+		return fmt.Errorf("metrics-listen: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.metrics.Handler())
+	s.metricsServer = &http.Server{Handler: mux, ReadHeaderTimeout: s.cfg.HeaderTimeout, IdleTimeout: s.cfg.IdleTimeout}
+	go func() { _ = s.metricsServer.Serve(listener) }() // ends with the server
+	return nil
 }
 
 func (s *Server) serve() {

@@ -300,22 +300,6 @@ func (s *Server) startWork(ctx context.Context) error {
 	return nil
 }
 
-// startMetrics serves the metrics on an address of their own, if there is one.
-func (s *Server) startMetrics(ctx context.Context) error {
-	if s.cfg.MetricsListen == "" {
-		return nil
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.MetricsListen)
-	if err != nil {
-		return fmt.Errorf("metrics-listen: %w", err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.metrics.Handler())
-	s.metricsServer = &http.Server{Handler: mux, ReadHeaderTimeout: s.cfg.HeaderTimeout, IdleTimeout: s.cfg.IdleTimeout}
-	go func() { _ = s.metricsServer.Serve(listener) }() // ends with the server
-	return nil
-}
-
 // awaitCalls returns when no call is in flight, or ctx ends.
 func (s *Server) awaitCalls(ctx context.Context) {
 	tick := time.NewTicker(5 * time.Millisecond)
