@@ -3,7 +3,6 @@ package sluice
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"time"
 )
@@ -41,9 +40,7 @@ func (d *Fingerprint) UnmarshalText(text []byte) error {
 }
 
 func (d *Fingerprint) appendJSON(b []byte) []byte {
-	text, err := json.Marshal(d)
-	if err != nil {
-		panic(err) // no value of ours
-	}
-	return append(b, text...)
+	b = append(b, '"')
+	b = base64.RawURLEncoding.AppendEncode(b, append(d.Key[:], d.Digest[:]...))
+	return append(b, '"')
 }
