@@ -197,7 +197,7 @@ func (t *target) hungryRun(ctx context.Context, wait string) int {
 	r.SetBasicAuth(sluice.AdminName, adminPassword)
 	answer, err := t.client.http.Do(r)
 	if err != nil {
-		return
+		return 0
 	}
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, answer.Body)
