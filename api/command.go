@@ -26,11 +26,6 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if known && cmd.Endpoint != nil {
-		if r.Context().Done() != nil {
-			// A client that has closed its half of the connection looks to
-			// net/http like one that has gone, but waits for its answer.
-			r = r.WithContext(context.WithoutCancel(r.Context()))
-		}
 		return cmd.Endpoint(w, r)
 	}
 	user, leave, err := a.enter(w, r)
