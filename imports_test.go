@@ -19,7 +19,7 @@ var rooms = map[string][]string{
 	".":          {"value"},
 	"durable":    {},
 	"command":    {".", "spelling", "value"},
-	"config":     {"."},
+	"config":     {".", "value"},
 	"expression": {".", "spelling", "value"},
 	"problem":    {"."},
 	"limit":      {"."},

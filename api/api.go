@@ -54,6 +54,7 @@ type API struct {
 	readers *limit.Shares[string] // of the tails, by username
 	misses  *limit.Tries          // polls for unknown results, by client address
 	polls   *polls
+	looks   chan struct{} // results that are being read
 
 	interrupted context.Context //nolint:containedctx // ends when commands that run must
 	interrupt   context.CancelCauseFunc
@@ -67,6 +68,7 @@ func New(o Options) *API {
 		readers: limit.NewShares[string](maxTailsPerUser),
 		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
+		looks:   make(chan struct{}, maxLooks),
 	}
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
 	mux := http.NewServeMux()
@@ -105,6 +107,9 @@ func New(o Options) *API {
 	})
 	return a
 }
+
+// maxLooks is how many results are read from the engine at the same time.
+const maxLooks = 4
 
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }

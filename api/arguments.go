@@ -22,6 +22,7 @@ const (
 	maxForm      = 64 << 10 // one that the issuer takes
 	maxArguments = 1 << 20
 	maxBody      = sluice.MaxPayloadLength
+	largeBody    = 64 << 10 // takes memory that counts when it is decoded
 )
 
 // arguments collects a call's arguments from the query, and from a body that is
@@ -40,6 +41,11 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 	content, err := a.Bodies.Read(w, r, nil, longest, memory)
 	if err != nil || len(bytes.TrimSpace(content)) == 0 {
 		return args, err
+	}
+	if len(content) > largeBody {
+		if err := memory.Grow(r.Context(), int64(value.Footprint(content))); err != nil {
+			return nil, err
+		}
 	}
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if takesBody && whole.Body == command.BodyOnly {

@@ -54,7 +54,8 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, r, args, out)
+	memory.Release() // the arguments have done their work
+	return a.answer(w, r, args, out)
 }
 
 // enter finds out which user calls, and counts the call until leave is called: no
@@ -159,8 +160,9 @@ func (a *API) unknownCommand(name string) error {
 	return sluice.Errorf(sluice.NotFound, "command-unknown", "There is no such command; %s", hint)
 }
 
-// answer writes what a command returned.
-func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) error {
+// answer writes what a command returned. A large answer takes memory until the
+// caller has read it.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) error {
 	if page, ok := out.(command.Paged); ok {
 		items, next := page.Page()
 		if next != "" {
@@ -178,6 +180,11 @@ func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) 
 	}
 	var content bytes.Buffer
 	if err := encodeJSON(&content, out); err != nil {
+		return err
+	}
+	memory := a.Bodies.Answers.Hold()
+	defer memory.Release()
+	if err := memory.Try(2 * int64(content.Len())); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")

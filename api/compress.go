@@ -34,9 +34,9 @@ func compressed(next http.HandlerFunc) http.HandlerFunc {
 }
 
 func mayCompress(r *http.Request) bool {
-	input := r.Method != http.MethodGet || r.URL.RawQuery != ""
+	noInput := r.Method == http.MethodGet && r.URL.RawQuery == ""
 	return r.Method != http.MethodHead &&
-		!(input && r.Header.Get("Cookie") != "") &&
+		(noInput || r.Header.Get("Cookie") == "") &&
 		!strings.HasPrefix(r.URL.Path, "/auth/") &&
 		takesGzip(r.Header.Values("Accept-Encoding"))
 }
@@ -116,7 +116,7 @@ func (c *compressor) decide(compress bool) error {
 		c.zip = zippers.Get().(*gzip.Writer)
 		c.zip.Reset(c.ResponseWriter)
 		const longest = 100
-		c.zip.Extra = make([]byte, rand.IntN(longest)) //nolint:gosec // noise, not a secret
+		c.zip.Extra = make([]byte, rand.IntN(longest))
 	}
 	if c.status != 0 {
 		c.ResponseWriter.WriteHeader(c.status)

@@ -151,7 +151,7 @@ func TestCompressedStream(t *testing.T) {
 		<-read
 	}))
 	defer server.Close()
-	response, err := server.Client().Get(server.URL) //nolint:noctx // ends with the server
+	response, err := server.Client().Get(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,6 @@ const (
 	tailPatience  = 500 * time.Millisecond // before the first is dropped
 	tailHeartbeat = 15 * time.Second       // keeps proxies from taking the connection for dead
 	tailRecheck   = 30 * time.Second       // between looks whether the reader still may
-	tailWrite     = time.Minute            // bounds one write
 
 	maxTailsPerUser = 8 // so that nobody takes all
 )
@@ -237,7 +236,6 @@ func (t *tail) write(text string) error {
 		t.unwritten = appendEvent(t.unwritten, "", "dropped", fmt.Appendf(nil, `{"count":%d}`, n))
 	}
 	t.unwritten = append(t.unwritten, text...)
-	_ = t.control.SetWriteDeadline(time.Now().Add(tailWrite)) // otherwise the connection has its own, or none
 	_, err := t.w.Write(t.unwritten)
 	t.unwritten = t.unwritten[:0]
 	if err != nil {

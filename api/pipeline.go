@@ -45,7 +45,8 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 		_, _ = io.WriteString(w, text) //nolint:gosec // no browser runs YAML; an error means that the caller has gone
 		return nil
 	}
-	return answer(w, r, args, out)
+	memory.Release() // the arguments have done their work
+	return a.answer(w, r, args, out)
 }
 
 // pipelineCall returns the command that a request to the pipelines stands for.

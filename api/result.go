@@ -59,7 +59,9 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := a.look(r, p)
+	memory := a.Bodies.Answers.Hold()
+	defer memory.Release()
+	result, err := a.look(r, p, &memory)
 	if err != nil {
 		return a.throttleMisses(r, err)
 	}
@@ -73,22 +75,30 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	memory := a.Bodies.Known.Hold()
-	defer memory.Release()
-	if err := memory.Grow(r.Context(), 2*int64(len(result.Value))); err != nil {
+	if err := memory.Try(2 * int64(len(result.Value))); err != nil {
 		return err
 	}
 	a.answerPoll(w, p, result)
 	return nil
 }
 
-// look returns a result as it is now.
-func (a *API) look(r *http.Request, p poll) (sluice.Result, error) {
+// look returns a result as it is now, and takes memory for it. Only a few are read
+// at the same time: how large one is shows when it is here.
+func (a *API) look(r *http.Request, p poll, memory *limit.Hold) (result sluice.Result, err error) {
 	if err := a.Places.Enter(); err != nil {
-		return sluice.Result{}, err
+		return result, err
 	}
 	defer a.Places.Leave()
-	return a.Results.Result(r.Context(), p.id, 0)
+	select {
+	case a.looks <- struct{}{}:
+		defer func() { <-a.looks }()
+	case <-r.Context().Done():
+		return result, r.Context().Err()
+	}
+	if result, err = a.Results.Result(r.Context(), p.id, 0); err == nil {
+		err = memory.Try(2 * int64(len(result.Value)))
+	}
+	return result, err
 }
 
 // hold waits for a result, but not for ever: clients that follow redirects have

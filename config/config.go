@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/value"
 )
 
 // Config is the settings of a server. The tags name each setting, give its
@@ -61,9 +62,11 @@ type Config struct {
 
 	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time; more are refused with 503"`
 	MaxInFlightPerUser       int           `name:"max-in-flight-per-user" default:"512" doc:"those of one user; more are refused with 429"`
-	MaxConnections           int           `name:"max-connections" default:"16384" doc:"connections open at the same time"`
+	MaxConnections           int           `name:"max-connections" default:"0" doc:"connections open at the same time; 0: 16384, or one for each 64 KiB of memory-limit if that is less"`
 	MaxConnectionsPerAddress int           `name:"max-connections-per-address" default:"2048" doc:"connections of one client address"`
-	MaxBodyMemory            Size          `name:"max-body-memory" default:"128MiB" doc:"memory for bodies over 64 KiB at the same time; more are refused with 503"`
+	MemoryLimit              Size          `name:"memory-limit" default:"0" doc:"memory that the server may use; 0: that of its container, or half of the machine's"`
+	MaxBodyMemory            Size          `name:"max-body-memory" default:"0" doc:"memory for large bodies at the same time; more are refused with 503; 0: a quarter of memory-limit"`
+	MaxRunMemory             Size          `name:"max-run-memory" default:"0" doc:"memory for runs of pipelines at the same time; more wait, or are refused with 503; 0: a quarter of memory-limit"`
 	HeaderTimeout            time.Duration `name:"header-timeout" default:"10s" doc:"how long a client may take to send its headers"`
 	BodyIdleTimeout          time.Duration `name:"body-idle-timeout" default:"10s" doc:"longest pause while a body arrives"`
 	BodyTimeout              time.Duration `name:"body-timeout" default:"2m" doc:"longest time for a body to arrive"`
@@ -199,8 +202,8 @@ func (c *Config) checkPositive() error {
 	if c.ResultWait < 0 || c.DrainWait < 0 {
 		return errors.New("result-wait and drain-wait: must not be negative")
 	}
-	if c.MaxBodyMemory < sluice.MaxPayloadLength {
-		return errors.New("max-body-memory: must be at least 4MiB, so that one of the largest bodies fits")
+	if err := c.checkMemory(); err != nil {
+		return err
 	}
 	for name, value := range map[string]int64{
 		"result-ttl":                  int64(c.ResultTTL),
@@ -213,7 +216,6 @@ func (c *Config) checkPositive() error {
 		"run-timeout":                 int64(c.RunTimeout),
 		"max-in-flight":               int64(c.MaxInFlight),
 		"max-in-flight-per-user":      int64(c.MaxInFlightPerUser),
-		"max-connections":             int64(c.MaxConnections),
 		"max-connections-per-address": int64(c.MaxConnectionsPerAddress),
 		"header-timeout":              int64(c.HeaderTimeout),
 		"body-idle-timeout":           int64(c.BodyIdleTimeout),
@@ -227,3 +229,21 @@ func (c *Config) checkPositive() error {
 	}
 	return nil
 }
+
+// checkMemory checks what is given of memory; 0 leaves it to the server.
+func (c *Config) checkMemory() error {
+	switch {
+	case c.MemoryLimit > 0 && c.MemoryLimit < leastMemory:
+		return errors.New("memory-limit: must be at least 128MiB")
+	case c.MaxConnections < 0:
+		return errors.New("max-connections: must not be negative")
+	case c.MaxBodyMemory > 0 && c.MaxBodyMemory < sluice.MaxPayloadLength:
+		return errors.New("max-body-memory: must be at least 4MiB, so that one of the largest bodies fits")
+	case c.MaxRunMemory > 0 && c.MaxRunMemory < 2*value.MaxSize:
+		return errors.New("max-run-memory: must be at least 16MiB, so that one of the largest values fits twice")
+	}
+	return nil
+}
+
+// leastMemory is what a server needs for itself, and to do anything beside.
+const leastMemory = 128 << 20

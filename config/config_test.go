@@ -72,6 +72,8 @@ func TestWrongSettingsAreNamedInOneLine(t *testing.T) {
 		"not an engine":              {flags: map[string]string{"nats": "http://x", "secret-key": "x"}, want: "nats: must be addresses"},
 		"an engine without a host":   {flags: map[string]string{"nats": "nats://a:1,nats://", "secret-key": "x"}, want: "nats: must be addresses"},
 		"less than no wait":          {flags: map[string]string{"drain-wait": "-1s"}, want: "must not be negative"},
+		"too little memory":          {flags: map[string]string{"memory-limit": "64MiB"}, want: "memory-limit: must be at least 128MiB"},
+		"no room for a run":          {flags: map[string]string{"max-run-memory": "8MiB"}, want: "max-run-memory: must be at least 16MiB"},
 		"no room for a body":         {flags: map[string]string{"max-body-memory": "1MiB"}, want: "max-body-memory: must be at least 4MiB"},
 		"no folder":                  {file: "data:\n", want: "data: needs a folder"},
 		"a certificate, no key":      {flags: map[string]string{"tls-cert": "x"}, want: "tls-cert and tls-key: give both"},

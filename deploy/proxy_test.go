@@ -40,11 +40,13 @@ func visit(t *testing.T, base string) *visitor {
 	transport := &http.Transport{
 		DialContext:       dialer.DialContext,
 		ForceAttemptHTTP2: true,
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // a certificate of the test's own
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
 	}
 	t.Cleanup(transport.CloseIdleConnections)
 	v := &visitor{t: t, base: base, client: &http.Client{Transport: transport, Timeout: patience}}
-	var hook struct{ UUID string }
+	var hook struct {
+		UUID string `json:"uuid"`
+	}
 	status, body := v.command("webhook.put", `{"eventKey":"webhook.visit","maxPayloadLength":512000}`)
 	if err := json.Unmarshal([]byte(body), &hook); err != nil || status != http.StatusOK {
 		t.Fatalf("webhook.put is answered %d: %s", status, body)
@@ -220,6 +222,14 @@ func TestNginxAsItIs(t *testing.T) {
 		"proxy_http_version 1.1;":         "",
 		`proxy_set_header Connection "";`: "",
 		"keepalive 64;":                   "",
+	}).all(t)
+}
+
+// TestNginxUnbuffered: bodies reach the server while they arrive, so a refusal
+// meets a body that is on its way.
+func TestNginxUnbuffered(t *testing.T) {
+	throughNginx(t, map[string]string{
+		"proxy_next_upstream off;": "proxy_next_upstream off; proxy_request_buffering off;",
 	}).all(t)
 }
 

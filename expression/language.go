@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/spelling"
+	"sluice/value"
 )
 
 // Function is a function that expressions can call. Its arguments and its
@@ -109,6 +110,9 @@ func (c *compiler) call(node *ast.CallNode) (eval, error) {
 					return nil, err
 				}
 			}
+			if err := f.foresee(Expansion(name, values[i])); err != nil {
+				return nil, err
+			}
 		}
 		v, err := function(values...)
 		if err != nil {
@@ -124,7 +128,21 @@ func (f *frame) received(v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v, f.makeText(weight.Size)
+	if err := f.makeText(weight.Size); err != nil {
+		return nil, err
+	}
+	return v, f.allocate(max(0, weight.Memory-weight.Size))
+}
+
+// Expansion returns how many bytes in memory a command or function makes of a text
+// that it decodes, about. Of a small one that is nothing that counts.
+func Expansion(name string, arg any) int {
+	const small = 64 << 10
+	text, isText := arg.(string)
+	if len(text) <= small || !isText || !strings.HasPrefix(name, "convert.from") {
+		return 0
+	}
+	return value.Footprint(text)
 }
 
 func (c *compiler) noFunction(node ast.Node, name string) error {

@@ -28,6 +28,7 @@ type frame struct {
 	scope     *Scope
 	steps     int
 	memory    int
+	told      int // bytes that Scope.Memory knows of
 	variables []any
 	buffer    []byte // JSON is made in it
 	cursor
@@ -95,6 +96,33 @@ func (f *frame) allocate(bytes int) error {
 	f.memory -= bytes
 	if f.memory < 0 {
 		return fail("it makes more than %d MiB of values; work on fewer or smaller ones", MaxMemory>>20)
+	}
+	if MaxMemory-f.memory-f.told > toldTogether {
+		return f.tell()
+	}
+	return nil
+}
+
+// toldTogether is how much is made before who counts is told of it.
+const toldTogether = 1 << 20
+
+// tell tells who counts of what was made.
+func (f *frame) tell() error {
+	more := MaxMemory - f.memory - f.told
+	if more == 0 || f.scope.Memory == nil {
+		return nil
+	}
+	f.told += more
+	return f.foresee(more)
+}
+
+// foresee tells who counts of what will be made.
+func (f *frame) foresee(bytes int) error {
+	if bytes == 0 || f.scope.Memory == nil {
+		return nil
+	}
+	if err := f.scope.Memory(bytes); err != nil {
+		return &callError{"memory", err}
 	}
 	return nil
 }

@@ -16,6 +16,10 @@ type Scope struct {
 	Request map[string]any
 	User    map[string]any
 	Secret  func(name string) (string, error)
+
+	// Memory is told how many bytes templates make, before they make many, and
+	// may refuse that; nil: nobody counts.
+	Memory func(bytes int) error
 }
 
 // Template is a compiled text of a parameter. It can run many times at once.
@@ -117,7 +121,7 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 		f.variables = make([]any, t.slots)
 	}
 	if t.alone != nil {
-		return t.alone.eval(f, f.plain)
+		return t.alone.eval(f, f.last)
 	}
 	var text strings.Builder
 	for _, p := range t.parts {
@@ -128,6 +132,9 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 				s, err := f.text(v)
 				if err == nil && text.Len()+len(s) > value.MaxSize {
 					err = f.makeText(value.MaxSize + 1)
+				}
+				if err == nil {
+					err = f.tell()
 				}
 				return s, err
 			})

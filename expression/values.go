@@ -28,8 +28,18 @@ func (f *frame) plain(v any) (any, error) {
 	return v, err
 }
 
-// weighed returns a value as plain does, with its weight. It is a copy only
-// where times or durations are in it.
+// last returns the value of a whole template, and tells who counts of all that
+// was made for it.
+func (f *frame) last(v any) (any, error) {
+	v, err := f.plain(v)
+	if err == nil {
+		err = f.tell()
+	}
+	return v, err
+}
+
+// weighed returns a value as plain does, with its weight. It is a copy only where
+// times or durations are in it.
 func (f *frame) weighed(v any) (plain any, weight value.Scale, err error) {
 	if err = weight.Add(v); errors.Is(err, value.ErrForeign) {
 		if v, err = f.converted(v, 0); err == nil {

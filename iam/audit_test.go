@@ -140,7 +140,7 @@ func TestAnOwnerIsAnAccount(t *testing.T) {
 		must(t, d, "admin", how.remove, how.id)
 		_, err = d.Owner(t.Context(), fresh)
 		wantCode(t, err, sluice.Unauthenticated, "user-gone")
-		for began := now(); !now().After(began); { //nolint:revive // accounts are told apart by the millisecond where they have no id
+		for began := now(); !now().After(began); {
 		}
 		must(t, d, "admin", how.put, how.id)
 		for _, p := range []*sluice.Pipeline{fresh, old} {

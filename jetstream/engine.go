@@ -56,6 +56,8 @@ type Options struct {
 	// stores it; it may be nil.
 	Begin func() error
 
+	RunMemory int64 // bytes that the events of all runs take in memory; 0: no bound
+
 	Sync SyncMode
 	Log  *slog.Logger
 
@@ -168,7 +170,7 @@ func build(opts Options) *Engine {
 			return e.queue.Outcome(ctx, env, pipeline)
 		},
 	})
-	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.journal.Settled)
+	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.journal.Settled, opts.RunMemory)
 	e.events = &Events{
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},

@@ -200,13 +200,13 @@ func (q *Quarantine) learn(c *keptCall) {
 	q.bytes += c.size
 }
 
-// forget removes a call from those that are known, and gives it.
-func (q *Quarantine) forget(id string) *keptCall {
+// forget removes a call from those that are known.
+func (q *Quarantine) forget(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	c := q.calls[id]
 	if c == nil {
-		return nil
+		return
 	}
 	delete(q.calls, id)
 	s := q.shares[shareOf(c.subject)]
@@ -216,7 +216,6 @@ func (q *Quarantine) forget(id string) *keptCall {
 	if len(s.calls) == 0 {
 		delete(q.shares, shareOf(c.subject))
 	}
-	return c
 }
 
 // Put implements sluice.QuarantineStore.

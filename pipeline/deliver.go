@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -26,6 +28,11 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		if ctx.Err() != nil {
 			return sluice.Outcome{}, ctx.Err()
 		}
+		if sluice.AsError(err).Code == codeNoMemory {
+			// It is no fault of the pipeline. Runs that lack memory together
+			// must not come again together.
+			return sluice.Outcome{}, errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
+		}
 		if number > program.retries || !worthRetrying(err) {
 			return r.failed(p, d, number, err), nil
 		}
@@ -36,8 +43,12 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	}
 }
 
-// worthRetrying reports whether another attempt may succeed: not after a 4xx
-// error.
+// longestGiveBack is how long a run without memory waits before its event is
+// given back.
+const longestGiveBack = time.Second
+
+// worthRetrying reports whether another attempt may end better: not after a
+// refusal.
 func worthRetrying(err error) bool {
 	status := problem.Status(err)
 	return status < http.StatusBadRequest || status >= http.StatusInternalServerError
@@ -67,7 +78,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *P
 	}
 	user.Address, _ = d.Message["remoteAddr"].(string)
 	run.Switch(user)
-	return r.attempt(ctx, program, beginning{run: run, body: d.Message, request: requestOf(d, number)}, number, d.Count)
+	return r.attempt(ctx, program, beginning{run: run, body: d.Message, request: requestOf(d, number), counted: true}, number, d.Count)
 }
 
 // requestOf returns what expressions see of the call that led to an event.

@@ -16,7 +16,7 @@ func (x *execution) ignore(err error) {
 	e := x.secrets.hideError(sluice.AsError(err))
 	x.assign(target{toVars, "error"}, map[string]any{
 		"code": e.Code, "statusCode": problem.Status(e), "message": e.Message, "step": e.Place.Step,
-	}, len(e.Message))
+	}, weight{len(e.Message), len(e.Message)})
 }
 
 // recovered turns a panic in a step into an error.
@@ -49,7 +49,7 @@ func blamed(err error) *sluice.Error {
 	if !ok || e.Code != "expression-failed" {
 		return e
 	}
-	return sluice.Errorf(cause.Kind, cause.Code, "%s", e.Message).WithStatus(cause.Status).Because(e.Err)
+	return sluice.Errorf(cause.Kind, cause.Code, "%s", e.Message).WithStatus(cause.Status).After(cause.RetryAfter).Because(e.Err)
 }
 
 // shortened keeps payloads out of errors.

@@ -108,6 +108,7 @@ func (w *world) commands() []command.Command {
 			return p.Body, nil
 		}, command.Pure),
 		command.New("convert.upper", "Give a text in capitals.", func(_ context.Context, p inputParams) (any, error) { return strings.ToUpper(p.Input), nil }, command.Pure),
+		command.New("convert.fromSwelling", "Decode a text that takes more memory then.", func(context.Context, inputParams) (any, error) { panic("it was decoded") }, command.Pure),
 		command.New("fail", "Fail.", func(_ context.Context, p failParams) (any, error) {
 			return nil, sluice.Errorf(sluice.Internal, "failed", "%s", p.Message).WithStatus(p.StatusCode)
 		}, command.Pure),
@@ -176,7 +177,8 @@ type fixture struct {
 
 func language() *expression.Language {
 	return expression.NewLanguage(map[string]expression.Function{
-		"convert.upper": func(args ...any) (any, error) { return strings.ToUpper(args[0].(string)), nil },
+		"convert.upper":        func(args ...any) (any, error) { return strings.ToUpper(args[0].(string)), nil },
+		"convert.fromSwelling": func(...any) (any, error) { panic("it was decoded") },
 	})
 }
 

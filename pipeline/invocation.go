@@ -6,6 +6,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/expression"
 )
 
 // An invocation is the action of a step that calls a command.
@@ -56,13 +57,18 @@ func (a *invocation) perform(ctx context.Context, x *execution, s *step) (err er
 	if err != nil {
 		return err
 	}
+	for _, arg := range args {
+		if err := x.spend(ctx, expression.Expansion(a.command.Name, arg.Value)); err != nil {
+			return err
+		}
+	}
 	out, err := x.call(sluice.WithUser(ctx, x.run.User()), a.command, args)
 	if err != nil {
 		return err
 	}
 	x.showUser()
 	if x.run.Exited() {
-		return x.put(target{}, out)
+		return x.put(ctx, target{}, out)
 	}
-	return x.put(a.output, out)
+	return x.put(ctx, a.output, out)
 }

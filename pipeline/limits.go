@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/value"
 )
 
@@ -22,6 +23,8 @@ type Limits struct {
 	Items   int           // of a list that foreach goes through; 10,000
 	Memory  int           // bytes of all values that a run holds; 64 MiB
 	Result  int           // bytes of a final body as JSON; 4 MiB
+
+	Shared *limit.Memory // what all runs take of together; nil: no bound
 }
 
 func (l *Limits) setDefaults() {
@@ -33,6 +36,7 @@ func (l *Limits) setDefaults() {
 		Items:   cmp.Or(l.Items, 10_000),
 		Memory:  cmp.Or(l.Memory, 64<<20),
 		Result:  cmp.Or(l.Result, 4<<20),
+		Shared:  l.Shared,
 	}
 }
 
@@ -71,13 +75,5 @@ func (x *execution) count(ctx context.Context) error {
 
 // over reports whether the run must end, whatever a step says about errors.
 func (x *execution) over(ctx context.Context) bool {
-	return ctx.Err() != nil || x.steps > x.limits.Steps
-}
-
-// afford checks that a value of that size can replace the one held before.
-func (x *execution) afford(t target, size int) error {
-	if x.total-x.held[t]+size > x.limits.Memory {
-		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "Body, variables and headers would take more than %d MiB together; set those that are no longer needed to null.", x.limits.Memory>>20)
-	}
-	return nil
+	return ctx.Err() != nil || x.steps > x.limits.Steps || x.refused
 }

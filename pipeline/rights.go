@@ -182,7 +182,7 @@ func (w *rights) templateSecrets(s *step, names []string) {
 		if !w.owner.May(sluice.MayUseSecrets) {
 			w.note(s, sluice.Finding{
 				Code: "not-permitted", Permission: sluice.MayUseSecrets,
-				Message: fmt.Sprintf("%s, who stores this pipeline, may not use secrets.", w.owner.Name),
+				Message: w.owner.Name + ", who stores this pipeline, may not use secrets.",
 				Hint:    "Ask an administrator for a role that has the permission " + sluice.MayUseSecrets + ".",
 			})
 			continue

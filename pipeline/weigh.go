@@ -11,14 +11,14 @@ import (
 
 func (l *Limits) scale() value.Scale { return value.Scale{MaxSize: l.Value, MaxItems: l.List} }
 
-// normal returns what a command has returned as a value, with its size.
-func (l *Limits) normal(out any) (v any, size int, err error) {
+// normal returns what a command has returned as a value, with its weight.
+func (l *Limits) normal(out any) (v any, w weight, err error) {
 	if page, ok := out.(command.Paged); ok {
 		out, _ = page.Page()
 	}
-	weight := l.scale()
-	v, err = weight.Plain(out)
-	return v, weight.Size, err
+	scale := l.scale()
+	v, err = scale.Plain(out)
+	return v, weightOf(scale), err
 }
 
 // passedOn reports whether an output is the very body that went in, which need

@@ -15,7 +15,6 @@ const (
 	maxStreams = 64               // live streams at the same time, and
 	maxPerUser = 8                // those of one user
 	beatEvery  = 10 * time.Second // between checks of the reader's permission, while nothing happens
-	writeTime  = 10 * time.Second // bounds one write
 )
 
 // live sends a page the calls and runs as they happen, as Server-Sent Events.
@@ -75,7 +74,6 @@ func (p *Portal) stream(w http.ResponseWriter, r *http.Request, queue <-chan slu
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not wait for more
 	write := func(format string, args ...any) bool {
-		_ = control.SetWriteDeadline(time.Now().Add(writeTime)) // otherwise the connection has its own deadline, or none
 		_, err := fmt.Fprintf(w, format, args...)
 		return err == nil && control.Flush() == nil
 	}

@@ -51,12 +51,15 @@ func admitCommand(k *Keeper, receiver Receiver) command.Command {
 				if item == nil {
 					continue
 				}
-				out.Items = append(out.Items, *item)
 				if item.CorrelationID != "" {
 					out.Admitted++
 				} else {
 					out.Refused++
 				}
+				if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+					item.CorrelationID = "" // with it the result can be read
+				}
+				out.Items = append(out.Items, *item)
 			}
 			return out, nil
 		})

@@ -20,9 +20,10 @@ type Receiver interface {
 	Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error)
 }
 
-// Commands returns the commands about refused calls.
-func Commands(k *Keeper, receiver Receiver) []command.Command {
-	return []command.Command{getCommand(k, receiver), admitCommand(k, receiver), deleteCommand(k)}
+// Commands returns the commands about refused calls. seen is called when a user
+// sees payloads.
+func Commands(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) []command.Command {
+	return []command.Command{getCommand(k, receiver, seen), admitCommand(k, receiver), deleteCommand(k)}
 }
 
 const (
@@ -68,7 +69,7 @@ type page struct {
 	Next  string  `json:"next,omitempty"`
 }
 
-func getCommand(k *Keeper, receiver Receiver) command.Command {
+func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) command.Command {
 	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; with headers and bodies, secrets masked, for users who may see payloads.",
 		func(ctx context.Context, p getParams) (page, error) {
 			q, err := p.query()
@@ -93,6 +94,7 @@ func getCommand(k *Keeper, receiver Receiver) command.Command {
 					if !there {
 						continue
 					}
+					seen(ctx, "quarantine.get", c.ID)
 				}
 				out.Items = append(out.Items, item)
 			}

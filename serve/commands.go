@@ -45,7 +45,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 	commands = command.NewSet(
 		o.audit,
 		webhook.Commands(o.webhooks, o.guards, o.baseURL, o.receiver),
-		quarantine.Commands(o.keeper, o.receiver),
+		quarantine.Commands(o.keeper, o.receiver, o.events.Seen),
 		event.Commands(o.events),
 		trace.Commands(o.events.Journal, o.results, o.events.Seen),
 		pipeline.Commands(runner),

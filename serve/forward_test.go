@@ -142,8 +142,12 @@ func TestForwardsNeedRights(t *testing.T) {
 		called := s.call(hook, "text/plain", "partner").result(t)
 		var found struct {
 			Items []struct {
-				Runs []struct{ Error struct{ Code string } }
-			}
+				Runs []struct {
+					Error struct {
+						Code string `json:"code"`
+					} `json:"error"`
+				} `json:"runs"`
+			} `json:"items"`
 		}
 		eventually(t, "the run in the trace", func() bool {
 			answer := s.send("GET", "/api/v3/command/trace.get?traceId="+called.TraceID, nil, asAdmin).wantStatus(t, 200)

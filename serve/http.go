@@ -13,19 +13,24 @@ import (
 	"sluice"
 	"sluice/config"
 	"sluice/lane"
+	"sluice/limit"
 )
 
 // maxHeader bounds the headers of a request; net/http adds 4 KiB to it.
 const maxHeader = 28 << 10
 
+// maxUnread bounds what has arrived on an HTTP/2 connection and waits for a
+// handler to read it.
+const maxUnread = 256 << 10
+
 func (s *Server) httpServer() (*http.Server, error) {
 	server := &http.Server{
-		Handler:           s.api,
+		Handler:           limit.Streams(s.api, s.cfg.WriteTimeout),
 		ReadHeaderTimeout: s.cfg.HeaderTimeout,
 		ReadTimeout:       s.cfg.BodyIdleTimeout, // for bodies that are not read; limit.Pace sets its own
 		IdleTimeout:       s.cfg.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: maxUnread, MaxReceiveBufferPerStream: maxUnread},
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 	}
 	if s.cfg.TLSCert == "" {

@@ -72,9 +72,9 @@ func (s supervisor) tell(message string) {
 	if s.socket == "" {
 		return
 	}
-	conn, err := net.Dial("unixgram", s.socket)
+	conn, err := new(net.Dialer).DialContext(context.Background(), "unixgram", s.socket)
 	if err == nil {
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		_, err = conn.Write([]byte(message))
 	}
 	if err != nil {

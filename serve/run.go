@@ -5,10 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"os"
-	"runtime"
-	"runtime/debug"
 	"sluice"
 	"time"
 
@@ -18,7 +14,8 @@ import (
 // Run starts a server, tells people on out where it is and how to try it, and
 // serves until ctx ends.
 func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) error {
-	tune()
+	cfg = withMemory(cfg)
+	tune(cfg)
 	s, err := Start(ctx, cfg, opts)
 	if err != nil {
 		return err
@@ -76,18 +73,4 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	}
 	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)
 	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", username, s.baseURL)
-}
-
-// tune sets the runtime for many short calls beside system calls that block,
-// unless the environment says otherwise: measured, see docs/decisions.
-func tune() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(2 << 30)
-	}
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(runtime.NumCPU() + 1)
-	}
 }

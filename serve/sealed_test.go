@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -76,9 +77,7 @@ func TestACopiedFolderOpensNothing(t *testing.T) {
 	r.goodCalls(texts["token"])
 	r.badCalls(texts["token"])
 	r.stop()
-	for name, text := range recordsIn(t, r.config.Data, newKey) {
-		texts[name] = text
-	}
+	maps.Copy(texts, recordsIn(t, r.config.Data, newKey))
 	if len(texts) != 22 {
 		t.Errorf("these are searched for: %q", texts)
 	}

@@ -70,6 +70,8 @@ type Server struct {
 	baseURL   string
 	served    chan error // what keeps the server from going on
 
+	answering     context.Context //nolint:containedctx // ends when calls can't be answered any more
+	stopAnswering context.CancelFunc
 	stopWork      context.CancelFunc // nil: there is none
 	work          sync.WaitGroup     // beside the answering of calls
 	metricsServer *http.Server       // nil: metrics have no address of their own
@@ -83,7 +85,9 @@ type Server struct {
 // Start opens the engine and serves. The server is ready when it returns, or
 // says at /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
+	cfg = withMemory(cfg)
 	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 2), stopping: make(chan struct{})}
+	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
 			s.close()
@@ -163,6 +167,8 @@ func (s *Server) engineOptions() jetstream.Options {
 
 		ResultMaxCount: int64(s.cfg.ResultMaxCount),
 		ResultMaxBytes: int64(s.cfg.ResultMaxBytes),
+
+		RunMemory: int64(s.cfg.MaxRunMemory) / 2, // the other half is for what they make
 
 		Sync: s.opts.Sync,
 		Log:  s.opts.Log,
@@ -309,6 +315,7 @@ func (s *Server) awaitCalls(ctx context.Context) {
 
 // close releases what Start took.
 func (s *Server) close() {
+	s.stopAnswering()
 	if s.listener != nil {
 		_ = s.listener.Close() // closed twice on a clean stop
 	}

@@ -103,10 +103,8 @@ func TestHalfClosedClients(t *testing.T) {
 	s.store("half", listening("webhook.half", "wait: {duration: 300ms}", "set: {value: whole}"))
 	for name, more := range map[string]string{"the lane": "X-More: none", "net/http": "Transfer-Encoding: chunked"} {
 		w := s.dial(t)
-		body := ""
-		if strings.HasPrefix(more, "Transfer") {
-			body = "2\r\nhi\r\n0\r\n\r\n"
-		} else {
+		body := "2\r\nhi\r\n0\r\n\r\n"
+		if !strings.HasPrefix(more, "Transfer") {
 			more += "\r\nContent-Length: 2"
 			body = "hi"
 		}

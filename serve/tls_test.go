@@ -18,11 +18,11 @@ import (
 )
 
 // startTLS runs a server with a self-signed certificate in a folder.
-func startTLS(t *testing.T) (s *service, folder string) {
+func startTLS(t *testing.T, settings ...string) (s *service, folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	certificate := writeCertificate(t, folder, 1)
-	s = start(t, "tls-cert="+filepath.Join(folder, "cert.pem"), "tls-key="+filepath.Join(folder, "key.pem"))
+	s = start(t, append(settings, "tls-cert="+filepath.Join(folder, "cert.pem"), "tls-key="+filepath.Join(folder, "key.pem"))...)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(certificate)
 	s.client.Transport = &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: pool}}

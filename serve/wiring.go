@@ -127,6 +127,7 @@ func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, pl
 		Redact:     s.cfg.RedactHeaders,
 		Bodies:     bodies,
 		Places:     places,
+		Answering:  s.answering,
 		ResultWait: s.cfg.ResultWait,
 		Observe:    s.observeCall,
 		Spans:      s.spans(),
@@ -159,7 +160,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 
 		Secret:     secrets.Reveal,
 		HasWebhook: webhooks.HasKey,
-		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout},
+		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory) / 2)},
 		MaxRuns:    s.cfg.MaxRuns,
 		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
 		Observe:    s.observeRun,
@@ -184,14 +185,15 @@ func (s *Server) observeCall(call sluice.Call) {
 }
 
 // strangerMemory is what all bodies of unauthenticated callers share: four of
-// the largest.
-const strangerMemory = 4 * sluice.MaxPayloadLength
+// the largest, each with space to see its end.
+const strangerMemory = 4 * (sluice.MaxPayloadLength + 1)
 
 func (s *Server) newBodies() *limit.Bodies {
 	return limit.NewBodies(limit.BodyOptions{
 		Pace:       limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)},
-		Known:      int64(s.cfg.MaxBodyMemory),
+		Known:      int64(s.cfg.MaxBodyMemory) / 4 * 3,
 		Strange:    strangerMemory,
+		Answers:    int64(s.cfg.MaxBodyMemory) / 4,
 		Unfinished: s.cfg.MaxConnectionsPerAddress,
 	})
 }

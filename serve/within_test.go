@@ -139,7 +139,20 @@ func TestCorrelationIDsAreForThoseWhoSeePayloads(t *testing.T) {
 			}
 		}
 	}
-	audit := string(s.command("audit.get", map[string]any{"command": "trace.get"}).wantStatus(t, 200).body)
+	s.command("webhook.put", map[string]any{"uuid": hook.UUID, "disabled": true}).wantStatus(t, 200)
+	for name, as := range map[string]func(*http.Request){"admin": asAdmin, "wim": s.user("wim", "quarantine.*")} {
+		s.call(hook, "application/json", `"private"`).wantProblem(t, 403, "webhook-disabled")
+		got := string(s.command("quarantine.get", nil, as).wantStatus(t, 200).body)
+		admitted := string(s.command("quarantine.admit", map[string]any{"eventKey": "webhook.secret", "force": true}, as).wantStatus(t, 200).body)
+		if sees := name == "admin"; strings.Contains(got, "private") != sees || strings.Contains(admitted, "correlationId") != sees || !strings.Contains(admitted, `"admitted":1`) {
+			t.Errorf("of the quarantine %s sees %s and %s", name, got, admitted)
+		}
+	}
+	audit := string(s.command("audit.get", map[string]any{"command": "quarantine.get"}).wantStatus(t, 200).body)
+	if !strings.Contains(audit, `"username":"admin"`) || strings.Contains(audit, "wim") {
+		t.Errorf("the audit log tells of the quarantine %s", audit)
+	}
+	audit = string(s.command("audit.get", map[string]any{"command": "trace.get"}).wantStatus(t, 200).body)
 	if !strings.Contains(audit, `"username":"admin","address":"127.0.0.1","command":"trace.get","target":"`+id+`","outcome":"allowed","code":"trace.payload"`) || strings.Contains(audit, "vera") {
 		t.Errorf("the audit log tells of payloads %s", audit)
 	}

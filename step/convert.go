@@ -20,7 +20,7 @@ var conversions = []conversion{
 	{"convert.fromCsv", "Read CSV as a list of objects, or of lists.", nil, func(input any, charset string) (any, error) {
 		return fromCSV(input, csvSource{comma: ',', header: true, charset: charset})
 	}, fromCSVCommand},
-	{"convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are not changed.", func(input any) (any, error) { return toCSV(input, csvForm{comma: ',', header: true}) }, nil, toCSVCommand},
+	{"convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are changed only with safe.", func(input any) (any, error) { return toCSV(input, csvForm{comma: ',', header: true}) }, nil, toCSVCommand},
 	{"convert.fromBase64", "Decode base64 to the text it stands for, in the standard or the URL alphabet.", nil, fromBase64, fromBase64Command},
 	{"convert.toBase64", "Encode text as base64; another value as the base64 of its JSON.", toBase64, nil, convertCommand},
 	{"convert.fromForm", "Read the body of a form, or a query, as an object; a field that is there several times is a list.", fromForm, nil, convertCommand},

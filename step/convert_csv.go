@@ -30,6 +30,7 @@ type toCSVParams struct {
 	Delimiter string   `json:"delimiter" doc:"Character between the cells. Default a comma."`
 	Header    *bool    `json:"header" doc:"Whether the first line names the columns of objects. Default true."`
 	Columns   []string `json:"columns" doc:"Fields of the objects to write, in this order. Default all, in the order of their names."`
+	Safe      bool     `json:"safe" doc:"Whether texts that begin with =, +, -, @, a tab or a line end get a ' in front, so that a spreadsheet takes them for text and not for a formula. Default false."`
 }
 
 func toCSVCommand(c conversion) command.Command {
@@ -39,7 +40,7 @@ func toCSVCommand(c conversion) command.Command {
 			if err != nil {
 				return nil, err
 			}
-			return toCSV(p.Input, csvForm{comma: comma, header: p.Header == nil || *p.Header, columns: p.Columns})
+			return toCSV(p.Input, csvForm{comma: comma, header: p.Header == nil || *p.Header, columns: p.Columns, safe: p.Safe})
 		},
 		command.Pure)
 }

@@ -82,7 +82,10 @@ func TestConversions(t *testing.T) {
 		"to CSV, no header":           {"convert.toCsv", args{"input": list{object{"b": 1, "a": nil}}, "header": false, "delimiter": "\t"}, "\t1\n"},
 		"to CSV, of lists":            {"convert.toCsv", args{"input": list{list{"a", 1}, list{"@b"}}}, "a,1\n@b\n"},
 		"to CSV, an empty cell alone": {"convert.toCsv", args{"input": list{object{"a": ""}, object{"a": "x"}}}, "a\n\"\"\nx\n"},
-		"to CSV, of nothing":          {"convert.toCsv", args{"input": list{}}, ""},
+		"to CSV, safe": {"convert.toCsv", args{"safe": true, "input": list{object{"=a": "=1+1", "b": "+1", "c": "-1", "d": "@x", "e": -1, "f": "a=b", "g": "\t=1"}}},
+			"'=a,b,c,d,e,f,g\n'=1+1,'+1,'-1,'@x,-1,a=b,'\t=1\n"},
+		"to CSV, safe, of lists": {"convert.toCsv", args{"safe": true, "input": list{list{"=1", "x"}}}, "'=1,x\n"},
+		"to CSV, of nothing":     {"convert.toCsv", args{"input": list{}}, ""},
 	}
 	set, functions := newSet(step.Options{}), step.Functions()
 	for name, test := range tests {

@@ -150,7 +150,7 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 	outer := request.Context()
 	ctx, cancel := context.WithTimeout(outer, timeout)
 	defer cancel()
-	response, body, err := c.do(s.by, request.WithContext(ctx))
+	response, body, err := c.do(s.by, request.WithContext(ctx)) //nolint:bodyclose // do reads and closes it
 	if response != nil {
 		c.Spans.Add(outer, sluice.SpanFacts{StatusCode: response.StatusCode})
 	}

@@ -3,6 +3,7 @@ package step
 import (
 	"bytes"
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -56,9 +57,7 @@ func newForward(ctx context.Context, event map[string]any, id string, p forwardP
 		return nil, invalid("url", "can't be called as it is")
 	}
 	request.Header = forwardedHeader(event, contentType)
-	for name, values := range own {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, own)
 	setAgent(request.Header)
 	// The same event may arrive twice in any case, so a connection that breaks
 	// may be replaced by another one. Nothing is sent for a header without values.

@@ -77,7 +77,11 @@ type server struct {
 
 // launch starts a server process on a data folder.
 func launch(data string, options ...string) (*server, error) {
-	args := append([]string{serverPart, data}, options...)
+	return launchPart(append([]string{serverPart, data}, options...)...)
+}
+
+// launchPart starts a part of this program that is a server.
+func launchPart(args ...string) (*server, error) {
 	cmd, err := partCommand(args...)
 	if err != nil {
 		return nil, err

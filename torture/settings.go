@@ -18,6 +18,7 @@ type settings struct {
 	dir         string
 	control     bool
 	negative    bool
+	attack      string // "": all of them
 }
 
 // parseSettings reads the flags of a mode.
@@ -32,6 +33,7 @@ func parseSettings(mode string, args []string) (settings, error) {
 	flags.StringVar(&s.dir, "dir", os.TempDir(), "`folder` for the data; it is removed in the end")
 	flags.BoolVar(&s.control, "control", true, "run the control")
 	flags.BoolVar(&s.negative, "negative", true, "run the negative control")
+	flags.StringVar(&s.attack, "attack", "", "of a siege, only attacks with this `name` or a part of it")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}

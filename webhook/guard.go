@@ -13,9 +13,9 @@ import (
 
 // GuardOptions are what guards need to know.
 type GuardOptions struct {
-	Secret func(ctx context.Context, name string) (string, error)  // gives a stored secret
-	Keys   sender.Keys                                             // gets the public keys of senders
-	Fetch  func(ctx context.Context, address string) (error error) // gets an address that a handshake demands to be got
+	Secret func(ctx context.Context, name string) (string, error) // gives a stored secret
+	Keys   sender.Keys                                            // gets the public keys of senders
+	Fetch  func(ctx context.Context, address string) error        // gets an address that a handshake demands to be got
 }
 
 // Guards makes and keeps what checks the calls of webhooks: one for each version

@@ -28,6 +28,9 @@ type ReceiverOptions struct {
 	Places    *limit.Places
 	Log       *slog.Logger
 
+	// Answering ends when calls can't be answered any more.
+	Answering context.Context //nolint:containedctx // what calls wait in outlives them
+
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
 
@@ -93,6 +96,11 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	case in.answer != nil:
 		rc.greet(w, in)
 		return nil
+	}
+	memory := rc.Bodies.Answers.Hold()
+	defer memory.Release()
+	if memory.Try(2*int64(len(result.Value))) != nil {
+		result.Status, result.Value = sluice.StatusProcessing, nil // it can be read later
 	}
 	status := rc.answer(w, &result, in.payload[:0])
 	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners}
@@ -167,7 +175,7 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	if redirect {
 		wait = 0 // the result endpoint does the waiting
 	}
-	if result, err = rc.Events.Accept(r.Context(), event, wait); err != nil {
+	if result, err = rc.Events.Accept(rc.waiting(r), event, wait); err != nil {
 		return result, sluice.AsError(err).InCall(event.TraceID)
 	}
 	result.PollingRedirectEnabled = redirect
@@ -177,6 +185,27 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	}
 	return result, nil
 }
+
+// waiting returns the context in which a call waits for its result. net/http ends
+// that of a request when its caller closes its own side, which some do when they
+// have said everything; they get an answer all the same.
+func (rc *Receiver) waiting(r *http.Request) context.Context {
+	ctx := r.Context()
+	if rc.Answering == nil || ctx.Value(http.ServerContextKey) == nil {
+		return ctx
+	}
+	return outlasting{rc.Answering, ctx}
+}
+
+// An outlasting context has the values of another one.
+type outlasting struct {
+	context.Context //nolint:containedctx // it is one
+
+	values context.Context //nolint:containedctx // see above
+}
+
+// Value implements context.Context.
+func (o outlasting) Value(key any) any { return o.values.Value(key) }
 
 // log writes the line by which a call is found again. It makes the record by
 // hand, since a logger would look up the place in the source each time.
@@ -211,8 +240,15 @@ type incoming struct {
 
 var incomings = sync.Pool{New: func() any { return new(incoming) }}
 
+// maxKept is how large a buffer may be to be kept for another call. A larger one
+// would stay when the memory that was taken for it is given back.
+const maxKept = 128 << 10
+
 // release keeps the buffers for another call.
 func (in *incoming) release() {
+	if cap(in.body) > maxKept || cap(in.payload) > maxKept {
+		in.body, in.payload = nil, nil
+	}
 	in.memory.Release()
 	clear(in.query)
 	clear(in.headers)

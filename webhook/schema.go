@@ -145,10 +145,10 @@ func (c *countingSchema) count(v reflect.Value, seen map[*jsonschema.Schema]bool
 }
 
 func (c *countingSchema) countWithin(v reflect.Value, seen map[*jsonschema.Schema]bool) error {
-	if dynamic, ok := v.Interface().(*jsonschema.DynamicRef); ok && dynamic != nil {
+	if dynamic, ok := reflect.TypeAssert[*jsonschema.DynamicRef](v); ok && dynamic != nil {
 		return c.count(reflect.ValueOf(dynamic.Ref), seen)
 	}
-	s, ok := v.Interface().(*jsonschema.Schema)
+	s, ok := reflect.TypeAssert[*jsonschema.Schema](v)
 	if !ok || s == nil || seen[s] {
 		return nil
 	}

@@ -29,7 +29,7 @@ func (s settings) trust() *sluice.Trust {
 }
 
 // window returns how long the ids of deliveries count.
-func (s *settings) window() time.Duration {
+func (s settings) window() time.Duration {
 	if s.DedupeWindow == 0 {
 		return sluice.DefaultDedupeWindow
 	}

@@ -21,12 +21,10 @@ func TestFlagsOfANewerServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	direct := proxy.Director
-	proxy.Director = func(r *http.Request) {
-		direct(r)
-		r.Header.Del("Accept-Encoding") // the document is changed below
-	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		r.Out.Header.Del("Accept-Encoding") // the document is changed below
+	}}
 	proxy.ModifyResponse = func(r *http.Response) error {
 		if r.Request.URL.Path != "/openapi.json" {
 			return nil

@@ -222,8 +222,9 @@ func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawM
 	var page struct {
 		Items []json.RawMessage `json:"items"`
 	}
-	if json.Unmarshal(answer.Body, &page) != nil || page.Items == nil {
-		return answer.Body, nil // not a page, but the thing itself
+	_ = json.Unmarshal(answer.Body, &page) // not a page, but the thing itself: it has no items
+	if page.Items == nil {
+		return answer.Body, nil
 	}
 	if len(page.Items) == 0 {
 		return nil, n.missing(ctx, c, key, sluice.Errorf(sluice.NotFound, n.name+"-unknown", "There is no %s %s.", n.called(), key))

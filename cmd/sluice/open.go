@@ -19,7 +19,8 @@ func (t *terminal) addOpen(cmd *cobra.Command, open *bool) {
 
 // open opens a page of the portal, or prints its URL where there is no browser.
 func (t *terminal) open(ctx context.Context, c *client.Client, page string, item ...string) error {
-	path := []string{c.URL() + page}
+	path := make([]string, 1, 1+len(item))
+	path[0] = c.URL() + page
 	for _, part := range item {
 		path = append(path, url.PathEscape(part))
 	}

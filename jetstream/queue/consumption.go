@@ -24,6 +24,7 @@ type consumption struct {
 	run        func(sluice.Delivery) (sluice.Outcome, error)
 	slots      chan struct{}       // one for each run that may go on at the same time
 	bytes      *semaphore.Weighted // of the events that are decoded
+	handedOut  handedOut
 	deliveries sync.WaitGroup
 }
 
@@ -33,7 +34,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(sluice.Deliveries(b.Concurrency)), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(sluice.Deliveries(b.Concurrency), prefetched), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return err
 	}
@@ -47,25 +48,65 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		if err != nil {
 			return err
 		}
+		w, ok := c.begin(ctx, msg)
+		if !ok {
+			continue
+		}
 		if b.Concurrency == 1 {
-			c.deliver(ctx, msg)
+			c.deliver(ctx, w)
 			continue
 		}
 		c.deliveries.Add(1)
 		c.queue.crew.do(func() {
 			defer c.deliveries.Done()
-			c.deliver(ctx, msg)
+			c.deliver(ctx, w)
 		})
 	}
 }
 
+// A piece of work is an event that is handed out, and where it stands.
+type piece struct {
+	jetstream.Msg
+
+	meta *jetstream.MsgMetadata // nil: it can't be read
+	size int64                  // that it takes as it is stored
+}
+
+// sequence returns the event's place in the stream.
+func (p piece) sequence() uint64 {
+	if p.meta == nil {
+		return 0
+	}
+	return p.meta.Sequence.Stream
+}
+
+// begin begins to work on an event as soon as there is memory for it as it is
+// stored: until then further ones stay in the stream. It is not ok if somebody
+// works on it already.
+func (c *consumption) begin(ctx context.Context, msg jetstream.Msg) (p piece, ok bool) {
+	p.Msg = msg
+	p.meta, _ = msg.Metadata() // otherwise it is found to be unreadable
+	if !c.handedOut.enter(p.sequence()) {
+		return p, false
+	}
+	c.queue.work.begin(msg)
+	p.size, _ = c.queue.memory.stored.acquire(ctx, len(msg.Data())) // it is given back when the pipeline stops
+	return p, true
+}
+
+// end ends the work on an event.
+func (c *consumption) end(p piece) {
+	c.queue.memory.stored.release(p.size)
+	c.queue.work.end(p.Msg)
+	c.handedOut.leave(p.sequence())
+}
+
 // deliver runs the pipeline for one event as soon as there is a free slot, and
-// tells the engine what came of it. An event is decoded only once it has a
-// slot, to save memory.
-func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
-	end := c.queue.work.begin(msg)
-	defer end()
-	leave, err := c.enter(ctx, len(msg.Data()))
+// tells the engine what came of it. An event that waits is not decoded: it takes
+// the least memory so.
+func (c *consumption) deliver(ctx context.Context, msg piece) {
+	defer c.end(msg)
+	leave, err := c.enter(ctx, msg.Data())
 	if err != nil {
 		c.redeliver(msg, 0)
 		return
@@ -89,26 +130,33 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 	}
 }
 
-// enter waits for a slot, and for the memory to decode an event of that size.
-func (c *consumption) enter(ctx context.Context, size int) (leave func(), err error) {
+// enter waits for a slot, and for the memory to decode an event.
+func (c *consumption) enter(ctx context.Context, event []byte) (leave func(), err error) {
 	select {
 	case c.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	weight := int64(min(size, sluice.MaxRunBytes))
+	weight := int64(min(len(event), sluice.MaxRunBytes))
 	if err := c.bytes.Acquire(ctx, weight); err != nil {
 		<-c.slots
 		return nil, err
 	}
+	decoded, err := c.queue.memory.decoded.acquire(ctx, footprint(event))
+	if err != nil {
+		c.bytes.Release(weight)
+		<-c.slots
+		return nil, err
+	}
 	return func() {
+		c.queue.memory.decoded.release(decoded)
 		c.bytes.Release(weight)
 		<-c.slots
 	}, nil
 }
 
 // redeliver makes the engine deliver an event once more.
-func (c *consumption) redeliver(msg jetstream.Msg, after time.Duration) {
+func (c *consumption) redeliver(msg piece, after time.Duration) {
 	_ = msg.NakWithDelay(after) // if this fails, it is delivered again after ackWait
 }
 
@@ -123,7 +171,7 @@ type finished struct {
 
 // runOnce runs the pipeline for an event, unless that was done before: then it
 // returns nil.
-func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished, error) {
+func (c *consumption) runOnce(ctx context.Context, msg piece) (*finished, error) {
 	d, sequence, err := c.queue.delivery(msg)
 	if err != nil {
 		return nil, err
@@ -150,11 +198,11 @@ func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished
 // errUnreadable is the error of an event that can't be decoded, now or ever.
 var errUnreadable = errors.New("unreadable event")
 
-// delivery decodes a message.
-func (q *Queue) delivery(msg jetstream.Msg) (d sluice.Delivery, sequence uint64, err error) {
-	meta, err := msg.Metadata()
-	if err != nil {
-		return d, 0, fmt.Errorf("%w: %w", errUnreadable, err)
+// delivery returns a message as a delivery.
+func (q *Queue) delivery(msg piece) (d sluice.Delivery, sequence uint64, err error) {
+	meta := msg.meta
+	if meta == nil {
+		return d, 0, errUnreadable
 	}
 	message, err := value.DecodeObject(msg.Data())
 	if err != nil {

@@ -17,16 +17,17 @@ type inProgress struct {
 	msgs map[jetstream.Msg]time.Time // since when
 }
 
-// begin marks an event as in progress, until end is called.
-func (w *inProgress) begin(msg jetstream.Msg) (end func()) {
+// begin says that an event is worked on, until end is called.
+func (w *inProgress) begin(msg jetstream.Msg) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.msgs[msg] = time.Now()
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.msgs, msg)
-	}
+}
+
+func (w *inProgress) end(msg jetstream.Msg) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.msgs, msg)
 }
 
 // beat tells the engine once more.

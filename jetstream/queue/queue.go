@@ -36,6 +36,7 @@ type Queue struct {
 	outcomes    *Outcomes
 	deadLetters *DeadLetters
 	settled     func(sequence uint64, traceID string, o sluice.Outcome)
+	memory      *memory
 
 	ids       correlation.IDs
 	events    jetstream.Stream
@@ -46,11 +47,12 @@ type Queue struct {
 	crew     *crew
 }
 
-// New returns a queue that is yet to be set up. settled is called with the
-// final outcome of each event and pipeline.
-func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, settled func(sequence uint64, traceID string, o sluice.Outcome)) *Queue {
+// New returns a queue that is yet to be set up. settled is told what a pipeline has
+// made of an event for good. bytes bounds what the events of all runs take in
+// memory; 0: nothing does.
+func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, settled func(sequence uint64, traceID string, o sluice.Outcome), bytes int64) *Queue {
 	return &Queue{
-		host: h, listeners: l, floors: f, outcomes: o, deadLetters: d, settled: settled,
+		host: h, listeners: l, floors: f, outcomes: o, deadLetters: d, settled: settled, memory: newMemory(bytes),
 		progress: progress{seen: make(map[string]seenProgress)},
 		work:     &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
 	}
@@ -133,6 +135,8 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		run:      run,
 		slots:    make(chan struct{}, p.Binding.Concurrency),
 		bytes:    semaphore.NewWeighted(sluice.MaxRunBytes),
+
+		handedOut: handedOut{events: make(map[uint64]struct{})},
 	}
 	defer c.deliveries.Wait()
 	for {

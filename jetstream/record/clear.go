@@ -14,9 +14,9 @@ import (
 	"sluice/seal"
 )
 
-// clear are the buckets as version 0.1 stored them: in clear, but for the values
+// clearBuckets are the buckets as version 0.1 stored them: in clear, but for the values
 // of secrets, which were sealed each by itself.
-type clear struct {
+type clearBuckets struct {
 	there   bool
 	secrets int // how many there are
 	box     *seal.Box
@@ -40,8 +40,8 @@ const CorrelationKey = "correlation"
 
 // findClear looks for what version 0.1 stored. On an external engine others may
 // have buckets of the same names: the key that it made first of all tells.
-func findClear(ctx context.Context, h *stream.Host) (*clear, error) {
-	found := new(clear)
+func findClear(ctx context.Context, h *stream.Host) (*clearBuckets, error) {
+	found := new(clearBuckets)
 	err := each(ctx, h, "keys", func(entry jetstream.KeyValueEntry) error {
 		found.there = found.there || entry.Key() == CorrelationKey
 		return nil
@@ -51,8 +51,8 @@ func findClear(ctx context.Context, h *stream.Host) (*clear, error) {
 	}
 	err = each(ctx, h, "secrets", func(entry jetstream.KeyValueEntry) error {
 		var secret clearSecret
-		if err := json.Unmarshal(entry.Value(), &secret); err != nil {
-			return nil // it is left out later
+		if json.Unmarshal(entry.Value(), &secret) != nil {
+			return nil //nolint:nilerr // it is left out later
 		}
 		found.sealed = append(found.sealed, secret)
 		return nil
@@ -63,7 +63,7 @@ func findClear(ctx context.Context, h *stream.Host) (*clear, error) {
 
 // fits tells whether the key is the one that secrets were sealed with. Some may
 // have been sealed with another one before: they are lost anyway.
-func (c *clear) fits() bool {
+func (c *clearBuckets) fits() bool {
 	for _, secret := range c.sealed {
 		if _, err := c.box.Open(secret.Name, secret.Sealed); err == nil {
 			return true
@@ -73,7 +73,7 @@ func (c *clear) fits() bool {
 }
 
 // bucket implements source.
-func (c *clear) bucket(name string) string {
+func (c *clearBuckets) bucket(name string) string {
 	if !c.there {
 		return "none-" + name // there is no bucket of that name
 	}
@@ -81,7 +81,7 @@ func (c *clear) bucket(name string) string {
 }
 
 // streams implements source.
-func (c *clear) streams(buckets []string) (names []string) {
+func (c *clearBuckets) streams(buckets []string) (names []string) {
 	if !c.there {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (c *clear) streams(buckets []string) (names []string) {
 }
 
 // read implements source.
-func (c *clear) read(bucket string, entry jetstream.KeyValueEntry) (stored[json.RawMessage], error) {
+func (c *clearBuckets) read(bucket string, entry jetstream.KeyValueEntry) (stored[json.RawMessage], error) {
 	key, value := entry.Key(), json.RawMessage(entry.Value())
 	var err error
 	switch bucket {
@@ -116,7 +116,7 @@ func (c *clear) read(bucket string, entry jetstream.KeyValueEntry) (stored[json.
 }
 
 // openSecret returns a secret as it is stored now: sealed as all records are.
-func (c *clear) openSecret(value []byte) (json.RawMessage, error) {
+func (c *clearBuckets) openSecret(value []byte) (json.RawMessage, error) {
 	var secret clearSecret
 	if err := json.Unmarshal(value, &secret); err != nil {
 		return nil, err

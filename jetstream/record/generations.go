@@ -202,8 +202,8 @@ func (g *Generations) save(ctx context.Context, s *state, revision uint64) error
 	return g.Host.SyncStream(stateStream)
 }
 
-// tell tells of a step of a move.
-func (g *Generations) tell(format string, args ...any) {
+// tellf reports a step of a move.
+func (g *Generations) tellf(format string, args ...any) {
 	if g.Progress != nil {
 		g.Progress(fmt.Sprintf(format, args...))
 	}

@@ -45,7 +45,7 @@ func (g *Generations) move(ctx context.Context, from source, to Generation, revi
 		if copied > 0 {
 			made = append(made, streamOf(to.bucket(bucket)))
 		}
-		g.tell("%s: %d copied", bucket, copied)
+		g.tellf("%s: %d copied", bucket, copied)
 	}
 	for _, name := range made {
 		if err := g.Host.SyncStream(name); err != nil {
@@ -55,7 +55,7 @@ func (g *Generations) move(ctx context.Context, from source, to Generation, revi
 	if err := g.save(ctx, newState(to, from.streams(g.Buckets)), revision); err != nil {
 		return err
 	}
-	g.tell("the copies count from now on")
+	g.tellf("the copies count from now on")
 	return nil
 }
 
@@ -189,13 +189,13 @@ func (g *Generations) clean(ctx context.Context, s *state) error {
 	if len(s.Drop) == 0 {
 		return nil
 	}
-	g.tell("deleting what does not count")
+	g.tellf("deleting what does not count")
 	for _, name := range s.Drop {
 		if err := g.drop(ctx, name); err != nil {
 			return err
 		}
 	}
-	g.tell("deleted")
+	g.tellf("deleted")
 	s.Drop = nil
 	if err := g.save(ctx, s, s.revision); err != nil && !stream.WasConflict(err) {
 		return err
