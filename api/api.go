@@ -109,7 +109,7 @@ func New(o Options) *API {
 }
 
 // maxLooks is how many results are read from the engine at the same time.
-const maxLooks = 8
+const maxLooks = 4
 
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }

@@ -225,6 +225,14 @@ func TestNginxAsItIs(t *testing.T) {
 	}).all(t)
 }
 
+// TestNginxUnbuffered: bodies reach the server while they arrive, so a refusal
+// meets a body that is on its way.
+func TestNginxUnbuffered(t *testing.T) {
+	throughNginx(t, map[string]string{
+		"proxy_next_upstream off;": "proxy_next_upstream off; proxy_request_buffering off;",
+	}).all(t)
+}
+
 func TestCaddy(t *testing.T) {
 	needs(t, "caddy")
 	s := startServer(t, "trusted-proxies=127.0.0.1")

@@ -5,14 +5,13 @@
 //	go run ./torture kill9        kills the process, without root
 //	go run ./torture siege        as root on Linux: takes its memory and time
 //
-// The first two load a server of its own over HTTP: calls of webhooks, each with a
-// body that no other call has and made twice, and changes of webhooks. Pipelines
-// listen to most
-// of the calls; some fail, some take a while, and some tell a counter in this
-// program of each of their runs. It keeps a ledger of
-// every answer, takes the server down at a random moment, starts it again on
-// the same data, and looks for everything in the ledger. The server comes from
-// the same constructor as the shipped one.
+// The first two load a server of their own over HTTP: calls of webhooks, each with
+// a body that no other call has and made twice, and changes of webhooks. Pipelines
+// listen to most of the calls; some fail, some take a while, and some tell a
+// counter in this program of each of their runs. They keep a ledger of every
+// answer, take the server down at a random moment, start it again on the same
+// data, and look for everything in the ledger. The server comes from the same
+// constructor as the shipped one.
 //
 // Two controls show that the figures mean something: in the control the server
 // stops cleanly, and nothing may be missing; in the negative control data is

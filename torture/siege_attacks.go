@@ -17,7 +17,7 @@ import (
 
 // writeTimeout is that of a besieged server, shorter than the default: an attack
 // has to see connections end.
-const writeTimeout = 3 * time.Second
+const writeTimeout = time.Second
 
 const mebibyte = 1 << 20
 
@@ -160,7 +160,7 @@ func (t *target) post(ctx context.Context, d *damage, path, contentType string, 
 
 // neverReading clients ask for large results and never read them.
 func neverReading(ctx context.Context, t *target, d *damage) {
-	const clients = 150
+	const clients, soon = 40, 30 * time.Second
 	d.begin()
 	together(clients, func(i int) {
 		c, err := t.dial(i)
@@ -172,7 +172,7 @@ func neverReading(ctx context.Context, t *target, d *damage) {
 		d.open.Add(1)
 		_, _ = fmt.Fprintf(c, "GET /api/v3/result?svc-result-correlationid=%s HTTP/1.1\r\nHost: x\r\n\r\n", t.large)
 		// Nothing is read. When the server has given up, a write fails.
-		for within := time.Now(); time.Since(within) < 4*writeTimeout; {
+		for began := time.Now(); time.Since(began) < soon; {
 			time.Sleep(writeTimeout / 10)
 			if _, err := io.WriteString(c, "\r\n"); err != nil {
 				d.open.Add(-1)
