@@ -280,7 +280,7 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 			return err
 		}
 	}
-	if err := in.memory.Grow(in.request.Context(), limit.Copies*int64(len(in.body))); err != nil {
+	if err := rc.Bodies.Grow(in.request.Context(), &in.memory, limit.Copies*int64(len(in.body))); err != nil {
 		return err
 	}
 	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body, upload{all: in.hook.Multipart == sluice.MultipartAll, noToken: in.raw != nil})
