@@ -3,8 +3,8 @@ package sluice
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
+	"hash/crc32"
 	"time"
 )
 
@@ -21,9 +21,14 @@ type Fingerprint struct {
 func NewFingerprint(uuid, id string, body []byte, window time.Duration) *Fingerprint {
 	var space [128]byte
 	sum := sha256.Sum256(append(append(append(space[:0], uuid...), 0), id...))
-	content := sha256.Sum256(body)
-	return &Fingerprint{Key: [12]byte(sum[:]), Digest: [3]byte(content[:]), Window: window}
+	f := &Fingerprint{Key: [12]byte(sum[:]), Window: window}
+	// No more than a hint that a sender has used an id twice: quick will do.
+	content := crc32.Checksum(body, castagnoli)
+	f.Digest = [3]byte{byte(content), byte(content >> 8), byte(content >> 16)}
+	return f
 }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // MarshalText implements encoding.TextMarshaler.
 func (d *Fingerprint) MarshalText() ([]byte, error) {
@@ -41,9 +46,6 @@ func (d *Fingerprint) UnmarshalText(text []byte) error {
 }
 
 func (d *Fingerprint) appendJSON(b []byte) []byte {
-	text, err := json.Marshal(d)
-	if err != nil {
-		panic(err) // no value of ours
-	}
-	return append(b, text...)
+	b = base64.RawURLEncoding.AppendEncode(append(b, '"'), append(d.Key[:], d.Digest[:]...))
+	return append(b, '"')
 }

@@ -38,7 +38,7 @@ func measureSenders(ctx context.Context, b *bench) error {
 		{"with a 2 KB schema", url.Values{"schema": {schemaOf(2 << 10)}}, "", false, 0.70},
 	} {
 		with.params.Set("eventKey", benchKey(1000+i))
-		token, err := s.client.createWebhookWith(ctx, with.params)
+		token, err := s.createWebhookWith(ctx, with.params)
 		if err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func fieldOf(p command.Param, entered url.Values) field {
 	case p.Type == "array":
 		f.Hint = "separated by commas"
 		f.Value = strings.Join(slices.DeleteFunc(slices.Clone(entered[p.Name]), func(s string) bool { return s == "" }), ", ")
-	case p.Name == "password" || p.Name == "current" || p.Name == "value" && p.Required && strings.Contains(p.Doc, "secret"):
+	case p.Name == "password" || p.Name == "current" || p.Name == "signingSecret" || p.Name == "value" && p.Required && strings.Contains(p.Doc, "secret"):
 		f.Kind, f.Hint, f.Value = "password", "", "" // it is not shown again
 	case f.Hint == "a string":
 		f.Hint = ""

@@ -20,6 +20,7 @@ func TestOneUserDoesNotStarveOthers(t *testing.T) {
 	s := start(t, "max-in-flight=40", "max-in-flight-per-user=10")
 	hook := s.create("webhook.open")
 	asGreedy := s.user("greedy", "event.get", "trace.payload", "iam.whoami")
+	s.send("GET", "/api/v3/command/iam.whoami", nil, asGreedy).wantStatus(t, 200) // the password is remembered from now on
 	var held []*wire
 	for range 60 {
 		w := s.dial(t)
@@ -53,7 +54,7 @@ func TestTestsOfOneUser(t *testing.T) {
 	// Rounds without end, which the limit on time ends.
 	source := "pipeline:\n- foreach: {in: '#{1..9000}', do: [{set: {value: '#{map(1..20000, # * 2)}'}}]}\ntests:\n- {name: long, body: 1}\n"
 	asVera := s.user("vera", "pipeline.test", "iam.whoami")
-	s.send("GET", "/api/v3/command/iam.whoami", nil, asVera).wantStatus(t, 200) // her password is known from now on
+	s.send("GET", "/api/v3/command/iam.whoami", nil, asVera).wantStatus(t, 200) // her password is remembered from now on
 	test := func(as func(*http.Request)) answer {
 		return s.send("POST", "/api/v3/command/pipeline.test", strings.NewReader(source), as, header("Content-Type", "application/yaml"))
 	}

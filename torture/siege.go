@@ -67,7 +67,7 @@ func besiege(ctx context.Context, s settings, g *group, flags []string, attacks 
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	var t *target
 	defer func() {
 		if t != nil {

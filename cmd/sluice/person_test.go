@@ -216,6 +216,7 @@ func TestAPersonAtATerminal(t *testing.T) {
 		p.sees("?token=…")
 		p.ends(0)
 		p = atTerminal(t, "", dir, nil, "webhook", "show", seen, "--show-token")
+		p.sees("?token=")
 		p.ends(0)
 		if !token.MatchString(p.screen()) {
 			t.Errorf("--show-token shows none:\n%s", p.screen())

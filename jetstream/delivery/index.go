@@ -42,7 +42,7 @@ type Index struct {
 type shard struct {
 	mu      sync.Mutex
 	shelves [len(keeps)]shelf
-	flights map[[12]byte]chan struct{} // deliveries that are being accepted; closed when that is over
+	flights map[[12]byte]chan struct{} // deliveries that are being accepted; closed when that is over, nil if nobody waits
 	doubts  map[[12]byte]uint64        // deliveries that may have been stored behind an event, nobody knows
 }
 
@@ -78,14 +78,18 @@ func (x *Index) Begin(ctx context.Context, f *sluice.Fingerprint, owner string, 
 			s.mu.Unlock()
 			return &accepted, nil, nil
 		}
-		flight := s.flights[f.Key]
-		if flight == nil {
-			s.flights[f.Key] = make(chan struct{})
+		flight, begun := s.flights[f.Key]
+		if !begun {
+			s.flights[f.Key] = nil
 			if behind, doubtful := s.doubts[f.Key]; doubtful {
 				doubt = &behind
 			}
 			s.mu.Unlock()
 			return nil, doubt, nil
+		}
+		if flight == nil {
+			flight = make(chan struct{})
+			s.flights[f.Key] = flight
 		}
 		s.mu.Unlock()
 		select {
@@ -138,8 +142,8 @@ func (s *shard) land(f *sluice.Fingerprint) {
 	delete(s.doubts, f.Key)
 	if flight := s.flights[f.Key]; flight != nil {
 		close(flight)
-		delete(s.flights, f.Key)
 	}
+	delete(s.flights, f.Key)
 }
 
 // learn adds an entry from the records.
