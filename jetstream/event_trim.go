@@ -64,7 +64,12 @@ func (s *Events) trim(ctx context.Context) {
 	}
 }
 
+// trimTimeout bounds one round: what is not told by then is not known.
+const trimTimeout = 10 * time.Second
+
 func (s *Events) trimOnce(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, trimTimeout)
+	defer cancel()
 	info, err := s.stream.Info(ctx)
 	if err != nil {
 		return err
@@ -73,23 +78,31 @@ func (s *Events) trimOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if until > info.State.FirstSeq {
-		unfinished, err := s.queue.FirstUnfinished(ctx)
-		if err != nil {
-			return err
-		}
-		until = min(until, unfinished)
-	}
-	if until > info.State.FirstSeq {
-		if err := s.stream.Purge(ctx, jetstream.WithPurgeSequence(until)); err != nil {
-			return err
-		}
-		if info, err = s.stream.Info(ctx); err != nil {
-			return err
-		}
+	if info, err = s.remove(ctx, info, until); err != nil {
+		return err
 	}
 	s.measureSpace(info)
 	return nil
+}
+
+// remove removes the events before a place that all pipelines are known to have
+// finished, and gives the stream as it is then.
+func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until uint64) (*jetstream.StreamInfo, error) {
+	first := info.State.FirstSeq
+	if until <= first {
+		return info, nil
+	}
+	unfinished, err := s.queue.FirstUnfinished(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	if until = min(until, unfinished); until <= first {
+		return info, nil
+	}
+	if err := s.stream.Purge(ctx, jetstream.WithPurgeSequence(until)); err != nil {
+		return nil, err
+	}
+	return s.stream.Info(ctx)
 }
 
 // used gives the part of the space for events that is used.
@@ -128,8 +141,10 @@ func (s *Events) expendable(ctx context.Context, info *jetstream.StreamInfo) (ui
 		surplus := (u - trimDown) / u
 		until += uint64(math.Ceil(surplus * float64(info.State.Msgs)))
 	}
+	// Once there is something to remove, pipelines are asked how far they are.
+	// So nothing is removed for the sake of a moment.
 	limit := time.Now().Add(-s.keep.age)
-	if !info.State.FirstTime.Before(limit) {
+	if !info.State.FirstTime.Before(limit.Add(-min(s.keep.age/100, time.Minute))) {
 		return until, nil
 	}
 	aged, err := stream.FirstSince(ctx, s.stream, info.State.FirstSeq, info.State.LastSeq, limit)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice"
 	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
 )
@@ -30,8 +31,8 @@ type Floors struct {
 	listeners *Listeners
 	floors    *record.Bucket[floor]
 
-	events  jetstream.Stream
 	durable func() uint64 // place up to which all events are on stable storage
+	states  func(ctx context.Context, bound map[string]*sluice.Pipeline) (map[string]*jetstream.ConsumerInfo, error)
 }
 
 // NewFloors gives floors that are yet to be set up.
@@ -71,15 +72,15 @@ func (f *Floors) Write(ctx context.Context) error {
 		}
 	}
 	bound := f.listeners.Bound()
-	consumers := f.events.ListConsumers(ctx)
-	for info := range consumers.Info() {
-		if bound[info.Name] != nil {
-			if err := f.raise(ctx, info.Name, info.AckFloor.Stream); err != nil {
+	states, untold := f.states(ctx, bound)
+	for id := range bound {
+		if info := states[id]; info != nil {
+			if err := f.raise(ctx, id, info.AckFloor.Stream); err != nil {
 				return err
 			}
 		}
 	}
-	return consumers.Err()
+	return untold
 }
 
 // raise writes a floor down if it is above the one before. Several nodes may do

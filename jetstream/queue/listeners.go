@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -81,6 +82,9 @@ func (l *Listeners) Binding(name string) *sluice.Binding {
 	}
 	return nil
 }
+
+// catchUp returns once every pipeline is known that any node has stored by now.
+func (l *Listeners) catchUp(ctx context.Context) error { return l.pipelines.CatchUp(ctx) }
 
 // Bound gives the pipelines that listen, by the ids of their bindings.
 func (l *Listeners) Bound() map[string]*sluice.Pipeline {

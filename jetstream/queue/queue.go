@@ -60,7 +60,7 @@ func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, s
 // began, and its writer.
 func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream, writer stream.Writer) {
 	q.ids, q.events, q.inherited = ids, events, events.CachedInfo().State.LastSeq
-	q.floors.events, q.floors.durable = events, writer.Durable
+	q.floors.states, q.floors.durable = q.states, writer.Durable
 }
 
 // Start does what has to be done again and again, until running ends. Events can
