@@ -169,7 +169,8 @@ func (e *Engine) connect() (err error) {
 	if h.Embedded {
 		e.server, h.Conn, err = startEmbedded(e.opts)
 	} else {
-		h.Conn, err = connectExternal(e.opts)
+		h.Link = stream.NewLink(e.opts.Log)
+		h.Conn, err = connectExternal(e.opts, h.Link)
 	}
 	if err != nil {
 		return err
@@ -250,6 +251,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if e.host.Embedded {
 		e.host.WatchDisk(running, e.opts.MinFreeDisk)
 	}
+	if err := e.watchExternal(running); err != nil {
+		return err
+	}
 	if e.webhooks.Count() > manyRecords {
 		debug.FreeOSMemory() // filling the copies leaves garbage several times their size
 	}
@@ -290,6 +294,9 @@ const manyRecords = 1000
 func (e *Engine) Close() {
 	e.closing.Do(e.journal.Finish)
 	e.cancel()
+	if e.host.Link != nil {
+		e.host.Link.Release()
+	}
 	if e.host.Conn != nil {
 		e.host.Conn.Close()
 	}

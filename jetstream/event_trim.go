@@ -14,16 +14,18 @@ import (
 const (
 	trimEvery = time.Second
 	// Trimming starts when this part of the space for events is used, and
-	// goes on down to the second one. Above the last nothing is taken.
-	trimAbove, trimDown, trimFull = 0.90, 0.85, 0.97
+	// goes on down to the second one. Above the third nothing is taken, until
+	// the fourth is free below that.
+	trimAbove, trimDown, trimFull, trimRoom = 0.90, 0.85, 0.97, 0.05
 )
 
 // space is how much may be stored until the next look at the stream. The engine
 // must never come to refuse an event itself: of a batch it would store some.
 type space struct {
-	left atomic.Int64
-	full atomic.Bool   // it was used up
-	low  chan struct{} // asks for a look before its time
+	left    atomic.Int64
+	refused atomic.Bool   // since the last look
+	full    atomic.Bool   // it was used up
+	low     chan struct{} // asks for a look before its time
 }
 
 func newSpace() *space {
@@ -38,11 +40,24 @@ func (s *space) take(size int) bool {
 	if s.left.Add(-int64(size)-overhead) > 0 {
 		return true
 	}
+	s.refused.Store(true)
 	select {
 	case s.low <- struct{}{}:
 	default:
 	}
 	return false
+}
+
+func storageFull() error {
+	return stream.Unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
+}
+
+// room gives nil when there is space for events.
+func (s *Events) room() error {
+	if s.space.full.Load() {
+		return storageFull()
+	}
+	return nil
 }
 
 // trim removes old events until ctx ends: those past their age, and the oldest
@@ -119,7 +134,10 @@ func (s *Events) measureSpace(info *jetstream.StreamInfo) {
 	}
 	left := int64(trimFull*float64(info.Config.MaxBytes)) - int64(info.State.Bytes)
 	s.space.left.Store(left)
-	full := left <= 0
+	// An event may be too large for what is left. Once full, there is to be
+	// room for a while before it is said that there is room.
+	refused := s.space.refused.Swap(false)
+	full := left <= 0 || (refused || s.space.full.Load()) && left < int64(trimRoom*float64(info.Config.MaxBytes))
 	if full == s.space.full.Swap(full) {
 		return
 	}

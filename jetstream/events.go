@@ -64,7 +64,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	s.created = s.stream.CachedInfo().Created
 	s.inherited = s.stream.CachedInfo().State.LastSeq
 	s.measureSpace(s.stream.CachedInfo())
-	if s.writer, err = s.host.StartWriter(running, s.stream); err != nil {
+	if s.writer, err = s.host.StartWriter(running, s.stream, queue.DirectPrefix+"withdrawn"); err != nil {
 		return err
 	}
 	s.queue.SetUp(ids, s.stream, s.writer)
@@ -153,7 +153,7 @@ func (s *Events) store(ctx context.Context, subject string, e *sluice.Event) (se
 		return 0, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
 	}
 	if !s.space.take(len(data)) {
-		return 0, stream.Unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
+		return 0, storageFull()
 	}
 	id := e.TraceID
 	if e.Hops > 0 || e.Key != "" {

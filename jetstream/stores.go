@@ -64,9 +64,14 @@ func encodeKey(name string) string {
 // SetUp is closed once streams and buckets are there.
 func (e *Engine) SetUp() <-chan struct{} { return e.host.SetUp() }
 
-// Ready gives nil when the engine can take writes, otherwise an Unavailable
+// Ready gives nil when the engine can take events, otherwise an Unavailable
 // error that tells why not.
-func (e *Engine) Ready() error { return e.host.Ready() }
+func (e *Engine) Ready() error {
+	if err := e.host.Ready(); err != nil {
+		return err
+	}
+	return e.events.room()
+}
 
 // Failed is closed when the engine can't go on and the process must restart;
 // Failure then tells why.

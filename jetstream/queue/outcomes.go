@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -33,6 +34,7 @@ type Outcomes struct {
 	ids    correlation.IDs
 	stream jetstream.Stream
 	writer stream.Writer
+	node   string // a name for this one
 }
 
 // Retention is how long outcomes are kept, and how many of them.
@@ -44,7 +46,7 @@ type Retention struct {
 
 // NewOutcomes gives outcomes that are yet to be set up. They are told to the hub.
 func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
-	return &Outcomes{host: h, hub: hub, keep: keep}
+	return &Outcomes{host: h, hub: hub, keep: keep, node: rand.Text()}
 }
 
 // SetUp creates the stream where it is missing.
@@ -62,7 +64,7 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 	if err != nil {
 		return err
 	}
-	if o.writer, err = o.host.StartWriter(running, o.stream); err != nil {
+	if o.writer, err = o.host.StartWriter(running, o.stream, ""); err != nil {
 		return err
 	}
 	if !o.host.Embedded {
@@ -123,6 +125,12 @@ func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, out
 		_ = o.host.Conn.Publish(doneSubject, text) // who misses it finds the outcome in the stream
 	}
 	return nil
+}
+
+// Probe makes the engine agree on a write. Of all probes of a node one is kept.
+func (o *Outcomes) Probe(ctx context.Context) error {
+	_, err := o.host.JS.Publish(ctx, outcomePrefix+"probe."+o.node, nil)
+	return err
 }
 
 // Get gives an outcome, nil if there is none (any more).
