@@ -295,6 +295,59 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 	})
 }
 
+// TestALetterFollowsItsOutcome: without an outcome there is no letter, since the
+// event is run again; and an outcome without one gets it, once.
+func TestALetterFollowsItsOutcome(t *testing.T) {
+	failing := func(p *sluice.Pipeline) sluice.Outcome {
+		shown := problem.Of(sluice.Errorf(sluice.Invalid, "no-good", "No good."))
+		return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now().UTC()}
+	}
+	letters := func(e *Engine) uint64 {
+		info, err := e.DeadLetters().Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.State.Msgs
+	}
+	t.Run("no outcome", func(t *testing.T) {
+		e := openEngine(t, Options{Dir: t.TempDir()})
+		p := bind(t, e, "p", sluice.EventPrefix+"webhook.letter", 16)
+		if err := e.host.JS.DeleteStream(t.Context(), queue.OutcomeStream); err != nil {
+			t.Fatal(err)
+		}
+		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) { return failing(p), nil })
+		send(t, e, "webhook.letter", 0)
+		natstest.Eventually(t, "the event is delivered again", func() bool {
+			info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+			return err == nil && info.CachedInfo().NumRedelivered > 0
+		})
+		if got := letters(e); got != 0 {
+			t.Errorf("there are %d letters of an event without an outcome", got)
+		}
+	})
+	t.Run("no letter", func(t *testing.T) {
+		e := openEngine(t, Options{Dir: t.TempDir()})
+		p := bind(t, e, "p", sluice.EventPrefix+"webhook.letter", 1)
+		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+			// As if the process had died between the outcome and the letter.
+			sequence, _, _ := e.events.ids.Parse(d.CorrelationID)
+			if err := e.outcomes.Put(t.Context(), sequence, d.TraceID, failing(p)); err != nil {
+				t.Error(err)
+			}
+			return sluice.Outcome{}, errors.New("died")
+		})
+		send(t, e, "webhook.letter", 0)
+		natstest.Eventually(t, "the letter is there", func() bool { return letters(e) == 1 })
+		natstest.Eventually(t, "the event is done with", func() bool {
+			info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+			return err == nil && info.CachedInfo().NumAckPending == 0
+		})
+		if got := letters(e); got != 1 {
+			t.Errorf("there are %d letters of one event", got)
+		}
+	})
+}
+
 func TestAnEventForOnePipeline(t *testing.T) {
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	one := bind(t, e, "one", sluice.EventPrefix+"webhook.shared", 16)

@@ -10,8 +10,8 @@ import (
 )
 
 // deliver runs a pipeline for an event, as often as the pipeline says, and gives
-// the outcome. An error means that the run was stopped from outside: there is
-// no outcome, and the event is to be handed out again.
+// the outcome. An error means that the run was stopped from outside, or that the
+// engine is away: there is no outcome, and the event is to be handed out again.
 func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
 	program, err := r.program(p)
 	if err != nil {
@@ -25,6 +25,9 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		}
 		if ctx.Err() != nil {
 			return sluice.Outcome{}, ctx.Err()
+		}
+		if sluice.EngineAway(err) {
+			return sluice.Outcome{}, err // that is no attempt
 		}
 		if number > program.retries || !worthRetrying(err) {
 			return r.failed(p, d, number, err), nil

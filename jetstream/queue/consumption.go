@@ -118,10 +118,11 @@ type finished struct {
 
 	sequence uint64
 	outcome  sluice.Outcome
+	before   bool // it was run, and the outcome stored, by an earlier delivery
 }
 
-// runOnce runs the pipeline for an event, unless that was done before: then it
-// gives nil.
+// runOnce runs the pipeline for an event, unless that was done before. It gives
+// nil if there is nothing left to do.
 func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished, error) {
 	d, sequence, err := c.queue.delivery(msg)
 	if err != nil {
@@ -135,15 +136,18 @@ func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished
 	}
 	if d.Count > 1 || inherited {
 		done, err := c.queue.outcomes.Get(ctx, sequence, d.TraceID, c.pipeline)
-		if err != nil || done != nil {
+		if err != nil {
 			return nil, err
+		}
+		if done != nil {
+			return &finished{d, sequence, *done, true}, nil
 		}
 	}
 	outcome, err := c.run(d)
 	if err != nil {
 		return nil, err
 	}
-	return &finished{d, sequence, outcome}, nil
+	return &finished{d, sequence, outcome, false}, nil
 }
 
 // errUnreadable is the error of an event that can't be decoded, now or ever.
@@ -176,12 +180,24 @@ func (q *Queue) settle(f *finished, event []byte) error {
 	// Not the run's context: what was done is written down, also on the way
 	// out. Writers have bounds of their own.
 	ctx := context.Background()
-	if f.outcome.Status == sluice.StatusError {
+	failed := f.outcome.Status == sluice.StatusError
+	if f.before {
+		if !failed {
+			return nil
+		}
+		return q.deadLetters.addMissing(ctx, f.Delivery, event, f.outcome)
+	}
+	// The outcome comes first: without one the event is run again, and a letter
+	// would be left behind if it went well then.
+	if err := q.outcomes.store(ctx, f.sequence, f.TraceID, f.outcome); err != nil {
+		return err
+	}
+	if failed {
 		if err := q.deadLetters.add(ctx, f.Delivery, event, f.outcome); err != nil {
 			return err
 		}
 	}
-	if err := q.outcomes.Put(ctx, f.sequence, f.TraceID, f.outcome); err != nil {
+	if err := q.outcomes.tell(f.sequence, f.TraceID, f.outcome); err != nil {
 		return err
 	}
 	q.settled(f.sequence, f.TraceID, f.outcome)

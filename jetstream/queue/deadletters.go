@@ -71,6 +71,20 @@ func (l *DeadLetters) add(ctx context.Context, d sluice.Delivery, event []byte, 
 	return err
 }
 
+// addMissing stores a letter unless it is there: whoever stored the outcome may
+// not have come to the letter.
+func (l *DeadLetters) addMissing(ctx context.Context, d sluice.Delivery, event []byte, o sluice.Outcome) error {
+	found, _, err := stream.Scan(ctx, l.stream, stream.Span{From: o.Finished, Limit: 1},
+		func(d *sluice.DeadLetter) time.Time { return d.Time },
+		func(_ uint64, other *sluice.DeadLetter) bool {
+			return other.Pipeline == o.Pipeline && other.CorrelationID == d.CorrelationID
+		})
+	if err != nil || len(found) > 0 {
+		return err
+	}
+	return l.add(ctx, d, event, o)
+}
+
 // Letters implements sluice.DeadLetters.
 func (l *DeadLetters) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letters []sluice.DeadLetter, next string, err error) {
 	if err := l.host.Connected(); err != nil {

@@ -108,6 +108,14 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Put stores an outcome and then tells those who wait for it.
 func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) error {
+	if err := o.store(ctx, sequence, traceID, outcome); err != nil {
+		return err
+	}
+	return o.tell(sequence, traceID, outcome)
+}
+
+// store stores an outcome.
+func (o *Outcomes) store(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) error {
 	buffer := buffers.Get().(*[]byte)
 	data := outcome.AppendJSON((*buffer)[:0])
 	subject := o.subject(sequence, traceID, outcome.Pipeline)
@@ -116,14 +124,20 @@ func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, out
 	}
 	*buffer = data
 	buffers.Put(buffer)
+	return nil
+}
+
+// tell tells those who wait for an outcome, here and on other nodes.
+func (o *Outcomes) tell(sequence uint64, traceID string, outcome sluice.Outcome) error {
 	o.hub.tell(traceID, sequence, outcome)
-	if !o.host.Embedded {
-		text, err := json.Marshal(announcement{traceID, sequence, outcome})
-		if err != nil {
-			return err
-		}
-		_ = o.host.Conn.Publish(doneSubject, text) // who misses it finds the outcome in the stream
+	if o.host.Embedded {
+		return nil
 	}
+	text, err := json.Marshal(announcement{traceID, sequence, outcome})
+	if err != nil {
+		return err
+	}
+	_ = o.host.Conn.Publish(doneSubject, text) // who misses it finds the outcome in the stream
 	return nil
 }
 
