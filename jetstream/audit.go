@@ -26,7 +26,7 @@ type Audit struct {
 }
 
 func (a *Audit) setUp(ctx, running context.Context) (err error) {
-	a.stream, err = a.host.JS.CreateOrUpdateStream(ctx, a.host.Config(jetstream.StreamConfig{
+	a.stream, err = a.host.OpenStream(ctx, a.host.JS, a.host.Config(jetstream.StreamConfig{
 		Name:        "AUDIT",
 		Subjects:    []string{auditSubject},
 		MaxAge:      auditMaxAge,

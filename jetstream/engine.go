@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"sluice"
 	"sluice/jetstream/correlation"
@@ -71,8 +72,9 @@ func (o Options) syncs(name string) bool {
 // is 5.6 MB in base64, and its headers come on top.
 const maxMessage = 8 << 20
 
-// setupTimeout bounds one attempt to prepare streams and buckets.
-const setupTimeout = 30 * time.Second
+// setupTimeout bounds one attempt to prepare streams and buckets. Each of them has
+// bounds of its own; many records take a while to be read.
+const setupTimeout = 2 * time.Minute
 
 // An Engine builds and holds all that is stored.
 type Engine struct {
@@ -227,12 +229,8 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.setUpStreams(ctx, running); err != nil {
 		return err
 	}
-	for _, b := range []interface {
-		SetUp(ctx, running context.Context) error
-	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors} {
-		if err := b.SetUp(ctx, running); err != nil {
-			return err
-		}
+	if err := e.setUpBuckets(ctx, running); err != nil {
+		return err
 	}
 	if err := e.events.checkEnd(ctx); err != nil {
 		return fmt.Errorf("end of the stream of events: %w", err)
@@ -284,6 +282,19 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 		return fmt.Errorf("audit log: %w", err)
 	}
 	return nil
+}
+
+// setUpBuckets prepares the buckets, some at a time: a cluster takes a while for
+// each.
+func (e *Engine) setUpBuckets(ctx, running context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(4)
+	for _, b := range []interface {
+		SetUp(ctx, running context.Context) error
+	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors} {
+		group.Go(func() error { return b.SetUp(ctx, running) })
+	}
+	return group.Wait()
 }
 
 // manyRecords is how many of one bucket make it worth while to clean up behind

@@ -58,7 +58,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	if err != nil {
 		return err
 	}
-	if s.stream, err = s.host.JS.CreateOrUpdateStream(ctx, config); err != nil {
+	if s.stream, err = s.host.OpenStream(ctx, s.host.JS, config); err != nil {
 		return err
 	}
 	s.created = s.stream.CachedInfo().Created

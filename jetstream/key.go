@@ -13,10 +13,7 @@ import (
 // correlationKey gives the key of the correlation ids, which all nodes share.
 // The first node of all makes it.
 func correlationKey(ctx context.Context, h *stream.Host) ([]byte, error) {
-	kv, err := h.JS.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket:   "keys",
-		Replicas: max(1, h.Replicas),
-	})
+	kv, err := h.OpenBucket(ctx, "keys", 1)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func newIndex(h *stream.Host) *index {
 
 func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.Duration) error {
 	x.events = events
-	_, err := x.host.JS.CreateOrUpdateStream(ctx, x.host.Config(jetstream.StreamConfig{
+	_, err := x.host.OpenStream(ctx, x.host.JS, x.host.Config(jetstream.StreamConfig{
 		Name:              indexStream,
 		Subjects:          []string{indexPrefix + ">"},
 		MaxAge:            maxAge + 24*time.Hour, // unfinished events stay longer, and are read

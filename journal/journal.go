@@ -116,7 +116,7 @@ func (j *Journal) stream(ctx context.Context, name, prefix string, maxBytes int6
 	if blocks := j.host.Blocks(name); blocks != nil {
 		j.disks = append(j.disks, &disk{prefix: prefix, blocks: blocks})
 	}
-	return j.host.SideJS.CreateOrUpdateStream(ctx, j.host.Config(jetstream.StreamConfig{
+	return j.host.OpenStream(ctx, j.host.SideJS, j.host.Config(jetstream.StreamConfig{
 		Name:        name,
 		Subjects:    []string{prefix + ">"},
 		MaxAge:      max(j.about.MaxAge, 100*time.Millisecond), // the engine takes no less

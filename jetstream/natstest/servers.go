@@ -35,7 +35,7 @@ func OnEverySetup(t *testing.T, test func(t *testing.T, s Setup)) {
 
 var (
 	single  = sync.OnceValue(func() string { return Start(Options()).ClientURL() })
-	cluster = sync.OnceValue(startCluster)
+	cluster = sync.OnceValue(StartCluster)
 	stops   []func() // of the servers that were started
 )
 
@@ -88,8 +88,8 @@ func Start(opts *server.Options) *server.Server {
 	return s
 }
 
-// startCluster runs a JetStream cluster of three and gives its URLs.
-func startCluster() string {
+// StartCluster runs a JetStream cluster of three and gives its URLs.
+func StartCluster() string {
 	const size = 3
 	var routes []*url.URL
 	ports := make([]int, size)

@@ -35,7 +35,7 @@ func NewDeadLetters(h *stream.Host) *DeadLetters { return &DeadLetters{host: h} 
 
 // SetUp creates the stream where it is missing.
 func (l *DeadLetters) SetUp(ctx, running context.Context) (err error) {
-	l.stream, err = l.host.JS.CreateOrUpdateStream(ctx, l.host.Config(jetstream.StreamConfig{
+	l.stream, err = l.host.OpenStream(ctx, l.host.JS, l.host.Config(jetstream.StreamConfig{
 		Name:        deadLetterStream,
 		Subjects:    []string{deadLetterPrefix + ">"},
 		MaxAge:      deadLetterMaxAge,

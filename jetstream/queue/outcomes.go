@@ -52,7 +52,7 @@ func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
 // SetUp creates the stream where it is missing.
 func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err error) {
 	o.ids = ids
-	o.stream, err = o.host.JS.CreateOrUpdateStream(ctx, o.host.Config(jetstream.StreamConfig{
+	o.stream, err = o.host.OpenStream(ctx, o.host.JS, o.host.Config(jetstream.StreamConfig{
 		Name:              OutcomeStream,
 		Subjects:          []string{outcomePrefix + ">"},
 		MaxAge:            max(o.keep.Age, 100*time.Millisecond), // the engine takes no less

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/time/rate"
@@ -67,11 +68,7 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context) (err error) {
 			err = fmt.Errorf("bucket of %s: %w", b.name, err)
 		}
 	}()
-	kv, err := b.host.JS.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket:   b.name,
-		Replicas: max(1, b.host.Replicas),
-		History:  2, // see settle
-	})
+	kv, err := b.host.OpenBucket(ctx, b.name, 2) // two values of a key: see settle
 	if err != nil {
 		return err
 	}
@@ -111,11 +108,17 @@ func (b *Bucket[T]) keepUp(ctx context.Context, watch jetstream.KeyWatcher) {
 	}
 }
 
+// fillTimeout is how long the next of the first values may take.
+const fillTimeout = 5 * time.Second
+
 // fill applies the values that are there when a watch begins.
 func (b *Bucket[T]) fill(ctx context.Context, watch jetstream.KeyWatcher, last uint64) error {
+	idle := time.NewTimer(fillTimeout)
+	defer idle.Stop()
 	for {
 		select {
 		case entry, ok := <-watch.Updates():
+			idle.Reset(fillTimeout)
 			switch {
 			case !ok:
 				return errors.New("the watch ended early")
@@ -126,6 +129,8 @@ func (b *Bucket[T]) fill(ctx context.Context, watch jetstream.KeyWatcher, last u
 				return nil
 			}
 			b.apply(entry)
+		case <-idle.C:
+			return errors.New("the watch stands still")
 		case <-ctx.Done():
 			return ctx.Err()
 		}
