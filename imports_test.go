@@ -30,13 +30,14 @@ var rooms = map[string][]string{
 	"event":      {".", "command", "value"},
 	"webhook":    {".", "command", "limit", "problem", "value"},
 	"iam":        {".", "command", "limit"},
-	"jetstream":  {".", "durable", "jetstream/correlation", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal"},
+	"jetstream":  {".", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal"},
 	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "value"},
 
 	"jetstream/queue":       {".", "jetstream/correlation", "jetstream/record", "jetstream/stream", "problem", "value"},
 	"jetstream/record":      {"durable", "jetstream/stream"},
 	"jetstream/stream":      {".", "durable"},
 	"jetstream/correlation": {"."},
+	"jetstream/damage":      {"durable"},
 	"jetstream/natstest":    {},
 
 	"metrics":      {"."},

@@ -42,9 +42,27 @@ func OpenFolder(path string) (*Folder, error) {
 	return f, nil
 }
 
+// store is the name of the folder's folder for the engine.
+const store = "engine"
+
+// Store gives the path of the folder that the embedded engine keeps its store in.
+func (f *Folder) Store() string { return f.Path(store) }
+
+// OpenExisting opens a data folder that must be there.
+func OpenExisting(path string) (*Folder, error) {
+	if _, err := os.Stat(filepath.Join(path, store)); err != nil {
+		return nil, fmt.Errorf("%s is no data folder of a server", path)
+	}
+	return OpenFolder(path)
+}
+
 // checkFormat writes the format into a new folder, and refuses a folder of any
 // other format, older or newer: there is no conversion between formats.
 func (f *Folder) checkFormat() error {
+	_, noFormat := os.Stat(f.Path("format"))
+	if _, err := os.Stat(f.Store()); err == nil && errors.Is(noFormat, fs.ErrNotExist) {
+		return fmt.Errorf("data folder %s has lost the file that says its format; write %s into its file \"format\" if a server of this version has made it", f.path, format)
+	}
 	found, err := f.Content("format", func() string { return format })
 	if err != nil {
 		return err

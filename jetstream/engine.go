@@ -72,9 +72,8 @@ func (o Options) syncs(name string) bool {
 // is 5.6 MB in base64, and its headers come on top.
 const maxMessage = 8 << 20
 
-// setupTimeout bounds one attempt to prepare streams and buckets. Each of them has
-// bounds of its own; many records take a while to be read.
-const setupTimeout = 2 * time.Minute
+// askTimeout bounds each request to the engine that has no bound of its own.
+const askTimeout = 3 * time.Second
 
 // An Engine builds and holds all that is stored.
 type Engine struct {
@@ -100,6 +99,13 @@ type Engine struct {
 	events      *Events
 	journal     *journal.Journal
 	audit       *Audit
+
+	marking  sync.Mutex
+	marks    marks  // as they were last written
+	keyPrint string // of the key of the correlation ids
+
+	damageMu sync.Mutex
+	damage   []string // what the disk has lost or spoiled, in words
 
 	cancel  context.CancelFunc
 	closing sync.Once
@@ -162,6 +168,11 @@ func build(opts Options) *Engine {
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
+	if h.Embedded {
+		e.events.mark = e.writeMarks
+	} else {
+		e.events.mark = func(context.Context) error { return nil }
+	}
 	e.audit = &Audit{host: h}
 	return e
 }
@@ -169,6 +180,9 @@ func build(opts Options) *Engine {
 func (e *Engine) connect() (err error) {
 	h := e.host
 	if h.Embedded {
+		if err := e.inspect(); err != nil {
+			return err
+		}
 		e.server, h.Conn, err = startEmbedded(e.opts)
 	} else {
 		h.Link = stream.NewLink(e.opts.Log)
@@ -183,10 +197,10 @@ func (e *Engine) connect() (err error) {
 			return err
 		}
 	}
-	if h.JS, err = jetstream.New(h.Conn); err != nil {
+	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(askTimeout)); err != nil {
 		return err
 	}
-	h.SideJS, err = jetstream.New(h.Side)
+	h.SideJS, err = jetstream.New(h.Side, jetstream.WithDefaultTimeout(askTimeout))
 	return err
 }
 
@@ -215,8 +229,6 @@ func (e *Engine) setUpUntilDone(ctx context.Context) {
 // setUp prepares streams and buckets, and starts what runs as long as running
 // lasts. What a failed attempt has started, it stops.
 func (e *Engine) setUp(ctx, running context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
-	defer cancel()
 	running, stop := context.WithCancel(running)
 	defer func() {
 		if err != nil {
@@ -232,8 +244,8 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.setUpBuckets(ctx, running); err != nil {
 		return err
 	}
-	if err := e.events.checkEnd(ctx); err != nil {
-		return fmt.Errorf("end of the stream of events: %w", err)
+	if damaged, err := e.checkMarks(ctx); damaged || err != nil {
+		return err // it keeps from serving, and from taking what is left for all
 	}
 	if err := e.queue.DropUnbound(ctx); err != nil {
 		return fmt.Errorf("bindings of pipelines: %w", err)
@@ -244,6 +256,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 		return err
 	}
 	e.queue.Start(running)
+	e.keepMarks(running)
 	e.host.Start(func() { e.events.trim(running) })
 	e.host.Start(func() { e.journal.Serve(running) })
 	if e.host.Embedded {
@@ -265,6 +278,7 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 	if err != nil {
 		return fmt.Errorf("key of the correlation ids: %w", err)
 	}
+	e.keyPrint = fingerprint(key)
 	ids := correlation.NewIDs(key)
 	if err := e.events.setUp(ctx, running, ids); err != nil {
 		return fmt.Errorf("stream of events: %w", err)
@@ -289,21 +303,42 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 func (e *Engine) setUpBuckets(ctx, running context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)
-	for _, b := range []interface {
-		SetUp(ctx, running context.Context) error
-	}{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors} {
+	for _, b := range e.buckets() {
 		group.Go(func() error { return b.SetUp(ctx, running) })
 	}
 	return group.Wait()
+}
+
+// A bucket is what is set up, and marked, whatever its records are.
+type bucket interface {
+	marked
+	SetUp(ctx, running context.Context) error
+}
+
+func (e *Engine) buckets() []bucket {
+	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors}
 }
 
 // manyRecords is how many of one bucket make it worth while to clean up behind
 // them: that takes longer than all the rest of an empty start.
 const manyRecords = 1000
 
+// finish writes down what would be lost with the process.
+func (e *Engine) finish() {
+	e.journal.Finish()
+	if !e.host.Embedded || e.host.Connected() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), embeddedStop)
+	defer cancel()
+	if err := e.writeMarks(ctx); err != nil {
+		e.host.Log.Warn("How much is stored could not be written down.", "error", err)
+	}
+}
+
 // Close stops the engine. What was acknowledged needs no closing to be safe.
 func (e *Engine) Close() {
-	e.closing.Do(e.journal.Finish)
+	e.closing.Do(e.finish)
 	e.cancel()
 	if e.host.Link != nil {
 		e.host.Link.Release()
@@ -315,7 +350,7 @@ func (e *Engine) Close() {
 		e.host.Side.Close()
 	}
 	e.host.Wait()
-	if e.server != nil {
-		stopEmbedded(e.server)
+	if e.server != nil && stopEmbedded(e.server) {
+		e.noteStop()
 	}
 }

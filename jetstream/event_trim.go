@@ -114,6 +114,12 @@ func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until u
 	if until = min(until, unfinished); until <= first {
 		return info, nil
 	}
+	// It is known first that they are not needed, and then they go: the other
+	// way round a start would miss them.
+	s.first.Store(until)
+	if err := s.mark(ctx); err != nil {
+		return nil, err
+	}
 	if err := s.stream.Purge(ctx, jetstream.WithPurgeSequence(until)); err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func TestNothingIsTrimmedOnAGuess(t *testing.T) {
 			for range 10 {
 				send(t, e, "webhook.other", 0)
 			}
-			e.queue.SetUp(e.events.ids, leavingOut{e.events.stream, p.Binding.ID, test.err}, e.events.writer)
+			e.queue.SetUp(e.events.ids, leavingOut{e.events.stream, p.Binding.ID, test.err})
 			before, err := e.events.info(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -32,15 +32,22 @@ type Events struct {
 	keep      retention
 	space     *space
 
+	// mark writes down how much is stored.
+	mark func(context.Context) error
+
 	// stored is told of each event that is on stable storage.
 	stored func(sequence uint64, subject string, e *sluice.Event)
 
 	ids       correlation.IDs
 	stream    jetstream.Stream
 	writer    stream.Writer
-	created   time.Time    // when the stream was
-	inherited uint64       // the last event that was there when this process began
-	lost      atomic.Int64 // events that the disk has lost, as far as that was found
+	created   time.Time     // when the stream was
+	inherited uint64        // the last event that was there when this process began
+	first     atomic.Uint64 // none before it is needed any more
+
+	lost  atomic.Int64 // events that the disk has lost, as far as that was found
+	found sync.Map     // places of those of them that no gap at the start has shown
+	gaps  []gap        // of the stream at the start
 }
 
 // retention is how long events and results are kept, and how many bytes of
@@ -63,11 +70,12 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	}
 	s.created = s.stream.CachedInfo().Created
 	s.inherited = s.stream.CachedInfo().State.LastSeq
+	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
 	s.measureSpace(s.stream.CachedInfo())
 	if s.writer, err = s.host.StartWriter(running, s.stream, queue.DirectPrefix+"withdrawn"); err != nil {
 		return err
 	}
-	s.queue.SetUp(ids, s.stream, s.writer)
+	s.queue.SetUp(ids, s.stream)
 	return nil
 }
 

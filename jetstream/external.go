@@ -56,10 +56,7 @@ func checkExternal(ctx context.Context, h *stream.Host) error {
 // explain says what is wrong with an external engine and what to do about it.
 // Readers of /readyz see it, so it names no address.
 func explain(err error, nc *nats.Conn) string {
-	waiting, late := errors.AsType[*stream.Waiting](err)
 	switch {
-	case late:
-		return "the engine does not answer in time about " + waiting.For
 	case errors.Is(err, errSmallPayload):
 		return fmt.Sprintf("the engine's max_payload is %d bytes; set it to %d (8MB) or more", nc.MaxPayload(), maxMessage)
 	case errors.Is(err, errNoJetStream):

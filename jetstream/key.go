@@ -17,12 +17,16 @@ func correlationKey(ctx context.Context, h *stream.Host) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := make([]byte, 32)
-	_, _ = rand.Read(fresh) // never fails
-	if _, err := kv.Create(ctx, "correlation", fresh); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
-		return nil, err
-	}
-	entry, err := kv.Get(ctx, "correlation")
+	var entry jetstream.KeyValueEntry
+	err = h.Insist(ctx, "the key of the correlation ids", func(ctx context.Context) error {
+		fresh := make([]byte, 32)
+		_, _ = rand.Read(fresh) // never fails
+		if _, err := kv.Create(ctx, "correlation", fresh); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+			return err
+		}
+		entry, err = kv.Get(ctx, "correlation")
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

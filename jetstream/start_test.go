@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -33,12 +32,13 @@ func TestNodesStartTogether(t *testing.T) {
 	})
 	for _, state := range []string{"empty", "full"} {
 		began := time.Now()
-		var nodes sync.WaitGroup
 		engines := make([]*Engine, 3)
 		for i := range engines {
-			nodes.Go(func() { engines[i] = openEngine(t, Options{URL: url, Replicas: 3}) })
+			engines[i] = openUnready(t, Options{URL: url, Replicas: 3})
 		}
-		nodes.Wait()
+		for _, e := range engines {
+			natstest.Eventually(t, "a node is ready", func() bool { return e.Ready() == nil })
+		}
 		took := time.Since(began)
 		t.Logf("three nodes are ready after %v on the %s cluster", took, state)
 		if took > 10*time.Second {

@@ -92,7 +92,7 @@ func (e *Engine) Describe() string {
 // keeps an external engine from being as durable as the embedded one. Its
 // sync_interval can't be seen from here.
 func (e *Engine) Warnings() []string {
-	var warnings []string
+	warnings := e.damaged()
 	if lost := e.events.lost.Load(); lost > 0 {
 		warnings = append(warnings, fmt.Sprintf("the disk has lost %d events that were stored; the log says more", lost))
 	}

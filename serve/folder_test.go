@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"sluice"
+	"sluice/durable"
 	"sluice/jetstream"
 )
 
@@ -39,9 +39,14 @@ var setUpOnce = sync.OnceValues(func() (data string, err error) {
 	if data, err = os.MkdirTemp("", "sluice-serve-"); err != nil {
 		return "", err
 	}
+	folder, err := durable.OpenFolder(data)
+	if err != nil {
+		return "", err
+	}
+	defer folder.Close()
 	ctx := context.Background()
 	engine, err := jetstream.Open(ctx, jetstream.Options{
-		Dir: filepath.Join(data, "engine"), EventMaxAge: time.Hour, EventMaxBytes: 1 << 30, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
+		Dir: folder.Store(), EventMaxAge: time.Hour, EventMaxBytes: 1 << 30, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return "", err

@@ -144,7 +144,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		ObserveBatch: s.metrics.Batch,
 	}
 	if s.folder != nil {
-		opts.Dir = s.folder.Path("engine")
+		opts.Dir = s.folder.Store()
 	}
 	return opts
 }

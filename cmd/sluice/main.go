@@ -97,7 +97,9 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	}
 	server := serveCommand(hurry)
 	server.GroupID = "server"
-	root.AddCommand(server, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
+	check := checkCommand(t)
+	check.GroupID = "server"
+	root.AddCommand(server, check, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
 	root.SetHelpCommand(helpCommand())
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
 	return root

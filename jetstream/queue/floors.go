@@ -14,9 +14,6 @@ import (
 // floorEvery is how often it is written down how far pipelines are.
 const floorEvery = 10 * time.Second
 
-// endMark is the name of the floor that says how far the stream of events went.
-const endMark = "events"
-
 // A floor is the place in the stream of events up to which a pipeline is done.
 // The engine keeps that as well, but writes it without a sync: after a power cut
 // it may begin at the start again. Then events up to the floor are not run
@@ -25,14 +22,13 @@ type floor struct {
 	Sequence uint64 `json:"sequence"`
 }
 
-// Floors keeps the floors of all bindings, and how far the stream of events went.
+// Floors keeps the floors of all bindings.
 type Floors struct {
 	host      *stream.Host
 	listeners *Listeners
 	floors    *record.Bucket[floor]
 
-	durable func() uint64 // place up to which all events are on stable storage
-	states  func(ctx context.Context, bound map[string]*sluice.Pipeline) (map[string]*jetstream.ConsumerInfo, error)
+	states func(ctx context.Context, bound map[string]*sluice.Pipeline) (map[string]*jetstream.ConsumerInfo, error)
 }
 
 // NewFloors gives floors that are yet to be set up.
@@ -51,8 +47,13 @@ func (f *Floors) Of(binding string) uint64 {
 	return 0
 }
 
-// End gives how far the stream of events once went on stable storage.
-func (f *Floors) End() uint64 { return f.Of(endMark) }
+// Name gives the name of the bucket that floors are kept in.
+func (f *Floors) Name() string { return f.floors.Name() }
+
+// Extent gives how much that bucket has in it.
+func (f *Floors) Extent(ctx context.Context) (revision uint64, records int, err error) {
+	return f.floors.Extent(ctx)
+}
 
 // keep writes the floors down until ctx ends.
 func (f *Floors) keep(ctx context.Context) {
@@ -63,14 +64,8 @@ func (f *Floors) keep(ctx context.Context) {
 	})
 }
 
-// Write writes down how far pipelines are, and the stream of events. How an
-// external engine loses events is its own affair.
+// Write writes down how far pipelines are.
 func (f *Floors) Write(ctx context.Context) error {
-	if f.host.Embedded {
-		if err := f.raise(ctx, endMark, f.durable()); err != nil {
-			return err
-		}
-	}
 	bound := f.listeners.Bound()
 	states, untold := f.states(ctx, bound)
 	for id := range bound {

@@ -57,10 +57,10 @@ func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, s
 }
 
 // SetUp ties the queue to the stream of events, as it was when this process
-// began, and its writer.
-func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream, writer stream.Writer) {
+// began.
+func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
 	q.ids, q.events, q.inherited = ids, events, events.CachedInfo().State.LastSeq
-	q.floors.states, q.floors.durable = q.states, writer.Durable
+	q.floors.states = q.states
 }
 
 // Start does what has to be done again and again, until running ends. Events can

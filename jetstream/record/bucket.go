@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/time/rate"
 
@@ -38,6 +40,8 @@ type Bucket[T any] struct {
 	unsynced map[string]uint64 // revisions that may not be on the disk yet
 	applied  uint64            // revision up to which the copy is complete
 	moved    chan struct{}     // closed and replaced whenever applied grows
+
+	flushed atomic.Uint64 // revision up to which Extent knows that all is on the disk
 }
 
 // New gives a bucket that is yet to be set up. The engine's keys can't have every
@@ -72,6 +76,20 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	err = b.host.Insist(ctx, "the bucket "+b.name, func(ctx context.Context) error { return b.follow(ctx, running, kv) })
+	if err != nil {
+		return err
+	}
+	if blocks := b.host.Blocks("KV_" + b.name); blocks != nil {
+		blocks.Rewritten = true
+		b.disk = durable.NewFlusher(blocks.Sync)
+		b.host.Start(func() { b.disk.Run(running) })
+	}
+	return nil
+}
+
+// follow fills the copy and keeps it up to date.
+func (b *Bucket[T]) follow(ctx, running context.Context, kv jetstream.KeyValue) (err error) {
 	// Taken before the watch begins: all up to here is among its first values,
 	// also if the newest messages of the stream are gone.
 	if b.stream, err = b.host.JS.Stream(ctx, "KV_"+b.name); err != nil {
@@ -85,13 +103,26 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context) (err error) {
 	if err := b.fill(ctx, watch, last); err != nil {
 		return errors.Join(err, watch.Stop())
 	}
-	if blocks := b.host.Blocks("KV_" + b.name); blocks != nil {
-		blocks.Rewritten = true
-		b.disk = durable.NewFlusher(blocks.Sync)
-		b.host.Start(func() { b.disk.Run(running) })
-	}
 	b.host.Start(func() { b.keepUp(running, watch) })
 	return nil
+}
+
+// Name gives the bucket's name.
+func (b *Bucket[T]) Name() string { return b.name }
+
+// Extent gives the newest revision and the number of records, once that is on
+// stable storage.
+func (b *Bucket[T]) Extent(ctx context.Context) (revision uint64, records int, err error) {
+	b.mu.RLock()
+	revision, records = b.applied, len(b.records)
+	b.mu.RUnlock()
+	if b.disk != nil && revision > b.flushed.Load() {
+		if err := b.disk.Flush(ctx); err != nil {
+			return 0, 0, err
+		}
+		b.flushed.Store(revision)
+	}
+	return revision, records, nil
 }
 
 // keepUp applies changes as they come.
@@ -130,7 +161,7 @@ func (b *Bucket[T]) fill(ctx context.Context, watch jetstream.KeyWatcher, last u
 			}
 			b.apply(entry)
 		case <-idle.C:
-			return errors.New("the watch stands still")
+			return fmt.Errorf("the watch stands still: %w", nats.ErrTimeout)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

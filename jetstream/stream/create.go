@@ -21,15 +21,6 @@ const (
 	createPause   = 300 * time.Millisecond
 )
 
-// A Waiting error says what was waited for in vain.
-type Waiting struct {
-	For string
-	err error
-}
-
-func (w *Waiting) Error() string { return fmt.Sprintf("%s: %v", w.For, w.err) }
-func (w *Waiting) Unwrap() error { return w.err }
-
 // OpenStream gives a stream, which it makes where it is missing, and gives this
 // configuration where it has another one.
 func (h *Host) OpenStream(ctx context.Context, js jetstream.JetStream, config jetstream.StreamConfig) (found jetstream.Stream, err error) {
@@ -76,30 +67,40 @@ func (h *Host) open(ctx context.Context, what string, find, create func(context.
 		defer cancel()
 		return do(ctx)
 	}
-	for {
+	return h.Insist(ctx, what, func(ctx context.Context) error {
 		err := within(findTimeout, find)
 		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) {
 			err = within(createTimeout, create)
 		}
+		return err
+	})
+}
+
+// Insist does something that has bounds of its own, again and again as long as an
+// external engine does not answer and ctx lasts.
+func (h *Host) Insist(ctx context.Context, what string, do func(context.Context) error) error {
+	for {
+		err := do(ctx)
 		if err == nil {
 			return nil
 		}
-		if h.Embedded || !passing(err) {
+		if h.Embedded || !passing(err) || ctx.Err() != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		h.SetProblem("the engine is being set up; it has not answered yet about " + what)
 		select {
 		case <-ctx.Done():
-			return &Waiting{what, err}
+			return fmt.Errorf("%s: %w", what, err)
 		case <-time.After(rand.N(createPause)):
 		}
 	}
 }
 
 // passing tells whether an error may be over at the next attempt: nobody has
-// answered, or another node has just made the same.
+// answered, or another node has just made the same, and not every server knows.
 func passing(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
+	return errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
 		errors.Is(err, nats.ErrDisconnected) || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists)
 }
 
