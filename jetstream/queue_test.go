@@ -571,3 +571,37 @@ func TestConsumingIsTriedAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestAConsumerLostUnderWayRunsNothingAnew: what has an outcome is not run again,
+// also if the process that ran it goes on.
+func TestAConsumerLostUnderWayRunsNothingAnew(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
+		e := open()
+		key := natstest.UniqueKey("lost")
+		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		var runs atomic.Int32
+		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
+			runs.Add(1)
+			return ok(p.Name, `1`), nil
+		})
+		const events = 20
+		for range events {
+			send(t, e, key, patience)
+		}
+		if err := e.events.stream.DeleteConsumer(t.Context(), p.Binding.ID); err != nil {
+			t.Fatal(err)
+		}
+		send(t, e, key, patience)
+		natstest.Eventually(t, "all events are done with", func() bool {
+			consumer, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+			if err != nil {
+				return false
+			}
+			info := consumer.CachedInfo()
+			return info.NumAckPending == 0 && info.NumPending == 0 && info.Delivered.Consumer > events
+		})
+		if got := runs.Load(); got != events+1 {
+			t.Errorf("there were %d runs of %d events", got, events+1)
+		}
+	})
+}

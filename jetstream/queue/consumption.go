@@ -33,6 +33,13 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
+	// Whatever is stored by now may have been run before: by a process before
+	// this one, or for a consumer that the engine has lost since.
+	before, err := c.past(ctx)
+	if err != nil {
+		return err
+	}
+	count := uint64(0)
 	messages, err := consumer.Messages(jetstream.PullMaxMessages(sluice.Deliveries(b.Concurrency)), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return err
@@ -47,14 +54,23 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		if err != nil {
 			return err
 		}
+		if meta, err := msg.Metadata(); err == nil {
+			if meta.Sequence.Consumer <= count { // it is another consumer of the same name
+				if before, err = c.past(ctx); err != nil {
+					return err
+				}
+			}
+			count = meta.Sequence.Consumer
+		}
+		known := before
 		if b.Concurrency == 1 {
-			c.deliver(ctx, msg)
+			c.deliver(ctx, msg, known)
 			continue
 		}
 		c.deliveries.Add(1)
 		c.queue.crew.do(func() {
 			defer c.deliveries.Done()
-			c.deliver(ctx, msg)
+			c.deliver(ctx, msg, known)
 		})
 	}
 }
@@ -62,7 +78,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 // deliver runs the pipeline for one event as soon as there is a free slot, and
 // tells the engine what came of it. An event that waits is not decoded: it takes
 // the least memory so.
-func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
+func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg, before past) {
 	end := c.queue.work.begin(msg)
 	defer end()
 	leave, err := c.enter(ctx, len(msg.Data()))
@@ -70,7 +86,7 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg) {
 		c.again(msg, 0)
 		return
 	}
-	done, err := c.runOnce(ctx, msg)
+	done, err := c.runOnce(ctx, msg, before)
 	leave()
 	if err == nil && done != nil {
 		err = c.queue.settle(done, msg.Data())
@@ -123,18 +139,15 @@ type finished struct {
 
 // runOnce runs the pipeline for an event, unless that was done before. It gives
 // nil if there is nothing left to do.
-func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished, error) {
+func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg, before past) (*finished, error) {
 	d, sequence, err := c.queue.delivery(msg)
 	if err != nil {
 		return nil, err
 	}
-	// One that an earlier process was handed may have been run by it, even if
-	// the engine does not remember.
-	inherited := sequence <= c.queue.inherited
-	if inherited && sequence <= c.queue.floors.Of(c.binding) {
+	if sequence <= before.done {
 		return nil, nil
 	}
-	if d.Count > 1 || inherited {
+	if d.Count > 1 || sequence <= before.stored {
 		done, err := c.queue.outcomes.Get(ctx, sequence, d.TraceID, c.pipeline)
 		if err != nil {
 			return nil, err
@@ -148,6 +161,25 @@ func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg) (*finished
 		return nil, err
 	}
 	return &finished{d, sequence, outcome, false}, nil
+}
+
+// past is what may have been done with events before.
+type past struct {
+	done   uint64 // all up to here were run
+	stored uint64 // those up to here may have been, and then have an outcome
+}
+
+func (c *consumption) past(ctx context.Context) (past, error) {
+	info, err := c.queue.events.Info(ctx)
+	if err != nil {
+		return past{}, err
+	}
+	before := past{stored: info.State.LastSeq}
+	// A floor above all events is about ones that a disk has lost since.
+	if floor := c.queue.floors.Of(c.binding); floor <= before.stored {
+		before.done = floor
+	}
+	return before, nil
 }
 
 // errUnreadable is the error of an event that can't be decoded, now or ever.

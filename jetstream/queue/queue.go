@@ -37,9 +37,8 @@ type Queue struct {
 	deadLetters *DeadLetters
 	settled     func(sequence uint64, traceID string, o sluice.Outcome)
 
-	ids       correlation.IDs
-	events    jetstream.Stream
-	inherited uint64 // the last event that was there when this process began
+	ids    correlation.IDs
+	events jetstream.Stream
 
 	progress progress
 	work     *inProgress
@@ -56,10 +55,9 @@ func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, s
 	}
 }
 
-// SetUp ties the queue to the stream of events, as it was when this process
-// began.
+// SetUp ties the queue to the stream of events.
 func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
-	q.ids, q.events, q.inherited = ids, events, events.CachedInfo().State.LastSeq
+	q.ids, q.events = ids, events
 	q.floors.states = q.states
 }
 
