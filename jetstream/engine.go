@@ -38,6 +38,7 @@ type Options struct {
 	URL         string // external engine; empty means embedded
 	Credentials string // file with credentials for the external engine
 	Replicas    int    // of each stream on the external engine
+	SyncsAlways bool   // the external engine does, as its operator says
 
 	EventMaxAge   time.Duration
 	EventMaxBytes int64 // 0: half of the volume (embedded), unlimited (external)
@@ -158,7 +159,7 @@ func build(opts Options) *Engine {
 	e.deadLetters = queue.NewDeadLetters(h)
 	e.floors = queue.NewFloors(h, listeners)
 	e.journal = journal.New(h, journal.Events{
-		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound,
+		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers,
 		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
 			return e.queue.Outcome(ctx, env, pipeline)
 		},

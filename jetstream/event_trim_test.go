@@ -102,7 +102,8 @@ func TestTrimmingByAgeWithGaps(t *testing.T) {
 	limit := time.Now()
 	var young []uint64
 	for range 10 {
-		sequence, _, _ := e.events.ids.Parse(send(t, e, "webhook.young", 0).CorrelationID)
+		place, _ := e.events.ids.Parse(send(t, e, "webhook.young", 0).CorrelationID)
+		sequence := place.Sequence
 		young = append(young, sequence)
 	}
 	for _, gone := range young[:9] {

@@ -216,7 +216,8 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 		}
 		// As if the process had died between the outcome and the
 		// acknowledgement.
-		sequence, _, _ := e.events.ids.Parse(d.CorrelationID)
+		place, _ := e.events.ids.Parse(d.CorrelationID)
+		sequence := place.Sequence
 		if err := e.outcomes.Put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
 			t.Error(err)
 		}
@@ -330,7 +331,8 @@ func TestALetterFollowsItsOutcome(t *testing.T) {
 		p := bind(t, e, "p", sluice.EventPrefix+"webhook.letter", 1)
 		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
 			// As if the process had died between the outcome and the letter.
-			sequence, _, _ := e.events.ids.Parse(d.CorrelationID)
+			place, _ := e.events.ids.Parse(d.CorrelationID)
+			sequence := place.Sequence
 			if err := e.outcomes.Put(t.Context(), sequence, d.TraceID, failing(p)); err != nil {
 				t.Error(err)
 			}

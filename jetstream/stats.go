@@ -20,6 +20,7 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		Pipelines:  []sluice.PipelineStats{},
 		Unrecorded: e.journal.Dropped(),
 		Lost:       e.events.lost.Load(),
+		Unreadable: e.queue.Unreadable(),
 	}
 	if err := e.Ready(); err != nil {
 		s.Ready, s.Problem = false, err.Error()

@@ -99,7 +99,9 @@ func (e *Engine) Warnings() []string {
 	if e.host.Embedded {
 		return warnings
 	}
-	warnings = append(warnings, "durability is the engine's: run it with sync_interval: always")
+	if !e.opts.SyncsAlways {
+		warnings = append(warnings, "durability is the engine's: run it with sync_interval: always, and say so with --nats-sync always")
+	}
 	if e.opts.Replicas < 3 {
 		warnings = append(warnings, fmt.Sprintf("%d of 3 replicas: losing that one server loses or blocks events; set --nats-replicas 3", e.opts.Replicas))
 	}

@@ -38,6 +38,7 @@ const (
 type index struct {
 	host   *stream.Host
 	events jetstream.Stream
+	takers func(correlation.Envelope) []string // pipelines that a foreign event is for
 
 	mu     sync.Mutex
 	blocks map[uint64]*indexBlock // that this node has something to say of
@@ -51,8 +52,8 @@ type indexBlock struct {
 	changed bool // since it was stored
 }
 
-func newIndex(h *stream.Host) *index {
-	return &index{host: h, blocks: make(map[uint64]*indexBlock), recent: make(map[uint64]*marks)}
+func newIndex(h *stream.Host, takers func(correlation.Envelope) []string) *index {
+	return &index{host: h, takers: takers, blocks: make(map[uint64]*indexBlock), recent: make(map[uint64]*marks)}
 }
 
 func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.Duration) error {
@@ -225,6 +226,9 @@ func (x *index) readOne(ctx context.Context, sequence uint64, allow *allowance) 
 	e, err := correlation.ReadEnvelope(msg)
 	if err != nil {
 		return mark{owner: markAbsent}, true, nil //nolint:nilerr // nothing that could be found
+	}
+	if e.Foreign {
+		e.Listeners = x.takers(e)
 	}
 	return markOf(e.TraceID, e.EventKey+e.Key, e.Received, e.Listeners), time.Since(msg.Time) > indexSettled, nil
 }

@@ -79,6 +79,10 @@ type Events struct {
 
 	// Bound gives the pipelines that listen, by the ids of their bindings.
 	Bound func() map[string]*sluice.Pipeline
+
+	// Takers gives the names of the pipelines that take an event which does
+	// not say so itself.
+	Takers func(e correlation.Envelope) []string
 }
 
 // New gives a journal that is yet to be set up.
@@ -86,7 +90,7 @@ func New(h *stream.Host, about Events) *Journal {
 	j := &Journal{
 		host:     h,
 		about:    about,
-		index:    newIndex(h),
+		index:    newIndex(h, about.Takers),
 		refusals: rate.NewLimiter(maxRefused, maxRefused),
 		wake:     make(chan struct{}, 1),
 		writing:  make(chan struct{}, 1),

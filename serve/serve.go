@@ -130,6 +130,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		URL:           s.cfg.NATS,
 		Credentials:   s.cfg.NATSCredentials,
 		Replicas:      s.cfg.NATSReplicas,
+		SyncsAlways:   s.cfg.NATSSync == "always",
 		EventMaxAge:   s.cfg.EventMaxAge,
 		EventMaxBytes: int64(s.cfg.EventMaxBytes),
 		MinFreeDisk:   int64(s.cfg.MinFreeDisk),

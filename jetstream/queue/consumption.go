@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/problem"
 	"sluice/value"
 )
 
@@ -95,14 +98,38 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg, before pas
 	case err == nil:
 		_ = msg.Ack() // otherwise it is delivered again, and its outcome is found
 	case errors.Is(err, errUnreadable):
-		c.queue.host.Log.Error("A stored event can't be read; it is left out.", "pipeline", c.pipeline, "error", err)
-		_ = msg.Term() // otherwise it is found to be unreadable again
+		c.refuse(msg, err)
 	case ctx.Err() != nil:
 		c.again(msg, consumeAgain) // stopping is no failure
 	default:
 		c.queue.host.Log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
 		c.again(msg, consumeAgain)
 	}
+}
+
+// maxUnreadable is how much of an event that can't be read its dead letter has.
+const maxUnreadable = 64 << 10
+
+// refuse makes a dead letter of an event that can't be read, now or ever.
+func (c *consumption) refuse(msg jetstream.Msg, cause error) {
+	q := c.queue
+	q.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline, "error", cause)
+	d, sequence, _ := q.delivery(msg)
+	shown := problem.Of(sluice.Errorf(sluice.Invalid, "event-unreadable", "The event is no JSON object within the limits; a program that publishes to the engine has sent it.").InCall(d.TraceID))
+	f := &finished{Delivery: d, sequence: sequence, outcome: sluice.Outcome{
+		Pipeline: c.pipeline, Status: sluice.StatusError, StatusCode: shown.StatusCode, Error: shown, Attempts: 1, Finished: time.Now().UTC(),
+	}}
+	beginning := msg.Data()[:min(len(msg.Data()), maxUnreadable)]
+	text, err := json.Marshal(strings.ToValidUTF8(string(beginning), "\uFFFD"))
+	if err == nil {
+		err = q.settle(f, text)
+	}
+	if err != nil {
+		c.again(msg, consumeAgain)
+		return
+	}
+	q.unreadable.Add(1)
+	_ = msg.Term() // otherwise it is found to be unreadable again
 }
 
 // enter waits for a slot, and for the memory to decode an event of that size.
@@ -191,18 +218,42 @@ func (q *Queue) delivery(msg jetstream.Msg) (d sluice.Delivery, sequence uint64,
 	if err != nil {
 		return d, 0, fmt.Errorf("%w: %w", errUnreadable, err)
 	}
+	sequence = meta.Sequence.Stream
+	d = sluice.Delivery{Count: int(meta.NumDelivered), TraceID: sluice.ForeignTraceID(meta.Timestamp, sequence)}
+	d.CorrelationID = q.ids.ID(sequence, d.TraceID)
 	message, err := value.DecodeObject(msg.Data())
 	if err != nil {
-		return d, 0, fmt.Errorf("%w %d: %w", errUnreadable, meta.Sequence.Stream, err)
+		return d, sequence, fmt.Errorf("%w %d: %w", errUnreadable, sequence, err)
 	}
-	d = sluice.Delivery{Message: message, Count: int(meta.NumDelivered)}
-	traceID, _ := message["traceId"].(string)
-	d.TraceID = strings.Clone(traceID) // it is kept longer than the event
+	d.Message = message
+	if traceID, _ := message["traceId"].(string); sluice.ValidTraceID(traceID) {
+		d.TraceID = strings.Clone(traceID) // it is kept longer than the event
+		d.CorrelationID = q.ids.ID(sequence, d.TraceID)
+	}
+	complete(message, msg.Subject(), d.TraceID, meta.Timestamp)
 	d.Hops, _ = message["hops"].(int)
-	d.CorrelationID = q.ids.ID(meta.Sequence.Stream, d.TraceID)
+	d.Hops = max(0, d.Hops)
 	message["correlationId"] = d.CorrelationID
 	message["deliveryCount"] = d.Count
-	return d, meta.Sequence.Stream, nil
+	return d, sequence, nil
+}
+
+// complete gives an event what a foreign program may have left out or written
+// differently.
+func complete(message map[string]any, subject, traceID string, stored time.Time) {
+	message["traceId"] = traceID
+	eventKey, _ := message["eventKey"].(string)
+	key, _ := message["key"].(string)
+	onEvent, onKey := correlation.KeysOf(subject, eventKey, key)
+	if onEvent != eventKey {
+		message["eventKey"] = onEvent
+	}
+	if onKey != key {
+		message["key"] = onKey
+	}
+	if received, _ := message["receivedAt"].(string); received == "" {
+		message["receivedAt"] = stored.UTC().Format(time.RFC3339Nano)
+	}
 }
 
 // settle stores an outcome, and a dead letter if it is a failure. They are on

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"sluice"
+	"sluice/jetstream/correlation"
 	"sluice/jetstream/record"
 )
 
@@ -95,4 +96,16 @@ func (l *Listeners) Bound() map[string]*sluice.Pipeline {
 		}
 	}
 	return bound
+}
+
+// Takers gives the names of the pipelines that take an event which does not say so
+// itself.
+func (l *Listeners) Takers(e correlation.Envelope) (names []string) {
+	for _, p := range l.pipelines.All() {
+		if p.Binding != nil && e.Sequence >= p.Binding.Start && reaches(p.Binding, e.Subject) {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

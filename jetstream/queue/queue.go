@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -40,6 +41,8 @@ type Queue struct {
 	ids    correlation.IDs
 	events jetstream.Stream
 
+	unreadable atomic.Int64 // events that could not be read, since the start
+
 	progress progress
 	work     *inProgress
 	crew     *crew
@@ -68,6 +71,9 @@ func (q *Queue) Start(running context.Context) {
 	q.host.Every(running, heartbeat, q.work.beat)
 	q.floors.keep(running)
 }
+
+// Unreadable gives how many events could not be read, since the start.
+func (q *Queue) Unreadable() int64 { return q.unreadable.Load() }
 
 // Bind implements sluice.Queue.
 func (q *Queue) Bind(ctx context.Context, pattern string, concurrency int) (*sluice.Binding, error) {
