@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
 )
 
@@ -80,13 +82,38 @@ func (e *Engine) watchExternal(running context.Context) error {
 	}
 	var servers atomic.Int64
 	e.host.WatchWrites(running, func(ctx context.Context) error {
-		written := make(chan error, 1)
-		go func() { written <- e.outcomes.Probe(ctx) }()
 		info, err := e.events.info(ctx) // of the leader that takes events
-		if err == nil && info.Cluster != nil {
+		if err != nil {
+			return err
+		}
+		if info.Cluster != nil {
 			servers.Store(int64(1 + len(info.Cluster.Replicas)))
 		}
-		return errors.Join(err, <-written)
+		if hasQuorum(info.Cluster) && !e.host.Doubtful() {
+			return nil
+		}
+		_, err = e.host.JS.Publish(ctx, probeSubject, nil, jetstream.WithMsgID(rand.Text()))
+		return err
 	})
 	return e.host.Spread(running, func() int { return int(servers.Load()) })
+}
+
+// probeSubject is what an event of a probe is stored under, which is no event. As
+// long as it is clear without one that events are taken, there is none.
+const probeSubject = queue.DirectPrefix + "probe"
+
+// hasQuorum tells whether the leader of a stream has just heard of so many of the
+// others that they agree on a write. They say something once a second.
+func hasQuorum(cluster *jetstream.ClusterInfo) bool {
+	const lately = 1250 * time.Millisecond
+	if cluster == nil {
+		return true
+	}
+	heard := 1
+	for _, peer := range cluster.Replicas {
+		if !peer.Offline && peer.Active < lately {
+			heard++
+		}
+	}
+	return 2*heard > 1+len(cluster.Replicas)
 }

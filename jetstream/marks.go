@@ -117,7 +117,9 @@ func (e *Engine) writeMarks(ctx context.Context) error {
 func (e *Engine) checkBuckets(ctx context.Context) (problem string, err error) {
 	var shrunk []string
 	if e.marks.Key != "" && e.marks.Key != e.keyPrint {
-		e.addDamage("the key of the correlation ids was lost; results of earlier calls can't be polled any more")
+		text := "the key of the correlation ids is lost, so results of earlier calls can't be polled"
+		e.addDamage(text)
+		shrunk = append(shrunk, text)
 	}
 	for _, b := range e.buckets() {
 		was, known := e.marks.Buckets[b.Name()]

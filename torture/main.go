@@ -3,6 +3,8 @@
 //
 //	go run ./torture power-cut    as root on Linux: cuts the power of its disk
 //	go run ./torture kill9        kills the process, without root
+//	go run ./torture cluster      breaks an external engine of three servers
+//	go run ./torture damage       damages one file of a store after the other
 //
 // A mode loads a server of its own over HTTP: calls of webhooks, each with a
 // body that no other call has, and changes of webhooks. Pipelines listen to most
@@ -53,12 +55,14 @@ type mode struct {
 }
 
 // modes lists all modes; a new one is a file and a line here.
-var modes = []mode{powerCut, kill9}
+var modes = []mode{powerCut, kill9, clusterMode, damageMode}
 
 // parts are what the program runs as processes of its own.
 var parts = map[string]func(ctx context.Context, data string, options []string) error{
 	serverPart: runServer,
 	eventsPart: printEvents,
+	natsPart:   runNATS,
+	nodePart:   runNode,
 }
 
 func main() {

@@ -77,11 +77,15 @@ type server struct {
 
 // launch starts a server process on a data folder.
 func launch(data string, options ...string) (*server, error) {
-	args := append([]string{serverPart, data}, options...)
-	cmd, err := partCommand(args...)
+	cmd, err := partCommand(append([]string{serverPart, data}, options...)...)
 	if err != nil {
 		return nil, err
 	}
+	return launchCommand(cmd)
+}
+
+// launchCommand starts a process that prints a line once it is ready.
+func launchCommand(cmd *exec.Cmd) (*server, error) {
 	// Held open until the process has ended: see endWithParent.
 	if _, err := cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -51,12 +51,11 @@ func (s Store) containBlock(aside string, f blockFile) error {
 	if err := s.setAside(aside, f.name); err != nil {
 		return err
 	}
-	if tail := holes[len(holes)-1]; len(holes) == 1 && tail.to == len(content) && records > 0 {
-		return nil // the engine cuts it off just there
-	}
-	if records == 0 {
+	switch tail := holes[len(holes)-1]; {
+	case records == 0:
 		err = os.Remove(name)
-	} else {
+	case len(holes) == 1 && tail.to == len(content): // the engine cuts it off just there
+	default:
 		err = durable.WriteFile(name, string(b.without(holes)))
 	}
 	if err != nil {

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -34,7 +33,6 @@ type Outcomes struct {
 	ids    correlation.IDs
 	stream jetstream.Stream
 	writer stream.Writer
-	node   string // a name for this one
 }
 
 // Retention is how long outcomes are kept, and how many of them.
@@ -46,7 +44,7 @@ type Retention struct {
 
 // NewOutcomes gives outcomes that are yet to be set up. They are told to the hub.
 func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
-	return &Outcomes{host: h, hub: hub, keep: keep, node: rand.Text()}
+	return &Outcomes{host: h, hub: hub, keep: keep}
 }
 
 // SetUp creates the stream where it is missing.
@@ -139,12 +137,6 @@ func (o *Outcomes) tell(sequence uint64, traceID string, outcome sluice.Outcome)
 	}
 	_ = o.host.Conn.Publish(doneSubject, text) // who misses it finds the outcome in the stream
 	return nil
-}
-
-// Probe makes the engine agree on a write. Of all probes of a node one is kept.
-func (o *Outcomes) Probe(ctx context.Context) error {
-	_, err := o.host.JS.Publish(ctx, outcomePrefix+"probe."+o.node, nil)
-	return err
 }
 
 // Get gives an outcome, nil if there is none (any more).

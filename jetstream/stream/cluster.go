@@ -98,8 +98,8 @@ func (w *clusterWriter) Write(_ context.Context, subject, id string, data []byte
 	doubtful := false
 	for {
 		sequence, sent, err := w.attempt(subject, id, data, until)
+		w.tell(err)
 		if err == nil {
-			w.host.Wrote()
 			return sequence, nil
 		}
 		doubtful = doubtful || sent
@@ -144,6 +144,17 @@ func (w *clusterWriter) attempt(subject, id string, data []byte, until time.Time
 		return 0, true, err
 	case <-timer.C:
 		return 0, true, nats.ErrTimeout
+	}
+}
+
+// tell lets the host know whether the engine takes events.
+func (w *clusterWriter) tell(err error) {
+	switch {
+	case w.withdrawn == "": // others may be taken when events are not
+	case err == nil:
+		w.host.Wrote()
+	default:
+		w.host.Doubt()
 	}
 }
 

@@ -44,6 +44,7 @@ type Host struct {
 
 	refusing atomic.Bool  // the external engine takes no writes
 	wrote    atomic.Int64 // when it last took one, in nanoseconds
+	doubtful atomic.Bool  // it has left one unanswered since
 
 	failOnce sync.Once
 	failed   chan struct{} // closed when it can't go on

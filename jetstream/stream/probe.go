@@ -10,12 +10,12 @@ import (
 const (
 	// probeEvery and probeTimeout keep the time below two seconds until it is
 	// known that an engine takes nothing any more.
-	probeEvery   = 750 * time.Millisecond
+	probeEvery   = 500 * time.Millisecond
 	probeTimeout = time.Second
 	// A server is left after so many probes in a row that failed: one that does
 	// not even answer a ping soon; one that does when an election should be
 	// over, since it may be cut off from the others.
-	leaveSilent, leaveCutOff = 2, 14
+	leaveSilent, leaveCutOff = 2, 15
 )
 
 // A probe finds out again and again whether an external engine takes writes.
@@ -32,7 +32,7 @@ type finding struct {
 }
 
 // WatchWrites lets Ready tell what a call would be told, until ctx ends: write
-// makes the engine agree on something. A server that does not answer is left
+// finds out whether the engine agrees on a write. A server that does not answer is left
 // for another one.
 func (h *Host) WatchWrites(ctx context.Context, write func(context.Context) error) {
 	p := &probe{host: h, write: write}
@@ -86,6 +86,7 @@ func (p *probe) note(found finding, began time.Time) {
 			h.Log.Info("The engine takes events again.")
 		}
 		p.failed = 0
+		h.doubtful.Store(false)
 		h.refusing.Store(false)
 		return
 	}
@@ -104,7 +105,16 @@ func (p *probe) note(found finding, began time.Time) {
 }
 
 // Wrote says that the engine has just agreed on a write.
-func (h *Host) Wrote() { h.wrote.Store(time.Now().UnixNano()) }
+func (h *Host) Wrote() {
+	h.wrote.Store(time.Now().UnixNano())
+	h.doubtful.Store(false)
+}
+
+// Doubt says that the engine has left a write unanswered.
+func (h *Host) Doubt() { h.doubtful.Store(true) }
+
+// Doubtful tells whether a write was left unanswered, and none was taken since.
+func (h *Host) Doubtful() bool { return h.doubtful.Load() }
 
 // jitter gives a duration between half and one and a half of d.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d) }
