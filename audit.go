@@ -20,7 +20,18 @@ type AuditEntry struct {
 	Command  string    `json:"command"`
 	Target   string    `json:"target,omitempty"`
 	Outcome  string    `json:"outcome"`
-	Code     string    `json:"code,omitempty"` // of the error
+	Access   bool      `json:"-"`                  // it is a login, a logout, or someone read a payload
+	Code     string    `json:"code,omitempty"`     // of the error
+	Count    int       `json:"count,omitempty"`    // calls that this stands for, where they were counted
+	Pipeline string    `json:"pipeline,omitempty"` // that did it, and
+	Owner    string    `json:"owner,omitempty"`    // whose pipeline it is
+}
+
+// Change reports whether the entry is about something that was changed. Refusals,
+// failures, logins and reading are not: anybody can make many of them, so they
+// are kept apart.
+func (e *AuditEntry) Change() bool {
+	return e.Outcome == AuditAllowed && !e.Access
 }
 
 // An AuditQuery selects entries of the audit log, newest first.
@@ -29,7 +40,7 @@ type AuditQuery struct {
 	Username string    // empty means any
 	Command  string    // empty means any
 	Limit    int
-	Before   string // cursor: where the page before ended
+	Before   string // cursor: where the page before it ended
 }
 
 // Audit is the audit log.
@@ -37,7 +48,7 @@ type Audit interface {
 	// Record returns once the entry is on stable storage.
 	Record(ctx context.Context, e AuditEntry) error
 
-	// Entries gives the entries of a query, and the cursor behind them if
+	// Entries returns the entries of a query, and the cursor behind them if
 	// there may be more.
 	Entries(ctx context.Context, q AuditQuery) (entries []AuditEntry, next string, err error)
 }

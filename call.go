@@ -5,9 +5,12 @@ import (
 	"time"
 )
 
-// StatusRejected is the status of a call that was refused: there is no event of
-// it.
+// StatusRejected is the status of a call that was refused: it became no event.
 const StatusRejected Status = "rejected"
+
+// StatusHandshake is the status of a call by which a sender made sure that
+// somebody listens: there is no event of it either.
+const StatusHandshake Status = "handshake"
 
 // A Call is one call of a webhook, accepted or refused; or an event or message
 // that a pipeline or a user has sent; or the run of a pipeline that a user has
@@ -16,20 +19,21 @@ type Call struct {
 	TraceID       string    `json:"traceId"`
 	CorrelationID string    `json:"correlationId,omitempty"` // of an accepted one
 	EventKey      string    `json:"eventKey,omitempty"`      // where the webhook is known
-	Key           string    `json:"key,omitempty"`           // of a message that is no event
+	Key           string    `json:"key,omitempty"`           // of a message, if it is no event
 	ReplayOf      string    `json:"replayOf,omitempty"`      // trace id of the event it repeats
 	Time          time.Time `json:"time"`
 	Status        Status    `json:"status"`               // by its runs; ok if no pipeline listens
 	StatusCode    int       `json:"statusCode,omitempty"` // of the HTTP answer
 	Code          string    `json:"code,omitempty"`       // of the refusal
+	Quarantine    string    `json:"quarantine,omitempty"` // id of what is kept of a refused one
 	Size          int       `json:"size"`                 // of the body, as far as it was read or announced
 	Duration      float64   `json:"duration"`             // until the answer, in milliseconds
 	RemoteAddr    string    `json:"remoteAddr,omitempty"`
-	Count         int       `json:"count,omitempty"` // calls that this stands for, if it is more than one
+	Count         int       `json:"count,omitempty"` // how many calls it stands for, if more than one
+	Duplicate     bool      `json:"-"`               // its delivery was accepted before: the ids are those of the first call
 
-	// Listeners are the pipelines that it starts. The journal keeps them; a
-	// call that was found again has its runs instead, in the order in which
-	// they began.
+	// Listeners are the pipelines that it starts. They are stored; a call found
+	// by a search has its runs instead, in the order in which they began.
 	Listeners []string    `json:"listeners,omitempty" doc:"-"`
 	Runs      []RunReport `json:"runs,omitzero"`
 }
@@ -49,6 +53,7 @@ func (c *Call) AppendJSON(b []byte) []byte {
 		b = appendNumber(b, `,"statusCode":`, c.StatusCode)
 	}
 	b = appendOptional(b, `,"code":`, c.Code)
+	b = appendOptional(b, `,"quarantine":`, c.Quarantine)
 	b = appendNumber(b, `,"size":`, c.Size)
 	b = appendMilliseconds(b, `,"duration":`, c.Duration)
 	b = appendOptional(b, `,"remoteAddr":`, c.RemoteAddr)
@@ -62,7 +67,7 @@ func (c *Call) AppendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// StatusBefore gives the status of what was accepted, before its listeners have
+// StatusBefore returns the status of an accepted call before its listeners have
 // done anything.
 func StatusBefore(listeners []string) Status {
 	if len(listeners) > 0 {
@@ -71,7 +76,7 @@ func StatusBefore(listeners []string) Status {
 	return StatusOK
 }
 
-// Milliseconds gives a duration as records have it: in milliseconds, to the
+// Milliseconds returns a duration as records have it: in milliseconds, to the
 // microsecond.
 func Milliseconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)

@@ -1,6 +1,6 @@
 package sluice
 
-// How many runs of pipelines go on at once, on one node. Five bounds add up, from
+// How many runs of pipelines go on at once, on one node. Six bounds add up, from
 // the single pipeline to the whole node; an event passes them in this order:
 //
 //  1. Deliveries: the events of a pipeline that the engine has handed out and
@@ -17,7 +17,11 @@ package sluice
 //  4. Bytes (MaxRunBytes): the stored size of the events that the runs of one
 //     pipeline have decoded. Slots alone don't bound memory, since a decoded event
 //     takes up to twenty times its size.
-//  5. Slots of the node (max-runs): the runs of all pipelines together, which
+//  5. Memory of the node (max-run-memory): what the events of all pipelines take,
+//     as they are stored and as they are decoded, and what runs make of them. An
+//     event waits for it; a run that finds none for what it makes ends, and its
+//     event is given back.
+//  6. Slots of the node (max-runs): the runs of all pipelines together, which
 //     bounds the memory of the node. The run of an event that finds none waits for
 //     one, with the slot and bytes of its pipeline held; one that a user starts is
 //     refused.
@@ -29,7 +33,7 @@ const (
 	MaxConcurrency     = 1000
 	MaxIdleRunners     = 256
 	MaxRunBytes        = 16 << 20
-	DefaultMaxRuns     = 1024 // of a runner that is not told; the server's setting has a default of its own
+	DefaultMaxRuns     = 1024 // of a Runner without a setting; the server's setting has its own default
 )
 
 // Deliveries is how many events of a pipeline are handed out at the same time;

@@ -1,7 +1,7 @@
 // Package sluice is the vocabulary of the service: webhooks, events, results,
-// users and errors, and the small interfaces between the rooms that store,
+// users and errors, and the small interfaces between the packages that store,
 // receive and answer them.
 //
-// It imports the standard library only. Package jetstream implements the
-// interfaces; webhook, iam and api use them; serve joins them.
+// It imports the standard library and package value only. Package jetstream
+// implements the interfaces; webhook, iam and api use them; serve joins them.
 package sluice

@@ -16,18 +16,20 @@ type Kind int
 const (
 	Internal         Kind = iota // a fault of ours that has no better name
 	Invalid                      // the request is wrong and stays wrong
-	Unauthenticated              // nobody we know is calling
-	Forbidden                    // the caller is known and may not
+	Unauthenticated              // the caller is not known
+	Forbidden                    // the caller is known and not permitted
 	NotFound                     // there is no such thing
 	MethodNotAllowed             // the thing exists, the method doesn't apply
 	Timeout                      // the caller was too slow
 	Conflict                     // it clashes with what is stored
 	Gone                         // it is no longer there
 	TooLarge                     // it exceeds a limit on size
-	Unsupported                  // it is in a form we don't take
+	Unsupported                  // it is in a form we don't accept
 	Throttled                    // it comes too often
 	Unavailable                  // we can't do it now; trying again helps
-	Loop                         // it follows from itself, again and again
+	Loop                         // it would cause itself over and over
+	Unprocessable                // it is well-formed, and not what is allowed here
+	Outdated                     // it was changed since the caller read it
 )
 
 // Error is a failure with a text that is safe to show to the caller. An Error
@@ -51,6 +53,7 @@ type Hints struct {
 	Allow      string        // the methods that are allowed, with MethodNotAllowed
 	Challenge  []string      // ways to authenticate, with Unauthenticated
 	Close      bool          // the connection can't be used any further
+	Details    any           // a list of all that is wrong, shown as errors
 }
 
 // A Place is a spot in the source of a pipeline.
@@ -65,12 +68,13 @@ func Errorf(kind Kind, code, format string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// InvalidParameter makes the error of a parameter whose value can't be so.
+// InvalidParameter makes the error of a parameter with a value that is not
+// allowed.
 func InvalidParameter(parameter, format string, args ...any) *Error {
 	return Errorf(Invalid, "parameter-invalid", format, args...).About(parameter)
 }
 
-// Error gives the message with the cause behind it, for logs.
+// Error returns the message with the cause behind it, for logs.
 func (e *Error) Error() string {
 	if e.Err != nil {
 		return e.Message + ": " + e.Err.Error()
@@ -78,10 +82,10 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// with gives a copy of the error that change has been applied to.
+// with returns a copy of the error, changed by a function.
 func (e *Error) with(change func(*Error)) *Error {
 	changed := *e
 	change(&changed)
@@ -108,7 +112,7 @@ func (e *Error) About(parameter string) *Error {
 	return e.with(func(c *Error) { c.Parameter = parameter })
 }
 
-// At tells where in a pipeline it happened.
+// At names the place in a pipeline where it happened.
 func (e *Error) At(place Place) *Error {
 	return e.with(func(c *Error) { c.Place = place })
 }
@@ -123,7 +127,7 @@ func (e *Error) WithStatus(status int) *Error {
 	return e.with(func(c *Error) { c.Status = status })
 }
 
-// After tells when trying again makes sense.
+// After sets when trying again makes sense.
 func (e *Error) After(wait time.Duration) *Error {
 	return e.with(func(c *Error) { c.RetryAfter = wait })
 }
@@ -138,14 +142,19 @@ func (e *Error) Challenging(challenges ...string) *Error {
 	return e.with(func(c *Error) { c.Challenge = challenges })
 }
 
-// Closing tells that the connection can't be used any further.
+// Detailed lists all that is wrong.
+func (e *Error) Detailed(details any) *Error {
+	return e.with(func(c *Error) { c.Details = details })
+}
+
+// Closing marks the connection as unusable from here on.
 func (e *Error) Closing() *Error {
 	return e.with(func(c *Error) { c.Close = true })
 }
 
-// AsError gives the *Error in err's chain, or the one that says what a
-// *value.Error there does. Otherwise it wraps err as an internal fault whose text
-// tells the caller nothing.
+// AsError returns the *Error in err's chain, or one made of the *value.Error
+// there. Otherwise it wraps err as an internal fault whose text tells the
+// caller nothing.
 func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

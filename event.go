@@ -11,8 +11,8 @@ import (
 	"sluice/value"
 )
 
-// EventPrefix is what the key of an event is forwarded under as a message: a
-// message whose key begins so is an event.
+// EventPrefix and the key of an event make its key as a message: a message
+// whose key begins with it is an event.
 const EventPrefix = "svc.event."
 
 // Encoding says in which form an event carries its payload.
@@ -32,15 +32,19 @@ const (
 // by subscribers of the message key.
 type Event struct {
 	EventKey        string              `json:"eventKey,omitempty"`
-	Key             string              `json:"key,omitempty"` // of a message that is no event
+	Key             string              `json:"key,omitempty"` // of a message, if it is no event
 	Namespace       string              `json:"namespace"`
 	TraceID         string              `json:"traceId"`
 	Hops            int                 `json:"hops,omitempty"`        // how many events led to this one
 	Listeners       []string            `json:"listeners,omitempty"`   // pipelines that it starts
 	To              string              `json:"to,omitempty"`          // the only pipeline it is for
 	ReplayOf        string              `json:"replayOf,omitempty"`    // trace id of the event it repeats
+	Admitted        bool                `json:"admitted,omitempty"`    // a user let it out of the quarantine
+	DeliveryID      string              `json:"deliveryId,omitempty"`  // that the sender gave the call
+	Fingerprint     *Fingerprint        `json:"delivery,omitempty"`    // by which a repeated call is found out
 	Traceparent     string              `json:"traceparent,omitempty"` // of the work that it belongs to, see Spans
 	ReceivedAt      time.Time           `json:"receivedAt"`
+	CE              *CloudEvent         `json:"ce,omitempty"` // of a call that is one
 	Payload         json.RawMessage     `json:"payload,omitempty"`
 	PayloadType     PayloadType         `json:"payloadType"`
 	PayloadEncoding Encoding            `json:"payloadEncoding"`
@@ -51,13 +55,32 @@ type Event struct {
 	RemoteAddr      string              `json:"remoteAddr"`
 }
 
-// Again gives an event that repeats this one, for all who listen now or for one
-// pipeline alone.
-func (e *Event) Again(pipeline string) *Event {
+// A CloudEvent has the attributes of an event in the format of the CNCF.
+type CloudEvent struct {
+	ID      string `json:"id"`
+	Source  string `json:"source"`
+	Type    string `json:"type"`
+	Subject string `json:"subject,omitempty"`
+	Time    string `json:"time,omitempty"`
+}
+
+func (c *CloudEvent) appendJSON(b []byte) []byte {
+	b = appendField(b, `,"ce":{"id":`, c.ID)
+	b = appendField(b, `,"source":`, c.Source)
+	b = appendField(b, `,"type":`, c.Type)
+	b = appendOptional(b, `,"subject":`, c.Subject)
+	b = appendOptional(b, `,"time":`, c.Time)
+	return append(b, '}')
+}
+
+// Replay returns an event that repeats this one, for all pipelines that listen
+// now or for one alone.
+func (e *Event) Replay(pipeline string) *Event {
 	repeated := *e
 	repeated.ReplayOf = e.TraceID
 	repeated.TraceID = NewTraceID(TraceOwner(e.TraceID), time.Now())
 	repeated.Hops, repeated.Listeners, repeated.To = 0, nil, pipeline
+	repeated.Fingerprint = nil // it is meant to be there twice
 	return &repeated
 }
 
@@ -86,12 +109,23 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	if e.ReplayOf != "" {
 		b = appendField(b, `,"replayOf":`, e.ReplayOf)
 	}
+	if e.Admitted {
+		b = append(b, `,"admitted":true`...)
+	}
+	b = appendOptional(b, `,"deliveryId":`, e.DeliveryID)
+	if e.Fingerprint != nil {
+		b = append(b, `,"delivery":`...)
+		b = e.Fingerprint.appendJSON(b)
+	}
 	if e.Traceparent != "" {
 		b = appendField(b, `,"traceparent":`, e.Traceparent)
 	}
 	b = append(b, `,"receivedAt":"`...)
 	b = e.ReceivedAt.UTC().AppendFormat(b, time.RFC3339Nano)
 	b = append(b, '"')
+	if e.CE != nil {
+		b = e.CE.appendJSON(b)
+	}
 	if e.Payload != nil {
 		b = append(b, `,"payload":`...)
 		b = append(b, e.Payload...)
@@ -101,7 +135,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	b = appendField(b, `,"contentType":`, e.ContentType)
 	b = appendField(b, `,"method":`, e.Method)
 	b = append(b, `,"query":{`...)
-	if len(e.Query) > 0 { // sorting nothing is not for free
+	if len(e.Query) > 0 { // sorting nothing is not free
 		b = appendQuery(b, e.Query)
 	}
 	b = append(b, `},"headers":{`...)
@@ -166,7 +200,7 @@ func (h *Headers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MessageKey gives the key that consumers of messages know the event by.
+// MessageKey returns the key that consumers of messages know the event by.
 func (e *Event) MessageKey() string {
 	if e.Key != "" {
 		return e.Key
@@ -177,16 +211,19 @@ func (e *Event) MessageKey() string {
 // Events takes events to stable storage.
 type Events interface {
 	// Accept stores an event, with the names of the pipelines that listen to
-	// it, and waits for their outcomes, at most as long as said. It returns
+	// it, and waits for their outcomes, at most that long. It returns
 	// once the event is on stable storage, with the result as it is then. An
 	// error of kind Unavailable means that the event may or may not have been
 	// stored.
+	//
+	// An event whose Fingerprint was accepted before, within its window, is not
+	// stored: the result is that of the first one, and a Duplicate.
 	Accept(ctx context.Context, e *Event, wait time.Duration) (Result, error)
 }
 
 // StoredEvents gives single events, as JSON.
 type StoredEvents interface {
-	// Newest gives the newest event with that key, nil if there is none.
+	// Newest returns the newest event with that key, nil if there is none.
 	Newest(ctx context.Context, eventKey string) (json.RawMessage, error)
 
 	// Next waits for an event with that key, until ctx ends: then it is nil.

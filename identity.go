@@ -8,6 +8,7 @@ import (
 
 // An Account is what the service stores of a user.
 type Account struct {
+	ID       string    `json:"id,omitempty"` // another one if an account of the same name is made anew; see Identity
 	Username string    `json:"username"`
 	Password string    `json:"password"` // argon2id hash; empty: can't log in
 	Roles    []string  `json:"roles"`
@@ -15,6 +16,17 @@ type Account struct {
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
 }
+
+// Identity names the account, and no other that had or will have its username.
+func (a *Account) Identity() string {
+	if a.ID == "" { // it is from before there were ids
+		return madeAt(a.Created)
+	}
+	return a.ID
+}
+
+// madeAt returns the name of what is told from others by when it was made.
+func madeAt(created time.Time) string { return created.UTC().Format(time.RFC3339Nano) }
 
 // A Role is a named set of permissions.
 type Role struct {
@@ -29,30 +41,33 @@ type Client struct {
 	Roles  []string `json:"roles"`  // of the tokens it gets for itself
 	Grants []string `json:"grants"` // grant types it may use
 
-	// TokensSince is when the tokens that the client has for itself began to
-	// be valid: those of a secret before, or of another client with the same
-	// id, are not.
+	// TokensSince is when the client's own tokens began to be valid: earlier
+	// ones, of a former secret or of a former client with the same id, are not.
 	TokensSince time.Time `json:"tokensSince"`
 
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 }
 
-// Honours tells whether a token that the client got for itself at a time is
+// Identity names the client, and no other that had or will have its id.
+func (c *Client) Identity() string { return madeAt(c.Created) }
+
+// Honours reports whether a token that the client got for itself at a time is
 // still valid. A nil client honours none.
 func (c *Client) Honours(issued time.Time) bool {
-	return c != nil && !issued.Before(c.TokensSince.Truncate(time.Second)) // tokens tell the second
+	return c != nil && !issued.Before(c.TokensSince.Truncate(time.Second)) // tokens have whole seconds
 }
 
 // A Session is a login that refresh tokens prolong. Each use of a refresh token
-// replaces it; all tokens of one login are a family, which is this record.
+// replaces it; all refresh tokens of one login are a family, and this record
+// stands for them.
 type Session struct {
 	ID       string    `json:"id"`
 	Username string    `json:"username"`
 	ClientID string    `json:"clientId"`
 	Scope    string    `json:"scope"`
 	Hash     string    `json:"hash"` // SHA-256 of the one refresh token that is valid
-	Mark     []byte    `json:"mark"` // key by which all refresh tokens of the family are known; none can be made with it
+	Mark     []byte    `json:"mark"` // key that recognises all refresh tokens of the family, and makes none
 	Created  time.Time `json:"created"`
 	Expires  time.Time `json:"expires"`
 }
@@ -64,61 +79,62 @@ type SigningKey struct {
 	Created time.Time `json:"created"`
 }
 
-// A Directory is what an issuer of tokens asks about users and clients.
+// A Directory answers an issuer of tokens about users and clients.
 type Directory interface {
-	// Login gives the user with that password: Unauthenticated if there is
+	// Login returns the user with that password: Unauthenticated if there is
 	// none, Throttled after too many wrong ones from the address, Unavailable
 	// if too many passwords are being checked.
 	Login(ctx context.Context, username, password, address string) (User, error)
 
-	// User gives a user as of now, Unauthenticated if there is none or it is
-	// disabled.
+	// User returns a user as stored now: Unauthenticated if there is none or it
+	// is disabled.
 	User(ctx context.Context, username string) (User, error)
 
-	// Client gives a client, nil if there is none.
+	// Client returns a client, nil if there is none.
 	Client(ctx context.Context, id string) (*Client, error)
 }
 
 // An Identity is what a token stands for.
 type Identity struct {
-	Username string    // the user, or the client that has a token for itself
+	Username string    // the user, or the client if the token is its own
 	ClientID string    // the client the token was issued to
 	Client   bool      // the client itself is the user
-	Roles    []string  // as an external provider says; the embedded issuer leaves them to the look-up of the user
+	Roles    []string  // from an external provider; with the embedded issuer they are looked up with the user
 	Scope    string    // scopes, space-separated
 	Issued   time.Time // when it was issued
 	Expires  time.Time // when it stops being valid
 }
 
-// Tokens tells whom tokens stand for. Errors are Unauthenticated, or Unavailable
-// if the issuer can't be asked.
+// Tokens finds whom tokens stand for. Errors are Unauthenticated, or
+// Unavailable if the issuer can't be reached.
 type Tokens interface {
 	// Access checks an access token.
 	Access(ctx context.Context, token string) (Identity, error)
 
 	// Refresh checks a refresh token. An issuer that rotates it at each use
-	// gives the one to use next, else renewed is empty.
+	// also returns the one to use next; otherwise renewed is empty.
 	Refresh(ctx context.Context, token string) (id Identity, renewed string, err error)
 }
 
 // Records is a store of records of one type by key. Every node has them all in
 // memory; what Change has answered is on stable storage.
 type Records[T any] interface {
-	// Get gives a record, or nil. It must not be changed.
+	// Get returns a record, or nil. It must not be changed.
 	Get(ctx context.Context, key string) (*T, error)
 
-	// All gives every record, in no order. They must not be changed.
+	// All returns every record, in no particular order. They must not be
+	// changed.
 	All() []*T
 
 	// Change replaces a record by what decide makes of it: before is nil if
-	// there is none, and returning nil deletes it. all holds every record,
-	// by keys of the store's own, and must not be changed. No other change comes between the
-	// decision and its storing; to ensure that, decide may be called again.
-	// Its error is returned as it is.
+	// there is none, and returning nil deletes it. all holds every record, by
+	// keys of the store's own, and must not be changed. No other change comes
+	// between the decision and its storage; to ensure that, decide may be
+	// called again. Its error is returned unchanged.
 	Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error)
 }
 
-// ErrUnchanged is what decides that there is nothing to change.
+// ErrUnchanged is returned by a deciding function that has nothing to change.
 var ErrUnchanged = errors.New("nothing to change")
 
 // Remove deletes a record, if it is there.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Keys of events and messages are groups joined by dots.
+// maxKey is the length of the longest key of an event or a message.
 const maxKey = 200
 
 var (
@@ -16,16 +16,16 @@ var (
 // KeyRule says in words what a key is.
 const KeyRule = "1 to 200 characters: groups of letters, digits, _ and - joined by single dots"
 
-// ValidKey tells whether a text can be the key of an event or a message.
+// ValidKey reports whether a text can be the key of an event or a message.
 func ValidKey(key string) bool { return len(key) <= maxKey && validKey.MatchString(key) }
 
-// ValidPattern tells whether a text can be a pattern of keys: a key in which *
-// stands for one group, and # at the end for any number of groups.
+// ValidPattern reports whether a text can be a pattern of keys: a key in which
+// * stands for one group, and # at the end for any number of groups.
 func ValidPattern(pattern string) bool {
 	return pattern == "#" || len(pattern) <= maxKey && validPattern.MatchString(pattern)
 }
 
-// KeyMatches tells whether a pattern fits a key.
+// KeyMatches reports whether a pattern fits a key.
 func KeyMatches(pattern, key string) bool {
 	for {
 		p, morePattern, hasPattern := strings.Cut(pattern, ".")

@@ -1,20 +1,25 @@
 package sluice
 
-// A LintResult is what is wrong with the source of a pipeline, as pipeline.lint
-// tells it.
+// A LintResult lists the mistakes in the source of a pipeline, as pipeline.lint
+// shows them.
 type LintResult struct {
-	Valid    bool      `json:"valid"`
-	Listens  string    `json:"listens,omitempty"` // pattern of message keys
-	Problems []Finding `json:"problems"`
+	Valid         bool      `json:"valid"`
+	Listens       string    `json:"listens,omitempty"` // pattern of message keys
+	RightsChecked bool      `json:"rightsChecked"`     // not so without a server
+	Problems      []Finding `json:"problems"`
+	Warnings      []Finding `json:"warnings,omitempty"`
 }
 
-// A Finding is one mistake in a source.
+// A Finding is one thing that is wrong in a source, or with who stores it.
 type Finding struct {
-	Line      int    `json:"line"`
-	Column    int    `json:"column"`
-	Snippet   string `json:"snippet,omitempty"`
-	Step      string `json:"step,omitempty"`
-	Code      string `json:"code"`
-	Parameter string `json:"parameter,omitempty"`
-	Message   string `json:"message"`
+	Line       int    `json:"line"`
+	Column     int    `json:"column"`
+	Snippet    string `json:"snippet,omitempty"`
+	Step       string `json:"step,omitempty"`
+	Command    string `json:"command,omitempty"`
+	Permission string `json:"permission,omitempty"` // that is lacking
+	Code       string `json:"code"`
+	Parameter  string `json:"parameter,omitempty"`
+	Message    string `json:"message"`
+	Hint       string `json:"hint,omitempty"` // what to do; for a lack of rights the line to add
 }

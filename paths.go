@@ -2,7 +2,7 @@ package sluice
 
 import "time"
 
-// The paths of the HTTP API, for the server and everyone who calls it.
+// The paths of the HTTP API, for the server and its clients.
 const (
 	CommandPath  = "/api/v3/command/" // and the name of a command
 	PipelinePath = "/api/v3/pipeline" // and a slash and the name of a stored one
@@ -22,11 +22,11 @@ const (
 const (
 	CorrelationHeader = "Svc-Result-Correlationid" // the id to poll with
 	CorrelationQuery  = "svc-result-correlationid" // the same id in a poll
-	RedirectQuery     = "pollingRedirectEnabled"   // whether a poll is to be redirected until its result is ready
-	TraceHeader       = "Svc-Trace-Id"             // the call, as logs and traces name it
+	RedirectQuery     = "pollingRedirectEnabled"   // whether polls are redirected until the result is ready
+	TraceHeader       = "Svc-Trace-Id"             // names the call in logs and traces
 
-	// HopsHeader is how a pipeline tells the server it calls how many events
-	// and pipelines led to the call, so that loops through HTTP end, too.
+	// HopsHeader counts the events and pipelines that led to a request of a
+	// pipeline, so that loops through HTTP end, too.
 	HopsHeader = "Svc-Hops"
 )
 

@@ -1,16 +1,17 @@
 package sluice
 
-// Permissions that are not the name of a command.
+// The permissions that are not the name of a command; the name of each command
+// is a permission as well.
 const (
 	MayRead       = "read"          // run every command that changes nothing
 	MaySeeTokens  = "webhook.token" // see the whole token of a webhook, not its end alone
-	MaySeePayload = "trace.payload" // see what callers have sent, and what came of it
+	MaySeePayload = "trace.payload" // see what callers have sent, and the results
 	MayUseSecrets = "secret.use"    // own pipelines that use secrets
 	MaySeeMetrics = "metrics.get"   // read /metrics
-	MayRunAs      = "run.as:"       // and a username: own pipelines that switch to that user
+	MayRunAs      = "run.as:"       // followed by a username: own pipelines that switch to that user
 )
 
-// ExtraPermissions lists them.
+// ExtraPermissions lists the permissions that are not the name of a command.
 func ExtraPermissions() []string {
 	return []string{MayRead, MaySeeTokens, MaySeePayload, MayUseSecrets, MaySeeMetrics, MayRunAs}
 }

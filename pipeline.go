@@ -10,8 +10,9 @@ import (
 type Pipeline struct {
 	Name    string    `json:"name"`
 	Source  string    `json:"source"`
-	Owner   string    `json:"owner"`             // who stored it last
-	Roles   []string  `json:"roles,omitempty"`   // that the owner had then, which count if users are an external provider's
+	Owner   string    `json:"owner"`             // the user who stored it last
+	OwnerID string    `json:"ownerId,omitempty"` // that user's account, see User; empty if it was stored before accounts had ids
+	Roles   []string  `json:"roles,omitempty"`   // the owner's then; they count if an external provider has the users
 	Folder  bool      `json:"folder,omitempty"`  // it comes from the operator's folder
 	Binding *Binding  `json:"binding,omitempty"` // to the events that start it; nil if none do
 	Created time.Time `json:"created"`
@@ -22,7 +23,7 @@ type Pipeline struct {
 type Pipelines interface {
 	Records[Pipeline]
 
-	// Changed gives a channel that is closed at the next change, whichever
+	// Changed returns a channel that is closed at the next change, whichever
 	// node makes it.
 	Changed() <-chan struct{}
 }
@@ -32,7 +33,7 @@ type Binding struct {
 	ID          string `json:"id"`
 	Pattern     string `json:"pattern"`     // of message keys, see KeyMatches
 	Concurrency int    `json:"concurrency"` // runs at the same time; 1 keeps the order of events
-	Start       uint64 `json:"start"`       // place of the first event that is the pipeline's
+	Start       uint64 `json:"start"`       // position of the first event for the pipeline
 }
 
 // A Delivery is an event that is handed to a pipeline.
@@ -76,27 +77,27 @@ func (o *Outcome) AppendJSON(b []byte) []byte {
 
 // A Queue hands events to the pipelines that they start.
 type Queue interface {
-	// Bind gives a binding that all events accepted from now on wait for. It
-	// is on stable storage, and holds until Unbind.
+	// Bind returns a binding for all events accepted from now on. It is on
+	// stable storage, and holds until Unbind.
 	Bind(ctx context.Context, pattern string, concurrency int) (*Binding, error)
 
-	// Unbind ends a binding. Events that still wait for it don't any more.
+	// Unbind ends a binding. Events no longer wait for it.
 	Unbind(ctx context.Context, b *Binding) error
 
-	// Consume hands the events of a pipeline to run until ctx ends, and
-	// returns when all runs have. Each event is handed out until an outcome
-	// of it is on stable storage, on one node at a time. If run gives an
-	// error, there is no outcome, and the event is handed out again. While
-	// the engine can't be asked, Consume keeps trying.
+	// Consume hands the events of a pipeline to run until ctx ends, and returns
+	// when all runs have. Each event is handed out until an outcome of it is on
+	// stable storage, on one node at a time. If run returns an error, there is
+	// no outcome, and the event is handed out again. While the engine can't be
+	// reached, Consume keeps trying.
 	Consume(ctx context.Context, p *Pipeline, run func(Delivery) (Outcome, error))
 }
 
 // A DeadLetter is an event that a pipeline failed on for good.
 type DeadLetter struct {
-	Letter        string          `json:"letter"` // names it
+	Letter        string          `json:"letter"` // its id
 	Pipeline      string          `json:"pipeline"`
 	TraceID       string          `json:"traceId"`
-	CorrelationID string          `json:"correlationId"`
+	CorrelationID string          `json:"correlationId,omitempty"`
 	EventKey      string          `json:"eventKey,omitempty"`
 	Error         Problem         `json:"error"`
 	Attempts      int             `json:"attempts"`
@@ -110,12 +111,12 @@ type DeadLetterQuery struct {
 	Pipeline string    // empty means any
 	From, To time.Time // zero means unbounded
 	Limit    int
-	Before   string // cursor: where the page before ended
+	Before   string // cursor: where the page before it ended
 }
 
 // DeadLetters keeps the events that pipelines failed on.
 type DeadLetters interface {
-	// Letters gives the dead letters of a query, and the cursor behind them
+	// Letters returns the dead letters of a query, and the cursor behind them
 	// if there may be more.
 	Letters(ctx context.Context, q DeadLetterQuery) (letters []DeadLetter, next string, err error)
 

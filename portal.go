@@ -6,8 +6,8 @@ import "time"
 type PortalSession struct {
 	ID       string    `json:"id"` // SHA-256 of what the browser's cookie holds
 	Username string    `json:"username"`
-	Outside  bool      `json:"outside,omitempty"` // an external provider says who it is
+	External bool      `json:"outside,omitempty"` // signed in at an external provider
 	Roles    []string  `json:"roles,omitempty"`   // as that provider said at the sign-in
 	Created  time.Time `json:"created"`
-	Seen     time.Time `json:"seen"` // about when it was last used
+	Seen     time.Time `json:"seen"` // when it was last used, roughly
 }

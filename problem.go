@@ -1,7 +1,7 @@
 package sluice
 
 // A Problem is an error as callers see it (RFC 9457): the body of an answer, or
-// a part of the result of a pipeline that failed. Package problem makes them.
+// a part of the result of a failed pipeline. Package problem makes them.
 type Problem struct {
 	Type       string `json:"type"`
 	Title      string `json:"title"`
@@ -15,4 +15,5 @@ type Problem struct {
 	Column     int    `json:"column,omitempty"`
 	Snippet    string `json:"snippet,omitempty"`
 	Step       string `json:"step,omitempty"`
+	Errors     any    `json:"errors,omitempty"`
 }

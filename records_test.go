@@ -22,6 +22,9 @@ func TestRecordsJSON(t *testing.T) {
 		"run that did nothing": &sluice.RunReport{TraceID: "abcdef:1", Attempt: 1, Started: at, Status: sluice.StatusOK, Steps: []sluice.StepReport{}},
 		"run": &sluice.RunReport{Pipeline: "p", TraceID: "abcdef:1", CorrelationID: "c", EventKey: "webhook.a", Attempt: 2, Delivery: 1, Started: at, Duration: 5.125, Status: sluice.StatusError, Error: problem, Steps: []sluice.StepReport{
 			{Command: "set", ID: "first", Line: 2, Started: 1, Duration: 2, Status: sluice.StatusOK},
+			{Command: "iam.run.as", Line: 2, Status: sluice.StatusOK, User: "ada"},
+			{Command: "http.request", Line: 2, Status: sluice.StatusOK, HTTP: &sluice.Exchange{Method: "GET", URL: "http://a/b", StatusCode: 200, Request: "a: \"b\"\n\n", Response: "c"}},
+			{Command: "http.forward", Line: 2, Status: sluice.StatusOK, HTTP: &sluice.Exchange{Method: "POST", Host: "a"}},
 			{Command: "fail", Line: 3, Started: 3, Duration: 1, Status: sluice.StatusError, Code: "boom"},
 		}},
 	} {

@@ -16,7 +16,7 @@ type Request struct {
 
 type requestKey struct{}
 
-// WithRequest gives a context for what a request leads to.
+// WithRequest returns a context for what a request leads to.
 func WithRequest(ctx context.Context, r Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, &r)
 }
@@ -26,18 +26,18 @@ func requestFrom(ctx context.Context) *Request {
 	return r
 }
 
-// SecretHeader tells whether a header of a request, in lower case, is one that
-// no event carries and no pipeline sees.
+// SecretHeader reports whether a header of a request, in lower case, is one
+// that no event carries and no pipeline sees.
 func SecretHeader(name string) bool {
 	switch name {
-	case "token", "uuid", "authorization", "cookie", "proxy-authorization":
+	case "token", "uuid", "authorization", "cookie", "proxy-authorization", "x-gitlab-token":
 		return true
 	}
 	return false
 }
 
-// RequestFrom gives the request that led to ctx as pipelines see it: method,
-// query, headers and remoteAddr. It is nil if there is none.
+// RequestFrom returns the request that led to ctx as pipelines see it: method,
+// query, headers and remoteAddr; nil if there is none.
 func RequestFrom(ctx context.Context) map[string]any {
 	r := requestFrom(ctx)
 	if r == nil {

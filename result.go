@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Status is how far the task behind a call has come.
+// Status is how far the work on a call has come.
 type Status string
 
-// How far a task can have come.
+// How far the work can have come.
 const (
 	StatusProcessing Status = "processing" // it is not done yet
 	StatusOK         Status = "ok"         // it is done, and Value is its result
@@ -21,7 +21,7 @@ const (
 // statusDone is the status code of a result that is no failure: HTTP's OK.
 const statusDone = 200
 
-// A Result is what a call has come to. Its JSON is the body of a successful
+// A Result is what came of a call. Its JSON is the body of a successful
 // call and of a ready poll.
 type Result struct {
 	StatusCode             int             `json:"statusCode"`
@@ -32,6 +32,9 @@ type Result struct {
 	CorrelationID          string          `json:"correlationId"`
 	TraceID                string          `json:"traceId"`
 	Created                time.Time       `json:"created"`
+
+	Duplicate bool `json:"-"` // the delivery was accepted before: this is the first one's result
+	Differs   bool `json:"-"` // a duplicate with another body than the first one
 }
 
 // Accepted is the result of a call that no pipeline listens to: its value is
@@ -49,7 +52,7 @@ func Accepted(traceID, correlationID string, at time.Time) Result {
 	}
 }
 
-// Combine gives the result of a call from the outcomes of the pipelines that
+// Combine returns the result of a call from the outcomes of the pipelines that
 // listen to it, by their names; one that is missing is not done yet. The value
 // of a single listener stands for itself, those of several are in an object.
 func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlationID string, at time.Time) Result {
@@ -117,14 +120,14 @@ func appendJSON(b []byte, value any) []byte {
 	enc := json.NewEncoder(text)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(value); err != nil {
-		panic(err) // no value of ours
+		panic(err) // none of our values
 	}
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
 }
 
-// Results finds what calls have come to.
+// Results finds the results of calls.
 type Results interface {
-	// Result gives the result with that correlation id as soon as it is
+	// Result returns the result with that correlation id as soon as it is
 	// ready, or as it is after some time of waiting. Gone if there is none or
 	// it has expired.
 	Result(ctx context.Context, correlationID string, wait time.Duration) (Result, error)

@@ -13,34 +13,52 @@ type Run struct {
 	Hops          int            // how many events and pipelines led to it
 	Event         map[string]any // that started it; nil if none did
 
-	// Owner gives the user whose permissions the pipeline may borrow, as
-	// they are now: who stored it, or who runs it if it is not stored.
-	Owner func(context.Context) (User, error)
+	// Owner returns the user whose permissions the pipeline may borrow, as
+	// they are now: the one who stored it, or who runs it if it isn't stored.
+	// Unauthenticated if that user is deleted or disabled.
+	Owner     func(context.Context) (User, error)
+	OwnerName string
+
+	// Secret reveals a secret to a step, if the owner may use secrets. It is
+	// cut out of all that people read of the run.
+	Secret func(ctx context.Context, name string) (string, error)
 
 	user   User
+	bound  *User // nobody in this run may do what this user may not; nil: there is no such bound
 	exited bool
+	http   *Exchange // of the current step
 }
 
-// User gives who the next step runs as.
+// User returns the user that the next step runs as.
 func (r *Run) User() User { return r.user }
 
 // Switch lets the following steps run as another user.
-func (r *Run) Switch(u User) { r.user = u }
+func (r *Run) Switch(u User) {
+	if r.bound != nil {
+		u = u.Within(*r.bound)
+	}
+	r.user = u
+}
+
+// Bind lets whoever the run switches to, from now on, do no more than its owner
+// may: the pipeline runs within another, whose author may not know what is in
+// this one.
+func (r *Run) Bind(owner User) { r.bound = &owner }
 
 // Exit ends the run with the output of this step.
 func (r *Run) Exit() { r.exited = true }
 
-// Exited tells whether a step has ended the run.
+// Exited reports whether a step has ended the run.
 func (r *Run) Exited() bool { return r.exited }
 
 type runKey struct{}
 
-// WithRun gives a context for the steps of a run.
+// WithRun returns a context for the steps of a run.
 func WithRun(ctx context.Context, r *Run) context.Context {
 	return context.WithValue(ctx, runKey{}, r)
 }
 
-// RunFrom gives the run that a command is a step of, nil if it is none.
+// RunFrom returns the run that a command is a step of, nil if it is not in one.
 func RunFrom(ctx context.Context) *Run {
 	r, _ := ctx.Value(runKey{}).(*Run)
 	return r
@@ -50,8 +68,8 @@ func RunFrom(ctx context.Context) *Run {
 // taken for a loop.
 const MaxHops = 16
 
-// NextHop gives the count for what a run, or the request of a caller, sends or
-// starts.
+// NextHop returns the count for what a run, or the request of a caller, sends
+// or starts.
 func NextHop(ctx context.Context) (hops int, err error) {
 	if run := RunFrom(ctx); run != nil {
 		if run.Hops >= MaxHops {
@@ -65,15 +83,15 @@ func NextHop(ctx context.Context) (hops int, err error) {
 	return 0, nil
 }
 
-// HopsOf gives how many events and pipelines led to a request with these
-// headers, and an error if those are too many. A caller who makes a number up
-// harms only what follows from it.
+// HopsOf returns how many events and pipelines led to a request with these
+// headers, and an error if they are too many. Callers who make a number up harm
+// only what follows from their request.
 func HopsOf(header map[string][]string) (int, error) {
 	given := header[HopsHeader]
 	if len(given) == 0 {
 		return 0, nil
 	}
-	hops, _ := strconv.Atoi(given[0]) // what is no number is none
+	hops, _ := strconv.Atoi(given[0]) // a malformed number counts as 0
 	if hops > MaxHops {
 		return 0, tooManyHops(Loop)
 	}

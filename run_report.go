@@ -54,6 +54,9 @@ type StepReport struct {
 	Duration float64 `json:"duration"` // in milliseconds
 	Status   Status  `json:"status"`
 	Code     string  `json:"code,omitempty"` // of the error
+	User     string  `json:"user,omitempty"` // that the run goes on as, if the step has changed that
+
+	HTTP *Exchange `json:"http,omitempty"` // of a step that calls others
 }
 
 func (s *StepReport) appendJSON(b []byte) []byte {
@@ -64,5 +67,10 @@ func (s *StepReport) appendJSON(b []byte) []byte {
 	b = appendMilliseconds(b, `,"duration":`, s.Duration)
 	b = appendField(b, `,"status":`, string(s.Status))
 	b = appendOptional(b, `,"code":`, s.Code)
+	b = appendOptional(b, `,"user":`, s.User)
+	if s.HTTP != nil {
+		b = append(b, `,"http":`...)
+		b = s.HTTP.appendJSON(b)
+	}
 	return append(b, '}')
 }

@@ -4,10 +4,32 @@ import "context"
 
 // A Span is a piece of work, as outside tools are told of it.
 type Span struct {
-	Name             string
-	Subject          string // what is worked on; the name that tools show ends with it
-	Traceparent      string // header that tells of the work it is part of; empty: it is part of that of the context
-	Attribute, Value string // one more thing to know of it
+	Name        string
+	Subject     string // what is worked on; the name that tools show ends with it
+	Kind        SpanKind
+	Traceparent string // header that tells of the work it is part of; empty: it is part of that of the context
+	SpanFacts
+}
+
+// A SpanKind says on which side of a conversation work is done.
+type SpanKind int
+
+// Kinds of spans.
+const (
+	InternalSpan SpanKind = iota // within the program
+	ServerSpan                   // answers a request
+	ClientSpan                   // waits for another server
+	ConsumerSpan                 // handles an event
+)
+
+// SpanFacts are what there is to know of a piece of work. What is zero is not
+// told.
+type SpanFacts struct {
+	Method, Path, Server string // of an HTTP request
+	StatusCode           int    // of its answer
+	EventKey             string
+	TraceID              string // of the call that led to it; work within that of another has the same
+	User                 string // who it is done for
 }
 
 // A Tracer tells outside tools which work belongs together, as OpenTelemetry
@@ -17,7 +39,10 @@ type Tracer interface {
 	// part of it. end is called once, with the error of the work.
 	Start(ctx context.Context, span Span) (_ context.Context, end func(error))
 
-	// Traceparent gives the header that tells others of the work of ctx,
+	// Add reports what else there is to know of the work of ctx.
+	Add(ctx context.Context, facts SpanFacts)
+
+	// Traceparent returns the header that tells others of the work of ctx,
 	// empty if there is none.
 	Traceparent(ctx context.Context) string
 }
@@ -37,7 +62,14 @@ func (s Spans) Do(ctx context.Context, span Span, work func(context.Context) err
 	return err
 }
 
-// Traceparent gives the header that tells others of the work of ctx, empty if
+// Add reports what else there is to know of the work of ctx.
+func (s Spans) Add(ctx context.Context, facts SpanFacts) {
+	if s.Tracer != nil {
+		s.Tracer.Add(ctx, facts)
+	}
+}
+
+// Traceparent returns the header that tells others of the work of ctx, empty if
 // there is none.
 func (s Spans) Traceparent(ctx context.Context) string {
 	if s.Tracer == nil {

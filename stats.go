@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ServerStats is what a server is doing, as server.stats tells it.
+// ServerStats is what a server is doing, as server.stats shows it.
 type ServerStats struct {
 	Ready       bool            `json:"ready"`
 	Problem     string          `json:"problem,omitempty"` // why it is not ready
@@ -21,9 +21,9 @@ type ServerStats struct {
 	Minutes     []Minute        `json:"minutes"`
 
 	// What only the metrics show.
-	Lost       int64 `json:"-"` // events that the disk has lost, as far as that was found
+	Lost       int64 `json:"-"` // events found to be lost by the disk
 	Unreadable int64 `json:"-"` // events that pipelines could not read, since the start
-	Unrecorded int64 `json:"-"` // entries that the journal had no room for, since the start
+	Unrecorded int64 `json:"-"` // entries that the journal had no space for, since the start
 }
 
 // PipelineStats are what a pipeline has not finished, or failed on.
@@ -43,9 +43,9 @@ type Minute struct {
 	Runs      int       `json:"runs"`      // runs of pipelines
 	RunErrors int       `json:"runErrors"` // those of them that failed
 
-	// Half of the accepted calls, and all but the slowest hundredth, took at
-	// most so many milliseconds. What is stored has the counts instead that
-	// these come from.
+	// The median and the 99th percentile of the time that accepted calls took,
+	// in milliseconds. A stored minute has the counts instead that they are
+	// computed from.
 	P50       float64 `json:"p50"`
 	P99       float64 `json:"p99"`
 	Latencies []int   `json:"latencies,omitempty" doc:"-"`

@@ -60,14 +60,14 @@ func appendBase36(b []byte, n uint64) []byte {
 	return append(b, digits[:]...)
 }
 
-// TraceOwner gives the part of a trace id that stands for the webhook.
+// TraceOwner returns the part of a trace id that stands for the webhook.
 func TraceOwner(traceID string) string {
 	owner, _, _ := strings.Cut(traceID, ":")
 	return owner
 }
 
-// TraceTime gives the time that a trace id was made at. It tells whether the id
-// is one that NewTraceID may have made.
+// TraceTime returns the time at which a trace id was made, and whether
+// NewTraceID can have made it.
 func TraceTime(traceID string) (at time.Time, ok bool) {
 	_, id, _ := strings.Cut(traceID, ":")
 	if len(id) != 8+8 {
@@ -77,7 +77,7 @@ func TraceTime(traceID string) (at time.Time, ok bool) {
 	return time.UnixMilli(millis), err == nil
 }
 
-// MadeAt gives when an event came to be: when it was received, or when it was
+// MadeAt returns when an event was made: when it was received, or when it was
 // replayed.
 func MadeAt(traceID string, received time.Time) time.Time {
 	if at, ok := TraceTime(traceID); ok && at.Sub(received) >= time.Millisecond {

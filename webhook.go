@@ -2,6 +2,7 @@ package sluice
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -27,11 +28,40 @@ type Webhook struct {
 	EventKey         string      `json:"eventKey"`
 	PayloadType      PayloadType `json:"payloadType"`
 	MaxPayloadLength int         `json:"maxPayloadLength"`
+	Multipart        Multipart   `json:"multipart,omitempty"`
+	Disabled         bool        `json:"disabled,omitempty"`
+	Description      string      `json:"description,omitempty"`
+	Trust            *Trust      `json:"trust,omitempty"` // nil: the token alone is trusted
 	Created          time.Time   `json:"created"`
 	Updated          time.Time   `json:"updated"`
 }
 
-// Last6 gives the part of a token that may be shown to anyone.
+// Multipart says which parts of a multipart body travel in the event.
+type Multipart string
+
+// The ways to take a multipart body.
+const (
+	MultipartFiles Multipart = "files" // the parts named file; "" means the same
+	MultipartAll   Multipart = "all"   // every field and every file
+)
+
+// Trust is what a webhook demands of its calls beyond the token. It does not
+// change once it is stored: another version is another Trust.
+type Trust struct {
+	Provider     string          `json:"provider,omitempty"`  // name of a known sender
+	Signature    json.RawMessage `json:"signature,omitempty"` // an own scheme in place of that
+	Signing      string          `json:"signing,omitempty"`   // secrets: one, two with a comma, or names of stored ones
+	VerifyToken  string          `json:"verifyToken,omitempty"`
+	Dedupe       string          `json:"dedupe,omitempty"` // where the id of a delivery is; "" means as the provider has it
+	DedupeWindow time.Duration   `json:"dedupeWindow,omitempty"`
+	Schema       json.RawMessage `json:"schema,omitempty"` // that payloads must meet
+}
+
+// DefaultDedupeWindow is how long the ids of deliveries are remembered where a
+// webhook says nothing else.
+const DefaultDedupeWindow = 24 * time.Hour
+
+// Last6 returns the end of a token, which may be shown to anyone.
 func Last6(uuid string) string {
 	if len(uuid) <= 6 {
 		return uuid
@@ -41,6 +71,6 @@ func Last6(uuid string) string {
 
 // A WebhookFinder finds the webhook of a token.
 type WebhookFinder interface {
-	// Webhook gives the webhook with that token, NotFound if there is none.
+	// Webhook returns the webhook with that token, NotFound if there is none.
 	Webhook(ctx context.Context, uuid string) (Webhook, error)
 }

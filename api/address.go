@@ -3,45 +3,55 @@ package api
 import (
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
+
+	"sluice/limit"
 )
 
-// clientAddress gives the IP address that a request comes from. X-Forwarded-For
-// counts only as far as it was written by trusted proxies: read from its end,
-// the first address that is none of them is the client.
-func clientAddress(r *http.Request, trusted []netip.Prefix) string {
+// Headers by which proxies tell the address of a client. Only one of them is
+// read: a proxy that writes the one passes on what a client wrote in the other.
+const (
+	XForwardedFor = "x-forwarded-for"
+	Forwarded     = "forwarded"
+)
+
+// clientAddress returns the IP address that a request comes from. The header
+// that proxies write counts only as far as it was written by trusted ones: read
+// from its end, the first address that is none of them is the client.
+func (o *Options) clientAddress(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
-	if len(trusted) == 0 && !strings.Contains(host, ":") {
+	if len(o.TrustedProxies) == 0 && !strings.Contains(host, ":") {
 		return host // IPv4: nothing to normalise
 	}
-	client, err := netip.ParseAddr(host)
-	if err != nil {
+	client, ok := hop(host)
+	if !ok {
 		return host
 	}
-	client = client.Unmap().WithZone("")
-	if len(trusted) == 0 {
+	if !limit.Contains(o.TrustedProxies, client) {
 		return client.String()
 	}
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && contains(trusted, client); i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
+	last, name := lastHop, XForwardedFor
+	if o.ForwardedHeader == Forwarded {
+		last, name = lastForwarded, Forwarded
+	}
+	hops := strings.Join(r.Header.Values(name), ",")
+	for hops != "" && limit.Contains(o.TrustedProxies, client) {
+		var text string
+		hops, text = last(hops)
+		next, ok := hop(text)
+		if !ok {
 			break
 		}
-		client = hop.Unmap().WithZone("")
+		client = next
 	}
 	return client.String()
 }
 
-func contains(prefixes []netip.Prefix, addr netip.Addr) bool {
-	for _, p := range prefixes {
-		if p.Contains(addr) {
-			return true
-		}
-	}
-	return false
+// lastHop takes the last address from an X-Forwarded-For header.
+func lastHop(header string) (rest, address string) {
+	comma := strings.LastIndexByte(header, ',')
+	return header[:max(comma, 0)], header[comma+1:]
 }

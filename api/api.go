@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Commands     command.Set
 	Results      sluice.Results
-	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // who calls; Unauthenticated if nobody
+	Authenticate func(http.ResponseWriter, *http.Request) (sluice.User, error) // the caller; Unauthenticated if there is none
 	Auth         http.Handler                                                  // the issuer's endpoints under /auth/; nil if there is none
 	Portal       command.Endpoint                                              // serves what is no path of the API; nil if there is nothing
 	Metrics      http.Handler                                                  // serves /metrics
@@ -32,14 +32,17 @@ type Options struct {
 	Stopping     <-chan struct{} // closed when the server begins to stop: new calls are refused
 	Tail         sluice.Tail
 
-	Version        string
-	BaseURL        string
-	OpenID         string // where the issuer of access tokens describes itself
-	PublicURL      string // where redirects lead to; "" means this host
-	TrustedProxies []netip.Prefix
-	Places         *limit.Places
-	Bodies         *limit.Bodies
-	Log            *slog.Logger
+	Version         string
+	BaseURL         string
+	OpenID          string // where the issuer of access tokens describes itself
+	PublicURL       string // where redirects lead to; "" means this host
+	TrustedProxies  []netip.Prefix
+	ForwardedHeader string   // in which they tell the client's address
+	CORSOrigins     []string // of pages that may call the API
+	Places          *limit.Places
+	Users           *limit.Shares[string] // of the places, by username
+	Bodies          *limit.Bodies
+	Log             *slog.Logger
 }
 
 // API serves everything under one address. It is an http.Handler.
@@ -47,20 +50,25 @@ type API struct {
 	Options
 	handler http.Handler
 	begun   atomic.Int64 // calls that are not answered yet
-	tails   atomic.Int64
-	misses  *limit.Tries // polls for unknown results, by client address
+	tails   *limit.Places
+	readers *limit.Shares[string] // of the tails, by username
+	misses  *limit.Tries          // polls for unknown results, by client address
 	polls   *polls
+	looks   chan struct{} // results that are being read
 
 	interrupted context.Context //nolint:containedctx // ends when commands that run must
 	interrupt   context.CancelCauseFunc
 }
 
-// New gives the API.
+// New returns the API.
 func New(o Options) *API {
 	a := &API{
 		Options: o,
+		tails:   limit.NewPlaces(maxTails),
+		readers: limit.NewShares[string](maxTailsPerUser),
 		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
+		looks:   make(chan struct{}, maxLooks),
 	}
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
 	mux := http.NewServeMux()
@@ -82,7 +90,7 @@ func New(o Options) *API {
 		o.Portal = notFound
 	}
 	mux.HandleFunc("/", a.handle(o.Portal))
-	a.handler = a.guard(func(w http.ResponseWriter, r *http.Request) {
+	others := compressed(func(w http.ResponseWriter, r *http.Request) {
 		// Commands are data, not routes; and most requests are calls of one.
 		if strings.HasPrefix(r.URL.Path, sluice.CommandPath) {
 			commands(w, r)
@@ -90,13 +98,23 @@ func New(o Options) *API {
 		}
 		mux.ServeHTTP(w, r)
 	})
+	a.handler = a.guard(newBrowsers(o), func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == sluice.ReceivePath { // must be fast, and its answers are short
+			commands(w, r)
+			return
+		}
+		others(w, r)
+	})
 	return a
 }
+
+// maxLooks is how many results are read from the engine at the same time.
+const maxLooks = 4
 
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
-// InFlight tells how many calls have begun and are not answered yet.
+// InFlight reports how many calls have begun and are not answered yet.
 func (a *API) InFlight() int { return int(a.begun.Load()) }
 
 // Headers of every answer, shared since nobody changes them.
@@ -107,7 +125,7 @@ var (
 )
 
 // guard does what every request needs, before it reaches its handler.
-func (a *API) guard(next http.HandlerFunc) http.Handler {
+func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header["Cache-Control"] = noStore
@@ -119,12 +137,17 @@ func (a *API) guard(next http.HandlerFunc) http.Handler {
 			header.Set("Connection", "close")
 		}
 		defer a.recover(w, r)
-		r.RemoteAddr = clientAddress(r, a.TrustedProxies)
+		r.RemoteAddr = a.clientAddress(r)
 		if r.URL.Path != path.Clean(r.URL.Path) {
 			a.fail(w, r, notFound(w, r))
 			return
 		}
-		next(w, r)
+		switch answered, err := b.admit(w, r); {
+		case err != nil:
+			a.fail(w, r, err)
+		case !answered:
+			next(w, r)
+		}
 	})
 }
 
@@ -158,7 +181,7 @@ func (a *API) counted(serve command.Endpoint) command.Endpoint {
 	}
 }
 
-// limited gives a handler a request whose body has arrived, in a place of its
+// limited returns a handler a request whose body has arrived, in a place of its
 // own. Forms over the limit are left to the handler to refuse.
 func (a *API) limited(next http.Handler) http.Handler {
 	return a.handle(func(w http.ResponseWriter, r *http.Request) error {

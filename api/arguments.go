@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"unicode/utf8"
 
 	"sluice"
@@ -21,6 +22,7 @@ const (
 	maxForm      = 64 << 10 // one that the issuer takes
 	maxArguments = 1 << 20
 	maxBody      = sluice.MaxPayloadLength
+	largeBody    = 64 << 10 // takes memory that counts when it is decoded
 )
 
 // arguments collects a call's arguments from the query, and from a body that is
@@ -40,6 +42,11 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 	if err != nil || len(bytes.TrimSpace(content)) == 0 {
 		return args, err
 	}
+	if len(content) > largeBody {
+		if err := memory.Grow(r.Context(), int64(value.Footprint(content))); err != nil {
+			return nil, err
+		}
+	}
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if takesBody && whole.Body == command.BodyOnly {
 		return withBody(args, whole, media, content)
@@ -54,6 +61,10 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 		if more, err = jsonArguments(content); err != nil {
 			return nil, err
 		}
+		more = slices.DeleteFunc(more, func(arg command.Arg) bool {
+			p, err := cmd.Param(arg.Name)
+			return arg.Value == nil && (err != nil || p.Type != "") // a null is as good as none, where it is no value
+		})
 	case takesBody:
 		return withBody(args, whole, media, content)
 	default:
@@ -63,7 +74,7 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 }
 
 // withBody adds the body of a request as an argument: the value if it is JSON
-// and any value will do, else the text.
+// and any value will do, otherwise the text.
 func withBody(args command.Args, p command.Param, media string, content []byte) (command.Args, error) {
 	for _, arg := range args {
 		if arg.Name == p.Name && p.Body == command.BodyOnly {
@@ -103,8 +114,8 @@ func formArguments(form string) (command.Args, error) {
 	return args, nil
 }
 
-// jsonArguments reads an object. A null stands for a parameter not given; the
-// same name twice is refused, since readers of JSON differ in which one counts.
+// jsonArguments reads an object. The same name twice is refused, since readers of
+// JSON differ in which one counts.
 func jsonArguments(content []byte) (command.Args, error) {
 	dec := json.NewDecoder(bytes.NewReader(content))
 	malformed := sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be one JSON object.")
@@ -131,9 +142,7 @@ func jsonArguments(content []byte) (command.Args, error) {
 			return nil, sluice.Errorf(sluice.Invalid, "parameter-conflict", "The body has the same parameter twice; give it once.").About(name)
 		}
 		seen[name] = true
-		if given != nil {
-			args = append(args, command.Arg{Name: name, Value: given})
-		}
+		args = append(args, command.Arg{Name: name, Value: given})
 	}
 	if _, err := dec.Token(); err != nil || dec.More() {
 		return nil, malformed

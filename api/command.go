@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"sluice"
 	"sluice/command"
+	"sluice/problem"
 )
 
 // command calls the command that the path names.
@@ -26,10 +28,11 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if known && cmd.Endpoint != nil {
 		return cmd.Endpoint(w, r)
 	}
-	user, err := a.Authenticate(w, r)
+	user, leave, err := a.enter(w, r)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	if !known {
 		return a.unknownCommand(name)
 	}
@@ -46,7 +49,25 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, r, args, out)
+	memory.Release() // the arguments have done their work
+	return a.answer(w, r, args, out)
+}
+
+// enter finds out which user calls, and counts the call until leave is called: no
+// user may have so many at the same time that there is no room for others.
+func (a *API) enter(w http.ResponseWriter, r *http.Request) (user sluice.User, leave func(), err error) {
+	if user, err = a.Authenticate(w, r); err != nil {
+		return sluice.User{}, nil, err
+	}
+	if !a.Users.Enter(user.Name) {
+		return sluice.User{}, nil, tooMany("too-many-calls", "You have as many calls in flight as one user may.")
+	}
+	return user, func() { a.Users.Leave(user.Name) }, nil
+}
+
+// tooMany refuses a user who has taken their share.
+func tooMany(code, message string) error {
+	return sluice.Errorf(sluice.Throttled, code, "%s Try again when some have ended.", message).After(time.Second)
 }
 
 // refuseDraining refuses calls while the server stops.
@@ -57,7 +78,7 @@ func (a *API) refuseDraining() error {
 	return Draining()
 }
 
-// draining tells whether the server stops.
+// draining reports whether the server stops.
 func (a *API) draining() bool {
 	select {
 	case <-a.Stopping:
@@ -67,9 +88,12 @@ func (a *API) draining() bool {
 	}
 }
 
-// Draining is the refusal of a server that stops.
+const drainingCode = "draining"
+
+// Draining is what is answered while the server drains: 503 with Retry-After,
+// and the connection is closed.
 func Draining() error {
-	return busy("draining", "The server is stopping.").Closing()
+	return busy(drainingCode, "The server is stopping.").Closing()
 }
 
 // Interrupt ends the commands that are running: those that can end early tell
@@ -89,12 +113,27 @@ func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args 
 	defer stop()
 	user.Address = r.RemoteAddr
 	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), requestOf(r))
-	span := sluice.Span{Name: cmd.Name, Traceparent: r.Header.Get("Traceparent"), Attribute: "enduser.id", Value: user.Name}
+	span := sluice.Span{
+		Name: cmd.Name, Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
+		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path, User: user.Name},
+	}
 	err = a.Spans.Do(ctx, span, func(ctx context.Context) error {
+		if a.Spans.Tracer != nil {
+			*r = *r.WithContext(ctx) // what is logged of the request belongs to the span
+		}
 		out, err = a.Commands.Call(ctx, cmd, args)
+		a.Spans.Add(ctx, sluice.SpanFacts{StatusCode: statusCode(err)})
 		return err
 	})
 	return out, err
+}
+
+// statusCode returns the status that the outcome of a command is answered with.
+func statusCode(err error) int {
+	if err == nil {
+		return http.StatusOK
+	}
+	return problem.Status(err)
 }
 
 func requestOf(r *http.Request) sluice.Request {
@@ -116,13 +155,17 @@ func (a *API) unknownCommand(name string) error {
 	return sluice.Errorf(sluice.NotFound, "command-unknown", "There is no such command; %s", hint)
 }
 
-// answer writes what a command returned.
-func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) error {
+// answer writes what a command returned. A large answer takes memory until the
+// caller has read it.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) error {
 	if page, ok := out.(command.Paged); ok {
 		items, next := page.Page()
 		if next != "" {
 			query := url.Values{} // wherever the arguments came from
 			for _, arg := range args {
+				if arg.Value == nil {
+					continue
+				}
 				query.Set(arg.Name, textOf(arg.Value))
 			}
 			query.Set("after", next)
@@ -134,13 +177,18 @@ func answer(w http.ResponseWriter, r *http.Request, args command.Args, out any) 
 	if err := encodeJSON(&content, out); err != nil {
 		return err
 	}
+	memory := a.Bodies.Answers.Hold()
+	defer memory.Release()
+	if err := memory.Try(2 * int64(content.Len())); err != nil {
+		return err
+	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(content.Bytes()) // an error means that the caller has gone
 	return nil
 }
 
-// textOf gives an argument as the query of a URL has it: a list is separated by
-// commas, an object is JSON.
+// textOf returns an argument as the query of a URL has it: a list is separated
+// by commas, an object is JSON.
 func textOf(value any) string {
 	switch v := value.(type) {
 	case []any:
@@ -150,7 +198,7 @@ func textOf(value any) string {
 		}
 		return strings.Join(items, ",")
 	case map[string]any:
-		object, _ := json.Marshal(v) // it came as JSON
+		object, _ := json.Marshal(v) //nolint:errchkjson // it came as JSON
 		return string(object)
 	}
 	return fmt.Sprint(value)

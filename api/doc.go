@@ -2,6 +2,6 @@
 // results, turns errors into problem documents, and describes itself as
 // OpenAPI.
 //
-// What a command does is in the command's room; this package knows only what
-// its declaration says.
+// What a command does is in the command's package; this one knows only its
+// declaration.
 package api

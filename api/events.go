@@ -18,15 +18,16 @@ import (
 const (
 	tailPermission = "trace.get"
 
-	maxTails      = 32                     // at the same time
+	maxTails      = 64                     // at the same time
 	tailQueue     = 64                     // entries that wait for a reader
 	tailPatience  = 500 * time.Millisecond // before the first is dropped
 	tailHeartbeat = 15 * time.Second       // keeps proxies from taking the connection for dead
 	tailRecheck   = 30 * time.Second       // between looks whether the reader still may
-	tailWrite     = time.Minute            // bounds one write
+
+	maxTailsPerUser = 8 // so that nobody takes all
 )
 
-// events tells of calls and runs as they happen, as Server-Sent Events.
+// events sends calls and runs as they happen, as Server-Sent Events.
 func (a *API) events(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return notAllowed("GET")
@@ -34,17 +35,20 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) error {
 	if err := a.refuseDraining(); err != nil {
 		return err
 	}
-	if err := a.mayTail(w, r); err != nil {
+	user, err := a.mayTail(w, r)
+	if err != nil {
 		return err
 	}
 	q, err := tailQuery(r)
 	if err != nil {
 		return err
 	}
-	defer a.tails.Add(-1)
-	if a.tails.Add(1) > maxTails {
-		return busy("too-many-tails", "As many live tails are open as the server allows.")
+	q.CorrelationIDs = user.May(sluice.MaySeePayload)
+	leave, err := a.enterTail(user)
+	if err != nil {
+		return err
 	}
+	defer leave()
 	ctx, cancel := context.WithCancel(r.Context())
 	entries, err := a.Tail.Follow(ctx, q)
 	if err != nil {
@@ -65,20 +69,44 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) error {
 			t.offer(ctx, entry)
 		}
 	})
-	_ = a.serveTail(r, t) // the reader has gone
+	_ = a.serveTail(r, t, q) // the reader has gone
 	return nil
 }
 
-// mayTail refuses who may not read traces.
-func (a *API) mayTail(w http.ResponseWriter, r *http.Request) error {
+// enterTail counts a tail until leave is called.
+func (a *API) enterTail(user sluice.User) (leave func(), err error) {
+	if !a.readers.Enter(user.Name) {
+		return nil, tooMany("too-many-tails", "You have as many live tails open as one user may.")
+	}
+	if a.tails.Enter() != nil {
+		a.readers.Leave(user.Name)
+		return nil, busy("too-many-tails", "As many live tails are open as the server allows.")
+	}
+	return func() {
+		a.tails.Leave()
+		a.readers.Leave(user.Name)
+	}, nil
+}
+
+// mayTail gives who reads, and refuses who may not read traces.
+func (a *API) mayTail(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
 	user, err := a.Authenticate(w, r)
 	if err != nil {
-		return err
+		return sluice.User{}, err
 	}
-	if !user.May(tailPermission) && !user.May(sluice.MayRead) {
-		return sluice.NotPermitted(tailPermission)
+	if !user.MayCall(tailPermission, true) {
+		return sluice.User{}, sluice.NotPermitted(tailPermission)
 	}
-	return nil
+	return user, nil
+}
+
+// mayGoOn refuses a reader who may not read, any more, what the tail tells.
+func (a *API) mayGoOn(r *http.Request, q sluice.TailQuery) error {
+	user, err := a.mayTail(unseen{}, r)
+	if err == nil && q.CorrelationIDs && !user.May(sluice.MaySeePayload) {
+		err = sluice.NotPermitted(sluice.MaySeePayload)
+	}
+	return err
 }
 
 func tailQuery(r *http.Request) (q sluice.TailQuery, err error) {
@@ -142,7 +170,7 @@ func (t *tail) offer(ctx context.Context, entry sluice.TailEntry) {
 }
 
 // serveTail writes until the reader goes or may not go on, or the server stops.
-func (a *API) serveTail(r *http.Request, t *tail) error {
+func (a *API) serveTail(r *http.Request, t *tail, q sluice.TailQuery) error {
 	// A tail outlasts what a request may take to be read.
 	_ = t.control.SetReadDeadline(time.Time{})
 	header := t.w.Header()
@@ -164,7 +192,7 @@ func (a *API) serveTail(r *http.Request, t *tail) error {
 		case <-heartbeat.C:
 			err = t.write(": still here\n\n")
 		case <-recheck.C:
-			if err := a.mayTail(unseen{}, r); err != nil {
+			if err := a.mayGoOn(r, q); err != nil {
 				return t.end(err)
 			}
 		case entry, open := <-t.queue:
@@ -208,7 +236,6 @@ func (t *tail) write(text string) error {
 		t.unwritten = appendEvent(t.unwritten, "", "dropped", fmt.Appendf(nil, `{"count":%d}`, n))
 	}
 	t.unwritten = append(t.unwritten, text...)
-	_ = t.control.SetWriteDeadline(time.Now().Add(tailWrite)) // else the connection has one of its own, or none
 	_, err := t.w.Write(t.unwritten)
 	t.unwritten = t.unwritten[:0]
 	if err != nil {

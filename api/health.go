@@ -2,17 +2,16 @@ package api
 
 import (
 	"net/http"
-	"net/netip"
 
 	"sluice"
 )
 
-// healthz tells that the process runs.
+// healthz answers that the process runs.
 func (a *API) healthz(w http.ResponseWriter, r *http.Request) error {
 	return health(w, r, map[string]any{"status": "ok"})
 }
 
-// readyz tells whether calls are welcome.
+// readyz answers whether calls are accepted.
 func (a *API) readyz(w http.ResponseWriter, r *http.Request) error {
 	detail, err := a.Readiness()
 	if err != nil {
@@ -30,31 +29,20 @@ func health(w http.ResponseWriter, r *http.Request, detail map[string]any) error
 	return nil
 }
 
-// serveMetrics serves the metrics: to anyone on this machine, else to users who
-// may. What a proxy on this machine passes on is not from this machine.
+// serveMetrics serves the metrics to users with the permission. Calls from this
+// machine are no exception: a proxy here passes on what anybody sends.
 func (a *API) serveMetrics(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return notAllowed("GET")
 	}
-	if !isLocal(r) {
-		user, err := a.Authenticate(w, r)
-		if err != nil {
-			return err
-		}
-		if !user.May(sluice.MaySeeMetrics) {
-			return sluice.NotPermitted(sluice.MaySeeMetrics)
-		}
+	user, leave, err := a.enter(w, r)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if !user.May(sluice.MaySeeMetrics) {
+		return sluice.NotPermitted(sluice.MaySeeMetrics)
 	}
 	a.Metrics.ServeHTTP(w, r)
 	return nil
-}
-
-func isLocal(r *http.Request) bool {
-	for _, header := range []string{"Forwarded", "X-Forwarded-For", "Via"} {
-		if r.Header.Get(header) != "" {
-			return false
-		}
-	}
-	address, err := netip.ParseAddr(r.RemoteAddr)
-	return err == nil && address.IsLoopback()
 }

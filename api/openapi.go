@@ -12,8 +12,8 @@ import (
 // object is a piece of a JSON document.
 type object = map[string]any
 
-// openAPI gives the endpoint that describes the API. The commands don't change
-// while the service runs, so the document is made once.
+// openAPI returns the endpoint that describes the API. The commands don't
+// change while the service runs, so the document is made once.
 func (a *API) openAPI() command.Endpoint {
 	document, err := json.MarshalIndent(OpenAPI(a.Commands, a.Version, a.BaseURL, a.OpenID), "", "  ")
 	return func(w http.ResponseWriter, r *http.Request) error {

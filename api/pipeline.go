@@ -13,7 +13,7 @@ import (
 
 // A document is what a command answers with that can also be read by itself.
 type document interface {
-	// Document gives the text and its media type.
+	// Document returns the text and its media type.
 	Document() (mediaType, text string)
 }
 
@@ -23,10 +23,11 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 	if err := a.refuseDraining(); err != nil {
 		return err
 	}
-	user, err := a.Authenticate(w, r)
+	user, leave, err := a.enter(w, r)
 	if err != nil {
 		return err
 	}
+	defer leave()
 	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, sluice.PipelinePath), "/")
 	memory := a.Bodies.Known.Hold()
 	defer memory.Release()
@@ -44,10 +45,11 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 		_, _ = io.WriteString(w, text) //nolint:gosec // no browser runs YAML; an error means that the caller has gone
 		return nil
 	}
-	return answer(w, r, args, out)
+	memory.Release() // the arguments have done their work
+	return a.answer(w, r, args, out)
 }
 
-// pipelineCall gives the command that a request to the pipelines stands for.
+// pipelineCall returns the command that a request to the pipelines stands for.
 func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string, memory *limit.Hold) (cmd command.Command, args command.Args, err error) {
 	methods := map[string]string{
 		http.MethodPut:    "pipeline.put",

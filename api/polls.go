@@ -14,7 +14,8 @@ const (
 	maxHeld     = 2048             // polls held at the same time
 )
 
-// polls bounds how often a result that is not ready is asked for.
+// polls enforces the rule that polls for a result that is not ready must be
+// sluice.PollInterval (5 seconds) apart.
 type polls struct {
 	next *limit.Cache[string, time.Time] // when the next poll is in time, by correlation id
 
@@ -26,7 +27,8 @@ func newPolls() *polls {
 	return &polls{next: limit.NewCache[string, time.Time](maxPolled), held: make(map[string]bool)}
 }
 
-// try refuses a poll that comes too early: then each makes the wait longer.
+// try refuses a poll that comes too early; each such poll makes the wait
+// longer.
 func (p *polls) try(id string, now time.Time) error {
 	var early, wait time.Duration
 	p.next.Change(id, now, func(next time.Time) (_, until time.Time) {
@@ -42,7 +44,7 @@ func (p *polls) try(id string, now time.Time) error {
 	return sluice.Errorf(sluice.Throttled, "polling-too-often", "The result is not ready, and polls for it come too often; each early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.").After(wait)
 }
 
-// hold says that a poll waits for its result, until release is called. It
+// hold marks a poll as waiting for its result, until release is called. It
 // refuses a second one for the same result.
 func (p *polls) hold(id string) (release func(), err error) {
 	p.mu.Lock()

@@ -8,7 +8,8 @@ import (
 	"sluice"
 )
 
-// waitOf gives the wait that a refused poll is told, 0 for one that is in time.
+// waitOf returns the wait that a refused poll is told, 0 for one that is in
+// time.
 func waitOf(t *testing.T, err error) time.Duration {
 	t.Helper()
 	if err == nil {

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 
@@ -15,14 +17,20 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	limit.Discard(w, r)
 	e := sluice.AsError(err)
 	shown := problem.Of(e)
-	if shown.Status >= http.StatusInternalServerError && e.Err != nil {
-		a.Log.Error("A request failed.", "path", r.URL.Path, "code", e.Code, "traceId", e.TraceID, "error", e.Err)
+	if shown.Status >= http.StatusInternalServerError && e.Err != nil && !abandoned(e.Err) {
+		a.Log.ErrorContext(r.Context(), "A request failed.", "path", r.URL.Path, "code", e.Code, "traceId", e.TraceID, "error", e.Err)
 	}
 	header := w.Header()
 	header.Set("Content-Type", "application/problem+json")
-	problem.SetHeaders(header, e)
+	problem.SetHeaders(header, r, e)
 	w.WriteHeader(shown.Status)
 	writeJSON(w, shown)
+}
+
+// abandoned reports whether an error is not the server's: the caller has gone, or
+// the server stops.
+func abandoned(err error) bool {
+	return errors.Is(err, context.Canceled) || sluice.AsError(err).Code == drainingCode
 }
 
 // writeJSON writes a value that has a JSON form. An error means that the caller

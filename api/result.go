@@ -21,14 +21,14 @@ const (
 	holdLook = 500 * time.Millisecond
 )
 
-// A poll asks for a result. Whoever holds the correlation id may ask.
+// A poll asks for a result. Anyone with the correlation id may ask.
 type poll struct {
 	id       string
 	redirect string // pollingRedirectEnabled: "", "true" or "false"
 	hop      int    // redirects so far
 }
 
-// countPolls tells who observes of the status that polls are answered with.
+// countPolls reports the status of each answer to a poll to ObservePoll.
 func (a *API) countPolls(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		counted := &statusWriter{ResponseWriter: w, status: http.StatusOK}
@@ -59,7 +59,9 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := a.look(r, p)
+	memory := a.Bodies.Answers.Hold()
+	defer memory.Release()
+	result, err := a.look(r, p, &memory)
 	if err != nil {
 		return a.throttleMisses(r, err)
 	}
@@ -73,27 +75,34 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	memory := a.Bodies.Known.Hold()
-	defer memory.Release()
-	if err := memory.Grow(r.Context(), 2*int64(len(result.Value))); err != nil {
+	if err := memory.Try(2 * int64(len(result.Value))); err != nil {
 		return err
 	}
 	a.answerPoll(w, p, result)
 	return nil
 }
 
-// look gives a result as it is now.
-func (a *API) look(r *http.Request, p poll) (sluice.Result, error) {
+// look returns a result as it is now, and takes memory for it. Only a few are read
+// at the same time: how large one is shows when it is here.
+func (a *API) look(r *http.Request, p poll, memory *limit.Hold) (result sluice.Result, err error) {
 	if err := a.Places.Enter(); err != nil {
-		return sluice.Result{}, err
+		return result, err
 	}
 	defer a.Places.Leave()
-	return a.Results.Result(r.Context(), p.id, 0)
+	select {
+	case a.looks <- struct{}{}:
+		defer func() { <-a.looks }()
+	case <-r.Context().Done():
+		return result, r.Context().Err()
+	}
+	if result, err = a.Results.Result(r.Context(), p.id, 0); err == nil {
+		err = memory.Try(2 * int64(len(result.Value)))
+	}
+	return result, err
 }
 
-// hold waits for a result, but not for ever: who follows redirects has a limit,
-// and so have those between us. Who stops following does not hold up a stop of
-// the server either.
+// hold waits for a result, but not for ever: clients that follow redirects have
+// a time-out, and so have proxies. Nor does it hold up a stop of the server.
 func (a *API) hold(r *http.Request, p poll) (sluice.Result, error) {
 	release, err := a.polls.hold(p.id)
 	if err != nil {
@@ -117,7 +126,8 @@ func (a *API) answerPoll(w http.ResponseWriter, p poll, result sluice.Result) {
 	if result.Status == sluice.StatusProcessing {
 		header.Set("Retry-After", strconv.Itoa(int(sluice.PollInterval/time.Second)))
 		if p.redirect != "false" {
-			// Some followers stop at a URL they have seen: so it counts.
+			// Some clients stop at a URL they have seen, so the hops are
+			// counted in it.
 			header.Set("Location", fmt.Sprintf("%s%s?%s=%s&%s=true&hop=%d",
 				a.PublicURL, sluice.ResultPath, sluice.CorrelationQuery, result.CorrelationID, sluice.RedirectQuery, p.hop+1))
 			w.WriteHeader(http.StatusFound)
@@ -140,7 +150,7 @@ func parsePoll(r *http.Request) (poll, error) {
 	if p.id, err = correlationID(query); err != nil {
 		return poll{}, err
 	}
-	p.id = strings.ToLower(p.id) // one way to write it, for those who count
+	p.id = strings.ToLower(p.id) // one way to write it, for the counting of polls
 	if _, err = command.Flag(sluice.RedirectQuery, p.redirect); err != nil {
 		return poll{}, err
 	}
@@ -165,7 +175,8 @@ func correlationID(query url.Values) (string, error) {
 	return given[0], nil
 }
 
-// throttleMisses bounds how often an address may ask for what isn't there.
+// throttleMisses bounds how often an address may ask for results that don't
+// exist.
 func (a *API) throttleMisses(r *http.Request, err error) error {
 	if sluice.AsError(err).Kind != sluice.Gone {
 		return err

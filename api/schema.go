@@ -10,7 +10,7 @@ import (
 	"sluice/command"
 )
 
-// paramSchema gives the JSON Schema of a parameter.
+// paramSchema returns the JSON Schema of a parameter.
 func paramSchema(p command.Param) object {
 	schema := object{}
 	if p.Type != "" {
@@ -36,7 +36,7 @@ func paramSchema(p command.Param) object {
 
 func schemaOf[T any]() object { return schemaFor(reflect.TypeFor[T]()) }
 
-// schemaFor gives the JSON Schema of what encoding/json makes of a type.
+// schemaFor returns the JSON Schema of what encoding/json makes of a type.
 func schemaFor(t reflect.Type) object {
 	switch {
 	case t == reflect.TypeFor[time.Time]():

@@ -36,19 +36,19 @@ func (b *bench) compareBacklogs(ctx context.Context, both []*pipelineServer) err
 			if err != nil {
 				return fmt.Errorf("backlog: %w", err)
 			}
-			o := outcome{Requests: backlogEvents, Seconds: took.Seconds()}
+			o := measurement{Requests: backlogEvents, Seconds: took.Seconds()}
 			contenders[at].rounds = append(contenders[at].rounds, o)
 			progressf("round %d: %s runs/s, %s", round+1, grouped(o.rate()), contenders[at].name)
 		}
 	}
 	for _, c := range contenders {
-		b.table.add(c.name, grouped(c.median(outcome.rate))+" runs/s")
+		b.table.add(c.name, grouped(c.median(measurement.rate))+" runs/s")
 	}
 	b.holdRatio(crowding("runs of a backlog", contenders[1], contenders[0]))
 	return nil
 }
 
-// A gate holds up whoever calls it, until it is opened.
+// A gate holds up its callers until it is opened.
 type gate struct {
 	*httptest.Server
 
@@ -67,7 +67,7 @@ func newGate() *gate {
 	return g
 }
 
-// source gives a pipeline whose runs wait at the gate.
+// source returns a pipeline whose runs wait at the gate.
 func (g *gate) source() string {
 	return fmt.Sprintf(`pipeline:
   - event.listen: {eventKey: %s}
@@ -76,12 +76,11 @@ func (g *gate) source() string {
 `, backlogKey, g.URL)
 }
 
-// drain lets events pile up and gives how long the pipeline takes for them. The
-// first runs stand before a gate, and take all places there are: so the events
-// behind them wait as they would for a slow pipeline, with everything else in
-// operation. Then the pipeline is stored anew, as that of three steps, and the
-// gate opens. The last event is done when at most those that run beside it are
-// not.
+// drain lets events pile up and returns how long the pipeline takes for them.
+// The first runs wait at a gate, and take all slots: so the events behind them
+// wait as they would for a slow pipeline, with everything else in operation.
+// Then the pipeline is replaced by that of three steps, and the gate opens. The
+// last event is done when at most those that run beside it are not.
 func (p *pipelineServer) drain(ctx context.Context, token string) (time.Duration, error) {
 	g := newGate()
 	defer g.Close()
@@ -116,8 +115,8 @@ func (p *pipelineServer) drain(ctx context.Context, token string) (time.Duration
 	return took, p.allReady(ctx, ids)
 }
 
-// enqueue calls a webhook without waiting for its result, and gives the id that
-// the result is found by.
+// enqueue calls a webhook without waiting for its result, and returns the id
+// that the result is found by.
 func (p *pipelineServer) enqueue(ctx context.Context, token string) (correlationID string, err error) {
 	out := newReceive(token + "&pollingRedirectEnabled=true")
 	out.want = []int{http.StatusFound}
@@ -125,9 +124,9 @@ func (p *pipelineServer) enqueue(ctx context.Context, token string) (correlation
 	return in.header.Get("svc-result-correlationid"), err
 }
 
-// await gives a result as soon as it is ready.
+// await returns a result as soon as it is ready.
 func (p *pipelineServer) await(ctx context.Context, correlationID string) (result sluice.Result, err error) {
-	in, err := p.send(ctx, call{path: resultPath + correlationID + "&pollingRedirectEnabled=true"})
+	in, err := p.send(ctx, httpRequest{path: resultPath + correlationID + "&pollingRedirectEnabled=true"})
 	if err != nil {
 		return result, err
 	}

@@ -67,7 +67,7 @@ func (b *bench) measurePart(ctx context.Context, p part) error {
 	defer func() {
 		cancel()
 		b.children.Wait()
-		_ = os.RemoveAll(b.part) // close tries again, and tells
+		_ = os.RemoveAll(b.part) // close tries again, and reports it
 	}()
 	b.part = filepath.Join(b.dir, p.name)
 	if err := os.Mkdir(b.part, 0o700); err != nil {

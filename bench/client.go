@@ -27,12 +27,12 @@ const (
 )
 
 // adminPassword protects nothing: the servers live for minutes, on loopback.
-const adminPassword = "benchmark"
+const adminPassword = "benchmark of sluice"
 
 // asAdmin is the admin's Authorization header.
 var asAdmin = basic("admin", adminPassword)
 
-// basic gives the Authorization header of a username and password.
+// basic returns the Authorization header of a username and password.
 func basic(username, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+password))
 }
@@ -46,7 +46,7 @@ type client struct {
 // mostRedirects is for results: each poll is held for 5 seconds.
 const mostRedirects = 100
 
-// newClient gives a client for so many calls at the same time.
+// newClient returns a client for that many calls at the same time.
 func newClient(address string, connections int) (*client, error) {
 	jar, err := cookiejar.New(nil) // for the portal's session
 	return &client{address: address, http: http.Client{
@@ -62,14 +62,14 @@ func newClient(address string, connections int) (*client, error) {
 	}}, err
 }
 
-// A call is a request: a GET, or a POST if it has a body.
-type call struct {
+// An httpRequest is a GET, or a POST if it has a body.
+type httpRequest struct {
 	method, path, body string
 	header             map[string]string
 	want               []int // statuses that are no error; 200 if empty
 }
 
-// An answer is what a call came to.
+// An answer is that to a request.
 type answer struct {
 	status  int
 	header  http.Header
@@ -77,9 +77,9 @@ type answer struct {
 	content []byte
 }
 
-// send sends a call and reads the whole answer. Redirects are followed unless
-// they are wanted.
-func (c *client) send(ctx context.Context, out call) (answer, error) {
+// send sends a request and reads the whole answer. Redirects are followed
+// unless they are wanted.
+func (c *client) send(ctx context.Context, out httpRequest) (answer, error) {
 	if out.method == "" && out.body != "" {
 		out.method = http.MethodPost
 	}
@@ -115,7 +115,7 @@ func (c *client) post(ctx context.Context, path, authorization string, form url.
 	if authorization != "" {
 		header["Authorization"] = authorization
 	}
-	in, err := c.send(ctx, call{method: http.MethodPost, path: path, body: form.Encode(), header: header})
+	in, err := c.send(ctx, httpRequest{method: http.MethodPost, path: path, body: form.Encode(), header: header})
 	if err != nil || into == nil {
 		return err
 	}
@@ -139,19 +139,24 @@ func (c *client) awaitAdmin(ctx context.Context) (err error) {
 	return err
 }
 
-// createWebhook creates the webhook of that key and gives its token.
+// createWebhook creates the webhook of that key and returns its token.
 func (c *client) createWebhook(ctx context.Context, eventKey string) (token string, err error) {
+	return c.createWebhookWith(ctx, url.Values{"eventKey": {eventKey}})
+}
+
+// createWebhookWith creates the webhook that parameters describe.
+func (c *client) createWebhookWith(ctx context.Context, params url.Values) (token string, err error) {
 	var created struct {
 		UUID string `json:"uuid"`
 	}
-	err = c.command(ctx, "webhook.put", url.Values{"eventKey": {eventKey}}, &created)
+	err = c.command(ctx, "webhook.put", params, &created)
 	return created.UUID, err
 }
 
 // benchKey is the event key of the webhook of that number.
 func benchKey(number int) string { return fmt.Sprintf("webhook.bench.%d", number) }
 
-// createWebhooks creates webhooks and gives their tokens.
+// createWebhooks creates webhooks and returns their tokens.
 func (c *client) createWebhooks(ctx context.Context, n int) ([]string, error) {
 	if err := c.awaitAdmin(ctx); err != nil {
 		return nil, err
@@ -169,7 +174,7 @@ func (c *client) createWebhooks(ctx context.Context, n int) ([]string, error) {
 // storePipeline stores a pipeline.
 func (c *client) storePipeline(ctx context.Context, name, source string) error {
 	header := map[string]string{"Content-Type": "application/yaml", "Authorization": asAdmin}
-	_, err := c.send(ctx, call{method: http.MethodPut, path: pipelinePath + name, body: source, header: header})
+	_, err := c.send(ctx, httpRequest{method: http.MethodPut, path: pipelinePath + name, body: source, header: header})
 	return err
 }
 

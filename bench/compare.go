@@ -13,7 +13,7 @@ import (
 type contender struct {
 	name   string
 	load   load
-	rounds []outcome
+	rounds []measurement
 }
 
 // A ratio is a figure that compares the rates of two contenders.
@@ -65,8 +65,8 @@ func (b *bench) holdRatio(r ratio) {
 	b.table.hold(r.figure, fmt.Sprintf("%.2f (%.2f to %.2f)", middle, least, most), middle, r.bar)
 }
 
-// measured gives the median of the ratio over the rounds, the smallest and the
-// largest.
+// measured returns the median of the ratio over the rounds, the smallest and
+// the largest.
 func (r ratio) measured() (middle, least, most float64) {
 	all := make([]float64, len(r.of.rounds))
 	for i := range all {
@@ -75,21 +75,21 @@ func (r ratio) measured() (middle, least, most float64) {
 	return median(all), slices.Min(all), slices.Max(all)
 }
 
-// String gives the medians of rate and latency.
+// String returns the medians of rate and latency.
 func (c *contender) String() string {
 	return fmt.Sprintf("%s calls/s, p50 %.1f ms, p99 %.1f ms",
-		grouped(c.median(outcome.rate)),
-		c.median(func(o outcome) float64 { return o.P50 }),
-		c.median(func(o outcome) float64 { return o.P99 }))
+		grouped(c.median(measurement.rate)),
+		c.median(func(o measurement) float64 { return o.P50 }),
+		c.median(func(o measurement) float64 { return o.P99 }))
 }
 
-// slowest gives the longest latency of a call, in milliseconds.
+// slowest returns the longest latency of a call, in milliseconds.
 func (c *contender) slowest() float64 {
-	return slices.MaxFunc(c.rounds, func(a, b outcome) int { return cmp.Compare(a.Max, b.Max) }).Max
+	return slices.MaxFunc(c.rounds, func(a, b measurement) int { return cmp.Compare(a.Max, b.Max) }).Max
 }
 
-// median gives the median over the rounds of one value of their outcomes.
-func (c *contender) median(value func(outcome) float64) float64 {
+// median returns the median over the rounds of one value of their measurements.
+func (c *contender) median(value func(measurement) float64) float64 {
 	values := make([]float64, len(c.rounds))
 	for i, o := range c.rounds {
 		values[i] = value(o)
@@ -97,18 +97,18 @@ func (c *contender) median(value func(outcome) float64) float64 {
 	return median(values)
 }
 
-// median gives the middle of some values, of two the mean.
+// median returns the middle of some values, of two the mean.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// percentile gives the value that so many of a hundred are not above.
+// percentile returns the value that this many of a hundred do not exceed.
 func percentile(values []float64, of int) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[min(len(sorted)*of/100, len(sorted)-1)]
 }
 
-// milliseconds gives the time since a moment.
+// milliseconds returns the time since a moment.
 func milliseconds(since time.Time) float64 { return time.Since(since).Seconds() * 1e3 }

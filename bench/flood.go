@@ -96,7 +96,7 @@ func (f *flood) run(ctx context.Context, address string) error {
 		if time.Now().After(until) {
 			return nil
 		}
-		in, err := c.send(ctx, call{
+		in, err := c.send(ctx, httpRequest{
 			path:   commandPath + "webhook.get",
 			header: map[string]string{"Authorization": basic(fmt.Sprint("user-", i), "wrong"), "X-Forwarded-For": f.address(i)},
 			want:   []int{http.StatusUnauthorized, http.StatusTooManyRequests, http.StatusServiceUnavailable},
@@ -106,14 +106,14 @@ func (f *flood) run(ctx context.Context, address string) error {
 	})
 }
 
-// String tells how the calls were answered.
+// String says how the calls were answered.
 func (f *flood) String() string {
 	count := func(status int) string { return grouped(float64(f.answers[status].Load())) }
 	return fmt.Sprintf("answered 401: %s, 429: %s, 503: %s", count(401), count(429), count(503))
 }
 
 // probe calls a command with a remembered password and a webhook in turn, until
-// done, and tells the medians of their latencies. A call that isn't answered
+// done, and returns the medians of their latencies. A call that isn't answered
 // with 200 fails it.
 func (c *client) probe(ctx context.Context, token string, done <-chan time.Time) (string, error) {
 	const between = 10 * time.Millisecond

@@ -19,7 +19,7 @@ import (
 
 // loadRole is the generator for machines without wrk. Arguments: address,
 // connections, duration, path up to the token, file with tokens, size of a
-// body, Authorization header; for the last two see load.
+// body, Authorization header, another header; for the last three see load.
 func loadRole(args []string) error {
 	runtime.GOMAXPROCS(1) // as wrk with one thread
 	connections, err := strconv.Atoi(args[1])
@@ -38,29 +38,32 @@ func loadRole(args []string) error {
 	if err != nil {
 		return err
 	}
-	o := generate(template(args[0], args[3], size, args[6]), strings.Fields(string(tokens)), args[0], connections, length)
+	o := generate(template(args[0], args[3], size, args[6], args[7]), strings.Fields(string(tokens)), args[0], connections, length)
 	return json.NewEncoder(os.Stdout).Encode(o)
 }
 
 // A request is what is sent, before and behind the token.
 type request struct{ head, tail []byte }
 
-func template(address, path string, size int, authorization string) request {
+func template(address, path string, size int, authorization, header string) request {
 	method, tail := "GET ", " HTTP/1.1\r\nHost: "+address+"\r\n"
 	if authorization != "" {
 		tail += "Authorization: " + authorization + "\r\n"
+	}
+	if header != "" {
+		tail += header + "\r\n"
 	}
 	body := ""
 	if size > 0 {
 		method = "POST "
 		tail += fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", size)
-		body = `{"data":"` + strings.Repeat("x", size-len(`{"data":""}`)) + `"}`
+		body = bodyOf(size)
 	}
 	return request{head: []byte(method + path), tail: []byte(tail + "\r\n" + body)}
 }
 
 // generate calls a server over some connections for a while.
-func generate(r request, tokens []string, address string, connections int, length time.Duration) outcome {
+func generate(r request, tokens []string, address string, connections int, length time.Duration) measurement {
 	callers := make([]caller, connections)
 	var running sync.WaitGroup
 	began := time.Now()
@@ -70,7 +73,7 @@ func generate(r request, tokens []string, address string, connections int, lengt
 		})
 	}
 	running.Wait()
-	o := outcome{Seconds: time.Since(began).Seconds()}
+	o := measurement{Seconds: time.Since(began).Seconds()}
 	var all []time.Duration
 	for _, c := range callers {
 		all = append(all, c.latencies...)
@@ -97,7 +100,7 @@ type caller struct {
 
 // run calls until a time, or until a call fails.
 func (c *caller) run(r request, tokens []string, address string, until time.Time) error {
-	const lastAnswer = 5 * time.Second // may come so late
+	const lastAnswer = 5 * time.Second // may come this late
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return err
@@ -113,7 +116,11 @@ func (c *caller) run(r request, tokens []string, address string, until time.Time
 		if began.After(until) {
 			return nil
 		}
-		sent = append(append(append(sent[:0], r.head...), tokens[at]...), r.tail...)
+		sent = append(append(sent[:0], r.head...), tokens[at]...)
+		if strings.HasSuffix(tokens[at], "=") {
+			sent = strconv.AppendUint(sent, rand.Uint64(), 36)
+		}
+		sent = append(sent, r.tail...)
 		if _, err := conn.Write(sent); err != nil {
 			return err
 		}

@@ -10,14 +10,14 @@ import (
 	"sluice"
 )
 
-// newReceive gives a call of a webhook.
-func newReceive(query string) call {
+// newReceive returns a call of a webhook.
+func newReceive(query string) httpRequest {
 	body := `{"data":"` + strings.Repeat("x", bodySize-len(`{"data":""}`)) + `"}`
-	return call{path: receivePath + query, body: body, header: map[string]string{"Content-Type": "application/json"}}
+	return httpRequest{path: receivePath + query, body: body, header: map[string]string{"Content-Type": "application/json"}}
 }
 
 // receive calls a webhook and checks the answer: with a pipeline, that has to be
-// its value. It gives the correlation id.
+// its value. It returns the correlation id.
 func (p *pipelineServer) receive(ctx context.Context, token string, listened bool) (correlationID string, err error) {
 	in, err := p.send(ctx, newReceive(token))
 	if err != nil {
@@ -30,8 +30,8 @@ func (p *pipelineServer) receive(ctx context.Context, token string, listened boo
 	return result.CorrelationID, checkResult(result, listened)
 }
 
-// checkResult tells whether a result is what the pipeline gives, or what is
-// given where no pipeline listens.
+// checkResult checks that a result is the value of the pipeline, or the trace
+// information where no pipeline listens.
 func checkResult(result sluice.Result, listened bool) error {
 	var value struct {
 		Length int    `json:"length"`
@@ -46,8 +46,8 @@ func checkResult(result sluice.Result, listened bool) error {
 	return nil
 }
 
-// compareLatency adds what a pipeline adds to the latency of calls that are few:
-// with and without one, in turn.
+// compareLatency adds how much a pipeline adds to the latency of calls at a low
+// rate: with and without one, in turn.
 func (b *bench) compareLatency(ctx context.Context, both []*pipelineServer) error {
 	const (
 		calls = 1000 // of each kind

@@ -1,6 +1,8 @@
 -- The load that wrk makes: webhooks are called with a JSON body, or something
 -- is read without one. Arguments: a file with a token on each line, the size of
--- the body (0 for a GET without one), the Authorization header (may be empty).
+-- the body (0 for a GET without one), the Authorization header (may be empty),
+-- another header (may be empty). Behind a token that ends with = comes a number
+-- that no other call has.
 
 function init(args)
   local tokens = {}
@@ -19,11 +21,29 @@ function init(args)
   if args[3] and args[3] ~= "" then
     wrk.headers["Authorization"] = args[3]
   end
+  if args[4] and args[4] ~= "" then
+    local name, value = args[4]:match("^(.-): (.*)$")
+    wrk.headers[name] = value
+  end
   local path = wrk.path
-  if #tokens == 1 then
+  if #tokens == 1 and tokens[1]:sub(-1) == "=" then
+    request = count(wrk.format(nil, path .. tokens[1] .. "#"))
+  elseif #tokens == 1 then
     wrk.path = path .. tokens[1] -- one request for all calls: wrk's cheapest way
   else
     request = cycle(wrk.format(nil, path .. "#"), size > 0 and #number + 1 or 0, tokens)
+  end
+end
+
+-- count gives a function that puts a new number in place of the # of a request.
+function count(template)
+  local hash = template:find("#", 1, true)
+  local head, tail = template:sub(1, hash - 1), template:sub(hash + 1)
+  math.randomseed(os.time())
+  local run, n = math.random(1000000000), 0
+  return function()
+    n = n + 1
+    return head .. run .. "-" .. n .. tail
   end
 end
 

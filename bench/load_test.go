@@ -49,7 +49,7 @@ func (s *seen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"status":"ok"}`) // the test counts calls
 }
 
-// generators gives a bench for each generator that this machine has.
+// generators returns a bench for each generator that this machine has.
 func generators(t *testing.T) map[string]*bench {
 	both := map[string]*bench{"go": {dir: t.TempDir(), part: t.TempDir()}}
 	if wrk, err := exec.LookPath("wrk"); err == nil {
@@ -116,13 +116,13 @@ func TestRefusedCallsFailTheRun(t *testing.T) {
 }
 
 // call runs a short load of webhook calls against a handler.
-func (b *bench) call(t *testing.T, h http.Handler, tokens []string) (outcome, error) {
+func (b *bench) call(t *testing.T, h http.Handler, tokens []string) (measurement, error) {
 	t.Helper()
 	return b.send(t, h, tokens, load{size: bodySize})
 }
 
 // send runs a short load against a handler.
-func (b *bench) send(t *testing.T, h http.Handler, tokens []string, l load) (outcome, error) {
+func (b *bench) send(t *testing.T, h http.Handler, tokens []string, l load) (measurement, error) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()

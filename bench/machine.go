@@ -11,7 +11,7 @@ import (
 )
 
 // machine names what the figures were measured on, with the file system of a
-// folder. What only Linux tells is left out elsewhere.
+// folder. What only Linux knows is left out elsewhere.
 func machine(dir string) string {
 	parts := []string{fmt.Sprintf("%s, %d cores", model(), runtime.NumCPU())}
 	if kernel, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
@@ -26,7 +26,7 @@ func machine(dir string) string {
 	return strings.Join(parts, ", ")
 }
 
-// model gives the name of the processor.
+// model returns the name of the processor.
 func model() string {
 	content, _ := os.ReadFile("/proc/cpuinfo") // only on Linux
 	for line := range strings.Lines(string(content)) {
@@ -37,7 +37,7 @@ func model() string {
 	return runtime.GOARCH
 }
 
-// fileSystem gives the type of the file system that a folder is on.
+// fileSystem returns the type of the file system that a folder is on.
 func fileSystem(dir string) string {
 	content, _ := os.ReadFile("/proc/self/mounts") // only on Linux
 	found, longest := "", ""
@@ -53,7 +53,7 @@ func fileSystem(dir string) string {
 	return found
 }
 
-// freeDisk gives the bytes that are free on the volume of a folder.
+// freeDisk returns the bytes that are free on the volume of a folder.
 func freeDisk(dir string) (int64, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
@@ -62,7 +62,7 @@ func freeDisk(dir string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil //nolint:unconvert // the types differ between systems
 }
 
-// resident gives the bytes of memory that a process occupies, if the system
+// resident returns the bytes of memory that a process occupies, if the system
 // tells.
 func resident(p *process) (bytes float64, known bool) {
 	content, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid)) // only on Linux
@@ -75,7 +75,7 @@ func resident(p *process) (bytes float64, known bool) {
 	return 0, false
 }
 
-// cpuSeconds gives the processor time that a process has taken, if the system
+// cpuSeconds returns the processor time that a process has taken, if the system
 // tells.
 func cpuSeconds(p *process) (seconds float64, known bool) {
 	const ticks = 100                                                               // a second, in this file, on any Linux

@@ -14,8 +14,8 @@
 //
 // Progress goes to stderr. The results go to stdout as a Markdown table of each
 // figure, its value, the bar it is held to, and whether it meets it, with a
-// line that names the machine. A figure that misses its bar is no failure of
-// the program; calls that fail are.
+// line that names the machine. A figure that misses its bar is not a failure of
+// the program; failed calls are.
 //
 // Further figures are one more file with a function like measureRate, and one
 // line in the list of parts.
@@ -43,6 +43,7 @@ type part struct {
 
 var parts = []part{
 	{"rate", "calls a second and latency, against a bare handler and against the engine's sync-always", measureRate},
+	{"senders", "calls that are signed, have an id, or must meet a schema, against plain ones", measureSenders},
 	{"webhooks", "cost of a call and resident memory with 10 and with 100,000 webhooks", measureWebhooks},
 	{"auth", "calls a second by kind of credentials, against no authentication; and a flood of wrong passwords", measureAuth},
 	{"pipelines", "calls that start a pipeline, its backlog, latency and polls, alone and with 1,000 pipelines beside it", measurePipelines},
@@ -102,7 +103,7 @@ func describeParts() string {
 	return strings.Join(lines, "\n")
 }
 
-// choose gives the parts of a comma-separated list, all for an empty one.
+// choose returns the parts of a comma-separated list, all for an empty one.
 func choose(only string) ([]part, error) {
 	if only == "" {
 		return parts, nil

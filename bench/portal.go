@@ -82,8 +82,8 @@ func measurePortal(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// visit looks at pages of one kind, and gives the times that they took and the
-// size of the largest, together with all that it loads.
+// visit looks at pages of one kind, and returns the times that they took and
+// the size of the largest, together with all that it loads.
 func (c *client) visit(ctx context.Context, path string, traceIDs []string) (took []float64, size float64, err error) {
 	for range portalVisits {
 		ago := time.Duration(rand.IntN(60)) * time.Second
@@ -107,9 +107,9 @@ func (c *client) visit(ctx context.Context, path string, traceIDs []string) (too
 	return took, size, nil
 }
 
-// page gives the HTML of a page.
+// page returns the HTML of a page.
 func (c *client) page(ctx context.Context, path string) ([]byte, error) {
-	in, err := c.send(ctx, call{path: path, header: map[string]string{"Accept": "text/html"}})
+	in, err := c.send(ctx, httpRequest{path: path, header: map[string]string{"Accept": "text/html"}})
 	if err == nil && in.path == "/signin" {
 		err = fmt.Errorf("GET %s: not signed in", path)
 	}
@@ -118,7 +118,7 @@ func (c *client) page(ctx context.Context, path string) ([]byte, error) {
 
 var assetPaths = regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`)
 
-// sizeWithAssets gives the size of a page together with all that it loads.
+// sizeWithAssets returns the size of a page together with all that it loads.
 func (c *client) sizeWithAssets(ctx context.Context, page []byte) (int, error) {
 	size := len(page)
 	for _, path := range assetPaths.FindAllSubmatch(page, -1) {

@@ -33,7 +33,8 @@ func measureRate(ctx context.Context, b *bench) error {
 		ratio{"sluice to bare handler, 256 connections", sluice, bare, bar{}})
 }
 
-// startReceiver starts a server with one webhook and gives the load that calls it.
+// startReceiver starts a server with one webhook and returns the load that
+// calls it.
 func (b *bench) startReceiver(ctx context.Context, name, mode string) (load, error) {
 	s, tokens, err := b.startWithWebhooks(ctx, name, 1, mode)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 const storedEvents = 1_000_000
 
 // startFull starts a server and calls its webhooks until it has stored the
-// events, behind what seed makes first. It gives the load that did so.
+// events, after what seed makes first. It returns the load that did so.
 func (b *bench) startFull(ctx context.Context, webhooks int, seed func(context.Context, *server) error) (load, *server, []string, error) {
 	size, err := b.storableSize()
 	if err != nil {
@@ -36,7 +36,7 @@ func (b *bench) startFull(ctx context.Context, webhooks int, seed func(context.C
 	return calls, s, tokens, b.callUntilFull(ctx, calls)
 }
 
-// restartFull gives a full server that was restarted, so that nothing of its
+// restartFull returns a full server that was restarted, so that nothing of its
 // calls is in its memory; the files are in the page cache.
 func (b *bench) restartFull(ctx context.Context, webhooks int, seed func(context.Context, *server) error) (*server, []string, error) {
 	_, s, tokens, err := b.startFull(ctx, webhooks, seed)
@@ -49,7 +49,7 @@ func (b *bench) restartFull(ctx context.Context, webhooks int, seed func(context
 	return s, tokens, s.awaitAdmin(ctx)
 }
 
-// storableSize gives the size of the bodies that the disk has space for.
+// storableSize returns the size of the bodies that the disk has space for.
 func (b *bench) storableSize() (int, error) {
 	const small = 200
 	free, err := freeDisk(b.part)

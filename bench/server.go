@@ -20,8 +20,8 @@ import (
 // readyTimeout bounds how long a server may take to become ready.
 const readyTimeout = 2 * time.Minute
 
-// What is special about a server, as an argument of the role: who makes writes
-// durable, or that nobody asks who calls. The first is how it is shipped.
+// What is special about a server, as an argument of the role: what makes writes
+// durable, or that there is no authentication. The first is how it is shipped.
 const (
 	groupCommit = "group-commit"
 	engineSync  = "engine-sync"
@@ -57,7 +57,7 @@ func serveRole(args []string) error {
 	if err != nil {
 		return err
 	}
-	log, flush := serve.NewLog(os.Stderr)
+	log, flush := serve.NewLog(os.Stderr, "info", "auto")
 	defer flush()
 	opts := serve.Options{AdminPassword: adminPassword, NoAuth: args[2] == noAuth, Log: log}
 	if args[2] == engineSync {
@@ -72,7 +72,8 @@ func (b *bench) startSluice(ctx context.Context, name, mode string, settings ...
 	return b.startServer(ctx, name, "role-serve", append([]string{filepath.Join(b.part, name), mode}, settings...)...)
 }
 
-// startWithWebhooks starts a server, creates webhooks, and gives their tokens.
+// startWithWebhooks starts a server, creates webhooks, and returns their
+// tokens.
 func (b *bench) startWithWebhooks(ctx context.Context, name string, n int, mode string, settings ...string) (*server, []string, error) {
 	s, err := b.startSluice(ctx, name, mode, settings...)
 	if err != nil {
@@ -116,7 +117,7 @@ func (b *bench) startServer(ctx context.Context, name, role string, args ...stri
 	return s, nil
 }
 
-// freeAddress gives a loopback address that nobody listens on.
+// freeAddress returns a loopback address that is not in use.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -131,7 +132,7 @@ func (s *server) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	for {
-		if _, err := s.send(ctx, call{path: "/readyz"}); err == nil {
+		if _, err := s.send(ctx, httpRequest{path: "/readyz"}); err == nil {
 			return nil
 		}
 		select {

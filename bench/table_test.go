@@ -37,8 +37,8 @@ func TestGrouped(t *testing.T) {
 }
 
 func TestMedianOfRatios(t *testing.T) {
-	of := &contender{rounds: []outcome{{Requests: 10, Seconds: 1}, {Requests: 40, Seconds: 2}, {Requests: 30, Seconds: 1}}}
-	to := &contender{rounds: []outcome{{Requests: 10, Seconds: 1}, {Requests: 10, Seconds: 1}, {Requests: 10, Seconds: 1}}}
+	of := &contender{rounds: []measurement{{Requests: 10, Seconds: 1}, {Requests: 40, Seconds: 2}, {Requests: 30, Seconds: 1}}}
+	to := &contender{rounds: []measurement{{Requests: 10, Seconds: 1}, {Requests: 10, Seconds: 1}, {Requests: 10, Seconds: 1}}}
 	if middle, least, most := (ratio{of: of, to: to}).measured(); middle != 2 || least != 1 || most != 3 {
 		t.Errorf("got %v, %v to %v", middle, least, most)
 	}

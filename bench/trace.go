@@ -68,7 +68,8 @@ func (b *bench) search(ctx context.Context, s *server, figure string, query func
 	return nil
 }
 
-// traceIDs gives the trace ids of the calls that trace.get finds, at least one.
+// traceIDs returns the trace ids of the calls that trace.get finds, at least
+// one.
 func (c *client) traceIDs(ctx context.Context, args url.Values) ([]string, error) {
 	var page struct {
 		Items []struct {

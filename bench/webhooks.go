@@ -54,7 +54,7 @@ func measureWebhooks(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// restartWithWebhooks creates webhooks, restarts the server, and gives the
+// restartWithWebhooks creates webhooks, restarts the server, and returns the
 // webhooks' tokens.
 func (b *bench) restartWithWebhooks(ctx context.Context, name string, n int) (*server, []string, error) {
 	s, tokens, err := b.startWithWebhooks(ctx, name, n, groupCommit)

@@ -28,7 +28,7 @@ type Client struct {
 
 // Credentials say who is calling.
 type Credentials interface {
-	// Authorization gives the value of the header. The server may just have
+	// Authorization returns the value of the header. The server may just have
 	// refused one that was valid before: then refused is that one.
 	Authorization(ctx context.Context, refused string) (string, error)
 }
@@ -39,7 +39,7 @@ type Fixed string
 // Authorization implements Credentials.
 func (f Fixed) Authorization(context.Context, string) (string, error) { return string(f), nil }
 
-// New gives a client of the server at a URL.
+// New returns a client of the server at a URL.
 func New(server string, credentials Credentials) (*Client, error) {
 	server, err := CleanURL(server)
 	if err != nil {
@@ -48,15 +48,15 @@ func New(server string, credentials Credentials) (*Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	return &Client{url: server, credentials: credentials, http: &http.Client{
 		Transport: transport,
-		// Where an answer leads is for who asked to decide: no credentials
-		// go to another host by a redirect.
+		// Callers decide where to follow a redirect: credentials must not go to
+		// another host by one.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
 }
 
-// CleanURL gives the URL of a server as it is stored and compared. What people
-// leave out is added: the scheme is http for this machine and private networks,
-// and https otherwise.
+// CleanURL returns the URL of a server as it is stored and compared. What
+// people leave out is added: the scheme is http for this machine and private
+// networks, and https otherwise.
 func CleanURL(text string) (string, error) {
 	u, err := url.Parse(strings.TrimRight(withScheme(strings.TrimSpace(text)), "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
@@ -66,7 +66,7 @@ func CleanURL(text string) (string, error) {
 	return u.String(), nil
 }
 
-// withScheme gives a URL that has a scheme.
+// withScheme returns a URL that has a scheme.
 func withScheme(text string) string {
 	if strings.Contains(text, "://") {
 		return text
@@ -78,7 +78,7 @@ func withScheme(text string) string {
 	return "http://" + text
 }
 
-// isPrivate tells whether a host is this machine or one of a private network.
+// isPrivate reports whether a host is this machine or one of a private network.
 func isPrivate(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
@@ -163,8 +163,8 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	return c.send(ctx, r, renewed)
 }
 
-// refusedToken tells whether the server did nothing since the access token is
-// not valid. A pipeline may answer 401 as well, after it has run.
+// refusedToken reports whether the server did nothing because the access token
+// is not valid. A pipeline may answer 401 as well, after it has run.
 func refusedToken(response *http.Response) bool {
 	challenges := strings.Join(response.Header.Values("WWW-Authenticate"), ", ")
 	return response.StatusCode == http.StatusUnauthorized && strings.Contains(challenges, `error="invalid_token"`)
@@ -224,19 +224,19 @@ func rootOf(err error) error {
 	}
 }
 
-// usage is the error for what can't be meant.
+// usage makes the error for input that makes no sense.
 func usage(format string, args ...any) *sluice.Error {
 	return sluice.Errorf(sluice.Invalid, "usage", format, args...)
 }
 
-// Password gives the header of a username and a password.
+// Password returns the header of a username and a password.
 func Password(username, password string) Fixed {
 	return Fixed("Basic " + base64.StdEncoding.EncodeToString([]byte(username+":"+password)))
 }
 
-// Token gives the header of a token: one that says by itself what it is, as in
-// Refresh <token>; else one of three parts is an access token, and any other a
-// refresh token.
+// Token returns the header of a token. It may begin with its scheme, as in
+// Refresh <token>; otherwise one of three parts is an access token, and any
+// other a refresh token.
 func Token(token string) Fixed {
 	switch {
 	case strings.Contains(token, " "):

@@ -196,7 +196,8 @@ func TestANewerServer(t *testing.T) {
 	}
 }
 
-// TestUsersOfAnotherProvider: who has no password here is told what to do.
+// TestUsersOfAnotherProvider: a user without a password here is told what to
+// do.
 func TestUsersOfAnotherProvider(t *testing.T) {
 	for issuer, want := range map[string]string{
 		`"openid":{"openIdConnectUrl":"https://idp.invalid/realm/.well-known/openid-configuration"}`: "those of https://idp.invalid/realm: get a token there and set SLUICE_TOKEN",

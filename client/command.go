@@ -11,11 +11,11 @@ import (
 // A Body is what a call carries beside its parameters.
 type Body struct {
 	Content     []byte
-	ContentType string // "" lets the server look
+	ContentType string // "" lets the server detect it
 }
 
 // Command calls a command with parameters as text. With a body they go in the
-// query, else in the body, where fewer eyes see them.
+// query, otherwise in the body, which is not logged.
 func (c *Client) Command(ctx context.Context, name string, params url.Values, body *Body) (Answer, error) {
 	r := request{method: http.MethodPost, path: sluice.CommandPath + url.PathEscape(name), header: http.Header{}}
 	if body == nil {

@@ -11,50 +11,50 @@ import (
 	"time"
 )
 
-// A Place is how far the events of a server were forwarded.
-type Place struct {
+// A Position is how far the events of a server were forwarded.
+type Position struct {
 	URL     string `json:"url"`
 	Pattern string `json:"eventKey"`
 	Forward string `json:"forward"`
 	After   string `json:"after"` // cursor
 }
 
-// file gives the file that keeps a place.
-func (p *Profiles) placeFile(place Place) string {
-	hash := sha256.Sum256([]byte(place.URL + "\n" + place.Pattern + "\n" + place.Forward))
+// positionFile returns the file that keeps a position.
+func (p *Profiles) positionFile(position Position) string {
+	hash := sha256.Sum256([]byte(position.URL + "\n" + position.Pattern + "\n" + position.Forward))
 	return filepath.Join(p.dir, "cursors", hex.EncodeToString(hash[:12])+".json")
 }
 
-// Resume gives a place with the cursor that was kept for it, "" if none was.
-// Whoever forwards to another URL than before goes on where the same events were
+// Resume returns a position with the cursor that was kept for it, "" if none
+// was. For a URL that is new it is the cursor at which the same events were
 // delivered last.
-func (p *Profiles) Resume(place Place) (Place, error) {
-	kept, err := readPlace(p.placeFile(place))
+func (p *Profiles) Resume(position Position) (Position, error) {
+	kept, err := readPosition(p.positionFile(position))
 	if err != nil {
-		return place, storage(err)
+		return position, storage(err)
 	}
 	if kept.After == "" {
-		kept = p.latest(place)
+		kept = p.latest(position)
 	}
-	place.After = kept.After
-	return place, nil
+	position.After = kept.After
+	return position, nil
 }
 
-// readPlace gives the place in a file, an empty one if there is none.
-func readPlace(name string) (place Place, err error) {
+// readPosition returns the position in a file, an empty one if there is none.
+func readPosition(name string) (position Position, err error) {
 	content, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return place, nil
+		return position, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(content, &place)
+		err = json.Unmarshal(content, &position)
 	}
-	return place, err
+	return position, err
 }
 
-// latest gives the place of the same events that was kept last, wherever they
-// were forwarded to.
-func (p *Profiles) latest(wanted Place) (found Place) {
+// latest returns the position of the same events that was kept last, whichever
+// URL they were forwarded to.
+func (p *Profiles) latest(wanted Position) (found Position) {
 	files, err := filepath.Glob(filepath.Join(p.dir, "cursors", "*.json"))
 	if err != nil {
 		return found
@@ -65,19 +65,19 @@ func (p *Profiles) latest(wanted Place) (found Place) {
 		if err != nil || info.ModTime().Before(at) {
 			continue
 		}
-		place, err := readPlace(name)
-		if err == nil && place.URL == wanted.URL && place.Pattern == wanted.Pattern {
-			found, at = place, info.ModTime()
+		position, err := readPosition(name)
+		if err == nil && position.URL == wanted.URL && position.Pattern == wanted.Pattern {
+			found, at = position, info.ModTime()
 		}
 	}
 	return found
 }
 
-// Keep stores a place, so that it survives a power cut.
-func (p *Profiles) Keep(place Place) error {
-	content, err := json.MarshalIndent(place, "", "  ")
+// Keep stores a position, so that it survives a power cut.
+func (p *Profiles) Keep(position Position) error {
+	content, err := json.MarshalIndent(position, "", "  ")
 	if err != nil {
 		return err
 	}
-	return storage(writeDurably(p.placeFile(place), append(content, '\n')))
+	return storage(writeDurably(p.positionFile(position), append(content, '\n')))
 }

@@ -12,11 +12,11 @@ import (
 	"sluice/spelling"
 )
 
-// A Description is what a server says of itself.
+// A Description is what a server says about itself.
 type Description struct {
 	Version  string
 	Commands []Command // in the order of their names
-	issuer   string    // path of its issuer of tokens, or the URL of an outside one
+	issuer   string    // path of its issuer of tokens, or the URL of an external one
 }
 
 // A Command is a command as the server describes it.
@@ -84,7 +84,7 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 	}
 	var document openAPI
 	if err := json.Unmarshal(answer.Body, &document); err != nil || document.Paths == nil {
-		return Description{}, sluice.Errorf(sluice.Unavailable, "not-a-server", "What answers at %s is no sluice; check the URL.", c.url).Because(err)
+		return Description{}, sluice.Errorf(sluice.Unavailable, "not-a-server", "What answers at %s is not sluice; check the URL.", c.url).Because(err)
 	}
 	d := Description{Version: document.Info.Version}
 	for _, scheme := range document.Components.Schemes {
@@ -119,7 +119,7 @@ func commandOf(name string, item pathItem) Command {
 	return c
 }
 
-// Find gives the command of that name. The error of one that there isn't says
+// Find returns the command of that name. The error for an unknown name says
 // what may have been meant.
 func (d Description) Find(name string) (Command, error) {
 	names := make([]string, len(d.Commands))

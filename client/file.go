@@ -10,14 +10,14 @@ import (
 	"sluice"
 )
 
-// writeDurably writes a file that only its owner can read, and that is there as
-// a whole or as it was before, whatever happens.
+// writeDurably writes a file that only its owner can read, and that after a
+// crash is either complete or unchanged.
 func writeDurably(name string, content []byte) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	draft, err := os.CreateTemp(dir, ".draft-*") // of mode 0600
+	draft, err := os.CreateTemp(dir, ".draft-*") // with mode 0600
 	if err != nil {
 		return err
 	}

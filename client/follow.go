@@ -19,10 +19,10 @@ import (
 // broken connection it goes on where that broke.
 func (c *Client) Follow(ctx context.Context, query url.Values, visit func(sluice.TailEntry) error) error {
 	last := ""
-	trouble := &patience{forever: true}
+	retry := &retries{forever: true}
 	for {
 		err := c.follow(ctx, query, last, func(entry sluice.TailEntry) error {
-			trouble.calm()
+			retry.succeeded()
 			if entry.Position != "" {
 				last = entry.Position
 			}
@@ -40,13 +40,13 @@ func (c *Client) Follow(ctx context.Context, query url.Values, visit func(sluice
 		if err == nil || sluice.AsError(err).Code == "invalid_token" { // a tail ends with its access token
 			err = sluice.Errorf(sluice.Unavailable, "tail-ended", "The live tail has ended.")
 		}
-		if err = trouble.after(ctx, err); err != nil {
+		if err = retry.wait(ctx, err); err != nil {
 			return err
 		}
 	}
 }
 
-// refused is an error of who is told, not of the connection.
+// refused is an error of visit, not of the connection.
 type refused struct{ err error }
 
 // Error implements error.
@@ -54,7 +54,7 @@ func (r *refused) Error() string { return r.err.Error() }
 
 func statusIn(problem json.RawMessage) int {
 	var p sluice.Problem
-	_ = json.Unmarshal(problem, &p) // else it is 0, which is no status
+	_ = json.Unmarshal(problem, &p) // otherwise it is 0, which is no status
 	return p.Status
 }
 
@@ -75,7 +75,7 @@ func (c *Client) follow(ctx context.Context, query url.Values, last string, visi
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		content, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer)) // what can be read of it
+		content, _ := io.ReadAll(io.LimitReader(response.Body, maxAnswer)) // as far as it can be read
 		return refusal(Answer{response.StatusCode, response.Header, content})
 	}
 	pulse := time.AfterFunc(longestSilence, cancel)
@@ -87,11 +87,11 @@ func (c *Client) follow(ctx context.Context, query url.Values, last string, visi
 	return err
 }
 
-// longestSilence is after how long a connection counts as broken: the server
-// gives a sign of life far more often.
+// longestSilence is how long a connection may be silent before it counts as
+// broken: the server sends something far more often.
 const longestSilence = time.Minute
 
-// watched is a stream whose every piece is a sign of life.
+// watched is a stream that is closed after longestSilence without a read.
 type watched struct {
 	stream io.Reader
 	pulse  *time.Timer
@@ -137,5 +137,5 @@ func readEvents(stream io.Reader, visit func(sluice.TailEntry) error) error {
 			data = append(data, value)
 		}
 	}
-	return nil // broken or ended is the same: who follows goes on
+	return nil // broken or ended is the same: Follow goes on
 }

@@ -86,6 +86,6 @@ func TestATailGoesOn(t *testing.T) {
 	enough := errors.New("enough")
 	resumed = nil
 	if err := c.Follow(t.Context(), nil, func(sluice.TailEntry) error { return enough }); !errors.Is(err, enough) {
-		t.Errorf("who is told refused, and it ended with %v", err)
+		t.Errorf("visit refused, and it ended with %v", err)
 	}
 }

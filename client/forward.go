@@ -20,15 +20,15 @@ import (
 	"sluice"
 )
 
-// A Forwarder makes the calls behind events anew, to a program on this machine
-// or elsewhere.
+// A Forwarder repeats the calls behind events, to a program on this machine or
+// elsewhere.
 type Forwarder struct {
 	url  *url.URL
 	http *http.Client
 }
 
-// NewForwarder gives a forwarder to a URL. A port alone is one of this machine,
-// and the scheme may be left out.
+// NewForwarder returns a forwarder to a URL. A port alone is one of this
+// machine, and the scheme may be left out.
 func NewForwarder(target string) (*Forwarder, error) {
 	full := target
 	if _, err := strconv.Atoi(target); err == nil {
@@ -44,7 +44,7 @@ func NewForwarder(target string) (*Forwarder, error) {
 	}}, nil
 }
 
-// isPort tells whether a text is the number of a port, or left out.
+// isPort reports whether a text is the number of a port, or left out.
 func isPort(text string) bool {
 	port, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil && port > 0
@@ -53,10 +53,10 @@ func isPort(text string) bool {
 // URL is where events are forwarded to.
 func (f *Forwarder) URL() string { return f.url.String() }
 
-// A Forwarded tells what became of an event that was forwarded.
+// Forwarded says what became of an event that was forwarded.
 type Forwarded struct {
 	Status int   // of the answer; 0 if there was none
-	Done   bool  // it was sent, or never can be: to try again is wrong
+	Done   bool  // it was sent, or never can be: don't try again
 	Err    error // why there was no answer
 }
 
@@ -77,8 +77,7 @@ func (f *Forwarder) Forward(ctx context.Context, e sluice.Event) Forwarded {
 	return Forwarded{response.StatusCode, true, err}
 }
 
-// notForwarded are headers that are about a connection, which is another one
-// here.
+// notForwarded are headers about the original connection.
 var notForwarded = []string{
 	"connection", "content-length", "expect", "host", "keep-alive", "proxy-connection",
 	"te", "trailer", "transfer-encoding", "upgrade",
@@ -96,7 +95,7 @@ func (f *Forwarder) request(ctx context.Context, e sluice.Event) (*http.Request,
 	}
 	target.RawQuery = query.Encode()
 	method := e.Method
-	if method == "" { // no call, but an event that was sent
+	if method == "" { // an event that was sent, not received
 		method = http.MethodPost
 	}
 	r, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(body))
@@ -118,8 +117,8 @@ func (f *Forwarder) request(ctx context.Context, e sluice.Event) (*http.Request,
 	return r, nil
 }
 
-// bodyOf gives the body of the call behind an event, exact to the byte where the
-// event has it so.
+// bodyOf returns the body of the call behind an event, byte for byte where the
+// event has the bytes.
 func bodyOf(e sluice.Event) (body []byte, contentType string, err error) {
 	switch e.PayloadEncoding {
 	case sluice.EncodingNone:
@@ -140,8 +139,8 @@ func bodyOf(e sluice.Event) (body []byte, contentType string, err error) {
 	return e.Payload, e.ContentType, nil
 }
 
-// filesOf gives a body with the files of an event; what else was in it, nobody
-// has stored.
+// filesOf returns a body with the files of an event; nothing else of the upload
+// is stored.
 func filesOf(e sluice.Event) (body []byte, contentType string, err error) {
 	var payload struct {
 		Files []struct {

@@ -10,11 +10,11 @@ import (
 	"sluice"
 )
 
-// listenWait is how long the server is to wait for an event, and patienceBeyond
+// listenWait is how long the server is to wait for an event, and answerMargin
 // how much longer its answer may take before the connection counts as broken.
 const (
-	listenWait     = 30 * time.Second
-	patienceBeyond = 15 * time.Second
+	listenWait   = 30 * time.Second
+	answerMargin = 15 * time.Second
 )
 
 // A Received is a stored event: the document as the server gave it, and what it
@@ -24,7 +24,7 @@ type Received struct {
 	sluice.Event
 }
 
-// Events gives the stored events behind a cursor, and the cursor behind them.
+// Events returns the stored events behind a cursor, and the cursor behind them.
 // Without a cursor there are none, and the cursor is behind the newest event.
 func (c *Client) Events(ctx context.Context, pattern, after string, limit int, wait time.Duration) (events []Received, next string, err error) {
 	params := url.Values{"eventKey": {pattern}, "limit": {strconv.Itoa(limit)}}
@@ -32,7 +32,7 @@ func (c *Client) Events(ctx context.Context, pattern, after string, limit int, w
 		params.Set("after", after)
 		params.Set("wait", wait.String())
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait+patienceBeyond)
+	ctx, cancel := context.WithTimeout(ctx, wait+answerMargin)
 	defer cancel()
 	answer, err := c.Command(ctx, "event.get", params, nil)
 	if err != nil {
@@ -55,22 +55,22 @@ func (c *Client) Events(ctx context.Context, pattern, after string, limit int, w
 	return events, batch.Next, nil
 }
 
-// Listen hands the events behind a cursor to deliver, one after the other, until
-// ctx ends or deliver fails. moved is told the cursor behind each event that was
-// delivered; whoever starts there again misses none. A broken connection is made
-// anew.
+// Listen hands the events behind a cursor to deliver, one after the other,
+// until ctx ends or deliver fails. moved is called with the cursor behind each
+// event that was delivered; to start there again misses none. A broken
+// connection is made again.
 func (c *Client) Listen(ctx context.Context, pattern, after string, deliver func(context.Context, Received) error, moved func(cursor string) error) error {
-	trouble := &patience{forever: true}
+	retry := &retries{forever: true}
 	for {
 		// One at a time, since each has a cursor of its own.
 		events, next, err := c.Events(ctx, pattern, after, 1, listenWait)
 		if err != nil {
-			if err = trouble.after(ctx, err); err != nil {
+			if err = retry.wait(ctx, err); err != nil {
 				return err
 			}
 			continue
 		}
-		trouble.calm()
+		retry.succeeded()
 		for _, e := range events {
 			if err := deliver(ctx, e); err != nil {
 				return err

@@ -71,7 +71,8 @@ func (m *Machine) ask(ctx context.Context) (tokens, error) {
 	return readTokens(answer)
 }
 
-// tokenEndpoint gives a client of the URL where an outside issuer gives tokens.
+// tokenEndpoint returns a client of the URL where an external issuer gives
+// tokens.
 func (c *Client) tokenEndpoint(ctx context.Context) (*Client, error) {
 	answer, err := c.do(ctx, request{method: http.MethodGet, path: "/.well-known/openid-configuration", open: true})
 	if err != nil {

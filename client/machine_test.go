@@ -22,7 +22,9 @@ func TestAProgramGetsItsOwnTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var made struct{ Secret string }
+	var made struct {
+		Secret string `json:"secret"`
+	}
 	if err := json.Unmarshal(answer.Body, &made); err != nil {
 		t.Fatal(err)
 	}
@@ -80,16 +82,16 @@ func TestAProgramAtAnotherProvider(t *testing.T) {
 
 func TestAPlaceIsKeptForItsEvents(t *testing.T) {
 	profiles := client.OpenProfiles(t.TempDir())
-	kept := client.Place{URL: "http://a", Pattern: "webhook.x", Forward: "http://localhost:1", After: "5-5"}
+	kept := client.Position{URL: "http://a", Pattern: "webhook.x", Forward: "http://localhost:1", After: "5-5"}
 	if err := profiles.Keep(kept); err != nil {
 		t.Fatal(err)
 	}
-	for want, place := range map[string]client.Place{
+	for want, position := range map[string]client.Position{
 		"5-5": {URL: "http://a", Pattern: "webhook.x", Forward: "http://localhost:2"},
 		"":    {URL: "http://a", Pattern: "webhook.y", Forward: "http://localhost:1"},
 	} {
-		if got, err := profiles.Resume(place); err != nil || got.After != want || got.Forward != place.Forward {
-			t.Errorf("%+v resumes at %q, %v; want %q", place, got.After, err, want)
+		if got, err := profiles.Resume(position); err != nil || got.After != want || got.Forward != position.Forward {
+			t.Errorf("%+v resumes at %q, %v; want %q", position, got.After, err, want)
 		}
 	}
 }

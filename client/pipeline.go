@@ -12,12 +12,27 @@ import (
 // maxSourceInQuery bounds a source that travels beside a body.
 const maxSourceInQuery = 16 << 10
 
-// PutPipeline stores a pipeline.
-func (c *Client) PutPipeline(ctx context.Context, name, source string) (Answer, error) {
-	return c.do(ctx, request{method: http.MethodPut, path: sluice.PipelinePath + "/" + url.PathEscape(name), body: []byte(source)})
+// PutPipeline stores a pipeline. With force it is stored although steps would be
+// refused when it runs.
+func (c *Client) PutPipeline(ctx context.Context, name, source string, force bool) (Answer, error) {
+	path := sluice.PipelinePath + "/" + url.PathEscape(name)
+	if force {
+		path += "?force=true"
+	}
+	return c.do(ctx, request{method: http.MethodPut, path: path, body: []byte(source)})
 }
 
-// PipelineSource gives the source of a stored pipeline.
+// Lint lets the server check the source of a pipeline: it knows its own commands,
+// and who may do what.
+func (c *Client) Lint(ctx context.Context, source string) (found sluice.LintResult, err error) {
+	answer, err := c.Command(ctx, "pipeline.lint", nil, &Body{Content: []byte(source)})
+	if err != nil {
+		return found, err
+	}
+	return found, json.Unmarshal(answer.Body, &found)
+}
+
+// PipelineSource returns the source of a stored pipeline.
 func (c *Client) PipelineSource(ctx context.Context, name string) (string, error) {
 	answer, err := c.do(ctx, request{method: http.MethodGet, path: sluice.PipelinePath + "/" + url.PathEscape(name)})
 	if err != nil {
@@ -26,12 +41,12 @@ func (c *Client) PipelineSource(ctx context.Context, name string) (string, error
 	return string(answer.Body), nil
 }
 
-// RunPipeline runs a stored pipeline and gives its final body.
+// RunPipeline runs a stored pipeline and returns its final body.
 func (c *Client) RunPipeline(ctx context.Context, name string, vars url.Values, body *Body) (Answer, error) {
 	return c.run(ctx, sluice.PipelinePath+"/"+url.PathEscape(name), vars, body)
 }
 
-// RunSource runs a pipeline that is not stored and gives its final body.
+// RunSource runs a pipeline that is not stored and returns its final body.
 func (c *Client) RunSource(ctx context.Context, source string, vars url.Values, body *Body) (Answer, error) {
 	if body == nil {
 		return c.run(ctx, sluice.PipelinePath, vars, &Body{Content: []byte(source)})

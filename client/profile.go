@@ -25,14 +25,14 @@ type Login struct {
 	Expires      time.Time `json:"expires"` // of the access token
 }
 
-// take enters new tokens. The time of asking counts: how long the answer took to
-// arrive is not known.
+// take stores new tokens. They count from the time of the request: how long the
+// answer took to arrive is not known.
 func (l *Login) take(t tokens, asked time.Time) {
 	l.AccessToken, l.RefreshToken = t.Access, t.Refresh
 	l.Expires = asked.Add(time.Duration(t.ExpiresIn) * time.Second).UTC()
 }
 
-// fresh tells whether the access token is good for another call.
+// fresh reports whether the access token is good for another call.
 func (l *Login) fresh(now time.Time) bool {
 	const margin = 5 * time.Second
 	return l.AccessToken != "" && l.Expires.Sub(now) > margin
@@ -41,13 +41,13 @@ func (l *Login) fresh(now time.Time) bool {
 // DefaultProfile is the profile that a first login makes.
 const DefaultProfile = "default"
 
-// Profiles is a folder with the logins of a person, each under a name. It is
-// readable for nobody else.
+// Profiles is a folder with the logins of a person, each under a name. Nobody
+// else can read it.
 type Profiles struct {
 	dir string
 }
 
-// OpenProfiles gives the profiles in a folder, which need not exist yet.
+// OpenProfiles returns the profiles in a folder, which need not exist yet.
 func OpenProfiles(dir string) *Profiles { return &Profiles{dir} }
 
 var validProfile = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
@@ -63,7 +63,7 @@ func (p *Profiles) file(name string) string {
 	return filepath.Join(p.dir, "profiles", name+".json")
 }
 
-// Load gives the login of a profile, NotFound if there is none.
+// Load returns the login of a profile, NotFound if there is none.
 func (p *Profiles) Load(name string) (Login, error) {
 	if err := checkProfile(name); err != nil {
 		return Login{}, err
@@ -77,7 +77,7 @@ func (p *Profiles) Load(name string) (Login, error) {
 	}
 	var login Login
 	if err := json.Unmarshal(content, &login); err != nil {
-		return Login{}, sluice.Errorf(sluice.Internal, "profile-unreadable", "The profile %s can't be read; make it anew with sluice login --profile %s.", name, name).Because(err)
+		return Login{}, sluice.Errorf(sluice.Internal, "profile-unreadable", "The profile %s can't be read; make it again with sluice login --profile %s.", name, name).Because(err)
 	}
 	return login, nil
 }
@@ -101,16 +101,16 @@ func (p *Profiles) Save(ctx context.Context, name string, login Login) error {
 
 func (p *Profiles) lockFile(name string) string { return p.file(name) + ".lock" }
 
-// store writes the login of a profile. Who calls it has the lock.
+// store writes the login of a profile. The caller must have the lock.
 func (p *Profiles) store(name string, login Login) error {
-	content, err := json.MarshalIndent(login, "", "  ") //nolint:gosec // the tokens are what is to be stored
+	content, err := json.MarshalIndent(login, "", "  ") //nolint:gosec // storing tokens is the point
 	if err != nil {
 		return err
 	}
 	return storage(writeDurably(p.file(name), append(content, '\n')))
 }
 
-// Delete forgets a profile, without a word to its server.
+// Delete deletes a profile, without telling its server.
 func (p *Profiles) Delete(name string) error {
 	if _, err := p.Load(name); err != nil && sluice.AsError(err).Kind == sluice.NotFound {
 		return err
@@ -139,7 +139,7 @@ func (p *Profiles) Names() ([]string, error) {
 	return names, nil
 }
 
-// Current gives the profile that counts where none is named.
+// Current returns the profile that is used if none is named.
 func (p *Profiles) Current() string {
 	content, err := os.ReadFile(filepath.Join(p.dir, "current"))
 	name := strings.TrimSpace(string(content))

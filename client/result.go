@@ -11,14 +11,14 @@ import (
 	"sluice"
 )
 
-// A Result is what a call has come to: the document as the server gave it, and
-// what of it matters here.
+// A Result is the result of a call: the document from the server, and the parts
+// of it that matter here.
 type Result struct {
 	Document json.RawMessage
 	sluice.Result
 }
 
-// Result gives the result of a call as it is now.
+// Result returns the result of a call as it is now.
 func (c *Client) Result(ctx context.Context, id string) (Result, error) {
 	answer, err := c.do(ctx, request{method: http.MethodGet, path: pollPath(id, "false"), open: true})
 	if err != nil {
@@ -31,16 +31,16 @@ func (c *Client) Result(ctx context.Context, id string) (Result, error) {
 // when to ask again.
 func (c *Client) Await(ctx context.Context, id string) (Result, error) {
 	path := pollPath(id, "true")
-	trouble := &patience{}
+	retry := &retries{}
 	for {
 		answer, err := c.do(ctx, request{method: http.MethodGet, path: path, open: true})
 		switch {
 		case err != nil:
-			if err = trouble.after(ctx, err); err != nil {
+			if err = retry.wait(ctx, err); err != nil {
 				return Result{}, err
 			}
 		case answer.Status == http.StatusFound:
-			trouble.calm()
+			retry.succeeded()
 			if path, err = nextPoll(answer); err != nil {
 				return Result{}, err
 			}
@@ -54,7 +54,7 @@ func pollPath(id, redirect string) string {
 	return sluice.ResultPath + "?" + url.Values{sluice.CorrelationQuery: {id}, sluice.RedirectQuery: {redirect}}.Encode()
 }
 
-// nextPoll gives the path that a redirect leads to. Its host does not count: the
+// nextPoll returns the path that a redirect leads to. Its host is ignored: the
 // server is where we have reached it.
 func nextPoll(a Answer) (string, error) {
 	to, err := url.Parse(a.Header.Get("Location"))
@@ -72,9 +72,9 @@ func resultOf(a Answer) (Result, error) {
 	return r, nil
 }
 
-// patience bears failures that pass: those that say when to try again, and a
-// server that is restarting.
-type patience struct {
+// retries bears failures that pass: those that say when to try again, and those
+// of a server that is restarting.
+type retries struct {
 	forever bool
 	since   time.Time // of the failures in a row; zero: none
 	count   int
@@ -85,12 +85,12 @@ const (
 	longestPause   = 5 * time.Second
 )
 
-// calm notes that all is well.
-func (p *patience) calm() { p.since, p.count = time.Time{}, 0 }
+// succeeded ends a row of failures.
+func (r *retries) succeeded() { r.since, r.count = time.Time{}, 0 }
 
-// after waits as long as makes sense after a failure, or returns it if waiting
+// wait waits as long as makes sense after a failure, or returns it if waiting
 // makes none.
-func (p *patience) after(ctx context.Context, err error) error {
+func (r *retries) wait(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -99,17 +99,17 @@ func (p *patience) after(ctx context.Context, err error) error {
 		return err
 	}
 	now := time.Now()
-	if p.since.IsZero() {
-		p.since = now
+	if r.since.IsZero() {
+		r.since = now
 	}
-	if !p.forever && e.Kind == sluice.Unavailable && now.Sub(p.since) > longestTrouble {
+	if !r.forever && e.Kind == sluice.Unavailable && now.Sub(r.since) > longestTrouble {
 		return err
 	}
 	wait := e.RetryAfter
 	if wait == 0 {
-		wait = min(100*time.Millisecond<<min(p.count, 10), longestPause)
+		wait = min(100*time.Millisecond<<min(r.count, 10), longestPause)
 	}
-	p.count++
+	r.count++
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

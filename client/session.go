@@ -7,9 +7,9 @@ import (
 	"sluice"
 )
 
-// renewal bounds how long new tokens may take, and how much of that is left
-// when the person does not want to wait any more: tokens that were given but
-// not stored would make the next use of the old ones look like a theft.
+// How long new tokens may take, in all and after an interrupt: tokens that were
+// issued but not stored would make the next use of the old ones look like a
+// theft.
 const (
 	renewal      = 30 * time.Second
 	renewalGrace = 2 * time.Second
@@ -42,8 +42,8 @@ func (s *Session) usable(login Login, refused string) bool {
 	return login.fresh(time.Now()) && bearer(login) != refused
 }
 
-// renew exchanges the refresh token for new tokens. Only one client does so at a
-// time; those behind it find its tokens.
+// renew exchanges the refresh token for new tokens. Only one client does so at
+// a time; those that wait then find its tokens.
 func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 	turn, cancel := context.WithTimeout(ctx, renewal)
 	defer cancel()
@@ -61,7 +61,7 @@ func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 		return Login{}, err
 	}
 	defer c.CloseIdle()
-	ctx, stop := unhurried(ctx)
+	ctx, stop := withGrace(ctx)
 	defer stop()
 	renewed, err := c.refresh(ctx, login)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 	return renewed, s.Profiles.store(s.Profile, renewed)
 }
 
-// unhurried gives a context that outlives ctx a little.
-func unhurried(ctx context.Context) (context.Context, context.CancelFunc) {
+// withGrace returns a context that outlives ctx for a short while.
+func withGrace(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewal)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(renewalGrace, cancel) })
 	return longer, func() { stop(); cancel() }

@@ -52,7 +52,7 @@ func newClient(t *testing.T, server string, credentials client.Credentials) *cli
 	return c
 }
 
-// logIn gives the profiles of someone who is logged in.
+// logIn returns the profiles of a person who is logged in.
 func logIn(t *testing.T, server string) *client.Profiles {
 	t.Helper()
 	login, err := newClient(t, server, client.Fixed("")).Login(t.Context(), "admin", password)

@@ -11,7 +11,7 @@ import (
 	"sluice"
 )
 
-// clientID is what the command line is known as at the issuer of tokens.
+// clientID is the command line's id at the issuer of tokens.
 const clientID = "sluice"
 
 // tokens are what the issuer gives.
@@ -21,7 +21,7 @@ type tokens struct {
 	ExpiresIn int    `json:"expires_in"`
 }
 
-// Login logs a person in with a password, which is kept nowhere.
+// Login logs a person in with a password, which is not kept.
 func (c *Client) Login(ctx context.Context, username, password string) (Login, error) {
 	described, err := c.Describe(ctx)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *Client) Login(ctx context.Context, username, password string) (Login, e
 	return login, nil
 }
 
-// refresh exchanges a refresh token, which is of no use from then on.
+// refresh exchanges a refresh token, which can't be used again.
 func (c *Client) refresh(ctx context.Context, login Login) (Login, error) {
 	asked := time.Now()
 	got, err := c.token(ctx, login.Issuer, "token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {login.RefreshToken}})

@@ -10,7 +10,7 @@ import (
 	"sluice"
 )
 
-// Token gives the token of the webhook with an event key.
+// Token returns the token of the webhook with an event key.
 func (c *Client) Token(ctx context.Context, eventKey string) (string, error) {
 	answer, err := c.Command(ctx, "webhook.get", url.Values{"eventKey": {eventKey}}, nil)
 	if err != nil {

@@ -40,10 +40,13 @@ func bind(target reflect.Value, params []Param, args Args) error {
 			}
 			continue
 		}
+		field := target.Field(p.field)
 		if value == nil {
+			if field.Type() == reflect.TypeFor[*any]() {
+				field.Set(reflect.ValueOf(new(any))) // null is a value there
+			}
 			continue
 		}
-		field := target.Field(p.field)
 		if field.Kind() == reflect.Pointer {
 			field.Set(reflect.New(field.Type().Elem()))
 			field = field.Elem()
@@ -53,8 +56,8 @@ func bind(target reflect.Value, params []Param, args Args) error {
 	return nil
 }
 
-// Param gives the parameter of that name. The error for a name that none has
-// tells the closest one.
+// Param returns the parameter of that name. The error for an unknown name
+// suggests the closest one.
 func (c Command) Param(name string) (Param, error) { return find(c.Params, name) }
 
 func find(params []Param, name string) (Param, error) {
@@ -66,7 +69,7 @@ func find(params []Param, name string) (Param, error) {
 	return Param{}, unknown(params, name)
 }
 
-// BodyParam gives the parameter that is the body of a call, or is it by
+// BodyParam returns the parameter that is the body of a call, always or by
 // default.
 func (c Command) BodyParam() (Param, bool) {
 	for _, p := range c.Params {
@@ -77,7 +80,7 @@ func (c Command) BodyParam() (Param, bool) {
 	return Param{}, false
 }
 
-// answersTo tells whether a name is the parameter's, or the other one it has.
+// answersTo reports whether a name is the parameter's name or its alias.
 func (p Param) answersTo(name string) bool {
 	return name == p.Name || p.Alias != "" && name == p.Alias
 }
@@ -96,14 +99,14 @@ func unknown(params []Param, name string) error {
 	return sluice.Errorf(sluice.Invalid, "parameter-unknown", "This command has no parameter %s; %s", quote(name), hint).About(name)
 }
 
-// Check tells whether the parameter takes an argument.
+// Check reports whether the parameter takes an argument.
 func (p Param) Check(arg any) error {
 	_, err := p.parse(arg)
 	return err
 }
 
-// parse gives the argument as the parameter's type, or as a type that converts
-// to it.
+// parse returns the argument as the parameter's type, or as a type that
+// converts to it.
 func (p Param) parse(arg any) (any, error) {
 	switch p.Type {
 	case "":
@@ -147,7 +150,7 @@ func (p Param) parse(arg any) (any, error) {
 	return nil, p.invalid("parameter-invalid", "must be %s", p.Wants())
 }
 
-// parseText gives a text as what it stands for. An empty one is no time.
+// parseText returns what a text stands for. An empty one stands for no time.
 func (p Param) parseText(text string) (value any, ok bool) {
 	switch {
 	case p.Duration:
@@ -186,7 +189,7 @@ func intOf(arg any) (int, bool) {
 	return 0, false
 }
 
-// objectOf gives an object, which as text is JSON.
+// objectOf returns an object, which may be given as JSON text.
 func objectOf(arg any) (object map[string]any, ok bool) {
 	text, isText := arg.(Text)
 	if !isText {
@@ -201,8 +204,8 @@ func objectOf(arg any) (object map[string]any, ok bool) {
 	return object, ok
 }
 
-// Flag reads a boolean, for endpoints that take their query apart themselves.
-// Not given, or empty, is false.
+// Flag reads a boolean, for endpoints that parse their query themselves. If it
+// is not given or empty, it is false.
 func Flag(name, text string) (bool, error) {
 	if text == "" {
 		return false, nil
@@ -214,12 +217,12 @@ func Flag(name, text string) (bool, error) {
 	return value == true, nil
 }
 
-// MalformedQuery is the error for the query of a URL that can't be taken apart.
+// MalformedQuery is the error for the query of a URL that can't be parsed.
 func MalformedQuery() error {
 	return sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
 }
 
-// stringsOf gives the items of a list, or of a text with commas.
+// stringsOf returns the items of a list, or of a text with commas.
 func stringsOf(arg any) (items []string, ok bool) {
 	items = []string{}
 	switch v := arg.(type) {

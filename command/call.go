@@ -9,14 +9,18 @@ import (
 	"sluice"
 )
 
-// Call runs a command: it checks that the user of ctx may, checks the arguments,
-// and enters it in the audit log. This is the only way in, whoever calls.
+// Call runs a command: it checks the permission of the user of ctx, checks the
+// arguments, and enters the call in the audit log. Every caller goes through
+// it.
 func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 	user := sluice.UserFrom(ctx)
 	if !c.Allows(user) {
 		err := sluice.NotPermitted(c.Name)
 		s.record(ctx, c, args, err)
 		return nil, err
+	}
+	if c.InRun && sluice.RunFrom(ctx) == nil {
+		return nil, sluice.Errorf(sluice.Invalid, "not-in-a-pipeline", "%s is a step of pipelines; it does nothing by itself.", c.Name)
 	}
 	out, err := c.run(ctx, args)
 	if !c.ReadOnly && !c.Traffic {
@@ -25,9 +29,9 @@ func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 	return out, err
 }
 
-// Allows tells whether a user may run the command.
+// Allows reports whether a user may run the command.
 func (c Command) Allows(user sluice.User) bool {
-	return user.May(c.Name) || c.ReadOnly && user.May(sluice.MayRead)
+	return user.MayCall(c.Name, c.ReadOnly)
 }
 
 // record enters a call in the audit log: refused ones, and those that may have
@@ -52,7 +56,7 @@ func (s Set) record(ctx context.Context, c Command, args Args, err error) {
 	s.audit(ctx, entry)
 }
 
-// target gives the values of the parameters that say what a call is about, in
+// target returns the values of the parameters that say what a call is about, in
 // the order of their declaration.
 func (c Command) target(args Args) string {
 	var values []string
@@ -66,7 +70,7 @@ func (c Command) target(args Args) string {
 	return strings.Join(values, " ")
 }
 
-// shown gives an argument as the audit log has it.
+// shown returns an argument as the audit log has it.
 func (p Param) shown(arg any) string {
 	value, err := p.parse(arg)
 	if err != nil {
@@ -92,7 +96,7 @@ func (p Param) shown(arg any) string {
 
 var plainName = regexp.MustCompile(`^[\w.:@+*#/-]{0,200}$`)
 
-// asName gives a name as it is. What can't be one is not for the audit log:
+// asName returns a name unchanged. Other texts stay out of the audit log:
 // people put passwords into the wrong field.
 func asName(text string) string {
 	if !plainName.MatchString(text) {

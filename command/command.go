@@ -15,16 +15,17 @@ type Command struct {
 	Params   []Param
 	Results  []reflect.Type // what it answers with: one of these
 	ReadOnly bool           // changes nothing, so that GET may run it
-	Pure     bool           // needs nothing but its arguments and its run, so that tests of pipelines run it as it is
-	Traffic  bool           // moves data as pipelines do all the time: only refusals stand in the audit log
+	Pure     bool           // needs nothing but its arguments and its run, so tests of pipelines run it unchanged
+	Traffic  bool           // moves data, as pipelines do constantly: the audit log has only refusals
+	InRun    bool           // is a step of pipelines only: callers can't run it by itself
 	Trigger  bool           // starts a pipeline: the first step or none
 
 	// Endpoint, if set, handles the HTTP request itself, authentication
 	// included; such a command can't be called in any other way.
 	Endpoint Endpoint
 
-	// Refused, if set, is told of HTTP requests that were refused before they
-	// reached the Endpoint.
+	// Refused, if set, is called for HTTP requests that were refused before
+	// they reached the Endpoint.
 	Refused func(*http.Request, error)
 
 	run func(context.Context, Args) (any, error)
@@ -44,15 +45,19 @@ func ReadOnly(c *Command) { c.ReadOnly = true }
 // arguments and the run it is a step of.
 func Pure(c *Command) { c.ReadOnly, c.Pure = true, true }
 
-// Traffic declares that the command moves data, as pipelines do all the time:
-// the audit log has only the calls that were refused.
+// Traffic declares that the command moves data, as pipelines do constantly: the
+// audit log has only refused calls.
 func Traffic(c *Command) { c.Traffic = true }
+
+// InRun declares that the command is a step of pipelines only: a caller who
+// runs it by itself is refused.
+func InRun(c *Command) { c.InRun = true }
 
 // Trigger declares that the command starts the pipeline whose first step it is.
 func Trigger(c *Command) { c.ReadOnly, c.Pure, c.Trigger = true, true, true }
 
-// Answers declares what a command answers with, where the result type of its
-// function doesn't say.
+// Answers declares the types of a command's results, where its function's
+// result type doesn't.
 func Answers(samples ...any) Option {
 	return func(c *Command) {
 		c.Results = nil

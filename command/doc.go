@@ -3,6 +3,6 @@
 // portal can do is a command, declared once; the HTTP endpoint, the permission
 // name, the reference page and the OpenAPI entry come from that declaration.
 //
-// The commands themselves live in the room they are about (webhook, iam, …);
-// package api calls them over HTTP.
+// The commands themselves live in the packages they are about (webhook, iam,
+// …); package api calls them over HTTP.
 package command

@@ -15,7 +15,7 @@ type Page[T any] struct {
 
 // Paged is any Page.
 type Paged interface {
-	// Page gives the items and the value of after for the next page.
+	// Page returns the items and the value of after for the next page.
 	Page() (items any, next string)
 }
 
@@ -27,9 +27,9 @@ func (p Page[T]) Page() (items any, next string) {
 	return p.Items, p.Next
 }
 
-// PageOf gives a page of a list in the order of names: those that have search in
-// their name, in whichever case, and come behind after; all of them if limit is 0.
-// It takes the list.
+// PageOf returns a page of a list in the order of names: those with search in
+// their name, in any case, that come after the given name; all of them if limit
+// is 0. It reorders the list.
 func PageOf[T any](list []T, name func(T) string, search, after string, limit int) Page[T] {
 	search = strings.ToLower(search)
 	list = slices.DeleteFunc(list, func(item T) bool {

@@ -21,16 +21,17 @@ import (
 //	enum:"a,b"        the values it may have
 //	min:"1" max:"9"   the range of an integer
 //	max:"15m"         the longest duration
-//	audit:"yes"       its value stands in the audit log; "last6": its last 6 characters
-//	fixed:"true"      in a run that an event has started it can't be computed: who
-//	                  sends the event must not choose it
+//	audit:"yes"       its value is in the audit log; "last6": its last 6 characters
+//	fixed:"true"      in a run that an event has started it can't be computed: the
+//	                  sender of the event must not choose it
 //	body:"only"       it is the body of the call, and can't be given by name
 //	body:"default"    in a pipeline it is the body unless it is given
 //
 // A field is a string, an int, a bool or a time.Duration, or a pointer to one:
 // then nil means that it was not given. Or it is a time.Time, where zero means
 // that, or a list of strings, given as an array or separated by commas, or an
-// object: again nil means not given. Or it is of type any and takes every value.
+// object: again nil means not given. Or it is of type any and takes every value,
+// or a pointer to that, where nil means not given and null is a value.
 type Param struct {
 	Name     string
 	Alias    string
@@ -118,7 +119,7 @@ func paramOf(f reflect.StructField) (Param, error) {
 	return p, err
 }
 
-// typeName gives the name that JSON Schema has for values of a field.
+// typeName returns the name that JSON Schema has for values of a field.
 func typeName(field reflect.Type) (string, error) {
 	t := indirect(field)
 	switch {
@@ -153,7 +154,7 @@ func bound(tag string) (*int, error) {
 	return &n, err
 }
 
-// Wants says in words which values the parameter takes.
+// Wants returns in words which values the parameter takes.
 func (p Param) Wants() string {
 	switch {
 	case p.Enum != nil:

@@ -16,8 +16,8 @@ type Set struct {
 	audit    func(context.Context, sluice.AuditEntry)
 }
 
-// NewSet joins the lists of the rooms. It panics if two commands share a name.
-// audit is told of calls as the audit log is to have them.
+// NewSet joins lists of commands. It panics if two commands share a name. audit
+// is called with each entry for the audit log.
 func NewSet(audit func(context.Context, sluice.AuditEntry), lists ...[]Command) Set {
 	all := slices.Concat(lists...)
 	slices.SortFunc(all, byName)
@@ -29,10 +29,10 @@ func NewSet(audit func(context.Context, sluice.AuditEntry), lists ...[]Command) 
 	return Set{all, audit}
 }
 
-// All gives the commands in the order of their names.
+// All returns the commands in the order of their names.
 func (s Set) All() []Command { return s.commands }
 
-// Find gives the command of that name.
+// Find returns the command of that name.
 func (s Set) Find(name string) (Command, bool) {
 	i, ok := slices.BinarySearchFunc(s.commands, Command{Name: name}, byName)
 	if !ok {
@@ -41,7 +41,7 @@ func (s Set) Find(name string) (Command, bool) {
 	return s.commands[i], true
 }
 
-// Names gives the names of the commands in their order.
+// Names returns the names of the commands in their order.
 func (s Set) Names() []string {
 	names := make([]string, len(s.commands))
 	for i, c := range s.commands {
@@ -50,7 +50,7 @@ func (s Set) Names() []string {
 	return names
 }
 
-// Nearest gives the name a caller may have meant, or "".
+// Nearest returns the name a caller may have meant, or "".
 func (s Set) Nearest(name string) string { return spelling.Nearest(name, s.Names()) }
 
 func byName(a, b Command) int { return strings.Compare(a.Name, b.Name) }

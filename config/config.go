@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/value"
 )
 
 // Config is the settings of a server. The tags name each setting, give its
@@ -56,12 +57,17 @@ type Config struct {
 	MaxRuns    int           `name:"max-runs" default:"4096" doc:"runs of pipelines at the same time"`
 	RunTimeout time.Duration `name:"run-timeout" default:"15m" doc:"longest time for a run of a pipeline"`
 	HTTPAllow  Networks      `name:"http-allow" doc:"private networks that http.request may call, comma-separated, such as 127.0.0.0/8"`
-	SecretKey  string        `name:"secret-key" doc:"key that encrypts secrets; better given as a variable than as a flag; default: one made in the data folder"`
+
+	SecretKey     string `name:"secret-key" doc:"key that seals all records, 32 bytes in base64; better given as a variable than as a flag; default: one made in the data folder"`
+	SecretKeyFile string `name:"secret-key-file" doc:"file with that key, instead of the key itself"`
 
 	MaxInFlight              int           `name:"max-in-flight" default:"4096" doc:"calls handled at the same time; more are refused with 503"`
-	MaxConnections           int           `name:"max-connections" default:"16384" doc:"connections open at the same time"`
+	MaxInFlightPerUser       int           `name:"max-in-flight-per-user" default:"512" doc:"those of one user; more are refused with 429"`
+	MaxConnections           int           `name:"max-connections" default:"0" doc:"connections open at the same time; 0: 16384, or one for each 64 KiB of memory-limit if that is less"`
 	MaxConnectionsPerAddress int           `name:"max-connections-per-address" default:"2048" doc:"connections of one client address"`
-	MaxBodyMemory            Size          `name:"max-body-memory" default:"128MiB" doc:"memory for bodies over 64 KiB at the same time; more are refused with 503"`
+	MemoryLimit              Size          `name:"memory-limit" default:"0" doc:"memory that the server may use; 0: that of its container, or half of the machine's"`
+	MaxBodyMemory            Size          `name:"max-body-memory" default:"0" doc:"memory for large bodies at the same time; more are refused with 503; 0: a quarter of memory-limit"`
+	MaxRunMemory             Size          `name:"max-run-memory" default:"0" doc:"memory for runs of pipelines at the same time; more wait, or are refused with 503; 0: a quarter of memory-limit"`
 	HeaderTimeout            time.Duration `name:"header-timeout" default:"10s" doc:"how long a client may take to send its headers"`
 	BodyIdleTimeout          time.Duration `name:"body-idle-timeout" default:"10s" doc:"longest pause while a body arrives"`
 	BodyTimeout              time.Duration `name:"body-timeout" default:"2m" doc:"longest time for a body to arrive"`
@@ -70,8 +76,15 @@ type Config struct {
 	WriteTimeout             time.Duration `name:"write-timeout" default:"30s" doc:"how long a client may take to read the next 64 KiB of an answer"`
 	DrainWait                time.Duration `name:"drain-wait" default:"0s" doc:"time between turning unready and closing the listener, for load balancers to notice"`
 
-	TrustedProxies Networks `name:"trusted-proxies" doc:"networks of proxies whose X-Forwarded-For counts, comma-separated"`
-	RedactHeaders  Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
+	TrustedProxies  Networks `name:"trusted-proxies" doc:"networks of proxies that are believed when they tell a client's address, comma-separated"`
+	ForwardedHeader string   `name:"forwarded-header" default:"x-forwarded-for" doc:"header in which trusted proxies tell it: x-forwarded-for or forwarded (RFC 7239)"`
+	ProxyProtocol   Networks `name:"proxy-protocol" doc:"networks of proxies whose connections begin with a PROXY protocol header, comma-separated"`
+	CORSOrigins     Origins  `name:"cors-origins" doc:"origins whose pages may call the API from a browser, comma-separated, such as https://app.example.org"`
+	RedactHeaders   Headers  `name:"redact-headers" doc:"further request headers to keep out of events, comma-separated"`
+
+	LogLevel  string `name:"log-level" default:"info" doc:"least important lines to log: debug, info, warn or error"`
+	LogFormat string `name:"log-format" default:"auto" doc:"form of the log: text, json, or auto for text on a terminal"`
+	AuditLog  bool   `name:"audit-log" default:"false" doc:"copy the entries of the audit log to standard error, as JSON lines"`
 }
 
 var validNamespace = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
@@ -99,8 +112,14 @@ func (c *Config) check() error {
 	if c.NATSSync != "unknown" && c.NATSSync != "always" {
 		return fmt.Errorf("nats-sync: %q is neither always nor unknown", c.NATSSync)
 	}
-	if c.NATS != "" && c.SecretKey == "" {
+	if c.SecretKey != "" && c.SecretKeyFile != "" {
+		return errors.New("secret-key and secret-key-file: give one of them")
+	}
+	if c.NATS != "" && c.SecretKey == "" && c.SecretKeyFile == "" {
 		return errors.New("secret-key: needed with nats, the same on every node; openssl rand -base64 32 makes one")
+	}
+	if err := c.checkChoices(); err != nil {
+		return err
 	}
 	if c.PasswordCores < 0 {
 		return errors.New("password-cores: must be 0 or more")
@@ -117,7 +136,24 @@ func (c *Config) check() error {
 	return c.checkPositive()
 }
 
-// checkNATS refuses addresses that no engine can ever be reached at.
+// checkChoices refuses values that are none of those there are.
+func (c *Config) checkChoices() error {
+	for _, choice := range []struct {
+		name, value string
+		among       []string
+	}{
+		{"forwarded-header", c.ForwardedHeader, []string{"x-forwarded-for", "forwarded"}},
+		{"log-level", c.LogLevel, []string{"debug", "info", "warn", "error"}},
+		{"log-format", c.LogFormat, []string{"auto", "text", "json"}},
+	} {
+		if !slices.Contains(choice.among, choice.value) {
+			return fmt.Errorf("%s: %q is none of %s", choice.name, choice.value, strings.Join(choice.among, ", "))
+		}
+	}
+	return nil
+}
+
+// checkNATS refuses addresses at which no engine can ever be reached.
 func (c *Config) checkNATS() error {
 	for _, address := range list([]byte(c.NATS)) {
 		if !strings.Contains(address, "://") {
@@ -170,8 +206,8 @@ func (c *Config) checkPositive() error {
 	if c.ResultWait < 0 || c.DrainWait < 0 {
 		return errors.New("result-wait and drain-wait: must not be negative")
 	}
-	if c.MaxBodyMemory < sluice.MaxPayloadLength {
-		return errors.New("max-body-memory: must be at least 4MiB, so that one of the largest bodies fits")
+	if err := c.checkMemory(); err != nil {
+		return err
 	}
 	for name, value := range map[string]int64{
 		"result-ttl":                  int64(c.ResultTTL),
@@ -183,7 +219,7 @@ func (c *Config) checkPositive() error {
 		"max-runs":                    int64(c.MaxRuns),
 		"run-timeout":                 int64(c.RunTimeout),
 		"max-in-flight":               int64(c.MaxInFlight),
-		"max-connections":             int64(c.MaxConnections),
+		"max-in-flight-per-user":      int64(c.MaxInFlightPerUser),
 		"max-connections-per-address": int64(c.MaxConnectionsPerAddress),
 		"header-timeout":              int64(c.HeaderTimeout),
 		"body-idle-timeout":           int64(c.BodyIdleTimeout),
@@ -197,3 +233,21 @@ func (c *Config) checkPositive() error {
 	}
 	return nil
 }
+
+// checkMemory checks what is given of memory; 0 leaves it to the server.
+func (c *Config) checkMemory() error {
+	switch {
+	case c.MemoryLimit > 0 && c.MemoryLimit < leastMemory:
+		return errors.New("memory-limit: must be at least 128MiB")
+	case c.MaxConnections < 0:
+		return errors.New("max-connections: must not be negative")
+	case c.MaxBodyMemory > 0 && c.MaxBodyMemory < sluice.MaxPayloadLength:
+		return errors.New("max-body-memory: must be at least 4MiB, so that one of the largest bodies fits")
+	case c.MaxRunMemory > 0 && c.MaxRunMemory < 2*value.MaxSize:
+		return errors.New("max-run-memory: must be at least 16MiB, so that one of the largest values fits twice")
+	}
+	return nil
+}
+
+// leastMemory is what a server needs for itself, and to do anything beside.
+const leastMemory = 128 << 20

@@ -21,7 +21,7 @@ func writeFile(t *testing.T, content string) string {
 
 func TestLaterSourcesWin(t *testing.T) {
 	file := writeFile(t, "listen: 127.0.0.1:1\nresult-ttl: 1m\nnamespace: from-file\ntrusted-proxies: [10.0.0.0/8, 192.0.2.1]\nmin-free-disk: 2GiB\n")
-	environ := []string{"SLUICE_LISTEN=127.0.0.1:2", "SLUICE_RESULT_TTL=2m", "SLUICE_DATA=", "SLUICE_ADMIN_PASSWORD=x", "SLUICE_URL=http://x", "SLUICE_TOKEN=y", "HOME=/root"}
+	environ := []string{"SLUICE_LISTEN=127.0.0.1:2", "SLUICE_RESULT_TTL=2m", "SLUICE_DATA=", "SLUICE_ADMIN_PASSWORD=x", "SLUICE_URL=http://x", "SLUICE_TOKEN=y", "SLUICE_CLIENT_ID=ci", "SLUICE_CLIENT_SECRET=z", "SLUICE_NEW_SECRET_KEY=k", "HOME=/root"}
 	c, err := config.Load(file, environ, map[string]string{"listen": "127.0.0.1:3"})
 	if err != nil {
 		t.Fatal(err)
@@ -65,13 +65,22 @@ func TestWrongSettingsAreNamedInOneLine(t *testing.T) {
 		"a relative URL":             {flags: map[string]string{"public-url": "hooks.example.org"}, want: "public-url: must be http"},
 		"twice in the file":          {file: "listen: 127.0.0.1:1\ndata: x\nlisten: 127.0.0.1:2\n", want: "sluice.yaml:3:1: listen: it is there twice"},
 		"not a header":               {flags: map[string]string{"redact-headers": "x-a, x:b"}, want: `--redact-headers: "x:b" is not the name of a header`},
+		"not an origin":              {flags: map[string]string{"cors-origins": "https://app.example.org/path"}, want: `--cors-origins: "https://app.example.org/path" is not an origin`},
+		"any origin":                 {flags: map[string]string{"cors-origins": "*"}, want: "is not an origin"},
+		"neither yes nor no":         {flags: map[string]string{"audit-log": "perhaps"}, want: `--audit-log: "perhaps" is neither true nor false`},
+		"two keys":                   {flags: map[string]string{"secret-key": "x", "secret-key-file": "y"}, want: "secret-key and secret-key-file: give one"},
 		"not an engine":              {flags: map[string]string{"nats": "http://x", "secret-key": "x"}, want: "nats: must be addresses"},
 		"an engine without a host":   {flags: map[string]string{"nats": "nats://a:1,nats://", "secret-key": "x"}, want: "nats: must be addresses"},
 		"less than no wait":          {flags: map[string]string{"drain-wait": "-1s"}, want: "must not be negative"},
+		"too little memory":          {flags: map[string]string{"memory-limit": "64MiB"}, want: "memory-limit: must be at least 128MiB"},
+		"no room for a run":          {flags: map[string]string{"max-run-memory": "8MiB"}, want: "max-run-memory: must be at least 16MiB"},
 		"no room for a body":         {flags: map[string]string{"max-body-memory": "1MiB"}, want: "max-body-memory: must be at least 4MiB"},
 		"no folder":                  {file: "data:\n", want: "data: needs a folder"},
 		"a certificate, no key":      {flags: map[string]string{"tls-cert": "x"}, want: "tls-cert and tls-key: give both"},
 		"a bad namespace":            {flags: map[string]string{"namespace": "Über"}, want: "namespace:"},
+		"an unknown log level":       {flags: map[string]string{"log-level": "loud"}, want: `log-level: "loud" is none of debug, info, warn, error`},
+		"an unknown log format":      {flags: map[string]string{"log-format": "xml"}, want: `log-format: "xml" is none of`},
+		"an unknown proxy's header":  {flags: map[string]string{"forwarded-header": "x-real-ip"}, want: `forwarded-header: "x-real-ip" is none of x-forwarded-for, forwarded`},
 		"too many replicas":          {flags: map[string]string{"nats-replicas": "9"}, want: "nats-replicas: 9 is not from 1 to 5"},
 		"a provider's client, no provider": {
 			flags: map[string]string{"auth-client-id": "x"}, want: "auth-client-id: needs auth-issuer",

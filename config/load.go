@@ -30,14 +30,15 @@ func Settings() []Setting {
 	return all
 }
 
-// otherVariables are variables of the environment that are no settings. Most are
-// those of the command-line client, which whoever starts a server may have set.
+// otherVariables are variables of the environment that are not settings. Most
+// are those of the command-line client, which may be set when a server starts.
 var otherVariables = []string{
-	"SLUICE_CONFIG", "SLUICE_ADMIN_PASSWORD",
+	"SLUICE_CONFIG", "SLUICE_ADMIN_PASSWORD", "SLUICE_NEW_SECRET_KEY",
 	"SLUICE_URL", "SLUICE_USERNAME", "SLUICE_PASSWORD", "SLUICE_TOKEN", "SLUICE_PROFILE", "SLUICE_CLIENT_DIR",
+	"SLUICE_CLIENT_ID", "SLUICE_CLIENT_SECRET",
 }
 
-// Load gives the settings: defaults, then the YAML file if there is one, then
+// Load returns the settings: defaults, then the YAML file if there is one, then
 // the environment (as os.Environ gives it; an empty variable counts as unset),
 // then flags by name. Its error is one line that names the setting at fault and
 // where it was found.
@@ -102,7 +103,7 @@ func (c *Config) loadFile(file string) error {
 	return nil
 }
 
-// scalar gives a YAML value as the text that a flag would have.
+// scalar returns a YAML value as the text that a flag would have.
 func scalar(n *yaml.Node) (string, error) {
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -161,6 +162,12 @@ func parse(field reflect.Value, text string) error {
 			return fmt.Errorf("%q is not a whole number", text)
 		}
 		*v = n
+	case *bool:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
+		*v = b
 	case *time.Duration:
 		d, err := time.ParseDuration(text)
 		if err != nil {

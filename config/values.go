@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -64,6 +65,21 @@ func (h *Headers) UnmarshalText(text []byte) error {
 
 // headerName is what RFC 9110 calls a token, in lower case.
 var headerName = regexp.MustCompile("^[a-z0-9!#$%&'*+.^_`|~-]+$")
+
+// Origins is a list of origins of web pages.
+type Origins []string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (o *Origins) UnmarshalText(text []byte) error {
+	*o = list(text)
+	for _, origin := range *o {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Scheme+"://"+u.Host != origin {
+			return fmt.Errorf("%q is not an origin such as https://app.example.org", origin)
+		}
+	}
+	return nil
+}
 
 // list splits a comma-separated list.
 func list(text []byte) []string {

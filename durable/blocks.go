@@ -13,7 +13,7 @@ import (
 
 // Blocks syncs the message-block files (1.blk, 2.blk, …) of one stream of the
 // embedded engine. The engine has written a message to the newest block by the
-// time it acknowledges it; sync makes what was written so far survive a power
+// time it acknowledges it; Sync makes what was written so far survive a power
 // cut.
 //
 // It is used by one goroutine at a time.
@@ -68,7 +68,7 @@ func (b *Blocks) syncNewest() error {
 	return b.file.Sync()
 }
 
-// Close lets go of the newest block.
+// Close closes the newest block.
 func (b *Blocks) Close() {
 	if b.file != nil {
 		_ = b.file.Close() // only read from
@@ -124,7 +124,7 @@ func unchanged(before, now fs.FileInfo) bool {
 		before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
-// list gives the numbers of the blocks in order. None at all is an error: an
+// list returns the numbers of the blocks in order. None at all is an error: an
 // engine that keeps its messages elsewhere must not pass for a durable one.
 func (b *Blocks) list() ([]int, error) {
 	entries, err := os.ReadDir(b.Dir)

@@ -2,6 +2,7 @@
 // and its format, files that are written as a whole or not at all, and the
 // message blocks of the embedded engine, which many writers sync together.
 //
-// It is the lowest floor: it knows files and nothing of what is in them. Package
-// jetstream decides what is synced when, and stops for good when a sync fails.
+// It imports none of our packages, and knows files but not what is in them.
+// Package jetstream decides what is synced when, and stops for good when a sync
+// fails.
 package durable

@@ -12,6 +12,7 @@ import (
 	"sluice"
 	"sluice/durable"
 	"sluice/jetstream"
+	"sluice/jetstream/natstest"
 )
 
 // TestTheNewestBlockIsFollowed: as events fill one block of the engine after the
@@ -19,7 +20,7 @@ import (
 func TestTheNewestBlockIsFollowed(t *testing.T) {
 	dir := t.TempDir()
 	e, err := jetstream.Open(t.Context(), jetstream.Options{
-		Dir: dir, EventMaxAge: time.Hour, EventMaxBytes: 256 << 20, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
+		Dir: dir, Box: natstest.Box, EventMaxAge: time.Hour, EventMaxBytes: 256 << 20, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,12 +3,13 @@ package durable
 import "context"
 
 // A Flusher lets many writers share one sync: each waits for a sync that began
-// after it asked.
+// after its request.
 type Flusher struct {
 	sync    func() error
 	waiting chan chan error
 }
 
+// NewFlusher returns a flusher for what sync makes durable. Run does the work.
 func NewFlusher(sync func() error) *Flusher {
 	return &Flusher{sync: sync, waiting: make(chan chan error)}
 }

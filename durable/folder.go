@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 )
 
 // format is the version of the data folder's layout. It changes when a program
-// that knows the layout before could not read the folder any more.
-const format = "1"
+// that knows only the former layout could no longer read the folder.
+const (
+	format  = "2" // records are sealed
+	earlier = "1" // records are in clear, or being sealed
+)
 
 // A Folder is the data folder, locked for one server.
 type Folder struct {
@@ -21,8 +23,12 @@ type Folder struct {
 }
 
 // OpenFolder makes the data folder where it is missing, locks it, and checks
-// that this program can read it.
+// that this program can read it. On a system where files can't be made durable it
+// refuses.
 func OpenFolder(path string) (*Folder, error) {
+	if err := checkSystem(); err != nil {
+		return nil, err
+	}
 	if err := makeFolder(path); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
@@ -31,7 +37,7 @@ func OpenFolder(path string) (*Folder, error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	f := &Folder{path: path, lock: lock}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lockFile(lock); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("data folder %s is in use by another server; stop that one or choose another folder with --data", path)
 	}
@@ -45,19 +51,20 @@ func OpenFolder(path string) (*Folder, error) {
 // store is the name of the folder's folder for the engine.
 const store = "engine"
 
-// Store gives the path of the folder that the embedded engine keeps its store in.
+// Store returns the path of the folder that the embedded engine keeps its store in.
 func (f *Folder) Store() string { return f.Path(store) }
 
-// OpenExisting opens a data folder that must be there.
+// OpenExisting opens a data folder that a server has made.
 func OpenExisting(path string) (*Folder, error) {
-	if _, err := os.Stat(filepath.Join(path, store)); err != nil {
-		return nil, fmt.Errorf("%s is no data folder of a server", path)
+	_, noFormat := os.Stat(filepath.Join(path, "format"))
+	if _, err := os.Stat(filepath.Join(path, store)); err != nil && noFormat != nil {
+		return nil, fmt.Errorf("%s is no data folder; name the one that the server was started with (--data)", path)
 	}
 	return OpenFolder(path)
 }
 
 // checkFormat writes the format into a new folder, and refuses a folder of any
-// other format, older or newer: there is no conversion between formats.
+// format but that and the one before, which Convert ends.
 func (f *Folder) checkFormat() error {
 	_, noFormat := os.Stat(f.Path("format"))
 	if _, err := os.Stat(f.Store()); err == nil && errors.Is(noFormat, fs.ErrNotExist) {
@@ -67,18 +74,25 @@ func (f *Folder) checkFormat() error {
 	if err != nil {
 		return err
 	}
-	if found != format {
-		return fmt.Errorf("data folder %s has format %q, this program knows only %q; an older or a newer version wrote it: use that one, or another folder", f.path, found, format)
+	if found != format && found != earlier {
+		return fmt.Errorf("data folder %s has format %q, this program knows only %q and the one before; an older or a newer version wrote it: use that one, or another folder", f.path, found, format)
 	}
 	return nil
 }
 
-// Content gives the line that a file of the folder has in it. The first time it
-// makes the file, which then survives a power cut.
+// Convert says that from now on programs of an earlier format can't read the
+// folder any more.
+func (f *Folder) Convert() error { return WriteFile(f.Path("format"), format+"\n") }
+
+// Content returns the line in a file of the folder. The first time it makes the
+// file, which then survives a power cut; with a nil first it returns "" instead.
 func (f *Folder) Content(name string, first func() string) (string, error) {
 	file := f.Path(name)
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
+		if first == nil {
+			return "", nil
+		}
 		content = []byte(first() + "\n")
 		err = WriteFile(file, string(content))
 	}
@@ -88,8 +102,8 @@ func (f *Folder) Content(name string, first func() string) (string, error) {
 	return strings.TrimSpace(string(content)), nil
 }
 
-// Path gives the path of a name in the folder.
+// Path returns the path of a name in the folder.
 func (f *Folder) Path(name string) string { return filepath.Join(f.path, name) }
 
-// Close gives the lock back.
+// Close releases the lock.
 func (f *Folder) Close() { _ = f.lock.Close() }

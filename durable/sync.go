@@ -32,8 +32,8 @@ func SyncTree(root string) error {
 	})
 }
 
-// WriteFile writes a file that after a power cut is there as a whole or not at
-// all: a draft is synced before it takes the name.
+// WriteFile writes a file that is there after a power cut as a whole or not at
+// all: a draft is synced before it is renamed.
 func WriteFile(name, content string) error {
 	draft := name + ".new"
 	if err := os.WriteFile(draft, []byte(content), 0o600); err != nil {

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"context"
+
 	"sluice"
 	"sluice/command"
 )
@@ -12,15 +14,16 @@ type Options struct {
 	Log       sluice.EventLog
 	Journal   sluice.Journal
 	Namespace string
-	Stopping  <-chan struct{} // closed when the server begins to stop: then none waits any longer
+	Seen      func(ctx context.Context, command, target string) // called when a user sees payloads
+	Stopping  <-chan struct{}                                   // closed when the server begins to stop, which ends all waiting
 }
 
-// Commands gives the commands about events and messages.
+// Commands returns the commands about events and messages.
 func Commands(o Options) []command.Command {
 	return []command.Command{
-		getCommand(o.Log, o.Stopping),
+		getCommand(o),
 		listenCommand(),
-		receiveCommand(o.Stored),
+		receiveCommand(o),
 		sendCommand(o.Events, o.Namespace),
 		replayCommand(o.Events, o.Journal),
 		messageReceiveCommand(),

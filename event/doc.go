@@ -1,4 +1,4 @@
-// Package event has the commands about events and messages: listen, get, receive,
-// send and replay. What they store and read is the jetstream room's; which pipelines are
-// started by what they declare is the pipeline room's.
+// Package event has the commands about events and messages: listen, get,
+// receive, send and replay. Package jetstream stores the events; package
+// pipeline starts the pipelines that listen.
 package event

@@ -9,8 +9,8 @@ import (
 	"sluice/command"
 )
 
-// Bounds on one look at the stored events. A wait is made of short ones, so that
-// it does not hold up the stop of the server.
+// Bounds on one read of the stored events. A wait is made of short ones, so
+// that it does not hold up the stop of the server.
 const (
 	defaultEvents = 10
 	maxWait       = time.Minute
@@ -19,8 +19,8 @@ const (
 
 type getParams struct {
 	EventKey string         `json:"eventKey" alias:"key" required:"true" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
-	After    string         `json:"after" doc:"The value of next of the answer before. Without it the events begin now: there are none yet, and next says where to go on."`
-	Limit    int            `json:"limit" min:"1" max:"100" doc:"At most so many. Default 10; fewer if they are large."`
+	After    string         `json:"after" doc:"The value of next of the previous answer. Without it the events begin now: there are none yet, and next says where to go on."`
+	Limit    int            `json:"limit" min:"1" max:"100" doc:"At most this many. Default 10; fewer if they are large."`
 	Wait     *time.Duration `json:"wait" doc:"How long to wait for an event if there is none, such as 30s; at most 1m."`
 }
 
@@ -29,7 +29,7 @@ type eventPage struct {
 	Next  string            `json:"next"`
 }
 
-func getCommand(log sluice.EventLog, stopping <-chan struct{}) command.Command {
+func getCommand(o Options) command.Command {
 	return command.New("event.get", "Read stored events in their order, behind a cursor. Also needs the permission trace.payload, since events show what callers have sent.",
 		func(ctx context.Context, p getParams) (eventPage, error) {
 			if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
@@ -46,7 +46,11 @@ func getCommand(log sluice.EventLog, stopping <-chan struct{}) command.Command {
 			if p.Wait != nil {
 				left = min(*p.Wait, maxWait)
 			}
-			return readOn(ctx, log, q, left, stopping)
+			page, err := readOn(ctx, o.Log, q, left, o.Stopping)
+			if len(page.Items) > 0 {
+				o.Seen(ctx, "event.get", p.EventKey)
+			}
+			return page, err
 		}, command.ReadOnly)
 }
 
@@ -54,8 +58,8 @@ func payloadForbidden() error {
 	return sluice.NotPermitted(sluice.MaySeePayload)
 }
 
-// readOn reads until there is an event, the time is up, or nobody wants to wait
-// any more.
+// readOn reads until there is an event, the time is up, or the caller or the
+// server stops.
 func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, stopping <-chan struct{}) (eventPage, error) {
 	page := eventPage{Items: []json.RawMessage{}}
 	end := time.Now().Add(left)

@@ -11,8 +11,8 @@ type listenParams struct {
 	EventKey string `json:"eventKey" alias:"key" required:"true" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
 }
 
-// listenCommand starts a pipeline. As the first step of one it is never run: the
-// event is the body by then.
+// listenCommand declares what starts a pipeline. As its first step it is never
+// run: the event is the body by then.
 func listenCommand() command.Command {
 	return command.New("event.listen", "Start the pipeline with each event of that key; the event is the body.",
 		func(context.Context, listenParams) (any, error) { return nil, startsPipelines("event.listen") }, command.Trigger)

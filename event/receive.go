@@ -18,8 +18,8 @@ type receiveParams struct {
 	Timeout  *time.Duration `json:"timeout" doc:"How long to wait for the next event, such as 30s; without it the newest stored event counts."`
 }
 
-func receiveCommand(stored sluice.StoredEvents) command.Command {
-	return command.New("event.receive", "Get an event: the one that started the run if it has that key, else the newest stored one, or the next one if a timeout is given; null if there is none. The permission to read is not enough, since events show what callers have sent: it takes event.receive itself, or trace.payload.",
+func receiveCommand(o Options) command.Command {
+	return command.New("event.receive", "Get an event: the one that started the run if it has that key, otherwise the newest stored one, or the next one if a timeout is given; null if there is none. The permission to read is not enough, since events show what callers have sent: it takes event.receive itself, or trace.payload.",
 		func(ctx context.Context, p receiveParams) (any, error) {
 			if user := sluice.UserFrom(ctx); !user.May("event.receive") && !user.May(sluice.MaySeePayload) {
 				return nil, payloadForbidden()
@@ -30,10 +30,11 @@ func receiveCommand(stored sluice.StoredEvents) command.Command {
 			if run := sluice.RunFrom(ctx); run != nil && run.Event != nil && run.Event["eventKey"] == p.EventKey {
 				return run.Event, nil
 			}
-			found, err := receive(ctx, stored, p)
+			found, err := receive(ctx, o.Stored, p)
 			if found == nil || err != nil {
 				return nil, err
 			}
+			o.Seen(ctx, "event.receive", p.EventKey)
 			return value.Decode(found)
 		}, command.ReadOnly)
 }

@@ -21,10 +21,10 @@ const (
 
 type replayParams struct {
 	TraceID  string    `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again. Give this, or eventKey with from and to."`
-	EventKey string    `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, replays among them excepted."`
+	EventKey string    `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, except replays."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these events."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these events."`
-	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only this pipeline gets them; default: all that listen to them by now."`
+	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only this pipeline gets them; default: all that listen to them now."`
 	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 50."`
 }
 
@@ -37,7 +37,7 @@ type replays struct {
 type replay struct {
 	TraceID       string `json:"traceId"` // of the event that it repeats
 	NewTraceID    string `json:"newTraceId"`
-	CorrelationID string `json:"correlationId"`
+	CorrelationID string `json:"correlationId,omitempty"` // for who may see payloads
 }
 
 func replayCommand(events sluice.Events, journal sluice.Journal) command.Command {
@@ -57,7 +57,7 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 		})
 }
 
-// find gives the calls whose events are to be sent again, oldest first.
+// find returns the calls whose events are to be sent again, oldest first.
 func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]replay, error) {
 	if (p.TraceID == "") == (p.EventKey == "") {
 		return nil, sluice.InvalidParameter("traceId", "Give either traceId, or eventKey with from and to.")
@@ -97,8 +97,8 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 	}
 }
 
-// findOne gives the event of a call. What followed from the call has the same
-// trace id, and is younger.
+// findOne returns the event of a call. What followed from the call has the same
+// trace id and is newer.
 func findOne(ctx context.Context, journal sluice.Journal, traceID string) ([]replay, error) {
 	if !strings.Contains(traceID, ":") {
 		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
@@ -115,7 +115,7 @@ func findOne(ctx context.Context, journal sluice.Journal, traceID string) ([]rep
 	return nil, nil
 }
 
-// replayAll sends events again, at a rate that leaves room for others.
+// replayAll sends events again, at the given rate.
 func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal, p replayParams, old []replay) (replays, error) {
 	done := replays{Items: []replay{}}
 	last := "" // trace id of the event that was sent again last
@@ -123,20 +123,23 @@ func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal
 	for _, o := range old {
 		err := pace.Wait(ctx)
 		if err == nil {
-			err = o.again(ctx, events, journal, p.Pipeline)
+			err = o.send(ctx, events, journal, p.Pipeline)
 		}
 		switch {
 		case err == nil:
 		case sluice.AsError(err).Kind == sluice.Gone:
-			continue // trimmed this moment
+			continue // trimmed meanwhile
 		case done.Replayed == 0:
 			return done, err
 		default:
-			e := sluice.Errorf(sluice.Unavailable, "replay-incomplete", "Only %d of %d events were sent again, up to that of %s; go on behind that one.", done.Replayed, len(old), last)
+			e := sluice.Errorf(sluice.Unavailable, "replay-incomplete", "Only %d of %d events were sent again, up to that of %s; go on after that one.", done.Replayed, len(old), last)
 			return done, e.Because(err)
 		}
 		done.Replayed++
 		last = o.TraceID
+		if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+			o.CorrelationID = ""
+		}
 		if len(done.Items) < maxListed {
 			done.Items = append(done.Items, o)
 		}
@@ -144,13 +147,13 @@ func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal
 	return done, nil
 }
 
-// again sends one event again.
-func (r *replay) again(ctx context.Context, events sluice.Events, journal sluice.Journal, pipeline string) error {
+// send sends one event again.
+func (r *replay) send(ctx context.Context, events sluice.Events, journal sluice.Journal, pipeline string) error {
 	e, err := journal.Event(ctx, r.CorrelationID)
 	if err != nil {
 		return err
 	}
-	repeated := e.Again(pipeline)
+	repeated := e.Replay(pipeline)
 	result, err := events.Accept(ctx, repeated, 0)
 	if err != nil {
 		return err

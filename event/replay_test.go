@@ -13,6 +13,7 @@ import (
 	"sluice/command"
 	"sluice/event"
 	"sluice/jetstream"
+	"sluice/jetstream/natstest"
 )
 
 // A store is a real engine whose calls can be counted.
@@ -24,7 +25,7 @@ type store struct {
 func open(t *testing.T) *store {
 	t.Helper()
 	e, err := jetstream.Open(t.Context(), jetstream.Options{
-		Dir: t.TempDir(), EventMaxAge: time.Hour, ResultTTL: time.Hour, EventMaxBytes: 256 << 20, Log: slog.New(slog.DiscardHandler),
+		Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, EventMaxBytes: 256 << 20, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ type sendParams struct {
 	Payload  any    `json:"payload" body:"default" doc:"What the event carries."`
 }
 
-// A sent answers for an event or message that is on stable storage.
+// sent is the answer for an event or message that is on stable storage.
 type sent struct {
 	EventKey      string `json:"eventKey,omitempty"`
 	Key           string `json:"key,omitempty"`
@@ -54,7 +54,7 @@ func messageSendCommand(events sluice.Events, namespace string) command.Command 
 }
 
 // send stores an event that carries a value. It keeps the trace id of the run
-// that sends it, so that one look finds all that a call has led to.
+// that sends it, so that one search finds all that a call has led to.
 func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any) (sent, error) {
 	text, err := json.Marshal(payload)
 	if err != nil {
@@ -63,7 +63,7 @@ func send(ctx context.Context, events sluice.Events, e sluice.Event, payload any
 	if len(text) > sluice.MaxPayloadLength {
 		return sent{}, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The payload is longer than %d bytes.", sluice.MaxPayloadLength)
 	}
-	if levels, _ := value.Inspect(text); levels > value.MaxDepth { // the event around it would be no value
+	if levels, _ := value.Inspect(text); levels > value.MaxDepth { // with the event around it, it would be too deep
 		return sent{}, value.TooDeep()
 	}
 	if e.Hops, err = sluice.NextHop(ctx); err != nil {

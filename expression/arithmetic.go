@@ -18,7 +18,7 @@ func finite(v float64) (any, error) {
 	return v, nil
 }
 
-// floats gives both values as floats, if both are numbers.
+// floats returns both values as floats, if both are numbers.
 func floats(a, b any) (x, y float64, ok bool) {
 	x, ok = float(a)
 	if !ok {
@@ -38,7 +38,7 @@ func float(v any) (float64, bool) {
 	return 0, false
 }
 
-// ints gives both values as ints, if both are.
+// ints returns both values as ints, if both are.
 func ints(a, b any) (x, y int, ok bool) {
 	x, ok = a.(int)
 	if !ok {
@@ -128,8 +128,7 @@ func multiply(_ *frame, a, b any) (any, error) {
 	return nil, errOperands
 }
 
-// magnitude is the distance from zero, which an int can't hold for the least
-// of them.
+// magnitude is the distance from zero, which for the smallest int is no int.
 func magnitude(x int) uint64 {
 	if x < 0 {
 		return -uint64(x)
@@ -169,7 +168,7 @@ func power(_ *frame, a, b any) (any, error) {
 	return finite(math.Pow(x, y))
 }
 
-// sequence gives the whole numbers from a to b.
+// sequence returns the whole numbers from a to b.
 func sequence(f *frame, a, b any) (any, error) {
 	x, okFirst := whole(a)
 	y, okLast := whole(b)
@@ -192,7 +191,7 @@ func sequence(f *frame, a, b any) (any, error) {
 	return list, nil
 }
 
-// whole gives a number without a fraction as an int.
+// whole returns a number without a fraction as an int.
 func whole(v any) (int, bool) {
 	switch v := v.(type) {
 	case int:

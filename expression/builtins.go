@@ -6,7 +6,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// kind is the type of value that a built-in function needs in a place.
+// kind is the type of value that a built-in function needs as an argument.
 type kind int
 
 const (
@@ -27,7 +27,7 @@ type function struct {
 	usage  string
 	kinds  []kind // of all arguments it may get
 	needed int    // how many of them it must get; 0: all
-	many   bool   // the last kind may come again and again
+	many   bool   // the last kind may be repeated
 	run    func(f *frame, args []any) (any, error)
 }
 
@@ -88,7 +88,8 @@ func (c *compiler) builtin(node *ast.BuiltinNode) (eval, error) {
 	}, nil
 }
 
-// fits tells whether a value is of a kind, and gives it in the form of that kind.
+// fits reports whether a value is of a kind, and returns it in the form of that
+// kind.
 func fits(needs kind, v any) (any, bool) {
 	var ok bool
 	switch needs {

@@ -18,7 +18,7 @@ func unequal(f *frame, a, b any) (any, error) {
 	return !same, err
 }
 
-// equal tells whether two values are the same; numbers are compared by value,
+// equal reports whether two values are the same; numbers are compared by value,
 // values of different types differ.
 func (f *frame) equal(a, b any, depth int) (bool, error) {
 	switch x := a.(type) {
@@ -125,7 +125,7 @@ func ordered(holds func(order int) bool) operate {
 	}
 }
 
-// in tells whether a list has an item or an object a key.
+// in reports whether a list has an item or an object a key.
 func in(f *frame, a, b any) (any, error) {
 	switch b := b.(type) {
 	case nil:

@@ -25,6 +25,7 @@ type compiler struct {
 	slots      int
 	variables  []variable
 	predicates []string // names of the functions whose predicates we are in
+	secrets    []string // names of the secrets it takes
 }
 
 type variable struct {
@@ -34,9 +35,10 @@ type variable struct {
 
 // program is an expression, ready to run.
 type program struct {
-	source string
-	slots  int
-	run    eval
+	source  string
+	slots   int
+	secrets []string // names of those it takes
+	run     eval
 }
 
 // compile makes a program of code. Offsets of its errors count from the start of
@@ -57,7 +59,7 @@ func (l *Language) compile(source string) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &program{source: source, slots: c.slots, run: run}, nil
+	return &program{source: source, slots: c.slots, secrets: c.secrets, run: run}, nil
 }
 
 // parse has the library read the code; what makes it panic is a mistake in the

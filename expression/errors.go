@@ -24,7 +24,7 @@ type SyntaxError struct {
 	Message string // one line for the author
 }
 
-// Error gives the message with its place.
+// Error returns the message with its place.
 func (e *SyntaxError) Error() string {
 	return "at " + strconv.Itoa(e.Offset) + ": " + e.Message
 }
@@ -55,7 +55,8 @@ func parseError(source string, err error) error {
 // unexpected is how the library says that something stands in the wrong place.
 var unexpected = regexp.MustCompile(`^unexpected token \w+\((".*")\)`)
 
-// misplaced says that something stands in the wrong place, and what may be meant.
+// misplaced returns the message for a token in the wrong place, with what may
+// be meant.
 func misplaced(token string) string {
 	message := token + " is not expected here"
 	switch token {
@@ -83,8 +84,8 @@ func (p *program) failed(err error) *sluice.Error {
 	return sluice.Errorf(kind, "expression-failed", "The expression %s failed: %s.", oneLine(p.source, longestSnippet), why).Because(cause)
 }
 
-// passes tells whether a failure of a function is not the expression's fault: it
-// may be gone next time, or the run may not do this.
+// passes reports whether a function failed through no fault of the expression:
+// the failure may pass, or the run lacks a permission.
 func passes(kind sluice.Kind) bool {
 	switch kind {
 	case sluice.Internal, sluice.Timeout, sluice.Throttled, sluice.Unavailable, sluice.Forbidden, sluice.Unauthenticated:
@@ -93,8 +94,8 @@ func passes(kind sluice.Kind) bool {
 	return false
 }
 
-// oneLine gives a text with its control characters escaped, cut to a length in
-// characters.
+// oneLine returns a text with its control characters escaped, cut to a length
+// in characters.
 func oneLine(text string, longest int) string {
 	text = strings.TrimSpace(text)
 	if cut := part(text, 0, longest+1); len(cut) < len(text) || utf8.RuneCountInString(cut) > longest {

@@ -8,7 +8,7 @@ import (
 	"sluice/value"
 )
 
-// text gives the form that a value has within text: a text as it is, null as
+// text returns the form that a value has within text: a text as it is, null as
 // nothing, anything else as compact JSON.
 func (f *frame) text(v any) (string, error) {
 	switch v := v.(type) {
@@ -24,7 +24,7 @@ func (f *frame) text(v any) (string, error) {
 	return f.json(v)
 }
 
-// json gives a value as compact JSON with its keys in order.
+// json returns a value as compact JSON with its keys in order.
 func (f *frame) json(v any) (string, error) {
 	v, weight, err := f.weighed(v)
 	if err != nil {
@@ -42,7 +42,7 @@ func (f *frame) json(v any) (string, error) {
 	return string(f.buffer), nil
 }
 
-// sortedKeys gives the keys in order, so that equal objects look equal.
+// sortedKeys returns the keys in order, so that equal objects look equal.
 func (f *frame) sortedKeys(object map[string]any) ([]string, error) {
 	const bytesPerKey = 16
 	if err := f.allocate(bytesPerKey * len(object)); err != nil {
@@ -61,7 +61,7 @@ func (f *frame) sortedKeys(object map[string]any) ([]string, error) {
 	return keys, f.read(bytes)
 }
 
-// logarithm tells how often n can be halved.
+// logarithm returns how often n can be halved.
 func logarithm(n int) int {
 	log := 0
 	for ; n > 1; n /= 2 {

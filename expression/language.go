@@ -11,13 +11,14 @@ import (
 
 	"sluice"
 	"sluice/spelling"
+	"sluice/value"
 )
 
-// Function is a function that expressions can call. What it gets and gives is
-// bounded; what it does meanwhile is for itself to bound.
+// Function is a function that expressions can call. Its arguments and its
+// result are bounded here; it must bound its own work.
 type Function = func(args ...any) (any, error)
 
-// Language compiles expressions: it knows the functions there are.
+// Language compiles expressions, given the functions they may call.
 type Language struct {
 	functions map[string]Function
 	names     []string // of the functions, in order
@@ -47,19 +48,19 @@ func NewLanguage(functions map[string]Function) *Language {
 	return l
 }
 
-// isFunction tells whether that is the whole name of a function.
+// isFunction reports whether that is the whole name of a function.
 func (l *Language) isFunction(name string) bool {
 	return slices.Contains(l.callable, name)
 }
 
-// isTaken tells whether a name stands for a function or a group of them.
+// isTaken reports whether a name stands for a function or a group of them.
 func (l *Language) isTaken(name string) bool {
 	return slices.ContainsFunc(l.callable, func(callable string) bool {
 		return callable == name || strings.HasPrefix(callable, name+".")
 	})
 }
 
-// dotted gives the name a.b.c that a part of an expression spells, if it does
+// dotted returns the name a.b.c that a part of an expression spells, if it does
 // and has no more dots than a function's name may have.
 func dotted(node ast.Node, dots int) string {
 	switch node := node.(type) {
@@ -104,6 +105,14 @@ func (c *compiler) call(node *ast.CallNode) (eval, error) {
 			if values[i], err = f.plain(v); err != nil {
 				return nil, err
 			}
+			if text, ok := values[i].(string); ok {
+				if err := f.read(len(text)); err != nil {
+					return nil, err
+				}
+			}
+			if err := f.foresee(Expansion(name, values[i])); err != nil {
+				return nil, err
+			}
 		}
 		v, err := function(values...)
 		if err != nil {
@@ -113,13 +122,27 @@ func (c *compiler) call(node *ast.CallNode) (eval, error) {
 	}, nil
 }
 
-// received checks and counts what a function made.
+// received checks and counts what a function returned.
 func (f *frame) received(v any) (any, error) {
 	v, weight, err := f.weighed(v)
 	if err != nil {
 		return nil, err
 	}
-	return v, f.makeText(weight.Size)
+	if err := f.makeText(weight.Size); err != nil {
+		return nil, err
+	}
+	return v, f.allocate(max(0, weight.Memory-weight.Size))
+}
+
+// Expansion returns how many bytes in memory a command or function makes of a text
+// that it decodes, about. Of a small one that is nothing that counts.
+func Expansion(name string, arg any) int {
+	const small = 64 << 10
+	text, isText := arg.(string)
+	if len(text) <= small || !isText || !strings.HasPrefix(name, "convert.from") {
+		return 0
+	}
+	return value.Footprint(text)
 }
 
 func (c *compiler) noFunction(node ast.Node, name string) error {
@@ -129,7 +152,7 @@ func (c *compiler) noFunction(node ast.Node, name string) error {
 	if near := spelling.Nearest(name, c.language.callable); near != "" {
 		return c.errorAt(node, "There is no function %s; did you mean %s?", name, near)
 	}
-	return c.errorAt(node, "There is no function %s; there are those of expr-lang, secret and convert.*.", name)
+	return c.errorAt(node, "There is no function %s; there are those of expr-lang, secret, convert.* and crypto.*.", name)
 }
 
 // secret takes the name as a literal only: no payload chooses a secret.
@@ -144,6 +167,7 @@ func (c *compiler) secret(node *ast.CallNode) (eval, error) {
 	if _, err := c.compile(literal); err != nil {
 		return nil, err
 	}
+	c.secrets = append(c.secrets, literal.Value)
 	return func(f *frame) (any, error) {
 		if f.scope.Secret == nil {
 			return nil, fail("there are no secrets here")

@@ -6,8 +6,8 @@ import (
 	"sluice/value"
 )
 
-// The limits of one expression and of one run. Those of what it makes are the
-// limits of values.
+// The limits of one expression and of one run. The values it makes have the
+// limits of package value.
 const (
 	MaxSource  = 4 << 10   // bytes of the code of one expression
 	MaxNodes   = 2_000     // parts of one expression, counted as often as they are compiled
@@ -17,8 +17,8 @@ const (
 	MaxSteps   = 5_000_000 // steps of one run; a step is an item, a part or 32 bytes of text
 )
 
-// Calls of functions that aren't ours cost a flat price, since nobody knows
-// what they do.
+// Calls of functions from other packages cost a flat price, since their work is
+// not known here, and a price for the texts that they read.
 const stepsPerCall = 1_000
 
 const bytesPerStep = 32
@@ -28,6 +28,7 @@ type frame struct {
 	scope     *Scope
 	steps     int
 	memory    int
+	told      int // bytes that Scope.Memory knows of
 	variables []any
 	buffer    []byte // JSON is made in it
 	cursor
@@ -49,7 +50,7 @@ func (f *frame) spend(steps int) error {
 	return nil
 }
 
-// read pays for looking at so many bytes.
+// read pays for looking at that many bytes.
 func (f *frame) read(bytes int) error {
 	if bytes < bytesPerStep {
 		return nil
@@ -95,6 +96,33 @@ func (f *frame) allocate(bytes int) error {
 	f.memory -= bytes
 	if f.memory < 0 {
 		return fail("it makes more than %d MiB of values; work on fewer or smaller ones", MaxMemory>>20)
+	}
+	if MaxMemory-f.memory-f.told > toldTogether {
+		return f.tell()
+	}
+	return nil
+}
+
+// toldTogether is how much is made before who counts is told of it.
+const toldTogether = 1 << 20
+
+// tell tells who counts of what was made.
+func (f *frame) tell() error {
+	more := MaxMemory - f.memory - f.told
+	if more == 0 || f.scope.Memory == nil {
+		return nil
+	}
+	f.told += more
+	return f.foresee(more)
+}
+
+// foresee tells who counts of what will be made.
+func (f *frame) foresee(bytes int) error {
+	if bytes == 0 || f.scope.Memory == nil {
+		return nil
+	}
+	if err := f.scope.Memory(bytes); err != nil {
+		return &callError{"memory", err}
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func typeName(_ *frame, args []any) (any, error) {
 	return "unknown", nil
 }
 
-// end gives an end of a list; what is no list has none.
+// end returns an end of a list; other values have none.
 func end(pick func(list []any) any) func(f *frame, args []any) (any, error) {
 	return func(_ *frame, args []any) (any, error) {
 		list, _ := args[0].([]any)
@@ -182,10 +182,10 @@ func uniq(f *frame, args []any) (any, error) {
 	return kept, nil
 }
 
-// structure is the JSON of a list or object, which is no text.
+// structure is the JSON of a list or object, as a type distinct from texts.
 type structure string
 
-// identity gives a key that equal values have in common.
+// identity returns a key that equal values have in common.
 func (f *frame) identity(v any) (any, error) {
 	switch v := v.(type) {
 	case int:

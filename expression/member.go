@@ -64,8 +64,8 @@ func (c *compiler) member(node *ast.MemberNode) (eval, error) {
 	}, nil
 }
 
-// fetch gives the member of an object, the item of a list or the character of a
-// text. An object that lacks the member has null there.
+// fetch returns the member of an object, the item of a list or the character of
+// a text. An object that lacks the member has null there.
 func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
 	switch owner := owner.(type) {
 	case nil:
@@ -179,8 +179,8 @@ func (c *compiler) bound(node ast.Node) (eval, error) {
 	return c.compile(node)
 }
 
-// bounds gives the ends of a slice within the length; negative ones count from
-// the end.
+// bounds returns the ends of a slice within the length; negative ones count
+// from the end.
 func bounds(f *frame, from, to eval, length int) (start, end int, err error) {
 	start, err = place(f, from, 0, length)
 	if err != nil {

@@ -52,7 +52,7 @@ func (c *compiler) identifier(node *ast.IdentifierNode) (eval, error) {
 	return nil, c.errorAt(node, "There is no %s; there are body, headers, request, user and vars.", node.Value)
 }
 
-// pointer gives the item, its index or what reduce has so far.
+// pointer returns the item, its index or what reduce has so far.
 func (c *compiler) pointer(node *ast.PointerNode) (eval, error) {
 	if len(c.predicates) == 0 {
 		return nil, c.errorAt(node, "# stands for an item only within a function such as filter.")

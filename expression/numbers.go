@@ -89,7 +89,7 @@ func toFloat(f *frame, args []any) (any, error) {
 	return v, nil
 }
 
-// numbersIn gives the numbers among the values and in the lists among them.
+// numbersIn returns the numbers among the values and in the lists among them.
 func (f *frame) numbersIn(found, values []any, depth int) ([]any, error) {
 	if depth > value.MaxDepth {
 		return nil, value.TooDeep()
@@ -114,7 +114,7 @@ func (f *frame) numbersIn(found, values []any, depth int) ([]any, error) {
 	return found, nil
 }
 
-// extreme gives the largest number for 1, the smallest for -1, nil for none.
+// extreme returns the largest number for 1, the smallest for -1, nil for none.
 func extreme(direction int) func(f *frame, args []any) (any, error) {
 	return func(f *frame, args []any) (any, error) {
 		numbers, err := f.numbersIn(nil, args, 0)

@@ -13,8 +13,8 @@ var errOperands = errors.New("wrong types")
 // operate is what an operator does with its two values.
 type operate func(f *frame, a, b any) (any, error)
 
-// operators has the operators that look at both of their values. Those that
-// look at the second one only sometimes are and, or and ??.
+// operators has the operators that always evaluate both operands: all but and,
+// or and ??.
 var operators = map[string]struct {
 	needs string
 	run   operate

@@ -114,8 +114,8 @@ func (l *loop) test(i int) (bool, error) {
 	return yes, nil
 }
 
-// until gives the place of the first item, in that order, for which the
-// predicate gives that answer, or -1.
+// until returns the index of the first item, in that order, for which the
+// predicate returns that answer, or -1.
 func (l *loop) until(answer, backward bool) (int, error) {
 	for i := range l.items {
 		if backward {

@@ -42,7 +42,7 @@ func segments(text string) ([]segment, error) {
 	return found, nil
 }
 
-// opens tells whether an expression starts at i.
+// opens reports whether an expression starts at i.
 func opens(text string, i int) bool {
 	return i+1 < len(text) && (text[i] == '#' || text[i] == '$') && text[i+1] == '{'
 }
@@ -86,11 +86,11 @@ func quoteEnd(text string, i int) int {
 	return i
 }
 
-// after finds the last byte of the next mark, or the end of the text.
-func after(text string, i int, mark string) int {
-	at := strings.Index(text[i:], mark)
+// after finds the last byte of the next delimiter, or the end of the text.
+func after(text string, i int, delimiter string) int {
+	at := strings.Index(text[i:], delimiter)
 	if at < 0 {
 		return len(text)
 	}
-	return i + at + len(mark) - 1
+	return i + at + len(delimiter) - 1
 }

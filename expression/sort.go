@@ -52,7 +52,7 @@ func sortBy(l *loop) (any, error) {
 }
 
 // ordering makes a comparison for sorting. Sorting can't be stopped: after the
-// first failure everything counts as equal, and failed tells of it.
+// first failure everything counts as equal, and failed returns it.
 func (f *frame) ordering(order any) (compare func(a, b any) int, failed func() error, err error) {
 	if order != "asc" && order != "desc" {
 		return nil, nil, fail(`the order is "asc" or "desc"`)

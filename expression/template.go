@@ -16,13 +16,17 @@ type Scope struct {
 	Request map[string]any
 	User    map[string]any
 	Secret  func(name string) (string, error)
+
+	// Memory is told how many bytes templates make, before they make many, and
+	// may refuse that; nil: nobody counts.
+	Memory func(bytes int) error
 }
 
 // Template is a compiled text of a parameter. It can run many times at once.
 type Template struct {
 	alone *program // the only part, whose value keeps its type
 	parts []piece
-	slots int // names that let gives, at most, in one of the programs
+	slots int // names given by let, at most, in one of the programs
 }
 
 // piece is a stretch of text or an expression whose value becomes text.
@@ -59,6 +63,16 @@ func (l *Language) Compile(text string) (*Template, error) {
 	return t, nil
 }
 
+// Secrets returns the names of the secrets that the template takes.
+func (t *Template) Secrets() (names []string) {
+	for _, p := range t.parts {
+		if p.program != nil {
+			names = append(names, p.program.secrets...)
+		}
+	}
+	return names
+}
+
 // CompileExpression compiles code, with or without #{ } around it.
 func (l *Language) CompileExpression(code string) (*Template, error) {
 	if trimmed := strings.TrimSpace(code); opens(trimmed, 0) {
@@ -84,7 +98,7 @@ func shifted(err error, by int) error {
 	return err
 }
 
-// Static gives the text if no expression is in it.
+// Static returns the text if no expression is in it.
 func (t *Template) Static() (value string, ok bool) {
 	switch {
 	case len(t.parts) == 0:
@@ -95,8 +109,8 @@ func (t *Template) Static() (value string, ok bool) {
 	return "", false
 }
 
-// Eval runs the template: an expression alone gives its value, one within text
-// becomes text. Its errors are of type *sluice.Error with the code
+// Eval runs the template: a lone expression keeps the type of its value, one
+// within text becomes text. Its errors are of type *sluice.Error with the code
 // expression-failed.
 func (t *Template) Eval(scope *Scope) (any, error) {
 	if scope == nil {
@@ -107,7 +121,7 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 		f.variables = make([]any, t.slots)
 	}
 	if t.alone != nil {
-		return t.alone.eval(f, f.plain)
+		return t.alone.eval(f, f.last)
 	}
 	var text strings.Builder
 	for _, p := range t.parts {
@@ -118,6 +132,9 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 				s, err := f.text(v)
 				if err == nil && text.Len()+len(s) > value.MaxSize {
 					err = f.makeText(value.MaxSize + 1)
+				}
+				if err == nil {
+					err = f.tell()
 				}
 				return s, err
 			})
@@ -130,7 +147,7 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 	return text.String(), nil
 }
 
-// eval runs one program and gives its value the form it is to leave in.
+// eval runs one program and converts its value by form.
 func (p *program) eval(f *frame, form func(v any) (any, error)) (v any, err error) {
 	defer func() {
 		if r := recover(); r != nil {

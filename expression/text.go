@@ -19,8 +19,8 @@ var textFunctions = map[string]function{
 	"trim":        {usage: "trim(text[, characters]): without white space, or these characters, at both ends", kinds: twoTexts, needed: 1, run: trim},
 	"trimPrefix":  {usage: "trimPrefix(text[, prefix]): without that prefix, or without a space", kinds: twoTexts, needed: 1, run: trimEnd(strings.TrimPrefix)},
 	"trimSuffix":  {usage: "trimSuffix(text[, suffix]): without that suffix, or without a space", kinds: twoTexts, needed: 1, run: trimEnd(strings.TrimSuffix)},
-	"upper":       {usage: "upper(text): in capital letters", kinds: oneText, run: letters(strings.ToUpper)},
-	"lower":       {usage: "lower(text): in small letters", kinds: oneText, run: letters(strings.ToLower)},
+	"upper":       {usage: "upper(text): in capital letters", kinds: oneText, run: changeCase(strings.ToUpper)},
+	"lower":       {usage: "lower(text): in small letters", kinds: oneText, run: changeCase(strings.ToLower)},
 	"split":       {usage: "split(text, separator[, n]): the parts of the text, at most n", kinds: []kind{textKind, textKind, integerKind}, needed: 2, run: split(strings.SplitN)},
 	"splitAfter":  {usage: "splitAfter(text, separator[, n]): the parts with their separators, at most n", kinds: []kind{textKind, textKind, integerKind}, needed: 2, run: split(strings.SplitAfterN)},
 	"replace":     {usage: "replace(text, old, new[, n]): with old replaced by new, at most n times", kinds: append(threeTexts[:3:3], integerKind), needed: 3, run: replace},
@@ -39,7 +39,7 @@ var textFunctions = map[string]function{
 
 func trim(f *frame, args []any) (any, error) {
 	s := args[0].(string)
-	const dear = 4 // times the price of other looks at a text
+	const dear = 4 // times the price of other reads of a text
 	if err := f.read(dear * len(s)); err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func trimEnd(cut func(s, end string) string) func(f *frame, args []any) (any, er
 	}
 }
 
-// letters pays for the growth of letters whose other case is longer.
-func letters(change func(s string) string) func(f *frame, args []any) (any, error) {
+// changeCase pays for characters that are longer in the other case.
+func changeCase(change func(s string) string) func(f *frame, args []any) (any, error) {
 	return func(f *frame, args []any) (any, error) {
 		s := args[0].(string)
 		if err := f.makeText(len(s)); err != nil {

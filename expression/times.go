@@ -71,7 +71,7 @@ func shortTexts(f *frame, args []any) error {
 // later moves a time.
 func later(t time.Time, by time.Duration) (any, error) { return sensible(t.Add(by)) }
 
-// sensible refuses years that the text form of a time has no room for.
+// sensible refuses years that the text form of a time has no digits for.
 func sensible(t time.Time) (any, error) {
 	if y := t.Year(); y < 0 || y > 9999 {
 		return nil, fail("a time lies outside of the years 0 to 9999")

@@ -21,14 +21,24 @@ func describe(v any) string {
 	return value.Describe(v)
 }
 
-// plain gives a value that leaves the expression: JSON types only, within the
+// plain returns a value that leaves the expression: JSON types only, within the
 // limits of values.
 func (f *frame) plain(v any) (any, error) {
 	v, _, err := f.weighed(v)
 	return v, err
 }
 
-// weighed gives a value as plain does, with its weight. It is a copy only where
+// last returns the value of a whole template, and tells who counts of all that
+// was made for it.
+func (f *frame) last(v any) (any, error) {
+	v, err := f.plain(v)
+	if err == nil {
+		err = f.tell()
+	}
+	return v, err
+}
+
+// weighed returns a value as plain does, with its weight. It is a copy only where
 // times or durations are in it.
 func (f *frame) weighed(v any) (plain any, weight value.Scale, err error) {
 	if err = weight.Add(v); errors.Is(err, value.ErrForeign) {
@@ -43,7 +53,7 @@ func (f *frame) weighed(v any) (plain any, weight value.Scale, err error) {
 	return v, weight, err
 }
 
-// converted gives a copy of a value in which times and durations are text.
+// converted returns a copy of a value in which times and durations are text.
 func (f *frame) converted(v any, depth int) (any, error) {
 	if depth > value.MaxDepth {
 		return nil, value.TooDeep()

@@ -8,10 +8,58 @@ import (
 	"sluice/limit"
 )
 
-// Note enters something in the audit log. What can't be entered is logged: the
-// deed is done by then, and the caller must not be told otherwise.
+// Note enters something in the audit log, with the pipeline that did it. Of what
+// changed nothing a user gets so many entries; beyond those it is counted, and
+// one entry stands for what came within a minute.
 func (d *Directory) Note(ctx context.Context, e sluice.AuditEntry) {
+	e = complete(ctx, e)
+	if !e.Change() && d.entries.Try(e.Username) > 0 {
+		d.tally.add(e)
+		return
+	}
+	d.record(ctx, e)
+}
+
+// NotePayload enters in the audit log that a user has seen what callers have
+// sent: the first time in a minute, and then how often it was. What pipelines
+// read is not for people.
+func (d *Directory) NotePayload(ctx context.Context, command, target string) {
+	if sluice.RunFrom(ctx) != nil {
+		return
+	}
+	user := sluice.UserFrom(ctx)
+	e := complete(ctx, sluice.AuditEntry{
+		Username: user.Name, Address: user.Address, Command: command, Target: target,
+		Outcome: sluice.AuditAllowed, Code: sluice.MaySeePayload, Access: true,
+	})
+	if !d.tally.repeated(e) {
+		d.record(ctx, e)
+	}
+}
+
+// FlushAudit enters what was counted and is not in the audit log yet.
+func (d *Directory) FlushAudit(ctx context.Context) { d.tally.flush(ctx) }
+
+// maxTarget bounds what an entry says of what it is about, in bytes: entries are
+// kept by number. It is plain ASCII.
+const maxTarget = 512
+
+// complete adds what all entries have.
+func complete(ctx context.Context, e sluice.AuditEntry) sluice.AuditEntry {
 	e.Time = time.Now().UTC()
+	e.Target = e.Target[:min(len(e.Target), maxTarget)]
+	if run := sluice.RunFrom(ctx); run != nil {
+		e.Pipeline, e.Owner = run.Pipeline, run.OwnerName
+	}
+	return e
+}
+
+// record stores an entry, and copies it to the operator's log if that is wanted. What can't be stored
+// is logged: the deed is done by then, and the caller must not be told otherwise.
+func (d *Directory) record(ctx context.Context, e sluice.AuditEntry) {
+	if d.Copy != nil {
+		d.Copy(e)
+	}
 	if err := d.Audit.Record(ctx, e); err != nil {
 		d.Log.Error("An entry of the audit log could not be stored.", "username", e.Username, "address", e.Address,
 			"command", e.Command, "target", e.Target, "outcome", e.Outcome, "error", err)
@@ -24,7 +72,7 @@ func (d *Directory) NoteLogin(ctx context.Context, grant, clientID, username, ad
 	if !granted && grant == "password" {
 		return
 	}
-	e := sluice.AuditEntry{Username: username, Address: address, Command: "login", Target: clientID, Outcome: sluice.AuditAllowed}
+	e := sluice.AuditEntry{Username: username, Address: address, Command: "login", Target: clientID, Outcome: sluice.AuditAllowed, Access: true}
 	if username == "" && grant == "client_credentials" {
 		e.Username = ClientPrefix + clientID
 	}
@@ -41,7 +89,7 @@ func (d *Directory) NoteLogin(ctx context.Context, grant, clientID, username, ad
 // NoteLogout enters the end of a login in the audit log. It was wanted, or a
 // refresh token was used again that had been replaced: then someone is a thief.
 func (d *Directory) NoteLogout(ctx context.Context, username, clientID, address string, reused bool) {
-	e := sluice.AuditEntry{Username: username, Address: address, Command: "logout", Target: clientID, Outcome: sluice.AuditAllowed}
+	e := sluice.AuditEntry{Username: username, Address: address, Command: "logout", Target: clientID, Outcome: sluice.AuditAllowed, Access: true}
 	if reused {
 		e.Outcome, e.Code = sluice.AuditRefused, "token-reused"
 	}

@@ -73,7 +73,7 @@ func (a *Authenticator) Authorize(ctx context.Context, authorization, address st
 
 // check finds the user behind credentials. What it refuses is in the audit log.
 func (a *Authenticator) check(ctx context.Context, scheme, credentials, address string) (user sluice.User, renewed string, err error) {
-	// Whoever ends a login by a token does so from this address.
+	// A login that a token ends is ended from this address.
 	ctx = sluice.WithUser(ctx, sluice.User{Address: address})
 	var id sluice.Identity
 	switch {
@@ -134,9 +134,9 @@ func parseBasic(credentials string) (username, password string, ok bool) {
 
 // challenge tells how to authenticate, where that is what went wrong.
 func (a *Authenticator) challenge(scheme string, err error) error {
-	e := sluice.AsError(err)
+	e := sluice.AsError(a.Directory.sinceStart(err))
 	if e.Kind != sluice.Unauthenticated {
-		return err
+		return e
 	}
 	realm := `realm="` + a.Realm + `"`
 	bearer, refresh := "Bearer "+realm, "Refresh "+realm

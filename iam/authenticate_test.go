@@ -33,7 +33,7 @@ func (t tokens) Refresh(ctx context.Context, token string) (sluice.Identity, str
 	return id, "next", err
 }
 
-// authenticator gives one that knows the made-up tokens.
+// authenticator returns one that knows the made-up tokens.
 func authenticator(d *Directory, login func(context.Context, string, string, string) (sluice.User, error), observe func(scheme, outcome string)) *Authenticator {
 	return NewAuthenticator(AuthenticatorOptions{Directory: d, Tokens: tokens{}, Realm: "default", Login: login, Observe: observe})
 }

@@ -16,17 +16,14 @@ func authorizeCommand(a *Authenticator) command.Command {
 	return command.New("iam.authorize", "Let the following steps of a pipeline run as the user that these credentials are of; passes the body on. For special cases: the Authorization header of a call is preferred.",
 		func(ctx context.Context, p authorizeParams) (any, error) {
 			run := sluice.RunFrom(ctx)
-			if run == nil {
-				return nil, notInARun("iam.authorize")
-			}
 			caller := sluice.UserFrom(ctx)
 			user, _, err := a.Authorize(ctx, p.Authorization, caller.Address)
 			if err != nil {
 				return nil, err // the refusal is in the audit log
 			}
-			a.Directory.Note(ctx, sluice.AuditEntry{Username: user.Name, Address: caller.Address, Command: "iam.authorize", Target: run.Pipeline, Outcome: sluice.AuditAllowed})
+			a.Directory.Note(ctx, sluice.AuditEntry{Username: user.Name, Address: caller.Address, Command: "iam.authorize", Target: run.Pipeline, Outcome: sluice.AuditAllowed, Access: true})
 			user.Address = caller.Address
 			run.Switch(user)
 			return p.Body, nil
-		}, command.Traffic)
+		}, command.Traffic, command.InRun)
 }

@@ -6,11 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"sluice"
 )
 
 // Bootstrap creates the admin if there is none, with the given password or one
-// that it makes up and returns: it is shown once and stored nowhere.
+// that it makes up and returns: it is shown once and stored nowhere. Invalid if
+// the given one is too weak, see CheckFirst.
 func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (created bool, generated string, err error) {
 	admin, err := accounts.Get(ctx, sluice.AdminName)
 	if err != nil || admin != nil {
@@ -20,10 +23,14 @@ func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], pas
 		generated = strings.ToLower(rand.Text())
 		password = generated
 	}
+	if err := CheckFirst(ctx, accounts, password); err != nil {
+		return false, "", err
+	}
 	now := time.Now().UTC()
 	mine := &sluice.Account{
+		ID:       rand.Text(),
 		Username: sluice.AdminName,
-		Password: HashPassword(password),
+		Password: HashPassword(norm.NFC.String(password)),
 		Roles:    []string{sluice.AdminName},
 		Created:  now,
 		Updated:  now,
@@ -38,4 +45,19 @@ func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], pas
 		return false, "", err
 	}
 	return true, generated, nil
+}
+
+// CheckFirst refuses a password that is too weak for the admin, unless there is
+// an admin already, who has one.
+func CheckFirst(ctx context.Context, accounts sluice.Records[sluice.Account], password string) error {
+	weak := checkPassword(password, sluice.AdminName)
+	if password == "" || weak == nil {
+		return nil
+	}
+	admin, err := accounts.Get(ctx, sluice.AdminName)
+	if err != nil || admin != nil {
+		return err
+	}
+	e := sluice.AsError(weak)
+	return e.Saying("SLUICE_ADMIN_PASSWORD can't be the password of the user " + sluice.AdminName + ": " + e.Message)
 }

@@ -31,7 +31,7 @@ func clientDeleteCommand(d *Directory) command.Command {
 			if err != nil {
 				return clientDeleted{}, err
 			}
-			// Else a new client with the same id would inherit them.
+			// Otherwise a new client with the same id would inherit them.
 			return clientDeleted{p.ClientID, true}, d.EndSessions(ctx, "", p.ClientID)
 		}))
 }

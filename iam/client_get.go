@@ -9,8 +9,8 @@ import (
 type clientGetParams struct {
 	ClientID string `json:"clientId" doc:"Id of the one client to show. Without it all are listed."`
 	Search   string `json:"search" doc:"Lists only clients whose id has this in it."`
-	Limit    int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
-	After    string `json:"after" doc:"Lists only clients whose id comes behind this one."`
+	Limit    int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"Lists only clients whose id comes after this one."`
 }
 
 func clientGetCommand(d *Directory) command.Command {

@@ -95,8 +95,8 @@ func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {
 	return d.mayGrant(ctx, p.Roles)
 }
 
-// HashSecret gives the stored form of a client's secret. It is long and random,
-// so a plain hash serves.
+// HashSecret returns the stored form of a client's secret. It is long and
+// random, so a plain hash serves.
 func HashSecret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

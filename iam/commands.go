@@ -15,6 +15,7 @@ func Commands(d *Directory, a *Authenticator) []command.Command {
 		rolePutCommand(d), roleGetCommand(d), roleDeleteCommand(d),
 		clientPutCommand(d), clientGetCommand(d), clientDeleteCommand(d),
 		passwordSetCommand(d),
+		keyRotateCommand(d),
 		whoamiCommand(),
 		runAsCommand(d), authorizeCommand(a),
 		auditGetCommand(d),

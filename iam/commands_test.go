@@ -58,7 +58,7 @@ func TestBadUsersRolesAndClientsAreRefused(t *testing.T) {
 		"a grant that is not there":   {"iam.client.put", `{"clientId":"ci","grants":["implicit"]}`, sluice.Invalid, "parameter-invalid"},
 		"a client that is not there":  {"iam.client.get", `{"clientId":"ci"}`, sluice.NotFound, "client-not-found"},
 		"a client id with a space":    {"iam.client.put", `{"clientId":"c i"}`, sluice.Invalid, "parameter-invalid"},
-		"a password for nobody":       {"iam.password.set", `{"username":"nobody","password":"x"}`, sluice.NotFound, "user-not-found"},
+		"a password for nobody":       {"iam.password.set", `{"username":"nobody","password":"correct horse"}`, sluice.NotFound, "user-not-found"},
 		"one's own without the old":   {"iam.password.set", `{"password":"another one"}`, sluice.Invalid, "parameter-missing"},
 		"one's own with a wrong old":  {"iam.password.set", `{"password":"another one","current":"no"}`, sluice.Forbidden, "password-wrong"},
 		"a time that is none":         {"audit.get", `{"from":"yesterday"}`, sluice.Invalid, "parameter-invalid"},
@@ -124,10 +124,12 @@ func TestDefaultRoles(t *testing.T) {
 	d := newDirectory(t)
 	must(t, d, "admin", "iam.user.put", `{"username":"dev","roles":["developer"]}`)
 	must(t, d, "admin", "iam.user.put", `{"username":"vi","roles":["viewer"]}`)
+	must(t, d, "admin", "iam.user.put", `{"username":"sue","roles":["support"]}`)
 	for username, want := range map[string]map[string]bool{
-		"dev":                {"webhook.put": true, "webhook.token": true, "pipeline.put": true, "trace.payload": true, "iam.user.put": false, "audit.get": false},
-		"vi":                 {"webhook.put": false, "webhook.token": false, "trace.payload": false, "read": true},
-		sluice.AnonymousName: {"log": true, "convert.fromBase64": true, "iam.run.as": true, "event.receive": true, "webhook.get": false, "read": false, "http.request": false},
+		"dev":                {"webhook.put": true, "webhook.token": true, "pipeline.put": true, "trace.payload": true, "iam.user.put": false, "audit.get": false, "server.backup": false, "iam.key.rotate": false},
+		"vi":                 {"webhook.get": true, "pipeline.get": true, "trace.get": true, "server.stats": true, "webhook.put": false, "webhook.token": false, "trace.payload": false, "iam.user.get": false, "iam.client.get": false, "secret.get": false, "audit.get": false, "deadletter.replay": false},
+		"sue":                {"webhook.get": true, "trace.payload": true, "event.replay": true, "deadletter.replay": true, "quarantine.admit": true, "webhook.put": false, "audit.get": false, "event.send": false},
+		sluice.AnonymousName: {"log": true, "convert.fromBase64": true, "iam.run.as": true, "event.receive": true, "crypto.hmac": true, "webhook.get": false, "read": false, "http.request": false},
 	} {
 		user, err := d.User(t.Context(), username)
 		if err != nil {
@@ -139,8 +141,9 @@ func TestDefaultRoles(t *testing.T) {
 			}
 		}
 	}
-	must(t, d, "vi", "iam.user.get", `{}`) // changes nothing
-	_, err := d.Login(t.Context(), sluice.AnonymousName, "", "192.0.2.1")
+	_, err := call(t, d, "vi", "iam.user.get", `{}`) // changes nothing, and is about users
+	wantCode(t, err, sluice.Forbidden, "forbidden")
+	_, err = d.Login(t.Context(), sluice.AnonymousName, "", "192.0.2.1")
 	wantCode(t, err, sluice.Unauthenticated, "authorization-invalid")
 }
 
@@ -208,7 +211,7 @@ func TestOnesOwnPassword(t *testing.T) {
 // runAs switches a run of a pipeline with that owner to another user.
 func runAs(t *testing.T, d *Directory, owner, target string) (sluice.User, error) {
 	t.Helper()
-	run := &sluice.Run{Owner: func(ctx context.Context) (sluice.User, error) { return d.User(ctx, owner) }}
+	run := &sluice.Run{Pipeline: "switching", OwnerName: owner, Owner: func(ctx context.Context) (sluice.User, error) { return d.User(ctx, owner) }}
 	anonymous, err := d.User(t.Context(), sluice.AnonymousName)
 	if err != nil {
 		t.Fatal(err)
@@ -237,6 +240,8 @@ func TestRunAsIsTheOwnersRight(t *testing.T) {
 		{"admin", "worker", true},
 		{"admin", "sam", true},
 		{"sam", "worker", true},
+		{"sam", "sam", true},
+		{"worker", "worker", true},
 		{"sam", "admin", false},
 		{"worker", "admin", false},
 		{sluice.AnonymousName, "worker", false},
@@ -244,7 +249,11 @@ func TestRunAsIsTheOwnersRight(t *testing.T) {
 		{"admin", "off", false},
 		{"admin", "gone", false},
 	}
+	refused := 0
 	for _, test := range tests {
+		if !test.may {
+			refused++
+		}
 		user, err := runAs(t, d, test.owner, test.target)
 		if (err == nil) != test.may || test.may && user.Name != test.target {
 			t.Errorf("%s as %s: %v, %v", test.owner, test.target, user.Name, err)
@@ -254,8 +263,13 @@ func TestRunAsIsTheOwnersRight(t *testing.T) {
 		}
 	}
 	entries, _, err := d.Audit.Entries(t.Context(), sluice.AuditQuery{Command: "iam.run.as", Limit: 100})
-	if err != nil || len(entries) != len(tests) {
-		t.Errorf("%d of %d switches are in the audit log (%v)", len(entries), len(tests), err)
+	if err != nil || len(entries) != refused {
+		t.Errorf("%d of %d refused switches are in the audit log (%v)", len(entries), refused, err)
+	}
+	for _, e := range entries {
+		if e.Outcome != sluice.AuditRefused || e.Pipeline != "switching" || e.Owner == "" {
+			t.Errorf("the audit log has %+v", e)
+		}
 	}
 }
 

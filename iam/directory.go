@@ -20,9 +20,14 @@ type DirectoryOptions struct {
 	Roles    sluice.Records[sluice.Role]
 	Clients  sluice.Records[sluice.Client]
 	Audit    sluice.Audit
+	Copy     func(sluice.AuditEntry) // is given what is entered in the audit log; nil: nobody wants it
 	Log      *slog.Logger
 	Cores    int  // that may check passwords at the same time; 0 means half of all
 	External bool // users and clients are those of an external provider
+
+	// Started tells whether the first user was made. Until then nobody can
+	// have the right credentials; nil means that it was.
+	Started func() bool
 
 	// CommandNames lists the commands that a permission can be about.
 	CommandNames func() []string
@@ -30,17 +35,24 @@ type DirectoryOptions struct {
 	// EndSessions ends the logins of a user, or those made through a client.
 	// With an external provider it is not called.
 	EndSessions func(ctx context.Context, username, clientID string) error
+
+	// RotateKey makes a new key that signs tokens. With an external provider it
+	// is not called.
+	RotateKey func(ctx context.Context) (id string, created time.Time, err error)
 }
 
 // A Directory knows users, roles and clients. It implements sluice.Directory.
 type Directory struct {
 	DirectoryOptions
 
-	dummy     func() string   // hash that unknown users are checked against
-	hashing   chan struct{}   // bounds the cores that hash passwords
-	pairs     *limit.Failures // wrong passwords by account and address
-	addresses *limit.Failures // wrong passwords by address
-	refusals  *limit.Tries    // entries of the audit log about what nobody had to prove
+	dummy     func() string              // hash that unknown users are checked against
+	hashing   chan struct{}              // bounds the cores that hash passwords
+	pairs     *limit.Failures            // wrong passwords by account and address
+	addresses *limit.Failures            // accounts that an address gave wrong passwords for
+	proven    *limit.Cache[string, bool] // accounts that were logged in to from an address: it does not slow them down
+	refusals  *limit.Tries               // entries of the audit log about what nobody had to prove, by address
+	entries   *limit.Tries               // entries of the audit log about what changed nothing, by user
+	tally     *tally                     // those beyond
 	recent    *recent
 }
 
@@ -48,32 +60,38 @@ type Directory struct {
 // before it has to wait.
 const freeGuesses = 5
 
+// freeAccounts is how many accounts an address may guess at before it is slowed
+// down. Only the first wrong password of each counts: who has forgotten theirs
+// must not lock out others at the same address.
+const freeAccounts = 100
+
 // NewDirectory gives a directory over its stores.
 func NewDirectory(o DirectoryOptions) *Directory {
-	return &Directory{
+	d := &Directory{
 		DirectoryOptions: o,
 		dummy:            sync.OnceValue(func() string { return HashPassword(rand.Text()) }),
 		hashing:          make(chan struct{}, cmp.Or(o.Cores, max(1, runtime.NumCPU()/2))),
 		pairs:            limit.NewFailures(freeGuesses, time.Second, 15*time.Minute),
-		addresses:        limit.NewFailures(100, time.Second, 15*time.Minute),
+		addresses:        limit.NewFailures(freeAccounts, time.Second, 5*time.Minute),
+		proven:           limit.NewCache[string, bool](maxRemembered),
 		refusals:         limit.NewTries(20, 3*time.Second),
+		entries:          limit.NewTries(20, 3*time.Second),
 		recent:           newRecent(),
 	}
+	d.tally = newTally(d.record)
+	return d
 }
 
 // User implements sluice.Directory.
 func (d *Directory) User(ctx context.Context, username string) (sluice.User, error) {
 	if username == sluice.AnonymousName {
-		return d.userWith(ctx, sluice.AnonymousName, []string{"anonymous"})
+		return d.userWith(ctx, sluice.AnonymousName, "", []string{"anonymous"})
 	}
-	account, err := d.Accounts.Get(ctx, username)
-	if err != nil {
-		return sluice.User{}, err
+	if strings.HasPrefix(username, ClientPrefix) {
+		return sluice.User{}, gone()
 	}
-	if account == nil || account.Disabled {
-		return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "user-gone", "The user does not exist any more, or is disabled.")
-	}
-	return d.userWith(ctx, account.Username, account.Roles)
+	user, _, err := d.account(ctx, username)
+	return user, err
 }
 
 // Client implements sluice.Directory.
@@ -84,31 +102,62 @@ func (d *Directory) Client(ctx context.Context, id string) (*sluice.Client, erro
 	return d.Clients.Get(ctx, id)
 }
 
-// Owner gives who stored something, as of now. With an external provider the
-// roles count that they had then: only the provider knows those of now.
-func (d *Directory) Owner(ctx context.Context, name string, roles []string) (sluice.User, error) {
-	id, isClient := strings.CutPrefix(name, ClientPrefix)
-	switch {
-	case d.External:
-		return d.userWith(ctx, name, roles)
-	case !isClient:
-		return d.User(ctx, name)
+// Owner gives the user who stored a pipeline, with their present permissions. It
+// is the account, not one of the same name that was made since. With an external
+// provider the roles of that time count: only the provider knows the present
+// ones.
+func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
+	if d.External {
+		return d.userWith(ctx, p.Owner, p.OwnerID, p.Roles)
 	}
-	client, err := d.Client(ctx, id)
+	owner, created, err := d.account(ctx, p.Owner)
 	if err != nil {
 		return sluice.User{}, err
 	}
-	if client == nil {
-		return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "user-gone", "The client does not exist any more.")
+	same := owner.ID == p.OwnerID
+	if p.OwnerID == "" {
+		same = !created.After(p.Updated) // it was stored before accounts had ids
 	}
-	return d.userWith(ctx, name, client.Roles)
+	if !same {
+		return sluice.User{}, gone()
+	}
+	return owner, nil
+}
+
+// account returns a user or a client by the name of its calls, and when it was
+// made.
+func (d *Directory) account(ctx context.Context, name string) (user sluice.User, created time.Time, err error) {
+	if id, isClient := strings.CutPrefix(name, ClientPrefix); isClient {
+		client, err := d.Client(ctx, id)
+		if err == nil && client == nil {
+			err = gone()
+		}
+		if err != nil {
+			return sluice.User{}, time.Time{}, err
+		}
+		user, err = d.userWith(ctx, name, client.Identity(), client.Roles)
+		return user, client.Created, err
+	}
+	account, err := d.Accounts.Get(ctx, name)
+	if err == nil && (account == nil || account.Disabled) {
+		err = gone()
+	}
+	if err != nil {
+		return sluice.User{}, time.Time{}, err
+	}
+	user, err = d.userWith(ctx, account.Username, account.Identity(), account.Roles)
+	return user, account.Created, err
+}
+
+func gone() error {
+	return sluice.Errorf(sluice.Unauthenticated, "user-gone", "The user does not exist any more, or is disabled.")
 }
 
 // Identify gives the user that a token stands for, with what they may do now.
 func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.User, error) {
 	switch {
 	case id.Roles != nil:
-		return d.userWith(ctx, id.Username, id.Roles)
+		return d.userWith(ctx, id.Username, "", id.Roles)
 	case id.Client:
 		client, err := d.Client(ctx, id.ClientID)
 		if err != nil {
@@ -117,7 +166,7 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.Us
 		if !client.Honours(id.Issued) {
 			return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "invalid_token", "The client of this token does not exist any more, or has a new secret.")
 		}
-		return d.userWith(ctx, ClientPrefix+id.ClientID, client.Roles)
+		return d.userWith(ctx, ClientPrefix+id.ClientID, client.Identity(), client.Roles)
 	}
 	return d.User(ctx, id.Username)
 }

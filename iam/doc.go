@@ -1,9 +1,8 @@
-// Package iam says who is calling and what they may do: users, roles and
-// clients, the Authorization header, passwords, impersonation, and the commands
-// iam.* and audit.get.
+// Package iam finds the user behind a request and their permissions: users,
+// roles and clients, the Authorization header, passwords, impersonation, and
+// the commands iam.* and audit.get.
 //
 // That a user may run a command is checked in one place, by package command.
 // Tokens are issued and verified by package oidc, which asks the Directory here
-// about users and clients; where all of it is stored is package jetstream's
-// business.
+// about users and clients; package jetstream stores all of it.
 package iam

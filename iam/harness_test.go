@@ -12,6 +12,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/jetstream"
+	"sluice/jetstream/natstest"
 )
 
 // newDirectory gives a directory on a real engine, with an admin whose password
@@ -20,6 +21,7 @@ func newDirectory(t testing.TB) *Directory {
 	t.Helper()
 	engine, err := jetstream.Open(context.Background(), jetstream.Options{
 		Dir:           t.TempDir(),
+		Box:           natstest.Box,
 		EventMaxAge:   time.Hour,
 		EventMaxBytes: 64 << 20,
 		ResultTTL:     time.Hour,

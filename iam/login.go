@@ -16,8 +16,23 @@ const hashWait = 2 * time.Second
 // Login implements sluice.Directory.
 func (d *Directory) Login(ctx context.Context, username, password, address string) (sluice.User, error) {
 	user, err := d.login(ctx, username, norm.NFC.String(password), address)
-	d.noteWrong(ctx, username, address, err)
-	return user, err
+	if err = d.sinceStart(err); err != nil {
+		d.noteWrong(ctx, username, address, err)
+		return sluice.User{}, err
+	}
+	return user, nil
+}
+
+// starting reports whether there may be no user yet.
+func (d *Directory) starting() bool { return d.Started != nil && !d.Started() }
+
+// sinceStart replaces the refusal of a caller by one that passes, as long as the
+// first user was not made: the caller's credentials may be right.
+func (d *Directory) sinceStart(err error) error {
+	if err == nil || !d.starting() || sluice.AsError(err).Kind != sluice.Unauthenticated {
+		return err
+	}
+	return sluice.Errorf(sluice.Unavailable, "starting", "The server is starting.").After(time.Second)
 }
 
 func (d *Directory) login(ctx context.Context, username, password, address string) (sluice.User, error) {
@@ -29,8 +44,8 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 	if account != nil && !account.Disabled {
 		stored = account.Password
 	}
-	// The throttle comes first: else a password that is remembered could be
-	// guessed at any speed.
+	// The throttle comes first: otherwise a password that is remembered could
+	// be guessed at any speed.
 	if err := d.mayTry(username, address); err != nil {
 		return sluice.User{}, err
 	}
@@ -43,8 +58,8 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 		defer release()
 	}
 	// It looks at the throttle again, after the wait for a core, and counts
-	// before the core is free: else a flood of guesses that waits together
-	// would be checked to the last.
+	// before the core is free: otherwise all of a flood of guesses that wait
+	// together would be checked.
 	return d.counted(username, address, func() (sluice.User, error) {
 		if !remembered {
 			if !d.isRight(stored, password) {
@@ -52,7 +67,7 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 			}
 			d.recent.add(username, password, stored)
 		}
-		return d.userWith(ctx, username, account.Roles)
+		return d.userWith(ctx, username, account.Identity(), account.Roles)
 	})
 }
 
@@ -80,7 +95,7 @@ func (d *Directory) isRight(stored, password string) bool {
 }
 
 // Throttled runs a check of credentials, unless too many went wrong before for
-// this account from this address, or from this address at all.
+// this account from this address, or for many accounts from this address.
 func (d *Directory) Throttled(ctx context.Context, username, address string, check func() (sluice.User, error)) (sluice.User, error) {
 	user, err := d.counted(username, address, check)
 	d.noteWrong(ctx, username, address, err)
@@ -95,11 +110,13 @@ func (d *Directory) counted(username, address string, check func() (sluice.User,
 	user, err := check()
 	if err == nil {
 		d.pairs.Succeed(pairOf(username, address))
+		d.proven.Put(pairOf(username, address), true, time.Now().Add(provenFor))
 		return user, nil
 	}
-	if sluice.AsError(err).Kind == sluice.Unauthenticated {
-		d.pairs.Fail(pairOf(username, address))
-		d.addresses.Fail(limit.Network(address))
+	if sluice.AsError(err).Kind == sluice.Unauthenticated && !d.starting() {
+		if d.pairs.Fail(pairOf(username, address)) == 1 {
+			d.addresses.Fail(limit.Network(address)) // one more account
+		}
 	}
 	return sluice.User{}, err
 }
@@ -112,9 +129,17 @@ func (d *Directory) noteWrong(ctx context.Context, username, address string, err
 	d.Note(ctx, sluice.AuditEntry{Username: d.knownName(ctx, username), Address: address, Command: "login", Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code})
 }
 
+// provenFor is how long an account that was logged in to from an address is not
+// slowed down by what else comes from there.
+const provenFor = 24 * time.Hour
+
 // mayTry refuses credentials if too many went wrong before.
 func (d *Directory) mayTry(username, address string) error {
-	wait := max(d.pairs.Wait(pairOf(username, address)), d.addresses.Wait(limit.Network(address)))
+	pair := pairOf(username, address)
+	wait := d.pairs.Wait(pair)
+	if proven, _ := d.proven.Get(pair, time.Now()); !proven {
+		wait = max(wait, d.addresses.Wait(limit.Network(address)))
+	}
 	if wait == 0 {
 		return nil
 	}

@@ -1,6 +1,8 @@
 package iam
 
 import (
+	"fmt"
+	"net/http/httptest"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -128,4 +130,53 @@ func TestHashingIsBoundToItsCores(t *testing.T) {
 	if _, err := d.Login(t.Context(), "admin", "admin-password", "192.0.2.1"); err != nil {
 		t.Errorf("a remembered password was hashed again: %v", err)
 	}
+}
+
+// TestOneAccountDoesNotLockOthers: however many wrong passwords come for one
+// account, others at the same address log in; guesses at many accounts are slowed
+// down, but not for who has logged in from there.
+func TestOneAccountDoesNotLockOthers(t *testing.T) {
+	d := newDirectory(t)
+	const address = "198.51.100.7"
+	wrong := func(username string) {
+		_, _ = d.counted(username, address, func() (sluice.User, error) { return sluice.User{}, wrongCredentials() })
+	}
+	for range 3 * freeAccounts {
+		d.pairs.Fail(pairOf("ada", address)) // as if each had waited its turn
+		wrong("ada")
+	}
+	if err := d.mayTry("bob", address); err != nil {
+		t.Errorf("another account is locked: %v", err)
+	}
+	if _, err := d.Login(t.Context(), "admin", "admin-password", address); err != nil {
+		t.Errorf("another account is locked: %v", err)
+	}
+	for i := range freeAccounts {
+		wrong(fmt.Sprint("guess", i))
+	}
+	wantCode(t, d.mayTry("bob", address), sluice.Throttled, "too-many-logins")
+	if err := d.mayTry("admin", address); err != nil {
+		t.Errorf("who has logged in from there is locked: %v", err)
+	}
+}
+
+// TestBeforeTheFirstUser: credentials that may be right are not called wrong, and
+// nobody is slowed down for them.
+func TestBeforeTheFirstUser(t *testing.T) {
+	d := newDirectory(t)
+	started := false
+	d.Started = func() bool { return started }
+	a := authenticator(d, d.Login, unobserved)
+	request := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
+	for range 2 * freeGuesses {
+		_, err := d.Login(t.Context(), "soon", "correct horse", "192.0.2.1")
+		wantCode(t, err, sluice.Unavailable, "starting")
+		_, err = a.Authenticate(httptest.NewRecorder(), request)
+		wantCode(t, err, sluice.Unavailable, "starting")
+	}
+	started = true
+	_, err := d.Login(t.Context(), "soon", "correct horse", "192.0.2.1")
+	wantCode(t, err, sluice.Unauthenticated, "authorization-invalid")
+	_, err = a.Authenticate(httptest.NewRecorder(), request)
+	wantCode(t, err, sluice.Unauthenticated, "authorization-missing")
 }

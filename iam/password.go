@@ -6,8 +6,14 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/unicode/norm"
+
+	"sluice"
+	"sluice/limit"
 )
 
 // The cost of a password hash, as OWASP recommends for argon2id: about 50 ms.
@@ -16,6 +22,33 @@ const (
 	hashPasses = 2
 	hashLength = 32
 )
+
+// minPassword is how many characters a password needs.
+const minPassword = 8
+
+// newPassword returns the stored form of a password that someone has chosen, or
+// says why it can't be one.
+func newPassword(password, username string) (hash string, err error) {
+	if err := checkPassword(password, username); err != nil {
+		return "", err
+	}
+	return HashPassword(norm.NFC.String(password)), nil
+}
+
+// checkPassword refuses a password that is too weak for a user.
+func checkPassword(password, username string) error {
+	// The same letters may come composed or decomposed.
+	normal := norm.NFC.String(password)
+	switch {
+	case utf8.RuneCountInString(normal) < minPassword:
+		return sluice.InvalidParameter("password", "The password must have %d characters or more.", minPassword)
+	case len(normal) > limit.MaxPassword || strings.ContainsFunc(normal, unicode.IsControl):
+		return sluice.InvalidParameter("password", "The password must have at most %d bytes and no control characters.", limit.MaxPassword)
+	case isCommon(normal, username):
+		return sluice.InvalidParameter("password", "This password is among the first that anyone would guess; a few words that don't belong together are better.")
+	}
+	return nil
+}
 
 // HashPassword gives the stored form of a password.
 func HashPassword(password string) string {

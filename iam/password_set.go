@@ -9,7 +9,7 @@ import (
 
 type passwordSetParams struct {
 	Username string  `json:"username" audit:"yes" doc:"Whose password to set; default: your own."`
-	Password string  `json:"password" required:"true" doc:"The new password, of at most 1024 bytes."`
+	Password string  `json:"password" required:"true" doc:"The new password: 8 characters or more, at most 1024 bytes, and none of the commonest."`
 	Current  *string `json:"current" doc:"The password so far; needed for your own."`
 }
 
@@ -23,7 +23,7 @@ func passwordSetCommand(d *Directory) command.Command {
 			if err := d.maySetPassword(ctx, caller, p); err != nil {
 				return userView{}, err
 			}
-			hash, warnings, err := newPassword(&p.Password)
+			hash, err := newPassword(p.Password, p.Username)
 			if err != nil {
 				return userView{}, err
 			}
@@ -44,14 +44,12 @@ func passwordSetCommand(d *Directory) command.Command {
 			if err := d.EndSessions(ctx, p.Username, ""); err != nil {
 				return userView{}, err
 			}
-			shown := showUser(account)
-			shown.Warnings = warnings
-			return shown, nil
+			return showUser(account), nil
 		}))
 }
 
-// maySetPassword checks the current password of who sets their own, else the
-// permission to set others'.
+// maySetPassword checks the current password of users who set their own,
+// otherwise the permission to set others'.
 func (d *Directory) maySetPassword(ctx context.Context, caller sluice.User, p passwordSetParams) error {
 	if p.Username != caller.Name {
 		if !caller.May("iam.user.put") {

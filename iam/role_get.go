@@ -11,8 +11,8 @@ import (
 type roleGetParams struct {
 	Role   string `json:"role" doc:"Name of the one role to show. Without it all are listed."`
 	Search string `json:"search" doc:"Lists only roles whose name has this in it."`
-	Limit  int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
-	After  string `json:"after" doc:"Lists only roles whose name comes behind this one."`
+	Limit  int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
+	After  string `json:"after" doc:"Lists only roles whose name comes after this one."`
 }
 
 func roleGetCommand(d *Directory) command.Command {
@@ -47,7 +47,7 @@ func roleGetCommand(d *Directory) command.Command {
 type shownRole struct {
 	sluice.Role
 
-	BuiltIn string `json:"builtIn,omitempty"` // unchanged or changed; empty for a role that somebody made
+	BuiltIn string `json:"builtIn,omitempty"` // unchanged or changed; empty for a role that is not built in
 }
 
 func (d *Directory) shown(role sluice.Role) shownRole {

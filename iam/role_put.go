@@ -14,7 +14,7 @@ type rolePutParams struct {
 	Permissions []string `json:"permissions" required:"true" audit:"yes" doc:"What the role allows: names of commands, patterns with a trailing *, or read for all that changes nothing."`
 }
 
-// A rolePut is a role with what its maker should know.
+// A rolePut is a stored role, with warnings.
 type rolePut struct {
 	Role        string   `json:"role"`
 	Permissions []string `json:"permissions"`
@@ -52,8 +52,8 @@ func rolePutCommand(d *Directory) command.Command {
 		})
 }
 
-// emptyPermissions warns of permissions that allow nothing, be it by a slip of
-// the pen.
+// emptyPermissions warns of permissions that allow nothing, such as mistyped
+// ones.
 func (d *Directory) emptyPermissions(permissions []string) (warnings []string) {
 	names := append(d.CommandNames(), sluice.ExtraPermissions()...)
 	for _, permission := range permissions {
@@ -66,7 +66,7 @@ func (d *Directory) emptyPermissions(permissions []string) (warnings []string) {
 
 func allowsAny(permission string, names []string) bool {
 	if strings.HasPrefix(permission, sluice.MayRunAs) {
-		return true // of any user, also one who is yet to come
+		return true // of any user, even one who does not exist yet
 	}
 	return slices.ContainsFunc(names, func(name string) bool {
 		return sluice.User{Permissions: []string{permission}}.May(name)

@@ -18,14 +18,24 @@ var builtinRoles = map[string][]string{
 	sluice.AdminName: {"*"},
 	"developer": {
 		"webhook.*", "pipeline.*", "event.*", "message.*", "result.*", "trace.*", "deadletter.*", "secret.*",
-		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request",
-		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.*",
+		"quarantine.*", "provider.get",
+		"convert.*", "log", "set", "assert", "fail", "exit", "wait", "http.request", "http.forward", "crypto.*",
+		"iam.whoami", "iam.password.set", "iam.run.as", "iam.authorize", "server.info", "server.stats",
 	},
-	"viewer": {sluice.MayRead, "iam.password.set"},
+	"viewer":  viewing,
+	"support": append(slices.Clone(viewing), sluice.MaySeePayload, "event.replay", "deadletter.*", "quarantine.*"),
 	"anonymous": {
-		"log", "set", "assert", "fail", "exit", "wait", "convert.*",
+		"log", "set", "assert", "fail", "exit", "wait", "convert.*", "crypto.*",
 		"event.receive", "iam.whoami", "iam.run.as", "iam.authorize",
 	},
+}
+
+// viewing is what shows webhooks, pipelines, calls and figures, without what
+// callers have sent: and no users, clients, secrets, nor the audit log.
+var viewing = []string{
+	"webhook.get", "provider.get", "pipeline.get", "pipeline.versions", "pipeline.lint", "pipeline.test",
+	"trace.get", "deadletter.get", "deadletter.groups", "quarantine.get", "server.info", "server.stats",
+	"convert.*", "crypto.*", "iam.whoami", "iam.password.set",
 }
 
 // role gives a role, nil if there is none. One that is built in is hardly ever
@@ -46,8 +56,8 @@ func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error)
 
 // userWith gives a user with the permissions that roles have by now. Roles that
 // don't exist give none.
-func (d *Directory) userWith(ctx context.Context, name string, roles []string) (sluice.User, error) {
-	user := sluice.User{Name: name, Roles: roles}
+func (d *Directory) userWith(ctx context.Context, name, id string, roles []string) (sluice.User, error) {
+	user := sluice.User{Name: name, ID: id, Roles: roles}
 	for _, name := range roles {
 		role, err := d.role(ctx, name)
 		if err != nil {
@@ -61,9 +71,9 @@ func (d *Directory) userWith(ctx context.Context, name string, roles []string) (
 }
 
 // mayGrant refuses to hand out, or to lay hands on, more than the caller has:
-// else who may edit users could make themselves an administrator.
+// otherwise users who may edit users could make themselves administrators.
 func (d *Directory) mayGrant(ctx context.Context, roles []string) error {
-	granted, err := d.userWith(ctx, "", roles)
+	granted, err := d.userWith(ctx, "", "", roles)
 	if err != nil {
 		return err
 	}

@@ -16,30 +16,30 @@ func runAsCommand(d *Directory) command.Command {
 	return command.New("iam.run.as", "Let the following steps of a pipeline run as another user; passes the body on.",
 		func(ctx context.Context, p runAsParams) (any, error) {
 			run := sluice.RunFrom(ctx)
-			if run == nil {
-				return nil, notInARun("iam.run.as")
-			}
 			owner, err := run.Owner(ctx)
 			if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
 				return nil, err
 			}
-			// An owner who has gone, or is disabled, may nothing.
+			// An owner who is deleted or disabled may do nothing.
 			user, err := d.runAs(ctx, owner, p.Username)
-			d.noteRunAs(ctx, owner.Name, p.Username, err)
 			if err != nil {
+				d.noteRunAs(ctx, owner.Name, p.Username, err)
 				return nil, err
 			}
 			user.Address = sluice.UserFrom(ctx).Address
 			run.Switch(user)
 			return p.Body, nil
-		}, command.Traffic) // every switch is in the audit log all the same
+		}, command.Traffic, command.InRun) // refusals are in the audit log, switches in the trace of the run
 }
 
 // runAs gives the user that a pipeline switches to, if its owner may switch to
-// that one: an administrator to anyone, others to users they have the
-// permission run.as:<username> for. Only the owner counts, as of now; who the
-// pipeline runs as does not matter.
+// that one: an owner to themselves, an administrator to anyone, others to users
+// they have the permission run.as:<username> for. Only the present permissions
+// of the owner count, not those of the user that the pipeline runs as.
 func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string) (sluice.User, error) {
+	if owner.Name != "" && owner.Name == target {
+		return owner, nil
+	}
 	if permission := sluice.MayRunAs + target; !owner.May(permission) {
 		return sluice.User{}, sluice.OwnerNotPermitted(permission)
 	}
@@ -53,17 +53,13 @@ func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string)
 	return user, nil
 }
 
+// noteRunAs enters a switch that was refused in the audit log.
 func (d *Directory) noteRunAs(ctx context.Context, owner, target string, err error) {
 	if target != sluice.AnonymousName && !validUsername.MatchString(target) {
 		target = "(invalid)" // it may come from a payload
 	}
-	entry := sluice.AuditEntry{Username: owner, Address: sluice.UserFrom(ctx).Address, Command: "iam.run.as", Target: target, Outcome: sluice.AuditAllowed}
-	if err != nil {
-		entry.Outcome, entry.Code = sluice.AuditRefused, sluice.AsError(err).Code
-	}
-	d.Note(ctx, entry)
-}
-
-func notInARun(name string) error {
-	return sluice.Errorf(sluice.Invalid, "not-in-a-pipeline", "%s is a step of pipelines; it does nothing by itself.", name)
+	d.Note(ctx, sluice.AuditEntry{
+		Username: owner, Address: sluice.UserFrom(ctx).Address, Command: "iam.run.as", Target: target,
+		Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code,
+	})
 }

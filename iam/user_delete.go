@@ -34,7 +34,7 @@ func userDeleteCommand(d *Directory) command.Command {
 			if err != nil {
 				return userDeleted{}, err
 			}
-			// Else a new user of the same name would inherit them.
+			// Otherwise a new user of the same name would inherit them.
 			return userDeleted{p.Username, true}, d.EndSessions(ctx, p.Username, "")
 		}))
 }

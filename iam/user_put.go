@@ -2,20 +2,17 @@ package iam
 
 import (
 	"context"
+	"crypto/rand"
 	"strings"
 	"time"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"sluice"
 	"sluice/command"
-	"sluice/limit"
 )
 
 type userPutParams struct {
 	Username string   `json:"username" required:"true" audit:"yes" doc:"Name of the user: letters, digits and . _ @ + -"`
-	Password *string  `json:"password" doc:"New password, of at most 1024 bytes. Without one, a new user can't log in."`
+	Password *string  `json:"password" doc:"New password: 8 characters or more, at most 1024 bytes, and none of the commonest. Without one, a new user can't log in. Your own is set with iam.password.set."`
 	Roles    []string `json:"roles" audit:"yes" doc:"Roles the user has from now on."`
 	Disabled *bool    `json:"disabled" doc:"Whether the user is kept from logging in and from using tokens."`
 }
@@ -40,12 +37,12 @@ func userPutCommand(d *Directory) command.Command {
 			if err := d.checkUser(ctx, p); err != nil {
 				return userView{}, err
 			}
-			hash, warnings, err := newPassword(p.Password)
+			hash, err := p.hash(ctx)
 			if err != nil {
 				return userView{}, err
 			}
 			account, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
-				after := &sluice.Account{Username: p.Username, Roles: []string{}, Created: now()}
+				after := &sluice.Account{ID: rand.Text(), Username: p.Username, Roles: []string{}, Created: now()}
 				if before == nil {
 					if err := standsOut(p.Username, all); err != nil {
 						return nil, err
@@ -67,13 +64,24 @@ func userPutCommand(d *Directory) command.Command {
 					return userView{}, err
 				}
 			}
-			if account.Password == "" {
-				warnings = append(warnings, "The user has no password and can't log in; iam.password.set gives one.")
-			}
 			shown := showUser(account)
-			shown.Warnings = warnings
+			if account.Password == "" {
+				shown.Warnings = []string{"The user has no password and can't log in; iam.password.set gives one."}
+			}
 			return shown, nil
 		}))
+}
+
+// hash returns the hash of the new password, if one is given. One's own takes the
+// one before: otherwise a session that was left open is an account.
+func (p userPutParams) hash(ctx context.Context) (string, error) {
+	if p.Password == nil {
+		return "", nil
+	}
+	if p.Username == sluice.UserFrom(ctx).Name {
+		return "", sluice.InvalidParameter("password", "Your own password is set with iam.password.set, which wants the current one.")
+	}
+	return newPassword(*p.Password, p.Username)
 }
 
 // checkUser refuses what no user can be, and what the caller may not make.
@@ -119,22 +127,6 @@ func checkUsername(username string) error {
 		return sluice.InvalidParameter("username", "The parameter username must be 1 to 128 letters, digits and . _ @ + -, starting with a letter or digit.")
 	}
 	return nil
-}
-
-// newPassword gives the hash of a password, if one is given.
-func newPassword(password *string) (hash string, warnings []string, err error) {
-	if password == nil {
-		return "", nil, nil
-	}
-	// The same letters may come composed or decomposed.
-	normal := norm.NFC.String(*password)
-	if normal == "" || len(normal) > limit.MaxPassword || strings.ContainsFunc(normal, unicode.IsControl) {
-		return "", nil, sluice.InvalidParameter("password", "The parameter password must have 1 to %d bytes and no control characters.", limit.MaxPassword)
-	}
-	if len(*password) < 8 {
-		warnings = []string{"The password is shorter than 8 characters."}
-	}
-	return HashPassword(normal), warnings, nil
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }

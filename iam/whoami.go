@@ -15,14 +15,14 @@ type me struct {
 }
 
 func whoamiCommand() command.Command {
-	return command.New("iam.whoami", "Tell who you are and what you may do.",
+	return command.New("iam.whoami", "Show who you are and what you may do.",
 		func(ctx context.Context, _ struct{}) (me, error) {
 			user := sluice.UserFrom(ctx)
 			return me{user.Name, orEmpty(user.Roles), orEmpty(user.Permissions)}, nil
 		}, command.ReadOnly)
 }
 
-// distinct gives the items of a list in order, each once.
+// distinct returns the items of a list in order, each once.
 func distinct(list []string) []string {
 	return orEmpty(slices.Compact(slices.Sorted(slices.Values(list))))
 }

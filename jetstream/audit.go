@@ -12,10 +12,16 @@ import (
 	"sluice/jetstream/stream"
 )
 
+// Changes have a subject of their own with as many entries as the others have
+// together: so nobody can drive them out by being refused. The bytes are more
+// than two full subjects take.
 const (
-	auditSubject  = "svc.audit"
-	auditMaxAge   = 365 * 24 * time.Hour
-	auditMaxBytes = 1 << 30
+	changeSubject = "svc.audit"
+	accessSubject = "svc.audit.access"
+
+	auditMaxAge     = 365 * 24 * time.Hour
+	auditMaxEntries = 500_000 // of each
+	auditMaxBytes   = 1 << 30
 )
 
 // Audit implements sluice.Audit on a stream of its own.
@@ -27,11 +33,13 @@ type Audit struct {
 
 func (a *Audit) setUp(ctx, running context.Context) (err error) {
 	a.stream, err = a.host.OpenStream(ctx, a.host.JS, a.host.Config(jetstream.StreamConfig{
-		Name:        "AUDIT",
-		Subjects:    []string{auditSubject},
-		MaxAge:      auditMaxAge,
-		MaxBytes:    auditMaxBytes,
-		AllowDirect: true,
+		Name:     "AUDIT",
+		Subjects: []string{changeSubject, accessSubject},
+		MaxAge:   auditMaxAge,
+		MaxBytes: auditMaxBytes,
+
+		MaxMsgsPerSubject: auditMaxEntries,
+		AllowDirect:       true,
 	}))
 	if err != nil {
 		return err
@@ -49,7 +57,11 @@ func (a *Audit) Record(ctx context.Context, e sluice.AuditEntry) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.writer.Write(ctx, auditSubject, rand.Text(), data)
+	subject := accessSubject
+	if e.Change() {
+		subject = changeSubject
+	}
+	_, err = a.writer.Write(ctx, subject, rand.Text(), data)
 	return err
 }
 
@@ -58,7 +70,7 @@ func (a *Audit) Entries(ctx context.Context, q sluice.AuditQuery) (entries []slu
 	if err := a.host.Connected(); err != nil {
 		return nil, "", err
 	}
-	return stream.Scan(ctx, a.stream, stream.Span{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
+	return stream.Scan(ctx, a.stream, stream.ScanQuery{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
 		func(e *sluice.AuditEntry) time.Time { return e.Time },
 		func(_ uint64, e *sluice.AuditEntry) bool {
 			return (q.Username == "" || e.Username == q.Username) && (q.Command == "" || e.Command == q.Command)

@@ -17,6 +17,20 @@ func blockOf(dir, stream string, number int) string {
 	return filepath.Join(dir, "jetstream", "$G", "streams", stream, "msgs", fmt.Sprintf("%d.blk", number))
 }
 
+// streamOf gives the name of the stream that a bucket is stored in.
+func streamOf(t *testing.T, e *Engine, name string) string {
+	t.Helper()
+	for _, b := range e.buckets() {
+		if b.Name() == name {
+			has, err := b.Extent(t.Context())
+			check(t, err)
+			return "KV_" + has.Bucket
+		}
+	}
+	t.Fatalf("there is no bucket %s", name)
+	return ""
+}
+
 // What may happen to a file.
 var harms = map[string]func(t *testing.T, file string){
 	"missing": func(t *testing.T, file string) { check(t, os.Remove(file)) },
@@ -130,9 +144,10 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 					})
 					check(t, err)
 				}
+				stored := streamOf(t, e, bucket)
 				e.Close()
 				pretendKill(t, dir)
-				harm(t, blockOf(dir, "KV_"+bucket, 1))
+				harm(t, blockOf(dir, stored, 1))
 				e = openUnready(t, Options{Dir: dir})
 				err := e.Ready()
 				wantKind(t, err, sluice.Unavailable)

@@ -12,7 +12,7 @@ import (
 
 const (
 	embeddedStart = 5 * time.Minute // a killed server reads its whole store
-	embeddedStop  = 5 * time.Second // a clean stop only saves time at the next start
+	embeddedStop  = 5 * time.Second // a clean stop merely saves time at the next start
 )
 
 // startEmbedded runs a JetStream server in the process, without a port.
@@ -29,10 +29,11 @@ func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
 		// derives a limit from the disk and refuses streams beyond it.
 		JetStreamMaxMemory: 1 << 30,
 		JetStreamMaxStore:  1 << 50,
-		// Outcomes and acknowledgements have subjects of their own, each:
-		// remembering who gets what was sent there never pays.
+		// Each outcome and acknowledgement has its own subject: a cache of
+		// their subscribers never pays.
 		NoSublistCache: true,
-		// Otherwise a stream takes 1,000 consumers, each a pipeline that listens.
+		// Otherwise a stream takes 1,000 consumers only, and each listening
+		// pipeline is one.
 		JetStreamLimits: server.JSLimitOpts{DefaultMaxConsumers: -1},
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -18,10 +19,11 @@ import (
 	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
 	"sluice/journal"
+	"sluice/seal"
 )
 
-// SyncMode says who makes the embedded engine's writes durable. Only
-// benchmarks and torture tests use another one than GroupCommit, to compare.
+// SyncMode says who makes the embedded engine's writes durable. Only benchmarks
+// and torture tests use others than GroupCommit, to compare.
 type SyncMode int
 
 // The sync modes.
@@ -48,16 +50,26 @@ type Options struct {
 	ResultMaxCount int64 // results that are kept
 	ResultMaxBytes int64
 
+	// Box gives what records are sealed with. If sealed is true there are
+	// records already: only the key they were sealed with will do.
+	Box func(sealed bool) (*seal.Box, error)
+
+	// Begin is called before anything is stored in the way that this version
+	// stores it; it may be nil.
+	Begin func() error
+
+	RunMemory int64 // bytes that the events of all runs take in memory; 0: no bound
+
 	Sync SyncMode
 	Log  *slog.Logger
 
-	// ObserveBatch, if set, gives what is told of the batches of a stream
-	// that were written and synced.
+	// ObserveBatch, if set, returns the function to call for each batch of a
+	// stream that was written and synced.
 	ObserveBatch func(stream string) func(messages int, took time.Duration)
 }
 
-// syncs tells whether writes to a stream of the embedded engine are to be synced
-// by us.
+// syncs reports whether writes to a stream of the embedded engine are to be
+// synced by us.
 func (o Options) syncs(name string) bool {
 	switch o.Sync {
 	case GroupCommit:
@@ -70,7 +82,7 @@ func (o Options) syncs(name string) bool {
 }
 
 // maxMessage is the largest message the engine must take: a payload of 4 MiB
-// is 5.6 MB in base64, and its headers come on top.
+// is 5.6 MB in base64, plus its headers.
 const maxMessage = 8 << 20
 
 // askTimeout bounds each request to the engine that has no bound of its own.
@@ -92,6 +104,7 @@ type Engine struct {
 	minutes   *record.Bucket[sluice.Minute]
 	pipelines *record.Bucket[sluice.Pipeline]
 	secrets   *record.Bucket[sluice.Secret]
+	keys      *record.Bucket[record.Key]
 
 	outcomes    *queue.Outcomes
 	deadLetters *queue.DeadLetters
@@ -100,6 +113,7 @@ type Engine struct {
 	events      *Events
 	journal     *journal.Journal
 	audit       *Audit
+	quarantine  *Quarantine
 
 	marking  sync.Mutex
 	marks    marks  // as they were last written
@@ -113,8 +127,8 @@ type Engine struct {
 }
 
 // Open starts the embedded engine, or connects to an external one. An external
-// engine that can't be used yet is not an error: Ready tells why, and Open's
-// engine keeps trying.
+// engine that can't be used yet is not an error: Ready says why, and the Engine
+// keeps trying.
 func Open(ctx context.Context, opts Options) (*Engine, error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	e := build(opts)
@@ -134,7 +148,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// build makes the parts of an engine, each with the others that it needs.
+// build makes the parts of an engine, each with the others it needs.
 func build(opts Options) *Engine {
 	h := stream.NewHost(opts.Log)
 	h.Embedded, h.Dir, h.Replicas, h.Observe = opts.URL == "", opts.Dir, opts.Replicas, opts.ObserveBatch
@@ -143,16 +157,17 @@ func build(opts Options) *Engine {
 	}
 	e := &Engine{
 		opts: opts, host: h,
-		webhooks:  record.New[sluice.Webhook](h, "webhooks", nil), // tokens need no encoding
-		accounts:  record.New[sluice.Account](h, "accounts", encodeKey),
-		roles:     record.New[sluice.Role](h, "roles", encodeKey),
-		clients:   record.New[sluice.Client](h, "clients", encodeKey),
-		sessions:  record.New[sluice.Session](h, "sessions", encodeKey),
-		signing:   record.New[sluice.SigningKey](h, "signing", encodeKey),
-		portal:    record.New[sluice.PortalSession](h, "portal", encodeKey),
-		minutes:   record.New[sluice.Minute](h, "minutes", encodeKey),
-		pipelines: record.New[sluice.Pipeline](h, "pipelines", encodeKey),
-		secrets:   record.New[sluice.Secret](h, "secrets", encodeKey),
+		webhooks:  record.New[sluice.Webhook](h, "webhooks"),
+		accounts:  record.New[sluice.Account](h, "accounts"),
+		roles:     record.New[sluice.Role](h, "roles"),
+		clients:   record.New[sluice.Client](h, "clients"),
+		sessions:  record.New[sluice.Session](h, "sessions"),
+		signing:   record.New[sluice.SigningKey](h, "signing"),
+		portal:    record.New[sluice.PortalSession](h, "portal"),
+		minutes:   record.New[sluice.Minute](h, "minutes"),
+		pipelines: record.New[sluice.Pipeline](h, "pipelines"),
+		secrets:   record.New[sluice.Secret](h, "secrets"),
+		keys:      record.New[record.Key](h, "keys"),
 	}
 	hub, listeners := queue.NewHub(), queue.NewListeners(e.pipelines)
 	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
@@ -164,7 +179,7 @@ func build(opts Options) *Engine {
 			return e.queue.Outcome(ctx, env, pipeline)
 		},
 	})
-	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.journal.Settled)
+	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.journal.Settled, opts.RunMemory)
 	e.events = &Events{
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
@@ -175,6 +190,7 @@ func build(opts Options) *Engine {
 		e.events.mark = func(context.Context) error { return nil }
 	}
 	e.audit = &Audit{host: h}
+	e.quarantine = newQuarantine(h)
 	return e
 }
 
@@ -214,6 +230,10 @@ func (e *Engine) setUpUntilDone(ctx context.Context) {
 		if err == nil {
 			return
 		}
+		if ours, ok := errors.AsType[*sluice.Error](err); ok && ours.Kind == sluice.Invalid { // such as a wrong key
+			e.host.Fail(err)
+			return
+		}
 		if reason := explain(err, e.host.Conn); reason != logged {
 			e.host.SetProblem(reason)
 			e.host.Log.Error("The external engine can't be used yet; trying on.", "reason", reason, "error", err)
@@ -227,22 +247,26 @@ func (e *Engine) setUpUntilDone(ctx context.Context) {
 	}
 }
 
-// setUp prepares streams and buckets, and starts what runs as long as running
-// lasts. What a failed attempt has started, it stops.
+// setUp prepares streams and buckets, and starts what runs until running ends.
+// A failed attempt stops what it has started.
 func (e *Engine) setUp(ctx, running context.Context) (err error) {
+	generation, err := e.generation(ctx)
+	if err != nil {
+		return err
+	}
 	running, stop := context.WithCancel(running)
 	defer func() {
 		if err != nil {
 			stop()
 		}
 	}()
-	if err := checkExternal(ctx, e.host); err != nil {
+	if err := e.keys.SetUp(ctx, running, generation); err != nil {
 		return err
 	}
 	if err := e.setUpStreams(ctx, running); err != nil {
 		return err
 	}
-	if err := e.setUpBuckets(ctx, running); err != nil {
+	if err := e.setUpBuckets(ctx, running, generation); err != nil {
 		return err
 	}
 	if damaged, err := e.checkMarks(ctx); damaged || err != nil {
@@ -273,9 +297,21 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	return nil
 }
 
+// buckets gives all buckets of records but that of keys.
+func (e *Engine) buckets() []bucket {
+	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors}
+}
+
+// A bucket is one of records of any type.
+type bucket interface {
+	Name() string
+	SetUp(ctx, running context.Context, in record.Generation) error
+	Extent(ctx context.Context) (record.Extent, error)
+}
+
 // setUpStreams prepares the streams.
 func (e *Engine) setUpStreams(ctx, running context.Context) error {
-	key, err := correlationKey(ctx, e.host)
+	key, err := sharedKey(ctx, e.keys, record.CorrelationKey)
 	if err != nil {
 		return fmt.Errorf("key of the correlation ids: %w", err)
 	}
@@ -296,36 +332,33 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 	if err := e.audit.setUp(ctx, running); err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
+	if key, err = sharedKey(ctx, e.keys, quarantineKey); err != nil {
+		return fmt.Errorf("key of the quarantine: %w", err)
+	}
+	if err := e.quarantine.setUp(ctx, running, key); err != nil {
+		return fmt.Errorf("quarantine: %w", err)
+	}
 	return nil
 }
 
 // setUpBuckets prepares the buckets, some at a time: a cluster takes a while for
 // each.
-func (e *Engine) setUpBuckets(ctx, running context.Context) error {
+func (e *Engine) setUpBuckets(ctx, running context.Context, in record.Generation) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)
 	for _, b := range e.buckets() {
-		group.Go(func() error { return b.SetUp(ctx, running) })
+		group.Go(func() error { return b.SetUp(ctx, running, in) })
 	}
 	return group.Wait()
 }
 
-// A bucket is what is set up, and marked, whatever its records are.
-type bucket interface {
-	marked
-	SetUp(ctx, running context.Context) error
-}
-
-func (e *Engine) buckets() []bucket {
-	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors}
-}
-
-// manyRecords is how many of one bucket make it worth while to clean up behind
-// them: that takes longer than all the rest of an empty start.
+// manyRecords is how many records in a bucket make it worthwhile to free memory
+// after the start: that takes longer than the rest of an empty start.
 const manyRecords = 1000
 
-// finish writes down what would be lost with the process.
+// finish stores what would be lost with the process.
 func (e *Engine) finish() {
+	e.events.finishDeliveries()
 	e.journal.Finish()
 	if !e.host.Embedded || e.host.Connected() != nil {
 		return
@@ -337,7 +370,7 @@ func (e *Engine) finish() {
 	}
 }
 
-// Close stops the engine. What was acknowledged needs no closing to be safe.
+// Close stops the engine. What was acknowledged is safe without it.
 func (e *Engine) Close() {
 	e.closing.Do(e.finish)
 	e.cancel()

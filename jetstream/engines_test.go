@@ -36,6 +36,9 @@ func openEngine(t *testing.T, opts Options) *Engine {
 // openUnready opens an engine that need not be set up yet.
 func openUnready(t *testing.T, opts Options) *Engine {
 	t.Helper()
+	if opts.Box == nil {
+		opts.Box = natstest.Box
+	}
 	if opts.EventMaxAge == 0 {
 		opts.EventMaxAge = time.Hour
 	}

@@ -59,8 +59,9 @@ func (s *Events) checkWhole(ctx context.Context, was marks, tell func(string)) e
 	return nil
 }
 
-// missing tells why there is no event at a place: it has expired, or it never
-// was, or the disk has lost it. Events are only ever removed from the start.
+// missing returns why there is no event with a sequence: it has expired, it
+// never existed, or the disk has lost it. Events are only ever removed from the
+// start.
 func (s *Events) missing(ctx context.Context, sequence uint64) error {
 	info, err := s.stream.Info(ctx)
 	if err != nil {

@@ -16,14 +16,15 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// maxReading bounds the bytes that one reading gives, but for its first event.
+// maxReading bounds the bytes that one reading returns, except for its first
+// event.
 const maxReading = 8 << 20
 
 // A reading is a walk along the events that fit a pattern.
 type reading struct {
 	events   *Events
 	subjects []string
-	sequence uint64 // of the event before
+	sequence uint64 // of the previous event
 	limit    int
 	found    []json.RawMessage
 	size     int
@@ -35,10 +36,11 @@ func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.
 		return nil, "", err
 	}
 	r := &reading{events: s, subjects: queue.Wildcards(sluice.EventPrefix + q.Pattern), limit: q.Limit}
-	if r.sequence, err = s.placeOfCursor(ctx, q.After); err != nil {
+	if r.sequence, err = s.sequenceOf(ctx, q.After); err != nil {
 		return nil, "", err
 	}
-	// To be told comes before the first look: so nothing comes in between.
+	// Listening begins before the first read, so that nothing is missed in
+	// between.
 	arrived, ignore, err := r.listen()
 	if err != nil {
 		return nil, "", err
@@ -59,9 +61,9 @@ func (s *Events) After(ctx context.Context, q sluice.EventQuery) (events []json.
 	return r.found, s.cursorOf(r.sequence), nil
 }
 
-// listen tells of events that fit, at the moment of their arrival: they may not
-// be stored by then. It also tells of one at once, since one may have arrived
-// before, and be stored later.
+// listen signals events that fit when they arrive, which may be before they are
+// stored. It also signals at once, since an event may have arrived before and
+// be stored later.
 func (r *reading) listen() (arrived <-chan struct{}, ignore func(), err error) {
 	signal := make(chan struct{}, 1)
 	signal <- struct{}{}
@@ -88,7 +90,7 @@ func (r *reading) listen() (arrived <-chan struct{}, ignore func(), err error) {
 }
 
 // collectSoon collects what has just arrived, as soon as it is durable, while
-// someone is waiting for it.
+// the caller waits for it.
 func (r *reading) collectSoon(ctx, waiting context.Context) error {
 	for pause := 2 * time.Millisecond; pause < stream.AcceptTimeout; pause *= 2 {
 		if err := r.collect(ctx); err != nil || len(r.found) > 0 {
@@ -121,7 +123,7 @@ func (r *reading) collect(ctx context.Context) error {
 	return nil
 }
 
-// next gives the event behind the one before, nil if there is none.
+// next returns the event after the previous one, nil if there is none.
 func (r *reading) next(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 	var nearest *jetstream.RawStreamMsg
 	for _, subject := range r.subjects {
@@ -137,15 +139,15 @@ func (r *reading) next(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 	return nearest, nil
 }
 
-// cursorOf gives the cursor behind an event. It names the stream as well, since
-// the places of another one mean nothing here.
+// cursorOf returns the cursor behind an event. It names the stream as well,
+// since the sequences of another one mean nothing here.
 func (s *Events) cursorOf(sequence uint64) string {
 	return strconv.FormatInt(s.created.UnixMicro(), 36) + "-" + strconv.FormatUint(sequence, 36)
 }
 
-// placeOfCursor gives the place of the event that a cursor is behind; without a
-// cursor that of the newest one.
-func (s *Events) placeOfCursor(ctx context.Context, cursor string) (uint64, error) {
+// sequenceOf returns the sequence of the event that a cursor is behind; without
+// a cursor, that of the newest one.
+func (s *Events) sequenceOf(ctx context.Context, cursor string) (uint64, error) {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
 		return 0, stream.NoAnswer(err)

@@ -14,7 +14,7 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// tracesOf gives the trace ids of events.
+// tracesOf returns the trace ids of events.
 func tracesOf(t *testing.T, events []json.RawMessage) (ids []string) {
 	t.Helper()
 	for _, text := range events {
@@ -88,8 +88,8 @@ func TestEventsAreReadBehindACursor(t *testing.T) {
 	})
 }
 
-// TestReadersAreWoken: who waits gets each event once, in its order, however the
-// arrival falls between two looks.
+// TestReadersAreWoken: a waiting reader gets each event once, in its order,
+// however the arrival falls between two looks.
 func TestReadersAreWoken(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()

@@ -28,7 +28,7 @@ func (s *Events) Result(ctx context.Context, correlationID string, wait time.Dur
 		}
 		return sluice.Accepted(e.TraceID, correlationID, e.Received), nil
 	}
-	// Before looking: what comes in behind the look is not missed.
+	// Before looking, so that later outcomes are not missed.
 	caller := s.hub.Wait(e.TraceID)
 	defer s.hub.Leave(e.TraceID, caller)
 	outcomes := make(map[string]sluice.Outcome, len(e.Listeners))
@@ -47,7 +47,7 @@ func (s *Events) Result(ctx context.Context, correlationID string, wait time.Dur
 	return sluice.Combine(e.Listeners, outcomes, e.TraceID, correlationID, e.Received), nil
 }
 
-// find gives the envelope of the event that a correlation id leads to.
+// find returns the envelope of the event that a correlation id leads to.
 func (s *Events) find(ctx context.Context, correlationID string) (correlation.Envelope, error) {
 	place, ok := s.ids.Parse(correlationID)
 	if !ok {

@@ -19,8 +19,8 @@ const (
 	trimAbove, trimDown, trimFull, trimRoom = 0.90, 0.85, 0.97, 0.05
 )
 
-// space is how much may be stored until the next look at the stream. The engine
-// must never come to refuse an event itself: of a batch it would store some.
+// space is how much may be stored until the stream is looked at next. The
+// engine itself must never refuse an event: it would store a part of the batch.
 type space struct {
 	left    atomic.Int64
 	refused atomic.Bool   // since the last look
@@ -34,7 +34,7 @@ func newSpace() *space {
 	return s
 }
 
-// take tells whether there is space for an event.
+// take reports whether there is space for an event.
 func (s *space) take(size int) bool {
 	const overhead = 512 // of a message: subject, times, checksum
 	if s.left.Add(-int64(size)-overhead) > 0 {
@@ -62,7 +62,8 @@ func (s *Events) room() error {
 
 // trim removes old events until ctx ends: those past their age, and the oldest
 // as the space fills. It stops at the first event that a pipeline has not
-// finished. The engine's own limits would not: they only refuse what is too much.
+// finished. The engine's own limits would not: they merely refuse events beyond
+// them.
 func (s *Events) trim(ctx context.Context) {
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
@@ -100,8 +101,8 @@ func (s *Events) trimOnce(ctx context.Context) error {
 	return nil
 }
 
-// remove removes the events before a place that all pipelines are known to have
-// finished, and gives the stream as it is then.
+// remove removes the events before a sequence that all pipelines are known to have
+// finished, and returns the stream as it is then.
 func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until uint64) (*jetstream.StreamInfo, error) {
 	first := info.State.FirstSeq
 	if until <= first {
@@ -114,7 +115,7 @@ func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until u
 	if until = min(until, unfinished); until <= first {
 		return info, nil
 	}
-	// It is known first that they are not needed, and then they go: the other
+	// It is stored first that they are not needed, and then they go: the other
 	// way round a start would miss them.
 	s.first.Store(until)
 	if err := s.mark(ctx); err != nil {
@@ -126,7 +127,7 @@ func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until u
 	return s.stream.Info(ctx)
 }
 
-// used gives the part of the space for events that is used.
+// used returns the part of the space for events that is used.
 func used(info *jetstream.StreamInfo) float64 {
 	if info.Config.MaxBytes <= 0 {
 		return 0
@@ -150,12 +151,12 @@ func (s *Events) measureSpace(info *jetstream.StreamInfo) {
 	if full {
 		s.host.Log.Error("The storage of events is full of events that pipelines have not finished; refusing new ones.")
 	} else {
-		s.host.Log.Info("There is room for events again.")
+		s.host.Log.Info("There is space for events again.")
 	}
 }
 
-// expendable gives the sequence before which events are too old, or have to make
-// way.
+// expendable returns the sequence before which events are too old, or must make
+// space.
 func (s *Events) expendable(ctx context.Context, info *jetstream.StreamInfo) (uint64, error) {
 	if info.State.Msgs == 0 {
 		return 0, nil

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"sluice"
 	"sluice/durable"
 	"sluice/jetstream/correlation"
+	"sluice/jetstream/delivery"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
 )
@@ -31,22 +33,22 @@ type Events struct {
 	hub       *queue.Hub
 	keep      retention
 	space     *space
+	once      deliveries
 
-	// mark writes down how much is stored.
+	// mark stores how much there is.
 	mark func(context.Context) error
 
-	// stored is told of each event that is on stable storage.
+	// stored is called for each event that is on stable storage.
 	stored func(sequence uint64, subject string, e *sluice.Event)
 
-	ids       correlation.IDs
-	stream    jetstream.Stream
-	writer    stream.Writer
-	created   time.Time     // when the stream was
-	inherited uint64        // the last event that was there when this process began
-	first     atomic.Uint64 // none before it is needed any more
+	ids     correlation.IDs
+	stream  jetstream.Stream
+	writer  stream.Writer
+	created time.Time     // of the stream
+	first   atomic.Uint64 // none before it is needed any more
 
-	lost  atomic.Int64 // events that the disk has lost, as far as that was found
-	found sync.Map     // places of those of them that no gap at the start has shown
+	lost  atomic.Int64 // events found to be lost by the disk
+	found sync.Map     // sequences of those of them that no gap at the start has shown
 	gaps  []gap        // of the stream at the start
 }
 
@@ -69,13 +71,15 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 		return err
 	}
 	s.created = s.stream.CachedInfo().Created
-	s.inherited = s.stream.CachedInfo().State.LastSeq
 	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
 	s.measureSpace(s.stream.CachedInfo())
 	if s.writer, err = s.host.StartWriter(running, s.stream, queue.DirectPrefix+"withdrawn"); err != nil {
 		return err
 	}
 	s.queue.SetUp(ids, s.stream)
+	if err := s.setUpDeliveries(ctx, running); err != nil {
+		return fmt.Errorf("deliveries: %w", err)
+	}
 	return nil
 }
 
@@ -84,9 +88,13 @@ func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 		Name:        eventStream,
 		Subjects:    []string{sluice.EventPrefix + ">", queue.MessagePrefix + ">", queue.DirectPrefix + ">"},
 		MaxBytes:    s.keep.maxBytes,
-		Discard:     jetstream.DiscardNew, // see trim: what a pipeline has not finished stays
+		Discard:     jetstream.DiscardNew, // trim spares what a pipeline has not finished
 		AllowDirect: s.host.Embedded,      // a replica may be behind
 	})
+	if !s.host.Embedded {
+		config.Subjects = append(config.Subjects, delivery.MarkerPrefix+">")
+		config.AllowAtomicPublish = true // an event and its marker, or none of them
+	}
 	if s.host.Embedded && config.MaxBytes == 0 {
 		free, err := durable.FreeSpace(s.host.Dir)
 		if err != nil {
@@ -123,7 +131,15 @@ func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 		caller = s.hub.Wait(e.TraceID)
 		defer s.hub.Leave(e.TraceID, caller)
 	}
-	sequence, err := s.store(ctx, subject, e)
+	var sequence uint64
+	if e.Fingerprint == nil {
+		sequence, err = s.store(ctx, subject, e)
+	} else {
+		var first *delivery.Accepted
+		if sequence, first, err = s.storeOnce(ctx, subject, e); first != nil {
+			return s.again(ctx, first, e.Fingerprint, wait)
+		}
+	}
 	if err != nil {
 		return sluice.Result{}, err
 	}
@@ -138,7 +154,7 @@ func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 	return sluice.Combine(e.Listeners, outcomes, e.TraceID, id, e.ReceivedAt), nil
 }
 
-// address gives the subject of an event, and sets who listens to it.
+// address returns the subject of an event, and sets its listeners.
 func (s *Events) address(e *sluice.Event) (subject string, err error) {
 	if e.To == "" {
 		key := e.MessageKey()
@@ -156,12 +172,9 @@ func (s *Events) address(e *sluice.Event) (subject string, err error) {
 // store puts an event on stable storage.
 func (s *Events) store(ctx context.Context, subject string, e *sluice.Event) (sequence uint64, err error) {
 	buffer := buffers.Get().(*[]byte)
-	data := e.AppendJSON((*buffer)[:0])
-	if len(data) > maxEvent {
-		return 0, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
-	}
-	if !s.space.take(len(data)) {
-		return 0, storageFull()
+	data, err := s.encode(e, (*buffer)[:0])
+	if err != nil {
+		return 0, err
 	}
 	id := e.TraceID
 	if e.Hops > 0 || e.Key != "" {
@@ -173,7 +186,22 @@ func (s *Events) store(ctx context.Context, subject string, e *sluice.Event) (se
 	*buffer = data
 	buffers.Put(buffer)
 	s.stored(sequence, subject, e)
+	if s.once.records != nil {
+		s.once.records.Note(sequence, e.Fingerprint, e.TraceID)
+	}
 	return sequence, nil
+}
+
+// encode appends an event, if there is space for it.
+func (s *Events) encode(e *sluice.Event, space []byte) ([]byte, error) {
+	data := e.AppendJSON(space)
+	if len(data) > maxEvent {
+		return nil, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
+	}
+	if !s.space.take(len(data)) {
+		return nil, storageFull()
+	}
+	return data, nil
 }
 
 // Newest implements sluice.StoredEvents.

@@ -34,7 +34,7 @@ var (
 	errSmallPayload = errors.New("the engine's max_payload is too small")
 )
 
-// checkExternal looks whether an external engine can serve at all.
+// checkExternal checks whether an external engine can serve at all.
 func checkExternal(ctx context.Context, h *stream.Host) error {
 	if h.Embedded {
 		return nil
@@ -45,7 +45,7 @@ func checkExternal(ctx context.Context, h *stream.Host) error {
 	if got := h.Conn.MaxPayload(); got < maxMessage {
 		return fmt.Errorf("%w: %d bytes", errSmallPayload, got)
 	}
-	// A cluster that has no leader yet answers nothing: soon ask again.
+	// A cluster without a leader does not answer: ask again soon.
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	_, err := h.JS.AccountInfo(ctx)

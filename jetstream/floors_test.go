@@ -11,7 +11,7 @@ import (
 	"sluice/jetstream/record"
 )
 
-// stateOf gives the file in which the engine keeps how far a pipeline is.
+// stateOf returns the file in which the engine keeps how far a pipeline is.
 func stateOf(dir string, p *sluice.Pipeline) string {
 	return filepath.Join(dir, "jetstream", "$G", "streams", eventStream, "obs", p.Binding.ID, "o.dat")
 }
@@ -76,7 +76,7 @@ func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 }
 
 // TestAFloorAboveTheNewestEvent: a damaged disk may have lost the events up to
-// it. Their places are given to others, which are not done.
+// it. Their sequences are used again, for events that are not done.
 func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
@@ -84,11 +84,15 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 	type floor struct {
 		Sequence uint64 `json:"sequence"`
 	}
-	floors := record.New[floor](e.host, "floors", nil)
-	if err := floors.SetUp(t.Context(), t.Context()); err != nil {
+	generation, err := e.generation(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	_, err := floors.Change(t.Context(), p.Binding.ID, func(*floor, map[string]*floor) (*floor, error) { return &floor{100}, nil })
+	floors := record.New[floor](e.host, "floors")
+	if err := floors.SetUp(t.Context(), t.Context(), generation); err != nil {
+		t.Fatal(err)
+	}
+	_, err = floors.Change(t.Context(), p.Binding.ID, func(*floor, map[string]*floor) (*floor, error) { return &floor{100}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,30 +5,23 @@ import (
 	"crypto/rand"
 	"errors"
 
-	"github.com/nats-io/nats.go/jetstream"
-
-	"sluice/jetstream/stream"
+	"sluice"
+	"sluice/jetstream/record"
 )
 
-// correlationKey gives the key of the correlation ids, which all nodes share.
-// The first node of all makes it.
-func correlationKey(ctx context.Context, h *stream.Host) ([]byte, error) {
-	kv, err := h.OpenBucket(ctx, "keys", 1)
-	if err != nil {
-		return nil, err
-	}
-	var entry jetstream.KeyValueEntry
-	err = h.Insist(ctx, "the key of the correlation ids", func(ctx context.Context) error {
+// sharedKey returns a key that all nodes share, such as that of the correlation
+// ids. The first node of all makes it.
+func sharedKey(ctx context.Context, keys *record.Bucket[record.Key], name string) ([]byte, error) {
+	_, err := keys.ChangeEarly(ctx, name, func(before *record.Key, _ map[string]*record.Key) (*record.Key, error) {
+		if before != nil {
+			return nil, sluice.ErrUnchanged
+		}
 		fresh := make([]byte, 32)
 		_, _ = rand.Read(fresh) // never fails
-		if _, err := kv.Create(ctx, "correlation", fresh); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
-			return err
-		}
-		entry, err = kv.Get(ctx, "correlation")
-		return err
+		return &record.Key{Key: fresh}, nil
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, sluice.ErrUnchanged) {
 		return nil, err
 	}
-	return entry.Value(), nil
+	return keys.Copy(name).Key, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"sluice/durable"
 	"sluice/jetstream/damage"
+	"sluice/jetstream/record"
 )
 
 // marksFile is the file of the embedded engine's folder that says how much the
@@ -27,27 +28,15 @@ const markEvery = time.Second
 // marks say how much there was on stable storage. The engine takes what it can't
 // read for what never was; with these, a start sees that something is gone.
 type marks struct {
-	First   uint64            `json:"first"` // of the events: none before it is needed any more
-	Last    uint64            `json:"last"`
-	Key     string            `json:"key"` // of the correlation ids, as a hash
-	Buckets map[string]extent `json:"buckets"`
-}
-
-// extent is how much a bucket had in it.
-type extent struct {
-	Revision uint64 `json:"revision"`
-	Records  int    `json:"records"`
+	First   uint64                   `json:"first"` // of the events: none before it is needed any more
+	Last    uint64                   `json:"last"`
+	Key     string                   `json:"key"` // of the correlation ids, as a hash
+	Buckets map[string]record.Extent `json:"buckets"`
 }
 
 // vital are the buckets without which calls would be answered wrongly: a sender
 // takes an unknown token for final.
 var vital = []string{"webhooks", "accounts", "roles", "clients", "signing", "pipelines", "secrets"}
-
-// A marked bucket tells how much it has in it.
-type marked interface {
-	Name() string
-	Extent(ctx context.Context) (revision uint64, records int, err error)
-}
 
 // readMarks gives the marks of a folder, none if there are none that can be read.
 func readMarks(dir string) (m marks, err error) {
@@ -73,6 +62,25 @@ func ForgetMarks(dir string) error {
 	return err
 }
 
+// forgetBuckets lets the next start take what is in the buckets for all there was:
+// they are others since their records were sealed anew.
+func (e *Engine) forgetBuckets() error {
+	if !e.host.Embedded {
+		return nil
+	}
+	e.marks.Buckets = nil
+	return e.marks.store(e.opts.Dir)
+}
+
+// store puts the marks on stable storage.
+func (m marks) store(dir string) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(filepath.Join(dir, marksFile), string(text))
+}
+
 // keepMarks writes down again and again how much there is, until ctx ends.
 func (e *Engine) keepMarks(ctx context.Context) {
 	if !e.host.Embedded {
@@ -89,22 +97,18 @@ func (e *Engine) keepMarks(ctx context.Context) {
 func (e *Engine) writeMarks(ctx context.Context) error {
 	e.marking.Lock()
 	defer e.marking.Unlock()
-	now := marks{First: e.events.first.Load(), Last: e.events.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]extent)}
+	now := marks{First: e.events.first.Load(), Last: e.events.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent)}
 	for _, b := range e.buckets() {
-		revision, records, err := b.Extent(ctx)
+		has, err := b.Extent(ctx)
 		if err != nil {
 			return err
 		}
-		now.Buckets[b.Name()] = extent{revision, records}
+		now.Buckets[has.Bucket] = record.Extent{Revision: has.Revision, Records: has.Records}
 	}
 	if now.First == e.marks.First && now.Last == e.marks.Last && now.Key == e.marks.Key && maps.Equal(now.Buckets, e.marks.Buckets) {
 		return nil
 	}
-	text, err := json.Marshal(now)
-	if err != nil {
-		return err
-	}
-	if err := durable.WriteFile(filepath.Join(e.opts.Dir, marksFile), string(text)); err != nil {
+	if err := now.store(e.opts.Dir); err != nil {
 		e.host.Fail(fmt.Errorf("marks: %w", err))
 		return err
 	}
@@ -122,21 +126,21 @@ func (e *Engine) checkBuckets(ctx context.Context) (problem string, err error) {
 		shrunk = append(shrunk, text)
 	}
 	for _, b := range e.buckets() {
-		was, known := e.marks.Buckets[b.Name()]
-		if !known {
-			continue
-		}
-		revision, records, err := b.Extent(ctx)
+		has, err := b.Extent(ctx)
 		if err != nil {
 			return "", err
 		}
-		// Changes behind the mark may have removed records.
-		least := was.Records - int(max(revision, was.Revision)-was.Revision)
-		if revision >= was.Revision && records >= least {
+		was, known := e.marks.Buckets[has.Bucket]
+		if !known {
 			continue
 		}
-		text := fmt.Sprintf("of the %s %d of %d are left", b.Name(), records, was.Records)
-		if was.Records <= records {
+		// Changes behind the mark may have removed records.
+		least := was.Records - int(max(has.Revision, was.Revision)-was.Revision)
+		if has.Revision >= was.Revision && has.Records >= least {
+			continue
+		}
+		text := fmt.Sprintf("of the %s %d of %d are left", b.Name(), has.Records, was.Records)
+		if was.Records <= has.Records {
 			text = fmt.Sprintf("the latest changes of the %s are lost", b.Name())
 		}
 		e.addDamage(text)
@@ -162,7 +166,7 @@ func (m marks) missing(streams map[string]damage.Extent) (findings []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Buckets)) {
 		if last := streams["KV_"+name].Last; last < m.Buckets[name].Revision {
-			findings = append(findings, fmt.Sprintf("KV_%s: changes %d to %d of the %s are missing; there were %d of them", name, last+1, m.Buckets[name].Revision, name, m.Buckets[name].Records))
+			findings = append(findings, fmt.Sprintf("KV_%s: changes %d to %d are missing; there were %d records", name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
 		}
 	}
 	return findings

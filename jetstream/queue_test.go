@@ -62,7 +62,7 @@ func consume(t *testing.T, e *Engine, p *sluice.Pipeline, run func(sluice.Delive
 	return stop
 }
 
-// answering gives a run that answers with a value.
+// answering returns a run that answers with a value.
 func answering(p *sluice.Pipeline, value string) func(sluice.Delivery) (sluice.Outcome, error) {
 	return func(sluice.Delivery) (sluice.Outcome, error) {
 		return ok(p.Name, value), nil

@@ -9,8 +9,8 @@ import (
 	"sluice/durable"
 )
 
-// Stats gives what the engine is doing and holds: all of a server's stats but its
-// minutes. With an error it is what could be told.
+// Stats returns what the engine is doing and holds: all of a server's stats but
+// its minutes. With an error, it has what could be found out.
 func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 	s := sluice.ServerStats{
 		Ready:      true,

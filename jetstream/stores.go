@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"encoding/base64"
 	"fmt"
 
 	"sluice"
@@ -10,62 +9,59 @@ import (
 	"sluice/journal"
 )
 
-// Webhooks gives the stored webhooks, by token.
+// Webhooks returns the stored webhooks, by token.
 func (e *Engine) Webhooks() *record.Bucket[sluice.Webhook] { return e.webhooks }
 
-// Events gives the store of events.
+// Events returns the store of events.
 func (e *Engine) Events() *Events { return e.events }
 
-// Queue gives the queue that hands events to pipelines.
+// Queue returns the queue that hands events to pipelines.
 func (e *Engine) Queue() *queue.Queue { return e.queue }
 
-// DeadLetters gives the events that pipelines failed on.
+// DeadLetters returns the events that pipelines failed on.
 func (e *Engine) DeadLetters() *queue.DeadLetters { return e.deadLetters }
 
-// Pipelines gives the store of pipelines, by name.
+// Pipelines returns the store of pipelines, by name.
 func (e *Engine) Pipelines() sluice.Pipelines { return e.pipelines }
 
-// Secrets gives the store of secrets, by name.
+// Secrets returns the store of secrets, by name.
 func (e *Engine) Secrets() sluice.Records[sluice.Secret] { return e.secrets }
 
-// Journal gives the journal of calls.
+// Journal returns the journal of calls.
 func (e *Engine) Journal() *journal.Journal { return e.journal }
 
-// Audit gives the audit log.
+// Audit returns the audit log.
 func (e *Engine) Audit() *Audit { return e.audit }
 
-// Accounts gives the store of accounts, by username.
+// Quarantine gives the calls that were refused and are kept.
+func (e *Engine) Quarantine() *Quarantine { return e.quarantine }
+
+// Accounts returns the store of accounts, by username.
 func (e *Engine) Accounts() sluice.Records[sluice.Account] { return e.accounts }
 
-// Roles gives the store of roles, by name.
+// Roles returns the store of roles, by name.
 func (e *Engine) Roles() sluice.Records[sluice.Role] { return e.roles }
 
-// Clients gives the store of clients, by id.
+// Clients returns the store of clients, by id.
 func (e *Engine) Clients() sluice.Records[sluice.Client] { return e.clients }
 
-// Sessions gives the store of sessions, by id.
+// Sessions returns the store of sessions, by id.
 func (e *Engine) Sessions() sluice.Records[sluice.Session] { return e.sessions }
 
-// SigningKeys gives the store of the keys that sign tokens, by id.
+// SigningKeys returns the store of the keys that sign tokens, by id.
 func (e *Engine) SigningKeys() sluice.Records[sluice.SigningKey] { return e.signing }
 
-// PortalSessions gives the store of who is signed in to the portal, by id.
+// PortalSessions returns the store of portal sessions, by id.
 func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] { return e.portal }
 
-// Minutes gives the store of what the minutes of the last day were like.
+// Minutes returns the store of the sums of each minute of the last day.
 func (e *Engine) Minutes() sluice.Records[sluice.Minute] { return e.minutes }
-
-// encodeKey makes a key of the engine of a name, which may have characters that
-// those can't have.
-func encodeKey(name string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(name))
-}
 
 // SetUp is closed once streams and buckets are there.
 func (e *Engine) SetUp() <-chan struct{} { return e.host.SetUp() }
 
-// Ready gives nil when the engine can take events, otherwise an Unavailable
-// error that tells why not.
+// Ready returns nil when the engine can take events, otherwise an Unavailable
+// error that says why not.
 func (e *Engine) Ready() error {
 	if err := e.host.Ready(); err != nil {
 		return err
@@ -74,10 +70,10 @@ func (e *Engine) Ready() error {
 }
 
 // Failed is closed when the engine can't go on and the process must restart;
-// Failure then tells why.
+// Failure then says why.
 func (e *Engine) Failed() <-chan struct{} { return e.host.Failed() }
 
-// Failure tells why the engine can't go on.
+// Failure reports why the engine can't go on.
 func (e *Engine) Failure() error { return e.host.Failure() }
 
 // Describe says in a few words what kind of engine this is.
@@ -88,9 +84,9 @@ func (e *Engine) Describe() string {
 	return fmt.Sprintf("external, %d replicas", e.opts.Replicas)
 }
 
-// Warnings says what an operator should know: what the disk has lost, and what
-// keeps an external engine from being as durable as the embedded one. Its
-// sync_interval can't be seen from here.
+// Warnings returns what an operator should know: what the disk has lost, and
+// what keeps an external engine from being as durable as the embedded one. An
+// external engine's sync_interval can't be seen from here.
 func (e *Engine) Warnings() []string {
 	warnings := e.damaged()
 	if lost := e.events.lost.Load(); lost > 0 {

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/limit"
 )
 
 // What tests must know of the journal.
@@ -26,7 +28,7 @@ func (j *Journal) Forget(ctx context.Context) error {
 	j.index.mu.Lock()
 	defer j.index.mu.Unlock()
 	clear(j.index.blocks)
-	clear(j.index.recent)
+	j.index.recent = limit.NewCache[uint64, *marks](indexRecent)
 	return nil
 }
 

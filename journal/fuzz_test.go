@@ -12,7 +12,7 @@ func FuzzPosition(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		both := followers{new(follower), new(follower)}
-		if err := both.goTo(text); err == nil && both.position() != text {
+		if err := both.seek(text); err == nil && both.position() != text {
 			t.Errorf("%q is taken for %q", text, both.position())
 		}
 	})

@@ -35,6 +35,7 @@ func onEverySetup(t *testing.T, test func(t *testing.T, open func() *jetstream.E
 func openEngine(t *testing.T, opts jetstream.Options) *jetstream.Engine {
 	t.Helper()
 	opts.EventMaxAge, opts.ResultTTL, opts.EventMaxBytes = time.Hour, time.Hour, 256<<20
+	opts.Box = natstest.Box
 	opts.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	e, err := jetstream.Open(t.Context(), opts)
 	if err != nil {
@@ -49,8 +50,8 @@ func openEngine(t *testing.T, opts jetstream.Options) *jetstream.Engine {
 	return e
 }
 
-// crash gives a store as a crash at this moment would leave it: what is only in
-// memory is not there.
+// crash returns a store as a crash at this moment would leave it: what is only
+// in memory is not there.
 func crash(t *testing.T, dir string) string {
 	t.Helper()
 	left := t.TempDir()

@@ -12,21 +12,24 @@ import (
 
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
+	"sluice/limit"
 )
 
 const (
 	indexStream = "INDEX"
 	indexPrefix = "svc.index."
-	// indexKept is how many blocks behind the newest one stay in memory, for
+	// indexKept is how many blocks before the newest one stay in memory, for
 	// events that come late.
 	indexKept = 8
 	// indexViews is how many views of a block are kept.
 	indexViews = 16
 	// indexRecent is how many complete blocks stay in memory, 128 KiB each.
 	indexRecent = 256
-	// indexSettled is how old an event must be for the index to remember it
-	// from reading it: a younger one may be lost in a power cut, and its
-	// sequence used again. Those that this node has accepted are durable.
+	// indexRecentTime is how long they stay.
+	indexRecentTime = time.Hour
+	// indexSettled is how old an event that was read must be for the index to
+	// keep its mark: a younger one may be lost in a power cut, and its sequence
+	// used again. Events that this node has accepted are durable.
 	indexSettled = 10 * time.Second
 )
 
@@ -41,9 +44,9 @@ type index struct {
 	takers func(correlation.Envelope) []string // pipelines that a foreign event is for
 
 	mu     sync.Mutex
-	blocks map[uint64]*indexBlock // that this node has something to say of
+	blocks map[uint64]*indexBlock // that this node has marks for
 	newest uint64
-	recent map[uint64]*marks // complete ones that were read; they don't change
+	recent *limit.Cache[uint64, *marks] // complete blocks that were read; they don't change
 }
 
 type indexBlock struct {
@@ -53,7 +56,7 @@ type indexBlock struct {
 }
 
 func newIndex(h *stream.Host, takers func(correlation.Envelope) []string) *index {
-	return &index{host: h, takers: takers, blocks: make(map[uint64]*indexBlock), recent: make(map[uint64]*marks)}
+	return &index{host: h, takers: takers, blocks: make(map[uint64]*indexBlock), recent: limit.NewCache[uint64, *marks](indexRecent)}
 }
 
 func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.Duration) error {
@@ -61,7 +64,7 @@ func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.
 	_, err := x.host.OpenStream(ctx, x.host.JS, x.host.Config(jetstream.StreamConfig{
 		Name:              indexStream,
 		Subjects:          []string{indexPrefix + ">"},
-		MaxAge:            maxAge + 24*time.Hour, // unfinished events stay longer, and are read
+		MaxAge:            maxAge + 24*time.Hour, // events that stay longer, since unfinished, are read
 		MaxBytes:          4 << 30,
 		MaxMsgsPerSubject: indexViews,
 		AllowDirect:       true,
@@ -84,8 +87,8 @@ func (x *index) add(sequence uint64, m mark) {
 	b.changed = true
 }
 
-// unstored gives the blocks to store, all or those that the newest has followed,
-// and forgets those that nothing is expected for any more.
+// unstored returns the blocks to store, all or those before the newest, and
+// drops blocks for which no more events are expected.
 func (x *index) unstored(all bool) (messages []*nats.Msg) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -103,43 +106,43 @@ func (x *index) unstored(all bool) (messages []*nats.Msg) {
 
 func indexSubject(number uint64) string { return indexPrefix + strconv.FormatUint(number, 10) }
 
-// block gives the marks of a block between two places: all of them, or the
+// block returns the marks of a block between two positions: all of them, or the
 // newest if the allowance is spent.
 func (x *index) block(ctx context.Context, number uint64, first, last int, allow *allowance) (*marks, error) {
 	found, complete := x.inMemory(number)
 	if complete || len(found.unknown(first, last)) == 0 {
 		return found, nil
 	}
-	views, err := x.host.Look(ctx, indexStream, stream.Look{Sequence: 1, Subject: indexSubject(number), Count: indexViews})
+	views, err := x.host.Fetch(ctx, indexStream, stream.Range{Sequence: 1, Subject: indexSubject(number), Count: indexViews})
 	if err != nil {
 		return nil, err
 	}
 	for _, view := range views {
 		found.learn(view.Data)
 	}
-	places := found.unknown(first, last)
-	if len(places) == 0 {
+	positions := found.unknown(first, last)
+	if len(positions) == 0 {
 		x.keep(number, found)
 		return found, nil
 	}
-	young, err := x.read(ctx, number, found, places, allow)
+	young, err := x.read(ctx, number, found, positions, allow)
 	if err != nil {
 		return nil, err
 	}
-	if len(places) > len(young) {
+	if len(positions) > len(young) {
 		x.remember(number, *found, young)
 	}
 	return found, nil
 }
 
-// inMemory gives the marks of a block that need no reading, and tells whether
-// those are known to be all.
+// inMemory returns the marks of a block that need no reading, and whether they
+// are known to be complete.
 func (x *index) inMemory(number uint64) (found *marks, complete bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if all := x.recent[number]; all != nil {
+	if all, ok := x.recent.Get(number, time.Now()); ok {
 		return all, true
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	found = new(marks)
 	if b := x.blocks[number]; b != nil {
 		*found = b.marks
@@ -152,18 +155,10 @@ func (x *index) keep(number uint64, found *marks) {
 	if len(found.unknown(0, indexed-1)) > 0 {
 		return
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for other := range x.recent {
-		if len(x.recent) < indexRecent {
-			break
-		}
-		delete(x.recent, other)
-	}
-	x.recent[number] = found
+	x.recent.Put(number, found, time.Now().Add(indexRecentTime))
 }
 
-// remember keeps a block that was completed by reading, but for events that are
+// remember keeps a block that was completed by reading, except events that are
 // too young.
 func (x *index) remember(number uint64, found marks, young []int) {
 	for _, place := range young {
@@ -184,13 +179,13 @@ func (x *index) remember(number uint64, found marks, young []int) {
 	b.changed = true
 }
 
-// read marks events by reading them, and tells which of them are young.
-func (x *index) read(ctx context.Context, number uint64, found *marks, places []int, allow *allowance) (young []int, err error) {
+// read marks events by reading them, and returns which of them are young.
+func (x *index) read(ctx context.Context, number uint64, found *marks, positions []int, allow *allowance) (young []int, err error) {
 	const readers = 16
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	work := make(chan int)
-	for range min(readers, len(places)) {
+	for range min(readers, len(positions)) {
 		all.Go(func() {
 			for place := range work {
 				m, settled, failed := x.readOne(ctx, number*indexed+uint64(place), allow)
@@ -204,16 +199,17 @@ func (x *index) read(ctx context.Context, number uint64, found *marks, places []
 			}
 		})
 	}
-	// Newest first, as a search goes: what it may not read any more is older.
-	for i := len(places) - 1; i >= 0 && allow.bytes.Load() > 0; i-- {
-		work <- places[i]
+	// Newest first, as a search goes: what exceeds the allowance is older.
+	for i := len(positions) - 1; i >= 0 && allow.bytes.Load() > 0; i-- {
+		work <- positions[i]
 	}
 	close(work)
 	all.Wait()
 	return young, err
 }
 
-// readOne makes the mark of an event, and tells whether it is settled.
+// readOne makes the mark of an event, and reports whether the event is old
+// enough to keep it.
 func (x *index) readOne(ctx context.Context, sequence uint64, allow *allowance) (m mark, settled bool, err error) {
 	msg, err := x.events.GetMsg(ctx, sequence)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -225,7 +221,7 @@ func (x *index) readOne(ctx context.Context, sequence uint64, allow *allowance) 
 	allow.read(len(msg.Data))
 	e, err := correlation.ReadEnvelope(msg)
 	if err != nil {
-		return mark{owner: markAbsent}, true, nil //nolint:nilerr // nothing that could be found
+		return mark{owner: markAbsent}, true, nil //nolint:nilerr // nothing to be found
 	}
 	if e.Foreign {
 		e.Listeners = x.takers(e)

@@ -20,32 +20,30 @@ const (
 	journalStream   = "JOURNAL"
 	eventlessStream = "LOOSE"
 
-	// journalEvery is how long entries wait for others to be written with.
+	// journalEvery is how often entries are written.
 	journalEvery = 200 * time.Millisecond
 	// journalSync is how often what was written is synced.
 	journalSync = time.Second
 	// maxPending bounds the entries of each kind that wait to be written.
 	maxPending = 1 << 15
-	// maxRefused bounds the refused calls that are entered one by one, in a
+	// maxRefused bounds the refused calls that are recorded one by one in a
 	// second: a flood must not fill the disk.
 	maxRefused = 1000
 
 	eventlessMaxBytes = 1 << 30
 )
 
-// Journal implements sluice.Journal and sluice.Tail. Accepted calls are found in
-// the stream of events; the journal has what that doesn't: how calls and runs
-// went, and the calls that were refused. It is written behind the calls' backs,
+// Journal implements sluice.Journal and sluice.Tail. Accepted calls are found
+// in the stream of events; the journal has what that doesn't: how calls and
+// runs went, and the calls that were refused. It is written in the background,
 // several entries at a time:
 //
-//   - JOURNAL has a page for each 64 events, made of all messages of one
-//     subject: what is known of those events, whenever it came to be known.
-//     Beside the pages it has a list for each block of the index, of the events
-//     in it that pipelines have failed on.
-//   - LOOSE has what no event belongs to: refused calls, and runs that a user
-//     has started. Its subjects are few, whatever last 6 characters callers
-//     come up with.
-//   - INDEX tells which events a search can pass over.
+//   - JOURNAL has a chunk for each 64 events, made of all messages of one
+//     subject: what is known of those events. Beside the chunks it has a list
+//     for each block of the index, of the events in it that pipelines failed on.
+//   - LOOSE has what belongs to no event: refused calls, and runs that a user
+//     has started. Its subjects are few, whichever tokens callers make up.
+//   - INDEX says which events a search can skip.
 type Journal struct {
 	host  *stream.Host
 	about Events
@@ -53,7 +51,7 @@ type Journal struct {
 	index *index
 
 	events    jetstream.Stream
-	pages     jetstream.Stream
+	chunks    jetstream.Stream
 	eventless jetstream.Stream
 
 	mu         sync.Mutex
@@ -63,21 +61,21 @@ type Journal struct {
 
 	wake    chan struct{} // holds one token while there is something to write
 	writing chan struct{} // holds one token: the right to write
-	unsent  []*nats.Msg   // that the engine did not take
+	unsent  []*nats.Msg   // that the engine refused
 	disks   []*disk       // to sync; nil: durability is the engine's own
-	dropped atomic.Int64  // entries that were given up
+	dropped atomic.Int64  // entries that were dropped
 }
 
-// Events is what the journal must know about the events it helps to find.
+// Events is what the journal needs to know about events.
 type Events struct {
 	MaxAge    time.Duration // how long they are kept
 	ResultAge time.Duration // how long what pipelines made of them is kept
 
-	// Outcome gives what a pipeline has made of an event: nil if it is not
-	// done yet, Gone if that has expired.
+	// Outcome returns what a pipeline has made of an event: nil if it is not
+	// done yet, Gone if the outcome has expired.
 	Outcome func(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error)
 
-	// Bound gives the pipelines that listen, by the ids of their bindings.
+	// Bound returns the pipelines that listen, by the ids of their bindings.
 	Bound func() map[string]*sluice.Pipeline
 
 	// Takers gives the names of the pipelines that take an event which does
@@ -85,7 +83,7 @@ type Events struct {
 	Takers func(e correlation.Envelope) []string
 }
 
-// New gives a journal that is yet to be set up.
+// New returns a journal that is yet to be set up.
 func New(h *stream.Host, about Events) *Journal {
 	j := &Journal{
 		host:     h,
@@ -109,7 +107,7 @@ func (j *Journal) SetUp(ctx context.Context, ids correlation.IDs, events jetstre
 		return fmt.Errorf("index: %w", err)
 	}
 	j.disks = nil
-	if j.pages, err = j.stream(ctx, journalStream, pagePrefix, journalBytes(events.MaxBytes)); err != nil {
+	if j.chunks, err = j.stream(ctx, journalStream, chunkPrefix, journalBytes(events.MaxBytes)); err != nil {
 		return err
 	}
 	j.eventless, err = j.stream(ctx, eventlessStream, eventlessPrefix, eventlessMaxBytes)
@@ -123,7 +121,7 @@ func (j *Journal) stream(ctx context.Context, name, prefix string, maxBytes int6
 	return j.host.OpenStream(ctx, j.host.SideJS, j.host.Config(jetstream.StreamConfig{
 		Name:        name,
 		Subjects:    []string{prefix + ">"},
-		MaxAge:      max(j.about.MaxAge, 100*time.Millisecond), // the engine takes no less
+		MaxAge:      max(j.about.MaxAge, 100*time.Millisecond), // the engine's minimum
 		MaxBytes:    maxBytes,
 		AllowDirect: true,
 	}))
@@ -147,7 +145,7 @@ type pending struct {
 	outcomes []runOutcome
 }
 
-// Call enters a call of a webhook. It never waits.
+// Call records a call of a webhook. It never waits.
 func (j *Journal) Call(c sluice.Call) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -158,15 +156,15 @@ func (j *Journal) Call(c sluice.Call) {
 	enter(j, &j.pending.calls, c)
 }
 
-// Run enters a run of a pipeline. It never waits.
+// Run records a run of a pipeline. It never waits.
 func (j *Journal) Run(r sluice.RunReport) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	enter(j, &j.pending.runs, r)
 }
 
-// Stored marks an event that is on stable storage. A call will be entered once
-// it is answered; what was sent in another way is entered here.
+// Stored indexes an event that is on stable storage. A call is recorded once it
+// is answered; what was sent or replayed is recorded here.
 func (j *Journal) Stored(sequence uint64, subject string, e *sluice.Event) {
 	key := e.EventKey + e.Key // one of them
 	at := sluice.MadeAt(e.TraceID, e.ReceivedAt)
@@ -192,15 +190,15 @@ func (j *Journal) Stored(sequence uint64, subject string, e *sluice.Event) {
 	})
 }
 
-// Settled enters what a pipeline has made of an event for good.
+// Settled records the final outcome of an event and a pipeline.
 func (j *Journal) Settled(sequence uint64, traceID string, o sluice.Outcome) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	enter(j, &j.pending.outcomes, runOutcome{sequence: sequence, TraceID: traceID, Pipeline: o.Pipeline, Status: o.Status})
 }
 
-// enter adds to what waits to be written, if there is space. What is given up is
-// how a call went: the call itself is among the events.
+// enter adds an entry to those that wait to be written, if there is space. What
+// is dropped is how a call went: the call itself is among the events.
 func enter[T any](j *Journal, list *[]T, entry T) {
 	if len(*list) >= maxPending {
 		j.dropped.Add(1)
@@ -213,7 +211,7 @@ func enter[T any](j *Journal, list *[]T, entry T) {
 	}
 }
 
-// take gives what waits to be written.
+// take returns and empties what waits to be written.
 func (j *Journal) take() pending {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -237,5 +235,5 @@ func (j *Journal) take() pending {
 	return batch
 }
 
-// Dropped gives how many entries were given up since the start.
+// Dropped returns how many entries were dropped since the start.
 func (j *Journal) Dropped() int64 { return j.dropped.Load() }

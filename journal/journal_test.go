@@ -17,7 +17,7 @@ import (
 	"sluice/problem"
 )
 
-// called makes an accepted call of a webhook, as the receiver tells of it.
+// called makes an accepted call of a webhook, as the receiver reports it.
 func called(t *testing.T, e *jetstream.Engine, owner, key string, at time.Time) sluice.Call {
 	t.Helper()
 	ev := event(sluice.NewTraceID(owner, at))
@@ -42,7 +42,7 @@ func refused(e *jetstream.Engine, owner, code string) sluice.Call {
 	return call
 }
 
-// find gives all calls of a query, in pages of its limit.
+// find returns all calls of a query, in pages of its limit.
 func find(t *testing.T, e *jetstream.Engine, q sluice.TraceQuery) (calls []sluice.Call) {
 	t.Helper()
 	if q.Limit == 0 {
@@ -79,7 +79,7 @@ func wantCalls(t *testing.T, what string, got, want []sluice.Call) {
 	}
 }
 
-// owner gives the end of a token that no other test has.
+// owner returns the end of a token that no other test has.
 func owner() string { return strings.Split(natstest.UniqueKey(""), ".")[1][:6] }
 
 func TestEveryCallIsFound(t *testing.T) {
@@ -324,6 +324,7 @@ func TestTheIndexMayBeLost(t *testing.T) {
 func tailing(t *testing.T, e *jetstream.Engine, q sluice.TailQuery, enough int) (stop func() []sluice.TailEntry) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	q.CorrelationIDs = true
 	entries, err := e.Journal().Follow(ctx, q)
 	if err != nil {
 		t.Fatal(err)
@@ -350,7 +351,7 @@ func TestATailTellsWhatHappens(t *testing.T) {
 		e := open()
 		other := e
 		if shared {
-			other = open() // a tail tells what happens on other nodes
+			other = open() // a tail also reports other nodes
 		}
 		key, owner := natstest.UniqueKey("tail"), owner()
 		byKey := tailing(t, other, sluice.TailQuery{EventKey: key}, 4)
@@ -395,7 +396,7 @@ func TestATailTellsWhatHappens(t *testing.T) {
 	})
 }
 
-// contents gives what entries tell, in an order of its own: refused calls and
+// contents returns what entries tell, in an order of its own: refused calls and
 // others are not told in a common order.
 func contents(entries []sluice.TailEntry) (all []string) {
 	for _, entry := range entries {

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	pagePrefix      = "svc.journal.page."    // before the number of a page
-	failedPrefix    = pagePrefix + "failed." // before the number of a block of the index
-	eventlessPrefix = "svc.loose."           // before the number of a slot
+	chunkPrefix     = "svc.journal.page."     // before the number of a chunk
+	failedPrefix    = chunkPrefix + "failed." // before the number of a block of the index
+	eventlessPrefix = "svc.loose."            // before the number of a slot
 
-	paged = 64 // events on a page
-	slots = 64 // subjects of what belongs to no event
+	chunkEvents = 64
+	slots       = 64 // subjects for what belongs to no event
 
-	// maxLines is how long a message of the journal becomes.
+	// maxLines is about how long a message of the journal may become.
 	maxLines = 512 << 10
 )
 
-// Kinds of lines. A line is its kind, the event's place in base 36, a space and
-// JSON: so lines about other events are passed over without reading them.
+// Kinds of lines. A line is its kind, the event's sequence in base 36, a space
+// and JSON, so that lines about other events are skipped without decoding.
 const (
 	lineCall    = 'C' // sluice.Call
 	lineSent    = 's' // sentEvent
@@ -34,7 +34,7 @@ const (
 	lineFailed  = 'f' // name of the pipeline that failed on the event
 )
 
-// sentEvent is an event that is no call: one that was sent or replayed.
+// sentEvent is an event that was not received: one that was sent or replayed.
 type sentEvent struct {
 	sluice.Call
 
@@ -42,7 +42,7 @@ type sentEvent struct {
 	sequence uint64
 }
 
-// runOutcome is what a pipeline has made of an event for good.
+// runOutcome is the final outcome of an event and a pipeline.
 type runOutcome struct {
 	sequence uint64
 	TraceID  string        `json:"traceId"`
@@ -57,26 +57,26 @@ func (o *runOutcome) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// lines gives entries as messages.
+// lines returns entries as messages.
 func (j *Journal) lines(p pending) []*nats.Msg {
 	w := &lineWriter{current: make(map[string]*nats.Msg)}
 	for i := range p.calls {
 		c := &p.calls[i]
-		msg := w.begin(lineCall, j.placeOf(c.CorrelationID), c.TraceID)
+		msg := w.begin(lineCall, j.sequenceOf(c.CorrelationID), c.TraceID)
 		msg.Data = append(c.AppendJSON(msg.Data), '\n')
 	}
 	for i := range p.sent {
 		s := &p.sent[i]
 		text, err := json.Marshal(s)
 		if err != nil {
-			continue // no value of ours
+			continue // none of our values
 		}
 		msg := w.begin(lineSent, s.sequence, s.TraceID)
 		msg.Data = append(append(msg.Data, text...), '\n')
 	}
 	for i := range p.runs {
 		r := &p.runs[i]
-		msg := w.begin(lineRun, j.placeOf(r.CorrelationID), r.TraceID)
+		msg := w.begin(lineRun, j.sequenceOf(r.CorrelationID), r.TraceID)
 		msg.Data = append(r.AppendJSON(msg.Data), '\n')
 	}
 	for i := range p.outcomes {
@@ -91,9 +91,9 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 	return w.messages
 }
 
-// placeOf gives the sequence of the event that a correlation id leads to, 0 for
-// none.
-func (j *Journal) placeOf(correlationID string) uint64 {
+// sequenceOf returns the sequence of the event that a correlation id leads to,
+// 0 for none.
+func (j *Journal) sequenceOf(correlationID string) uint64 {
 	place, ok := j.ids.Parse(correlationID)
 	if !ok {
 		return 0
@@ -107,15 +107,15 @@ type lineWriter struct {
 	current  map[string]*nats.Msg // that lines are added to, by subject
 }
 
-// begin gives the message for a line, which it has begun.
+// begin begins a line and returns the message that it is in.
 func (w *lineWriter) begin(kind byte, sequence uint64, traceID string) *nats.Msg {
 	if sequence == 0 {
 		return w.beginIn(eventlessSubject(traceID), kind, sequence)
 	}
-	return w.beginIn(pageSubject(sequence), kind, sequence)
+	return w.beginIn(chunkSubject(sequence), kind, sequence)
 }
 
-// beginIn is begin for a line of that subject.
+// beginIn does the same for a line of that subject.
 func (w *lineWriter) beginIn(subject string, kind byte, sequence uint64) *nats.Msg {
 	msg := w.current[subject]
 	if msg == nil || len(msg.Data) > maxLines {
@@ -129,18 +129,18 @@ func (w *lineWriter) beginIn(subject string, kind byte, sequence uint64) *nats.M
 	return msg
 }
 
-// pageSubject gives where the journal has what belongs to an event.
-func pageSubject(sequence uint64) string {
-	return pagePrefix + strconv.FormatUint(sequence/paged, 10)
+// chunkSubject returns the subject of the chunk that an event belongs to.
+func chunkSubject(sequence uint64) string {
+	return chunkPrefix + strconv.FormatUint(sequence/chunkEvents, 10)
 }
 
-// failedSubject gives where the journal lists the events that pipelines failed
-// on, those of the same block of the index.
+// failedSubject returns the subject of the list of failed events in the same
+// block of the index.
 func failedSubject(sequence uint64) string {
 	return failedPrefix + strconv.FormatUint(sequence/indexed, 10)
 }
 
-// eventlessSubject gives where the journal has what belongs to no event.
+// eventlessSubject returns the subject of what belongs to no event.
 func eventlessSubject(traceID string) string {
 	return eventlessPrefix + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(sluice.TraceOwner(traceID)))%slots), 10)
 }
@@ -152,7 +152,7 @@ type line struct {
 	data     []byte
 }
 
-// parseLines gives the lines of a message. What is no line is left out.
+// parseLines returns the lines of a message. Malformed ones are left out.
 func parseLines(data []byte) (lines []line) {
 	for text := range bytes.Lines(data) {
 		head, body, ok := bytes.Cut(bytes.TrimSuffix(text, []byte{'\n'}), []byte{' '})

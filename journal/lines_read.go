@@ -7,7 +7,7 @@ import (
 	"sluice"
 )
 
-// call gives the call that a line tells of, or the event or message that was
+// call returns the call that a line is about, or the event or message that was
 // sent, and the subject it is stored under.
 func (l line) call() (c sluice.Call, subject string, ok bool) {
 	switch l.kind {
@@ -26,7 +26,7 @@ func (l line) call() (c sluice.Call, subject string, ok bool) {
 	return c, sluice.EventPrefix + c.EventKey, ok
 }
 
-// run gives the run that a line tells of.
+// run returns the run that a line is about.
 func (l line) run() (r sluice.RunReport, ok bool) {
 	switch l.kind {
 	case lineRun:

@@ -7,9 +7,9 @@ import (
 	"sluice"
 )
 
-// A mark is what the index knows of one stored event: enough to tell that a
-// search is not about it. A hash may lie once in billions, so what it lets
-// through is compared with the event itself.
+// A mark is what the index knows of one stored event: enough to rule out that a
+// search is about it. Hashes may collide, so an event that isn't ruled out is
+// compared itself.
 type mark struct {
 	owner     uint32   // hash of the webhook's part of the trace id
 	trace     uint32   // hash of the whole trace id
@@ -18,8 +18,8 @@ type mark struct {
 	pipelines nameBits // that it was handed to
 }
 
-// nameBits are a set of names: each has a few of the bits. It may seem to have a
-// name that it lacks, never the other way round.
+// nameBits are a set of names, as a Bloom filter: it may seem to have a name
+// that it lacks, but never lacks a name that it has.
 type nameBits uint64
 
 func bitsOf(names ...string) (bits nameBits) {
@@ -34,12 +34,12 @@ func bitsOf(names ...string) (bits nameBits) {
 	return bits
 }
 
-// has tells whether all of some bits are in the set.
+// has reports whether all of some bits are in the set.
 func (b nameBits) has(some nameBits) bool { return b&some == some }
 
-// What an owner stands for that is no hash.
+// Owners that are not hashes.
 const (
-	markUnknown = 0 // nobody has looked yet
+	markUnknown = 0 // the event was not looked at yet
 	markAbsent  = 1 // there is no event
 )
 
@@ -53,7 +53,7 @@ func markOf(traceID, key string, received time.Time, pipelines []string) mark {
 	}
 }
 
-// hash32 is FNV-1a, but for the two values that say something else.
+// hash32 is FNV-1a, except for the two values with another meaning.
 func hash32(text string) uint32 {
 	h := uint32(2166136261)
 	for i := range len(text) {
@@ -65,7 +65,7 @@ func hash32(text string) uint32 {
 // indexed is how many events a block of the index covers.
 const indexed = 4096
 
-// marks are those of one block, by their place in it.
+// marks are those of one block, by position.
 type marks [indexed]mark
 
 const markSize = 28
@@ -82,10 +82,10 @@ func (m *marks) encode() []byte {
 	return data
 }
 
-// learn takes over what is known elsewhere and not here.
+// learn adds the marks that another view has and this one lacks.
 func (m *marks) learn(data []byte) {
 	if len(data) != indexed*markSize {
-		return // of another version: as if it were not there
+		return // of another version: ignored
 	}
 	for i := range m {
 		if m[i].owner == markUnknown {
@@ -101,13 +101,12 @@ func (m *marks) learn(data []byte) {
 	}
 }
 
-// unknown gives the places between two, both included, that nobody has looked
-// at yet.
-func (m *marks) unknown(first, last int) (places []int) {
+// unknown returns the positions between two, both included, without a mark.
+func (m *marks) unknown(first, last int) (positions []int) {
 	for i := first; i <= last; i++ {
 		if m[i].owner == markUnknown {
-			places = append(places, i)
+			positions = append(positions, i)
 		}
 	}
-	return places
+	return positions
 }

@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	// A call is stored after it was received, later by as long as its body
-	// took to arrive; and clocks of nodes differ.
+	// How much before and after its time a call may be stored: its body takes
+	// time to arrive, and the clocks of nodes differ.
 	storedBefore, storedAfter = time.Minute, 5 * time.Minute
-	// traceLasts is how long after a call a search for its whole trace id
-	// looks for what followed from it.
+	// traceLasts is how long after a call its consequences are searched, given
+	// its whole trace id.
 	traceLasts = 10 * time.Minute
 )
 
 // allowance bounds what one search may read; a cursor goes on from there.
 type allowance struct {
 	blocks int64        // of the index
-	pages  int64        // of the journal
+	chunks int64        // of the journal
 	window int64        // sequences of what belongs to no event
 	bytes  atomic.Int64 // of events
 }
 
 func newAllowance() *allowance {
-	a := &allowance{blocks: 4096, pages: 2000, window: 100_000}
+	a := &allowance{blocks: 4096, chunks: 2000, window: 100_000}
 	a.bytes.Store(128 << 20)
 	return a
 }
@@ -41,7 +41,7 @@ func newAllowance() *allowance {
 func (a *allowance) read(size int) { a.bytes.Add(-int64(size) - 1<<10) }
 
 func (a *allowance) spent() bool {
-	return a.blocks <= 0 || a.pages <= 0 || a.bytes.Load() <= 0
+	return a.blocks <= 0 || a.chunks <= 0 || a.bytes.Load() <= 0
 }
 
 // A search looks for the calls of a query.
@@ -49,7 +49,7 @@ type search struct {
 	*Journal
 
 	q     sluice.TraceQuery
-	want  mark // what a mark must have; 0 for what doesn't matter
+	want  mark // what a mark must have; 0 matches any
 	owner string
 	whole bool // the query has a whole trace id
 	allow *allowance
@@ -57,7 +57,7 @@ type search struct {
 	since, until int64 // the query's times, in milliseconds
 }
 
-// Calls implements sluice.Journal.
+// Calls implements sluice.Journal: it searches calls, newest first.
 func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluice.Call, next string, err error) {
 	if err := j.host.Connected(); err != nil {
 		return nil, "", err
@@ -123,8 +123,8 @@ func (j *Journal) newSearch(q sluice.TraceQuery) *search {
 	return s
 }
 
-// matches tells whether a call is what is looked for, as far as it says so
-// itself.
+// matches reports whether a call fits the query, as far as the call alone
+// tells.
 func (s *search) matches(c *sluice.Call) bool {
 	switch {
 	case s.whole && c.TraceID != s.q.TraceID,
@@ -137,7 +137,7 @@ func (s *search) matches(c *sluice.Call) bool {
 	return true
 }
 
-// between gives the sequences of a stream that may hold what a search is about.
+// between returns the range of sequences of a stream that may fit the query.
 func (s *search) between(ctx context.Context, in jetstream.Stream) (first, behind uint64, err error) {
 	info, err := in.Info(ctx)
 	if err != nil {
@@ -146,19 +146,19 @@ func (s *search) between(ctx context.Context, in jetstream.Stream) (first, behin
 	state := info.State
 	first, behind = max(1, state.FirstSeq), state.LastSeq+1
 	if !s.q.From.IsZero() {
-		if first, err = s.host.PlaceOf(ctx, in, state, s.q.From.Add(-storedBefore)); err != nil {
+		if first, err = s.host.SequenceAt(ctx, in, state, s.q.From.Add(-storedBefore)); err != nil {
 			return 0, 0, err
 		}
 	}
 	if !s.q.To.IsZero() {
-		if behind, err = s.host.PlaceOf(ctx, in, state, s.q.To.Add(storedAfter)); err != nil {
+		if behind, err = s.host.SequenceAt(ctx, in, state, s.q.To.Add(storedAfter)); err != nil {
 			return 0, 0, err
 		}
 	}
 	return max(1, first), behind, nil
 }
 
-// resume sets walks to where a page has ended.
+// resume sets walks to where a page of calls has ended.
 func resume(cursor string, events *eventWalk, eventless *eventlessWalk) error {
 	var before, eventlessBefore uint64
 	var line int
@@ -170,8 +170,8 @@ func resume(cursor string, events *eventWalk, eventless *eventlessWalk) error {
 	return nil
 }
 
-// merge takes calls of both walks in the order of their times, and tells whether
-// there may be more.
+// merge takes calls of both walks in the order of their times, and reports
+// whether there may be more.
 func merge(ctx context.Context, limit int, events *eventWalk, eventless *eventlessWalk) (calls []sluice.Call, more bool, err error) {
 	for len(calls) < limit {
 		event, err := events.peek(ctx)
@@ -181,7 +181,7 @@ func merge(ctx context.Context, limit int, events *eventWalk, eventless *eventle
 		if event == nil && !events.done() {
 			return calls, true, nil
 		}
-		var since time.Time // what is older comes behind the event
+		var since time.Time // older ones come after the event
 		if event != nil {
 			since = event.Time
 		}
@@ -205,8 +205,8 @@ func merge(ctx context.Context, limit int, events *eventWalk, eventless *eventle
 	return calls, !events.done() || !eventless.done(), nil
 }
 
-// found gives a call as a search or a tail shows it: without its listeners, and
-// with its runs, of which there are none yet.
+// found returns a call as a search or a tail shows it: without listeners, and
+// with a list of runs, still empty.
 func found(c sluice.Call) sluice.Call {
 	c.Listeners, c.Runs = nil, []sluice.RunReport{}
 	return c

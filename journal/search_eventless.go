@@ -8,20 +8,20 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// An eventlessWalk goes through refused calls and runs without an event that match a
-// search, newest first. The engine only reads forward, so it looks at windows
-// that grow as it goes back.
+// An eventlessWalk goes through refused calls and runs without an event that
+// match a search, newest first. The engine reads only forward, so the walk
+// reads windows that grow as it goes back.
 type eventlessWalk struct {
 	*search
 
-	runs   bool   // it is about runs that users have started
+	runs   bool   // runs that users have started are searched
 	first  uint64 // where to end
-	before uint64 // where to go on: in the message before this one
+	before uint64 // where to go on: with the message before this one
 	line   int    // how many lines of that message were passed, from its end
 
 	window  uint64
-	low     uint64          // beginning of the window that was read
-	reached time.Time       // when that was stored; zero: none was read
+	low     uint64          // start of the window that was read
+	reached time.Time       // when the start was stored; zero: none was read
 	read    []stream.Stored // its messages that are left
 	lines   []line          // of the last one that are left
 	loaded  bool
@@ -30,7 +30,7 @@ type eventlessWalk struct {
 
 const (
 	firstWindow  = 64
-	largerWindow = 8 // times the one before
+	largerWindow = 8 // times the previous one
 	maxWindow    = 1 << 14
 )
 
@@ -39,7 +39,7 @@ func (s *search) eventlessWalk(ctx context.Context) (*eventlessWalk, error) {
 	switch {
 	case s.q.Status == sluice.StatusProcessing,
 		!w.runs && s.q.Pipeline != "",
-		!w.runs && s.q.Status != "" && s.q.Status != sluice.StatusRejected:
+		!w.runs && s.q.Status != "" && s.q.Status != sluice.StatusRejected && s.q.Status != sluice.StatusHandshake:
 		return w, nil // none of these is here
 	}
 	var err error
@@ -54,22 +54,22 @@ func (w *eventlessWalk) resume(before uint64, line int) {
 	}
 }
 
-// done tells whether there is nothing left.
+// done reports whether there is nothing left.
 func (w *eventlessWalk) done() bool { return w.found == nil && w.before <= w.first }
 
-// passed tells whether all that is left is older than a time: an entry is stored
-// after what it tells of.
+// passed reports whether all that is left is older than a time: an entry is
+// stored after what it is about.
 func (w *eventlessWalk) passed(since time.Time) bool {
 	return w.done() || len(w.read) == 0 && !w.reached.IsZero() && w.reached.Before(since)
 }
 
-// pass goes behind the call that peek gave.
+// pass skips the call that peek returned.
 func (w *eventlessWalk) pass() {
 	w.step()
 	w.found = nil
 }
 
-// peek gives the next call that matches, nil if there is none since a time or
+// peek returns the next call that matches, nil if there is none since a time or
 // the search has read as much as it may.
 func (w *eventlessWalk) peek(ctx context.Context, since time.Time) (*sluice.Call, error) {
 	for w.found == nil && !w.passed(since) {
@@ -90,7 +90,7 @@ func (w *eventlessWalk) peek(ctx context.Context, since time.Time) (*sluice.Call
 	return w.found, nil
 }
 
-// step passes the last line.
+// step skips the last line.
 func (w *eventlessWalk) step() {
 	w.lines = w.lines[:len(w.lines)-1]
 	w.line++
@@ -99,14 +99,14 @@ func (w *eventlessWalk) step() {
 	}
 }
 
-// endMessage goes on with the message before.
+// endMessage goes on with the previous message.
 func (w *eventlessWalk) endMessage() {
 	w.before, w.line, w.loaded = w.read[len(w.read)-1].Sequence, 0, false
 	w.read = w.read[:len(w.read)-1]
 }
 
-// load makes sure that there are lines to look at; it tells whether it may go
-// on.
+// load makes sure that there are lines to look at; ok reports whether there
+// are.
 func (w *eventlessWalk) load(ctx context.Context) (ok bool, err error) {
 	if w.loaded {
 		return true, nil
@@ -150,7 +150,7 @@ func (w *eventlessWalk) readWindow(ctx context.Context) error {
 		subject = eventlessSubject(w.owner)
 	}
 	for from := w.low; from < behind; {
-		messages, err := w.host.Look(ctx, eventlessStream, stream.Look{Sequence: from, Subject: subject, Count: int(min(1000, behind-from))})
+		messages, err := w.host.Fetch(ctx, eventlessStream, stream.Range{Sequence: from, Subject: subject, Count: int(min(1000, behind-from))})
 		if err != nil {
 			return err
 		}
@@ -167,20 +167,20 @@ func (w *eventlessWalk) readWindow(ctx context.Context) error {
 	return w.noteReached(ctx)
 }
 
-// noteReached learns when the beginning of the window was stored.
+// noteReached finds out when the start of the window was stored.
 func (w *eventlessWalk) noteReached(ctx context.Context) error {
 	if len(w.read) > 0 {
 		w.reached = w.read[0].Time
 		return nil
 	}
-	begin, err := w.host.Look(ctx, eventlessStream, stream.Look{Sequence: w.low, Count: 1})
+	begin, err := w.host.Fetch(ctx, eventlessStream, stream.Range{Sequence: w.low, Count: 1})
 	if err == nil && len(begin) > 0 {
 		w.reached = begin[0].Time
 	}
 	return err
 }
 
-// call gives what a line is about, nil if that is nothing to be found.
+// call returns the call that a line is about, nil if it doesn't fit the query.
 func (w *eventlessWalk) call(l line) *sluice.Call {
 	if call, _, ok := l.call(); ok && w.q.Pipeline == "" {
 		call = found(call)

@@ -14,29 +14,29 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// An eventWalk goes through the stored events that match a search, newest first.
-// The index tells which to look at; pages of the journal tell how they went. So
-// a search reads few of the events themselves: each of those would load a whole
-// block of the engine.
+// An eventWalk goes through the stored events that match a search, newest
+// first. The index says which to look at; chunks of the journal say how they
+// went. So a search reads few of the events themselves, each of which would
+// load a whole block of the engine.
 type eventWalk struct {
 	*search
 
 	first  uint64 // where to end
 	before uint64 // where to go on: the events before this one are left
 	found  *sluice.Call
-	at     uint64 // place of found
+	at     uint64 // sequence of found
 
 	number uint64 // of the block below
 	marks  *marks // nil: none was read yet
-	page   page
+	chunk  chunk
 
 	failed     failed      // for a search for failed events
-	unfinished *unfinished // for one for those still at work
+	unfinished *unfinished // for a search for events in progress
 }
 
 func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
 	w := &eventWalk{search: s}
-	if s.q.Status == sluice.StatusRejected {
+	if s.q.Status == sluice.StatusRejected || s.q.Status == sluice.StatusHandshake {
 		return w, nil
 	}
 	var err error
@@ -47,23 +47,23 @@ func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
 	case sluice.StatusProcessing:
 		w.unfinished, err = s.unfinished(ctx)
 	case sluice.StatusError:
-		w.failed.takers = s.takers()
+		w.failed.listeners = s.listeners()
 		w.failed.blocks, err = s.failedBlocks(ctx)
 	}
 	return w, err
 }
 
-// done tells whether there is nothing left.
+// done reports whether there is nothing left.
 func (w *eventWalk) done() bool { return w.found == nil && w.before <= w.first }
 
-// pass goes behind the call that peek gave.
+// pass skips the call that peek returned.
 func (w *eventWalk) pass() {
 	w.before = w.at
 	w.found = nil
 }
 
-// peek gives the next call that matches, nil if there is none or the search has
-// read as much as it may.
+// peek returns the next call that matches, nil if there is none or the search
+// has read as much as it may.
 func (w *eventWalk) peek(ctx context.Context) (*sluice.Call, error) {
 	for w.found == nil && w.before > w.first && !w.allow.spent() {
 		if err := w.load(ctx, w.before-1); err != nil {
@@ -89,19 +89,19 @@ func (w *eventWalk) peek(ctx context.Context) (*sluice.Call, error) {
 	return w.found, nil
 }
 
-// skip goes back to the next event of the block that is to be looked at, and
-// tells whether there is one. Most of the time of a search is spent here.
+// skip goes back to the next event of the block to look at, and reports whether
+// there is one. Most of the time of a search is spent here.
 func (w *eventWalk) skip() bool {
 	for lowest := max(w.first, w.number*indexed); w.before > lowest; w.before-- {
 		m := &w.marks[(w.before-1)%indexed]
-		if m.owner == markUnknown || w.may(m) && w.mayHaveCome(w.before-1, m) {
+		if m.owner == markUnknown || w.may(m) && w.mayHaveStatus(w.before-1, m) {
 			return true
 		}
 	}
 	return false
 }
 
-// load makes sure that there are the marks of the block that an event is in.
+// load makes sure that the marks of the event's block are there.
 func (w *eventWalk) load(ctx context.Context, sequence uint64) (err error) {
 	number := sequence / indexed
 	if w.marks != nil && w.number == number {
@@ -119,7 +119,7 @@ func (w *eventWalk) load(ctx context.Context, sequence uint64) (err error) {
 	return w.loadFailed(ctx)
 }
 
-// may tells whether an event may be what is looked for.
+// may reports whether an event may fit the query.
 func (w *eventWalk) may(m *mark) bool {
 	switch {
 	case m.owner == markAbsent,
@@ -133,8 +133,8 @@ func (w *eventWalk) may(m *mark) bool {
 	return true
 }
 
-// mayHaveCome tells whether an event may have come as far as is looked for.
-func (w *eventWalk) mayHaveCome(sequence uint64, m *mark) bool {
+// mayHaveStatus reports whether an event may have the status of the query.
+func (w *eventWalk) mayHaveStatus(sequence uint64, m *mark) bool {
 	switch w.q.Status {
 	case sluice.StatusError:
 		return m.pipelines != 0 && w.failed.may(sequence, m)
@@ -144,22 +144,22 @@ func (w *eventWalk) mayHaveCome(sequence uint64, m *mark) bool {
 	return true
 }
 
-// A page is what the journal has of the events around one.
-type page struct {
+// A chunk is what the journal has about 64 successive events.
+type chunk struct {
 	subject string
 	lines   []line // in the order of their events
 }
 
-// about gives the lines about an event, each once.
-func (p *page) about(sequence uint64) []line {
-	first, _ := slices.BinarySearchFunc(p.lines, sequence, func(l line, s uint64) int {
+// about returns the lines about an event, each once.
+func (c *chunk) about(sequence uint64) []line {
+	first, _ := slices.BinarySearchFunc(c.lines, sequence, func(l line, s uint64) int {
 		if l.sequence < s {
 			return -1
 		}
 		return 1
 	})
 	var found []line
-	for _, l := range p.lines[first:] {
+	for _, l := range c.lines[first:] {
 		if l.sequence != sequence {
 			break
 		}
@@ -170,19 +170,19 @@ func (p *page) about(sequence uint64) []line {
 	return found
 }
 
-// turn makes sure that there is the page that an event is on.
-func (w *eventWalk) turn(ctx context.Context, sequence uint64) error {
-	subject := pageSubject(sequence)
-	if w.page.subject == subject {
+// loadChunk makes sure that the event's chunk is there.
+func (w *eventWalk) loadChunk(ctx context.Context, sequence uint64) error {
+	subject := chunkSubject(sequence)
+	if w.chunk.subject == subject {
 		return nil
 	}
-	w.allow.pages--
+	w.allow.chunks--
 	lines, err := w.linesOf(ctx, subject)
 	if err != nil {
 		return err
 	}
-	p := page{subject, lines}
-	slices.SortStableFunc(p.lines, func(a, b line) int {
+	c := chunk{subject, lines}
+	slices.SortStableFunc(c.lines, func(a, b line) int {
 		switch {
 		case a.sequence < b.sequence:
 			return -1
@@ -191,15 +191,15 @@ func (w *eventWalk) turn(ctx context.Context, sequence uint64) error {
 		}
 		return 0
 	})
-	w.page = p
+	w.chunk = c
 	return nil
 }
 
-// linesOf gives all that the journal has of a subject.
+// linesOf returns all lines of a subject.
 func (s *search) linesOf(ctx context.Context, subject string) (lines []line, err error) {
 	const most = 1000
 	for from := uint64(1); ; {
-		messages, err := s.host.Look(ctx, journalStream, stream.Look{Sequence: from, Subject: subject, Count: most})
+		messages, err := s.host.Fetch(ctx, journalStream, stream.Range{Sequence: from, Subject: subject, Count: most})
 		if err != nil {
 			return nil, err
 		}
@@ -209,18 +209,18 @@ func (s *search) linesOf(ctx context.Context, subject string) (lines []line, err
 			from = msg.Sequence + 1
 			size += len(msg.Data)
 		}
-		if len(messages) < most && size < stream.LookBytes/2 {
+		if len(messages) < most && size < stream.FetchBytes/2 {
 			return lines, nil
 		}
 	}
 }
 
-// call gives what is known of an event, nil if it is gone.
+// call returns what is known of an event, nil if it is gone.
 func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, error) {
-	if err := w.turn(ctx, sequence); err != nil {
+	if err := w.loadChunk(ctx, sequence); err != nil {
 		return nil, err
 	}
-	lines := w.page.about(sequence)
+	lines := w.chunk.about(sequence)
 	call, e, err := w.subject(ctx, sequence, lines)
 	if call == nil || err != nil {
 		return nil, err
@@ -244,7 +244,7 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 	return call, err
 }
 
-// subject gives a call without its runs, from its line in the journal or, if
+// subject returns a call without its runs, from its line in the journal or, if
 // there is none, from the event itself.
 func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) (*sluice.Call, correlation.Envelope, error) {
 	e := correlation.Envelope{Sequence: sequence}
@@ -264,7 +264,7 @@ func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) 
 	}
 	w.allow.read(len(msg.Data))
 	if e, err = correlation.ReadEnvelope(msg); err != nil {
-		return nil, e, nil //nolint:nilerr // nothing that could be shown
+		return nil, e, nil //nolint:nilerr // nothing to show
 	}
 	if e.Foreign {
 		e.Listeners = w.about.Takers(e)
@@ -273,7 +273,7 @@ func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) 
 	return &call, e, nil
 }
 
-// status gives how far an event has come.
+// status returns how far an event has come.
 func (w *eventWalk) status(ctx context.Context, e correlation.Envelope, runs []sluice.RunReport, settled map[string]sluice.Status) (sluice.Status, error) {
 	status := sluice.StatusOK
 	for _, name := range e.Listeners {
@@ -294,8 +294,8 @@ func (w *eventWalk) status(ctx context.Context, e correlation.Envelope, runs []s
 	return status, nil
 }
 
-// unsettled gives how far a pipeline has come that the journal has no outcome
-// of: it runs, or that was lost in a crash.
+// unsettled returns how far a pipeline has come without an outcome in the
+// journal: it still runs, or the outcome was lost in a crash.
 func (w *eventWalk) unsettled(ctx context.Context, e correlation.Envelope, pipeline string, runs []sluice.RunReport) (sluice.Status, error) {
 	outcome, err := w.about.Outcome(ctx, e, pipeline)
 	switch {

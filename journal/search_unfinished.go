@@ -8,16 +8,16 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// unfinished tells which events a search for those still at work has to look at:
+// unfinished says which events a search for those in progress has to look at:
 // those that a pipeline may not be done with.
 type unfinished struct {
-	behind []behind
-	done   map[nameBits]uint64 // up to where all of some pipelines are done
-	recent int64               // from when on consumers may not count events, in milliseconds
+	lagging []lagging
+	done    map[nameBits]uint64 // up to where all of some pipelines are done
+	recent  int64               // since when consumers may not count events, in milliseconds
 }
 
-// behind is a pipeline that has something to do, and up to where it is done.
-type behind struct {
+// lagging is a pipeline with unfinished events, and up to where it is done.
+type lagging struct {
 	name nameBits
 	done uint64
 }
@@ -33,13 +33,13 @@ func (s *search) unfinished(ctx context.Context) (*unfinished, error) {
 		switch {
 		case p == nil:
 		case info.NumAckPending > 0:
-			u.behind = append(u.behind, behind{bitsOf(p.Name), info.AckFloor.Stream})
+			u.lagging = append(u.lagging, lagging{bitsOf(p.Name), info.AckFloor.Stream})
 		case info.NumPending > 0:
-			u.behind = append(u.behind, behind{bitsOf(p.Name), info.Delivered.Stream})
+			u.lagging = append(u.lagging, lagging{bitsOf(p.Name), info.Delivered.Stream})
 		}
 	}
 	for _, p := range bound { // it has no consumer yet
-		u.behind = append(u.behind, behind{name: bitsOf(p.Name)})
+		u.lagging = append(u.lagging, lagging{name: bitsOf(p.Name)})
 	}
 	if err := consumers.Err(); err != nil {
 		return nil, stream.NoAnswer(err)
@@ -47,7 +47,7 @@ func (s *search) unfinished(ctx context.Context) (*unfinished, error) {
 	return u, nil
 }
 
-// may tells whether an event may still be at work.
+// may reports whether an event may still be in progress.
 func (u *unfinished) may(sequence uint64, m *mark) bool {
 	if m.at >= u.recent {
 		return true
@@ -55,7 +55,7 @@ func (u *unfinished) may(sequence uint64, m *mark) bool {
 	done, known := u.done[m.pipelines]
 	if !known {
 		done = math.MaxUint64
-		for _, b := range u.behind {
+		for _, b := range u.lagging {
 			if m.pipelines.has(b.name) {
 				done = min(done, b.done)
 			}

@@ -24,7 +24,8 @@ type follower struct {
 	begun  uint64 // message from which on it is live
 }
 
-// followers are those of a tail: of the pages, and of what belongs to no event.
+// followers are those of a tail: of the chunks, and of what belongs to no
+// event.
 type followers [2]*follower
 
 // position names what comes next.
@@ -32,8 +33,8 @@ func (f followers) position() string {
 	return fmt.Sprintf("%d.%d-%d.%d", f[0].next, f[0].line, f[1].next, f[1].line)
 }
 
-// goTo sets followers to a position.
-func (f followers) goTo(position string) error {
+// seek sets followers to a position.
+func (f followers) seek(position string) error {
 	n, err := fmt.Sscanf(position, "%d.%d-%d.%d", &f[0].next, &f[0].line, &f[1].next, &f[1].line)
 	if err != nil || n != 4 || f[0].line < 0 || f[1].line < 0 || f.position() != position {
 		return sluice.Errorf(sluice.Invalid, "position-invalid", "There is no such position; give the id of an event of the stream, or none to start now.")
@@ -46,9 +47,9 @@ func (j *Journal) Follow(ctx context.Context, q sluice.TailQuery) (iter.Seq2[slu
 	if err := j.host.Connected(); err != nil {
 		return nil, err
 	}
-	both := followers{{stream: j.pages}, {stream: j.eventless}}
+	both := followers{{stream: j.chunks}, {stream: j.eventless}}
 	if q.After != "" {
-		if err := both.goTo(q.After); err != nil {
+		if err := both.seek(q.After); err != nil {
 			return nil, err
 		}
 	}
@@ -70,17 +71,17 @@ func (j *Journal) Follow(ctx context.Context, q sluice.TailQuery) (iter.Seq2[slu
 	}, nil
 }
 
-// A tail tells of what happens.
+// A tail reports what happens.
 type tail struct {
 	*Journal
 
 	q     sluice.TailQuery
 	both  followers
 	yield func(sluice.TailEntry, error) bool
-	ended bool // nobody listens any more
+	ended bool // the reader has stopped
 }
 
-// run tells of what happens until ctx ends.
+// run reports what happens until ctx ends.
 func (t *tail) run(ctx context.Context) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
@@ -105,16 +106,17 @@ func (t *tail) run(ctx context.Context) error {
 	return nil
 }
 
-// catchUp tells of what one stream has by now, and whether that is anything.
+// catchUp reports what one stream has by now, and returns whether there was
+// anything.
 func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) {
 	const most = 100
-	messages, err := t.host.Look(ctx, f.stream.CachedInfo().Config.Name, stream.Look{Sequence: f.next, Count: most})
+	messages, err := t.host.Fetch(ctx, f.stream.CachedInfo().Config.Name, stream.Range{Sequence: f.next, Count: most})
 	if err != nil {
 		return false, err
 	}
 	for _, msg := range messages {
 		if msg.Sequence != f.next {
-			f.next, f.line = msg.Sequence, 0 // those before are gone
+			f.next, f.line = msg.Sequence, 0 // earlier ones are gone
 		}
 		for i, l := range parseLines(msg.Data) {
 			if i < f.line {
@@ -133,13 +135,20 @@ func (t *tail) catchUp(ctx context.Context, f *follower) (some bool, err error) 
 	return len(messages) > 0, nil
 }
 
-// entryOf gives what a line tells, if a tail is about it.
+// entryOf returns the entry of a line, if it fits the query.
 func entryOf(q sluice.TailQuery, l line) (entry sluice.TailEntry, ok bool) {
 	var traceID, eventKey string
 	var data any
 	if call, _, ok := l.call(); ok {
+		if !q.CorrelationIDs {
+			call.CorrelationID = ""
+		}
 		entry.Type, traceID, eventKey, data = "call", call.TraceID, call.EventKey, found(call)
 	} else if run, ok := l.run(); ok {
+		run.HidePayloads() // who follows has no need for them, and may not be allowed to see them
+		if !q.CorrelationIDs {
+			run.CorrelationID = ""
+		}
 		entry.Type, traceID, eventKey, data = "run", run.TraceID, run.EventKey, run
 	} else {
 		return entry, false

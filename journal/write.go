@@ -18,8 +18,7 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// maxUnsent bounds the messages that are kept for an engine that takes none at
-// the moment.
+// maxUnsent bounds the messages that are kept while the engine refuses them.
 const maxUnsent = 4096
 
 const (
@@ -29,7 +28,7 @@ const (
 	finishTimeout = 5 * time.Second
 )
 
-// Serve writes what is entered, until ctx ends.
+// Serve writes entries until ctx ends.
 func (j *Journal) Serve(ctx context.Context) {
 	tick := time.NewTicker(journalSync)
 	defer tick.Stop()
@@ -80,16 +79,16 @@ func (j *Journal) Finish() {
 	j.publish(ctx, j.index.unstored(true))
 }
 
-// flushSoon lets a search find what was entered before it. If that can't be
-// written, there is still much to find.
+// flushSoon lets a search find what was recorded before it. If that can't be
+// written, the rest can still be found.
 func (j *Journal) flushSoon(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()
 	_ = j.flush(ctx)
 }
 
-// flush returns once everything entered so far is written. While the disk is
-// nearly full, nothing is.
+// flush returns once everything recorded so far is written. While the disk is
+// nearly full, nothing is written.
 func (j *Journal) flush(ctx context.Context) error {
 	if j.host.LowDisk() {
 		return nil
@@ -118,7 +117,7 @@ func (j *Journal) flush(ctx context.Context) error {
 	return stream.NoAnswer(errors.New("the journal was not written"))
 }
 
-// publish hands messages to the engine and gives back those it did not take.
+// publish hands messages to the engine and returns those it refused.
 func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*nats.Msg) {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()

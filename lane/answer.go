@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// answer gathers what a handler answers. It is an http.ResponseWriter, of final
-// answers only: what comes before them is left out.
+// answer gathers the answer of a handler. It is an http.ResponseWriter for
+// final answers only: informational ones are left out.
 type answer struct {
 	header http.Header
 	status int
@@ -17,12 +17,12 @@ type answer struct {
 	text   bytes.Buffer // as it is sent
 }
 
-// maxKept is how large an answer may be for its space to be kept for others.
+// maxKept is how large an answer may be for its buffer to be reused.
 const maxKept = largeBuffer
 
 var answers = sync.Pool{New: func() any { return new(answer) }}
 
-// begin forgets the answer before.
+// begin resets the answer for the next call.
 func (w *answer) begin() {
 	if w.text.Cap() > maxKept {
 		*w = answer{}
@@ -60,7 +60,7 @@ func (w *answer) SetReadDeadline(time.Time) error { return nil }
 // framing are the headers that are not the handler's to set.
 var framing = map[string]bool{"Content-Length": true, "Transfer-Encoding": true, "Trailer": true, "Date": true}
 
-// finish gives the answer as it is sent at that time.
+// finish returns the bytes of the answer, as sent at that time.
 func (w *answer) finish(now time.Time) []byte {
 	w.WriteHeader(http.StatusOK)
 	hasBody := w.status != http.StatusNoContent && w.status != http.StatusNotModified

@@ -1,7 +1,6 @@
 package lane
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -19,14 +18,17 @@ const (
 	// handed on.
 	largeBuffer = 64 << 10
 	// patience is how long the rest of a call may take to arrive. What takes
-	// longer is handed on: net/http bounds it in other ways.
+	// longer is handed to net/http, which bounds it in other ways.
 	patience = 100 * time.Millisecond
+	// maxLarge is how many connections have a large buffer at the same time. The
+	// calls of others are handed on.
+	maxLarge = 512
 	// lingering is how long a connection is read from after its last answer.
 	lingering = 500 * time.Millisecond
 )
 
-// States of a connection. Whoever takes it out of idle first has it: a call, or
-// a shutdown, which closes it.
+// States of a connection. A call and a shutdown compete for an idle one: the
+// first to change its state has it.
 const (
 	idle int32 = iota
 	busy
@@ -41,7 +43,7 @@ type conn struct {
 	remote   string
 	state    atomic.Int32
 	deadline time.Time // for reading, as the socket knows it
-	posted   bool      // the last call was a POST
+	ends     int       // bytes of empty lines that may follow the last call
 	handed   bool      // it is net/http's now
 
 	small [smallBuffer]byte
@@ -52,7 +54,7 @@ type conn struct {
 var largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
 
 func newConn(l *Lane, c net.Conn) *conn {
-	client := &conn{Conn: c, lane: l, remote: c.RemoteAddr().String()}
+	client := &conn{Conn: c, lane: l}
 	client.data = client.small[:0]
 	return client
 }
@@ -62,6 +64,7 @@ func newConn(l *Lane, c net.Conn) *conn {
 func (c *conn) serve() {
 	defer c.leave()
 	defer c.recover()
+	c.remote = c.RemoteAddr().String() // may have to be read from the connection
 	for timeout := c.lane.opts.HeaderTimeout; c.await(timeout); timeout = c.lane.opts.IdleTimeout {
 		r, size := c.call()
 		if r == nil {
@@ -72,8 +75,10 @@ func (c *conn) serve() {
 			c.linger()
 			return
 		}
-		c.posted = r.Method == http.MethodPost
 		c.forward(size)
+		if c.ends = 0; r.Method == http.MethodPost {
+			c.ends = 2 * len(endOfLine)
+		}
 	}
 }
 
@@ -97,21 +102,36 @@ func (c *conn) recover() {
 
 // await waits for the next call, and tells whether something of it has arrived.
 func (c *conn) await(timeout time.Duration) bool {
-	if len(c.data) > 0 {
-		return true
+	for c.skipEnds(); len(c.data) == 0; c.skipEnds() {
+		c.state.Store(idle)
+		if c.lane.stopping.Load() {
+			return false
+		}
+		// Moving the deadline costs a little, so not for every call.
+		now := time.Now()
+		if left := c.deadline.Sub(now); left < timeout*7/8 || left > timeout {
+			c.setDeadline(now.Add(timeout))
+		}
+		n, _ := c.Read(c.small[:])
+		c.data = c.small[:n]
+		if n == 0 || !c.state.CompareAndSwap(idle, busy) {
+			return false
+		}
 	}
-	c.state.Store(idle)
-	if c.lane.stopping.Load() {
-		return false
+	return true
+}
+
+// skipEnds leaves out empty lines behind a body, as net/http does: some clients
+// send one or two.
+func (c *conn) skipEnds() {
+	for c.ends > 0 && len(c.data) > 0 {
+		if c.data[0] != '\r' && c.data[0] != '\n' {
+			c.ends = 0
+			return
+		}
+		c.ends--
+		c.data = c.data[1:]
 	}
-	// Moving the deadline costs a little, so not for every call.
-	now := time.Now()
-	if left := c.deadline.Sub(now); left < timeout*7/8 || left > timeout {
-		c.setDeadline(now.Add(timeout))
-	}
-	n, _ := c.Read(c.small[:])
-	c.data = c.small[:n]
-	return n > 0 && c.state.CompareAndSwap(idle, busy)
 }
 
 // call gives the call that has begun and its length, or nil if it is none for
@@ -130,7 +150,7 @@ func (c *conn) call() (*http.Request, int) {
 			c.setDeadline(time.Now().Add(patience))
 		}
 		if !c.read(max(size, len(c.data)+1)) {
-			return nil, 0 // whoever it is handed to will find out why
+			return nil, 0 // net/http will find out why
 		}
 	}
 }
@@ -138,8 +158,8 @@ func (c *conn) call() (*http.Request, int) {
 // read reads until so much has arrived, and tells whether it has.
 func (c *conn) read(size int) bool {
 	for len(c.data) < size {
-		if len(c.data) == cap(c.data) {
-			c.grow()
+		if len(c.data) == cap(c.data) && !c.grow() {
+			return false
 		}
 		n, _ := c.Read(c.data[len(c.data):cap(c.data)])
 		if n == 0 {
@@ -150,10 +170,19 @@ func (c *conn) read(size int) bool {
 	return true
 }
 
-// grow makes room for a longer call.
-func (c *conn) grow() {
+// grow makes room for a longer call, unless others have all of it.
+func (c *conn) grow() bool {
+	if c.large != nil {
+		return false
+	}
+	select {
+	case c.lane.large <- struct{}{}:
+	default:
+		return false
+	}
 	c.large = largeBuffers.Get().(*[largeBuffer]byte)
 	c.data = append(c.large[:0], c.data...)
+	return true
 }
 
 // release gives a large buffer back.
@@ -161,6 +190,7 @@ func (c *conn) release() {
 	if c.large != nil {
 		largeBuffers.Put(c.large)
 		c.large = nil
+		<-c.lane.large
 	}
 }
 
@@ -192,13 +222,10 @@ func (c *conn) forward(size int) {
 // handOn hands the connection to net/http, with all that has arrived and the
 // buffer that it is in.
 func (c *conn) handOn() {
-	if c.posted {
-		// Some clients end a body with an empty line or two. net/http knows
-		// that, but not that there was a body.
-		lines := c.data[:min(len(c.data), 2*len(endOfLine))]
-		c.data = c.data[len(lines)-len(bytes.TrimLeft(lines, endOfLine)):]
+	if c.large != nil {
+		c.large = nil
+		<-c.lane.large
 	}
-	c.large = nil
 	c.setDeadline(time.Time{})
 	c.handed = c.lane.handOn(handed{conn: &begun{Conn: c.Conn, data: c.data}})
 }

@@ -18,11 +18,13 @@ import (
 func TestHandedOn(t *testing.T) {
 	client, pipe := net.Pipe()
 	_ = client.Close()
-	c := newConn(&Lane{others: make(chan handed, 1)}, pipe)
-	c.grow()
+	c := newConn(&Lane{others: make(chan handed, 1), large: make(chan struct{}, 1)}, pipe)
+	if !c.grow() {
+		t.Fatal("there is no buffer")
+	}
 	c.data = append(c.data, "begun"...)
 	c.handOn()
-	if c.large != nil {
+	if c.large != nil || len(c.lane.large) > 0 {
 		t.Error("the buffer is still that of the lane")
 	}
 	conn := (<-c.lane.others).conn.(*begun)

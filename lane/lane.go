@@ -35,6 +35,7 @@ type Lane struct {
 	cut      context.CancelFunc // ends their context
 
 	others chan handed   // for Accept
+	large  chan struct{} // large buffers in use
 	closed chan struct{} // by Close
 	once   sync.Once     // closes it
 
@@ -59,6 +60,7 @@ func New(l net.Listener, opts Options) *Lane {
 		blank:    blankRequest(ctx, opts.Path),
 		cut:      cut,
 		others:   make(chan handed),
+		large:    make(chan struct{}, maxLarge),
 		closed:   make(chan struct{}),
 		conns:    make(map[*conn]struct{}),
 	}

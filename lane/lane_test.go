@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -162,7 +163,8 @@ func TestWhoAnswers(t *testing.T) {
 		{"large calls that arrive together", []string{post(strings.Repeat("x", 40<<10)) + post(strings.Repeat("x", 30<<10)) + post("3")}, []string{"lane much", "lane much", "lane 3"}},
 		{"a middling call behind a large one", []string{post(strings.Repeat("x", 40<<10)) + post(strings.Repeat("x", 6<<10)) + post("3")}, []string{"lane much", "lane much", "lane 3"}},
 		{"empty lines behind a call", []string{post("1") + "\r\n\r\n" + chunks}, []string{"lane 1", "net/http hi"}},
-		{"an empty line behind a call", []string{post("1") + "\r\n" + post("2")}, []string{"lane 1", "net/http 2"}},
+		{"an empty line behind a call", []string{post("1") + "\r\n" + post("2")}, []string{"lane 1", "lane 2"}},
+		{"more empty lines than there may be", []string{post("1") + "\r\n\r\n\r\n" + post("2")}, []string{"lane 1", "400 Bad Request"}},
 		{"a call that is too large", []string{post("1"), post(strings.Repeat("x", 70<<10)), post("3")}, []string{"lane 1", "net/http much", "net/http 3"}},
 	}
 	for _, test := range tests {
@@ -175,6 +177,51 @@ func TestWhoAnswers(t *testing.T) {
 				c.wantAnswer(want)
 			}
 		})
+	}
+}
+
+// TestEmptyLinesInPieces: however they arrive, empty lines behind a body are no
+// call.
+func TestEmptyLinesInPieces(t *testing.T) {
+	chunks := "POST /hook HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"
+	for _, pieces := range [][]string{{"\r", "\n"}, {"\r\n", "\r\n"}, {"\r\n\r", "\n"}, {"\n", "\r\n"}} {
+		for next, want := range map[string]string{post("2"): "lane 2", chunks: "net/http hi"} {
+			inBubble(t, func(t *testing.T, conn net.Conn, lane *Lane) {
+				server := &http.Server{Handler: http.HandlerFunc(tell)}
+				served := make(chan error)
+				go func() { served <- server.Serve(lane) }()
+				c := &client{t: t, from: bufio.NewReader(conn)}
+				for _, piece := range append(append([]string{post("1")}, pieces...), next) {
+					time.Sleep(2 * patience) // whatever would wait for more has given up
+					if _, err := io.WriteString(conn, piece); err != nil {
+						t.Fatal(err)
+					}
+					if piece == post("1") {
+						c.wantAnswer("lane 1")
+					}
+				}
+				c.wantAnswer(want)
+				_ = conn.Close()
+				_ = server.Close()
+				<-served
+			})
+		}
+	}
+}
+
+// TestBuffersAreBounded: calls that find no large buffer are net/http's.
+func TestBuffersAreBounded(t *testing.T) {
+	s := start(t, tell)
+	for range maxLarge {
+		s.lane.large <- struct{}{}
+	}
+	c := s.dial(t)
+	c.send(post("1"))
+	c.wantAnswer("lane 1")
+	c.send(post(strings.Repeat("x", 40<<10)))
+	c.wantAnswer("net/http much")
+	for range maxLarge {
+		<-s.lane.large
 	}
 }
 
@@ -320,6 +367,7 @@ func TestPanic(t *testing.T) {
 type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
+	once   sync.Once
 }
 
 func (p *pipeListener) Accept() (net.Conn, error) {
@@ -331,8 +379,12 @@ func (p *pipeListener) Accept() (net.Conn, error) {
 	}
 }
 
-func (p *pipeListener) Close() error   { close(p.closed); return nil }
 func (p *pipeListener) Addr() net.Addr { return nil }
+
+func (p *pipeListener) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
 
 // TestErrorsOfTheListener: what keeps a listener from accepting reaches
 // net/http.

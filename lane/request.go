@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// found is what some bytes are.
+// found says what some bytes are.
 type found int
 
 const (
 	whole found = iota // they begin with a plain call
 	part               // they may, once there are more of them
-	other              // something else: net/http must tell what
+	other              // something else, for net/http
 )
 
 // maxHead is how long the request line and headers of a plain call may be.
@@ -28,21 +28,20 @@ const (
 	endOfHead = endOfLine + endOfLine
 )
 
-// blankRequest gives what all calls of a path have in common.
+// blankRequest returns what all calls of a path have in common.
 func blankRequest(ctx context.Context, path string) *http.Request {
 	r := http.Request{URL: &url.URL{Path: path}, Proto: version, ProtoMajor: 1, ProtoMinor: 1}
 	return r.WithContext(ctx)
 }
 
-// read gives the plain call that some bytes begin with, and its length. Its body
-// is part of the bytes. Of a part of a call it gives the length as soon as that
-// is known, else 0.
+// read returns the plain call that some bytes begin with, and its length. Its
+// body is part of the bytes. Of a part of a call it returns the length as soon
+// as that is known, otherwise 0.
 //
 // A plain call leaves nothing to interpret. It is a GET or POST of the path
 // itself, of which every byte is one that belongs there, with one Host, at most
-// one Content-Length, and no header that changes how the connection is used.
-// What is a plain call here, is the very same request to net/http; a fuzz test
-// holds that.
+// one Content-Length, and no header that changes how the connection is used. A
+// plain call is the very same request to net/http; a fuzz test checks that.
 func read(data []byte, blank *http.Request) (r *http.Request, size int, kind found) {
 	end := bytes.Index(data, []byte(endOfHead))
 	switch {
@@ -71,7 +70,7 @@ func read(data []byte, blank *http.Request) (r *http.Request, size int, kind fou
 	return r, size, whole
 }
 
-// mayBegin tells whether some bytes may be the beginning of a call of a path.
+// mayBegin reports whether some bytes may be the beginning of a call of a path.
 func mayBegin(data []byte, path string) bool {
 	for _, method := range [...]string{http.MethodPost, http.MethodGet} {
 		line := method + " " + path
@@ -134,15 +133,15 @@ func readFields(r *http.Request, fields string) bool {
 	return r.Host != ""
 }
 
-// readField reads a header that says something about the request itself. Of
-// those the lane knows two.
+// readField reads a header about the request itself, of which the lane knows
+// two.
 func readField(r *http.Request, name, value string, again bool) bool {
 	switch name {
 	case "Content-Length":
 		length, err := strconv.Atoi(value)
 		r.ContentLength = int64(length)
-		// A length that is written in another way, or of a GET, is not what
-		// everyone reads.
+		// Readers differ on a length that is written in another way, or of a
+		// GET.
 		return err == nil && !again && strconv.Itoa(length) == value && length >= 0 &&
 			length <= largeBuffer && (length == 0 || r.Method == http.MethodPost)
 	case "Connection":
@@ -156,8 +155,8 @@ func readField(r *http.Request, name, value string, again bool) bool {
 // A class is a set of characters.
 type class [256]bool
 
-// Characters of the parts of a call. Others may be allowed there, too: whether
-// they are is for net/http to say.
+// Characters of the parts of a call. Others may be allowed, too: net/http
+// decides on those.
 var (
 	inName   = classOf(letters + digits + "-_")
 	inHost   = classOf(letters + digits + "-_.:[]")
@@ -178,7 +177,7 @@ func classOf(characters string) *class {
 	return c
 }
 
-// only tells whether a text has only characters of a class.
+// only reports whether a text has only characters of a class.
 func only(text string, c *class) bool {
 	for i := range len(text) {
 		if !c[text[i]] {

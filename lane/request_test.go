@@ -98,13 +98,13 @@ var calls = []struct {
 	{"a header that net/http makes another of", "GET /hook HTTP/1.1\r\nHost: h\r\nPragma: no-cache\r\n\r\n", other},
 }
 
-// headOf gives a call with a head of that length, its end not counted.
+// headOf returns a call with a head of that length, its end not counted.
 func headOf(length int) string {
 	head := "GET /hook HTTP/1.1\r\nHost: h\r\nX: "
 	return head + strings.Repeat("x", length-len(head)) + endOfHead
 }
 
-// callOf gives a call of that length.
+// callOf returns a call of that length.
 func callOf(length int) string {
 	head := "POST /hook HTTP/1.1\r\nHost: h\r\nContent-Length: 65000\r\nX: "
 	return head + strings.Repeat("x", length-len(head)-len(endOfHead)-65000) + endOfHead + strings.Repeat("y", 65000)
@@ -159,7 +159,7 @@ func sameToBoth(t *testing.T, data []byte) {
 	}
 }
 
-// told gives all that a request says.
+// told returns all that a request says.
 func told(t *testing.T, r *http.Request) map[string]any {
 	t.Helper()
 	content, err := io.ReadAll(r.Body)

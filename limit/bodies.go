@@ -26,13 +26,14 @@ type BodyOptions struct {
 	Pace       Pace
 	Known      int64 // bytes of bodies whose sender has shown a token or a login
 	Strange    int64 // bytes of the others: so strangers can't take what others need
+	Answers    int64 // bytes of large answers that are not read yet
 	Unfinished int   // bodies that one client has on their way
 }
 
 // Bodies reads the bodies of requests within bounds on size, time and memory.
 // Everything that takes a body reads it here, so no branch can miss a limit.
 type Bodies struct {
-	Known, Strange *Memory
+	Known, Strange, Answers *Memory
 
 	pace       Pace
 	unfinished *Shares[string]
@@ -46,6 +47,7 @@ func NewBodies(o BodyOptions) *Bodies {
 	return &Bodies{
 		Known:      NewMemory(o.Known),
 		Strange:    NewMemory(o.Strange),
+		Answers:    NewMemory(o.Answers),
 		pace:       o.Pace,
 		unfinished: NewShares[string](o.Unfinished),
 		arriving:   make(map[*arrival]struct{}),
@@ -70,8 +72,9 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 		return b, sluice.Errorf(sluice.Throttled, "too-many-unfinished", "Too many calls from this address are on their way at the same time.").After(time.Second).Closing()
 	}
 	defer bs.unfinished.Leave(network)
-	// One byte more, to see the end; large bodies take memory as they arrive.
-	b = slices.Grow(b, int(min(max(r.ContentLength, 0)+1, small)))
+	// One byte more, to see the end; whatever is announced, there is space for
+	// what arrives.
+	b = slices.Grow(b, int(min(max(r.ContentLength, 0)+1, first)))
 	start := time.Now()
 	a := &arrival{bodies: bs, conn: http.NewResponseController(w), start: start, hold: hold}
 	defer a.leave()
@@ -106,6 +109,9 @@ func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit i
 	}
 }
 
+// first is the space that a body begins with.
+const first = 1 << 10
+
 // inMemory is a body that has arrived already, of which so much is left.
 type inMemory interface {
 	io.Reader
@@ -139,12 +145,14 @@ func (a *arrival) grow(ctx context.Context, b []byte, limit int) ([]byte, error)
 	if len(b) < cap(b) {
 		return b, nil
 	}
-	size := min(2*cap(b), limit+1)
-	if err := a.enter(len(b)); err != nil {
-		return b, err
-	}
-	if err := a.await(ctx, int64(size)); err != nil {
-		return b, err
+	size := min(max(2*cap(b), first), limit+1)
+	if size > small {
+		if err := a.enter(len(b)); err != nil {
+			return b, err
+		}
+		if err := a.await(ctx, int64(size)); err != nil {
+			return b, err
+		}
 	}
 	return slices.Grow(b, size-len(b)), nil
 }
@@ -264,10 +272,10 @@ const (
 	discardTime  = 5 * time.Second
 )
 
-// Discard reads the rest of a refused body, within bounds. A server that answers
-// and closes while the body is still on its way cuts its own answer off: proxies
-// then make a 502 of it, and senders try again in vain. Whoever asked before
-// sending has its answer without that.
+// Discard reads the rest of a refused body, within bounds. A server that
+// answers and closes while the body is still on its way cuts its own answer
+// off: proxies then make a 502 of it, and senders try again in vain. A client
+// that asked before sending has its answer already.
 func Discard(w http.ResponseWriter, r *http.Request) {
 	if r.Body == http.NoBody || r.ContentLength > maxDiscarded || r.Header.Get("Expect") != "" {
 		return

@@ -17,7 +17,7 @@ import (
 
 var patient = limit.Pace{Idle: time.Minute, Total: time.Minute, Rate: 1}
 
-// bodies gives a reader of bodies that has 1 MiB of memory.
+// bodies returns a reader of bodies that has 1 MiB of memory.
 func bodies(pace limit.Pace) *limit.Bodies {
 	return limit.NewBodies(limit.BodyOptions{Pace: pace, Known: 1 << 20, Strange: 1 << 20, Unfinished: 100})
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A Cache holds at most so many values, each until its time is over. When it is
-// full, the tenth goes that would be over first: so a flood of keys that are
-// over soon does not drive out those that count for longer.
+// A Cache holds a bounded number of values, each until its time is over. When
+// it is full, the tenth that would expire first is dropped: so a flood of
+// short-lived keys does not drive out those that count for longer.
 type Cache[K comparable, V any] struct {
 	size int
 
@@ -22,12 +22,12 @@ type cached[V any] struct {
 	until time.Time
 }
 
-// NewCache gives a cache of so many values.
+// NewCache returns a cache of at most that many values.
 func NewCache[K comparable, V any](size int) *Cache[K, V] {
 	return &Cache[K, V]{size: size, held: make(map[K]cached[V])}
 }
 
-// Get gives the value of a key, if it has one whose time is not over.
+// Get returns the value of a key, if it has one whose time is not over.
 func (c *Cache[K, V]) Get(key K, now time.Time) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,7 +51,7 @@ func (c *Cache[K, V]) Change(key K, now time.Time, decide func(V) (_ V, until ti
 	c.put(key, after, until)
 }
 
-// Drop forgets the value of a key.
+// Drop deletes the value of a key.
 func (c *Cache[K, V]) Drop(key K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,7 +21,7 @@ type ConnectionOptions struct {
 	WriteTimeout time.Duration
 }
 
-// NewListener gives a listener whose connections are bounded.
+// NewListener returns a listener whose connections are bounded.
 func NewListener(l net.Listener, o ConnectionOptions) net.Listener {
 	return &listener{
 		Listener:          l,
@@ -72,7 +72,7 @@ func (l *listener) Close() (err error) {
 	return err
 }
 
-// enter counts a connection, or gives nil if its client has too many.
+// enter counts a connection, or returns nil if its client has too many.
 func (l *listener) enter(accepted net.Conn) net.Conn {
 	c := &conn{Conn: accepted, writeTimeout: l.WriteTimeout, leave: func() { <-l.places }}
 	peer, err := netip.ParseAddrPort(accepted.RemoteAddr().String())
@@ -103,8 +103,8 @@ type conn struct {
 // piece is how much of an answer a client has WriteTimeout to read.
 const piece = 64 << 10
 
-// Write implements net.Conn. The deadline moves while bytes flow; moving it costs
-// a little, so that is not done for every piece.
+// Write implements net.Conn. The deadline moves while bytes flow; moving it has
+// a cost, so it does not move for every piece.
 func (c *conn) Write(b []byte) (written int, err error) {
 	for {
 		if now := time.Now(); c.deadline.Load()-now.UnixNano() < int64(c.writeTimeout/2) {
@@ -120,8 +120,8 @@ func (c *conn) Write(b []byte) (written int, err error) {
 	}
 }
 
-// SetWriteDeadline implements net.Conn. What others set is moved as well, once it
-// is near.
+// SetWriteDeadline implements net.Conn. A deadline that a handler sets is moved
+// as well, once it is near.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.deadline.Store(t.UnixNano())
 	return c.Conn.SetWriteDeadline(t)

@@ -28,17 +28,19 @@ func (f *Failures) Wait(key string) time.Duration {
 	return max(0, since.until.Sub(now))
 }
 
-// Fail counts a failure of a key.
-func (f *Failures) Fail(key string) {
+// Fail counts a failure of a key, and gives how many there were lately.
+func (f *Failures) Fail(key string) (count int) {
 	now := time.Now()
 	f.since.Change(key, now, func(since failed) (_ failed, until time.Time) {
 		since.count++
+		count = since.count
 		since.until = now
 		if since.count >= f.free {
 			since.until = now.Add(min(f.longest, f.first<<min(since.count-f.free, 30)))
 		}
 		return since, since.until.Add(f.longest)
 	})
+	return count
 }
 
 // Succeed forgets the failures of a key.

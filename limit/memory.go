@@ -9,8 +9,8 @@ import (
 	"sluice"
 )
 
-// small is the size up to which a body costs no more than the call itself.
-const small = 64 << 10
+// small is the size up to which something costs no more than the call itself.
+const small = 16 << 10
 
 // Copies is how many times the bytes of a large body are in memory while it is
 // stored: as it came, as the text of the event, in the event, and on its way
@@ -52,6 +52,15 @@ func (h *Hold) Grow(ctx context.Context, bytes int64) error {
 	return nil
 }
 
+// Try does the same without waiting: for what is in memory already, and would
+// be while it waits.
+func (h *Hold) Try(bytes int64) error {
+	if !h.grow(context.Background(), bytes, 0) {
+		return noMemory()
+	}
+	return nil
+}
+
 // grow tells whether it has so many bytes, after some time of waiting for them.
 func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
 	more := min(bytes, h.memory.max) - h.bytes // whatever fits in alone is allowed
@@ -59,6 +68,9 @@ func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
 		return true
 	}
 	if !h.memory.free.TryAcquire(more) {
+		if wait == 0 {
+			return false
+		}
 		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		if err := h.memory.free.Acquire(ctx, more); err != nil {
@@ -84,10 +96,13 @@ func (h *Hold) Move(ctx context.Context, to *Memory) error {
 	return nil
 }
 
-// Release gives everything back. Doing so again does nothing.
-func (h *Hold) Release() {
-	if h.bytes > 0 {
-		h.memory.free.Release(h.bytes)
-		h.bytes = 0
+// Shrink gives back what is more than so many bytes.
+func (h *Hold) Shrink(bytes int64) {
+	if h.bytes > bytes {
+		h.memory.free.Release(h.bytes - bytes)
+		h.bytes = bytes
 	}
 }
+
+// Release gives everything back. Doing so again does nothing.
+func (h *Hold) Release() { h.Shrink(0) }

@@ -25,7 +25,7 @@ func TestMemoryIsShared(t *testing.T) {
 		if err := grow(&second, 200<<10); err == nil || sluice.AsError(err).Kind != sluice.Unavailable {
 			t.Errorf("more than there is: got %v", err)
 		}
-		if err := grow(&second, 60<<10); err != nil {
+		if err := grow(&second, 16<<10); err != nil {
 			t.Errorf("a small body is refused too: %v", err)
 		}
 		time.AfterFunc(time.Millisecond, first.Release)
@@ -68,6 +68,11 @@ func TestSlowSendersGiveWay(t *testing.T) {
 	slow := send(content)
 	if _, err := sender.Write(make([]byte, 900<<10)); err != nil { // and then nothing more
 		t.Fatal(err)
+	}
+	for taken := false; !taken; { // what was sent must have arrived
+		probe := all.Known.Hold()
+		taken = probe.Grow(t.Context(), 800<<10) != nil
+		probe.Release()
 	}
 	if got := <-send(bytes.NewReader(make([]byte, 800<<10))); got != http.StatusOK {
 		t.Errorf("the fast one is answered %d", got)

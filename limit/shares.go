@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Shares bounds how much of something each of many may have at the same time, so
+// Shares bounds how much of something each key may have at the same time, so
 // that one or two can't take it all.
 type Shares[K comparable] struct {
 	max int
@@ -14,7 +14,7 @@ type Shares[K comparable] struct {
 	taken map[K]int
 }
 
-// NewShares gives shares of so many each.
+// NewShares returns shares of at most that many for each key.
 func NewShares[K comparable](most int) *Shares[K] {
 	return &Shares[K]{max: most, taken: make(map[K]int)}
 }
@@ -39,8 +39,8 @@ func (s *Shares[K]) Leave(key K) {
 	}
 }
 
-// Network gives the key of a client address, as a text. One IPv6 client can have
-// a whole network of 64 bits, so that is what counts.
+// Network returns the key of a client address, as a text. One IPv6 client can
+// have a whole network of 64 bits, so that is what counts.
 func Network(address string) string {
 	addr, err := netip.ParseAddr(address)
 	if err != nil || addr.Unmap().Is4() {
@@ -55,11 +55,11 @@ func networkOf(addr netip.Addr) netip.Prefix {
 	if addr.Is6() {
 		bits = 64
 	}
-	network, _ := addr.WithZone("").Prefix(bits) // an address has so many bits
+	network, _ := addr.WithZone("").Prefix(bits) // never fails: an address has that many bits
 	return network
 }
 
-// Contains tells whether an address is in one of some networks.
+// Contains reports whether an address is in one of some networks.
 func Contains(networks []netip.Prefix, addr netip.Addr) bool {
 	for _, network := range networks {
 		if network.Contains(addr) {

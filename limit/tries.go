@@ -12,13 +12,13 @@ type Tries struct {
 	full     *Cache[string, time.Time] // when all of the burst will be back
 }
 
-// NewTries gives a bound on tries.
+// NewTries returns a bound on tries.
 func NewTries(burst int, interval time.Duration) *Tries {
 	return &Tries{burst, interval, NewCache[string, time.Time](maxKeys)}
 }
 
-// Try counts one try for a key. It gives 0, or how long to wait if the key has
-// none left; such a try does not count.
+// Try counts one try for a key. It returns 0, or how long to wait if the key
+// has none left; such a try does not count.
 func (t *Tries) Try(key string) (wait time.Duration) {
 	now := time.Now()
 	t.full.Change(key, now, func(full time.Time) (_, until time.Time) {

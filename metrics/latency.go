@@ -8,8 +8,8 @@ import (
 )
 
 // latencyBounds are the upper bounds of the latencies that a minute counts, in
-// milliseconds: each is about 1.4 times the one before. What took longer than
-// the last counts there.
+// milliseconds: each is about 1.4 times the one before. Longer ones count with
+// the last.
 var latencyBounds = func() (bounds []float64) {
 	const first, last = 0.25, 2 * 60_000
 	for bound := first; bound < last; bound *= 2 {
@@ -18,14 +18,15 @@ var latencyBounds = func() (bounds []float64) {
 	return bounds
 }()
 
-// latencyBound gives the place of a duration among the bounds.
+// latencyBound returns the place of a duration among the bounds.
 func latencyBound(milliseconds float64) int {
 	i, _ := slices.BinarySearch(latencyBounds, milliseconds)
 	return min(i, len(latencyBounds)-1)
 }
 
-// quantile gives about how many milliseconds calls took at most, all but the
-// slowest: with 0.99, all but the slowest hundredth. 0 if there were none.
+// quantile returns roughly how many milliseconds calls took at most, without
+// the slowest: with 0.99, without the slowest hundredth. It is 0 if there were
+// none.
 func quantile(latencies []int, q float64) float64 {
 	total := 0
 	for _, n := range latencies {
@@ -56,7 +57,7 @@ func addTo(sum, other *sluice.Minute) {
 	sum.Runs += other.Runs
 	sum.RunErrors += other.RunErrors
 	latencies := make([]int, max(len(sum.Latencies), len(other.Latencies)))
-	copy(latencies, sum.Latencies) // what is stored must not change
+	copy(latencies, sum.Latencies) // the stored list must not change
 	for i, n := range other.Latencies {
 		latencies[i] += n
 	}

@@ -3,6 +3,7 @@ package metrics
 import (
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,7 +18,9 @@ type Metrics struct {
 	registry *prometheus.Registry
 
 	calls     *prometheus.CounterVec
-	accepted  prometheus.Counter // those of calls that were answered 200
+	rejected  *prometheus.CounterVec
+	repeated  prometheus.Counter
+	accepted  prometheus.Counter // of calls, those answered 200
 	callSize  prometheus.Histogram
 	callTime  prometheus.Histogram
 	batchSize *prometheus.HistogramVec
@@ -27,13 +30,22 @@ type Metrics struct {
 	polls     *prometheus.CounterVec
 	tokens    *prometheus.CounterVec
 	logins    *prometheus.CounterVec
+
+	mu   sync.Mutex
+	keys map[string]bool // event keys that have a label of their own
 }
 
-// New gives metrics that ask for the state of the server when they are read.
+// maxKeys bounds the webhooks that refused calls are counted for one by one.
+const maxKeys = 200
+
+// New returns metrics that ask for the state of the server when they are read.
 func New(version string, state func() sluice.ServerStats) *Metrics {
 	m := &Metrics{
 		registry:  prometheus.NewRegistry(),
 		calls:     counters("sluice_calls_total", "Calls of webhooks, by the status they were answered with.", "status"),
+		rejected:  counters("sluice_rejected_calls_total", "Refused calls of known webhooks, by event key and code; those beyond 200 event keys count as (others).", "event_key", "code"),
+		repeated:  prometheus.NewCounter(prometheus.CounterOpts{Name: "sluice_duplicate_calls_total", Help: "Calls whose delivery was accepted before."}),
+		keys:      make(map[string]bool),
 		callSize:  histogram("sluice_call_bytes", "Sizes of the bodies of calls.", prometheus.ExponentialBuckets(64, 4, 9)),
 		callTime:  histogram("sluice_accept_seconds", "Time from the arrival of an accepted call to its answer, pipelines that were waited for included.", latencies),
 		batchSize: histograms("sluice_sync_batch_messages", "Messages that shared one sync.", prometheus.ExponentialBuckets(1, 2, 11), "stream"),
@@ -46,7 +58,7 @@ func New(version string, state func() sluice.ServerStats) *Metrics {
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "sluice_info", Help: "1; its labels tell about the server.", ConstLabels: prometheus.Labels{"version": version}})
 	info.Set(1)
-	m.registry.MustRegister(info, m.calls, m.callSize, m.callTime, m.batchSize, m.syncTime, m.runs, m.runTime, m.polls, m.tokens, m.logins,
+	m.registry.MustRegister(info, m.calls, m.rejected, m.repeated, m.callSize, m.callTime, m.batchSize, m.syncTime, m.runs, m.runTime, m.polls, m.tokens, m.logins,
 		&gauges{state}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.accepted = m.calls.WithLabelValues("200")
 	return m
@@ -79,13 +91,30 @@ func (m *Metrics) Call(c sluice.Call) {
 	} else {
 		m.calls.WithLabelValues(strconv.Itoa(c.StatusCode)).Inc()
 	}
+	if c.Status == sluice.StatusRejected && c.EventKey != "" {
+		m.rejected.WithLabelValues(m.label(c.EventKey), c.Code).Inc()
+	}
+	if c.Duplicate {
+		m.repeated.Inc()
+	}
 	m.callSize.Observe(float64(c.Size))
 	if c.CorrelationID != "" {
 		m.callTime.Observe(c.Duration / 1000)
 	}
 }
 
-// Batch gives what counts the batches of a stream.
+// label gives what stands for an event key, so that there are not too many.
+func (m *Metrics) label(key string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.keys[key] && len(m.keys) >= maxKeys {
+		return "(others)"
+	}
+	m.keys[key] = true
+	return key
+}
+
+// Batch returns a function that counts the batches of a stream.
 func (m *Metrics) Batch(stream string) func(messages int, took time.Duration) {
 	size, sync := m.batchSize.WithLabelValues(stream), m.syncTime.WithLabelValues(stream)
 	return func(messages int, took time.Duration) {
@@ -94,7 +123,8 @@ func (m *Metrics) Batch(stream string) func(messages int, took time.Duration) {
 	}
 }
 
-// Run counts a run of a pipeline. Those that are not stored count as one.
+// Run counts a run of a pipeline. Pipelines that are not stored share one
+// label.
 func (m *Metrics) Run(r sluice.RunReport) {
 	name := r.Pipeline
 	if name == "" {

@@ -14,13 +14,13 @@ import (
 
 const (
 	minutesKept  = 24 * 60
-	maxPending   = 60 // minutes that wait for an engine that takes nothing
+	maxPending   = 60 // minutes kept while the engine stores nothing
 	storeTimeout = 5 * time.Second
 )
 
 // Minutes sums up calls and runs minute by minute, and keeps the last day. The
-// store has one record for each minute of a day, to which every node adds: so it
-// stays small by itself.
+// store has one record for each minute of the day, to which every node adds, so
+// it never grows.
 type Minutes struct {
 	store sluice.Records[sluice.Minute]
 	log   *slog.Logger
@@ -30,7 +30,7 @@ type Minutes struct {
 	pending []sluice.Minute // that are not stored yet
 }
 
-// NewMinutes gives the sums of a store. Nothing is stored until Keep runs.
+// NewMinutes returns the sums of a store. Nothing is stored until Keep runs.
 func NewMinutes(store sluice.Records[sluice.Minute], log *slog.Logger) *Minutes {
 	return &Minutes{store: store, log: log}
 }
@@ -41,6 +41,7 @@ func (m *Minutes) Call(c sluice.Call) {
 	defer m.mu.Unlock()
 	m.roll(time.Now())
 	switch {
+	case c.Status == sluice.StatusHandshake:
 	case c.CorrelationID != "":
 		m.current.Accepted++
 		m.current.Latencies[latencyBound(c.Duration)]++
@@ -72,7 +73,7 @@ func (m *Minutes) roll(now time.Time) {
 	m.current = sluice.Minute{Time: start, Latencies: make([]int, len(latencyBounds))}
 }
 
-// setAside lets what was counted wait to be stored.
+// setAside moves the counts of the minute to those that wait to be stored.
 func (m *Minutes) setAside() {
 	if m.current.Accepted+m.current.Refused+m.current.Failed+m.current.Runs > 0 {
 		m.current.Latencies = trimmed(m.current.Latencies)
@@ -82,7 +83,7 @@ func (m *Minutes) setAside() {
 	m.current = sluice.Minute{}
 }
 
-// Keep stores each minute when it is over, until ctx ends; then what is left.
+// Keep stores each minute when it is over, until ctx ends, and then the rest.
 func (m *Minutes) Keep(ctx context.Context) {
 	for {
 		next := time.Now().Truncate(time.Minute).Add(time.Minute)
@@ -104,7 +105,7 @@ func (m *Minutes) Keep(ctx context.Context) {
 	}
 }
 
-// flush stores what waits. What the engine does not take waits on.
+// flush stores the minutes that wait. Those that fail go on waiting.
 func (m *Minutes) flush(ctx context.Context) {
 	m.mu.Lock()
 	waiting := m.pending
@@ -137,8 +138,8 @@ func (m *Minutes) add(ctx context.Context, minute sluice.Minute) error {
 	return err
 }
 
-// Last gives the last minutes in order, the present one included, at most a day:
-// with quantiles, without the counts that they come from.
+// Last returns the last minutes in order, the present one included, at most a
+// day: with quantiles, without the counts they are computed from.
 func (m *Minutes) Last(count int) []sluice.Minute {
 	minutes := make([]sluice.Minute, min(count, minutesKept))
 	first := time.Now().UTC().Truncate(time.Minute).Add(-time.Duration(len(minutes)-1) * time.Minute)
@@ -166,7 +167,7 @@ func (m *Minutes) Last(count int) []sluice.Minute {
 	return minutes
 }
 
-// trimmed gives counts without the zeros at their end.
+// trimmed returns counts without the zeros at their end.
 func trimmed(counts []int) []int {
 	end := len(counts)
 	for end > 0 && counts[end-1] == 0 {

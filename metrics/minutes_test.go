@@ -9,6 +9,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream"
+	"sluice/jetstream/natstest"
 	"sluice/metrics"
 )
 
@@ -16,7 +17,7 @@ import (
 // or not, and is there after a restart.
 func TestMinutesOfSeveralNodes(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: t.TempDir(), EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: log})
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestMinutesOfSeveralNodes(t *testing.T) {
 // TestMinutesWaitForTheEngine: what can't be stored is kept and shown.
 func TestMinutesWaitForTheEngine(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: t.TempDir(), EventMaxAge: time.Hour, ResultTTL: time.Hour, MinFreeDisk: 1 << 62, Log: log})
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, MinFreeDisk: 1 << 62, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

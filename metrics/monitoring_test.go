@@ -16,12 +16,12 @@ import (
 
 var (
 	described = regexp.MustCompile(`fqName: "(\w+)".*variableLabels: \{([\w,]*)\}`)
-	selector  = regexp.MustCompile(`(sluice_\w+)(?:\{([^}]*)\})?`)
+	selector  = regexp.MustCompile(`\b(sluice_\w+|up)(?:\{([^}]*)\})?`)
 	matcher   = regexp.MustCompile(`(\w+)\s*(?:=~|!~|!=|=)`)
 	grouping  = regexp.MustCompile(`by \(([^)]*)\)`)
 )
 
-// existing gives the labels of every metric there is.
+// existing returns the labels of every metric there is.
 func existing(t *testing.T) map[string][]string {
 	t.Helper()
 	m := New("test", func() sluice.ServerStats { return sluice.ServerStats{} })
@@ -37,6 +37,7 @@ func existing(t *testing.T) map[string][]string {
 		}
 	}
 	found["sluice_info"] = []string{"version"}
+	found["up"] = []string{"job", "instance"} // which Prometheus adds
 	return found
 }
 

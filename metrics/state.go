@@ -22,12 +22,12 @@ var (
 	webhooks    = description("sluice_webhooks", "Webhooks there are.")
 	lost        = description("sluice_events_lost", "Events that were stored and that the disk has lost, as far as that was found.")
 	unreadable  = description("sluice_events_unreadable_total", "Events that pipelines could not read: programs that publish to the engine have sent them.")
-	unrecorded  = description("sluice_journal_dropped_total", "Entries that the journal had no room for: how a call or a run went, never a call.")
+	unrecorded  = description("sluice_journal_dropped_total", "Entries that the journal had no space for: how a call or a run went, never a call.")
 	waiting     = description("sluice_events_waiting", "Events that a pipeline has not finished.", "pipeline")
 	oldest      = description("sluice_events_oldest_seconds", "Age of the oldest event that a pipeline has not finished.", "pipeline")
 )
 
-// gauges gives the state as metrics.
+// gauges are the state as metrics.
 type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.

@@ -13,11 +13,11 @@ import (
 	"sluice"
 )
 
-// nobody is the client that unknown ones are checked against, so that they cost
-// the same work. No secret has its hash.
+// nobody is the client that unknown ones are checked against, so that they take
+// as long. No secret has its hash.
 var nobody = &sluice.Client{Secret: strings.Repeat("0", hex.EncodedLen(sha256.Size))}
 
-// authenticate gives the client that makes a request. It identifies itself by
+// authenticate returns the client that makes a request. It identifies itself by
 // header or by form, not by both (RFC 6749, 2.3). A public client has no secret
 // and gives its id alone.
 func (i *Issuer) authenticate(r *http.Request, form map[string]string) (*sluice.Client, error) {
@@ -51,7 +51,7 @@ func (i *Issuer) checkClient(ctx context.Context, id, secret string) (*sluice.Cl
 	return client, nil
 }
 
-// clientCredentialsOf gives what a client says of itself.
+// clientCredentialsOf returns the id and secret that a client sends.
 func (i *Issuer) clientCredentialsOf(r *http.Request, form map[string]string) (id, secret string, err error) {
 	headers := r.Header.Values("Authorization")
 	if len(headers) > 1 {

@@ -1,5 +1,5 @@
-// Package oidc says whom tokens stand for. An Issuer makes tokens of its own and
-// checks them; a Provider asks an OpenID provider elsewhere. Both are
+// Package oidc finds whom tokens stand for. An Issuer makes tokens of its own
+// and checks them; a Provider asks an external OpenID provider. Both are
 // sluice.Tokens.
 //
 // The issuer is a small OAuth 2.0 server. What every grant needs (reading the

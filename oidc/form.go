@@ -76,7 +76,7 @@ func parseForm(body string) (map[string]string, error) {
 	return form, nil
 }
 
-// plain tells whether a text is UTF-8 without control characters.
+// plain reports whether a text is UTF-8 without control characters.
 func plain(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
 }

@@ -42,7 +42,7 @@ func FuzzAccess(f *testing.F) {
 	})
 }
 
-// fuzzKey gives a key whose id is the same in every run, so that the corpus
+// fuzzKey returns a key whose id is the same in every run, so that the corpus
 // gets as far as the signature.
 func fuzzKey(f *testing.F) *sluice.SigningKey {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

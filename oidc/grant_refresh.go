@@ -13,7 +13,7 @@ func (i *Issuer) refresh(ctx context.Context, r *request) (issue, error) {
 	user, err := i.Directory.User(ctx, r.session.Username)
 	switch {
 	case err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated:
-		// Whoever gets that name next must not inherit the session.
+		// The next user of that name must not inherit the session.
 		if err := i.sessions.end(ctx, r.session.ID); err != nil {
 			return issue{}, err
 		}
@@ -32,8 +32,8 @@ func (i *Issuer) refresh(ctx context.Context, r *request) (issue, error) {
 	return is, nil
 }
 
-// refreshScope finds the session of the token, and gives its scope or the part of
-// it that is asked for.
+// refreshScope finds the session of the token, and returns its scope or the
+// part of it that is asked for.
 func (i *Issuer) refreshScope(ctx context.Context, r *request) (scope string, err error) {
 	token := r.form["refresh_token"]
 	if token == "" {

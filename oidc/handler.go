@@ -87,7 +87,7 @@ func (i *Issuer) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if status >= http.StatusInternalServerError && e.Err != nil {
 		i.Log.Error("A request for tokens failed.", "path", r.URL.Path, "code", e.Code, "error", e.Err)
 	}
-	problem.SetHeaders(w.Header(), e)
+	problem.SetHeaders(w.Header(), r, e)
 	writeJSON(w, status, map[string]string{"error": codeOf(e), "error_description": strings.Map(descriptive, e.Message)})
 }
 

@@ -22,6 +22,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream"
+	"sluice/jetstream/natstest"
 )
 
 // TestMain checks that nothing is left running.
@@ -112,6 +113,7 @@ func newFixture(t *testing.T) *fixture {
 // newFixtureOn gives an issuer on the engine that the options say.
 func newFixtureOn(t *testing.T, o jetstream.Options) *fixture {
 	t.Helper()
+	o.Box = natstest.Box
 	o.EventMaxAge, o.EventMaxBytes, o.ResultTTL, o.Log = time.Hour, 64<<20, time.Hour, slog.New(slog.DiscardHandler)
 	engine, err := jetstream.Open(t.Context(), o)
 	if err != nil {

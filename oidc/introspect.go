@@ -25,7 +25,7 @@ type introspection struct {
 	ID        string           `json:"jti,omitempty"`
 }
 
-// introspect tells a client with a secret whether a token is valid.
+// introspect answers a client with a secret whether a token is valid.
 func (i *Issuer) introspect(w http.ResponseWriter, r *http.Request) error {
 	client, form, err := i.clientForm(w, r)
 	if err != nil {

@@ -106,6 +106,16 @@ func NewIssuer(o IssuerOptions) *Issuer {
 // URL is the issuer's identifier.
 func (i *Issuer) URL() string { return i.url }
 
+// RotateKey makes a new key that signs tokens from now on. Tokens that the keys
+// before have signed stay valid until they expire.
+func (i *Issuer) RotateKey(ctx context.Context) (id string, created time.Time, err error) {
+	key, err := i.keys.add(ctx, func(*sluice.SigningKey) bool { return false })
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	return key.ID, key.Created, nil
+}
+
 // Refresh checks a refresh token without using it up. One that was replaced by
 // another is refused and ends its login, as it does at the token endpoint.
 func (i *Issuer) Refresh(ctx context.Context, token string) (id sluice.Identity, renewed string, err error) {

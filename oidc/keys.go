@@ -34,7 +34,7 @@ func newKeyring(records sluice.Records[sluice.SigningKey], rotation, grace time.
 // signing gives the key to sign with, a new one if it is time.
 func (k *keyring) signing(ctx context.Context) (*signingKey, error) {
 	live, dead := k.sort(k.records.All())
-	if !k.fresh(live) || len(dead) > 0 {
+	if len(live) == 0 || !k.fresh(live[0]) || len(dead) > 0 {
 		if err := k.rotate(ctx); err != nil {
 			return nil, err
 		}
@@ -96,8 +96,9 @@ func (k *keyring) sort(records []*sluice.SigningKey) (live, dead []*sluice.Signi
 	return records, nil
 }
 
-func (k *keyring) fresh(live []*sluice.SigningKey) bool {
-	return len(live) > 0 && k.now().Before(live[0].Created.Add(k.rotation))
+// fresh tells whether a key is young enough to sign.
+func (k *keyring) fresh(key *sluice.SigningKey) bool {
+	return k.now().Before(key.Created.Add(k.rotation))
 }
 
 // rotate makes a new key if the newest is too old, and deletes the dead ones.
@@ -105,8 +106,8 @@ func (k *keyring) rotate(ctx context.Context) error {
 	k.rotating.Lock()
 	defer k.rotating.Unlock()
 	live, dead := k.sort(k.records.All())
-	if !k.fresh(live) {
-		if err := k.add(ctx); err != nil {
+	if len(live) == 0 || !k.fresh(live[0]) {
+		if _, err := k.add(ctx, k.fresh); err != nil {
 			return err
 		}
 	}
@@ -121,29 +122,30 @@ func (k *keyring) rotate(ctx context.Context) error {
 	return nil
 }
 
-// add stores a new key, unless another node has just done so.
-func (k *keyring) add(ctx context.Context) error {
+// add stores a new key, unless there is one that will do: another node may just
+// have made it.
+func (k *keyring) add(ctx context.Context, willDo func(*sluice.SigningKey) bool) (*sluice.SigningKey, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	encoded, err := x509.MarshalPKCS8PrivateKey(private)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	mine := &sluice.SigningKey{ID: random(familySize), Private: encoded, Created: k.now().UTC()}
 	_, err = k.records.Change(ctx, mine.ID, func(_ *sluice.SigningKey, all map[string]*sluice.SigningKey) (*sluice.SigningKey, error) {
 		for _, other := range all {
-			if k.fresh([]*sluice.SigningKey{other}) {
+			if willDo(other) {
 				return nil, sluice.ErrUnchanged
 			}
 		}
 		return mine, nil
 	})
 	if errors.Is(err, sluice.ErrUnchanged) {
-		return nil
+		return nil, nil
 	}
-	return err
+	return mine, err
 }
 
 // parse gives the usable form of a stored key.

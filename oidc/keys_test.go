@@ -58,19 +58,49 @@ func TestTokenOfADeadKeyIsRefusedWhateverItSays(t *testing.T) {
 	f.RefreshTTL = 3 * f.Rotation
 	r := f.login("")
 	stolen := f.privateKey()
-	header, claims := decodePart(t, r.str("access_token"), 0), decodePart(t, r.str("access_token"), 1)
-	delete(header, "alg")
-	claims["exp"] = time.Now().Add(2 * f.Rotation).Unix()
-	long := forge(t, "ES256", stolen, header, claims)
+	forged := func(life time.Duration) string {
+		header, claims := decodePart(t, r.str("access_token"), 0), decodePart(t, r.str("access_token"), 1)
+		delete(header, "alg")
+		claims["iat"], claims["nbf"], claims["exp"] = f.now().Unix(), f.now().Unix(), f.now().Add(life).Unix()
+		return forge(t, "ES256", stolen, header, claims)
+	}
+	if f.accepts(forged(f.AccessTTL+2*time.Second)) || f.accepts(forged(24*365*time.Hour)) {
+		t.Error("a token is accepted that is valid for longer than we make them")
+	}
 	f.wait(f.Rotation - time.Minute)
-	if !f.accepts(long) {
+	if !f.accepts(forged(f.AccessTTL)) {
 		t.Fatal("the token is refused while its key lives")
 	}
 	f.wait(2 * time.Minute)
 	f.login("") // makes the next key
 	f.wait(f.AccessTTL + 3*leeway)
-	if f.accepts(long) {
+	if f.accepts(forged(f.AccessTTL)) {
 		t.Error("a key that is no longer published verifies")
+	}
+}
+
+// TestAKeyIsReplacedAtOnce: on request a new key signs, and tokens of the one
+// before stay valid until they expire.
+func TestAKeyIsReplacedAtOnce(t *testing.T) {
+	f := newFixture(t)
+	old := f.login("").str("access_token")
+	id, _, err := f.RotateKey(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	young := f.login("").str("access_token")
+	if kid := decodePart(t, young, 0)["kid"]; kid != id || kid == decodePart(t, old, 0)["kid"] {
+		t.Errorf("a new token is signed by %v, want %s", kid, id)
+	}
+	if !f.accepts(old) || !f.accepts(young) {
+		t.Error("a token that has not expired is refused")
+	}
+	if keys := f.publishedKeys(); len(keys) != 2 || keys[0] != id {
+		t.Errorf("published keys are %v", keys)
+	}
+	f.wait(f.AccessTTL + 3*leeway)
+	if keys := f.publishedKeys(); len(keys) != 1 || keys[0] != id || f.accepts(old) {
+		t.Errorf("published keys are %v when all tokens of the old one are dead", keys)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 
 // logout ends a login (OpenID Connect RP-Initiated Logout, 2). A client proves
 // by its refresh token which one, in the form that Keycloak takes, or hints at
-// it by an ID token. Nobody is redirected, since clients don't register where
-// to; what else such a request may have is ignored.
+// it by an ID token. There are no redirects, since clients don't register where
+// to; other parameters of such a request are ignored.
 func (i *Issuer) logout(w http.ResponseWriter, r *http.Request) error {
 	form, err := logoutForm(w, r)
 	if err != nil {

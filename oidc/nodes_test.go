@@ -11,7 +11,7 @@ import (
 	"sluice/jetstream"
 )
 
-// newNodes gives issuers on different nodes that share an external engine.
+// newNodes returns issuers on different nodes that share an external engine.
 func newNodes(t *testing.T) (a, b *fixture) {
 	t.Helper()
 	nats, err := server.NewServer(&server.Options{

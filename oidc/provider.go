@@ -30,14 +30,15 @@ type ProviderOptions struct {
 	ClientSecret  string       // empty: a public client
 	Audience      string       // that access tokens must be for; empty: the client id
 	RolesClaim    string       // where a token has the roles, such as groups or realm_access.roles
-	UsernameClaim string       // empty: preferred_username; a token without it goes by a verified email, else sub
+	UsernameClaim string       // empty: preferred_username; for a token without it a verified email, otherwise sub
 	HTTP          *http.Client // nil: one with a timeout
 	Log           *slog.Logger // nil: none
 }
 
 // A Provider is an OpenID provider elsewhere, such as Keycloak or Dex, that
-// says whom tokens and passwords stand for. It is asked when it is first needed:
-// one that is down keeps nobody from starting, and is tried again.
+// says whom tokens and passwords stand for. It is asked when it is first
+// needed: one that is down doesn't keep the server from starting, and is tried
+// again.
 type Provider struct {
 	ProviderOptions
 
@@ -55,10 +56,10 @@ type Provider struct {
 	failure   error // of the last discovery
 	failed    time.Time
 
-	audienceHint, rolesHint rate.Sometimes // what the operator is told now and then
+	audienceHint, rolesHint rate.Sometimes // what the log repeats now and then
 }
 
-// NewProvider gives a provider. It does not ask it yet.
+// NewProvider returns a provider. Nothing is sent to it yet.
 func NewProvider(o ProviderOptions) *Provider {
 	if o.Audience == "" {
 		o.Audience = o.ClientID
@@ -94,7 +95,7 @@ type remote struct {
 	verifier *goidc.IDTokenVerifier // of signature and issuer
 }
 
-// remote gives what discovery found out, now or before.
+// remote returns what discovery found out, now or before.
 func (p *Provider) remote(ctx context.Context) (*remote, error) {
 	p.mu.RLock()
 	found, failure, failed := p.found, p.failure, p.failed
@@ -139,15 +140,15 @@ func (p *Provider) discover(ctx context.Context) (*remote, error) {
 		r.oauth.Endpoint.AuthStyle = oauth2.AuthStyleInParams
 	}
 	r.verifier = goidc.NewVerifier(p.Issuer, r.keys, &goidc.Config{
-		SkipClientIDCheck:    true, // see checkAudience, which tells the operator
+		SkipClientIDCheck:    true, // see checkAudience, which logs the cause
 		SupportedSigningAlgs: algorithmNames(),
 		SkipExpiryCheck:      true, // see checkTimes, which has another leeway
 	})
 	return r, nil
 }
 
-// scopesOf gives the scopes to ask for: those that bring names and roles, as far
-// as the provider has them, since some refuse a request for others.
+// scopesOf returns the scopes to ask for: those that bring names and roles, as
+// far as the provider has them, since some refuse a request for others.
 func scopesOf(supported []string) []string {
 	wanted := []string{"openid", "profile", "email", "groups", "roles"}
 	return slices.DeleteFunc(wanted, func(s string) bool {
@@ -155,7 +156,7 @@ func scopesOf(supported []string) []string {
 	})
 }
 
-// unreachable is the error of a provider that can't be asked.
+// unreachable is the error of a provider that can't be reached.
 func unreachable(cause error) *sluice.Error {
 	return sluice.Errorf(sluice.Unavailable, "provider-unavailable", "The identity provider can't be asked. Try again soon.").Because(cause).After(retryAfter)
 }

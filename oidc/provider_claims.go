@@ -7,9 +7,9 @@ import (
 	"sluice/limit"
 )
 
-// identity reads from claims whom a token stands for. There are always roles,
-// if only none: nil would mean that they are looked up here, where a user of
-// the same name may have others.
+// identity reads from claims whom a token stands for. Roles are never nil, even
+// if there are none: nil would mean that they are looked up here, where a user
+// of the same name may have others.
 func (p *Provider) identity(claims map[string]any) (id sluice.Identity, ok bool) {
 	id.Username = p.username(claims)
 	id.Roles = rolesAt(claims, p.RolesClaim)
@@ -28,14 +28,15 @@ func (p *Provider) username(claims map[string]any) string {
 	if name := textOf(claims, p.UsernameClaim); name != "" || p.UsernameClaim != usernameClaim {
 		return name
 	}
-	// At some providers people enter any address they like.
+	// At some providers people can enter any address.
 	if email := textOf(claims, "email"); email != "" && claims["email_verified"] == true {
 		return email
 	}
 	return textOf(claims, "sub")
 }
 
-// rolesAt gives the roles at a path of claims. They are a list, or a single one.
+// rolesAt returns the roles at a path of claims. They are a list, or a single
+// one.
 func rolesAt(claims map[string]any, path string) []string {
 	roles := []string{}
 	switch found := claimAt(claims, path).(type) {
@@ -51,8 +52,8 @@ func rolesAt(claims map[string]any, path string) []string {
 	return roles
 }
 
-// claimAt gives the claim at a dotted path. A claim may have dots in its own
-// name, as those do that are URLs, so the longest name goes first.
+// claimAt returns the claim at a dotted path. A claim may have dots in its own
+// name, as URLs do, so the longest name is tried first.
 func claimAt(claims map[string]any, path string) any {
 	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '.') {
 		value, ok := claims[path[:end]]

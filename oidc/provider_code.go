@@ -11,7 +11,7 @@ import (
 	"sluice"
 )
 
-// SignInURL gives where a browser goes to sign in at the provider, by the
+// SignInURL returns the URL at which a browser signs in at the provider, by the
 // authorization code grant with PKCE. State, nonce and verifier are random and
 // belong to this one sign-in.
 func (p *Provider) SignInURL(ctx context.Context, redirect, state, nonce, verifier string) (string, error) {
@@ -24,8 +24,8 @@ func (p *Provider) SignInURL(ctx context.Context, redirect, state, nonce, verifi
 	return config.AuthCodeURL(state, goidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)), nil
 }
 
-// SignIn gives who has signed in at the provider, for the code with which the
-// browser came back. Errors are Unauthenticated or Unavailable.
+// SignIn returns the identity that signed in at the provider, for the code with
+// which the browser came back. Errors are Unauthenticated or Unavailable.
 func (p *Provider) SignIn(ctx context.Context, redirect, code, nonce, verifier string) (sluice.Identity, error) {
 	select {
 	case p.busy <- struct{}{}:
@@ -46,9 +46,9 @@ func (p *Provider) SignIn(ctx context.Context, redirect, code, nonce, verifier s
 	return p.signedIn(ctx, r, token, nonce)
 }
 
-// signedIn reads who an answer of the token endpoint is about. The ID token
-// tells who, since it is for this sign-in; the access token of the same person
-// may know more of their roles.
+// signedIn reads the identity in an answer of the token endpoint. The ID token
+// says who it is, since it is for this sign-in; the access token of the same
+// person may have more roles.
 func (p *Provider) signedIn(ctx context.Context, r *remote, token *oauth2.Token, nonce string) (sluice.Identity, error) {
 	text, _ := token.Extra("id_token").(string)
 	id, _, err := p.verify(ctx, text, true)

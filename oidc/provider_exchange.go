@@ -19,7 +19,7 @@ import (
 
 const (
 	maxExchanges = 64              // requests to the provider at the same time
-	refusedFor   = 5 * time.Second // how long the provider is not asked again for what it refused
+	refusedFor   = 5 * time.Second // how long a refusal of the provider is remembered
 )
 
 // exchanged is what the provider answered to a password or a refresh token.
@@ -28,11 +28,11 @@ type exchanged struct {
 	renewed string // the refresh token to use next; kept for callers who missed it
 }
 
-// Password gives the user with that password: Unauthenticated if the provider
-// says so, Throttled if it is asked too often, Unavailable if it can't be asked.
-// The answer is remembered until the token that came with it expires, a refusal
-// for a few seconds. The caller counts wrong passwords, also those that are
-// remembered here.
+// Password returns the user with that password: Unauthenticated if the provider
+// says so, Throttled if it gets too many requests, Unavailable if it can't be
+// reached. The answer is remembered until the token that came with it expires,
+// a refusal for a few seconds. The caller counts wrong passwords, including
+// those that are remembered here.
 func (p *Provider) Password(ctx context.Context, username, password string) (sluice.Identity, error) {
 	if username == "" || password == "" || len(password) > limit.MaxPassword {
 		return sluice.Identity{}, wrongCredentials()
@@ -40,16 +40,16 @@ func (p *Provider) Password(ctx context.Context, username, password string) (slu
 	answer, err := p.exchange(ctx, p.fingerprint("password", username, password), func(ctx context.Context, r *remote) (*oauth2.Token, error) {
 		token, err := r.oauth.PasswordCredentialsToken(ctx, username, password)
 		if err == nil {
-			token.RefreshToken = "" // nobody will ask for it
+			token.RefreshToken = "" // it is never used
 		}
 		return token, err
 	})
 	return answer.id, err
 }
 
-// Refresh gives whom a refresh token of the provider stands for. If the provider
-// replaces the token, renewed is the new one; until the access token expires the
-// old one goes on working here, for calls that are under way.
+// Refresh returns whom a refresh token of the provider stands for. If the
+// provider replaces the token, renewed is the new one; until the access token
+// expires the old one goes on working here, for calls that are under way.
 func (p *Provider) Refresh(ctx context.Context, token string) (id sluice.Identity, renewed string, err error) {
 	if token == "" || len(token) > maxToken {
 		return sluice.Identity{}, "", wrongCredentials()
@@ -63,7 +63,7 @@ func (p *Provider) Refresh(ctx context.Context, token string) (id sluice.Identit
 	return answer.id, answer.renewed, err
 }
 
-// exchange gives what the provider answers, now or a short time ago.
+// exchange returns what the provider answers, now or a short time ago.
 func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(context.Context, *remote) (*oauth2.Token, error)) (exchanged, error) {
 	if known, ok, err := p.recall(mark); ok {
 		return known, err
@@ -98,7 +98,7 @@ func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(cont
 	})
 }
 
-// recall gives what the provider answered a short time ago.
+// recall returns what the provider answered a short time ago.
 func (p *Provider) recall(mark fingerprint) (answer exchanged, ok bool, err error) {
 	if answer, ok = p.exchanged.Get(mark, p.now()); ok {
 		return answer, true, nil
@@ -110,9 +110,9 @@ func (p *Provider) recall(mark fingerprint) (answer exchanged, ok bool, err erro
 	return exchanged{}, true, refusal
 }
 
-// read gives whom an answer of the token endpoint is about: by its access token,
-// which has the roles at most providers, or by its ID token if the access token
-// is not for us to read.
+// read returns whom an answer of the token endpoint is about: by its access
+// token, which has the roles at most providers, or by its ID token if the
+// access token is not for us to read.
 func (p *Provider) read(ctx context.Context, token *oauth2.Token) (exchanged, error) {
 	id, _, err := p.verify(ctx, token.AccessToken, false)
 	if idToken, ok := token.Extra("id_token").(string); ok && err != nil {
@@ -133,8 +133,8 @@ func (p *Provider) read(ctx context.Context, token *oauth2.Token) (exchanged, er
 	return exchanged{id: id, renewed: token.RefreshToken}, nil
 }
 
-// remember keeps an answer until it expires. A new refresh token need not be
-// used up just to learn the same.
+// remember keeps an answer until it expires, under the new refresh token as
+// well: it need not be used up to learn the same.
 func (p *Provider) remember(mark fingerprint, answer exchanged) {
 	p.exchanged.Put(mark, answer, answer.id.Expires)
 	if answer.renewed != "" {
@@ -142,8 +142,8 @@ func (p *Provider) remember(mark fingerprint, answer exchanged) {
 	}
 }
 
-// fingerprint stands for credentials. Its key never leaves the process, so that
-// nobody can try passwords on what the memory holds.
+// fingerprint returns what stands for credentials. Its key never leaves the
+// process, so passwords can't be tried on stored fingerprints.
 func (p *Provider) fingerprint(parts ...string) (id fingerprint) {
 	h := hmac.New(sha256.New, p.key)
 	for _, part := range parts {
@@ -153,9 +153,9 @@ func (p *Provider) fingerprint(parts ...string) (id fingerprint) {
 	return fingerprint(h.Sum(id[:0]))
 }
 
-// refusal tells wrong credentials, and a kind of them that the provider does not
-// take, from a provider that wants fewer requests, and from one that can't be
-// asked, which may be its fault or that of our settings there.
+// refusal returns the error of a failed exchange: wrong credentials, a kind of
+// them that the provider does not take, too many requests, or a provider that
+// can't be used, which may be its fault or that of our settings there.
 func refusal(err error) *sluice.Error {
 	failure, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
@@ -174,8 +174,8 @@ func refusal(err error) *sluice.Error {
 	return unreachable(fmt.Errorf("the provider's token endpoint answered %d with error %q", failure.Response.StatusCode, failure.ErrorCode)).After(max(retryAfter, retryAfterOf(failure)))
 }
 
-// retryAfterOf gives how long the provider wants to be left alone, which it says
-// in seconds or as a date.
+// retryAfterOf returns how long the provider asks to wait, which it says in
+// seconds or as a date.
 func retryAfterOf(failure *oauth2.RetrieveError) time.Duration {
 	said := failure.Response.Header.Get("Retry-After")
 	wait, err := time.ParseDuration(said + "s")

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	keysMaxAge   = 15 * time.Minute // then a key that was withdrawn is forgotten
+	keysMaxAge   = 15 * time.Minute // after which a withdrawn key is no longer accepted
 	keysCoolDown = 10 * time.Second // between fetches that tokens with made-up key ids cause
 	keysBurst    = 3
 	maxKeySet    = 1 << 20
@@ -56,8 +56,8 @@ func newKeySet(url string, client *http.Client, now func() time.Time) *keySet {
 }
 
 // want makes sure that the key with that id is here, if the provider has it. It
-// fails only if the provider can't be asked, or not again so soon, and the key
-// is not here: whether there is such a key is then unknown.
+// fails only if the key is not here and the provider can't be asked, or not
+// again so soon: whether there is such a key is then unknown.
 func (k *keySet) want(ctx context.Context, id string) error {
 	known, old := k.state(id)
 	if known && !old {
@@ -80,7 +80,7 @@ func (k *keySet) state(id string) (known, old bool) {
 	return known, !k.now().Before(k.fetched.Add(keysMaxAge))
 }
 
-// has tells whether the provider publishes a key, as far as is known.
+// has reports whether the provider publishes a key, as far as is known.
 func (k *keySet) has(id string) bool {
 	known, _ := k.state(id)
 	return known

@@ -39,7 +39,7 @@ func (c *counter) of(f *fixture, endpoint string) int {
 	return c.paths["/auth/realms/"+f.Namespace+protocol+"/"+endpoint]
 }
 
-// newProvider gives a provider whose other side is a fixture, over HTTP.
+// newProvider returns a provider whose other side is a fixture, over HTTP.
 func newProvider(f *fixture, change func(*ProviderOptions)) (*Provider, *counter) {
 	count := &counter{paths: make(map[string]int)}
 	o := ProviderOptions{

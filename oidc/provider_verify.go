@@ -21,10 +21,10 @@ type foreign struct {
 
 // Access checks an access token of the provider, which must be a JWT.
 //
-// ID tokens are refused where they can be told: Keycloak marks both kinds with
-// the claim typ, RFC 9068 access tokens with the header, and with most others
-// the audience differs, if one is configured. The access tokens of Dex are ID
-// tokens in all but name, so there either is accepted.
+// ID tokens are refused where they can be recognised: Keycloak marks both kinds
+// with the claim typ, RFC 9068 access tokens with the header, and with most
+// others the audience differs, if one is configured. The access tokens of Dex
+// are ID tokens in all but name, so there either is accepted.
 func (p *Provider) Access(ctx context.Context, token string) (sluice.Identity, error) {
 	if len(token) > maxToken {
 		return sluice.Identity{}, notAccepted()
@@ -42,13 +42,13 @@ func (p *Provider) Access(ctx context.Context, token string) (sluice.Identity, e
 	return id, nil
 }
 
-// current tells whether the provider still publishes a key.
+// current reports whether the provider still publishes a key.
 func (p *Provider) current(ctx context.Context, key string) bool {
 	r, err := p.remote(ctx)
 	return err == nil && r.keys.want(ctx, key) == nil && r.keys.has(key)
 }
 
-// verify checks a token of the provider, and gives whom it stands for and the
+// verify checks a token of the provider, and returns whom it stands for and the
 // key that signed it.
 func (p *Provider) verify(ctx context.Context, token string, idToken bool) (id sluice.Identity, key string, err error) {
 	parsed, err := parseJWT(token, algorithms)
@@ -88,8 +88,8 @@ func (p *Provider) verify(ctx context.Context, token string, idToken bool) (id s
 	return id, header.KeyID, nil
 }
 
-// checkAudience tells whether a token is for us. One that is not may well be the
-// fault of the settings, so that the log says what it is for.
+// checkAudience reports whether a token is for us. If it is not, the settings
+// may be wrong, so the log says what it is for.
 func (p *Provider) checkAudience(has []string, idToken bool) bool {
 	wanted := p.Audience
 	if idToken {
@@ -117,7 +117,7 @@ func (p *Provider) checkTimes(token *goidc.IDToken) error {
 	return times.ValidateWithLeeway(jwt.Expected{Time: p.now()}, leeway)
 }
 
-// rightType tells whether a token may be of the kind that is wanted, by its
+// rightType reports whether a token may be of the kind that is wanted, by its
 // header and by the claim of Keycloak.
 func rightType(header jose.Header, claims map[string]any, idToken bool) bool {
 	switch kind, _ := header.ExtraHeaders[jose.HeaderType].(string); strings.TrimPrefix(strings.ToLower(kind), "application/") {

@@ -14,10 +14,10 @@ import (
 
 // A refresh token is <family>.<secret>. The id of its session is a hash of the
 // family, so that access tokens, which show the id, don't give the family away.
-// The secret is random bytes and a mark of them, made with a key that the
-// session holds. Which token is valid is known by its hash; the mark tells those
-// that were valid once, whose use ends the session, from those that someone made
-// up, which must not.
+// The secret is random bytes and an HMAC of them, the mark, made with a key
+// that the session holds. The valid token is known by its hash; the mark
+// distinguishes those that were valid once, whose use ends the session, from
+// made-up ones, whose use must not.
 const (
 	familySize = 16
 	nonceSize  = 32
@@ -38,14 +38,14 @@ func markOf(key []byte, family string, nonce []byte) []byte {
 	return h.Sum(nil)[:markSize]
 }
 
-// wasIssued tells whether a refresh token is or was one of the session.
+// wasIssued reports whether a refresh token is or was one of the session.
 func wasIssued(s *sluice.Session, token string) bool {
 	family, encoded, _ := strings.Cut(token, ".")
 	secret, ok := decodeCanonical(encoded)
 	return ok && len(secret) == secretSize && hmac.Equal(secret[nonceSize:], markOf(s.Mark, family, secret[:nonceSize]))
 }
 
-// isCurrent tells whether a refresh token is the valid one of the session.
+// isCurrent reports whether a refresh token is the valid one of the session.
 func isCurrent(s *sluice.Session, token string) bool {
 	return subtle.ConstantTimeCompare([]byte(s.Hash), []byte(hashRefresh(token))) == 1
 }
@@ -55,7 +55,7 @@ func hashRefresh(token string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// parseRefresh gives the id of the session that a refresh token is of.
+// parseRefresh returns the id of the session that a refresh token is of.
 func parseRefresh(token string) (id string, ok bool) {
 	family, secret, _ := strings.Cut(token, ".")
 	if !isRandom(family, familySize) || !isRandom(secret, secretSize) {
@@ -69,7 +69,7 @@ func sessionID(family string) string {
 	return base64.RawURLEncoding.EncodeToString(hash[:familySize])
 }
 
-// random gives a text that nobody can guess.
+// random returns a text that can't be guessed.
 func random(size int) string {
 	return base64.RawURLEncoding.EncodeToString(randomBytes(size))
 }
@@ -80,7 +80,7 @@ func randomBytes(size int) []byte {
 	return b
 }
 
-// isRandom tells whether a text has the form that random gives.
+// isRandom reports whether a text has the form of random's.
 func isRandom(s string, size int) bool {
 	decoded, ok := decodeCanonical(s)
 	return ok && len(decoded) == size

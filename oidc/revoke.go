@@ -22,7 +22,7 @@ func (i *Issuer) revoke(w http.ResponseWriter, r *http.Request) error {
 }
 
 // endBy ends the session that the token in a parameter belongs to. A token that
-// is not valid is no error: what the client wants is so already.
+// is not valid is no error: the client has what it wants already.
 func (i *Issuer) endBy(r *http.Request, form map[string]string, parameter string) error {
 	client, err := i.authenticate(r, form)
 	if err != nil {
@@ -54,8 +54,8 @@ func (i *Issuer) end(ctx context.Context, session *sluice.Session) error {
 	return nil
 }
 
-// sessionOf gives the session of an access token, or of a refresh token that is
-// or was valid; nil if there is none.
+// sessionOf returns the session of an access token, or of a refresh token that
+// is or was valid; nil if there is none.
 func (i *Issuer) sessionOf(ctx context.Context, token string) (*sluice.Session, error) {
 	session, err := i.sessions.ofFamily(ctx, token)
 	if err != nil || session != nil {

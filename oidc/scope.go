@@ -11,8 +11,9 @@ import (
 // for the name in it.
 var scopes = []string{"openid", "profile"}
 
-// grantScope gives what is granted of the scopes that are asked for. Those that
-// mean nothing here are left out, as OpenID Connect wants it; the answer tells.
+// grantScope returns what is granted of the scopes that are asked for. Those
+// that mean nothing here are left out, as OpenID Connect requires; the answer
+// says which were granted.
 func grantScope(asked string) (string, error) {
 	if strings.ContainsFunc(asked, notScope) {
 		return "", invalidScope("The scope has characters that no scope has.")
@@ -26,7 +27,7 @@ func grantScope(asked string) (string, error) {
 	return strings.Join(granted, " "), nil
 }
 
-// narrowScope gives the scope of a refreshed token: what was granted before,
+// narrowScope returns the scope of a refreshed token: what was granted before,
 // or the part of it that is asked for.
 func narrowScope(before, asked string) (string, error) {
 	if asked == "" {
@@ -40,7 +41,7 @@ func narrowScope(before, asked string) (string, error) {
 	return grantScope(asked)
 }
 
-// withoutScope gives a scope without one of its words.
+// withoutScope returns a scope without one of its words.
 func withoutScope(scope, word string) string {
 	return strings.Join(slices.DeleteFunc(strings.Fields(scope), func(s string) bool { return s == word }), " ")
 }
@@ -49,7 +50,7 @@ func hasScope(scope, word string) bool {
 	return slices.Contains(strings.Fields(scope), word)
 }
 
-// notScope tells characters that RFC 6749, 3.3 forbids.
+// notScope reports whether RFC 6749, 3.3 forbids a character.
 func notScope(r rune) bool {
 	return r < ' ' || r > '~' || r == '"' || r == '\\'
 }

@@ -1,6 +1,9 @@
 package oidc
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // TestNoGrantForgetsTheScope: whatever the grant, a scope that no scope can be is
 // refused. A grant that is not in this table is one that nobody has tried.
@@ -16,7 +19,7 @@ func TestNoGrantForgetsTheScope(t *testing.T) {
 			t.Errorf("the scope of the grant %s is not checked", name)
 			continue
 		}
-		asked := append(forms[name], "grant_type", name, "scope", `open"id`)
+		asked := append(slices.Clone(forms[name]), "grant_type", name, "scope", `open"id`)
 		if r := f.post("token", asked...); r.status != 400 || r.str("error") != "invalid_scope" {
 			t.Errorf("%s: answered %d %s", name, r.status, r.text)
 		}

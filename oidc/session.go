@@ -14,13 +14,13 @@ import (
 type sessions struct {
 	records sluice.Records[sluice.Session]
 	now     func() time.Time
-	reused  func(context.Context, *sluice.Session) // told of sessions that a token ends by being used twice
+	reused  func(context.Context, *sluice.Session) // called for sessions that end because a token was used twice
 
 	mu    sync.Mutex
 	swept time.Time // when dead sessions were last looked for
 }
 
-// open stores a new session and gives the refresh token for it.
+// open stores a new session and returns the refresh token for it.
 func (s *sessions) open(ctx context.Context, session sluice.Session, lifetime time.Duration) (*sluice.Session, string, error) {
 	if err := s.sweep(ctx); err != nil {
 		return nil, "", err
@@ -37,7 +37,7 @@ func (s *sessions) open(ctx context.Context, session sluice.Session, lifetime ti
 	return kept, token, err
 }
 
-// ofFamily gives the session that a refresh token was issued for, be it the
+// ofFamily returns the session that a refresh token was issued for, be it the
 // valid one or one before; nil if there is none, or the token was never issued.
 func (s *sessions) ofFamily(ctx context.Context, token string) (*sluice.Session, error) {
 	id, ok := parseRefresh(token)
@@ -51,7 +51,7 @@ func (s *sessions) ofFamily(ctx context.Context, token string) (*sluice.Session,
 	return session, nil
 }
 
-// get gives a session that is alive, or nil.
+// get returns a session that is alive, or nil.
 func (s *sessions) get(ctx context.Context, id string) (*sluice.Session, error) {
 	session, err := s.records.Get(ctx, id)
 	if err != nil || session == nil || !s.now().Before(session.Expires) {
@@ -60,15 +60,15 @@ func (s *sessions) get(ctx context.Context, id string) (*sluice.Session, error) 
 	return session, nil
 }
 
-// find gives the session whose valid refresh token is the given one, or nil. It
-// changes nothing.
+// find returns the session whose valid refresh token is the given one, or nil.
+// It changes nothing.
 func (s *sessions) find(ctx context.Context, token string) (*sluice.Session, error) {
 	session, err := s.ofFamily(ctx, token)
 	if err != nil || session == nil || isCurrent(session, token) {
 		return session, err
 	}
-	// Another node may have replaced the token this very moment. A change that
-	// is given up decides on what is stored by now.
+	// Another node may just have replaced the token. A change that is given up
+	// sees what is stored by now.
 	var latest *sluice.Session
 	_, err = s.records.Change(ctx, session.ID, func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
 		latest = before
@@ -83,8 +83,8 @@ func (s *sessions) find(ctx context.Context, token string) (*sluice.Session, err
 	return latest, nil
 }
 
-// accept gives the session of a refresh token and does not use it up. If it is
-// not the valid one, the session ends and there is none.
+// accept returns the session of a refresh token and does not use it up. If it
+// is not the valid one, the session ends and there is none.
 func (s *sessions) accept(ctx context.Context, token string) (*sluice.Session, error) {
 	session, err := s.ofFamily(ctx, token)
 	if err != nil || session == nil || isCurrent(session, token) {
@@ -110,8 +110,8 @@ func (s *sessions) rotate(ctx context.Context, token string) (session *sluice.Se
 	return session, renewed, err
 }
 
-// refuse gives the error for a refresh token that is not used after all. If it
-// is not the valid one, its session ends all the same.
+// refuse returns the error for a refresh token that is not used after all. If
+// it is not the valid one, its session ends all the same.
 func (s *sessions) refuse(ctx context.Context, token string, reason error) error {
 	session, err := s.use(ctx, token, func(sluice.Session) (*sluice.Session, error) { return nil, reason })
 	if err == nil && session == nil {
@@ -121,7 +121,7 @@ func (s *sessions) refuse(ctx context.Context, token string, reason error) error
 }
 
 // use changes the session of a refresh token if it is the valid one, and ends
-// the session if it is not. That the token was issued is known by then.
+// the session if it is not. The token must be known to be issued.
 func (s *sessions) use(ctx context.Context, token string, change func(sluice.Session) (*sluice.Session, error)) (*sluice.Session, error) {
 	id, _ := parseRefresh(token)
 	var reused *sluice.Session

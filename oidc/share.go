@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// shareTimeout bounds what callers who share an answer wait for.
+// shareTimeout bounds how long callers who share an answer wait.
 const shareTimeout = 10 * time.Second
 
-// share lets callers who ask for the same at the same time share one answer.
-// What run does is carried through even if the caller who started it gives up,
-// since others may wait, and what it has changed elsewhere must be known here.
+// share lets callers with the same request at the same time share one answer.
+// run is carried through even if the caller who started it gives up, since
+// others may wait, and what it has changed elsewhere must be known here.
 func share[V any](ctx context.Context, group *singleflight.Group, key string, run func(context.Context) (V, error)) (V, error) {
 	shared := group.DoChan(key, func() (_ any, err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shareTimeout)

@@ -52,13 +52,13 @@ func (k *signingKey) idToken(c claims) (string, error) {
 	return jwt.Signed(k.idTokenSigner).Claims(c).Serialize()
 }
 
-// jwk gives the public half.
+// jwk returns the public half.
 func (k *signingKey) jwk() jose.JSONWebKey {
 	return jose.JSONWebKey{Key: k.public, KeyID: k.id, Algorithm: string(jose.ES256), Use: "sig"}
 }
 
 // The values of the claim typ, as Keycloak writes them: other receivers of our
-// tokens tell them apart by it.
+// tokens distinguish them by it.
 const (
 	accessClaim = "Bearer"
 	idClaim     = "ID"

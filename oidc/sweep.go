@@ -20,7 +20,7 @@ const (
 // can't fill the store.
 func (s *sessions) sweep(ctx context.Context) error {
 	if !s.mu.TryLock() {
-		return nil // another login is at it
+		return nil // another login does it
 	}
 	defer s.mu.Unlock()
 	now := s.now()

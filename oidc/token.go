@@ -24,12 +24,12 @@ type request struct {
 	client  *sluice.Client
 	form    map[string]string
 	address string
-	login   *Login          // to be told of
+	login   *Login          // to be observed
 	scope   string          // that is granted
 	session *sluice.Session // that is refreshed
 }
 
-// An issue is what a grant has decided to give.
+// An issue is what a grant has decided to issue.
 type issue struct {
 	user    string // whom the tokens stand for
 	client  bool   // the client itself is the user

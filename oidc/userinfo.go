@@ -7,7 +7,7 @@ import (
 	"sluice"
 )
 
-// userinfo tells about the user of an access token (OpenID Connect Core, 5.3).
+// userinfo answers with the user of an access token (OpenID Connect Core, 5.3).
 func (i *Issuer) userinfo(w http.ResponseWriter, r *http.Request) error {
 	token, err := i.bearer(r)
 	if err != nil {
@@ -35,7 +35,7 @@ func (i *Issuer) userinfo(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// bearer gives the token in a request's Authorization header, the one place
+// bearer returns the token in a request's Authorization header, the one place
 // where it may be.
 func (i *Issuer) bearer(r *http.Request) (string, error) {
 	headers := r.Header.Values("Authorization")

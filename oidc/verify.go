@@ -5,12 +5,16 @@ import (
 	"crypto/sha256"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
 	"sluice"
 )
+
+// errTooLong is the fault of a token that we never made so.
+var errTooLong = errors.New("the token is valid for longer than tokens are here")
 
 // verified is an access token whose signature and claims were right.
 type verified struct {
@@ -96,6 +100,9 @@ func (i *Issuer) checkToken(ctx context.Context, token string) (*verified, error
 	if !i.now().Before(v.Expiry.Time()) {
 		return nil, notAccepted().Because(jwt.ErrExpired)
 	}
+	if v.Expiry.Time().Sub(v.IssuedAt.Time()) >= i.AccessTTL+time.Second { // tokens tell the second
+		return nil, notAccepted().Because(errTooLong)
+	}
 	return v, nil
 }
 
@@ -126,7 +133,7 @@ func (i *Issuer) open(ctx context.Context, token, kind string) (*verified, error
 }
 
 // parseJWT reads a signed JWT. Its parts must be encoded in the one canonical
-// way: else who has a token could write others that mean the same.
+// way: otherwise the owner of a token could write others that mean the same.
 func parseJWT(token string, algorithms []jose.SignatureAlgorithm) (*jwt.JSONWebToken, error) {
 	for part := range strings.SplitSeq(token, ".") {
 		if _, ok := decodeCanonical(part); !ok {

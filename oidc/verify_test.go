@@ -20,7 +20,7 @@ import (
 	"sluice"
 )
 
-// decodePart gives a part of a JWT, without checking anything.
+// decodePart returns a part of a JWT, without checking anything.
 func decodePart(t *testing.T, token string, part int) (decoded map[string]any) {
 	t.Helper()
 	content, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[part])
@@ -59,7 +59,7 @@ func forge(t *testing.T, alg jose.SignatureAlgorithm, key any, header, claims ma
 	return token
 }
 
-// privateKey gives the key that the issuer signs with.
+// privateKey returns the key that the issuer signs with.
 func (f *fixture) privateKey() *ecdsa.PrivateKey {
 	key, err := x509.ParsePKCS8PrivateKey(f.Keys.All()[0].Private)
 	if err != nil {
@@ -226,7 +226,7 @@ func TestExpiredTokenIsDeadAtOnce(t *testing.T) {
 	}
 }
 
-// uncanonical gives other base64 that decodes to the same bytes.
+// uncanonical returns other base64 that decodes to the same bytes.
 func uncanonical(text string) string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	last := strings.IndexByte(digits, text[len(text)-1])

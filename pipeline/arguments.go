@@ -7,14 +7,14 @@ import (
 	"sluice/command"
 )
 
-// arguments gives what a step hands to its command.
-func (x *execution) arguments(a *call) (command.Args, error) {
+// arguments returns what a step hands to its command.
+func (x *execution) arguments(a *invocation) (command.Args, error) {
 	args := make(command.Args, 0, len(a.args)+1)
 	weight := x.limits.scale()
 	for i := range a.args {
 		given := &a.args[i]
 		if given.fixed && x.run.Event != nil {
-			return nil, chosenOutside(a.command.Name, given.name)
+			return nil, chosenBySender(a.command.Name, given.name)
 		}
 		v, err := given.value.eval(&x.scope)
 		if err != nil {
@@ -45,15 +45,15 @@ func (x *execution) arguments(a *call) (command.Args, error) {
 	return x.shown(a.command, args), nil
 }
 
-// chosenOutside is the error for a parameter that whoever sends an event could
+// chosenBySender is the error for a parameter that the sender of an event could
 // choose.
-func chosenOutside(cmd, parameter string) error {
-	return sluice.Errorf(sluice.Forbidden, "forbidden", "The parameter %s of %s must stand in the source as it is: an event has started this run, and who sends it must not choose. Use the block if, with a step for each choice.", parameter, cmd).About(parameter)
+func chosenBySender(cmd, parameter string) error {
+	return sluice.Errorf(sluice.Forbidden, "forbidden", "The parameter %s of %s must be written out in the source: an event has started this run, and its sender must not choose. Use the block if, with a step for each choice.", parameter, cmd).About(parameter)
 }
 
 // shown hides the secrets in what people will read: the arguments of log, whose
-// message is the body unless one is given. But the body that it passes on stays
-// as it is.
+// message is the body unless one is given. The body that log passes on stays
+// unchanged.
 func (x *execution) shown(cmd command.Command, args command.Args) command.Args {
 	if cmd.Name != "log" || !x.secrets.any() {
 		return args
@@ -74,7 +74,8 @@ func (x *execution) shown(cmd command.Command, args command.Args) command.Args {
 	return args
 }
 
-// reveal gives a secret to an expression, and remembers it.
+// reveal returns a secret to an expression, and remembers it, to hide it from
+// people.
 func (x *execution) reveal(ctx context.Context, name string) (string, error) {
 	v, err := x.secret(ctx, x.run, name)
 	if err == nil {

@@ -60,9 +60,9 @@ func (a *choice) do(ctx context.Context, x *execution, s *step) error {
 	return x.list(ctx, a.otherwise)
 }
 
-// A loop is the action of the block foreach: its steps are done for each item of
-// a list, which is a variable meanwhile. The body flows through all of them:
-// behind the loop it is what the last step has made of it.
+// A loop is the action of the block foreach: its steps are done for each item
+// of a list, which is a variable meanwhile. The body flows through all of them:
+// after the loop it is what the last step has made of it.
 type loop struct {
 	in    sourceValue
 	as    string
@@ -88,7 +88,7 @@ func (c *checker) loop(s *step, params *node) action {
 	return a
 }
 
-// listValue reads a list, or an expression that gives one.
+// listValue reads a list, or an expression that results in one.
 func (c *checker) listValue(n *node) sourceValue {
 	if n.kind == list {
 		return c.value(n)
@@ -105,12 +105,19 @@ func (a *loop) do(ctx context.Context, x *execution, s *step) error {
 	if err != nil {
 		return x.placed(ctx, s, err)
 	}
+	// The list itself is nobody's value, but it is there until the end.
+	list := value.Scale{}
+	if err := list.Add(items); err != nil {
+		return x.placed(ctx, s, err)
+	}
+	x.total.memory += list.Memory
+	defer func() { x.total.memory -= list.Memory }()
 	variable := target{toVars, a.as}
 	before, had := x.scope.Vars[a.as]
-	size := x.held[variable]
+	weightBefore := x.held[variable]
 	defer func() {
 		if had {
-			x.assign(variable, before, size)
+			x.assign(variable, before, weightBefore)
 		} else {
 			x.unset(variable)
 		}
@@ -119,7 +126,7 @@ func (a *loop) do(ctx context.Context, x *execution, s *step) error {
 		if err := x.count(ctx); err != nil {
 			return x.placed(ctx, s, err)
 		}
-		x.assign(variable, item, 0)
+		x.assign(variable, item, weight{}) // it is part of the list
 		if err := x.list(ctx, a.steps); err != nil || x.run.Exited() {
 			return err
 		}

@@ -5,8 +5,8 @@ import (
 )
 
 // A testCase is one test that a source carries: what a run starts with, what
-// the commands answer that it can't really call, and what must come out. All is
-// taken as it is written: there are no expressions in it.
+// stubbed commands answer, and what must come out. All of it is literal: there
+// are no expressions in it.
 type testCase struct {
 	name    string
 	event   map[string]any
@@ -24,7 +24,7 @@ type stub struct {
 	err    *sluice.Error
 }
 
-// An expectation is what a test wants. What is nil can be anything.
+// An expectation is what a test wants. A nil field can be anything.
 type expectation struct {
 	body  *any
 	vars  map[string]any

@@ -25,7 +25,7 @@ type checker struct {
 	ids      map[string]int // of steps, with their lines
 }
 
-// What a pipeline is by default, and at most.
+// Defaults and bounds of a pipeline.
 const (
 	maxRetries     = 20
 	defaultBackoff = time.Second
@@ -71,7 +71,7 @@ func (c *checker) program(root *node) *Program {
 	return p
 }
 
-// unknown notes a name that there is not, with the nearest one that there is.
+// unknown notes an unknown name, with the nearest known one.
 func (c *checker) unknown(key *node, what string, names []string) {
 	hint := "there are " + strings.Join(names, ", ") + "."
 	if near := spelling.Nearest(key.text, names); near != "" {

@@ -8,7 +8,7 @@ import (
 	"sluice/command"
 )
 
-// Commands gives the commands about pipelines and dead letters.
+// Commands returns the commands about pipelines and dead letters.
 func Commands(r *Runner) []command.Command {
 	return []command.Command{
 		putCommand(r),
@@ -34,22 +34,22 @@ func checkName(name string) error {
 
 // A view is a stored pipeline as commands show it.
 type view struct {
-	Name        string    `json:"name"`
-	Description string    `json:"description,omitempty"`
-	Source      string    `json:"source,omitempty"`
-	Owner       string    `json:"owner"`
-	Listens     string    `json:"listens,omitempty"` // pattern of message keys
-	Concurrency int       `json:"concurrency,omitempty"`
-	Folder      bool      `json:"folder"`
-	Created     time.Time `json:"created"`
-	Updated     time.Time `json:"updated"`
-	Warnings    []string  `json:"warnings,omitempty"`
+	Name        string           `json:"name"`
+	Description string           `json:"description,omitempty"`
+	Source      string           `json:"source,omitempty"`
+	Owner       string           `json:"owner"`
+	Listens     string           `json:"listens,omitempty"` // pattern of message keys
+	Concurrency int              `json:"concurrency,omitempty"`
+	Folder      bool             `json:"folder"`
+	Created     time.Time        `json:"created"`
+	Updated     time.Time        `json:"updated"`
+	Warnings    []sluice.Finding `json:"warnings,omitempty"`
 }
 
-// Document gives the source, for those who read it by itself.
+// Document returns the source alone, for requests that want no JSON.
 func (v view) Document() (mediaType, text string) { return "application/yaml", v.Source }
 
-// show gives the view of a pipeline, without its source.
+// show returns the view of a pipeline, without its source.
 func (r *Runner) show(p *sluice.Pipeline) view {
 	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Created: p.Created, Updated: p.Updated}
 	if p.Binding != nil {

@@ -16,7 +16,7 @@ type deleted struct {
 }
 
 func deleteCommand(r *Runner) command.Command {
-	return command.New("pipeline.delete", "Delete a stored pipeline: events don't start it any more, and those that still wait for it are not run.",
+	return command.New("pipeline.delete", "Delete a stored pipeline: events no longer start it, and those that still wait for it are not run.",
 		func(ctx context.Context, p deleteParams) (deleted, error) {
 			if err := r.remove(ctx, p.Name, false); err != nil {
 				return deleted{}, err

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"errors"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -9,9 +11,10 @@ import (
 	"sluice/problem"
 )
 
-// deliver runs a pipeline for an event, as often as the pipeline says, and gives
-// the outcome. An error means that the run was stopped from outside, or that the
-// engine is away: there is no outcome, and the event is to be handed out again.
+// deliver runs a pipeline for an event, retries it with a growing pause as its
+// retry section says, and returns the outcome. An error means that the server
+// stops, or that the engine is away: there is no outcome, and the queue delivers
+// the event again later.
 func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
 	program, err := r.program(p)
 	if err != nil {
@@ -29,6 +32,11 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		if sluice.EngineAway(err) {
 			return sluice.Outcome{}, err // that is no attempt
 		}
+		if sluice.AsError(err).Code == codeNoMemory {
+			// It is no fault of the pipeline. Runs that lack memory together
+			// must not come again together.
+			return sluice.Outcome{}, errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
+		}
 		if number > program.retries || !worthRetrying(err) {
 			return r.failed(p, d, number, err), nil
 		}
@@ -39,15 +47,19 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	}
 }
 
-// worthRetrying tells whether another attempt may end better: not after a
+// longestGiveBack is how long a run without memory waits before its event is
+// given back.
+const longestGiveBack = time.Second
+
+// worthRetrying reports whether another attempt may end better: not after a
 // refusal.
 func worthRetrying(err error) bool {
 	status := problem.Status(err)
 	return status < http.StatusBadRequest || status >= http.StatusInternalServerError
 }
 
-// deliverOnce makes one attempt, as soon as there is a free slot. Between
-// attempts none is taken.
+// deliverOnce makes one attempt, as soon as there is a free slot. The pause
+// between attempts takes none.
 func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *Program, d sluice.Delivery, number int) (any, error) {
 	select {
 	case r.slots <- struct{}{}:
@@ -66,13 +78,14 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *P
 		Hops:          d.Hops,
 		Event:         d.Message,
 		Owner:         r.owner(p),
+		OwnerName:     p.Owner,
 	}
 	user.Address, _ = d.Message["remoteAddr"].(string)
 	run.Switch(user)
-	return r.attempt(ctx, program, beginning{run: run, body: d.Message, request: requestOf(d, number)}, number, d.Count)
+	return r.attempt(ctx, program, beginning{run: run, body: d.Message, request: requestOf(d, number), counted: true}, number, d.Count)
 }
 
-// requestOf gives what expressions see of the call that led to an event.
+// requestOf returns what expressions see of the call that led to an event.
 func requestOf(d sluice.Delivery, attempt int) map[string]any {
 	return map[string]any{
 		"traceId":       d.TraceID,

@@ -1,8 +1,8 @@
 // Package pipeline is the heart of the service: a source becomes a checked
 // program, and a program runs. Parse reads YAML or JSON and finds every mistake
 // before anything runs; a Program is a tree of steps, each of which calls a
-// command; the Runner starts programs for events, for callers and for other
-// pipelines, and keeps the stored ones.
+// command; the Runner starts programs for events (and retries them,
+// deliver.go), for callers and for other pipelines, and keeps the stored ones.
 //
 // # Sources
 //
@@ -20,9 +20,9 @@
 //
 // The blocks if: {true, then, else} and foreach: {in, as, do} hold steps
 // themselves and take id, if and onError. The body flows through the steps of a
-// block as if they stood outside: behind foreach it is what the last round has
-// made of it. The item of a round is vars.<as>, which is as before behind the
-// block.
+// block as if they stood outside: after foreach it is what the last round has
+// made of it. The item of a round is vars.<as>, which has its former value
+// again after the block.
 //
 // A pipeline that starts with event.listen or message.receive is run for each
 // event that matches. That step is never run: the event is the body already.
@@ -44,7 +44,7 @@
 //
 // # Neighbours
 //
-// What a command is, is package command's business; the language within #{…} is
-// package expression's; the steps are commands of every room. Package jetstream
-// stores pipelines, hands out events and keeps outcomes and dead letters.
+// Package command says what a command is; package expression has the language
+// within #{…}; the steps are commands of all packages. Package jetstream stores
+// pipelines, delivers events and keeps outcomes and dead letters.
 package pipeline

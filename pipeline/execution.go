@@ -15,21 +15,21 @@ import (
 // what it has used up. A single goroutine works on it.
 type execution struct {
 	environment
+	holdings
 
 	program *Program
 	run     *sluice.Run
 	scope   expression.Scope
-	user    sluice.User // that scope.User shows
+	user    sluice.User // as scope.User shows it
 	secrets *secrets
-	report  *sluice.RunReport // nil: nobody wants one
+	report  *sluice.RunReport // nil: there is none
 	started time.Time
+	noted   int // bytes of exchanges in the report
 
 	steps int
-	held  map[target]int // sizes of what is held
-	total int
 }
 
-// An environment is what a run needs of the world. Tests of pipelines have
+// An environment is what a run needs from outside. Tests of pipelines have
 // another one than runs.
 type environment struct {
 	limits Limits
@@ -43,33 +43,42 @@ type environment struct {
 type beginning struct {
 	run     *sluice.Run
 	body    any            // nil: that of the source
-	vars    map[string]any // go before those of the source
+	vars    map[string]any // they override those of the source
 	request map[string]any
+	counted bool // whoever gives the body has taken memory for it
 }
 
 // newExecution prepares a run. The report, if there is one, is filled in.
 func newExecution(e environment, p *Program, b beginning, report *sluice.RunReport) *execution {
-	return &execution{environment: e, program: p, run: b.run, report: report, held: make(map[target]int)}
+	x := &execution{environment: e, program: p, run: b.run, report: report}
+	x.held = make(map[target]weight)
+	if e.limits.Shared != nil {
+		x.shared = e.limits.Shared.Hold()
+	}
+	return x
 }
 
-// execute runs the program and gives its final body. There are no secrets in
-// that, nor in the report or the error.
+// execute runs the program and returns its final body. There are no secrets in
+// it, nor in the report or the error.
 func (x *execution) execute(ctx context.Context, b beginning) (any, error) {
 	x.started = time.Now()
 	x.secrets, ctx = secretsOf(ctx)
 	limit := min(x.program.timeout, x.limits.RunTime)
 	ctx, cancel := context.WithTimeoutCause(sluice.WithRun(ctx, b.run), limit, tooLongError(limit))
 	defer cancel()
+	defer x.shared.Release()
 	x.scope.Request = b.request
+	x.scope.Memory = func(bytes int) error { return x.spend(ctx, bytes) }
 	x.scope.Secret = func(name string) (string, error) { return x.reveal(ctx, name) }
-	err := x.begin(b)
+	b.run.Secret = x.reveal
+	err := x.begin(ctx, b)
 	if err == nil {
 		err = x.list(ctx, x.program.steps)
 	}
 	return x.end(err)
 }
 
-// end gives what leaves the run.
+// end returns what leaves the run.
 func (x *execution) end(err error) (any, error) {
 	if x.report != nil {
 		x.report.Started, x.report.Duration, x.report.Status = x.started.UTC(), sluice.Milliseconds(time.Since(x.started)), sluice.StatusOK
@@ -96,6 +105,7 @@ func (x *execution) list(ctx context.Context, steps []*step) error {
 
 // step does a step, if its condition holds, as often as its policy says.
 func (x *execution) step(ctx context.Context, s *step) error {
+	x.made()
 	if s.when != nil {
 		condition, err := s.when.Eval(&x.scope)
 		if err != nil {
@@ -105,7 +115,7 @@ func (x *execution) step(ctx context.Context, s *step) error {
 			return nil
 		}
 	}
-	before, size := x.scope.Body, x.held[target{}]
+	before, weight := x.scope.Body, x.held[target{}]
 	for tries := 0; ; tries++ {
 		err := x.count(ctx)
 		if err != nil {
@@ -114,7 +124,8 @@ func (x *execution) step(ctx context.Context, s *step) error {
 		if err = s.do(ctx, x, s); err == nil || x.over(ctx) {
 			return err
 		}
-		x.assign(target{}, before, size)
+		x.assign(target{}, before, weight)
+		x.made()
 		switch {
 		case tries < s.onError.retries:
 			if x.pause(ctx, s.onError.wait) != nil {

@@ -11,7 +11,8 @@ import (
 	"sluice/value"
 )
 
-// compare gives the first difference between what came out and what was wanted.
+// compare returns the first difference between what came out and what was
+// wanted.
 func (t *trial) compare(body any, vars map[string]any, err error) string {
 	want := t.expect
 	if difference := compareError(want.err, err); difference != "" {
@@ -88,7 +89,7 @@ func (t *trial) callNames() string {
 	return strings.Join(slices.Clip(names), ", ")
 }
 
-// within tells whether a value is what is wanted, where objects may have more
+// within reports whether a value is what is wanted, where objects may have more
 // fields.
 func within(want, have any) bool {
 	fields, ok := want.(map[string]any)
@@ -108,7 +109,7 @@ func within(want, have any) bool {
 	return true
 }
 
-// brief gives a value as JSON for a message.
+// brief returns a value as JSON for a message.
 func brief(v any) string {
 	const longest = 300
 	text, err := value.AppendJSON(nil, v, longest)

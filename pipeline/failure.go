@@ -11,12 +11,12 @@ import (
 	"sluice/problem"
 )
 
-// ignore goes on after an error, which the variable error tells about.
+// ignore goes on after an error, which is in the variable error.
 func (x *execution) ignore(err error) {
 	e := x.secrets.hideError(sluice.AsError(err))
 	x.assign(target{toVars, "error"}, map[string]any{
 		"code": e.Code, "statusCode": problem.Status(e), "message": e.Message, "step": e.Place.Step,
-	}, len(e.Message))
+	}, weight{len(e.Message), len(e.Message)})
 }
 
 // recovered turns a panic in a step into an error.
@@ -30,7 +30,7 @@ func (x *execution) recovered(s *step, err *error) {
 	*err = sluice.Errorf(sluice.Internal, "step-panicked", "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
 }
 
-// placed gives an error the place of the step it happened in.
+// placed returns an error with the place of the step it happened in.
 func (x *execution) placed(ctx context.Context, s *step, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -40,8 +40,8 @@ func (x *execution) placed(ctx context.Context, s *step, err error) error {
 		At(sluice.Place{Line: s.line, Column: s.column, Step: label(s.name, s.id)})
 }
 
-// blamed gives an error as a step has it. Where an expression failed because of
-// what it called, such as a secret that may not be used, the error is of that
+// blamed returns an error of a step. Where an expression failed because of a
+// function it called, such as a secret that may not be used, the error has that
 // failure's kind.
 func blamed(err error) *sluice.Error {
 	e := sluice.AsError(err)
@@ -49,10 +49,10 @@ func blamed(err error) *sluice.Error {
 	if !ok || e.Code != "expression-failed" {
 		return e
 	}
-	return sluice.Errorf(cause.Kind, cause.Code, "%s", e.Message).WithStatus(cause.Status).Because(e.Err)
+	return sluice.Errorf(cause.Kind, cause.Code, "%s", e.Message).WithStatus(cause.Status).After(cause.RetryAfter).Because(e.Err)
 }
 
-// shortened keeps an error from carrying a payload around.
+// shortened keeps payloads out of errors.
 func shortened(message string) string {
 	const longest = 8 << 10
 	if len(message) <= longest {

@@ -17,14 +17,14 @@ import (
 	"sluice"
 )
 
-// A folder keeps the pipelines of a folder of the operator's stored: each file
-// *.yaml, *.yml or *.json is one, named as the file without its ending.
+// A folder stores the pipelines in a folder of the operator: each file *.yaml,
+// *.yml or *.json is one, named as the file without its extension.
 type folder struct {
 	*Runner
 
 	dir  string
-	seen map[string]stamp // the files that were taken over, as they were
-	told map[string]bool  // the failures that stand in the log
+	seen map[string]stamp // the files that were loaded
+	told map[string]bool  // the failures that were logged
 }
 
 // A stamp tells whether a file has changed.
@@ -37,8 +37,8 @@ type stamp struct {
 const folderPoll = time.Second
 
 // SyncFolder stores the pipelines of a folder, and deletes those whose files
-// have gone. A file that can't be taken over is an error of one line, with the
-// place of its first mistake.
+// are gone. A file that can't be loaded is an error of one line, with the place
+// of its first mistake.
 func (r *Runner) SyncFolder(ctx context.Context, dir string) error {
 	failures := (&folder{Runner: r, dir: dir}).sync(ctx)
 	switch len(failures) {
@@ -47,11 +47,11 @@ func (r *Runner) SyncFolder(ctx context.Context, dir string) error {
 	case 1:
 		return failures[0]
 	}
-	return fmt.Errorf("%w (and %d more files can't be taken over)", failures[0], len(failures)-1)
+	return fmt.Errorf("%w (and %d more files can't be loaded)", failures[0], len(failures)-1)
 }
 
-// WatchFolder does the same at each change, until ctx ends. A file that can't be
-// taken over is logged, and its pipeline stays as it was.
+// WatchFolder does the same at each change, until ctx ends. A file that can't
+// be loaded is logged, and its pipeline stays as it was.
 func (r *Runner) WatchFolder(ctx context.Context, dir string) {
 	f := &folder{Runner: r, dir: dir}
 	for pause(ctx, folderPoll) == nil {
@@ -97,7 +97,7 @@ func (f *folder) sync(ctx context.Context) (failures []error) {
 	return append(failures, f.drop(ctx, files)...)
 }
 
-// look gives the files of a folder that are pipelines, with their stamps.
+// look returns the files of a folder that are pipelines, with their stamps.
 func look(root *os.Root) (map[string]stamp, error) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
@@ -108,7 +108,7 @@ func look(root *os.Root) (map[string]stamp, error) {
 		if entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(entry.Name())) {
 			continue
 		}
-		stamps[entry.Name()] = stamp{} // of one that can't be read
+		stamps[entry.Name()] = stamp{} // if it can't be read
 		if info, err := root.Stat(entry.Name()); err == nil {
 			stamps[entry.Name()] = stamp{info.Size(), info.ModTime()}
 		}
@@ -116,7 +116,7 @@ func look(root *os.Root) (map[string]stamp, error) {
 	return stamps, nil
 }
 
-// take stores the pipeline of a file, unless it is stored so already.
+// take stores the pipeline of a file, unless the same is stored already.
 func (f *folder) take(ctx context.Context, root *os.Root, name, file string) error {
 	if err := checkName(name); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -136,6 +136,13 @@ func (f *folder) take(ctx context.Context, root *os.Root, name, file string) err
 	if err != nil {
 		return fmt.Errorf("%s:%w", file, compilerStyle(err))
 	}
+	found, err := f.checkRights(ctx, program, folderOwner())
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for _, finding := range append(found, f.unknownKey(program)...) {
+		f.Log.Warn("A pipeline of the folder will not run as it is.", "file", file, "line", finding.Line, "column", finding.Column, "problem", finding.Message, "hint", finding.Hint)
+	}
 	_, _, err = f.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: sluice.AdminName, Folder: true})
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -144,7 +151,7 @@ func (f *folder) take(ctx context.Context, root *os.Root, name, file string) err
 	return nil
 }
 
-// drop deletes the pipelines whose files have gone.
+// drop deletes the pipelines whose files are gone.
 func (f *folder) drop(ctx context.Context, files map[string]string) (failures []error) {
 	for _, p := range f.Store.All() {
 		if !p.Folder || files[p.Name] != "" {
@@ -157,7 +164,7 @@ func (f *folder) drop(ctx context.Context, files map[string]string) (failures []
 	return failures
 }
 
-// compilerStyle gives the first mistake of a source as compilers write it.
+// compilerStyle returns the first mistake of a source as compilers write it.
 func compilerStyle(err error) error {
 	problems := ProblemsOf(err)
 	if len(problems) == 0 {
@@ -168,9 +175,9 @@ func compilerStyle(err error) error {
 }
 
 func readSource(root *os.Root, name string) (string, error) {
-	// Opening what is no file, such as a pipe, could last for ever.
+	// Opening something else than a file, such as a pipe, could last for ever.
 	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return "", cmp.Or(err, errors.New("this is no file"))
+		return "", cmp.Or(err, errors.New("this is not a file"))
 	}
 	file, err := root.Open(name)
 	if err != nil {

@@ -24,7 +24,7 @@ func write(t *testing.T, dir, name, content string) {
 	}
 }
 
-// names gives the stored pipelines, in order.
+// names returns the stored pipelines, in order.
 func (f *fixture) names() string {
 	var names []string
 	for _, p := range f.store.All() {
@@ -111,7 +111,7 @@ func TestFolderRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yaml", "pipeline: [passs]")
 	write(t, dir, "b.yaml", "pipeline: [passs]")
-	if err := f.SyncFolder(t.Context(), dir); err == nil || !strings.HasSuffix(err.Error(), "(and 1 more files can't be taken over)") {
+	if err := f.SyncFolder(t.Context(), dir); err == nil || !strings.HasSuffix(err.Error(), "(and 1 more files can't be loaded)") {
 		t.Errorf("the error is %v", err)
 	}
 	if err := f.SyncFolder(t.Context(), filepath.Join(dir, "none")); err == nil {

@@ -10,8 +10,8 @@ import (
 type getParams struct {
 	Name   string `json:"name" doc:"The one pipeline to show, with its source. Without it all are listed."`
 	Search string `json:"search" doc:"Lists only pipelines whose name has this in it."`
-	Limit  int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
-	After  string `json:"after" doc:"Lists only pipelines whose name comes behind this one."`
+	Limit  int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
+	After  string `json:"after" doc:"Lists only pipelines whose name comes after this one."`
 }
 
 func getCommand(r *Runner) command.Command {
@@ -31,7 +31,7 @@ func getCommand(r *Runner) command.Command {
 		command.ReadOnly, command.Answers([]view{}, view{}))
 }
 
-// find gives a stored pipeline.
+// find returns a stored pipeline.
 func (r *Runner) find(ctx context.Context, name string) (*sluice.Pipeline, error) {
 	stored, err := r.Store.Get(ctx, name)
 	if stored == nil && err == nil {

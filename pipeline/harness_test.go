@@ -108,6 +108,7 @@ func (w *world) commands() []command.Command {
 			return p.Body, nil
 		}, command.Pure),
 		command.New("convert.upper", "Give a text in capitals.", func(_ context.Context, p inputParams) (any, error) { return strings.ToUpper(p.Input), nil }, command.Pure),
+		command.New("convert.fromSwelling", "Decode a text that takes more memory then.", func(context.Context, inputParams) (any, error) { panic("it was decoded") }, command.Pure),
 		command.New("fail", "Fail.", func(_ context.Context, p failParams) (any, error) {
 			return nil, sluice.Errorf(sluice.Internal, "failed", "%s", p.Message).WithStatus(p.StatusCode)
 		}, command.Pure),
@@ -123,7 +124,8 @@ func (w *world) commands() []command.Command {
 				return nil, ctx.Err()
 			}
 		}, command.Pure),
-		command.New("http.request", "Call a URL.", func(_ context.Context, p requestParams) (response, error) {
+		command.New("http.request", "Call a URL.", func(ctx context.Context, p requestParams) (response, error) {
+			sluice.RunFrom(ctx).NoteHTTP(sluice.Exchange{Method: "POST", URL: p.URL, StatusCode: 200, Request: fmt.Sprint(p.Headers["authorization"], "\n\n", p.Body), Response: fmt.Sprint(p.Body)})
 			return response{200, p.Body, p.URL}, nil
 		}, command.Traffic),
 		command.New("iam.run.as", "Switch the user.", func(ctx context.Context, p asParams) (any, error) {
@@ -175,7 +177,8 @@ type fixture struct {
 
 func language() *expression.Language {
 	return expression.NewLanguage(map[string]expression.Function{
-		"convert.upper": func(args ...any) (any, error) { return strings.ToUpper(args[0].(string)), nil },
+		"convert.upper":        func(args ...any) (any, error) { return strings.ToUpper(args[0].(string)), nil },
+		"convert.fromSwelling": func(...any) (any, error) { panic("it was decoded") },
 	})
 }
 
@@ -202,6 +205,8 @@ func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 		Secret: func(_ context.Context, name string) (string, error) {
 			return map[string]string{"key": "s3cret", "quoted": `a"b\c d`, "short": "abc", "number": "4711", "longer": "s3cret and more"}[name], nil
 		},
+		Note:    func(context.Context, sluice.AuditEntry) {},
+		Seen:    func(context.Context, string, string) {},
 		Observe: func(report sluice.RunReport) { f.reports <- report },
 		Grace:   func() (context.Context, context.CancelFunc) { return context.WithTimeout(context.Background(), 0) },
 		Log:     slog.New(slog.DiscardHandler),

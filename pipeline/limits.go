@@ -6,22 +6,25 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/value"
 )
 
 // maxRunTime is how long a run may take.
 const maxRunTime = 15 * time.Minute
 
-// Limits bound a run, so that no pipeline harms the others. What is zero is the
+// Limits bound a run, so that no pipeline harms the others. Zero means the
 // default.
 type Limits struct {
 	Steps   int           // steps done in one run; 10,000
-	RunTime time.Duration // of one run; 15 minutes, which is also the most
+	RunTime time.Duration // of one run; 15 minutes, which is also the maximum
 	Value   int           // bytes of one value, about as JSON; value.MaxSize
 	List    int           // items of one list or object; value.MaxItems
 	Items   int           // of a list that foreach goes through; 10,000
 	Memory  int           // bytes of all values that a run holds; 64 MiB
 	Result  int           // bytes of a final body as JSON; 4 MiB
+
+	Shared *limit.Memory // what all runs take of together; nil: no bound
 }
 
 func (l *Limits) setDefaults() {
@@ -33,17 +36,19 @@ func (l *Limits) setDefaults() {
 		Items:   cmp.Or(l.Items, 10_000),
 		Memory:  cmp.Or(l.Memory, 64<<20),
 		Result:  cmp.Or(l.Result, 4<<20),
+		Shared:  l.Shared,
 	}
 }
 
-// A tooLongError is the error of a run that took longer than this. It becomes one of
-// ours when someone asks: every run has one ready, and hardly any needs it.
+// A tooLongError is the error of a run that took longer than this. It becomes
+// an *sluice.Error only when it is used: every run has one ready, and hardly
+// any needs it.
 type tooLongError time.Duration
 
 // Error implements error.
 func (l tooLongError) Error() string { return l.error().Error() }
 
-// As makes errors.As find one of ours.
+// As makes errors.As find an *sluice.Error.
 func (l tooLongError) As(target any) bool {
 	e, ok := target.(**sluice.Error)
 	if ok {
@@ -68,16 +73,7 @@ func (x *execution) count(ctx context.Context) error {
 	return nil
 }
 
-// over tells whether nothing more can be done, whatever a step says about errors.
+// over reports whether the run must end, whatever a step says about errors.
 func (x *execution) over(ctx context.Context) bool {
-	return ctx.Err() != nil || x.steps > x.limits.Steps
-}
-
-// afford checks that a value of that size can be held in place of the one held
-// before.
-func (x *execution) afford(t target, size int) error {
-	if x.total-x.held[t]+size > x.limits.Memory {
-		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.limits.Memory>>20)
-	}
-	return nil
+	return ctx.Err() != nil || x.steps > x.limits.Steps || x.refused
 }

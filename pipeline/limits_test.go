@@ -142,7 +142,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestTooManyRuns: who calls beyond the bound is told to come again; runs within
+// TestTooManyRuns: callers beyond the bound are told to come again; runs within
 // runs are not counted.
 func TestTooManyRuns(t *testing.T) {
 	f := newFixture(func(r *pipeline.RunnerOptions) { r.MaxRuns = 1 })

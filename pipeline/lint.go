@@ -8,13 +8,13 @@ import (
 	"sluice/command"
 )
 
-// sourceParams are those of commands that look at a source.
+// sourceParams are those of commands that examine a source.
 type sourceParams struct {
-	Name   string `json:"name" doc:"Name of a stored pipeline to look at, if no source is given."`
+	Name   string `json:"name" doc:"Name of the stored pipeline, if no source is given."`
 	Source string `json:"source" body:"only" doc:"The pipeline as YAML or JSON."`
 }
 
-// source gives the source that a command is to look at.
+// source returns the source that a command is to examine.
 func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 	if p.Source != "" {
 		return p.Source, nil
@@ -37,20 +37,30 @@ func lintCommand(r *Runner) command.Command {
 				return sluice.LintResult{}, err
 			}
 			program, err := r.Parse(source)
-			result := sluice.LintResult{Valid: err == nil, Problems: []sluice.Finding{}}
 			if err == nil {
-				result.Listens, _ = program.Listens()
-				return result, nil
+				return r.lintRights(ctx, program)
 			}
 			problems, ok := errors.AsType[SourceErrors](err)
 			if !ok {
 				return sluice.LintResult{}, err
 			}
-			for _, e := range problems {
-				result.Problems = append(result.Problems, findingOf(e))
+			result := sluice.LintResult{Problems: make([]sluice.Finding, len(problems))}
+			for i, e := range problems {
+				result.Problems[i] = findingOf(e)
 			}
 			return result, nil
 		}, command.ReadOnly)
+}
+
+// lintRights returns what is wrong with a program without mistakes, if the
+// caller stored it.
+func (r *Runner) lintRights(ctx context.Context, p *Program) (result sluice.LintResult, err error) {
+	result.Problems, err = r.checkRights(ctx, p, sluice.UserFrom(ctx))
+	result.Problems = append([]sluice.Finding{}, result.Problems...)
+	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil
+	result.Listens, _ = p.Listens()
+	result.Warnings = r.unknownKey(p)
+	return result, err
 }
 
 func findingOf(e *sluice.Error) sluice.Finding {

@@ -119,7 +119,7 @@ func (q *queue) Unbind(_ context.Context, b *sluice.Binding) error {
 	return nil
 }
 
-// bound gives the patterns that are bound, in order.
+// bound returns the patterns that are bound, in order.
 func (q *queue) bound() []string {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -13,7 +13,7 @@ type node struct {
 	data         any     // of a scalar: nil, bool, int, float64, json.Number or string
 	text         string  // of a scalar, as it reads
 	style        style   // of a scalar, as it is written
-	keys         []*node // of an object: scalars, each other than the rest
+	keys         []*node // of an object: scalars, all different
 	items        []*node // of a list, or the values of an object
 	line, column int     // counted from 1
 }
@@ -36,7 +36,7 @@ const (
 	block
 )
 
-// entries gives the keys and values of an object.
+// entries returns the keys and values of an object.
 func (n *node) entries() iter.Seq2[*node, *node] {
 	return func(yield func(key, item *node) bool) {
 		for i, key := range n.keys {
@@ -47,7 +47,7 @@ func (n *node) entries() iter.Seq2[*node, *node] {
 	}
 }
 
-// get gives the value of a key, nil if there is none.
+// get returns the value of a key, nil if there is none.
 func (n *node) get(name string) *node {
 	for key, item := range n.entries() {
 		if key.text == name {
@@ -57,17 +57,17 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// isNull tells whether nothing is given.
+// isNull reports whether nothing is given.
 func (n *node) isNull() bool { return n.kind == scalar && n.data == nil }
 
-// string gives the text of a scalar that is one.
+// string returns the text of a scalar that is one.
 func (n *node) string() (string, bool) {
 	s, ok := n.data.(string)
 	return s, ok && n.kind == scalar
 }
 
-// value gives the node as data, as it is written: what looks like an expression
-// is text.
+// value returns the node as data, as it is written: what looks like an
+// expression is text.
 func (n *node) value() any {
 	switch n.kind {
 	case list:
@@ -86,7 +86,7 @@ func (n *node) value() any {
 	return n.data
 }
 
-// describe says in words what a node is, for people who expected something else.
+// describe returns in words what a node is, for messages about wrong types.
 func (n *node) describe() string {
 	if n.isNull() {
 		return "nothing"

@@ -10,16 +10,16 @@ import (
 	"sluice"
 )
 
-// SourceErrors are all the mistakes in a source, in the order in which they stand
-// there. Each has its place.
+// SourceErrors are all the mistakes in a source, in their order. Each has its
+// place.
 type SourceErrors []*sluice.Error
 
-// maxProblems bounds the list: who has made so many starts with the first.
+// maxProblems bounds the list: nobody reads more at once.
 const maxProblems = 100
 
 const codeInvalid = "pipeline-invalid"
 
-// Error gives one line for each problem.
+// Error returns one line for each problem.
 func (p SourceErrors) Error() string {
 	lines := make([]string, len(p))
 	for i, e := range p {
@@ -28,13 +28,13 @@ func (p SourceErrors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// ProblemsOf gives all mistakes that an error of Parse is about.
+// ProblemsOf returns all mistakes that an error of Parse is about.
 func ProblemsOf(err error) SourceErrors {
 	problems, _ := errors.AsType[SourceErrors](err)
 	return problems
 }
 
-// joined gives the problems as one error: the first, and how many more there
+// joined returns the problems as one error: the first, and how many more there
 // are.
 func (p SourceErrors) joined() error {
 	if len(p) == 0 {
@@ -57,12 +57,12 @@ func (p SourceErrors) joined() error {
 	return first.Saying(message).Because(p)
 }
 
-// problem notes a mistake at a node.
+// problemf notes a mistake at a node.
 func (c *checker) problemf(at *node, format string, args ...any) {
 	c.note(sluice.Errorf(sluice.Invalid, codeInvalid, format, args...), at.line, at.column)
 }
 
-// note enters a mistake with its place.
+// note records a mistake with its place.
 func (c *checker) note(e *sluice.Error, line, column int) {
 	if len(c.problems) < maxProblems {
 		c.problems = append(c.problems, e.At(sluice.Place{Line: line, Column: column, Snippet: c.text.snippet(line), Step: c.step}))

@@ -32,7 +32,7 @@ type field struct {
 }
 
 // Parse makes a program of a source. Its error is an *sluice.Error about the
-// first mistake; ProblemsOf gives all of them.
+// first mistake; ProblemsOf returns all of them.
 func Parse(source string, set command.Set, lang *expression.Language) (*Program, error) {
 	c := &checker{text: textOf(source), commands: set, language: lang, ids: make(map[string]int)}
 	root := c.read(source)
@@ -46,7 +46,7 @@ func Parse(source string, set command.Set, lang *expression.Language) (*Program,
 	return p, nil
 }
 
-// Listens gives the pattern of the message keys that start the pipeline.
+// Listens returns the pattern of the message keys that start the pipeline.
 func (p *Program) Listens() (pattern string, ok bool) {
 	if p.trigger == nil {
 		return "", false

@@ -12,14 +12,14 @@ type programs struct {
 	byName map[string]compiled
 }
 
-// compiled is what a source came to when it was parsed.
+// compiled is the result of parsing a source.
 type compiled struct {
 	source  string
 	program *Program
 	err     error
 }
 
-// program gives the program of a stored pipeline.
+// program returns the program of a stored pipeline.
 func (r *Runner) program(p *sluice.Pipeline) (*Program, error) {
 	if known, ok := r.programs.get(p.Name); ok && known.source == p.Source {
 		return known.program, known.err
@@ -42,7 +42,7 @@ func (p *programs) put(name string, c compiled) {
 	p.byName[name] = c
 }
 
-// keepOnly drops the programs of pipelines that are not stored any more.
+// keepOnly drops the programs of pipelines that are no longer stored.
 func (p *programs) keepOnly(stored map[string]*sluice.Pipeline) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -10,10 +11,11 @@ import (
 type putParams struct {
 	Name   string `json:"name" required:"true" audit:"yes" doc:"Name of the pipeline: lower-case letters, digits, dots, _ and -."`
 	Source string `json:"source" required:"true" body:"only" doc:"The pipeline as YAML or JSON."`
+	Force  bool   `json:"force" doc:"Store it although steps would be refused when it runs; what would be is in the answer's warnings."`
 }
 
 func putCommand(r *Runner) command.Command {
-	return command.New("pipeline.put", "Store a pipeline under a name, in place of the one before. Events that it listens to reach it from then on.",
+	return command.New("pipeline.put", "Store a pipeline under a name, replacing the one of that name if there is one. Events that it listens to reach it from then on.",
 		func(ctx context.Context, p putParams) (view, error) {
 			if err := checkName(p.Name); err != nil {
 				return view{}, err
@@ -26,14 +28,37 @@ func putCommand(r *Runner) command.Command {
 			if err := program.mayListen(user); err != nil {
 				return view{}, err
 			}
-			saved, rebound, err := r.save(ctx, program, sluice.Pipeline{Name: p.Name, Source: p.Source, Owner: user.Name, Roles: user.Roles})
+			warnings, err := r.admit(ctx, program, p, user)
+			if err != nil {
+				return view{}, err
+			}
+			saved, rebound, err := r.save(ctx, program, sluice.Pipeline{Name: p.Name, Source: p.Source, Owner: user.Name, OwnerID: user.ID, Roles: user.Roles})
 			if err != nil {
 				return view{}, err
 			}
 			shown := r.show(saved)
 			if rebound {
-				shown.Warnings = []string{"It listens anew: events that still waited for the pipeline as it was are not run. Replay them where that matters."}
+				warnings = append(warnings, sluice.Finding{Code: "listens-anew", Message: "It listens anew: events that still waited for the pipeline as it was are not run. Replay them where that matters."})
 			}
+			shown.Warnings = warnings
 			return shown, nil
 		})
+}
+
+// admit refuses a program that would be refused what it does, unless that is
+// wanted, and gives what its author should know.
+func (r *Runner) admit(ctx context.Context, program *Program, p putParams, user sluice.User) (warnings []sluice.Finding, err error) {
+	found, err := r.checkRights(ctx, program, user)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 0 && !p.Force {
+		return nil, notPermitted(found)
+	}
+	before, err := r.Store.Get(ctx, p.Name)
+	if err != nil {
+		return nil, err
+	}
+	lent, err := r.lentRights(ctx, program, before, user, found)
+	return slices.Concat(found, lent, r.unknownKey(program)), err
 }

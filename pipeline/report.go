@@ -6,11 +6,19 @@ import (
 	"sluice"
 )
 
-// maxReported is how many steps of a run its report lists.
-const maxReported = 500
+const (
+	maxReported = 500 // steps that the report of a run lists
 
-// note enters a step in the report.
-func (x *execution) note(s *step, started time.Time, err error) {
+	// What the report tells of HTTP: of one request or answer, of a URL, and
+	// of all exchanges together. Beyond that it has method, URL and status.
+	maxMessage   = 4 << 10
+	maxURL       = 2 << 10
+	maxExchanges = 128 << 10
+)
+
+// note records a step in the report, with the user that the run goes on as if it
+// was another one before.
+func (x *execution) note(s *step, started time.Time, before sluice.User, err error) {
 	if x.report == nil || len(x.report.Steps) >= maxReported {
 		return
 	}
@@ -25,5 +33,25 @@ func (x *execution) note(s *step, started time.Time, err error) {
 	if err != nil {
 		r.Status, r.Code = sluice.StatusError, sluice.AsError(err).Code
 	}
+	if now := x.run.User().Name; now != before.Name {
+		r.User = now
+	}
+	if e := x.run.TakeHTTP(); e != nil {
+		r.HTTP = x.exchange(e)
+	}
 	x.report.Steps = append(x.report.Steps, r)
+}
+
+// exchange returns what the report tells of an exchange, without secrets.
+func (x *execution) exchange(e *sluice.Exchange) *sluice.Exchange {
+	shown := &sluice.Exchange{
+		Method:     e.Method,
+		URL:        x.secrets.hideStart(e.URL, maxURL),
+		StatusCode: e.StatusCode,
+	}
+	if x.noted < maxExchanges {
+		shown.Request, shown.Response = x.secrets.hideStart(e.Request, maxMessage), x.secrets.hideStart(e.Response, maxMessage)
+		x.noted += len(shown.Request) + len(shown.Response)
+	}
+	return shown
 }

@@ -12,12 +12,12 @@ import (
 type runParams struct {
 	Name   string         `json:"name" audit:"yes" doc:"The stored pipeline to run. Give this or source."`
 	Source string         `json:"source" doc:"A pipeline to run without storing it, as YAML or JSON."`
-	Vars   map[string]any `json:"vars" doc:"Variables that the run starts with; they go before those of the source."`
+	Vars   map[string]any `json:"vars" doc:"Variables that the run starts with; they override those of the source."`
 	Body   any            `json:"body" body:"only" doc:"The body that the run starts with. Without one it is that of the source."`
 }
 
 func runCommand(r *Runner) command.Command {
-	return command.New("pipeline.run", "Run a pipeline as yourself and answer its final body.", r.direct, command.Traffic)
+	return command.New("pipeline.run", "Run a pipeline as yourself and answer with its final body.", r.direct, command.Traffic)
 }
 
 // direct runs a pipeline for a caller, or for the run of another pipeline.
@@ -34,11 +34,15 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	run.Switch(sluice.UserFrom(ctx))
 	if outer := sluice.RunFrom(ctx); outer != nil {
+		if err := bindToOwner(ctx, run); err != nil {
+			return nil, err
+		}
+		run.Switch(sluice.UserFrom(ctx))
 		run.TraceID, run.CorrelationID, run.Event = outer.TraceID, outer.CorrelationID, outer.Event
 		return r.directly(ctx, program, run, p)
 	}
+	run.Switch(sluice.UserFrom(ctx))
 	run.TraceID = sluice.NewTraceID(sluice.DirectCall, time.Now())
 	release, err := r.slot()
 	if err != nil {
@@ -48,7 +52,19 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 	return r.directly(ctx, program, run, p)
 }
 
-// slot takes one of the places for runs, if there is a free one.
+// bindToOwner bounds a run within another by what its owner may do: users who may
+// change the inner pipeline must not reach further through the user of the outer
+// one.
+func bindToOwner(ctx context.Context, run *sluice.Run) error {
+	owner, err := run.Owner(ctx)
+	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+		return err
+	}
+	run.Bind(owner) // an owner who is deleted or disabled may do nothing
+	return nil
+}
+
+// slot takes one of the slots for runs, if there is a free one.
 func (r *Runner) slot() (release func(), err error) {
 	select {
 	case r.slots <- struct{}{}:
@@ -58,10 +74,11 @@ func (r *Runner) slot() (release func(), err error) {
 	}
 }
 
-// lookUp gives the program to run, and tells the run who owns it.
+// lookUp returns the program to run, and sets the owner of the run.
 func (r *Runner) lookUp(ctx context.Context, p runParams, run *sluice.Run) (*Program, error) {
 	if p.Name == "" {
 		caller := sluice.UserFrom(ctx)
+		run.OwnerName = caller.Name
 		run.Owner = func(context.Context) (sluice.User, error) { return caller, nil }
 		return r.Parse(p.Source)
 	}
@@ -69,7 +86,7 @@ func (r *Runner) lookUp(ctx context.Context, p runParams, run *sluice.Run) (*Pro
 	if err != nil {
 		return nil, err
 	}
-	run.Owner = r.owner(stored)
+	run.Owner, run.OwnerName = r.owner(stored), stored.Owner
 	return r.program(stored)
 }
 

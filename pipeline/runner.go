@@ -10,25 +10,32 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/expression"
+	"sluice/limit"
 )
 
 // RunnerOptions are what a runner is made of.
 type RunnerOptions struct {
-	Commands func() command.Set // all there are; asked at each use
+	Commands func() command.Set // all commands; asked at each use
 	Language *expression.Language
 	Store    sluice.Pipelines
 	Queue    sluice.Queue
 	Events   sluice.Events // takes replays
 	Letters  sluice.DeadLetters
-	User     func(ctx context.Context, username string) (sluice.User, error)    // as of now
-	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // who stored it, as of now
+	User     func(ctx context.Context, username string) (sluice.User, error)    // as stored now
+	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // the user who stored it, as stored now
 	Secret   func(ctx context.Context, name string) (string, error)
-	Limits   Limits
-	MaxRuns  int                                          // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
-	Grace    func() (context.Context, context.CancelFunc) // gives the time that runs have to end in when the service stops
-	Observe  func(sluice.RunReport)                       // is told how runs went
-	Spans    sluice.Spans
-	Log      *slog.Logger
+
+	// HasWebhook reports whether a webhook has an event key. It may be nil.
+	HasWebhook func(eventKey string) bool
+
+	Limits  Limits
+	MaxRuns int                                               // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
+	Grace   func() (context.Context, context.CancelFunc)      // bounds how long runs may take to end when the service stops
+	Observe func(sluice.RunReport)                            // called after each run
+	Note    func(context.Context, sluice.AuditEntry)          // enters something in the audit log
+	Seen    func(ctx context.Context, command, target string) // called when a user sees payloads
+	Spans   sluice.Spans
+	Log     *slog.Logger
 }
 
 // A Runner runs pipelines: for events, for callers, and for other pipelines.
@@ -36,41 +43,46 @@ type Runner struct {
 	RunnerOptions
 
 	slots    chan struct{}
+	testers  *limit.Shares[string] // by username
 	programs *programs
 }
 
-// NewRunner gives a runner. Limits that are zero have their default.
+// NewRunner returns a runner. Limits that are zero have their default.
 func NewRunner(o RunnerOptions) *Runner {
 	o.Limits.setDefaults()
 	return &Runner{
 		RunnerOptions: o,
 		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, sluice.DefaultMaxRuns)),
+		testers:       limit.NewShares[string](testsPerUser),
 		programs:      &programs{byName: make(map[string]compiled)},
 	}
 }
 
-// Parse makes a program of a source, with the commands there are.
+// Parse makes a program of a source.
 func (r *Runner) Parse(source string) (*Program, error) {
 	return Parse(source, r.Commands(), r.Language)
 }
 
-// owner gives the user whose permissions a stored pipeline may borrow, as of
-// now.
+// owner returns the user whose permissions a stored pipeline may borrow, as
+// they are now.
 func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, error) {
 	if p.Folder {
-		return func(context.Context) (sluice.User, error) {
-			return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}, nil
-		}
+		return func(context.Context) (sluice.User, error) { return folderOwner(), nil }
 	}
 	return func(ctx context.Context) (sluice.User, error) { return r.Owner(ctx, p) }
 }
 
-// environment gives what runs need of the world.
+// folderOwner owns the pipelines of the operator's folder.
+func folderOwner() sluice.User {
+	return sluice.User{Name: sluice.AdminName, Roles: []string{sluice.AdminName}, Permissions: []string{"*"}}
+}
+
+// environment returns what runs need from outside.
 func (r *Runner) environment() environment {
 	return environment{limits: r.Limits, call: r.call, secret: r.reveal, pause: pause, log: r.Log}
 }
 
-// reveal gives a secret to a run whose owner may use it.
+// reveal returns a secret to a run whose owner may use it.
 func (r *Runner) reveal(ctx context.Context, run *sluice.Run, name string) (string, error) {
 	if err := mayUseSecrets(ctx, run); err != nil {
 		return "", err
@@ -100,7 +112,13 @@ func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, d
 	key, _ := b.run.Event["eventKey"].(string)
 	report.EventKey = strings.Clone(key) // the report is kept longer than the event
 	traceparent, _ := b.run.Event["traceparent"].(string)
-	span := sluice.Span{Name: "pipeline", Subject: b.run.Pipeline, Traceparent: traceparent, Attribute: "svc.trace_id", Value: b.run.TraceID}
+	span := sluice.Span{
+		Name: "pipeline", Subject: b.run.Pipeline, Traceparent: traceparent,
+		SpanFacts: sluice.SpanFacts{EventKey: report.EventKey, TraceID: b.run.TraceID},
+	}
+	if b.run.Event != nil {
+		span.Kind = sluice.ConsumerSpan
+	}
 	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
 		out, err = newExecution(r.environment(), p, b, &report).execute(ctx, b)
 		return err
@@ -109,7 +127,7 @@ func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, d
 	return out, err
 }
 
-// pause waits, or returns why that makes no sense any more.
+// pause waits, or returns why waiting makes no sense any more.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

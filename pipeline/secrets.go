@@ -21,17 +21,18 @@ type secrets struct {
 	mu       sync.Mutex
 	values   []string
 	replacer *strings.Replacer // of those that can be found within texts; nil: there are none
+	longest  int               // bytes of the longest that can be found so
 }
 
 const (
 	redacted    = "***"
-	leastSecret = 4 // bytes: what is shorter would be found by chance everywhere, so it must be the whole value
+	leastSecret = 4 // bytes: a shorter one would be found everywhere by chance, so only a whole value counts
 )
 
 type secretsKey struct{}
 
-// secretsOf gives the secrets of the run that ctx belongs to, and a context for
-// what it starts.
+// secretsOf returns the secrets of the run that ctx belongs to, and a context
+// for what it starts.
 func secretsOf(ctx context.Context) (*secrets, context.Context) {
 	if s, ok := ctx.Value(secretsKey{}).(*secrets); ok {
 		return s, ctx
@@ -63,11 +64,10 @@ func (s *secrets) add(secret string) {
 	for _, form := range slices.Compact(forms) {
 		pairs = append(pairs, form, redacted)
 	}
-	s.replacer = strings.NewReplacer(pairs...)
+	s.replacer, s.longest = strings.NewReplacer(pairs...), len(forms[0])
 }
 
-// spellings gives a secret as it is, as JSON has it, as URLs have it, and in
-// base64.
+// spellings returns a secret plain, in JSON, in URLs, and in base64.
 func spellings(secret string) []string {
 	plain := string(value.AppendString(nil, secret))
 	forms := []string{secret, plain[1 : len(plain)-1]}
@@ -91,14 +91,14 @@ func (s *secrets) any() bool {
 	return len(s.values) > 0
 }
 
-// has tells whether a value as it reads is a secret.
+// has reports whether a whole value is a secret.
 func (s *secrets) has(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Contains(s.values, text)
 }
 
-// hideText gives a text without secrets.
+// hideText returns a text without secrets.
 func (s *secrets) hideText(text string) string {
 	s.mu.Lock()
 	replacer := s.replacer
@@ -109,7 +109,22 @@ func (s *secrets) hideText(text string) string {
 	return replacer.Replace(text)
 }
 
-// hide gives a value without secrets.
+// hideStart returns the beginning of a text without secrets. Of a text that is
+// longer, the end may have been cut off before, within a secret: so much is left
+// out there as a secret can have.
+func (s *secrets) hideStart(text string, limit int) string {
+	hidden := s.hideText(text)
+	if len(text) <= limit && len(hidden) <= limit {
+		return hidden
+	}
+	const more = "…"
+	s.mu.Lock()
+	end := min(len(hidden)-s.longest, limit-len(more))
+	s.mu.Unlock()
+	return strings.ToValidUTF8(hidden[:max(0, end)], "") + more
+}
+
+// hide returns a value without secrets.
 func (s *secrets) hide(v any) any {
 	if !s.any() {
 		return v
@@ -140,7 +155,7 @@ func (s *secrets) hide(v any) any {
 	return v
 }
 
-// hideError gives an error without secrets, its cause included.
+// hideError returns an error without secrets, its cause included.
 func (s *secrets) hideError(e *sluice.Error) *sluice.Error {
 	if !s.any() {
 		return e
@@ -158,7 +173,7 @@ func mayUseSecrets(ctx context.Context, run *sluice.Run) error {
 	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
 		return err
 	}
-	if err != nil || !owner.May(sluice.MayUseSecrets) { // who is gone has none
+	if err != nil || !owner.May(sluice.MayUseSecrets) { // a deleted owner has none
 		return sluice.OwnerNotPermitted(sluice.MayUseSecrets)
 	}
 	return nil

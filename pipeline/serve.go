@@ -33,7 +33,7 @@ func (r *Runner) Serve(ctx context.Context) error {
 	return nil
 }
 
-// A service is what Serve has going.
+// A service is the state of Serve.
 type service struct {
 	*Runner
 
@@ -50,7 +50,7 @@ type consumer struct {
 	retire   context.CancelFunc
 }
 
-// follow starts and ends consumers as the stored pipelines ask for.
+// follow starts and ends consumers as the stored pipelines require.
 func (s *service) follow(ctx context.Context) {
 	stored, bound := make(map[string]*sluice.Pipeline), make(map[string]*sluice.Pipeline)
 	for _, p := range s.Store.All() {
@@ -83,16 +83,16 @@ func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
 	return c
 }
 
-// run runs the pipeline as it is stored by now. The run outlives the consumer:
-// what has begun ends in its own way when a pipeline is changed or deleted, and
-// early only when the service stops.
+// run runs the pipeline as it is stored now. The run outlives the consumer: it
+// goes on when a pipeline is changed or deleted, and ends early only when the
+// service stops.
 func (c *consumer) run(d sluice.Delivery) (sluice.Outcome, error) {
 	p, err := c.Store.Get(c.serving, c.pipeline.Name)
 	if err != nil {
 		return sluice.Outcome{}, err
 	}
 	if p == nil {
-		p = c.pipeline // deleted this moment: what it has begun, it ends
+		p = c.pipeline // just deleted: what it has begun, it ends
 	}
 	return c.deliver(c.serving, p, d)
 }

@@ -8,13 +8,13 @@ import (
 	"sluice/value"
 )
 
-// Bounds of a source. What it may hold besides is bounded by them.
+// Bounds of a source, which bound everything else in it.
 const (
 	MaxSource = 256 << 10 // bytes
 	maxSteps  = 1000      // steps written down
 )
 
-// read gives the one document of a source, nil if it can't be read.
+// read returns the one document of a source, nil if it can't be read.
 func (c *checker) read(source string) *node {
 	start := &node{line: 1, column: 1}
 	switch {

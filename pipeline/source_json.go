@@ -29,7 +29,7 @@ func (c *checker) jsonMistake() {
 }
 
 // A jsonReader follows the tokens of JSON that is known to be valid, and where
-// they stand.
+// they are.
 type jsonReader struct {
 	*checker
 
@@ -39,7 +39,7 @@ type jsonReader struct {
 	line, column int
 }
 
-// next gives the next token as a scalar, or as an empty list or object that
+// next returns the next token as a scalar, or as an empty list or object that
 // starts or ends.
 func (r *jsonReader) next() (*node, json.Delim) {
 	before := int(r.dec.InputOffset())

@@ -24,7 +24,7 @@ const (
 	objectOf
 )
 
-// eval gives the value as it is in a scope. Constants are shared.
+// eval returns the value as it is in a scope. Constants are shared.
 func (v *sourceValue) eval(scope *expression.Scope) (any, error) {
 	switch v.shape {
 	case formula:
@@ -83,7 +83,7 @@ func (c *checker) value(n *node) sourceValue {
 	return sourceValue{shape: formula, template: template}
 }
 
-// settled gives a list or object as a constant if all in it is constant.
+// settled returns a list or object as a constant if all in it is constant.
 func settled(v sourceValue) sourceValue {
 	for i := range v.items {
 		if v.items[i].shape != constant {
@@ -121,5 +121,5 @@ func (c *checker) mistake(n *node, err error) {
 	c.problemf(&at, "%s", message)
 }
 
-// holds tells whether a condition does: everything but false and null.
+// holds reports whether a condition does: everything but false and null.
 func holds(condition any) bool { return condition != nil && condition != false }

@@ -76,7 +76,7 @@ func (c *checker) refuseAlias(at *node) {
 	c.problemf(at, "Anchors (&) and aliases (*) are not taken; write the value out, or put it in quotes if it is text.")
 }
 
-// fromYAML takes over a YAML node, nil if it has something that is refused.
+// fromYAML converts a YAML node; it returns nil if something in it is refused.
 func (c *checker) fromYAML(y *yaml.Node, depth int) *node {
 	n := &node{line: y.Line, column: y.Column}
 	switch {
@@ -164,8 +164,8 @@ func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
 var leadingZero = regexp.MustCompile(`^[+-]?0[0-9_]`)
 
 // numberFromYAML reads a number as JSON would where it can, so that it stays
-// exact. What starts with a zero may be a number to the base of 8 or, more
-// likely, of a telephone.
+// exact. One that starts with a zero may be octal or, more likely, a telephone
+// number.
 func numberFromYAML(y *yaml.Node) (any, error) {
 	if number, err := value.Decode(y.Value); err == nil {
 		return number, nil

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"maps"
 	"math"
 	"slices"
@@ -10,11 +11,11 @@ import (
 )
 
 // put checks a value and puts it in its place.
-func (x *execution) put(t target, out any) error {
-	v, size := out, x.held[target{}]
+func (x *execution) put(ctx context.Context, t target, out any) error {
+	v, w := out, x.held[target{}]
 	if !passedOn(x.scope.Body, out) {
 		var err error
-		if v, size, err = x.limits.normal(out); err != nil {
+		if v, w, err = x.limits.normal(out); err != nil {
 			return err
 		}
 	}
@@ -24,14 +25,15 @@ func (x *execution) put(t target, out any) error {
 			return err
 		}
 	}
-	if err := x.afford(t, size); err != nil {
+	if err := x.afford(ctx, t, w); err != nil {
 		return err
 	}
-	x.assign(t, v, size)
+	x.assign(t, v, w)
+	x.made()
 	return nil
 }
 
-// headerText gives a value as the text of a header.
+// headerText returns a value as the text of a header.
 func headerText(v any) (any, error) {
 	switch v := v.(type) {
 	case string:
@@ -45,9 +47,10 @@ func headerText(v any) (any, error) {
 
 // assign puts a value in its place. Objects with variables and headers are made
 // anew, since values may refer to the ones before.
-func (x *execution) assign(t target, v any, size int) {
-	x.total += size - x.held[t]
-	x.held[t] = size
+func (x *execution) assign(t target, v any, w weight) {
+	x.total.size += w.size - x.held[t].size
+	x.total.memory += w.memory - x.held[t].memory
+	x.held[t] = w
 	switch t.place {
 	case toVars:
 		x.scope.Vars = with(x.scope.Vars, t.name, v)
@@ -66,13 +69,14 @@ func with(fields map[string]any, name string, v any) map[string]any {
 
 // unset removes a variable.
 func (x *execution) unset(t target) {
-	x.total -= x.held[t]
+	x.total.size -= x.held[t].size
+	x.total.memory -= x.held[t].memory
 	delete(x.held, t)
 	x.scope.Vars = maps.Clone(x.scope.Vars)
 	delete(x.scope.Vars, t.name)
 }
 
-// showUser lets expressions see who the next step runs as.
+// showUser lets expressions see which user the next step runs as.
 func (x *execution) showUser() {
 	user := x.run.User()
 	if x.scope.User != nil && user.Name == x.user.Name && slices.Equal(user.Roles, x.user.Roles) {

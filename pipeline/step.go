@@ -41,7 +41,8 @@ const (
 	maxStepWait        = 10 * time.Minute
 )
 
-// title gives the step as errors call it: Step 3, http.request "fetch" (line 12).
+// title returns the step as errors call it: Step 3, http.request "fetch" (line
+// 12).
 func (s *step) title() string {
 	if s.id != "" {
 		return fmt.Sprintf("Step %d, %s %q (line %d)", s.number, s.name, s.id, s.line)
@@ -49,7 +50,7 @@ func (s *step) title() string {
 	return fmt.Sprintf("Step %d, %s (line %d)", s.number, s.name, s.line)
 }
 
-// label gives the step by its command, with its id if it has one.
+// label returns the step by its command, with its id if it has one.
 func label(name, id string) string {
 	if id == "" {
 		return name

@@ -40,8 +40,8 @@ func (c *checker) stepList(n *node, name string, takesFirst func(*node) bool) []
 	return steps
 }
 
-// split takes an item apart into the name of its command and its parameters,
-// nil if there are none. It is silent about an item that is neither.
+// split returns the name of an item's command and its parameters, nil if there
+// are none. It notes no mistake.
 func (c *checker) split(n *node) (name string, params *node, ok bool) {
 	if s, isText := n.string(); isText {
 		return s, nil, true
@@ -55,7 +55,7 @@ func (c *checker) split(n *node) (name string, params *node, ok bool) {
 	return n.keys[0].text, params, params == nil || params.kind == object
 }
 
-// readStep reads one item of a list of steps, nil if it can't be told what it is.
+// readStep reads one item of a list of steps; it returns nil if it is no step.
 func (c *checker) readStep(n *node) *step {
 	c.steps++
 	if c.steps > maxSteps {
@@ -85,7 +85,7 @@ func (c *checker) readStep(n *node) *step {
 	case "foreach":
 		s.action = c.loop(s, params)
 	default:
-		s.action = c.call(s, n, params)
+		s.action = c.invocation(s, n, params)
 	}
 	return s
 }
@@ -127,7 +127,7 @@ func (c *checker) identify(s *step, n *node) {
 	c.ids[s.id] = s.line
 }
 
-// common reads a parameter that every step has, and tells whether it is one.
+// common reads a parameter that every step has, and reports whether it is one.
 func (c *checker) common(s *step, name string, n *node) bool {
 	switch name {
 	case "id": // read before

@@ -13,10 +13,14 @@ func readOnly(name string) error {
 	return sluice.Errorf(sluice.Conflict, "pipeline-read-only", "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", quote(name))
 }
 
-// save stores a pipeline that has passed the checks. A binding that would be the
-// same is kept, with all events that wait for it; else the new one holds before
-// the old one ends. It tells whether events may have been left behind.
+// save stores a pipeline that has passed the checks. A binding that would be
+// the same is kept, with all events that wait for it; otherwise the new one
+// holds before the old one ends. rebound reports whether events may have been
+// lost.
 func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (saved *sluice.Pipeline, rebound bool, err error) {
+	if sluice.UserFrom(ctx).Bounded() {
+		return nil, false, sluice.Errorf(sluice.Forbidden, "forbidden", "This run may do less than the user %s, to whom the pipeline would belong; so it can't store pipelines.", record.Owner)
+	}
 	before, err := r.Store.Get(ctx, record.Name)
 	if err != nil {
 		return nil, false, err
@@ -35,11 +39,12 @@ func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (
 		r.unbind(ctx, record.Name, fresh)
 	}
 	r.unbind(ctx, record.Name, old)
+	r.noteSwitches(ctx, p, record)
 	return saved, old != nil && fresh != nil, nil
 }
 
-// bind makes the binding that a program needs, nil if the one it has will do or
-// it needs none.
+// bind makes the binding that a program needs, nil if it needs none or has a
+// fitting one.
 func (r *Runner) bind(ctx context.Context, p *Program, before *sluice.Pipeline) (*sluice.Binding, error) {
 	pattern, listens := p.Listens()
 	if !listens || before != nil && p.fits(before.Binding) {
@@ -48,15 +53,14 @@ func (r *Runner) bind(ctx context.Context, p *Program, before *sluice.Pipeline) 
 	return r.Queue.Bind(ctx, pattern, p.concurrency)
 }
 
-// fits tells whether a binding takes the events that the program needs. How many
-// of them at the same time can be changed.
+// fits reports whether a binding takes the events that the program needs. Its
+// concurrency can be changed.
 func (p *Program) fits(b *sluice.Binding) bool {
 	pattern, listens := p.Listens()
 	return listens && b != nil && b.Pattern == pattern
 }
 
-// store puts the record in its place, and gives the binding that is not needed
-// any more.
+// store stores the record, and returns the binding that is no longer needed.
 func (r *Runner) store(ctx context.Context, p *Program, record sluice.Pipeline, fresh *sluice.Binding) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
 	saved, err = r.Store.Change(ctx, record.Name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
 		next := record
@@ -93,7 +97,7 @@ func changedMeanwhile() error {
 	return sluice.Errorf(sluice.Conflict, "pipeline-changed", "Someone else changed the pipeline at the same moment; try again.")
 }
 
-// remove deletes a pipeline that is from the folder or not, as said.
+// remove deletes a pipeline, from the operator's folder or not as given.
 func (r *Runner) remove(ctx context.Context, name string, folder bool) error {
 	var old *sluice.Binding
 	_, err := r.Store.Change(ctx, name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
@@ -126,9 +130,9 @@ func (r *Runner) unbind(ctx context.Context, pipeline string, b *sluice.Binding)
 	}
 }
 
-// unbindUnused ends a binding after a change that failed. That may have been
-// made all the same, so the store is asked: to end a binding that a pipeline
-// has would let it wait for events for ever.
+// unbindUnused ends a binding after a change that failed. The change may have
+// been made all the same, so the store is asked: a pipeline whose binding has
+// ended would wait for events for ever.
 func (r *Runner) unbindUnused(ctx context.Context, pipeline string, b *sluice.Binding) {
 	if b == nil {
 		return
@@ -149,7 +153,7 @@ func (r *Runner) unbindUnused(ctx context.Context, pipeline string, b *sluice.Bi
 
 func sameBinding(a, b *sluice.Binding) bool { return a != nil && b != nil && a.ID == b.ID }
 
-// stranded tells the operator of a binding that may take space for nobody.
+// stranded logs a binding that may hold events for no pipeline.
 func (r *Runner) stranded(pipeline string, b *sluice.Binding, err error) {
 	r.Log.Error("A binding of a pipeline could not be ended.", "pipeline", pipeline, "binding", b.ID, "pattern", b.Pattern, "error", err.Error())
 }

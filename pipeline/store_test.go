@@ -13,7 +13,7 @@ import (
 	"sluice/command"
 )
 
-// show gives an answer as JSON.
+// show returns an answer as JSON.
 func show(t *testing.T, answer any, err error) string {
 	t.Helper()
 	if err != nil {
@@ -26,7 +26,7 @@ func show(t *testing.T, answer any, err error) string {
 	return string(text)
 }
 
-// object gives an answer that is an object.
+// object returns an answer that is an object.
 func object(t *testing.T, answer any, err error) map[string]any {
 	t.Helper()
 	var fields map[string]any
@@ -124,7 +124,7 @@ func TestPutKeepsTheTime(t *testing.T) {
 }
 
 // TestPutInDoubt: a change that was made although it failed keeps its binding,
-// else the pipeline would wait for events for ever.
+// otherwise the pipeline would wait for events for ever.
 func TestPutInDoubt(t *testing.T) {
 	f := newFixture()
 	f.store.doubtful = sluice.Errorf(sluice.Unavailable, "engine", "It may be stored or not.")
@@ -227,10 +227,10 @@ func TestLint(t *testing.T) {
 		args command.Args
 		want string
 	}{
-		{command.Args{arg("name", "good")}, `{"valid":true,"listens":"svc.event.webhook.a","problems":[]}`},
-		{command.Args{arg("source", "pipeline: [pass]")}, `{"valid":true,"problems":[]}`},
+		{command.Args{arg("name", "good")}, `{"valid":true,"listens":"svc.event.webhook.a","rightsChecked":true,"problems":[]}`},
+		{command.Args{arg("source", "pipeline: [pass]")}, `{"valid":true,"rightsChecked":true,"problems":[]}`},
 		{command.Args{arg("source", "pipeline:\n- set: {valeu: 1}\n- passs")},
-			`{"valid":false,"problems":[` +
+			`{"valid":false,"rightsChecked":false,"problems":[` +
 				`{"line":2,"column":9,"snippet":"- set: {valeu: 1}","step":"set","code":"pipeline-invalid","parameter":"valeu","message":"This command has no parameter \"valeu\"; did you mean value?"},` +
 				`{"line":3,"column":3,"snippet":"- passs","step":"passs","code":"pipeline-invalid","message":"There is no command \"passs\"; did you mean pass?"}]}`},
 	}

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -24,8 +25,8 @@ func testCommand(r *Runner) command.Command {
 			if err != nil {
 				return testOutcome{}, err
 			}
-			if sluice.RunFrom(ctx) == nil { // else the run has one
-				release, err := r.slot()
+			if sluice.RunFrom(ctx) == nil { // otherwise the run has a slot
+				release, err := r.testSlot(sluice.UserFrom(ctx).Name)
 				if err != nil {
 					return testOutcome{}, err
 				}
@@ -41,4 +42,24 @@ func testCommand(r *Runner) command.Command {
 			}
 			return outcome, nil
 		}, command.ReadOnly)
+}
+
+// testsPerUser is how many tests a user runs at the same time: each may keep a
+// core busy, and whoever may read may also test.
+const testsPerUser = 2
+
+// testSlot takes a slot for the tests of a user, until release is called.
+func (r *Runner) testSlot(username string) (release func(), err error) {
+	if !r.testers.Enter(username) {
+		return nil, sluice.Errorf(sluice.Throttled, "too-many-tests", "You run as many tests of pipelines as one user may; wait until one has ended.").After(time.Second)
+	}
+	end, err := r.slot()
+	if err != nil {
+		r.testers.Leave(username)
+		return nil, err
+	}
+	return func() {
+		end()
+		r.testers.Leave(username)
+	}, nil
 }

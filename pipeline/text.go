@@ -22,7 +22,7 @@ func textOf(source string) text {
 	return t
 }
 
-// line gives what is written on a line, "" if there is none.
+// line returns what is written on a line, "" if there is none.
 func (t text) line(number int) string {
 	if number < 1 || number > len(t.starts) {
 		return ""
@@ -31,7 +31,7 @@ func (t text) line(number int) string {
 	return strings.TrimRight(line, " \t\r")
 }
 
-// snippet gives a line as people want to see it, shortened.
+// snippet returns a line for people, shortened.
 func (t text) snippet(line int) string {
 	const longest = 200
 	s := t.line(line)
@@ -45,7 +45,7 @@ func (t text) snippet(line int) string {
 	return s
 }
 
-// offset gives the byte at a line and column.
+// offset returns the byte at a line and column.
 func (t text) offset(line, column int) int {
 	if line < 1 || line > len(t.starts) {
 		return len(t.source)
@@ -58,7 +58,7 @@ func (t text) offset(line, column int) int {
 	return at
 }
 
-// place gives the line and column of a byte.
+// place returns the line and column of a byte.
 func (t text) place(at int) (line, column int) {
 	line = len(t.starts)
 	for line > 1 && t.starts[line-1] > at {
@@ -67,8 +67,8 @@ func (t text) place(at int) (line, column int) {
 	return line, 1 + utf8.RuneCountInString(t.source[t.starts[line-1]:at])
 }
 
-// locate gives the place of a byte of a scalar's text in the source. The two are
-// read side by side: what the source has more is white space, quotes and
+// locate returns the place of a byte of a scalar's text in the source. The two
+// are read side by side: the source has additional white space, quotes and
 // escapes.
 func (t text) locate(n *node, offset int) (line, column int) {
 	w := walker{rest: t.source[t.offset(n.line, n.column):], style: n.style}
@@ -121,7 +121,7 @@ func (w *walker) pass(r rune) {
 	}
 }
 
-// escapeLength gives how many bytes an escape for a character takes.
+// escapeLength returns how many bytes an escape for a character takes.
 func escapeLength(escape string, r rune) int {
 	const pair = 12 // of \ud83d\ude00
 	switch {

@@ -9,15 +9,15 @@ import (
 	"sluice/command"
 )
 
-// A TestResult tells how one test of a pipeline went.
+// A TestResult says how one test of a pipeline went.
 type TestResult struct {
 	Name    string `json:"name"`
 	Passed  bool   `json:"passed"`
 	Message string `json:"message,omitempty"` // what differs
 }
 
-// How long one test may take, and all of a program together: whoever may read
-// may also test.
+// How long one test may take, and all of a program together: users who may only
+// read may also test.
 const (
 	maxTestTime  = 5 * time.Second
 	maxTestsTime = 30 * time.Second
@@ -45,7 +45,7 @@ type trial struct {
 
 	program *Program
 	calls   []madeCall
-	missing string // the stub without which there is no saying how it went
+	missing string // which stub is missing, so that the test has no result
 }
 
 // A madeCall is a call of a stubbed command.
@@ -54,7 +54,7 @@ type madeCall struct {
 	args    map[string]any
 }
 
-// run gives what differs from what the test wants, "" if nothing does.
+// run returns what differs from what the test wants, "" if nothing does.
 func (t *trial) run(ctx context.Context, limits Limits) string {
 	run := &sluice.Run{TraceID: "test:0000000000", Event: t.event}
 	run.Owner = func(context.Context) (sluice.User, error) { return everything(t.user.Name), nil }
@@ -80,7 +80,7 @@ func (t *trial) run(ctx context.Context, limits Limits) string {
 	return t.compare(body, x.scope.Vars, err)
 }
 
-// everything gives a user who may do everything: tests are about what a
+// everything returns a user who may do everything: tests are about what a
 // pipeline does, not about who may run it.
 func everything(name string) sluice.User {
 	return sluice.User{Name: name, Permissions: []string{"*"}}
@@ -98,7 +98,7 @@ func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args
 		return s.output, nil
 	}
 	switch {
-	case cmd.Name == "iam.run.as":
+	case cmd.Name == switchCommand:
 		if name, ok := named(args)["username"].(string); ok {
 			sluice.RunFrom(ctx).Switch(everything(name))
 		}
@@ -112,7 +112,7 @@ func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args
 	return nil, sluice.Errorf(sluice.Internal, "stub-missing", "%s", t.missing)
 }
 
-// named gives arguments by their names.
+// named returns arguments by their names.
 func named(args command.Args) map[string]any {
 	fields := make(map[string]any, len(args))
 	for _, arg := range args {
@@ -121,7 +121,7 @@ func named(args command.Args) map[string]any {
 	return fields
 }
 
-// bodyOf gives the body, as a command does that has no output of its own.
+// bodyOf returns the body, as commands without an output do.
 func bodyOf(cmd command.Command, args command.Args) any {
 	p, _ := cmd.BodyParam()
 	return named(args)[p.Name]

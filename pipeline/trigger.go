@@ -10,6 +10,8 @@ import (
 type trigger struct {
 	command string
 	pattern string // of message keys
+	line    int
+	column  int
 }
 
 // mayListen checks that a user may use the trigger.
@@ -25,7 +27,7 @@ func (c *checker) trigger(n *node, cmd command.Command, params *node) *trigger {
 	c.steps++
 	c.step = cmd.Name
 	defer func() { c.step = "" }()
-	t := &trigger{command: cmd.Name}
+	t := &trigger{command: cmd.Name, line: n.line, column: n.column}
 	before := len(c.problems)
 	if params == nil {
 		params = &node{kind: object}

@@ -11,18 +11,18 @@ import (
 
 func (l *Limits) scale() value.Scale { return value.Scale{MaxSize: l.Value, MaxItems: l.List} }
 
-// normal gives what a command has returned as a value, with its size.
-func (l *Limits) normal(out any) (v any, size int, err error) {
+// normal returns what a command has returned as a value, with its weight.
+func (l *Limits) normal(out any) (v any, w weight, err error) {
 	if page, ok := out.(command.Paged); ok {
 		out, _ = page.Page()
 	}
-	weight := l.scale()
-	v, err = weight.Plain(out)
-	return v, weight.Size, err
+	scale := l.scale()
+	v, err = scale.Plain(out)
+	return v, weightOf(scale), err
 }
 
-// passedOn tells whether an output is the very body that went in, which need not
-// be looked at again.
+// passedOn reports whether an output is the very body that went in, which need
+// not be checked again.
 func passedOn(body, out any) bool {
 	switch body := body.(type) {
 	case []any:
@@ -35,7 +35,7 @@ func passedOn(body, out any) bool {
 	return false
 }
 
-// encode gives a final body as JSON, unless it is too large.
+// encode returns a final body as JSON, unless it is too large.
 func (l *Limits) encode(v any) (json.RawMessage, error) {
 	data, err := value.AppendJSON(nil, v, l.Result)
 	if len(data) > l.Result {

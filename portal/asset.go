@@ -15,11 +15,11 @@ import (
 //go:embed static
 var static embed.FS
 
-// assets are the files that pages load, by names that change with what is in
-// them: so browsers may keep them for ever.
+// assets are the files that pages load, under names that change with their
+// content, so that browsers may keep them for ever.
 type assets struct {
-	names    map[string]string // as they are loaded, by their names
-	contents map[string][]byte // by the names as they are loaded
+	names    map[string]string // names to load them by, by their own
+	contents map[string][]byte // by the names to load them by
 }
 
 func loadAssets() assets {
@@ -42,7 +42,7 @@ func loadAssets() assets {
 	return a
 }
 
-// path gives where a file is loaded from.
+// path returns where a file is loaded from.
 func (a assets) path(name string) string { return "/static/" + a.names[name] }
 
 func (p *Portal) serveAsset(w http.ResponseWriter, r *http.Request) {

@@ -32,8 +32,8 @@ func (p *Portal) auditPage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, status, "audit", "Audit log", view)
 }
 
-// asTime gives what a browser's field for a time holds as commands take it: in
-// UTC. Anything else stays as it is.
+// asTime returns the value of a browser's time field as commands take it: in
+// UTC. Anything else stays unchanged.
 func asTime(text string) string {
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
 		if at, err := time.Parse(layout, text); err == nil {

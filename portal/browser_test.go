@@ -66,8 +66,8 @@ func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// page gives where the browser is and what it shows, for people who look for a
-// mistake.
+// page returns where the browser is and what it shows, for people who look for
+// a mistake.
 func (b *browser) page() string {
 	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
 	if err != nil {
@@ -135,7 +135,7 @@ func (b *browser) wants(texts ...string) {
 	}
 }
 
-// eval gives the value of a script's expression.
+// eval returns the value of a script's expression.
 func eval[T any](b *browser, expression string) T {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)

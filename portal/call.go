@@ -9,7 +9,7 @@ import (
 	"sluice/command"
 )
 
-// may tells whether a user may run a command.
+// may reports whether a user may run a command.
 func (p *Portal) may(user sluice.User, name string) bool {
 	cmd, ok := p.Commands.Find(name)
 	return ok && cmd.Allows(user)
@@ -26,7 +26,7 @@ func args(pairs ...string) command.Args {
 	return all
 }
 
-// run calls a command as who is signed in, and gives what it answers as JSON,
+// run calls a command as the signed-in user, and returns its answer as JSON,
 // with the cursor of the next page if it is a list.
 func (p *Portal) run(r *http.Request, name string, args command.Args) (output json.RawMessage, next string, err error) {
 	cmd, ok := p.Commands.Find(name)
@@ -49,8 +49,8 @@ func (p *Portal) run(r *http.Request, name string, args command.Args) (output js
 	return content.Bytes(), next, nil
 }
 
-// fetch calls a command and reads its answer, and gives the cursor of the next
-// page if it is a list.
+// fetch calls a command and reads its answer, and returns the cursor of the
+// next page if it is a list.
 func fetch[T any](p *Portal, r *http.Request, name string, args command.Args) (answer T, next string, err error) {
 	output, next, err := p.run(r, name, args)
 	if err != nil {
@@ -59,13 +59,13 @@ func fetch[T any](p *Portal, r *http.Request, name string, args command.Args) (a
 	return answer, next, json.Unmarshal(output, &answer)
 }
 
-// ask is fetch for what is not a list in pages.
+// ask does the same for an answer that is not a list.
 func ask[T any](p *Portal, r *http.Request, name string, args command.Args) (T, error) {
 	answer, _, err := fetch[T](p, r, name, args)
 	return answer, err
 }
 
-// isMistake tells whether an error is about what a user entered, so that the
+// isMistake reports whether an error is about what a user entered, so that the
 // form is shown again with it.
 func isMistake(err error) bool {
 	switch sluice.AsError(err).Kind {

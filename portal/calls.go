@@ -19,8 +19,8 @@ func (p *Portal) routeCalls() {
 	p.page("GET "+livePath, p.live)
 }
 
-// A call is a call as trace.get shows it.
-type call struct {
+// A tracedCall is a call as trace.get shows it.
+type tracedCall struct {
 	sluice.Call
 
 	Payload         json.RawMessage     `json:"payload"`
@@ -32,13 +32,19 @@ type call struct {
 	Result          json.RawMessage     `json:"result"`
 }
 
-// ByHand tells whether it is a run that a user has started, and no call.
-func (c call) ByHand() bool { return sluice.TraceOwner(c.TraceID) == sluice.DirectCall }
+// ByHand reports whether it is not a call but a run that a user has started.
+func (c tracedCall) ByHand() bool { return sluice.TraceOwner(c.TraceID) == sluice.DirectCall }
 
-// calls is what trace.get answers.
+// Accepted reports whether it became an event or a message. Users who may not see
+// payloads don't know its correlation id.
+func (c tracedCall) Accepted() bool {
+	return c.Status != sluice.StatusRejected && (c.EventKey != "" || c.Key != "")
+}
+
+// calls is the answer of trace.get.
 type calls struct {
-	Items []call `json:"items"`
-	Next  string `json:"next"`
+	Items []tracedCall `json:"items"`
+	Next  string       `json:"next"`
 }
 
 // A callFilter says which calls a list shows.
@@ -48,10 +54,10 @@ type callListView struct {
 	callFilter
 
 	Statuses []string
-	Items    []call
+	Items    []tracedCall
 	Next     string
 	Problem  string
-	Live     string // path of what happens from now on; "" if the list is not about now
+	Live     string // path of the live stream; "" if the list ends in the past
 }
 
 var callStatuses = []string{"ok", "processing", "error", "rejected"}
@@ -76,8 +82,8 @@ func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, status, "calls", "Calls", view)
 }
 
-// wrongFilter gives the status of a list, and what it says of a filter that its
-// command refused. Other errors are given back.
+// wrongFilter returns the status of a list, and its message if the command
+// refused the filter. Other errors are returned.
 func wrongFilter(err error) (status int, refusal string, other error) {
 	if err == nil {
 		return http.StatusOK, "", nil
@@ -89,7 +95,7 @@ func wrongFilter(err error) (status int, refusal string, other error) {
 	return problem.Status(e), e.Message, nil
 }
 
-// liveFrom gives where a page hears of calls as they happen.
+// liveFrom returns the path of a page's live stream of calls.
 func (p *Portal) liveFrom(eventKey, trace string) string {
 	query := url.Values{}
 	for name, value := range map[string]string{"eventKey": eventKey, "trace": trace} {
@@ -100,8 +106,8 @@ func (p *Portal) liveFrom(eventKey, trace string) string {
 	return p.base + livePath + "?" + query.Encode()
 }
 
-// latest gives the newest calls, as far as who looks may know of them.
-func (p *Portal) latest(r *http.Request, eventKey string, limit string) ([]call, error) {
+// latest returns the newest calls, none if the user may not see them.
+func (p *Portal) latest(r *http.Request, eventKey string, limit string) ([]tracedCall, error) {
 	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
 		return nil, nil
 	}
@@ -111,11 +117,11 @@ func (p *Portal) latest(r *http.Request, eventKey string, limit string) ([]call,
 
 // A callView is the page of one call.
 type callView struct {
-	call
+	tracedCall
 
-	Followed []call // events that followed from it
+	Followed []tracedCall // events that followed from it
 	Picture  *timeline
-	Seen     bool // who looks may see payloads
+	Seen     bool // the user may see payloads
 	Headers  []sluice.Header
 	Text     string // payload, as people read it
 	Result   string
@@ -129,14 +135,14 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if len(found.Items) == 0 || !strings.Contains(trace, ":") {
-		return sluice.Errorf(sluice.NotFound, "call-unknown", "There is no call with that trace id any more, or there never was.")
+		return sluice.Errorf(sluice.NotFound, "call-unknown", "There is no call with that trace id, or it is no longer kept.")
 	}
-	slices.SortFunc(found.Items, func(a, b call) int { return a.Time.Compare(b.Time) })
-	view := callView{call: found.Items[0], Followed: found.Items[1:], Picture: picture(found.Items), Seen: sluice.UserFrom(r.Context()).May(sluice.MaySeePayload)}
-	view.Headers = shownHeaders(view.call.Headers)
-	view.Text = payloadText(view.call)
-	if view.call.Result != nil {
-		view.Result = pretty(view.call.Result)
+	slices.SortFunc(found.Items, func(a, b tracedCall) int { return a.Time.Compare(b.Time) })
+	view := callView{tracedCall: found.Items[0], Followed: found.Items[1:], Picture: picture(found.Items), Seen: sluice.UserFrom(r.Context()).May(sluice.MaySeePayload)}
+	view.Headers = shownHeaders(view.tracedCall.Headers)
+	view.Text = payloadText(view.tracedCall)
+	if view.tracedCall.Result != nil {
+		view.Result = pretty(view.tracedCall.Result)
 	}
 	if view.Status == sluice.StatusProcessing {
 		view.Live = p.liveFrom("", trace)
@@ -144,8 +150,7 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "call", "Call "+trace, view)
 }
 
-// shownHeaders gives headers in the order of their names, and not too much of
-// them.
+// shownHeaders returns headers in the order of their names, shortened.
 func shownHeaders(headers map[string]string) (shown []sluice.Header) {
 	const most = 40
 	for _, name := range slices.Sorted(maps.Keys(headers)) {

@@ -68,9 +68,9 @@ type commandView struct {
 	Name, Summary string
 	Tag           string // of the API reference
 	ReadOnly      bool
-	Step          bool // it only makes sense in a pipeline, or over HTTP
+	Step          bool // it makes sense only in a pipeline, or over HTTP
 	Allowed       bool
-	Line          string // that calls it with curl
+	Line          string // to call it with curl
 	Ran           bool
 	Output        string
 }
@@ -83,7 +83,7 @@ func (p *Portal) commandPage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "command", cmd.Name, p.commandView(r, cmd, r.URL.Query(), nil))
 }
 
-// command gives the command that the path names.
+// command returns the command that the path names.
 func (p *Portal) command(r *http.Request) (command.Command, error) {
 	cmd, ok := p.Commands.Find(r.PathValue("name"))
 	if !ok {
@@ -97,15 +97,15 @@ func (p *Portal) commandView(r *http.Request, cmd command.Command, entered url.V
 	view := commandView{
 		form: formOf(cmd, entered, err),
 		Name: cmd.Name, Summary: cmd.Summary, Tag: tag, ReadOnly: cmd.ReadOnly,
-		Step:    cmd.Endpoint != nil || cmd.Trigger,
+		Step:    cmd.Endpoint != nil || cmd.Trigger || cmd.InRun,
 		Allowed: cmd.Allows(sluice.UserFrom(r.Context())),
 		Line:    "curl -u " + sluice.UserFrom(r.Context()).Name + " " + curlOf(cmd, p.BaseURL+sluice.CommandPath+cmd.Name),
 	}
 	return view
 }
 
-// curlOf gives the end of a line that calls a command with curl, with what
-// it requires. Where the body is a parameter, the others are in the query.
+// curlOf returns the end of a curl line that calls a command, with its required
+// parameters. Where the body is a parameter, the others are in the query.
 func curlOf(cmd command.Command, target string) string {
 	body, _ := cmd.BodyParam()
 	query, data := url.Values{}, ""

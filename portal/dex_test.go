@@ -95,7 +95,7 @@ func (v *dexVisitor) signInAt(address, email, password string) url.Values {
 	return nil
 }
 
-// nextForm gives where the form of a page of Dex goes, and its hidden fields.
+// nextForm returns where the form of a page of Dex goes, and its hidden fields.
 func nextForm(t *testing.T, response *http.Response, content string) (address string, fields url.Values) {
 	t.Helper()
 	if response.StatusCode != http.StatusOK {

@@ -1,9 +1,8 @@
-// Package portal is what people see in a browser: pages from the binary itself,
-// with everything in them, that work without JavaScript but for what happens
-// live.
+// Package portal is what people see in a browser: pages served from the binary
+// itself, which work without JavaScript except for live updates.
 //
-// It has no door of its own: whatever it shows or does is a command, called with
-// the permissions of who is signed in, and what comes out is read as the JSON
-// that other callers get. Who that is, and where sessions are stored, it is told
-// by package serve, which joins it to the other rooms.
+// It has no access of its own: whatever it shows or does is a command, called
+// with the permissions of the signed-in user, and the answer is read as the
+// JSON that other callers get. Package serve tells it who may sign in and where
+// sessions are stored.
 package portal

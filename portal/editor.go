@@ -15,8 +15,8 @@ type editor struct {
 	Name     string
 	NameMark string // what is wrong with the name
 	Source   string
-	Problem  string // what is wrong, if it is no mistake in the source
-	Checked  bool   // and all is well
+	Problem  string // what is wrong, if it is not a mistake in the source
+	Checked  bool   // without mistakes
 	Findings []sluice.Finding
 	Gutter   []gutterLine
 	Lines    []sourceLine // with the mistakes in them; nil if there are none
@@ -75,8 +75,8 @@ func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int
 	return p.render(w, r, status, "editor", title, e)
 }
 
-// pipelineSave stores or only checks what was written. With mistakes the page
-// comes again, with all of them at their lines.
+// pipelineSave stores, or merely checks, what was written. Mistakes are shown
+// on the same page, each at its line.
 func (p *Portal) pipelineSave(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxForm); err != nil {
 		return err

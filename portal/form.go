@@ -37,8 +37,8 @@ type form struct {
 	Problem string // what is wrong, if it is not about one of the fields
 }
 
-// formOf gives the form of a command, with what was entered, and beside it what
-// came of that.
+// formOf returns the form of a command, with what was entered and the error it
+// led to.
 func formOf(cmd command.Command, entered url.Values, err error) form {
 	f := form{Fields: make([]field, 0, len(cmd.Params))}
 	for _, param := range cmd.Params {
@@ -61,7 +61,7 @@ func (f *form) blame(err error) {
 	f.Problem = e.Message
 }
 
-// find gives the field of that name, nil if there is none.
+// find returns the field of that name, nil if there is none.
 func (f *form) find(name string) *field {
 	i := slices.IndexFunc(f.Fields, func(other field) bool { return other.Name == name })
 	if i < 0 {
@@ -75,7 +75,7 @@ func (f *form) drop(names ...string) {
 	f.Fields = slices.DeleteFunc(f.Fields, func(other field) bool { return slices.Contains(names, other.Name) })
 }
 
-// fieldOf gives the field of a parameter.
+// fieldOf returns the field of a parameter.
 func fieldOf(p command.Param, entered url.Values) field {
 	f := field{
 		Name: p.Name, Label: p.Name, Help: p.Doc, Kind: "input", Required: p.Required,
@@ -93,7 +93,7 @@ func fieldOf(p command.Param, entered url.Values) field {
 	case p.Type == "array":
 		f.Hint = "separated by commas"
 		f.Value = strings.Join(slices.DeleteFunc(slices.Clone(entered[p.Name]), func(s string) bool { return s == "" }), ", ")
-	case p.Name == "password" || p.Name == "current" || p.Name == "value" && p.Required && strings.Contains(p.Doc, "secret"):
+	case p.Name == "password" || p.Name == "current" || p.Name == "signingSecret" || p.Name == "value" && p.Required && strings.Contains(p.Doc, "secret"):
 		f.Kind, f.Hint, f.Value = "password", "", "" // it is not shown again
 	case f.Hint == "a string":
 		f.Hint = ""
@@ -101,7 +101,7 @@ func fieldOf(p command.Param, entered url.Values) field {
 	return f
 }
 
-// optional gives choices, of which the first is none of them.
+// optional returns choices, the first of which is none.
 func optional(values []string) []choice {
 	choices := append(make([]choice, 0, len(values)+1), choice{Label: "(not given)"})
 	for _, value := range values {
@@ -122,8 +122,8 @@ func (f *form) choose(name string, items []string, chosen []string) {
 	}
 }
 
-// argsOf gives the arguments that were entered in the form of a command. What
-// was left empty is not given, but for lists to choose from.
+// argsOf returns the arguments that were entered in the form of a command.
+// Empty fields are not given, except lists to choose from.
 func argsOf(cmd command.Command, entered url.Values) command.Args {
 	var args command.Args
 	for _, p := range cmd.Params {
@@ -143,7 +143,7 @@ func argsOf(cmd command.Command, entered url.Values) command.Args {
 	return args
 }
 
-// valueOf gives a text as a parameter takes it: one that takes any value gets
+// valueOf returns a text as a parameter takes it: one that takes any value gets
 // the JSON value that it is, if it is one.
 func valueOf(p command.Param, text string) any {
 	if p.Type == "" {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// functions are what templates can use.
+// functions are those that templates can use.
 var functions = template.FuncMap{
 	"bytes":    func(n any) string { return shownBytes(whole(n)) },
 	"count":    func(n any) string { return shownCount(whole(n)) },
@@ -27,7 +27,7 @@ var functions = template.FuncMap{
 	"add":      func(a, b int) int { return a + b },
 }
 
-// whole gives an integer of whichever type.
+// whole returns an integer of whichever type.
 func whole(n any) int64 {
 	switch v := n.(type) {
 	case int:
@@ -38,7 +38,7 @@ func whole(n any) int64 {
 	return 0
 }
 
-// plural gives a number with the word for one or for several.
+// plural returns a number with the word for one or for several.
 func plural(n any, one, several string) string {
 	if whole(n) == 1 {
 		return "1 " + one
@@ -54,7 +54,7 @@ const (
 	maxHeader = 300
 )
 
-// pretty gives JSON with line breaks, and not too much of it.
+// pretty returns JSON with line breaks, shortened.
 func pretty(value any) string { return prettyUpTo(value, maxShown) }
 
 func prettyUpTo(value any, limit int) string {
@@ -78,8 +78,8 @@ func prettyUpTo(value any, limit int) string {
 	return shortened(strings.TrimSpace(string(text)), limit)
 }
 
-// escapes are what JSON is written with for the sake of HTML, which the templates
-// see to. A pair of backslashes is matched so that the second begins nothing.
+// escapes are those in JSON for the sake of HTML, which the templates take care
+// of. A pair of backslashes is matched so that the second begins nothing.
 var escapes = regexp.MustCompile(`(?i)\\(?:\\|u003c|u003e|u0026)`)
 
 func unescape(escape []byte) []byte {
@@ -94,8 +94,8 @@ func unescape(escape []byte) []byte {
 	return escape
 }
 
-// shortened gives the beginning of a text, as much as a page writes in so many
-// bytes: there some characters take more.
+// shortened returns the beginning of a text that takes at most limit bytes in a
+// page, where some characters take more.
 func shortened(text string, limit int) string {
 	size := 0
 	for i, c := range text {
@@ -112,7 +112,7 @@ func shortened(text string, limit int) string {
 	return text
 }
 
-// shownBytes gives a size for people.
+// shownBytes returns a size for people.
 func shownBytes[N int | int64](n N) string {
 	const step = 1000
 	if n < step {
@@ -133,7 +133,7 @@ func decimals(value float64) int {
 	return 0
 }
 
-// shownCount gives a number with its thousands apart.
+// shownCount returns a number with its thousands apart.
 func shownCount[N int | int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -142,7 +142,7 @@ func shownCount[N int | int64](n N) string {
 	return digits
 }
 
-// ago tells how long ago something was.
+// ago returns how long ago something was.
 func ago(t time.Time) string {
 	since := time.Since(t)
 	switch {
@@ -163,7 +163,7 @@ func ago(t time.Time) string {
 	}
 }
 
-// shownDuration gives a duration with about three digits.
+// shownDuration returns a duration with about three digits.
 func shownDuration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -182,7 +182,7 @@ func lastSix(token string) string {
 	return string(runes[max(0, len(runes)-6):])
 }
 
-// within tells whether a path belongs to a section of the portal.
+// within reports whether a path belongs to a section of the portal.
 func within(path, section string) bool {
 	return path == section || section != "/" && strings.HasPrefix(path, section+"/")
 }

@@ -154,8 +154,8 @@ func readAll(t *testing.T, response *http.Response) string {
 	return string(content)
 }
 
-// A visitor is someone who looks at pages without a browser, and is shown
-// redirects instead of following them.
+// A visitor looks at pages without a browser, and is shown redirects instead of
+// following them.
 type visitor struct {
 	t      *testing.T
 	s      *service
@@ -174,7 +174,7 @@ func (s *service) visitor() *visitor {
 	}}
 }
 
-// signedIn gives a visitor who is signed in.
+// signedIn returns a visitor who is signed in.
 func (s *service) signedIn(username, password string) *visitor {
 	s.t.Helper()
 	v := s.visitor()

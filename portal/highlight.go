@@ -17,7 +17,7 @@ type sourceLine struct {
 // A piece is a part of a line, with the class that says how it looks.
 type piece struct{ Class, Text string }
 
-// highlight gives the lines of a YAML source, with the mistakes at theirs.
+// highlight returns the lines of a YAML source, with the mistakes at theirs.
 func highlight(source string, findings []sluice.Finding) []sourceLine {
 	var lines []sourceLine
 	for text := range strings.SplitSeq(strings.TrimSuffix(source, "\n"), "\n") {
@@ -31,7 +31,7 @@ func highlight(source string, findings []sluice.Finding) []sourceLine {
 	return lines
 }
 
-// around gives the lines with mistakes, and some before and behind each.
+// around returns the lines with mistakes, and some before and after each.
 func around(lines []sourceLine) (near []sourceLine) {
 	const some, most = 4, 200
 	for i, line := range lines {
@@ -45,7 +45,7 @@ func around(lines []sourceLine) (near []sourceLine) {
 	return near
 }
 
-// beginning gives as many lines as a page shows at once.
+// beginning returns as many lines as a page shows at once.
 func beginning(lines []sourceLine) []sourceLine {
 	const most = 30 << 10
 	size := 0
@@ -60,8 +60,8 @@ func beginning(lines []sourceLine) []sourceLine {
 	return lines
 }
 
-// pieces takes a line apart. It need not understand YAML: what it takes for
-// something else only has another colour.
+// pieces splits a line. It need not understand YAML: what it misreads merely
+// has another colour.
 func pieces(line string) (all []piece) {
 	rest, before := line, ' '
 	for rest != "" {
@@ -81,7 +81,8 @@ func pieces(line string) (all []piece) {
 
 var expressions = regexp.MustCompile(`[#$]\{[^}]*\}?`)
 
-// inText gives the pieces of a text in quotes: expressions stand out of it.
+// inText returns the pieces of a text in quotes, in which expressions stand
+// out.
 func inText(text string) (all []piece) {
 	done := 0
 	for _, found := range expressions.FindAllStringIndex(text, -1) {
@@ -97,8 +98,8 @@ func inText(text string) (all []piece) {
 	return all
 }
 
-// next gives the first piece of what is left of a line: its class and how long
-// it is. before is the character that stands before it.
+// next returns the first piece of what is left of a line: its class and how
+// long it is. before is the character that stands before it.
 func next(rest string, before rune) (class string, length int) {
 	switch first := rest[0]; {
 	case strings.HasPrefix(rest, "#{"), strings.HasPrefix(rest, "${"):
@@ -113,7 +114,7 @@ func next(rest string, before rune) (class string, length int) {
 	return "", 1
 }
 
-// upTo gives the length up to a character, that one included, or all.
+// upTo returns the length up to and including a character, or the whole length.
 func upTo(text string, end byte) int {
 	if i := strings.IndexByte(text, end); i >= 0 {
 		return i + 1
@@ -121,7 +122,7 @@ func upTo(text string, end byte) int {
 	return len(text)
 }
 
-// quoted gives the piece of a text in quotes. It may be a key.
+// quoted returns the piece of a text in quotes. It may be a key.
 func quoted(rest string) (class string, length int) {
 	for i := 1; i < len(rest); i++ {
 		switch {
@@ -134,8 +135,8 @@ func quoted(rest string) (class string, length int) {
 	return "hl-text", len(rest)
 }
 
-// word gives the piece of a word: a key, a number or one of the few words that
-// are values.
+// word returns the piece of a word: a key, a number or one of the few words
+// that are values.
 func word(rest string) (class string, length int) {
 	for length < len(rest) && (isWord(rune(rest[length])) || rest[length] == '.' || rest[length] == '-') {
 		length++
@@ -147,7 +148,8 @@ func word(rest string) (class string, length int) {
 	return ifKey(rest, length, class), length
 }
 
-// ifKey gives the class of keys to what a colon follows.
+// ifKey returns the class of keys if a colon follows, otherwise the given
+// class.
 func ifKey(rest string, length int, class string) string {
 	if rest[length:] == ":" || strings.HasPrefix(rest[length:], ": ") {
 		return "hl-key"

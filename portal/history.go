@@ -36,7 +36,7 @@ func (p *Portal) addPast(r *http.Request, view *pipelineView) error {
 	}
 	key := view.ListensTo()
 	if strings.ContainsAny(key, "*#") || view.Listens == key {
-		key = "" // a pattern, or messages: which calls those are is seen below
+		key = "" // a pattern, or messages: matched below
 	}
 	const looked = "50"
 	found, err := p.latest(r, key, looked)
@@ -45,7 +45,7 @@ func (p *Portal) addPast(r *http.Request, view *pipelineView) error {
 	}
 	const most = 10
 	for _, c := range found {
-		if c.CorrelationID != "" && len(view.Past) < most && sluice.KeyMatches(view.Listens, sluice.EventPrefix+c.EventKey) {
+		if c.Accepted() && len(view.Past) < most && sluice.KeyMatches(view.Listens, sluice.EventPrefix+c.EventKey) {
 			view.Past = append(view.Past, c)
 		}
 	}

@@ -45,7 +45,7 @@ func (p *Portal) kindPage(w http.ResponseWriter, r *http.Request, k *kind) error
 	return p.render(w, r, http.StatusOK, "kind_form", view.Name, view)
 }
 
-// kindStored gives the form of a thing as it is stored.
+// kindStored returns the form of a thing as it is stored.
 func (p *Portal) kindStored(r *http.Request, k *kind, name string) (kindForm, error) {
 	entered := url.Values{k.Key: {name}}
 	var facts []column
@@ -106,13 +106,13 @@ func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Val
 	return view, nil
 }
 
-// adapt makes a field of a command's form one for things of the kind.
+// adapt changes a field of a command's form to suit the kind.
 func (k *kind) adapt(f *field, isNew bool) {
 	if label := k.labels[f.Name]; label != "" {
 		f.Label = label
 	}
 	switch {
-	case f.Name == "permissions": // of which there are many
+	case f.Name == "permissions": // there are many
 		f.Kind, f.Rows = "text", 6
 		f.Value = strings.ReplaceAll(f.Value, ", ", ",\n")
 	case f.Kind == "select":
@@ -142,7 +142,7 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 		if failed != nil {
 			return failed
 		}
-		view.MayDelete = false // first things first
+		view.MayDelete = false // the error comes first
 		return p.render(w, r, problem.Status(err), "kind_form", k.Title, view)
 	}
 	var stored struct {

@@ -49,7 +49,7 @@ func (p *Portal) kindList(w http.ResponseWriter, r *http.Request, k *kind) error
 	return p.render(w, r, http.StatusOK, "kind_list", k.Title, view)
 }
 
-// cell gives a value of a list for people.
+// cell returns a value of a list for people.
 func cell(value any) string {
 	switch v := value.(type) {
 	case nil:

@@ -13,12 +13,12 @@ type kind struct {
 	Title   string
 	One     string // name of one of them
 	About   string
-	Empty   string // what to do while there are none
+	Empty   string // what to do if there are none
 	Key     string // parameter that names one
 	get     string // commands
 	put     string
 	remove  string
-	secret  bool // one can't be looked at
+	secret  bool // one can't be read
 	Effect  string
 	columns []column
 	labels  map[string]string // of the fields
@@ -31,7 +31,7 @@ type kind struct {
 // A column is a field that lists show.
 type column struct{ Name, Title string }
 
-// kinds are the kinds of things that administrators look after.
+// kinds are the kinds of things that administrators manage.
 var kinds = []*kind{
 	{
 		path: "/users", Title: "Users", One: "user", Key: "username",
@@ -95,7 +95,7 @@ func (p *Portal) routeAdministration() {
 	p.page("POST /me", p.setPassword)
 }
 
-// of makes a page of one about a kind.
+// of makes an endpoint of a function about a kind.
 func (p *Portal) of(k *kind, serve func(http.ResponseWriter, *http.Request, *kind) error) endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error { return serve(w, r, k) }
 }

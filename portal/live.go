@@ -12,22 +12,25 @@ import (
 
 const (
 	livePath   = "/live"
-	maxStreams = 64               // live streams at the same time
-	beatEvery  = 10 * time.Second // between looks whether the reader still may, while nothing happens
-	writeTime  = 10 * time.Second // bounds one write
+	maxStreams = 64               // live streams at the same time, and
+	maxPerUser = 8                // those of one user
+	beatEvery  = 10 * time.Second // between checks of the reader's permission, while nothing happens
 )
 
-// live tells a page of calls and runs as they happen, as Server-Sent Events.
+// live sends a page the calls and runs as they happen, as Server-Sent Events.
 func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
-	if err := p.mayFollow(sluice.UserFrom(r.Context())); err != nil {
+	user := sluice.UserFrom(r.Context())
+	if err := p.mayFollow(user); err != nil {
 		return err
 	}
-	select {
-	case p.streams <- struct{}{}:
-		defer func() { <-p.streams }()
-	default:
-		return sluice.Errorf(sluice.Unavailable, "too-many-streams", "As many pages are live as the server allows.")
+	if !p.readers.Enter(user.Name) {
+		return sluice.Errorf(sluice.Throttled, "too-many-streams", "You have as many pages live as one user may.").After(beatEvery)
 	}
+	defer p.readers.Leave(user.Name)
+	if err := p.streams.Enter(); err != nil {
+		return sluice.Errorf(sluice.Unavailable, "too-many-streams", "As many pages are live as the server allows.").After(beatEvery)
+	}
+	defer p.streams.Leave()
 	query := r.URL.Query()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -52,7 +55,7 @@ func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 	})
-	p.tell(w, r, queue)
+	p.stream(w, r, queue)
 	return nil
 }
 
@@ -63,19 +66,18 @@ func (p *Portal) mayFollow(user sluice.User) error {
 	return nil
 }
 
-// tell writes what happens until the reader goes or may not go on, or the server
-// stops.
-func (p *Portal) tell(w http.ResponseWriter, r *http.Request, queue <-chan sluice.TailEntry) {
+// stream writes what happens until the reader leaves or loses the permission,
+// or the server stops.
+func (p *Portal) stream(w http.ResponseWriter, r *http.Request, queue <-chan sluice.TailEntry) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{}) // a page outlasts what a request may take to be read
+	_ = control.SetReadDeadline(time.Time{}) // a page lives longer than reading a request may take
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not wait for more
 	write := func(format string, args ...any) bool {
-		_ = control.SetWriteDeadline(time.Now().Add(writeTime)) // else the connection has one of its own, or none
 		_, err := fmt.Fprintf(w, format, args...)
 		return err == nil && control.Flush() == nil
 	}
-	// Whoever was signed out, or lost the permission, hears no more.
+	// A user who was signed out, or lost the permission, gets nothing more.
 	still := func() bool {
 		user, err := p.user(&recorder{header: make(http.Header)}, r)
 		return err == nil && p.mayFollow(user) == nil

@@ -57,7 +57,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveEndsWithTheSession: who has signed out hears of nothing any more.
+// TestLiveEndsWithTheSession: a user who has signed out gets nothing more.
 func TestLiveEndsWithTheSession(t *testing.T) {
 	s := start(t)
 	token := s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})["uuid"].(string)

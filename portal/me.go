@@ -8,14 +8,14 @@ import (
 	"sluice/problem"
 )
 
-// A meView is the page about who is signed in.
+// A meView is the page about the signed-in user.
 type meView struct {
 	form
 
 	Username    string   `json:"username"`
 	Roles       []string `json:"roles"`
 	Permissions []string `json:"permissions"`
-	Outside     bool     `json:"-"` // the password is an external provider's
+	External    bool     `json:"-"` // the password is an external provider's
 }
 
 func (p *Portal) me(w http.ResponseWriter, r *http.Request) error {
@@ -27,7 +27,7 @@ func (p *Portal) showMe(w http.ResponseWriter, r *http.Request, status int, fail
 	cmd, _ := p.Commands.Find("iam.password.set")
 	view := meView{
 		form: formOf(cmd, url.Values{}, failure), Username: user.Name, Roles: user.Roles, Permissions: user.Permissions,
-		Outside: p.Provider != nil,
+		External: p.Provider != nil,
 	}
 	view.drop("username")
 	for name, label := range map[string]string{"password": "New password", "current": "Password so far"} {
@@ -37,8 +37,8 @@ func (p *Portal) showMe(w http.ResponseWriter, r *http.Request, status int, fail
 	return p.render(w, r, status, "me", user.Name, view)
 }
 
-// setPassword sets the password of who is signed in. That signs them out
-// everywhere: what follows is a new sign-in.
+// setPassword sets the password of the signed-in user. That signs them out
+// everywhere, so they must sign in again.
 func (p *Portal) setPassword(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxSignIn); err != nil {
 		return err

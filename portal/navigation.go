@@ -6,12 +6,12 @@ type section struct {
 	Links []link
 }
 
-// A link leads to a page that a command is needed for.
+// A link leads to a page that needs the permission for a command.
 type link struct {
 	Name    string
 	Path    string
 	command string // "": anyone may look
-	ours    bool   // it is about users of ours, and an external provider has none
+	ours    bool   // it is about our own users, of which there are none with an external provider
 }
 
 var sections = []section{
@@ -35,7 +35,7 @@ var sections = []section{
 	}},
 }
 
-// Sections gives the navigation, with what who looks at the page may see.
+// Sections returns the navigation, with the pages that the user may see.
 func (s *page) Sections() []section {
 	var shown []section
 	for _, all := range sections {
@@ -52,5 +52,5 @@ func (s *page) Sections() []section {
 	return shown
 }
 
-// Icon gives where the icon of the pages is.
+// Icon returns where the icon of the pages is.
 func (s *page) Icon() string { return s.portal.assets.path("icon.svg") }

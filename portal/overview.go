@@ -11,8 +11,8 @@ import (
 type overviewPage struct {
 	sluice.ServerStats
 
-	Day      bool // the plots are about a day, else about an hour
-	Seen     bool // who looks may see how the server is
+	Day      bool // the plots are about a day, otherwise about an hour
+	Seen     bool // the user may see the server's state
 	Accepted int  // in that time
 	Refused  int
 	Failed   int
@@ -21,7 +21,7 @@ type overviewPage struct {
 	Behind   []sluice.PipelineStats
 	Calls    *plot
 	Latency  *plot
-	Latest   []call
+	Latest   []tracedCall
 	Live     string
 }
 

@@ -22,7 +22,7 @@ type page struct {
 	portal *Portal
 
 	Title     string
-	Base      string // stands before every path
+	Base      string // precedes every path
 	Path      string
 	Username  string // empty: nobody is signed in
 	Roles     string
@@ -36,7 +36,7 @@ type page struct {
 	user sluice.User
 }
 
-// done are the messages that tell of what was done on the page before.
+// done are the messages about what was done on the previous page.
 var done = map[string]string{
 	"created":  "Created.",
 	"saved":    "Saved.",
@@ -44,8 +44,8 @@ var done = map[string]string{
 	"replayed": "Sent again.",
 }
 
-// loadTemplates gives the templates of all pages, each with the layout and the
-// parts that pages share.
+// loadTemplates returns the templates of all pages, each with the layout and
+// the parts that pages share.
 func loadTemplates() map[string]*template.Template {
 	shared := template.Must(template.New("layout").Funcs(functions).ParseFS(pages, "pages/layout.html", "pages/parts.html", "pages/plots.html"))
 	files, err := fs.Glob(pages, "pages/*.html")
@@ -81,18 +81,18 @@ func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name
 	return nil
 }
 
-// May tells whether who looks at the page may run a command.
+// May reports whether the user of the page may run a command.
 func (s *page) May(name string) bool { return s.portal.may(s.user, name) }
 
 // A callRow is a call in a list, with the way to its page.
 type callRow struct {
-	call
+	tracedCall
 
 	Link string
 }
 
-// Rows gives calls as lists show them.
-func (s *page) Rows(items []call) []callRow {
+// Rows returns calls as lists show them.
+func (s *page) Rows(items []tracedCall) []callRow {
 	rows := make([]callRow, len(items))
 	for i, c := range items {
 		rows[i] = callRow{c, s.Base + "/calls/" + url.PathEscape(c.TraceID)}
@@ -107,14 +107,14 @@ type failure struct {
 	Code string
 }
 
-// fail answers with a page that tells what went wrong.
+// fail answers with a page that says what went wrong.
 func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := sluice.AsError(err)
 	shown := problem.Of(e)
 	if shown.Status >= http.StatusInternalServerError && e.Err != nil {
 		p.Log.Error("A page failed.", "path", r.URL.Path, "code", e.Code, "error", e.Err)
 	}
-	problem.SetHeaders(w.Header(), e)
+	problem.SetHeaders(w.Header(), r, e)
 	w.Header().Del("WWW-Authenticate") // the browser would ask for a password itself
 	if err := p.render(w, r, shown.Status, "error", shown.Title, failure{*shown, e.Code}); err != nil {
 		p.Log.Error("The page of an error failed.", "error", err)
@@ -124,7 +124,7 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // redirect sends the browser to a path of the portal.
 func (p *Portal) redirect(w http.ResponseWriter, r *http.Request, target string) {
-	http.Redirect(w, r, p.base+target, http.StatusSeeOther) //nolint:gosec // see localPath
+	http.Redirect(w, r, p.base+target, http.StatusSeeOther)
 }
 
 const (
@@ -141,8 +141,8 @@ func readForm(w http.ResponseWriter, r *http.Request, limit int64) error {
 	return nil
 }
 
-// formText gives a text of a form as it was typed: browsers send every line end
-// as two characters.
+// formText returns a text of a form as it was typed: browsers send every line
+// end as two characters.
 func formText(r *http.Request, name string) string {
 	return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n")
 }

@@ -12,7 +12,7 @@ import (
 	"sluice"
 )
 
-// shownBinary is how trace.get shows bytes: they themselves only if they are few.
+// shownBinary is how trace.get shows bytes: the bytes only if they are few.
 type shownBinary struct {
 	Filename string `json:"filename"`
 	Size     int    `json:"size"`
@@ -20,9 +20,9 @@ type shownBinary struct {
 	Origin   string `json:"origin"`
 }
 
-// payloadText gives the payload of a call as people read it: JSON with line
-// breaks, text as it is, and of other bytes what they are.
-func payloadText(c call) string {
+// payloadText returns the payload of a call as people read it: JSON with line
+// breaks, text unchanged, and of other bytes their size and type.
+func payloadText(c tracedCall) string {
 	switch sluice.Encoding(c.PayloadEncoding) {
 	case sluice.EncodingText:
 		var text string
@@ -52,7 +52,7 @@ func payloadText(c call) string {
 	return pretty(c.Payload)
 }
 
-// binaryText gives bytes as text, if that is what they are.
+// binaryText returns bytes as text, if that is what they are.
 func binaryText(b shownBinary) string {
 	content, err := base64.StdEncoding.DecodeString(b.Origin)
 	if err != nil || b.Origin == "" && b.Size > 0 || !isText(content) {
@@ -70,14 +70,14 @@ func isText(content []byte) bool {
 	})
 }
 
-// eventOf gives the event of a past call, as a pipeline would get it.
+// eventOf returns the event of a past call, as a pipeline would get it.
 func (p *Portal) eventOf(r *http.Request, trace string) (json.RawMessage, error) {
 	found, err := ask[calls](p, r, "trace.get", args("traceId", trace, "limit", "1"))
 	if err != nil {
 		return nil, err
 	}
 	if len(found.Items) == 0 || found.Items[0].PayloadEncoding == "" {
-		return nil, sluice.Errorf(sluice.NotFound, "call-unknown", "The event of that call is not kept any more, or you may not see payloads.")
+		return nil, sluice.Errorf(sluice.NotFound, "call-unknown", "The event of that call is no longer kept, or you may not see payloads.")
 	}
 	c := found.Items[0]
 	return json.Marshal(map[string]any{

@@ -2,6 +2,7 @@ package portal_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -39,9 +40,17 @@ func TestViewersSeeNoButtonsThatFail(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/webhooks/webhook.lead.created", "/calls/" + live[0], "/pipelines/lead.created", "/users/vera", "/deadletters/1"} {
+	for _, path := range []string{"/webhooks/webhook.lead.created", "/calls/" + live[0], "/pipelines/lead.created", "/deadletters/1"} {
 		if !seen[path] {
 			t.Errorf("nothing leads to %s", path)
+		}
+	}
+	for _, path := range []string{"/users", "/clients", "/secrets", "/audit"} {
+		if seen[path] {
+			t.Errorf("a viewer is led to %s", path)
+		}
+		if got := v.get(path); got.status != http.StatusForbidden {
+			t.Errorf("%s answered %d", path, got.status)
 		}
 	}
 	refused := map[string]url.Values{
@@ -73,7 +82,7 @@ func TestViewersSeeNoButtonsThatFail(t *testing.T) {
 	}
 }
 
-// mayPost tells whether a form is one that changes nothing, or only oneself.
+// mayPost reports whether a form is one that changes nothing, or only oneself.
 func mayPost(action string) bool {
 	if action == "/signout" || action == "/me" || strings.HasSuffix(action, "/test") {
 		return true
@@ -83,11 +92,11 @@ func mayPost(action string) bool {
 		return false
 	}
 	switch {
-	case strings.HasSuffix(name, ".get"), strings.HasPrefix(name, "convert."), strings.HasPrefix(name, "server."):
+	case strings.HasSuffix(name, ".get"), strings.HasPrefix(name, "convert."), strings.HasPrefix(name, "crypto."), strings.HasPrefix(name, "server."):
 		return true
 	}
 	switch name {
-	case "assert", "exit", "fail", "log", "set", "wait", "event.receive", "iam.whoami", "iam.password.set", "pipeline.lint", "pipeline.test":
+	case "iam.whoami", "iam.password.set", "pipeline.lint", "pipeline.test":
 		return true
 	}
 	return false
@@ -104,8 +113,9 @@ func TestTokensAndPayloadsAreHidden(t *testing.T) {
 	for _, path := range []string{"/webhooks", "/webhooks/webhook.a", "/webhooks/webhook.a?show=token", "/start?key=webhook.a", "/calls/" + trace} {
 		v.get(path).wants(t, 200, token[len(token)-6:]).lacks(t, token, "very private")
 	}
+	v.get("/calls/"+trace).wants(t, 200, "you need the permission").lacks(t, "Correlation id")
 	admin := s.signedIn("admin", adminPassword)
-	admin.get("/calls/"+trace).wants(t, 200, "very private")
+	admin.get("/calls/"+trace).wants(t, 200, "very private", "Correlation id")
 	admin.get("/webhooks/webhook.a").wants(t, 200, "••••••••-"+token[len(token)-6:])
 	shown := regexp.MustCompile(`(?s)<pre[^>]*>.*?</pre>`)
 	for _, pre := range shown.FindAllString(admin.get("/webhooks/webhook.a").body, -1) {
@@ -114,6 +124,24 @@ func TestTokensAndPayloadsAreHidden(t *testing.T) {
 		}
 	}
 	admin.get("/webhooks/webhook.a?show=token").wants(t, 200, "token="+token)
+}
+
+// TestExchangesAreShown: what a step has sent and got is on the page of the call;
+// a viewer sees where it went and how that ended.
+func TestExchangesAreShown(t *testing.T) {
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTeapot)
+		_, _ = w.Write([]byte("private answer"))
+	}))
+	t.Cleanup(outside.Close)
+	s := start(t, "http-allow=127.0.0.0/8", "result-wait=8s")
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
+	s.store("on", "pipeline: [event.listen: {eventKey: webhook.a}, iam.run.as: {username: admin}, http.forward: {url: '"+outside.URL+"/private'}]")
+	trace := s.call(hook["uuid"].(string), "text/plain", "private request")
+	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
+	host := strings.TrimPrefix(outside.URL, "http://")
+	s.signedIn("vera", "a long password").get("/calls/"+trace).wants(t, 200, "<code>POST "+host+"</code> answered 418").lacks(t, "private")
+	s.signedIn("admin", adminPassword).get("/calls/"+trace).wants(t, 200, "<code>POST "+outside.URL+"/private</code> answered 418", "private request", "private answer")
 }
 
 // TestHostileContentIsText: whatever callers and users come up with stands on

@@ -38,7 +38,7 @@ type pipeline struct {
 	State sluice.PipelineStats `json:"-"`
 }
 
-// ListensTo gives what starts the pipeline, as its author wrote it.
+// ListensTo returns what starts the pipeline, as its author wrote it.
 func (l pipeline) ListensTo() string { return strings.TrimPrefix(l.Listens, sluice.EventPrefix) }
 
 type pipelineListView struct {
@@ -60,8 +60,8 @@ func (p *Portal) pipelineList(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "pipelines", "Pipelines", pipelineListView{search, items, p.nextPage(r, next)})
 }
 
-// backlogs gives what waits for pipelines, and what they failed on, as far as
-// who looks may know.
+// backlogs returns what waits for pipelines, and what they failed on; nothing
+// if the user may not see it.
 func (p *Portal) backlogs(r *http.Request) map[string]sluice.PipelineStats {
 	now, err := ask[sluice.ServerStats](p, r, "server.stats", args("minutes", "1"))
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *Portal) backlogs(r *http.Request) map[string]sluice.PipelineStats {
 	return states
 }
 
-// pipeline gives the pipeline that the path names.
+// pipeline returns the pipeline that the path names.
 func (p *Portal) pipeline(r *http.Request) (pipeline, error) {
 	found, err := ask[pipeline](p, r, "pipeline.get", args("name", r.PathValue("name")))
 	if err == nil {
@@ -88,10 +88,10 @@ type pipelineView struct {
 	pipeline
 
 	Lines   []sourceLine
-	Body    string // for a run to try
-	Trace   string // of the call that a run gets the event of
-	Past    []call // that it can get
-	History []call
+	Body    string       // for a run to try
+	Trace   string       // of the call whose event a run gets
+	Past    []tracedCall // calls whose events it can get
+	History []tracedCall
 	RunsURL string // of all runs; "" if there are none
 	Ran     bool
 	Output  string

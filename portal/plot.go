@@ -19,7 +19,7 @@ type plot struct {
 	X, Y          []tick
 	Legend        []legend
 	Summary       string // the same in words
-	Empty         string // what to say where there is nothing to see
+	Empty         string // text if there is nothing to see
 }
 
 // A plotBar is one of the bars that stand on each other.
@@ -155,7 +155,7 @@ func (p *plot) curve(groups []group, top float64, name string, value func(group)
 	p.Lines = append(p.Lines, line)
 }
 
-// yAxis marks round values up to the highest, and gives the value at the top.
+// yAxis marks round values up to the highest, and returns the value at the top.
 func (p *plot) yAxis(highest float64, show func(float64) string) float64 {
 	step := niceStep(highest / 4)
 	top := max(step*math.Ceil(highest/step), step)
@@ -165,7 +165,7 @@ func (p *plot) yAxis(highest float64, show func(float64) string) float64 {
 	return top
 }
 
-// niceStep gives 1, 2 or 5 times a power of ten, at least as large.
+// niceStep returns 1, 2 or 5 times a power of ten, at least as large.
 func niceStep(least float64) float64 {
 	if least <= 0 {
 		return 1

@@ -10,6 +10,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/limit"
 )
 
 // Options are what the portal is made of.
@@ -23,7 +24,7 @@ type Options struct {
 	// Provider is where people sign in; nil if they have a password here.
 	Provider Provider
 
-	// Identify gives the user that an identity stands for, as of now.
+	// Identify returns the user that an identity stands for, as stored now.
 	Identify func(ctx context.Context, id sluice.Identity) (sluice.User, error)
 
 	// Note enters a sign-in or sign-out in the audit log.
@@ -31,6 +32,10 @@ type Options struct {
 
 	// Receive is where webhooks are called, for calls that people try.
 	Receive http.HandlerFunc
+
+	// Users bounds how many pages a user asks for at the same time, together
+	// with calls of the API.
+	Users *limit.Shares[string]
 
 	Tail      sluice.Tail
 	Stopping  <-chan struct{} // is closed when the server stops
@@ -56,11 +61,12 @@ type Portal struct {
 	assets    assets
 	templates map[string]*template.Template
 	mux       *http.ServeMux
-	guarded   http.Handler  // the mux, for requests that no other site makes
-	streams   chan struct{} // bounds the live streams
+	guarded   http.Handler  // the mux, behind the guard against other sites
+	streams   *limit.Places // of the live streams
+	readers   *limit.Shares[string]
 }
 
-// New gives a portal. It panics on templates that can't work, since that is a
+// New returns a portal. It panics on templates that can't work, since that is a
 // mistake in the program.
 func New(o Options) *Portal {
 	p := &Portal{
@@ -68,7 +74,8 @@ func New(o Options) *Portal {
 		sessions: &sessions{records: o.Sessions, secure: strings.HasPrefix(o.BaseURL, "https://")},
 		assets:   loadAssets(),
 		mux:      http.NewServeMux(),
-		streams:  make(chan struct{}, maxStreams),
+		streams:  limit.NewPlaces(maxStreams),
+		readers:  limit.NewShares[string](maxPerUser),
 	}
 	if public, err := url.Parse(o.BaseURL); err == nil {
 		p.base = strings.TrimSuffix(public.Path, "/")
@@ -79,13 +86,13 @@ func New(o Options) *Portal {
 	return p
 }
 
-// routes says which page is where. What begins with GET changes nothing.
+// routes says which page is where. A GET changes nothing.
 func (p *Portal) routes() {
 	p.mux.HandleFunc("GET /static/{file}", p.serveAsset)
-	p.open("GET /signin", p.signInPage)
-	p.open("POST /signin", p.signIn)
-	p.open("GET /signin/provider", p.goToProvider)
-	p.open("GET /signin/callback", p.comeBack)
+	p.public("GET /signin", p.signInPage)
+	p.public("POST /signin", p.signIn)
+	p.public("GET /signin/provider", p.goToProvider)
+	p.public("GET /signin/callback", p.returnFromProvider)
 	p.page("POST /signout", p.signOut)
 	p.page("GET /{$}", p.overview)
 	p.page("GET /start", p.startPage)
@@ -97,8 +104,8 @@ func (p *Portal) routes() {
 	p.routeAdministration()
 }
 
-// Serve serves a request. It gives an error for what is not there, if that was
-// not asked for by a browser.
+// Serve serves a request. For an unknown path it returns an error, unless a
+// browser asks.
 func (p *Portal) Serve(w http.ResponseWriter, r *http.Request) error {
 	_, pattern := p.mux.Handler(r)
 	if pattern == "" && !wantsHTML(r) {
@@ -112,21 +119,21 @@ func (p *Portal) Serve(w http.ResponseWriter, r *http.Request) error {
 		p.guarded.ServeHTTP(w, r)
 		return nil
 	}
-	if user, err := p.user(w, r); err == nil { // who keeps the way back
+	if user, err := p.user(w, r); err == nil { // the page then has the navigation
 		r = r.WithContext(sluice.WithUser(r.Context(), user))
 	}
 	p.fail(w, r, sluice.Errorf(sluice.NotFound, "not-found", "There is no such page."))
 	return nil
 }
 
-// wantsHTML tells whether a browser asks.
+// wantsHTML reports whether a browser asks.
 func wantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
-// policy lets a browser load and run what this server serves, and nothing that
-// stands in a page.
+// policy lets a browser load and run only files of this server, and nothing
+// written in a page.
 const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
-// guard refuses what another site makes a browser send.
+// guard refuses requests that another site makes a browser send.
 func (p *Portal) guard(next http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()
 	if base, err := url.Parse(p.BaseURL); err == nil {
@@ -141,11 +148,11 @@ func (p *Portal) guard(next http.Handler) http.Handler {
 	return guard.Handler(next)
 }
 
-// An endpoint serves a page; it has written nothing if it gives an error.
+// An endpoint serves a page; it has written nothing if it returns an error.
 type endpoint func(http.ResponseWriter, *http.Request) error
 
-// open serves a page to anyone.
-func (p *Portal) open(pattern string, serve endpoint) {
+// public serves a page to anyone.
+func (p *Portal) public(pattern string, serve endpoint) {
 	p.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		if err := serve(w, r); err != nil {
 			p.fail(w, r, err)
@@ -153,9 +160,9 @@ func (p *Portal) open(pattern string, serve endpoint) {
 	})
 }
 
-// page serves a page to who is signed in. Others go to the sign-in.
+// page serves a page to signed-in users. Others go to the sign-in.
 func (p *Portal) page(pattern string, serve endpoint) {
-	p.open(pattern, func(w http.ResponseWriter, r *http.Request) error {
+	p.public(pattern, func(w http.ResponseWriter, r *http.Request) error {
 		user, err := p.user(w, r)
 		if err != nil {
 			if sluice.AsError(err).Kind != sluice.Unauthenticated {
@@ -165,6 +172,11 @@ func (p *Portal) page(pattern string, serve endpoint) {
 			return nil
 		}
 		r = r.WithContext(sluice.WithUser(r.Context(), user))
+		if !p.Users.Enter(user.Name) {
+			p.fail(w, r, sluice.Errorf(sluice.Throttled, "too-many-calls", "You have as many calls in flight as one user may. Try again when some have ended.").After(beatEvery))
+			return nil
+		}
+		defer p.Users.Leave(user.Name)
 		if err := serve(w, r); err != nil {
 			p.fail(w, r, err)
 		}

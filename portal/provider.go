@@ -11,9 +11,9 @@ import (
 // callback is where the provider sends browsers back to.
 func (p *Portal) callback() string { return p.BaseURL + "/signin/callback" }
 
-// goToProvider sends a browser to the provider. What its way back is checked
-// with is in a cookie: so any node can do it, and nothing is stored for people
-// who are not signed in.
+// goToProvider sends a browser to the provider. What its return is checked with
+// is in a cookie: so any node can do it, and nothing is stored for people who
+// are not signed in.
 func (p *Portal) goToProvider(w http.ResponseWriter, r *http.Request) error {
 	if p.Provider == nil {
 		return sluice.Errorf(sluice.NotFound, "not-found", "People sign in here with a password.")
@@ -28,8 +28,9 @@ func (p *Portal) goToProvider(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// comeBack begins the session of who comes back from the provider with a code.
-func (p *Portal) comeBack(w http.ResponseWriter, r *http.Request) error {
+// returnFromProvider begins the session of a person whom the provider sends
+// back with a code.
+func (p *Portal) returnFromProvider(w http.ResponseWriter, r *http.Request) error {
 	if p.Provider == nil {
 		return sluice.Errorf(sluice.NotFound, "not-found", "People sign in here with a password.")
 	}
@@ -51,7 +52,7 @@ func (p *Portal) comeBack(w http.ResponseWriter, r *http.Request) error {
 		}
 		return p.notSignedIn(w, r, http.StatusForbidden, "The identity provider did not confirm who you are. Try again.")
 	}
-	session := sluice.PortalSession{Username: id.Username, Outside: true, Roles: id.Roles}
+	session := sluice.PortalSession{Username: id.Username, External: true, Roles: id.Roles}
 	return p.signedIn(w, r, session, localPath(trip.Get("next")))
 }
 

@@ -22,6 +22,5 @@ func (r *recorder) Write(content []byte) (int, error) { return r.body.Write(cont
 // WriteHeader implements http.ResponseWriter.
 func (r *recorder) WriteHeader(status int) { r.status = status }
 
-// SetReadDeadline lets those set one who read bodies that arrive slowly: this
-// one is there.
+// SetReadDeadline does nothing: this body has arrived already.
 func (r *recorder) SetReadDeadline(time.Time) error { return nil }

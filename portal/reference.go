@@ -28,7 +28,7 @@ type parameter struct{ Name, In, Kind, Doc string }
 
 type status struct{ Code, Doc string }
 
-// generalTag is where operations are that belong to no group of commands.
+// generalTag is the tag of operations that belong to no group of commands.
 const generalTag = "general"
 
 func (p *Portal) referencePage(w http.ResponseWriter, r *http.Request) error {
@@ -83,7 +83,7 @@ func operationOf(path, method string, described map[string]any) operation {
 	return op
 }
 
-// kindOf says in words which values a schema allows.
+// kindOf returns in words which values a schema allows.
 func kindOf(schema map[string]any) string {
 	if enum := strs(schema["enum"]); len(enum) > 0 {
 		return strings.Join(enum, ", ")
@@ -94,7 +94,8 @@ func kindOf(schema map[string]any) string {
 	return "any"
 }
 
-// The document was read from JSON: these give its parts, empty where it has none.
+// The document was read from JSON: these return its parts, empty where it has
+// none.
 
 func object(value any) map[string]any {
 	fields, _ := value.(map[string]any)

@@ -14,6 +14,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream"
+	"sluice/seal"
 )
 
 // TestScreenshots takes pictures of every page in both themes, and on a phone,
@@ -91,7 +92,18 @@ func TestScreenshots(t *testing.T) {
 // there, so that the plots have something to show.
 func busyDay(t *testing.T, data string) {
 	t.Helper()
-	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: filepath.Join(data, "engine"), EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler)})
+	box := func(bool) (*seal.Box, error) {
+		text, err := os.ReadFile(filepath.Join(data, "secret.key"))
+		if err != nil {
+			return nil, err
+		}
+		key, err := seal.ParseKey(string(text))
+		if err != nil {
+			return nil, err
+		}
+		return seal.New(key)
+	}
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: filepath.Join(data, "engine"), Box: box, EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

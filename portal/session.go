@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	idleTime    = 2 * time.Hour    // a session that is not used so long is over
-	longestTime = 12 * time.Hour   // and so is one that is older
+	idleTime    = 2 * time.Hour    // after which an unused session is over
+	longestTime = 12 * time.Hour   // after which any session is over
 	seenEvery   = 5 * time.Minute  // how exactly the last use is known
 	signInTime  = 10 * time.Minute // for the way to the provider and back
 	maxSessions = 50               // of one user; beyond that the oldest end
@@ -30,8 +30,8 @@ type sessions struct {
 	secure  bool // browsers reach the portal by https
 }
 
-// cookieName gives the name of a cookie. With the prefix no other host, and no
-// page that came by plain HTTP, can set it.
+// cookieName returns the name of a cookie. With the prefix no other host, and
+// no page that came by plain HTTP, can set it.
 func (s *sessions) cookieName(name string) string {
 	if s.secure {
 		return "__Host-sluice-" + name
@@ -40,7 +40,7 @@ func (s *sessions) cookieName(name string) string {
 }
 
 // setCookie gives a browser a cookie that no script reads and no other site
-// sends along, but for links that lead here.
+// sends along, except with links that lead here.
 func (s *sessions) setCookie(w http.ResponseWriter, name, value string, lifetime time.Duration) {
 	cookie := &http.Cookie{ //nolint:gosec // plain HTTP has cookies, too
 		Name: s.cookieName(name), Value: value, Path: "/", MaxAge: int(lifetime / time.Second),
@@ -52,7 +52,7 @@ func (s *sessions) setCookie(w http.ResponseWriter, name, value string, lifetime
 	http.SetCookie(w, cookie)
 }
 
-// cookie gives the value of a cookie, "" if there is none.
+// cookie returns the value of a cookie, "" if there is none.
 func (s *sessions) cookie(r *http.Request, name string) string {
 	cookie, err := r.Cookie(s.cookieName(name))
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *sessions) cookie(r *http.Request, name string) string {
 	return cookie.Value
 }
 
-// random gives 256 random bits as text.
+// random returns 256 random bits as text.
 func random() string {
 	id := make([]byte, 32)
 	_, _ = rand.Read(id) // never fails
@@ -73,8 +73,8 @@ func hashed(id string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// open begins a session under a new id, whatever the browser had before.
-func (s *sessions) open(ctx context.Context, w http.ResponseWriter, r *http.Request, session sluice.PortalSession) error {
+// begin begins a session under a new id, whatever the browser had before.
+func (s *sessions) begin(ctx context.Context, w http.ResponseWriter, r *http.Request, session sluice.PortalSession) error {
 	if before := s.cookie(r, "session"); before != "" {
 		if err := s.end(ctx, hashed(before)); err != nil {
 			return err
@@ -96,8 +96,8 @@ func (s *sessions) open(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	return err
 }
 
-// find gives the session of a request, nil if there is none that is alive, and
-// notes that it is used, if it is.
+// find returns the session of a request, nil if there is none that is alive,
+// and notes that it is used, if it is.
 func (s *sessions) find(ctx context.Context, r *http.Request, used bool) (*sluice.PortalSession, error) {
 	id := s.cookie(r, "session")
 	if id == "" || len(id) > 100 {
@@ -113,7 +113,7 @@ func (s *sessions) find(ctx context.Context, r *http.Request, used bool) (*sluic
 	return session, s.touch(ctx, session.ID)
 }
 
-// over tells whether a session has lasted long enough.
+// over reports whether a session has expired.
 func over(session *sluice.PortalSession, now time.Time) bool {
 	return now.Sub(session.Seen) > idleTime || now.Sub(session.Created) > longestTime
 }
@@ -122,7 +122,7 @@ func over(session *sluice.PortalSession, now time.Time) bool {
 func (s *sessions) touch(ctx context.Context, id string) error {
 	_, err := s.records.Change(ctx, id, func(before *sluice.PortalSession, _ map[string]*sluice.PortalSession) (*sluice.PortalSession, error) {
 		if before == nil {
-			return nil, sluice.ErrUnchanged // it has just ended
+			return nil, sluice.ErrUnchanged // just ended
 		}
 		after := *before
 		after.Seen = time.Now().UTC()
@@ -167,11 +167,11 @@ func (s *sessions) sweep(ctx context.Context, username string) error {
 	return nil
 }
 
-// EndSessions signs a user of ours out everywhere.
+// EndSessions signs one of our own users out everywhere.
 func EndSessions(ctx context.Context, records sluice.Records[sluice.PortalSession], username string) error {
 	all := sessions{records: records}
 	for _, session := range records.All() {
-		if session.Username == username && !session.Outside {
+		if session.Username == username && !session.External {
 			if err := all.end(ctx, session.ID); err != nil {
 				return err
 			}

@@ -9,9 +9,9 @@ import (
 	"sluice/problem"
 )
 
-// user gives who a request is from, with what they may do now.
+// user returns the user of a request, with their present permissions.
 func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
-	session, err := p.sessions.find(r.Context(), r, r.URL.Path != livePath) // a page left open is no use
+	session, err := p.sessions.find(r.Context(), r, r.URL.Path != livePath) // a page left open is not a use
 	if err != nil {
 		return sluice.User{}, err
 	}
@@ -19,8 +19,8 @@ func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 		return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "signed-out", "Nobody is signed in.")
 	}
 	id := sluice.Identity{Username: session.Username}
-	if session.Outside {
-		id.Roles = append([]string{}, session.Roles...) // never nil: that would mean a user of ours
+	if session.External {
+		id.Roles = append([]string{}, session.Roles...) // never nil: that would mean one of our own users
 	}
 	user, err := p.Identify(r.Context(), id)
 	if err != nil {
@@ -34,7 +34,8 @@ func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 	return user, nil
 }
 
-// joinErrors gives the error that says more: that of the clean-up, if it is one.
+// joinErrors returns the error of the clean-up if there is one, otherwise the
+// first.
 func joinErrors(err, cleanUp error) error {
 	if cleanUp != nil {
 		return cleanUp
@@ -51,7 +52,7 @@ func (p *Portal) askToSignIn(w http.ResponseWriter, r *http.Request) {
 	p.redirect(w, r, target)
 }
 
-// localPath gives a path of this server, / for anything else.
+// localPath returns a path of this server, / for anything else.
 func localPath(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Host != "" || u.Scheme != "" || u.User != nil || !strings.HasPrefix(next, "/") ||
@@ -94,16 +95,16 @@ func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 		if e.Kind == sluice.Unauthenticated {
 			form.Problem = "The username or the password is not right."
 		}
-		problem.SetHeaders(w.Header(), e)
+		problem.SetHeaders(w.Header(), r, e)
 		w.Header().Del("WWW-Authenticate")
 		return p.render(w, r, problem.Status(e), "signin", "Sign in", form)
 	}
 	return p.signedIn(w, r, sluice.PortalSession{Username: user.Name}, form.Next)
 }
 
-// signedIn begins the session of who has shown who they are.
+// signedIn begins the session of an authenticated person.
 func (p *Portal) signedIn(w http.ResponseWriter, r *http.Request, session sluice.PortalSession, next string) error {
-	if err := p.sessions.open(r.Context(), w, r, session); err != nil {
+	if err := p.sessions.begin(r.Context(), w, r, session); err != nil {
 		return err
 	}
 	p.Note(r.Context(), sluice.AuditEntry{Username: session.Username, Address: r.RemoteAddr, Command: "login", Target: "portal", Outcome: sluice.AuditAllowed})

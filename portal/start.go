@@ -16,7 +16,7 @@ type tour struct {
 	Problem string
 	Line    curlLine
 	Token   bool
-	Arrived *call
+	Arrived *tracedCall
 	Live    string
 }
 

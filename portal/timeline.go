@@ -32,7 +32,7 @@ type bar struct {
 	Title    string
 }
 
-// A tick is a mark on an axis.
+// A tick is a labelled point on an axis.
 type tick struct {
 	At    float64
 	Label string
@@ -46,26 +46,26 @@ const (
 	axisHeight    = 24
 	maxRows       = 30
 	maxSteps      = 200
-	leastWidth    = 2 // else short bars are not seen
+	leastWidth    = 2 // otherwise short bars are not seen
 )
 
-// picture draws calls of one trace id, in the order of their times. Nil if there
-// is nothing to see.
-func picture(items []call) *timeline {
-	if items[0].CorrelationID == "" && len(items[0].Runs) == 0 {
+// picture draws calls of one trace id, in the order of their times; nil if
+// there is nothing to see.
+func picture(items []tracedCall) *timeline {
+	if !items[0].Accepted() && len(items[0].Runs) == 0 {
 		return nil
 	}
 	begin, end := extent(items)
 	length := max(end.Sub(begin), time.Microsecond)
 	t := &timeline{Width: timelineWidth}
 	place := func(at time.Time, milliseconds float64, class, title string) bar {
-		const room = timelineWidth - timelineLeft - timelineRight
-		x := float64(at.Sub(begin)) / float64(length) * room
-		width := max(float64(duration(milliseconds))/float64(length)*room, leastWidth)
-		return bar{timelineLeft + min(x, room-leastWidth), min(width, room-min(x, room-leastWidth)), class, title}
+		const plotWidth = timelineWidth - timelineLeft - timelineRight
+		x := float64(at.Sub(begin)) / float64(length) * plotWidth
+		width := max(float64(duration(milliseconds))/float64(length)*plotWidth, leastWidth)
+		return bar{timelineLeft + min(x, plotWidth-leastWidth), min(width, plotWidth-min(x, plotWidth-leastWidth)), class, title}
 	}
 	for _, c := range items {
-		if c.CorrelationID != "" {
+		if c.Accepted() {
 			t.add("accepted", c.EventKey, place(c.Time, c.Duration, "accept", ""), c.Duration, nil)
 		}
 		for _, r := range c.Runs {
@@ -88,7 +88,7 @@ func picture(items []call) *timeline {
 	return t
 }
 
-// add adds a row, if there is room.
+// add adds a row, if there is space.
 func (t *timeline) add(label, note string, outer bar, milliseconds float64, inner []bar) {
 	if len(t.Rows) == maxRows {
 		return
@@ -101,8 +101,8 @@ func (t *timeline) add(label, note string, outer bar, milliseconds float64, inne
 	t.Summary += fmt.Sprintf("%s (%s): %s. ", label, note, took)
 }
 
-// extent gives when the first of all began, and when the last ended.
-func extent(items []call) (begin, end time.Time) {
+// extent returns when the first of all began, and when the last ended.
+func extent(items []tracedCall) (begin, end time.Time) {
 	begin, end = items[0].Time, items[0].Time
 	grow := func(from time.Time, milliseconds float64) {
 		if from.Before(begin) {
@@ -121,12 +121,12 @@ func extent(items []call) (begin, end time.Time) {
 	return begin, end
 }
 
-// duration gives the milliseconds of a record as a duration.
+// duration returns the milliseconds of a record as a duration.
 func duration(milliseconds float64) time.Duration {
 	return time.Duration(milliseconds * float64(time.Millisecond))
 }
 
-// clipped gives the beginning of a text.
+// clipped returns the beginning of a text.
 func clipped(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {

@@ -116,7 +116,7 @@ func TestPipelineMistake(t *testing.T) {
 	b.wants("It answered:", "42")
 }
 
-// TestViewerInABrowser: who may only look sees no button but those to look, and
+// TestViewerInABrowser: a user who may only look sees no other buttons, and
 // can leave.
 func TestViewerInABrowser(t *testing.T) {
 	s := start(t)
@@ -196,7 +196,8 @@ func TestKeyboardAndLandmarks(t *testing.T) {
 	}
 }
 
-// TestEditorByKeyboard: Tab indents, and whoever has only a keyboard can leave.
+// TestEditorByKeyboard: Tab indents, and the editor can be left with the
+// keyboard.
 func TestEditorByKeyboard(t *testing.T) {
 	s := start(t)
 	b := s.browse()

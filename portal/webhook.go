@@ -16,9 +16,9 @@ func shownNumber(n int) string { return strconv.Itoa(n) }
 type webhookView struct {
 	webhook
 
-	Token    bool   // who looks may see the token
-	Shown    bool   // and wants to
-	Unusual  bool   // its key is not by convention
+	Token    bool   // the user may see the token
+	Shown    bool   // and asked for it
+	Unusual  bool   // its key is against convention
 	Receive  string // URL without the token
 	Payload  string // for a call to try
 	Media    string
@@ -65,8 +65,8 @@ func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, hook webh
 // hiddenToken stands for a token on the screen.
 func hiddenToken(token string) string { return "••••••••-" + lastSix(token) }
 
-// curlLines gives the ways to call a webhook, the best first: a header is seen
-// by fewer eyes than a URL.
+// curlLines returns the ways to call a webhook, the best first: a header is
+// logged in fewer places than a URL.
 func curlLines(receive, token string, shown bool) []curlLine {
 	lines := []curlLine{
 		{Title: "Token in a header (best)", Text: "curl " + receive + " \\\n  -H 'token: TOKEN' \\\n  -H 'content-type: application/json' \\\n  -d '{\"name\": \"Ada\"}'"},

@@ -37,7 +37,7 @@ type webhook struct {
 	Warnings         []string  `json:"warnings"`
 }
 
-// webhook gives the webhook that the path names.
+// webhook returns the webhook that the path names.
 func (p *Portal) webhook(r *http.Request) (webhook, error) {
 	return ask[webhook](p, r, "webhook.get", args("eventKey", r.PathValue("key")))
 }
@@ -57,7 +57,7 @@ func (p *Portal) webhookList(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "webhooks", "Webhooks", webhookList{search, items, p.nextPage(r, next)})
 }
 
-// nextPage gives the path of the page behind a cursor, "" if there is none.
+// nextPage returns the path of the page after a cursor, "" if there is none.
 func (p *Portal) nextPage(r *http.Request, after string) string {
 	if after == "" {
 		return ""

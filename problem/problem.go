@@ -2,7 +2,7 @@
 // has, which headers go with it, how it reads as a problem document (RFC 9457),
 // and what kind of error a status stands for.
 //
-// The rooms that answer over HTTP (api, portal, oidc) write the answers
+// The packages that answer over HTTP (api, portal, oidc) write the answers
 // themselves; client reads them.
 package problem
 
@@ -30,10 +30,12 @@ var statusOf = map[sluice.Kind]int{
 	sluice.Throttled:        http.StatusTooManyRequests,
 	sluice.Unavailable:      http.StatusServiceUnavailable,
 	sluice.Loop:             http.StatusLoopDetected,
+	sluice.Unprocessable:    http.StatusUnprocessableEntity,
+	sluice.Outdated:         http.StatusPreconditionFailed,
 }
 
-// Status gives the HTTP status of an error: that of its kind, unless it has one
-// of its own.
+// Status returns the HTTP status of an error: that of its kind, unless it has
+// one of its own.
 func Status(err error) int {
 	e := sluice.AsError(err)
 	if e.Status != 0 {
@@ -42,8 +44,8 @@ func Status(err error) int {
 	return statusOf[e.Kind]
 }
 
-// KindOf says what sort of failure a status stands for, be it ours or that of a
-// proxy in between.
+// KindOf returns the kind of failure that a status stands for, whether it is
+// ours or that of a proxy in between.
 func KindOf(status int) sluice.Kind {
 	for kind, of := range statusOf {
 		if of == status {
@@ -59,13 +61,16 @@ func KindOf(status int) sluice.Kind {
 	return sluice.Invalid
 }
 
-// SetHeaders sets the headers of an answer that tell the caller what to do next,
-// whatever form its body has.
-func SetHeaders(header http.Header, e *sluice.Error) {
+// SetHeaders sets the headers of the answer to a request that tell the caller
+// what to do next, whatever form its body has.
+func SetHeaders(header http.Header, r *http.Request, e *sluice.Error) {
 	if e.Allow != "" {
 		header.Set("Allow", e.Allow)
 	}
 	for _, challenge := range e.Challenge {
+		if strings.HasPrefix(challenge, "Basic ") && fromBrowser(r) {
+			continue
+		}
 		header.Add("WWW-Authenticate", challenge)
 	}
 	if e.RetryAfter > 0 {
@@ -76,7 +81,14 @@ func SetHeaders(header http.Header, e *sluice.Error) {
 	}
 }
 
-// Of gives an error as callers see it.
+// fromBrowser reports whether a browser has sent a request. A browser that is told
+// of Basic asks for a password, remembers it, and sends it along with whatever
+// pages of other sites make it send. Without HTTPS, browsers don't tell the mode.
+func fromBrowser(r *http.Request) bool {
+	return r.Header.Get("Sec-Fetch-Mode") != "" || strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// Of returns an error as callers see it.
 func Of(err error) *sluice.Problem {
 	e := sluice.AsError(err)
 	status := Status(e)
@@ -93,10 +105,11 @@ func Of(err error) *sluice.Problem {
 		Column:     e.Place.Column,
 		Snippet:    e.Place.Snippet,
 		Step:       e.Place.Step,
+		Errors:     e.Details,
 	}
 }
 
-// title gives a code in words.
+// title returns a code in words.
 func title(code string) string {
 	words := strings.NewReplacer("-", " ", "_", " ").Replace(code)
 	return strings.ToUpper(words[:1]) + words[1:]

@@ -15,7 +15,7 @@ import (
 // TestEveryKindHasAStatus: no error is answered with the status 0, and a client
 // reads the kind from the status again.
 func TestEveryKindHasAStatus(t *testing.T) {
-	for kind := sluice.Internal; kind <= sluice.Loop; kind++ {
+	for kind := sluice.Internal; kind <= sluice.Outdated; kind++ {
 		status := problem.Status(sluice.Errorf(kind, "x", "X."))
 		if http.StatusText(status) == "" || problem.KindOf(status) != kind {
 			t.Errorf("kind %d has the status %d, which is of kind %d", kind, status, problem.KindOf(status))
@@ -39,7 +39,7 @@ func TestProblemOfAnError(t *testing.T) {
 		t.Error(diff)
 	}
 	header := http.Header{}
-	problem.SetHeaders(header, e.Allowing("GET").Challenging("Basic", "Bearer").Closing())
+	problem.SetHeaders(header, &http.Request{}, e.Allowing("GET").Challenging("Basic", "Bearer").Closing())
 	wantHeader := http.Header{"Retry-After": {"2"}, "Allow": {"GET"}, "Www-Authenticate": {"Basic", "Bearer"}, "Connection": {"close"}}
 	if diff := cmp.Diff(wantHeader, header); diff != "" {
 		t.Error(diff)

@@ -1,5 +1,5 @@
-// Package seal keeps what is stored unreadable for whoever has a copy of the
-// files but not the key: it encrypts values, and gives keyed hashes by which
+// Package seal keeps stored values unreadable for anyone with a copy of the
+// files but not the key: it encrypts them, and makes keyed hashes by which
 // tokens are found without being stored.
 //
 // It knows a key and names, not what they stand for. The key is the operator's,
@@ -35,7 +35,7 @@ type Box struct {
 	hashKey []byte
 }
 
-// New gives a box for a key of KeySize bytes.
+// New returns a box for a key of KeySize bytes.
 func New(key []byte) (*Box, error) {
 	if len(key) != KeySize {
 		return nil, fmt.Errorf("the key of secrets must have %d bytes, not %d", KeySize, len(key))
@@ -60,7 +60,7 @@ func (b *Box) Seal(name string, value []byte) []byte {
 	return b.aead.Seal(nil, nil, value, []byte(name)) //nolint:gosec // no nonce given: it makes a random one
 }
 
-// Open gives back what was sealed for a name, or ErrOtherKey.
+// Open returns what was sealed for a name, or ErrOtherKey.
 func (b *Box) Open(name string, sealed []byte) ([]byte, error) {
 	value, err := b.aead.Open(nil, nil, sealed, []byte(name))
 	if err != nil {
@@ -69,16 +69,16 @@ func (b *Box) Open(name string, sealed []byte) ([]byte, error) {
 	return value, nil
 }
 
-// Hash gives a keyed hash of a token (HMAC-SHA-256), by which it is found.
+// Hash returns a keyed hash of a token (HMAC-SHA-256), by which it is found.
 func (b *Box) Hash(token string) [sha256.Size]byte {
 	mac := hmac.New(sha256.New, b.hashKey)
 	mac.Write([]byte(token))
 	return [sha256.Size]byte(mac.Sum(nil))
 }
 
-// ParseKey reads a key of KeySize bytes that is written in hex or in base64,
-// in either alphabet, with padding or without. Passphrases are refused: what
-// people think up can be guessed by whoever has the sealed values.
+// ParseKey reads a key of KeySize bytes that is written in hex or in base64, in
+// either alphabet, with padding or without. Passphrases are refused: what
+// people think up can be guessed by anyone with the sealed values.
 func ParseKey(text string) ([]byte, error) {
 	text = strings.TrimSpace(text)
 	if key, err := hex.DecodeString(text); err == nil && len(key) == KeySize {
@@ -92,7 +92,7 @@ func ParseKey(text string) ([]byte, error) {
 		"The key of secrets must be %d random bytes in base64 or hex; openssl rand -base64 %d makes one.", KeySize, KeySize)
 }
 
-// NewKey makes a key as operators would give one.
+// NewKey makes a key in the form in which operators give one.
 func NewKey() string {
 	key := make([]byte, KeySize)
 	_, _ = rand.Read(key) // never fails

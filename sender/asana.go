@@ -16,7 +16,7 @@ func asana() Preset {
 		Setup: [3]string{
 			"Make the webhook here first, without a `signingSecret`.",
 			"Create the webhook with POST https://app.asana.com/api/1.0/webhooks; target is the webhook's URL. Asana sends the secret at once, and it is kept.",
-			"To set it up anew, remove the `signingSecret` here first. Asana gives its calls no id, so that repeated ones are not found out.",
+			"To set it up again, remove the `signingSecret` here first. Asana gives its calls no id, so repeated ones are not recognised.",
 		},
 		Masked: []string{"x-hook-secret"},
 		rule:   &rule{Scheme: Scheme{Header: "X-Hook-Signature"}},
@@ -25,8 +25,8 @@ func asana() Preset {
 	}
 }
 
-// greetAsana learns the secret. One that is known already is only repeated, in
-// case the first answer got lost.
+// greetAsana learns the secret. A known one is merely repeated, in case the
+// first answer got lost.
 func greetAsana(g greeting) (*Answer, error) {
 	const name = "X-Hook-Secret"
 	given := g.Header[name]

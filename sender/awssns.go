@@ -55,7 +55,8 @@ var snsSigned = map[string][]string{
 	"UnsubscribeConfirmation":  {"Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"},
 }
 
-// check knows no time: SNS repeats a message for weeks with its first Timestamp.
+// check ignores the time: SNS repeats a message for weeks with its first
+// Timestamp.
 func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	message, ok := uniqueTexts(c.Body)
 	if !ok || message["Signature"] == "" {
@@ -94,8 +95,8 @@ func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 	return nil
 }
 
-// key gives the key of a certificate of SNS. The address has a new name for each
-// certificate, so that what was read once stays true.
+// key returns the key of a certificate of SNS. The address has a new name for
+// each certificate, so that what was read once stays true.
 func (s snsCheck) key(ctx context.Context, address string, now time.Time) (*rsa.PublicKey, error) {
 	content, err := s.keys.Get(ctx, address, 24*time.Hour)
 	if err != nil {
@@ -119,8 +120,8 @@ func (s snsCheck) key(ctx context.Context, address string, now time.Time) (*rsa.
 func (snsCheck) sign(*Call, time.Time) error { return notSignable() }
 
 var (
-	// snsHost leaves out what else is below amazonaws.com, buckets of strangers
-	// above all.
+	// snsHost excludes other hosts below amazonaws.com, above all buckets of
+	// strangers.
 	snsHost = regexp.MustCompile(`^sns\.[a-z]{2,4}(-[a-z]+)+-\d{1,2}\.amazonaws\.com(\.cn)?$`)
 	snsCert = regexp.MustCompile(`^/SimpleNotificationService-[0-9a-zA-Z]{1,64}\.pem$`)
 )
@@ -143,8 +144,9 @@ func isSubscribeURL(address string) bool {
 	return ok && u.Path == "/" && u.Query().Get("Action") == "ConfirmSubscription"
 }
 
-// uniqueTexts gives the members of a JSON object that are texts. It refuses one
-// that has a name twice: which of the two is meant would depend on the reader.
+// uniqueTexts returns the members of a JSON object that are texts. It refuses
+// one that has a name twice: which of the two is meant would depend on the
+// reader.
 func uniqueTexts(body []byte) (map[string]string, bool) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {

@@ -19,7 +19,7 @@ func azureEventGrid() Preset {
 			if g.text("0", "eventType") != "Microsoft.EventGrid.SubscriptionValidationEvent" {
 				return nil, nil
 			}
-			return jsonAnswer("validationResponse", g.text("0", "data", "validationCode")), nil
+			return jsonAnswer([2]string{"validationResponse", g.text("0", "data", "validationCode")}), nil
 		},
 	}
 }

@@ -147,7 +147,7 @@ func TestTheBestErrorOfTwoSecrets(t *testing.T) {
 	}
 }
 
-// hexOf gives the signature of a body alone.
+// hexOf returns the signature of a body alone.
 func hexOf(t *testing.T, s Scheme, secret string, body []byte, now time.Time) string {
 	t.Helper()
 	call := &Call{Header: http.Header{}, Body: body}

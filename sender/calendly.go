@@ -9,7 +9,7 @@ func calendly() Preset {
 		Setup: [3]string{
 			"Create the subscription with POST https://api.calendly.com/webhook_subscriptions; url is the webhook's URL.",
 			"signing_key is a random text; enter the same one as `signingSecret`.",
-			"Choose scope and events. Calendly gives its calls no id, so that repeated ones are not found out.",
+			"Choose scope and events. Calendly gives its calls no id, so repeated ones are not recognised.",
 		},
 		rule: &rule{Scheme: Scheme{
 			Header: "Calendly-Webhook-Signature", Format: "t={timestamp},v1={signature}", Signed: "{timestamp}.{body}", Tolerance: "3m",

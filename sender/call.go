@@ -20,7 +20,7 @@ type Call struct {
 // maxHeader bounds the headers that are looked at: the longest is a JWT.
 const maxHeader = 8 << 10
 
-// header gives the one value of a header whose name is canonical.
+// header returns the one value of a header whose name is canonical.
 func (c *Call) header(name string) (string, error) {
 	values := c.Header[name]
 	switch {
@@ -34,7 +34,7 @@ func (c *Call) header(name string) (string, error) {
 	return values[0], nil
 }
 
-// query gives the values of a parameter in the URL, decoded.
+// query returns the values of a parameter in the URL, decoded.
 func (c *Call) query(name string) (values []string) {
 	_, raw, _ := strings.Cut(c.URL, "?")
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -49,7 +49,8 @@ func (c *Call) query(name string) (values []string) {
 	return values
 }
 
-// parameter gives the value of a parameter that the URL has once, otherwise "".
+// parameter returns the value of a parameter that the URL has once, otherwise
+// "".
 func (c *Call) parameter(name string) string {
 	if values := c.query(name); len(values) == 1 {
 		return values[0]

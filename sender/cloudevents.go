@@ -3,6 +3,8 @@ package sender
 import (
 	"mime"
 	"net/url"
+
+	"sluice"
 )
 
 func cloudEvents() Preset {
@@ -16,7 +18,7 @@ func cloudEvents() Preset {
 		Setup: [3]string{
 			"At the sender (Knative, Event Grid, a broker, …), the sink or endpoint is the webhook's URL; binary and structured mode are both fine.",
 			"If it can send a bearer token, make it a random text and enter the same one as `signingSecret`.",
-			"Send one event in a call: batches have no one id, so that repeated ones are not found out.",
+			"Send one event in a call: batches have no one id, so repeated ones are not recognised.",
 		},
 		Masked:  []string{"authorization"},
 		checker: byToken("Authorization", "Bearer"),
@@ -24,14 +26,9 @@ func cloudEvents() Preset {
 	}
 }
 
-// A CloudEvent has the attributes of an event in the format of the CNCF.
-type CloudEvent struct {
-	ID, Source, Type, Subject, Time string
-}
-
-// CloudEvent gives the attributes of the event that a call is, in binary or in
-// structured mode. Other calls, and batches of more than one, have none.
-func (c *Call) CloudEvent() (e CloudEvent, ok bool) {
+// CloudEvent returns the attributes of the event that a call is, in binary or
+// in structured mode. Other calls, and batches of more than one, have none.
+func (c *Call) CloudEvent() (e sluice.CloudEvent, ok bool) {
 	attributes := map[string]*string{"id": &e.ID, "source": &e.Source, "type": &e.Type, "subject": &e.Subject, "time": &e.Time}
 	media, _, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
 	for name, value := range attributes {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,23 +40,14 @@ func ParseDedupe(text string) (Dedupe, error) {
 	case where == "query" && name != "" && len(name) <= maxName:
 		return d, nil
 	case where == "body" && len(name) <= maxPattern && utf8.ValidString(name):
-		if d.path = strings.Split(name, "."); len(d.path) <= maxPath && !hasEmpty(d.path) {
+		if d.path = strings.Split(name, "."); len(d.path) <= maxPath && !slices.Contains(d.path, "") {
 			return d, nil
 		}
 	}
 	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, cloudevent, or off.")
 }
 
-func hasEmpty(names []string) bool {
-	for _, n := range names {
-		if n == "" {
-			return true
-		}
-	}
-	return false
-}
-
-// ID gives the id of a delivery, "" if the call has none. One that can't be an
+// ID returns the id of a delivery, "" if the call has none. One that can't be an
 // id is an error with the code delivery-id-invalid.
 func (d Dedupe) ID(c *Call) (string, error) {
 	var values []string
@@ -65,7 +57,11 @@ func (d Dedupe) ID(c *Call) (string, error) {
 	case "query":
 		values = c.query(d.name)
 	case "body":
-		return checkID(scalar(lookup(c.Body, d.path)))
+		raw := lookup(c.Body, d.path)
+		if string(raw) == `""` {
+			return "", idEmpty()
+		}
+		return checkID(scalar(raw))
 	case "cloudevent":
 		if e, ok := c.CloudEvent(); ok {
 			return checkID(short(e.Source + " " + e.ID))
@@ -77,10 +73,13 @@ func (d Dedupe) ID(c *Call) (string, error) {
 	if len(values) == 0 {
 		return "", nil
 	}
+	if values[0] == "" {
+		return "", idEmpty()
+	}
 	return checkID(values[0])
 }
 
-// short gives an id that was put together, or what stands for it if it is long.
+// short returns an id, or its hash if it is long.
 func short(id string) string {
 	if len(id) <= maxDeliveryID {
 		return id
@@ -89,7 +88,7 @@ func short(id string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// scalar gives a JSON string or number as text; others are no ids.
+// scalar returns a JSON string or number as text; other values can't be ids.
 func scalar(raw []byte) string {
 	if len(raw) == 0 {
 		return ""
@@ -118,6 +117,8 @@ func checkID(id string) (string, error) {
 func idInvalid(text string) *sluice.Error {
 	return sluice.Errorf(sluice.Invalid, "delivery-id-invalid", "%s", text)
 }
+
+func idEmpty() *sluice.Error { return idInvalid("The id of the delivery is empty.") }
 
 func notAnObject() *sluice.Error {
 	return sluice.Errorf(sluice.Invalid, "not-signable", "Calls of this sender have a JSON object as their body.")

@@ -18,7 +18,7 @@ func TestDeliveryID(t *testing.T) {
 	}{
 		{"header", "header:x-id", Call{Header: header("a-1")}, "a-1", "ok"},
 		{"no header", "header:X-Id", Call{Header: http.Header{}}, "", "ok"},
-		{"empty header", "header:X-Id", Call{Header: header("")}, "", "ok"},
+		{"empty header", "header:X-Id", Call{Header: header("")}, "", "delivery-id-invalid"},
 		{"two headers", "header:X-Id", Call{Header: header("a", "a")}, "", "delivery-id-invalid"},
 		{"256 bytes", "header:X-Id", Call{Header: header(strings.Repeat("x", 256))}, strings.Repeat("x", 256), "ok"},
 		{"257 bytes", "header:X-Id", Call{Header: header(strings.Repeat("x", 257))}, "", "delivery-id-invalid"},
@@ -96,7 +96,7 @@ func FuzzLookup(f *testing.F) {
 	})
 }
 
-// slowMember gives the first member of an object with that name, or the only
+// slowMember returns the first member of an object with that name, or the only
 // element of a list.
 func slowMember(value []byte, name string) (found []byte) {
 	dec := json.NewDecoder(bytes.NewReader(value))

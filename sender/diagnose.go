@@ -15,10 +15,10 @@ import (
 	"sluice"
 )
 
-// Diagnose says, for the operator, why Verify refuses a call, and with what
-// change it would not: sentences, the cause first. Others are further secrets to
-// try, by the names to say. It tries many things and is expensive; what it says
-// must not reach the caller.
+// Diagnose returns, for the operator, why Verify refuses a call, and which
+// change would make it valid: sentences, the cause first. others are further
+// secrets to try, by the names to call them. It tries many things and is
+// expensive; what it returns must not reach the caller.
 func (v *Verifier) Diagnose(ctx context.Context, c *Call, now time.Time, others map[string]string) (findings []string) {
 	err := v.Verify(ctx, c, now)
 	if err == nil {
@@ -44,7 +44,7 @@ func (v *Verifier) Diagnose(ctx context.Context, c *Call, now time.Time, others 
 	return append(findings, v.otherSecrets(ctx, c, now, others)...)
 }
 
-// fits tells whether a signature fits, be it too old.
+// fits reports whether a signature fits, even if it is too old.
 func (v *Verifier) fits(ctx context.Context, c *Call, now time.Time) bool {
 	err := v.Verify(ctx, c, now)
 	return err == nil || isExpired(err)
@@ -74,7 +74,7 @@ func (v *Verifier) otherSecrets(ctx context.Context, c *Call, now time.Time, oth
 
 type writtenSecret struct{ secret, finding string }
 
-// otherWritings gives what a secret is often mistaken for.
+// otherWritings returns what a secret is often mistaken for.
 func otherWritings(secret string) []writtenSecret {
 	bare := secret
 	if _, rest, ok := strings.Cut(secret, "_"); ok {
@@ -96,8 +96,8 @@ func otherWritings(secret string) []writtenSecret {
 	return written
 }
 
-// otherEncoding gives the verifier with hex for base64 or the other way round,
-// nil if the sender has neither.
+// otherEncoding returns the verifier with hex for base64 or the other way
+// round, nil if the sender has neither.
 func (v *Verifier) otherEncoding() *Verifier {
 	if v.preset.rule == nil {
 		return nil
@@ -120,7 +120,7 @@ type changedCall struct {
 	finding string
 }
 
-// changedCalls gives what a call may have been before a proxy changed it.
+// changedCalls returns what a call may have been before a proxy changed it.
 func changedCalls(c *Call) (calls []changedCall) {
 	add := func(changed Call, finding string) {
 		if changed.URL != c.URL || !bytes.Equal(changed.Body, c.Body) {
@@ -206,7 +206,7 @@ func otherURLs(address string) []string {
 	return urls
 }
 
-// redacted gives a URL without its query, which has the webhook's token.
+// redacted returns a URL without its query, which has the webhook's token.
 func redacted(address string) string {
 	bare, _, ok := strings.Cut(address, "?")
 	if ok {

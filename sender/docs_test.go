@@ -33,7 +33,7 @@ func TestProvidersPage(t *testing.T) {
 	}
 }
 
-// facts gives one line of what a preset says of itself.
+// facts returns one line of what a preset says of itself.
 func facts(p Preset) string {
 	parts := []string{"Checked: " + p.Checks}
 	switch {

@@ -44,7 +44,7 @@ func parseFormat(text string) (f format, err error) {
 			return f, fieldError("format", "must end with {signature} or {timestamp}")
 		}
 		if len(f.parts) == 1 {
-			if prefix == "" || !strings.Contains(",; ", prefix[:1]) {
+			if prefix == "" || strings.IndexByte(",; ", prefix[0]) < 0 {
 				return f, fieldError("format", "must have a comma, a semicolon or a space between {timestamp} and {signature}")
 			}
 			f.separator, prefix = prefix[0], strings.TrimLeft(prefix[1:], " ")
@@ -102,7 +102,8 @@ func (f format) scan(value string, found []string) (signatures []string, timesta
 	return found, timestamp, len(found) > 0 && (timestamp != "") == f.timestamps()
 }
 
-// part gives the number of the part that a text begins with, -1 if there is none.
+// part returns the number of the part that a text begins with, -1 if there is
+// none.
 func (f format) part(text string) int {
 	for i, p := range f.parts {
 		if strings.HasPrefix(text, p.prefix) {

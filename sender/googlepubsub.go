@@ -91,7 +91,8 @@ func (p pubsubCheck) accept(claims pubsubClaims, address string, now time.Time) 
 	return nil
 }
 
-// key gives Google's key with that id. An unknown id may be that of a new key.
+// key returns Google's key with that id. An unknown id may be that of a new
+// key.
 func (p pubsubCheck) key(ctx context.Context, id string) (any, error) {
 	for _, maxAge := range []time.Duration{googleKeysMaxAge, googleKeysRetry} {
 		content, err := p.keys.Get(ctx, googleKeys, maxAge)

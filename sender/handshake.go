@@ -34,9 +34,9 @@ type greeting struct {
 // maxChallenge bounds what a stranger can make us repeat.
 const maxChallenge = 4 << 10
 
-// Handshake gives the answer to a call that is a handshake of the sender, nil if
-// it is none. Where the sender signs its handshakes, the signature is checked
-// first, with the errors of Verify. A wrong verifyToken is Forbidden.
+// Handshake returns the answer to a call that is a handshake of the sender, nil
+// if it is none. Where the sender signs its handshakes, the signature is
+// checked first, with the errors of Verify. A wrong verifyToken is Forbidden.
 func (v *Verifier) Handshake(ctx context.Context, c *Call, now time.Time, verifyToken string) (*Answer, error) {
 	if v.preset.greet == nil {
 		return nil, nil
@@ -71,24 +71,25 @@ func plainAnswer(text string) *Answer {
 	}}
 }
 
-// jsonAnswer gives an object of texts, as pairs of names and values.
-func jsonAnswer(pairs ...string) *Answer {
+// jsonAnswer returns an object of texts, as pairs of names and values.
+func jsonAnswer(pairs ...[2]string) *Answer {
 	body := []byte{'{'}
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] == "" || len(pairs[i+1]) > maxChallenge {
+	for i, pair := range pairs {
+		name, text := pair[0], pair[1]
+		if text == "" || len(text) > maxChallenge {
 			return nil
 		}
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = append(value.AppendString(body, pairs[i]), ':')
-		body = value.AppendString(body, pairs[i+1])
+		body = append(value.AppendString(body, name), ':')
+		body = value.AppendString(body, text)
 	}
 	return &Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: append(body, '}')}
 }
 
-// hubChallenge gives the challenge of a subscription as Meta and Strava send it,
-// "" if the call is none.
+// hubChallenge returns the challenge of a subscription as Meta and Strava send
+// it, "" if the call is none.
 func (g greeting) hubChallenge() (string, error) {
 	if g.Method != http.MethodGet || g.parameter("hub.mode") != "subscribe" {
 		return "", nil
@@ -100,7 +101,7 @@ func (g greeting) hubChallenge() (string, error) {
 	return g.parameter("hub.challenge"), nil
 }
 
-// originAnswer answers the question whether the webhook wants calls of an origin
+// originAnswer answers whether the webhook accepts calls of an origin
 // (CloudEvents, HTTP 1.1 Web Hooks, 4).
 func (g greeting) originAnswer() *Answer {
 	origin := g.Header.Get("Webhook-Request-Origin")
@@ -123,7 +124,7 @@ func isHost(name string) bool {
 	return name != "" && len(name) <= 253
 }
 
-// text gives a text in the body by its path, "" if there is none.
+// text returns a text in the body by its path, "" if there is none.
 func (c *Call) text(path ...string) string {
 	var text string
 	if json.Unmarshal(lookup(c.Body, path), &text) != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sluice"
 )
 
 func TestBadHandshakes(t *testing.T) {
@@ -112,23 +114,23 @@ func TestMasked(t *testing.T) {
 }
 
 func TestCloudEvent(t *testing.T) {
-	all := CloudEvent{ID: "1", Source: "/a b", Type: "t", Subject: "sü", Time: "2018-04-05T17:31:00Z"}
+	all := sluice.CloudEvent{ID: "1", Source: "/a b", Type: "t", Subject: "sü", Time: "2018-04-05T17:31:00Z"}
 	typed := func(media string) http.Header { return http.Header{"Content-Type": {media}} }
 	binary := http.Header{"Ce-Specversion": {"1.0"}, "Ce-Id": {"1"}, "Ce-Source": {"/a%20b"}, "Ce-Type": {"t"}, "Ce-Subject": {"s%C3%BC"}, "Ce-Time": {"2018-04-05T17:31:00Z"}}
 	const body = `{"specversion":"1.0","id":"1","source":"/a b","type":"t","subject":"sü","time":"2018-04-05T17:31:00Z","data":{"id":"2"}}`
 	for name, test := range map[string]struct {
 		call Call
-		want CloudEvent
+		want sluice.CloudEvent
 		ok   bool
 	}{
 		"binary":                {Call{Header: binary, Body: []byte("{}")}, all, true},
 		"structured":            {Call{Header: typed("application/cloudevents+json; charset=utf-8"), Body: []byte(body)}, all, true},
 		"a batch of one":        {Call{Header: typed("application/cloudevents-batch+json"), Body: []byte("[" + body + "]")}, all, true},
-		"a batch of two":        {Call{Header: typed("application/cloudevents-batch+json"), Body: []byte("[" + body + "," + body + "]")}, CloudEvent{}, false},
-		"JSON of another kind":  {Call{Header: typed("application/json"), Body: []byte(body)}, CloudEvent{}, false},
-		"no id":                 {Call{Header: http.Header{"Ce-Source": {"a"}, "Ce-Type": {"t"}}}, CloudEvent{Source: "a", Type: "t"}, false},
-		"structured, not JSON":  {Call{Header: typed("application/cloudevents+json"), Body: []byte("x")}, CloudEvent{}, false},
-		"structured, id number": {Call{Header: typed("application/cloudevents+json"), Body: []byte(`{"id":1,"source":"a","type":"t"}`)}, CloudEvent{Source: "a", Type: "t"}, false},
+		"a batch of two":        {Call{Header: typed("application/cloudevents-batch+json"), Body: []byte("[" + body + "," + body + "]")}, sluice.CloudEvent{}, false},
+		"JSON of another kind":  {Call{Header: typed("application/json"), Body: []byte(body)}, sluice.CloudEvent{}, false},
+		"no id":                 {Call{Header: http.Header{"Ce-Source": {"a"}, "Ce-Type": {"t"}}}, sluice.CloudEvent{Source: "a", Type: "t"}, false},
+		"structured, not JSON":  {Call{Header: typed("application/cloudevents+json"), Body: []byte("x")}, sluice.CloudEvent{}, false},
+		"structured, id number": {Call{Header: typed("application/cloudevents+json"), Body: []byte(`{"id":1,"source":"a","type":"t"}`)}, sluice.CloudEvent{Source: "a", Type: "t"}, false},
 	} {
 		if e, ok := test.call.CloudEvent(); ok != test.ok || e != test.want {
 			t.Errorf("%s: %+v, %v", name, e, ok)

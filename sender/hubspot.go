@@ -23,8 +23,8 @@ func hubspot() Preset {
 	}
 }
 
-// hubspotEscapes gives the escapes that HubSpot writes out before it signs, and
-// the characters they stand for.
+// hubspotEscapes returns the escapes that HubSpot writes out before it signs,
+// and the characters they stand for.
 func hubspotEscapes() (pairs []string) {
 	for code, char := range map[string]string{
 		"%3A": ":", "%2F": "/", "%3F": "?", "%40": "@", "%21": "!", "%24": "$",

@@ -72,12 +72,12 @@ func plainKey(secret string) ([]byte, error) { return []byte(secret), nil }
 // writtenKey takes the secret of an own scheme as it is, unless it says that it
 // is written in base64 or hex.
 func writtenKey(secret string) ([]byte, error) {
-	decode, text := base64.StdEncoding.DecodeString, ""
-	switch {
-	case strings.HasPrefix(secret, "base64:"):
-		text = strings.TrimPrefix(secret, "base64:")
-	case strings.HasPrefix(secret, "hex:"):
-		decode, text = hex.DecodeString, strings.TrimPrefix(secret, "hex:")
+	form, text, _ := strings.Cut(secret, ":")
+	decode := base64.StdEncoding.DecodeString
+	switch form {
+	case "base64":
+	case "hex":
+		decode = hex.DecodeString
 	default:
 		return []byte(secret), nil
 	}
@@ -140,7 +140,7 @@ func derOf(text string) []byte {
 	return raw
 }
 
-// macOf gives the HMAC of texts.
+// macOf returns the HMAC of texts.
 func macOf(algorithm func() hash.Hash, secret string, texts ...string) []byte {
 	h := hmac.New(algorithm, []byte(secret))
 	for _, t := range texts {

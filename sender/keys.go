@@ -17,7 +17,7 @@ import (
 
 // Keys gets the public keys that senders publish.
 type Keys interface {
-	// Get gives the content of an address that is at most as old as maxAge.
+	// Get returns the content of an address that is at most as old as maxAge.
 	// It is Unavailable if the address can't be read now.
 	Get(ctx context.Context, address string, maxAge time.Duration) ([]byte, error)
 }
@@ -30,8 +30,8 @@ const (
 	fetchBurst   = 10 // fetches at a time, and one a second
 )
 
-// A Fetcher is Keys over HTTP. It keeps what it got, asks for an address once at
-// a time, and not too often, since callers choose some of the addresses.
+// A Fetcher is Keys over HTTP. It caches, fetches an address only once at a
+// time, and not too often, since callers choose some of the addresses.
 type Fetcher struct {
 	client *http.Client
 	now    func() time.Time
@@ -47,7 +47,7 @@ type fetched struct {
 	at      time.Time
 }
 
-// NewFetcher gives a fetcher that uses the transport, nil for the usual one.
+// NewFetcher returns a fetcher that uses the transport, nil for the usual one.
 func NewFetcher(transport http.RoundTripper) *Fetcher {
 	return &Fetcher{
 		client: &http.Client{
@@ -68,7 +68,7 @@ func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration)
 	}
 	content, err, _ := f.flight.Do(address, func() (any, error) {
 		if content, ok := f.known(address, maxAge); ok {
-			return content, nil // another one has just brought it
+			return content, nil // another call has just fetched it
 		}
 		if !f.limit.AllowN(f.now(), 1) {
 			return nil, errors.New("keys are asked for too often")

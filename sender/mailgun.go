@@ -29,8 +29,8 @@ func mailgun() Preset {
 	}
 }
 
-// mailgunTolerance is long, since Mailgun repeats calls for 8 hours, and asks
-// not to be strict with their time.
+// mailgunTolerance is long, since Mailgun repeats calls for 8 hours, and
+// advises against strict checks of the time.
 const mailgunTolerance = 12 * time.Hour
 
 type mailgunCheck struct{ key string }
@@ -68,13 +68,13 @@ func (m mailgunCheck) signature(timestamp, token string) string {
 	return hex.EncodeToString(macOf(sha256.New, m.key, timestamp, token))
 }
 
-// mailgunFields gives the fields of the signature: in JSON for events, in a form
-// for mail.
+// mailgunFields returns the fields of the signature: in JSON for events, in a
+// form for mail.
 func mailgunFields(c *Call) (get func(name string) string) {
 	media, params, _ := mime.ParseMediaType(c.Header.Get("Content-Type"))
 	switch media {
 	case "application/x-www-form-urlencoded":
-		form, _ := url.ParseQuery(string(c.Body)) // what can't be read isn't there
+		form, _ := url.ParseQuery(string(c.Body)) // malformed fields are missing
 		return form.Get
 	case "multipart/form-data":
 		return multipartFields(c.Body, params["boundary"]).Get
@@ -82,8 +82,8 @@ func mailgunFields(c *Call) (get func(name string) string) {
 	return func(name string) string { return scalar(lookup(c.Body, []string{"signature", name})) }
 }
 
-// multipartFields gives the short fields of a multipart body, as far as it can
-// be read.
+// multipartFields returns the short fields of a multipart body, as far as it
+// can be read.
 func multipartFields(body []byte, boundary string) url.Values {
 	const maxParts, maxField = 256, 1 << 10
 	fields := url.Values{}

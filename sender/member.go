@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// lookup gives the bytes of a value in JSON by its path, nil if it isn't there.
-// It reads no further than it must and checks no more than it must. In a list the
-// only name is 0, and only where nothing follows: of several, none is the one.
+// lookup returns the bytes of a value in JSON by its path, nil if it isn't
+// there. It reads and checks no more than it must. In a list the only name is
+// 0, and only if the list has one item.
 func lookup(data []byte, path []string) []byte {
 	at := skipSpace(data, 0)
 	for _, name := range path {
@@ -22,8 +22,8 @@ func lookup(data []byte, path []string) []byte {
 	return data[at:end]
 }
 
-// enter gives the place of the member of an object, or of the element of a list,
-// -1 if there is none.
+// enter returns the position of the member of an object, or of the element of a
+// list, -1 if there is none.
 func enter(data []byte, at int, name string) int {
 	switch {
 	case at >= len(data):
@@ -68,7 +68,7 @@ func member(data []byte, at int, name string) int {
 	return -1
 }
 
-// isName tells whether a JSON string is a name.
+// isName reports whether a JSON string is a name.
 func isName(quoted []byte, name string) bool {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1:len(quoted)-1]) == name
@@ -84,7 +84,7 @@ func skipSpace(data []byte, at int) int {
 	return at
 }
 
-// skipValue gives the end of a value, -1 if it has none.
+// skipValue returns the end of a value, -1 if it has none.
 func skipValue(data []byte, at int) int {
 	if at >= len(data) {
 		return -1
@@ -120,7 +120,7 @@ func skipValue(data []byte, at int) int {
 	return at
 }
 
-// end gives the end of a word or number, -1 if it is empty.
+// end returns the end of a word or number, -1 if it is empty.
 func end(start, at int) int {
 	if start == at {
 		return -1
@@ -128,7 +128,7 @@ func end(start, at int) int {
 	return at
 }
 
-// closing gives the place of the quote that ends a string.
+// closing returns the position of the quote that ends a string.
 func closing(data []byte, at int) int {
 	for at++; at < len(data); at++ {
 		switch data[at] {

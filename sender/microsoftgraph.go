@@ -35,7 +35,7 @@ func microsoftGraph() Preset {
 
 type graphCheck struct{ clientState string }
 
-// notifications gives those in a body, nil if there is none.
+// notifications returns those in a body, nil if there is none.
 func notifications(body []byte) (whole map[string]any, each []any) {
 	value, err := value.Decode(body)
 	if err != nil {

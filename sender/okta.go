@@ -20,7 +20,7 @@ func okta() Preset {
 			if g.Method != http.MethodGet {
 				return nil, nil
 			}
-			return jsonAnswer("verification", g.Header.Get("X-Okta-Verification-Challenge")), nil
+			return jsonAnswer([2]string{"verification", g.Header.Get("X-Okta-Verification-Challenge")}), nil
 		},
 	}
 }

@@ -13,7 +13,7 @@ type Preset struct {
 	Setup          [3]string // what to enter where
 	Masked         []string  // headers that carry a secret itself, in lower case
 
-	rule    *rule                                           // how it signs, or else
+	rule    *rule                                           // how it signs, or
 	checker func(secret string, keys Keys) (checker, error) // what checks it
 	public  bool                                            // checked by public keys, with a secret or without
 	learns  bool                                            // the secret comes with the handshake
@@ -29,7 +29,7 @@ func (p *Preset) checkerOf(secret string, keys Keys) (checker, error) {
 	return p.checker(secret, keys)
 }
 
-// Presets gives all senders that are known, by name.
+// Presets returns all senders that are known, by name.
 func Presets() []Preset {
 	return []Preset{
 		asana(),
@@ -67,7 +67,7 @@ func Presets() []Preset {
 	}
 }
 
-// Find gives the preset with that name.
+// Find returns the preset with that name.
 func Find(name string) (Preset, bool) {
 	for _, p := range Presets() {
 		if p.Name == name {

@@ -116,7 +116,7 @@ func (r rule) compile() (*signature, error) {
 	return s, s.consistent()
 }
 
-// consistent finds what no field is wrong in alone.
+// consistent finds contradictions between fields.
 func (s *signature) consistent() error {
 	has := func(p place) bool {
 		for _, piece := range s.signed {
@@ -145,7 +145,7 @@ func (s *signature) consistent() error {
 		return fieldError("signed", "has {id}, but idHeader does not say where the id is")
 	case s.idHeader != "" && !has(placeID):
 		return fieldError("idHeader", "is of no use, since signed has no {id}")
-	case s.Tolerance != "" && !timed && s.rule.time == nil:
+	case s.Tolerance != "" && !timed && s.time == nil:
 		return fieldError("tolerance", "is of no use without a time: say where it is with {timestamp} in format, or with timestampHeader")
 	}
 	return nil
@@ -165,7 +165,8 @@ func (s *signature) setAlgorithm() error {
 	return nil
 }
 
-// isHeaderName tells whether a text is a token (RFC 9110, 5.6.2) of bounded length.
+// isHeaderName reports whether a text is a token (RFC 9110, 5.6.2) of bounded
+// length.
 func isHeaderName(name string) bool {
 	for _, c := range name {
 		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c) {

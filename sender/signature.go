@@ -41,7 +41,7 @@ const (
 	maxTimestamp = 40
 )
 
-// claim is what a call says of its signature.
+// claim is what a call says about its signature.
 type claim struct {
 	signatures    []string
 	timestamp, id string
@@ -65,7 +65,7 @@ func (s *signature) check(_ context.Context, c *Call, now time.Time) error {
 	return s.fresh(said.at, now)
 }
 
-// release keeps the buffers for another call, and no part of this one alive.
+// release keeps the buffers for another call, without references to this one.
 func (w *scratch) release(pool *sync.Pool) {
 	clear(w.pieces)
 	clear(w.found)
@@ -87,8 +87,8 @@ func (s *signature) claim(c *Call, w *scratch) (said claim, err error) {
 	switch {
 	case s.timestampHeader != "":
 		said.timestamp, err = c.header(s.timestampHeader)
-	case s.rule.time != nil:
-		said.timestamp, err = s.rule.time(c)
+	case s.time != nil:
+		said.timestamp, err = s.time(c)
 	}
 	if err != nil {
 		return said, err
@@ -134,7 +134,7 @@ func (s *signature) gather(c *Call, w *scratch, said claim) {
 	}
 }
 
-// fits tells whether one of the signatures is that of the pieces.
+// fits reports whether one of the signatures is that of the pieces.
 func (s *signature) fits(w *scratch, signatures []string) bool {
 	if s.public == nil {
 		w.hash()
@@ -186,7 +186,7 @@ func (s *signature) decode(w *scratch, text string) (n int, ok bool) {
 	return n, err == nil
 }
 
-// fresh tells whether a time is near enough to now.
+// fresh reports whether a time is near enough to now.
 func (s *signature) fresh(at, now time.Time) error {
 	return fresh(at, now, s.tolerance)
 }

@@ -11,11 +11,11 @@ func strava() Preset {
 		Setup: [3]string{
 			"Enter a random text as `verifyToken`; there is no `signingSecret`.",
 			"Create the subscription with POST https://www.strava.com/api/v3/push_subscriptions; callback_url is the webhook's URL, verify_token the same text.",
-			"An application has one subscription. Strava gives its calls no id, so that repeated ones are not found out.",
+			"An application has one subscription. Strava gives its calls no id, so repeated ones are not recognised.",
 		},
 		greet: func(g greeting) (*Answer, error) {
 			challenge, err := g.hubChallenge()
-			return jsonAnswer("hub.challenge", challenge), err
+			return jsonAnswer([2]string{"hub.challenge", challenge}), err
 		},
 	}
 }

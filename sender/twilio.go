@@ -71,8 +71,8 @@ func (t twilioCheck) signature(address, fields string) string {
 	return base64.StdEncoding.EncodeToString(macOf(sha1.New, t.token, address, fields))
 }
 
-// twilioFields gives the fields of a form as they are signed: by name, without
-// separators. Other bodies are covered by a digest in the URL.
+// twilioFields returns the fields of a form as they are signed: by name,
+// without separators. Other bodies are covered by a digest in the URL.
 func twilioFields(c *Call) (string, error) {
 	if !isForm(c) {
 		digest := sha256.Sum256(c.Body)
@@ -102,8 +102,8 @@ func isForm(c *Call) bool {
 	return media == "application/x-www-form-urlencoded"
 }
 
-// withAndWithoutPort gives a URL with its port and without, since Twilio signs
-// either.
+// withAndWithoutPort returns a URL with its port and without, since Twilio
+// signs either.
 func withAndWithoutPort(address string) []string {
 	u, err := url.Parse(address)
 	scheme, rest, ok := strings.Cut(address, "://")

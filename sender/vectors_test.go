@@ -154,7 +154,7 @@ func TestHandshakeVectors(t *testing.T) {
 	}
 }
 
-// flat gives an answer as vectors have it, with the headers that are wanted.
+// flat returns an answer as vectors have it, with the headers that are wanted.
 func flat(a *Answer, want *vectorAnswer) *vectorAnswer {
 	if a == nil {
 		return nil

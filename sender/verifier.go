@@ -24,10 +24,10 @@ func SplitSecrets(text string) ([]string, error) {
 	return secrets, nil
 }
 
-// A checker tells calls of a sender from others, by one secret.
+// A checker recognises calls of a sender, by one secret.
 type checker interface {
-	// check gives nil if the sender made the call, otherwise an error with one
-	// of the codes signature-missing, signature-invalid, signature-expired.
+	// check returns nil if the sender made the call, otherwise an error with
+	// one of the codes signature-missing, signature-invalid, signature-expired.
 	// The signature is checked before its time.
 	check(ctx context.Context, c *Call, now time.Time) error
 
@@ -43,7 +43,7 @@ type Verifier struct {
 	keys     Keys
 }
 
-// New gives the verifier of a preset. Keys are needed for presets that have
+// New returns the verifier of a preset. Keys are needed for presets that have
 // public keys.
 func New(p Preset, secrets []string, keys Keys) (*Verifier, error) {
 	if len(secrets) == 0 && !p.SecretOptional {
@@ -56,8 +56,8 @@ func New(p Preset, secrets []string, keys Keys) (*Verifier, error) {
 	return v, v.build()
 }
 
-// NewScheme gives the verifier of a scheme. A secret that begins with base64: or
-// hex: is decoded first.
+// NewScheme returns the verifier of a scheme. A secret that begins with base64:
+// or hex: is decoded first.
 func NewScheme(s Scheme, secrets []string) (*Verifier, error) {
 	r := rule{Scheme: s, key: writtenKey}
 	if _, err := r.compile(); err != nil {
@@ -97,16 +97,16 @@ func (v *Verifier) add(secret string) error {
 	return nil
 }
 
-// Verify tells whether the sender made a call: nil, or an error with the code
-// signature-missing, signature-invalid or signature-expired. What it says to the
-// caller is only that; Diagnose says more. If the sender's public keys can't be
-// had, the error is Unavailable.
+// Verify reports whether the sender made a call: nil, or an error with the code
+// signature-missing, signature-invalid or signature-expired. The error says no
+// more to the caller; Diagnose does. If the sender's public keys can't be read,
+// the error is Unavailable.
 func (v *Verifier) Verify(ctx context.Context, c *Call, now time.Time) error {
 	_, err := v.verify(ctx, c, now)
 	return err
 }
 
-// verify also gives the number of the secret that fits.
+// verify also returns the number of the secret that fits.
 func (v *Verifier) verify(ctx context.Context, c *Call, now time.Time) (secret int, err error) {
 	if len(v.checkers) == 0 && v.preset.learns {
 		return 0, missing("No secret is known yet: %s gives it in its handshake.", v.preset.Title)
@@ -125,9 +125,9 @@ func (v *Verifier) verify(ctx context.Context, c *Call, now time.Time) (secret i
 
 func isExpired(err error) bool { return sluice.AsError(err).Code == "signature-expired" }
 
-// Sign makes a call one of the sender's: for tests, with the first secret. The
-// header of the call must be there. Senders with keys of their own can't be
-// imitated: not-signable.
+// Sign signs a call as the sender would, with the first secret, for tests. The
+// call must have a header map. Senders with private keys can't be imitated:
+// not-signable.
 func (v *Verifier) Sign(c *Call, now time.Time) error {
 	switch {
 	case len(v.checkers) > 0:
@@ -142,6 +142,6 @@ func notSignable() *sluice.Error {
 	return sluice.Errorf(sluice.Invalid, "not-signable", "Calls of this sender can't be signed here, since only the sender has the key for that.")
 }
 
-// Masked gives the headers of the sender that carry a secret itself, in lower
+// Masked returns the headers of the sender that carry a secret itself, in lower
 // case: they don't belong in events.
 func (v *Verifier) Masked() []string { return v.preset.Masked }

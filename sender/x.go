@@ -16,7 +16,7 @@ func x() Preset {
 		Setup: [3]string{
 			"In the developer portal, your app, Keys and tokens: enter the API Key Secret as `signingSecret` first.",
 			"Register the webhook's URL with POST https://api.x.com/2/webhooks; X checks it at once.",
-			"Subscribe users to it. X gives its calls no id, so that repeated ones are not found out.",
+			"Subscribe users to it. X gives its calls no id, so repeated ones are not recognised.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Twitter-Webhooks-Signature", Format: "sha256={signature}", Encoding: "base64"}},
 		greet: func(g greeting) (*Answer, error) {
@@ -24,7 +24,7 @@ func x() Preset {
 			if g.Method != http.MethodGet || token == "" || len(token) > maxChallenge {
 				return nil, nil
 			}
-			return jsonAnswer("response_token", "sha256="+base64.StdEncoding.EncodeToString(macOf(sha256.New, g.secret, token))), nil
+			return jsonAnswer([2]string{"response_token", "sha256=" + base64.StdEncoding.EncodeToString(macOf(sha256.New, g.secret, token))}), nil
 		},
 	}
 }

@@ -15,7 +15,7 @@ func zoom() Preset {
 		Setup: [3]string{
 			"At marketplace.zoom.us, Manage, your app, Features, Access: enter the Secret Token as `signingSecret` first.",
 			"Event Subscriptions: add one; Event notification endpoint URL is the webhook's URL.",
-			"Choose the event types, press Validate and save. Zoom gives its calls no id, so that repeated ones are not found out.",
+			"Choose the event types, press Validate and save. Zoom gives its calls no id, so repeated ones are not recognised.",
 		},
 		rule: &rule{Scheme: Scheme{
 			Header: "X-Zm-Signature", Format: "v0={signature}", Signed: "v0:{timestamp}:{body}", TimestampHeader: "X-Zm-Request-Timestamp",
@@ -26,7 +26,7 @@ func zoom() Preset {
 			if g.text("event") != "endpoint.url_validation" {
 				return nil, nil
 			}
-			return jsonAnswer("plainToken", token, "encryptedToken", hex.EncodeToString(macOf(sha256.New, g.secret, token))), nil
+			return jsonAnswer([2]string{"plainToken", token}, [2]string{"encryptedToken", hex.EncodeToString(macOf(sha256.New, g.secret, token))}), nil
 		},
 	}
 }

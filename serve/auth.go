@@ -12,12 +12,13 @@ import (
 	"sluice/portal"
 )
 
-// everyoneIsAdmin lets a benchmark measure what authentication costs.
+// everyoneIsAdmin skips authentication, so that a benchmark can measure its
+// cost.
 func everyoneIsAdmin(http.ResponseWriter, *http.Request) (sluice.User, error) {
 	return sluice.User{Name: sluice.AdminName, Permissions: []string{"*"}}, nil
 }
 
-// authentication gives what turns Authorization headers into users, with the
+// authentication returns what turns Authorization headers into users, with the
 // endpoints of the embedded issuer or with the external provider.
 func (s *Server) authentication() (_ *iam.Authenticator, issuer http.Handler, provider portal.Provider) {
 	o := iam.AuthenticatorOptions{Directory: s.directory, Realm: s.cfg.Namespace, Observe: s.metrics.Login}
@@ -26,9 +27,9 @@ func (s *Server) authentication() (_ *iam.Authenticator, issuer http.Handler, pr
 		o.Tokens, o.Login = external, s.loginAt(external)
 		return iam.NewAuthenticator(o), nil, external
 	}
-	own := s.newIssuer()
-	o.Tokens, o.Login = own, s.directory.Login
-	return iam.NewAuthenticator(o), own.Handler(), nil
+	s.issuer = s.newIssuer()
+	o.Tokens, o.Login = s.issuer, s.directory.Login
+	return iam.NewAuthenticator(o), s.issuer.Handler(), nil
 }
 
 func (s *Server) newProvider() *oidc.Provider {
@@ -43,7 +44,7 @@ func (s *Server) newProvider() *oidc.Provider {
 	})
 }
 
-// loginAt gives what checks the passwords of a provider's users.
+// loginAt returns what checks the passwords of a provider's users.
 func (s *Server) loginAt(provider *oidc.Provider) func(ctx context.Context, username, password, address string) (sluice.User, error) {
 	return func(ctx context.Context, username, password, address string) (sluice.User, error) {
 		return s.directory.Throttled(ctx, username, address, func() (sluice.User, error) {
@@ -87,8 +88,8 @@ func (s *Server) endSessions(ctx context.Context, username, clientID string) err
 	return errors.Join(err, portal.EndSessions(ctx, s.engine.PortalSessions(), username))
 }
 
-// openID gives where the issuer of access tokens describes itself: below the
-// server's own URL, whichever a caller reaches it by, or at an external provider.
+// openID returns where the issuer of access tokens describes itself: a path
+// below the server's own URL, or the URL of an external provider.
 func (s *Server) openID() string {
 	const document = "/.well-known/openid-configuration"
 	if s.cfg.AuthIssuer != "" {

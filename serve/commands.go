@@ -11,6 +11,7 @@ import (
 	"sluice/jetstream"
 	"sluice/metrics"
 	"sluice/pipeline"
+	"sluice/quarantine"
 	"sluice/step"
 	"sluice/trace"
 	"sluice/webhook"
@@ -22,7 +23,9 @@ type commandOptions struct {
 	baseURL   string
 	audit     func(context.Context, sluice.AuditEntry)
 	webhooks  *webhook.Store
+	guards    *webhook.Guards
 	receiver  *webhook.Receiver
+	keeper    *quarantine.Keeper
 	events    event.Options
 	results   sluice.Results
 	runner    pipeline.RunnerOptions // the commands and the language are not given
@@ -33,17 +36,18 @@ type commandOptions struct {
 	minutes   *metrics.Minutes
 }
 
-// newCommands gives all commands, and the runner of the pipelines that are made
-// of them.
+// newCommands returns all commands, and the runner of the pipelines that are
+// made of them.
 func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runner) {
 	o.runner.Commands = func() command.Set { return commands }
 	o.runner.Language = expression.NewLanguage(step.Functions())
 	runner = pipeline.NewRunner(o.runner)
 	commands = command.NewSet(
 		o.audit,
-		webhook.Commands(o.webhooks, o.baseURL, o.receiver),
+		webhook.Commands(o.webhooks, o.guards, o.baseURL, o.receiver),
+		quarantine.Commands(o.keeper, o.receiver, o.events.Seen),
 		event.Commands(o.events),
-		trace.Commands(o.events.Journal, o.results),
+		trace.Commands(o.events.Journal, o.results, o.events.Seen),
 		pipeline.Commands(runner),
 		step.Commands(o.steps),
 		iam.Commands(o.directory, o.login),
@@ -52,8 +56,8 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 	return commands, runner
 }
 
-// Commands lists every command of the service, for readers: none that needs a
-// server can be called.
+// Commands lists every command of the service, to be read: those that need a
+// server can't be called.
 func Commands() command.Set {
 	commands, _ := newCommands(commandOptions{})
 	return commands

@@ -19,7 +19,8 @@ import (
 )
 
 // TestFoldersOfEarlierVersions: a server on the data folder of an earlier version
-// has all that was in it, and goes on with it. testdata/README.md says how the
+// has all that was in it, goes on with it, and leaves no token in clear.
+// testdata/README.md says how the
 // folders were made.
 func TestFoldersOfEarlierVersions(t *testing.T) {
 	t.Parallel()
@@ -32,18 +33,38 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
 			unpack(t, archive, folder)
+			made, texts := make(map[string]madeBefore), make(map[string]string)
+			eachLine(t, filepath.Join(folder, "made.jsonl"), func(m exchange[madeBefore]) {
+				made[m.Name], texts[m.Name] = m.Answer, m.Answer.UUID+m.Answer.Secret
+			})
 			s := &service{t: t, config: load(t, filepath.Join(folder, "data"), "public-url=https://sluice.example"), log: new(transcript), client: newClient()}
 			s.resume()
 			t.Cleanup(s.stop)
-			eachLine(t, filepath.Join(folder, "asked.jsonl"), func(asked exchange[any]) {
+			ids := make(map[string]string)
+			ask := func(asked exchange[any]) {
 				got := s.send("GET", "/api/v3/"+asked.Path, nil, asAdmin).wantStatus(t, http.StatusOK)
-				if missing := lacks(decode(t, got.body), asked.Answer); missing != "" {
+				if missing := lacks(decode(t, got.body), asked.Answer, ids); missing != "" {
 					t.Errorf("%s: %s in %s", asked.Path, missing, got.body)
 				}
-			})
-			made := make(map[string]madeBefore)
-			eachLine(t, filepath.Join(folder, "made.jsonl"), func(m exchange[madeBefore]) { made[m.Name] = m.Answer })
+			}
+			for _, first := range []bool{true, false} { // to read payloads makes new entries
+				eachLine(t, filepath.Join(folder, "asked.jsonl"), func(asked exchange[any]) {
+					if strings.HasPrefix(asked.Path, "command/audit.get") == first {
+						ask(asked)
+					}
+				})
+			}
+			for before, now := range ids {
+				old, current := s.send("GET", resultPath+"?correlationId="+before, nil), s.send("GET", resultPath+"?correlationId="+now, nil)
+				if old.status == http.StatusGone || old.status != current.status || string(old.body) != strings.ReplaceAll(string(current.body), now, before) {
+					t.Errorf("the id %s, now %s, leads to %d %s and %d %s", before, now, old.status, old.body, current.status, current.body)
+				}
+			}
 			goesOn(t, s, made)
+			s.stop()
+			for _, found := range inFiles(t, s.config.Data, texts) {
+				t.Error(found)
+			}
 		})
 	}
 }
@@ -69,7 +90,7 @@ func goesOn(t *testing.T, s *service, made map[string]madeBefore) {
 	t.Helper()
 	s.command("event.replay", map[string]any{"eventKey": "webhook.ignore", "from": "2050-01-01T00:00:00Z", "to": "2060-01-01T00:00:00Z"}).wantStatus(t, http.StatusOK)
 	greeted := s.call(made["webhook.raw"].hook, "application/json", `{"name":"Grace"}`).wantStatus(t, http.StatusOK).object(t)
-	if missing := lacks(greeted["value"], map[string]any{"name": "Grace", "secret": true}); missing != "" {
+	if missing := lacks(greeted["value"], map[string]any{"name": "Grace", "secret": true}, nil); missing != "" {
 		t.Errorf("the pipeline greet: %s", missing)
 	}
 	found := s.trace(greeted["traceId"].(string))
@@ -140,8 +161,9 @@ func eachLine[T any](t *testing.T, name string, visit func(T)) {
 }
 
 // lacks says what an answer lacks of an earlier one; "" if that is nothing. A
-// newer program may tell more, but not less or otherwise.
-func lacks(now, before any) string {
+// newer program may tell more, but not less or otherwise. Correlation ids may have
+// another form: ids gets the present ones by the earlier ones.
+func lacks(now, before any, ids map[string]string) string {
 	switch before := before.(type) {
 	case map[string]any:
 		object, _ := now.(map[string]any)
@@ -150,7 +172,11 @@ func lacks(now, before any) string {
 			if !ok {
 				return "there is no " + name
 			}
-			if missing := lacks(member, value); missing != "" {
+			if id, ok := member.(string); ok && name == "correlationId" {
+				ids[value.(string)] = id
+				continue
+			}
+			if missing := lacks(member, value, ids); missing != "" {
 				return name + ": " + missing
 			}
 		}
@@ -160,7 +186,7 @@ func lacks(now, before any) string {
 			return fmt.Sprintf("%d items instead of %d", len(list), len(before))
 		}
 		for i := range before {
-			if missing := lacks(list[i], before[i]); missing != "" {
+			if missing := lacks(list[i], before[i], ids); missing != "" {
 				return fmt.Sprintf("item %d: %s", i, missing)
 			}
 		}

@@ -39,6 +39,9 @@ func readExample(t *testing.T, name string) string {
 func TestExamplesPassTheirTests(t *testing.T) {
 	t.Parallel()
 	s := start(t)
+	s.command("secret.put", map[string]any{"name": "chat-token", "value": "a token of the chat"}).wantStatus(t, 200)
+	s.command("secret.put", map[string]any{"name": "shop-key", "value": "a key of the shop"}).wantStatus(t, 200)
+	s.user("registrar", "webhook.*", "set")
 	for _, name := range exampleNames(t) {
 		t.Run(name, func(t *testing.T) {
 			source := readExample(t, name)
@@ -68,7 +71,7 @@ var comment = regexp.MustCompile(`^(?:#.*\n)+`)
 // said: … stands for anything.
 type instruction struct{ command, output string }
 
-// instructions gives what the first lines of an example say, in their order.
+// instructions returns what the first lines of an example say, in their order.
 func instructions(t *testing.T, source string) (list []instruction) {
 	t.Helper()
 	for line := range strings.Lines(comment.FindString(source)) {
@@ -90,8 +93,8 @@ func instructions(t *testing.T, source string) (list []instruction) {
 // replacer fills in where the server of a test is, and who calls it.
 func (s *service) replacer(more ...string) *strings.Replacer {
 	s.t.Helper()
-	s.command("iam.user.put", map[string]any{"username": "tour", "password": "tour", "roles": "admin"}).wantStatus(s.t, 200)
-	return strings.NewReplacer(append(more, "http://127.0.0.1:8080", s.base(), "-u admin:tour", "-u tour:tour")...)
+	s.command("iam.user.put", map[string]any{"username": "tour", "password": "a-short-tour", "roles": "admin"}).wantStatus(s.t, 200)
+	return strings.NewReplacer(append(more, "http://127.0.0.1:8080", s.base(), "-u admin:a-short-tour", "-u tour:a-short-tour")...)
 }
 
 // TestExamplesRunAsTheySay: the commands in the first lines of each example do
@@ -99,8 +102,8 @@ func (s *service) replacer(more ...string) *strings.Replacer {
 // nowhere, is a system of ours, so that no name has to be looked up.
 func TestExamplesRunAsTheySay(t *testing.T) {
 	t.Parallel()
-	if !installed("bash") || !installed("curl") {
-		t.Skip("The examples need bash and curl, which are not installed here.")
+	if !installed("bash") || !installed("curl") || !installed("openssl") {
+		t.Skip("The examples need bash, curl and openssl, which are not installed here.")
 	}
 	down := newOutside(t)
 	down.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
@@ -166,7 +169,7 @@ func do(t *testing.T, dir string, list []instruction) error {
 	return nil
 }
 
-// installed tells whether the machine has a program.
+// installed reports whether the machine has a program.
 func installed(program string) bool {
 	_, err := exec.LookPath(program)
 	return err == nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -15,12 +16,14 @@ import (
 	"sluice"
 	"sluice/durable"
 	"sluice/jetstream"
+	"sluice/jetstream/natstest"
+	"sluice/seal"
 )
 
-// newFolder gives a data folder in which an engine was set up and an admin
-// created before. The hash of the password is one that is cheap to check: else
-// most of the work of these tests were hashing. Tests of a first start begin
-// with an empty folder instead.
+// newFolder returns a data folder in which an engine was set up and an admin
+// created before. The hash of the password is one that is cheap to check:
+// otherwise most of the work of these tests were hashing. Tests of a first
+// start begin with an empty folder instead.
 func newFolder(t *testing.T) string {
 	t.Helper()
 	before, err := setUpOnce()
@@ -44,9 +47,13 @@ var setUpOnce = sync.OnceValues(func() (data string, err error) {
 		return "", err
 	}
 	defer folder.Close()
+	key := base64.StdEncoding.EncodeToString(make([]byte, seal.KeySize)) // as natstest.Box has it
+	if err := os.WriteFile(filepath.Join(data, "secret.key"), []byte(key), 0o600); err != nil {
+		return "", err
+	}
 	ctx := context.Background()
 	engine, err := jetstream.Open(ctx, jetstream.Options{
-		Dir: folder.Store(), EventMaxAge: time.Hour, EventMaxBytes: 1 << 30, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
+		Dir: folder.Store(), Box: natstest.Box, EventMaxAge: time.Hour, EventMaxBytes: 1 << 30, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return "", err
@@ -60,7 +67,8 @@ var setUpOnce = sync.OnceValues(func() (data string, err error) {
 	return data, err
 })
 
-// cheapHash gives a hash in the form in which all are stored, at the least cost.
+// cheapHash returns a hash in the form in which all are stored, at the least
+// cost.
 func cheapHash(password string) string {
 	salt := []byte("salt of the tests")
 	return fmt.Sprintf("$argon2id$v=%d$m=8,t=1,p=1$%s$%s", argon2.Version,

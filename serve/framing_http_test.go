@@ -48,7 +48,7 @@ func TestFramingRefusedByHTTP(t *testing.T) {
 	suite{s, []string{"{token}", hook.UUID}, cases}.run(t)
 }
 
-// TestSlowHeaders: whoever doesn't finish its headers in time is cut off.
+// TestSlowHeaders: a client that doesn't finish its headers in time is cut off.
 func TestSlowHeaders(t *testing.T) {
 	t.Parallel()
 	s := start(t, "header-timeout=200ms")

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// keys gives the event keys of a list of webhooks.
+// keys returns the event keys of a list of webhooks.
 func keys(t *testing.T, a answer) []string {
 	t.Helper()
 	var hooks []hook

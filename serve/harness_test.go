@@ -34,6 +34,8 @@ type service struct {
 	log    *transcript
 	client *http.Client
 	hurry  chan struct{} // nil: a stop takes its time
+
+	senders http.RoundTripper // stands for the Internet; nil: the Internet
 }
 
 // start runs a server until the test ends. Settings are written "name=value".
@@ -45,7 +47,21 @@ func start(t *testing.T, settings ...string) *service {
 	return s
 }
 
-// load gives the settings of a server under test.
+// startWith runs a server for which a function stands for the Internet.
+func startWith(t *testing.T, senders roundTrip, settings ...string) *service {
+	t.Helper()
+	s := &service{t: t, config: load(t, newFolder(t), settings...), log: new(transcript), client: newClient(), senders: senders}
+	s.resume()
+	t.Cleanup(s.stop)
+	return s
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// load returns the settings of a server under test.
 func load(t *testing.T, data string, settings ...string) config.Config {
 	t.Helper()
 	flags := map[string]string{"listen": "127.0.0.1:0", "data": data, "min-free-disk": "1MiB"}
@@ -60,7 +76,7 @@ func load(t *testing.T, data string, settings ...string) config.Config {
 	return cfg
 }
 
-// newClient gives a client that shows redirects instead of following them.
+// newClient returns a client that shows redirects instead of following them.
 func newClient() *http.Client {
 	return &http.Client{
 		Timeout:       patience,
@@ -72,7 +88,7 @@ func newClient() *http.Client {
 // resume starts the server, again if it was stopped.
 func (s *service) resume() {
 	s.t.Helper()
-	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: s.log.logger(), Hurry: s.hurry})
+	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: s.log.logger(), Hurry: s.hurry, SenderTransport: s.senders})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -107,7 +123,7 @@ func (l *transcript) Write(p []byte) (int, error) {
 	return l.written.Write(p)
 }
 
-// String gives all that was written.
+// String returns all that was written.
 func (l *transcript) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,7 +151,7 @@ func (a answer) into(t *testing.T, target any) {
 	}
 }
 
-// object gives a body that is a JSON object.
+// object returns a body that is a JSON object.
 func (a answer) object(t *testing.T) map[string]any {
 	t.Helper()
 	var o map[string]any
@@ -279,7 +295,7 @@ func eventually(t *testing.T, what string, try func() bool) {
 	}
 }
 
-// decode gives a JSON value with its numbers as they are written.
+// decode returns a JSON value with its numbers as they are written.
 func decode(t *testing.T, content []byte) (value any) {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(content))

@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -11,19 +13,24 @@ import (
 	"sluice"
 	"sluice/config"
 	"sluice/lane"
+	"sluice/limit"
 )
 
 // maxHeader bounds the headers of a request; net/http adds 4 KiB to it.
 const maxHeader = 28 << 10
 
+// maxUnread bounds what has arrived on an HTTP/2 connection and waits for a
+// handler to read it.
+const maxUnread = 256 << 10
+
 func (s *Server) httpServer() (*http.Server, error) {
 	server := &http.Server{
-		Handler:           s.api,
+		Handler:           limit.Streams(s.api, s.cfg.WriteTimeout),
 		ReadHeaderTimeout: s.cfg.HeaderTimeout,
-		ReadTimeout:       s.cfg.BodyIdleTimeout, // for bodies that nobody reads; limit.Pace sets its own
+		ReadTimeout:       s.cfg.BodyIdleTimeout, // for bodies that are not read; limit.Pace sets its own
 		IdleTimeout:       s.cfg.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100},
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: maxUnread, MaxReceiveBufferPerStream: maxUnread},
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 	}
 	if s.cfg.TLSCert == "" {
@@ -37,8 +44,8 @@ func (s *Server) httpServer() (*http.Server, error) {
 	return server, nil
 }
 
-// newLane gives the lane of calls of webhooks, which are most of all. It hands
-// other connections to the server above.
+// newLane returns the lane for calls of webhooks, which are most requests. It
+// hands other connections to the server above.
 func (s *Server) newLane() *lane.Lane {
 	return lane.New(s.listener, lane.Options{
 		Path:          sluice.ReceivePath,
@@ -47,6 +54,22 @@ func (s *Server) newLane() *lane.Lane {
 		IdleTimeout:   s.cfg.IdleTimeout,
 		Log:           s.opts.Log,
 	})
+}
+
+// startMetrics serves the metrics on an address of their own, if there is one.
+func (s *Server) startMetrics(ctx context.Context) error {
+	if s.cfg.MetricsListen == "" {
+		return nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.MetricsListen)
+	if err != nil {
+		return fmt.Errorf("metrics-listen: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.metrics.Handler())
+	s.metricsServer = &http.Server{Handler: mux, ReadHeaderTimeout: s.cfg.HeaderTimeout, IdleTimeout: s.cfg.IdleTimeout}
+	go func() { _ = s.metricsServer.Serve(listener) }() // ends with the server
+	return nil
 }
 
 func (s *Server) serve() {
@@ -61,7 +84,7 @@ func (s *Server) serve() {
 	}
 }
 
-// baseURL gives the URL under which callers reach the server: the configured
+// baseURL returns the URL under which callers reach the server: the configured
 // one, or the listen address, with localhost in place of a wildcard.
 func baseURL(cfg config.Config, addr net.Addr) string {
 	if cfg.PublicURL != "" {
@@ -81,14 +104,14 @@ func baseURL(cfg config.Config, addr net.Addr) string {
 	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// warnings gives what an operator should know about the way it listens.
+// warnings returns what an operator should know about the way it listens.
 func (s *Server) warnings() []string {
+	warnings := s.keyWarnings()
 	host, _, err := net.SplitHostPort(s.Address())
 	ip := net.ParseIP(host)
 	if err != nil || ip == nil {
-		return nil
+		return warnings
 	}
-	var warnings []string
 	if s.cfg.TLSCert == "" && !ip.IsLoopback() {
 		warnings = append(warnings, "serving plain HTTP beyond this machine: tokens and passwords can be read on the way; set --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}

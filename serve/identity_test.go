@@ -17,7 +17,7 @@ func (s *service) token(form url.Values, alterations ...func(*http.Request)) ans
 	return s.send("POST", "/auth/realms/default/protocol/openid-connect/token", strings.NewReader(form.Encode()), alterations...)
 }
 
-// login gives the tokens of the admin.
+// login returns the tokens of the admin.
 func (s *service) login() (access, refresh string) {
 	s.t.Helper()
 	tokens := s.token(url.Values{

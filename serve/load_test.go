@@ -120,5 +120,5 @@ func wantRetryAfter(t *testing.T, a answer) {
 	}
 }
 
-// traceOf gives the trace id of a call from its answer.
+// traceOf returns the trace id of a call from its answer.
 func traceOf(a answer) string { return a.header.Get("Svc-Trace-Id") }

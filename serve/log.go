@@ -17,19 +17,36 @@ import (
 // flushEvery bounds how long a log line stays in memory.
 const flushEvery = 100 * time.Millisecond
 
-// NewLog gives a logger to a file or terminal, and a function that writes what
-// it still holds. A line per call must not be a system call per call: lines
-// are gathered for a moment. They are JSON, or made for people on a terminal.
-func NewLog(out *os.File) (log *slog.Logger, flush func()) {
+// NewLog returns a logger to a file or terminal, and a function that writes
+// what it still holds. A line per call must not be a system call per call:
+// lines are gathered for a moment. Level and format are settings of the same
+// names.
+func NewLog(out *os.File, level, format string) (log *slog.Logger, flush func()) {
 	lines := &logLines{buffer: bufio.NewWriterSize(out, 64<<10)}
-	if info, err := out.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		return slog.New(tint.NewTextHandler(lines, &tint.Options{
-			NoColor:     os.Getenv("NO_COLOR") != "",
-			TimeFormat:  time.TimeOnly,
-			ReplaceAttr: onOneLine,
-		})), lines.flush
+	var least slog.Level
+	_ = least.UnmarshalText([]byte(level)) // the settings were checked
+	if format == "json" || format == "auto" && !isTerminal(out) {
+		return slog.New(slog.NewJSONHandler(lines, &slog.HandlerOptions{Level: least})), lines.flush
 	}
-	return slog.New(slog.NewJSONHandler(lines, nil)), lines.flush
+	return slog.New(tint.NewTextHandler(lines, &tint.Options{
+		Level:       least,
+		NoColor:     os.Getenv("NO_COLOR") != "" || !isTerminal(out),
+		TimeFormat:  timeFormat(out),
+		ReplaceAttr: onOneLine,
+	})), lines.flush
+}
+
+func isTerminal(out *os.File) bool {
+	info, err := out.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// timeFormat leaves the date out for people who watch.
+func timeFormat(out *os.File) string {
+	if isTerminal(out) {
+		return time.TimeOnly
+	}
+	return time.RFC3339
 }
 
 // onOneLine keeps a message from forging lines, or from commanding the terminal.
@@ -64,5 +81,5 @@ func (l *logLines) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.pending = false
-	_ = l.buffer.Flush() // nobody is left to tell
+	_ = l.buffer.Flush() // nothing more can be done
 }

@@ -17,8 +17,8 @@ type storedPipeline struct {
 	version int
 }
 
-// matches tells whether the pipeline listens to a key: # stands for any number
-// of groups, * for one.
+// matches reports whether the pipeline listens to a key: # stands for any
+// number of groups, * for one.
 func (p *storedPipeline) matches(key string) bool {
 	if prefix, open := strings.CutSuffix(p.pattern, ".#"); open {
 		return key == prefix || strings.HasPrefix(key, prefix+".")
@@ -35,7 +35,7 @@ func (p *storedPipeline) matches(key string) bool {
 	return true
 }
 
-// outcome gives what the pipeline makes of an event, "" if it fails.
+// outcome returns what the pipeline makes of an event, "" if it fails.
 func (p *storedPipeline) outcome(key, encoding string) string {
 	if p.fails {
 		return ""
@@ -161,8 +161,8 @@ func (c *modelCall) settle(m *model, a answer) {
 	}
 }
 
-// judge tells whether a value says that a listener failed, and whether it can't
-// be the value of this call.
+// judge reports whether a value says that a listener failed, and whether it
+// can't be the value of this call.
 func (c *modelCall) judge(value json.RawMessage) (failed, wrong bool) {
 	if len(c.listeners) == 0 {
 		return false, !strings.Contains(string(value), `"traceId"`)

@@ -98,11 +98,11 @@ func (m *model) notef(format string, args ...any) {
 // one of some.
 func one[T any](m *model, items ...T) T { return items[m.random.IntN(len(items))] }
 
-// key gives an event key, of few.
+// key returns an event key, of few.
 func (m *model) key() string { return one(m, "webhook.a", "webhook.b", "webhook.b.c", "other.d") }
 
-// anyHook gives a webhook, nil if there is none. The choice does not depend on
-// tokens, which differ between runs.
+// anyHook returns a webhook, nil if there is none. The choice does not depend
+// on tokens, which differ between runs.
 func (m *model) anyHook() *hook {
 	start := m.random.IntN(4)
 	for i := range 4 {

@@ -164,3 +164,26 @@ func TestMultipartNeedsNoDisk(t *testing.T) {
 	body := part(`name="x"; filename="x"`, strings.Repeat("x", 2<<20)) + filePart(strings.Repeat("x", 2<<20-1000)) + end
 	s.call(hook, upload, body).wantStatus(t, 200)
 }
+
+// TestAFileInAnotherCharset: a CSV file in Latin-1 is read right with its charset,
+// and refused without it; it is never read as something else.
+func TestAFileInAnotherCharset(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=8s")
+	const upload = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\nname,city\nM\xfcller,Berlin\n\r\n--x--\r\n"
+	for _, payloadType := range []string{"raw", "base64"} {
+		key := "webhook.csv." + payloadType
+		hook := s.create(key, "payloadType", payloadType)
+		convert := func(more string) result {
+			t.Helper()
+			s.store("csv", listening(key, "convert.fromCsv: {input: '#{body.payload.files[0].origin}'"+more+"}")).wantStatus(t, 200)
+			return s.call(hook, "multipart/form-data; boundary=x", upload).result(t)
+		}
+		if got := toText(t, convert(", charset: iso-8859-1").Value); got != `[{"city":"Berlin","name":"Müller"}]` {
+			t.Errorf("%s: with its charset it is %s", payloadType, got)
+		}
+		if got := convert(""); got.Status != "error" || got.Value != nil {
+			t.Errorf("%s: without its charset it is %+v", payloadType, got)
+		}
+	}
+}

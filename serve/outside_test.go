@@ -76,7 +76,7 @@ func (o *outside) next() inbound {
 	}
 }
 
-// all gives the calls so far.
+// all returns the calls so far.
 func (o *outside) all() []inbound {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -91,6 +91,9 @@ func (s *service) store(name, source string) answer {
 	s.t.Helper()
 	return s.put(name, source, asAdmin).wantStatus(s.t, http.StatusOK)
 }
+
+// forced stores a pipeline although it would be refused what it does.
+func forced(r *http.Request) { r.URL.RawQuery = "force=true" }
 
 // put stores a pipeline.
 func (s *service) put(name, source string, alterations ...func(*http.Request)) answer {

@@ -75,7 +75,8 @@ func TestPipelinesAsDocuments(t *testing.T) {
 	}
 }
 
-// TestPipelinePathRefusals: who may not, what is not there, what can't be.
+// TestPipelinePathRefusals: of callers without permission, unknown pipelines
+// and malformed requests.
 func TestPipelinePathRefusals(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -183,7 +183,7 @@ func TestReplayReachesOnlyWhoFailed(t *testing.T) {
 	}
 }
 
-// letters gives the dead letters of a pipeline, as many as there must be.
+// letters returns the dead letters of a pipeline, as many as there must be.
 func (s *service) letters(t *testing.T, pipeline string, count int) []map[string]any {
 	t.Helper()
 	var page struct{ Items []map[string]any }

@@ -66,7 +66,7 @@ func (k *task) hold(t *testing.T, id string) <-chan answer {
 	return answers
 }
 
-// heard gives the answer of a poll that was held.
+// heard returns the answer of a poll that was held.
 func heard(t *testing.T, held <-chan answer) answer {
 	t.Helper()
 	select {

@@ -5,11 +5,12 @@ import (
 	"net/http"
 
 	"sluice/api"
+	"sluice/limit"
 	"sluice/portal"
 )
 
 // newPortal makes the portal. It calls webhooks through the API, as others do.
-func (s *Server) newPortal(provider portal.Provider) (*portal.Portal, error) {
+func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]) (*portal.Portal, error) {
 	document, err := json.Marshal(api.OpenAPI(s.commands, Version, s.baseURL, s.openID()))
 	if err != nil {
 		return nil, err
@@ -25,6 +26,7 @@ func (s *Server) newPortal(provider portal.Provider) (*portal.Portal, error) {
 		Identify:  s.directory.Identify,
 		Note:      s.directory.Note,
 		Receive:   func(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) },
+		Users:     users,
 		Tail:      s.engine.Journal(),
 		Stopping:  s.stopping,
 		Reference: reference,

@@ -97,8 +97,8 @@ func TestLogLine(t *testing.T) {
 	}
 }
 
-// TestRedirectToTheResult: who asks for it is sent to the result, on this host
-// or the configured one, whatever the request says of the host.
+// TestRedirectToTheResult: callers who ask for it are sent to the result, on
+// this host or the configured one, whatever the request says of the host.
 func TestRedirectToTheResult(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

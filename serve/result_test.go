@@ -108,8 +108,8 @@ func TestResultExpires(t *testing.T) {
 	wantExactly(t, s.events(), []string{traceOf(call)})
 }
 
-// TestGuessingResults: who asks for many results that don't exist has to wait;
-// for one that exists nobody has.
+// TestGuessingResults: callers who ask for many results that don't exist have
+// to wait; those who ask for one that exists don't.
 func TestGuessingResults(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -5,10 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"os"
-	"runtime"
-	"runtime/debug"
 	"sluice"
 	"time"
 
@@ -18,7 +14,8 @@ import (
 // Run starts a server, tells people on out where it is and how to try it, and
 // serves until ctx ends.
 func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) error {
-	tune()
+	cfg = withMemory(cfg)
+	tune(cfg)
 	s, err := Start(ctx, cfg, opts)
 	if err != nil {
 		return err
@@ -27,27 +24,34 @@ func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) er
 	welcoming, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go s.welcome(welcoming, out)
+	manager := findSupervisor(opts.Log)
+	go manager.watch(welcoming, s.readiness)
 	err = s.Wait(ctx)
+	manager.tell("STOPPING=1")
 	return errors.Join(err, s.Stop())
 }
 
 // greet prints where the server listens and what to take care of.
 func (s *Server) greet(out io.Writer) {
-	fmt.Fprintf(out, "sluice %s listens on %s (%s engine)\n", Version, s.baseURL, s.engine.Describe())
+	fmt.Fprintf(out, "sluice %s listens on %s (%s engine)\n", Release(), s.baseURL, s.engine.Describe())
 	for _, w := range s.warnings() {
 		fmt.Fprintf(out, "warning: %s\n", w)
 	}
 }
 
-// adminRetry is how long after a failure to create the admin it is tried again.
+// adminRetry is the pause before creating the admin is tried again.
 const adminRetry = time.Second
 
-// welcome creates the admin as soon as that is possible, and prints the password
-// if it was made up, with a line to try: curl asks for the password, which so
-// stays out of the shell's history.
+// welcome creates the admin as soon as that is possible, and prints the
+// password if it was generated, with a line to try: curl asks for the password,
+// so it stays out of the shell's history.
 func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	created, password, err := s.CreateAdmin(ctx)
 	for ; err != nil; created, password, err = s.CreateAdmin(ctx) {
+		if sluice.AsError(err).Kind == sluice.Invalid {
+			s.served <- err // trying on does not help
+			return
+		}
 		if ctx.Err() == nil {
 			s.opts.Log.Error("The admin could not be created; trying on.", "error", err)
 		}
@@ -69,18 +73,4 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	}
 	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)
 	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", username, s.baseURL)
-}
-
-// tune sets the runtime for many short calls beside system calls that block,
-// unless the environment says otherwise: measured, see docs/decisions.
-func tune() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" && debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(2 << 30)
-	}
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(runtime.NumCPU() + 1)
-	}
 }

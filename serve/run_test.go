@@ -1,13 +1,20 @@
 package serve_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	natsjetstream "github.com/nats-io/nats.go/jetstream"
 
+	"sluice/jetstream"
+	"sluice/seal"
 	"sluice/serve"
 )
 
@@ -69,11 +76,17 @@ func startRun(t *testing.T, password string, settings ...string) *running {
 func TestAdminIsCreatedLater(t *testing.T) {
 	t.Parallel()
 	options := engineOptions(t)
-	user := &server.User{Username: "u", Password: "p", Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$KV.accounts.>"}}}}
-	options.Users = []*server.User{user}
+	options.Users = []*server.User{{Username: "u", Password: "p"}}
 	engine, stop := runEngine(t, options)
 	t.Cleanup(stop)
 	address := "nats://u:p@" + engine.Addr().String()
+	denied := options.Clone()
+	denied.Users = []*server.User{{Username: "u", Password: "p", Permissions: &server.Permissions{
+		Publish: &server.SubjectPermission{Deny: []string{"$KV." + bucketOf(t, address, "accounts") + ".>"}},
+	}}}
+	if err := engine.ReloadOptions(denied); err != nil {
+		t.Fatal(err)
+	}
 	r := startRun(t, adminPassword, "nats="+address, "secret-key="+strings.Repeat("0f", 32))
 	eventually(t, "the failure", func() bool { return strings.Contains(r.log.String(), "The admin could not be created") })
 	allowed := options.Clone()
@@ -83,6 +96,39 @@ func TestAdminIsCreatedLater(t *testing.T) {
 	}
 	r.awaitBanner()
 	eventually(t, "readiness", func() bool { return strings.HasPrefix(r.exchange("GET", "/readyz", ""), "HTTP/1.1 200") })
+}
+
+// bucketOf sets an external engine up, and gives the name that it has for a bucket.
+func bucketOf(t *testing.T, address, name string) string {
+	t.Helper()
+	e, err := jetstream.Open(t.Context(), jetstream.Options{
+		URL: address, Replicas: 1, EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
+		Box: func(bool) (*seal.Box, error) { return seal.New(bytes.Repeat([]byte{0x0f}, seal.KeySize)) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-e.SetUp()
+	e.Close()
+	conn, err := nats.Connect(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := natsjetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := ""
+	for bucket := range js.KeyValueStoreNames(t.Context()).Name() {
+		if strings.HasPrefix(bucket, name+"-") {
+			found = bucket
+		}
+	}
+	if found == "" {
+		t.Fatalf("there is no bucket of %s", name)
+	}
+	return found
 }
 
 // TestGeneratedPassword: without a given one, the first start makes a password up

@@ -111,7 +111,7 @@ func TestWhoMayUseSecrets(t *testing.T) {
 	s.command("secret.put", map[string]any{"name": "key", "value": "the value of it"}).wantStatus(t, 200)
 	hook := s.create("webhook.uses")
 	source := `pipeline: [event.listen: {eventKey: webhook.uses}, set: {value: "#{len(secret('key'))}"}]`
-	s.put("uses", source, s.user("without", "pipeline.put", "event.listen", "secret.put")).wantStatus(t, 200)
+	s.put("uses", source, s.user("without", "pipeline.put", "event.listen", "secret.put"), forced).wantStatus(t, 200)
 	if got := s.call(hook, "text/plain", "").result(t); got.StatusCode != 403 || !strings.Contains(got.Error["detail"].(string), "permission secret.use") {
 		t.Errorf("without the permission it came to %+v", got)
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,26 +23,30 @@ import (
 	"sluice/lane"
 	"sluice/limit"
 	"sluice/metrics"
+	"sluice/oidc"
 	"sluice/pipeline"
+	"sluice/quarantine"
 	"sluice/telemetry"
 )
-
-// Version is the version of the program.
-const Version = "0.1.0"
 
 // drainTimeout bounds how long a stop waits for calls in flight.
 const drainTimeout = 10 * time.Second
 
 // Options are what a server needs beside its settings.
 type Options struct {
-	AdminPassword string             // of the first start; "" makes one up
+	AdminPassword string             // of the first start; "" generates one
 	Sync          jetstream.SyncMode // for benchmarks and torture tests
 	NoAuth        bool               // for benchmarks: every call is the admin's
 	Log           *slog.Logger
+	AuditLog      io.Writer // that --audit-log copies entries to; nil: standard error
 
 	// Hurry is closed when a stop that has begun must not wait any longer;
-	// nil: it may take its time.
+	// nil: it may wait.
 	Hurry <-chan struct{}
+
+	// SenderTransport stands for the Internet in tests, where senders publish
+	// their keys; nil: the guarded way that pipelines go, too.
+	SenderTransport http.RoundTripper
 }
 
 // A Server is a running service.
@@ -50,9 +56,11 @@ type Server struct {
 	folder    *durable.Folder // nil with an external engine
 	engine    *jetstream.Engine
 	metrics   *metrics.Metrics
-	telemetry *telemetry.Spans // nil: nobody wants spans
+	telemetry *telemetry.Spans // nil: no spans are sent
 	minutes   *metrics.Minutes
+	keeper    *quarantine.Keeper
 	directory *iam.Directory
+	issuer    *oidc.Issuer // nil with an external provider
 	commands  command.Set
 	runner    *pipeline.Runner
 	api       *api.API
@@ -60,13 +68,15 @@ type Server struct {
 	listener  net.Listener
 	lane      *lane.Lane // nil with TLS
 	baseURL   string
-	served    chan error // what http.Server.Serve returned
+	served    chan error // what keeps the server from going on
 
+	answering     context.Context //nolint:containedctx // ends when calls can't be answered any more
+	stopAnswering context.CancelFunc
 	stopWork      context.CancelFunc // nil: there is none
-	work          sync.WaitGroup     // that goes on beside the answering of calls
-	metricsServer *http.Server       // nil: there is none of its own
+	work          sync.WaitGroup     // beside the answering of calls
+	metricsServer *http.Server       // nil: metrics have no address of their own
 
-	admin    atomic.Bool // there is one, or an external provider has them
+	admin    atomic.Bool // there is an admin, or an external provider has the users
 	unready  atomic.Bool
 	stopping chan struct{} // closed when the server begins to stop
 	stopOnce sync.Once     // closes it
@@ -75,12 +85,17 @@ type Server struct {
 // Start opens the engine and serves. The server is ready when it returns, or
 // says at /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
-	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 1), stopping: make(chan struct{})}
+	cfg = withMemory(cfg)
+	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 2), stopping: make(chan struct{})}
+	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
+	if err = checkKey(cfg); err != nil {
+		return nil, err
+	}
 	if cfg.NATS == "" {
 		if s.folder, err = durable.OpenFolder(cfg.Data); err != nil {
 			return nil, err
@@ -93,20 +108,25 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	s.listener = limit.NewListener(listener, limit.ConnectionOptions{
 		Total:        cfg.MaxConnections,
 		PerNetwork:   cfg.MaxConnectionsPerAddress,
-		Proxies:      cfg.TrustedProxies,
+		Proxies:      slices.Concat(cfg.TrustedProxies, cfg.ProxyProtocol),
 		WriteTimeout: cfg.WriteTimeout,
 	})
+	s.listener = api.ProxyProtocol(s.listener, cfg.ProxyProtocol, cfg.HeaderTimeout)
 	s.baseURL = baseURL(cfg, s.listener.Addr())
 	s.metrics = metrics.New(Version, s.stats)
 	if telemetry.Wanted() {
-		if s.telemetry, err = telemetry.Start(ctx, Version); err != nil {
+		if s.telemetry, err = telemetry.Start(ctx, Version, s.opts.Log); err != nil {
 			return nil, fmt.Errorf("OpenTelemetry: %w", err)
 		}
+		s.opts.Log = telemetry.Log(s.opts.Log)
 	}
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
-		return nil, fmt.Errorf("can't start the engine: %w", err)
+		return nil, engineError(err)
 	}
 	if err = s.wire(); err != nil {
+		return nil, err
+	}
+	if err = s.checkAdminPassword(ctx); err != nil {
 		return nil, err
 	}
 	if s.http, err = s.httpServer(); err != nil {
@@ -125,8 +145,18 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	return s, nil
 }
 
+// engineError is the error of an engine that does not start. One of ours says
+// what to do, and needs no words before it.
+func engineError(err error) error {
+	if ours, ok := errors.AsType[*sluice.Error](err); ok && ours.Kind == sluice.Invalid {
+		return errors.New(ours.Message)
+	}
+	return fmt.Errorf("can't start the engine: %w", err)
+}
+
 func (s *Server) engineOptions() jetstream.Options {
 	opts := jetstream.Options{
+		Box:           boxOf(s.cfg, s.folder),
 		URL:           s.cfg.NATS,
 		Credentials:   s.cfg.NATSCredentials,
 		Replicas:      s.cfg.NATSReplicas,
@@ -139,19 +169,21 @@ func (s *Server) engineOptions() jetstream.Options {
 		ResultMaxCount: int64(s.cfg.ResultMaxCount),
 		ResultMaxBytes: int64(s.cfg.ResultMaxBytes),
 
+		RunMemory: int64(s.cfg.MaxRunMemory) / 2, // the other half is for what they make
+
 		Sync: s.opts.Sync,
 		Log:  s.opts.Log,
 
 		ObserveBatch: s.metrics.Batch,
 	}
 	if s.folder != nil {
-		opts.Dir = s.folder.Store()
+		opts.Dir, opts.Begin = s.folder.Store(), s.folder.Convert
 	}
 	return opts
 }
 
-// readiness tells whether calls are welcome, with what an operator wants to
-// know of the engine.
+// readiness returns an error while calls are refused, otherwise what an
+// operator should know about the engine.
 func (s *Server) readiness() (map[string]any, error) {
 	if s.unready.Load() {
 		return nil, api.Draining()
@@ -175,22 +207,6 @@ func (s *Server) URL() string { return s.baseURL }
 // Address is what the server listens on.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// CreateAdmin waits until the engine is set up, and creates the admin if there
-// is none: created says so, with the password if it had to make one up. The
-// server is not ready before.
-func (s *Server) CreateAdmin(ctx context.Context) (created bool, password string, err error) {
-	select {
-	case <-s.engine.SetUp():
-	case <-ctx.Done():
-		return false, "", ctx.Err()
-	}
-	if s.cfg.AuthIssuer == "" {
-		created, password, err = iam.Bootstrap(ctx, s.engine.Accounts(), s.opts.AdminPassword)
-	}
-	s.admin.Store(err == nil)
-	return created, password, err
-}
-
 // Wait returns when ctx ends, or with the error that keeps the server from
 // going on.
 func (s *Server) Wait(ctx context.Context) error {
@@ -198,15 +214,15 @@ func (s *Server) Wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	case <-s.engine.Failed():
-		return s.engine.Failure()
+		return engineError(s.engine.Failure())
 	case err := <-s.served:
 		return err
 	}
 }
 
-// Stop ends the service: it turns unready, waits for load balancers to notice
-// if so configured, refuses new calls, and lets those in flight finish. It waits
-// for nothing in a hurry.
+// Stop drains and ends the service: it turns unready, waits for load balancers
+// to notice if so configured, refuses new calls (see api.Draining), and lets
+// those in flight finish. In a hurry it waits for nothing.
 func (s *Server) Stop() error {
 	s.unready.Store(true)
 	select {
@@ -217,12 +233,12 @@ func (s *Server) Stop() error {
 	ctx, cancel := s.atMost(drainTimeout)
 	defer cancel()
 	_ = s.listener.Close()
-	// What takes much longer, such as a run that waits, is told to come again
-	// as long as there is time to say so.
+	// Callers whose calls take much longer, such as a run that waits, are told
+	// to come again while there is time to tell them.
 	late := time.AfterFunc(drainTimeout/2, s.api.Interrupt)
 	defer late.Stop()
-	// Connections from before stay open for now: what comes on them is told
-	// to come again, instead of being cut off.
+	// Existing connections stay open for now: callers on them are told to come
+	// again, instead of being cut off.
 	s.awaitCalls(ctx)
 	err := s.endCalls(ctx)
 	if err != nil && ctx.Err() != nil {
@@ -233,7 +249,7 @@ func (s *Server) Stop() error {
 	return err
 }
 
-// atMost gives a context that ends after some time, or earlier in a hurry.
+// atMost returns a context that ends after some time, or earlier in a hurry.
 func (s *Server) atMost(d time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	go func() {
@@ -254,9 +270,9 @@ func (s *Server) endCalls(ctx context.Context) (err error) {
 	return errors.Join(err, s.http.Shutdown(ctx))
 }
 
-// startWork begins what goes on beside the answering of calls: it keeps the
-// figures of each minute, takes over the pipelines of the operator's folder, and
-// runs all that are stored. With an external engine pipelines wait until it is
+// startWork begins the work beside the answering of calls: it keeps the figures
+// of each minute, loads the pipelines of the operator's folder, and runs the
+// stored ones for events. With an external engine pipelines wait until it is
 // set up.
 func (s *Server) startWork(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -268,6 +284,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		}
 	}
 	s.work.Go(func() { s.minutes.Keep(running) })
+	s.work.Go(func() { s.keeper.Run(running) })
 	s.work.Go(func() {
 		select {
 		case <-s.engine.SetUp():
@@ -281,22 +298,6 @@ func (s *Server) startWork(ctx context.Context) error {
 			s.opts.Log.Error("Pipelines don't run any more.", "error", err)
 		}
 	})
-	return nil
-}
-
-// startMetrics serves the metrics on an address of their own, if there is one.
-func (s *Server) startMetrics(ctx context.Context) error {
-	if s.cfg.MetricsListen == "" {
-		return nil
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.MetricsListen)
-	if err != nil {
-		return fmt.Errorf("metrics-listen: %w", err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.metrics.Handler())
-	s.metricsServer = &http.Server{Handler: mux, ReadHeaderTimeout: s.cfg.HeaderTimeout, IdleTimeout: s.cfg.IdleTimeout}
-	go func() { _ = s.metricsServer.Serve(listener) }() // ends with the server
 	return nil
 }
 
@@ -315,15 +316,21 @@ func (s *Server) awaitCalls(ctx context.Context) {
 
 // close releases what Start took.
 func (s *Server) close() {
+	s.stopAnswering()
 	if s.listener != nil {
 		_ = s.listener.Close() // closed twice on a clean stop
 	}
 	if s.metricsServer != nil {
-		_ = s.metricsServer.Close() // nothing is left to do about it
+		_ = s.metricsServer.Close() // nothing more can be done
 	}
 	if s.stopWork != nil {
 		s.stopWork()
 		s.work.Wait()
+	}
+	if s.directory != nil {
+		ctx, cancel := s.atMost(time.Second)
+		s.directory.FlushAudit(ctx)
+		cancel()
 	}
 	if s.engine != nil {
 		s.engine.Close()
@@ -340,7 +347,8 @@ func (s *Server) close() {
 	}
 }
 
-// spans tells of spans of work, if anybody wants to know.
+// spans returns what reports spans of work; it does nothing if they are not
+// collected.
 func (s *Server) spans() sluice.Spans {
 	if s.telemetry == nil {
 		return sluice.Spans{}

@@ -11,13 +11,13 @@ import (
 )
 
 type statsParams struct {
-	Minutes int `json:"minutes" min:"1" max:"1440" doc:"Tell about so many of the last minutes. Default 60."`
+	Minutes int `json:"minutes" min:"1" max:"1440" doc:"Show this many of the last minutes. Default 60."`
 }
 
 const defaultMinutes = 60
 
 func statsCommand(engine *jetstream.Engine, minutes *metrics.Minutes) command.Command {
-	return command.New("server.stats", "Tell what the server is doing: calls of the last minutes with their latency, what waits and what failed, engine and disk.",
+	return command.New("server.stats", "Show what the server is doing: calls of the last minutes with their latency, what waits and what failed, engine and disk.",
 		func(ctx context.Context, p statsParams) (sluice.ServerStats, error) {
 			s, err := engine.Stats(ctx)
 			if err != nil && s.Ready {

@@ -34,7 +34,7 @@ type stored struct {
 	data    []byte
 }
 
-// object gives the event's JSON with its numbers as they are written.
+// object returns the event's JSON with its numbers as they are written.
 func (e stored) object(t *testing.T) map[string]any {
 	t.Helper()
 	return decode(t, e.data).(map[string]any)
@@ -106,7 +106,7 @@ func (s *service) messages() map[string][]stored {
 	return messages
 }
 
-// readStream gives all messages of a stream.
+// readStream returns all messages of a stream.
 func readStream(ctx context.Context, js jetstream.JetStream, name string) (messages []stored, err error) {
 	stream, err := js.Stream(ctx, name)
 	if err != nil {

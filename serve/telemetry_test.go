@@ -1,20 +1,29 @@
 package serve_test
 
 import (
+	"cmp"
 	"encoding/hex"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
 
 // A span is a piece of work as a collector of OpenTelemetry hears of it.
-type span struct{ name, trace, parent, id string }
+type span struct {
+	name, trace, parent, id string
+	kind                    string
+	attributes              map[string]string
+	failed                  bool
+}
 
 // spans collects what is sent over OTLP.
 type spans struct {
@@ -36,11 +45,24 @@ func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, resource := range request.GetResourceSpans() {
 		for _, scope := range resource.GetScopeSpans() {
 			for _, x := range scope.GetSpans() {
-				s.all = append(s.all, span{x.GetName(), hex.EncodeToString(x.GetTraceId()), hex.EncodeToString(x.GetParentSpanId()), hex.EncodeToString(x.GetSpanId())})
+				s.all = append(s.all, spanOf(x))
 			}
 		}
 	}
 	w.Header().Set("Content-Type", "application/x-protobuf")
+}
+
+func spanOf(x *otlp.Span) span {
+	found := span{
+		name: x.GetName(), trace: hex.EncodeToString(x.GetTraceId()), parent: hex.EncodeToString(x.GetParentSpanId()), id: hex.EncodeToString(x.GetSpanId()),
+		kind:       strings.TrimPrefix(x.GetKind().String(), "SPAN_KIND_"),
+		attributes: make(map[string]string),
+		failed:     x.GetStatus().GetCode() == otlp.Status_STATUS_CODE_ERROR,
+	}
+	for _, a := range x.GetAttributes() {
+		found.attributes[a.GetKey()] = cmp.Or(a.GetValue().GetStringValue(), strconv.FormatInt(a.GetValue().GetIntValue(), 10))
+	}
+	return found
 }
 
 func (s *spans) named(t *testing.T, name string) span {
@@ -80,22 +102,73 @@ pipeline:
 	outgoing := <-called
 	s.stop()
 
-	call, run, step := sent.named(t, "webhook.receive"), sent.named(t, "pipeline spans"), sent.named(t, "http.request")
-	for _, x := range []span{call, run, step} {
+	call, run, step, request := sent.named(t, "webhook.receive"), sent.named(t, "pipeline spans"), sent.named(t, "http.request"), sent.named(t, "GET")
+	for _, x := range []span{call, run, step, request} {
 		if x.trace != trace {
 			t.Errorf("%s belongs to trace %s, want %s", x.name, x.trace, trace)
 		}
 	}
-	if call.parent != parent || run.parent != call.id || step.parent != run.id {
+	if call.parent != parent || run.parent != call.id || step.parent != run.id || request.parent != step.id {
 		t.Errorf("the spans are not within each other: %v %v %v", call, run, step)
 	}
-	if want := "00-" + trace + "-" + step.id + "-01"; outgoing.Get("Traceparent") != want {
+	if want := "00-" + trace + "-" + request.id + "-01"; outgoing.Get("Traceparent") != want {
 		t.Errorf("the server that is called hears of %q, want %q", outgoing.Get("Traceparent"), want)
 	}
 	if want := got.object(t)["traceId"]; outgoing.Get("Svc-Trace-Id") != want {
 		t.Errorf("the server that is called hears of call %q, want %q", outgoing.Get("Svc-Trace-Id"), want)
 	}
+	traceID := got.header.Get("Svc-Trace-Id")
+	wantSpan(t, call, "SERVER", map[string]string{
+		"http.request.method": "POST", "url.path": receivePath, "http.response.status_code": "200", "sluice.event_key": "webhook.spans", "svc.trace_id": traceID,
+	})
+	wantSpan(t, run, "CONSUMER", map[string]string{"sluice.event_key": "webhook.spans", "svc.trace_id": traceID})
+	wantSpan(t, step, "INTERNAL", map[string]string{"svc.trace_id": traceID})
+	wantSpan(t, request, "CLIENT", map[string]string{
+		"http.request.method": "GET", "server.address": "127.0.0.1", "http.response.status_code": "200", "svc.trace_id": traceID,
+	})
+	wantSpan(t, sent.named(t, "webhook.put"), "SERVER", map[string]string{
+		"http.request.method": "POST", "url.path": "/api/v3/command/webhook.put", "http.response.status_code": "200", "enduser.id": "admin",
+	})
+	if !strings.Contains(s.log.String(), `"trace_id":"`+trace+`","span_id":"`+call.id+`"`) {
+		t.Error("the log line of the call does not have the ids of its span")
+	}
 	if strings.Contains(sent.text.String(), h.UUID) {
 		t.Error("the token is in a span")
 	}
+}
+
+func wantSpan(t *testing.T, x span, kind string, attributes map[string]string) {
+	t.Helper()
+	if x.kind != kind || x.failed || !maps.Equal(x.attributes, attributes) {
+		t.Errorf("%s is a span of kind %s, failed %v, with %v; want %s with %v", x.name, x.kind, x.failed, x.attributes, kind, attributes)
+	}
+}
+
+// TestSpansOfRefusals: a call that is refused is no failure of the server's.
+func TestSpansOfRefusals(t *testing.T) {
+	sent := new(spans)
+	outside := httptest.NewServer(sent)
+	defer outside.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", outside.URL)
+	s := start(t)
+	s.send("POST", receivePath, strings.NewReader("x"), header("Token", "wrong")).wantStatus(t, 401)
+	s.command("webhook.delete", map[string]any{"uuid": "00000000-0000-4000-8000-000000000000"}).wantStatus(t, 404)
+	s.stop()
+	for name, status := range map[string]string{"webhook.receive": "401", "webhook.delete": "404"} {
+		x := sent.named(t, name)
+		if x.failed || x.attributes["http.response.status_code"] != status || x.attributes["error.type"] == "" {
+			t.Errorf("%s: failed %v, %v", name, x.failed, x.attributes)
+		}
+	}
+}
+
+// TestSpansThatCannotBeSent: the log says so, in its own form.
+func TestSpansThatCannotBeSent(t *testing.T) {
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
+	defer outside.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", outside.URL)
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
+	s := start(t)
+	s.create("webhook.spans")
+	eventually(t, "a line about it", func() bool { return strings.Contains(s.log.String(), `"msg":"Spans could not be sent."`) })
 }

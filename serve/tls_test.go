@@ -18,11 +18,11 @@ import (
 )
 
 // startTLS runs a server with a self-signed certificate in a folder.
-func startTLS(t *testing.T) (s *service, folder string) {
+func startTLS(t *testing.T, settings ...string) (s *service, folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	certificate := writeCertificate(t, folder, 1)
-	s = start(t, "tls-cert="+filepath.Join(folder, "cert.pem"), "tls-key="+filepath.Join(folder, "key.pem"))
+	s = start(t, append(settings, "tls-cert="+filepath.Join(folder, "cert.pem"), "tls-key="+filepath.Join(folder, "key.pem"))...)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(certificate)
 	s.client.Transport = &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: pool}}
@@ -83,7 +83,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	eventually(t, "the new certificate", func() bool { return s.serialNumber(t) == 2 })
 }
 
-// serialNumber gives the number of the certificate that is served now.
+// serialNumber returns the number of the certificate that is served now.
 func (s *service) serialNumber(t *testing.T) int64 {
 	t.Helper()
 	conn := s.dialTLS(t)

@@ -68,7 +68,7 @@ func TestTokenPositions(t *testing.T) {
 	suite{s, tokens(hook), cases}.run(t)
 }
 
-// tokens gives the placeholders of a webhook's token in several spellings.
+// tokens returns the placeholders of a webhook's token in several spellings.
 func tokens(h hook) []string {
 	return []string{
 		"{token}", h.UUID,

@@ -43,7 +43,7 @@ type trace struct {
 	Result      map[string]any    `json:"result"`
 }
 
-// traces gives all that trace.get finds; parameters come as name, value.
+// traces returns all that trace.get finds; parameters come as name, value.
 func (s *service) traces(parameters ...string) (all []trace) {
 	s.t.Helper()
 	query := url.Values{"limit": {"300"}}
@@ -64,7 +64,7 @@ func (s *service) traces(parameters ...string) (all []trace) {
 	}
 }
 
-// trace gives the one call with a trace id.
+// trace returns the one call with a trace id.
 func (s *service) trace(id string) trace {
 	s.t.Helper()
 	found := s.traces("traceId", id)
@@ -192,7 +192,7 @@ func (s *service) wantMetrics(t *testing.T, since time.Time, answered map[int]in
 	for _, got := range s.traces("from", since.Format(time.RFC3339Nano)) {
 		found[got.StatusCode]++
 	}
-	text := string(s.send("GET", "/metrics", nil).wantStatus(t, http.StatusOK).body)
+	text := string(s.send("GET", "/metrics", nil, asAdmin).wantStatus(t, http.StatusOK).body)
 	for status, want := range answered {
 		line := regexp.MustCompile(fmt.Sprintf(`(?m)^sluice_calls_total\{status="%d"\} (\d+)$`, status)).FindStringSubmatch(text)
 		if line == nil || line[1] != strconv.Itoa(want) || found[status] != want {

@@ -14,7 +14,7 @@ import (
 	"sluice/metrics"
 	"sluice/pipeline"
 	"sluice/portal"
-	"sluice/seal"
+	"sluice/quarantine"
 	"sluice/step"
 	"sluice/webhook"
 )
@@ -24,60 +24,73 @@ const runGrace = 5 * time.Second
 
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
-	box, err := s.openBox()
-	if err != nil {
-		return err
-	}
-	secrets := step.NewSecrets(s.engine.Secrets(), box)
+	secrets := step.NewSecrets(s.engine.Secrets())
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks())
+	guards := s.newGuards(secrets)
 	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
+	receiver := s.newReceiver(webhooks, guards, places, bodies)
+	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine(), Log: s.opts.Log, Diagnose: receiver.Diagnose})
+	receiver.Quarantine = s.keeper
 	s.commands, s.runner = newCommands(commandOptions{
 		namespace: s.cfg.Namespace,
 		baseURL:   s.baseURL,
 		audit:     s.directory.Note,
 		webhooks:  webhooks,
-		receiver:  s.newReceiver(webhooks, places, bodies),
+		guards:    guards,
+		receiver:  receiver,
+		keeper:    s.keeper,
 		events:    s.eventOptions(),
 		results:   s.engine.Events(),
-		runner:    s.runnerOptions(secrets),
+		runner:    s.runnerOptions(secrets, webhooks),
 		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans()}},
 		directory: s.directory,
 		login:     login,
 		engine:    s.engine,
 		minutes:   s.minutes,
 	})
-	pages, err := s.newPortal(provider)
+	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
+	pages, err := s.newPortal(provider, users)
 	if err != nil {
 		return err
 	}
-	s.api = s.newAPI(login, issuer, pages, places, bodies)
+	s.api = s.newAPI(login, issuer, pages, bounds{places, users, bodies})
 	return nil
 }
 
-func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, places *limit.Places, bodies *limit.Bodies) *api.API {
+// bounds are what all calls together may take.
+type bounds struct {
+	places *limit.Places
+	users  *limit.Shares[string]
+	bodies *limit.Bodies
+}
+
+func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, b bounds) *api.API {
 	o := api.Options{
-		Commands:       s.commands,
-		Results:        s.engine.Events(),
-		Authenticate:   login.Authenticate,
-		Auth:           issuer,
-		Portal:         pages.Serve,
-		Metrics:        s.metrics.Handler(),
-		ObservePoll:    s.metrics.Poll,
-		Spans:          s.spans(),
-		Readiness:      s.readiness,
-		Stopping:       s.stopping,
-		Tail:           s.engine.Journal(),
-		Version:        Version,
-		BaseURL:        s.baseURL,
-		OpenID:         s.openID(),
-		PublicURL:      s.publicURL(),
-		TrustedProxies: s.cfg.TrustedProxies,
-		Places:         places,
-		Bodies:         bodies,
-		Log:            s.opts.Log,
+		Commands:        s.commands,
+		Results:         s.engine.Events(),
+		Authenticate:    login.Authenticate,
+		Auth:            issuer,
+		Portal:          pages.Serve,
+		Metrics:         s.metrics.Handler(),
+		ObservePoll:     s.metrics.Poll,
+		Spans:           s.spans(),
+		Readiness:       s.readiness,
+		Stopping:        s.stopping,
+		Tail:            s.engine.Journal(),
+		Version:         Version,
+		BaseURL:         s.baseURL,
+		OpenID:          s.openID(),
+		PublicURL:       s.publicURL(),
+		TrustedProxies:  s.cfg.TrustedProxies,
+		ForwardedHeader: s.cfg.ForwardedHeader,
+		CORSOrigins:     s.cfg.CORSOrigins,
+		Places:          b.places,
+		Users:           b.users,
+		Bodies:          b.bodies,
+		Log:             s.opts.Log,
 	}
 	if s.opts.NoAuth {
 		o.Authenticate = everyoneIsAdmin
@@ -91,23 +104,30 @@ func (s *Server) newDirectory() *iam.Directory {
 		Roles:        s.engine.Roles(),
 		Clients:      s.engine.Clients(),
 		Audit:        s.engine.Audit(),
+		Copy:         s.auditCopy(),
+		Started:      s.admin.Load,
 		Log:          s.opts.Log,
 		Cores:        s.cfg.PasswordCores,
 		External:     s.cfg.AuthIssuer != "",
 		CommandNames: func() []string { return s.commands.Names() },
 		EndSessions:  s.endSessions,
+		RotateKey:    func(ctx context.Context) (string, time.Time, error) { return s.issuer.RotateKey(ctx) },
 	})
 }
 
-func (s *Server) newReceiver(webhooks *webhook.Store, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
+func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
 		Webhooks:   webhooks,
+		Guards:     guards,
+		Learn:      webhooks.Learn,
 		Events:     s.engine.Events(),
 		Namespace:  s.cfg.Namespace,
 		PublicURL:  s.publicURL(),
+		BaseURL:    s.baseURL,
 		Redact:     s.cfg.RedactHeaders,
 		Bodies:     bodies,
 		Places:     places,
+		Answering:  s.answering,
 		ResultWait: s.cfg.ResultWait,
 		Observe:    s.observeCall,
 		Spans:      s.spans(),
@@ -123,26 +143,29 @@ func (s *Server) eventOptions() event.Options {
 		Journal:   s.engine.Journal(),
 		Namespace: s.cfg.Namespace,
 		Stopping:  s.stopping,
+		Seen:      s.directory.NotePayload,
 	}
 }
 
-func (s *Server) runnerOptions(secrets *step.Secrets) pipeline.RunnerOptions {
+func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) pipeline.RunnerOptions {
 	return pipeline.RunnerOptions{
 		Store:   s.engine.Pipelines(),
 		Queue:   s.engine.Queue(),
 		Events:  s.engine.Events(),
 		Letters: s.engine.DeadLetters(),
 		User:    s.directory.User,
-		Owner: func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) {
-			return s.directory.Owner(ctx, p.Owner, p.Roles)
-		},
-		Secret:  secrets.Reveal,
-		Limits:  pipeline.Limits{RunTime: s.cfg.RunTimeout},
-		MaxRuns: s.cfg.MaxRuns,
-		Grace:   func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
-		Observe: s.observeRun,
-		Spans:   s.spans(),
-		Log:     s.opts.Log,
+		Owner:   s.directory.Owner,
+		Note:    s.directory.Note,
+		Seen:    s.directory.NotePayload,
+
+		Secret:     secrets.Reveal,
+		HasWebhook: webhooks.HasKey,
+		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory) / 2)},
+		MaxRuns:    s.cfg.MaxRuns,
+		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
+		Observe:    s.observeRun,
+		Spans:      s.spans(),
+		Log:        s.opts.Log,
 	}
 }
 
@@ -154,48 +177,35 @@ func (s *Server) observeRun(report sluice.RunReport) {
 
 func (s *Server) observeCall(call sluice.Call) {
 	s.metrics.Call(call)
+	if call.Duplicate {
+		return // the journal has the first call
+	}
 	s.minutes.Call(call)
 	s.engine.Journal().Call(call)
 }
 
-// strangeMemory is what all bodies share whose sender is not known yet: four of
-// the largest.
-const strangeMemory = 4 * sluice.MaxPayloadLength
+// strangerMemory is what all bodies of unauthenticated callers share: four of
+// the largest, each with space to see its end.
+const strangerMemory = 4 * (sluice.MaxPayloadLength + 1)
 
 func (s *Server) newBodies() *limit.Bodies {
 	return limit.NewBodies(limit.BodyOptions{
 		Pace:       limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)},
-		Known:      int64(s.cfg.MaxBodyMemory),
-		Strange:    strangeMemory,
+		Known:      int64(s.cfg.MaxBodyMemory) / 4 * 3,
+		Strange:    strangerMemory,
+		Answers:    int64(s.cfg.MaxBodyMemory) / 4,
 		Unfinished: s.cfg.MaxConnectionsPerAddress,
 	})
 }
 
-// publicURL is where callers are redirected to; "" means the host they called.
+// publicURL is the start of URLs in redirects; "" means the host that was
+// called.
 func (s *Server) publicURL() string { return strings.TrimSuffix(s.cfg.PublicURL, "/") }
-
-// openBox gives what seals secrets: with the operator's key, or one that is made
-// once in the data folder.
-func (s *Server) openBox() (*seal.Box, error) {
-	text := s.cfg.SecretKey
-	if text == "" {
-		var err error
-		if text, err = s.folder.Content("secret.key", seal.NewKey); err != nil {
-			return nil, err
-		}
-	}
-	key, err := seal.ParseKey(text)
-	if err != nil {
-		e := sluice.AsError(err)
-		return nil, e.Saying("secret-key: " + e.Message)
-	}
-	return seal.New(key)
-}
 
 // stats is the state of the server as the metrics show it.
 func (s *Server) stats() sluice.ServerStats {
-	const patience = 5 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	const timeout = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	stats, err := s.engine.Stats(ctx)
 	if err != nil {

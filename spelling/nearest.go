@@ -1,11 +1,12 @@
-// Package spelling guesses which name was meant by one that is not there. It
-// knows no names: those who refuse one hand in what they would have taken.
+// Package spelling guesses which name was meant by one that does not exist. It
+// knows no names itself: the caller that refuses a name passes those it would
+// have accepted.
 package spelling
 
 import "strings"
 
-// Nearest gives the candidate with the smallest edit distance to name if it is
-// close enough to be a slip, otherwise nothing.
+// Nearest returns the candidate with the smallest edit distance to name if it
+// is close enough to be a slip, otherwise nothing.
 func Nearest(name string, candidates []string) string {
 	const longest = 64 // no name of ours is longer: bounds the work on hostile input
 	if len(name) > longest {
@@ -20,8 +21,8 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance is how many bytes of a must be changed, added, left out or swapped with
-// the next one to make it b.
+// distance returns how many bytes of a must be changed, added, removed or
+// swapped with the next one to make it b.
 func distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

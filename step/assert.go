@@ -24,5 +24,5 @@ func assertCommand() command.Command {
 			}
 			return nil, sluice.Errorf(sluice.Invalid, "assertion-failed", "%s", cut(p.Message, maxMessage))
 		},
-		command.Pure)
+		command.Pure, command.InRun)
 }

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"unicode/utf8"
@@ -11,8 +12,23 @@ import (
 	"sluice/value"
 )
 
-// fromBase64 takes both alphabets, with padding or without, in lines or not.
-func fromBase64(input any) (any, error) {
+// fromBase64 returns the text that base64 stands for, in a charset; "" is UTF-8.
+func fromBase64(input any, charset string) (any, error) {
+	decoded, err := decodeBase64(input)
+	if err != nil {
+		return nil, err
+	}
+	if charset != "" {
+		return decodeCharset(decoded, charset)
+	}
+	if !utf8.Valid(decoded) {
+		return nil, sluice.Errorf(sluice.Invalid, "not-text", "The bytes behind this base64 are not UTF-8 text. Name their charset, such as windows-1252, or pass them on as the base64 they are.")
+	}
+	return string(decoded), nil
+}
+
+// decodeBase64 takes both alphabets, with padding or without, in lines or not.
+func decodeBase64(input any) ([]byte, error) {
 	text, err := textOf(input, value.MaxSize)
 	if err != nil {
 		return nil, err
@@ -28,13 +44,10 @@ func fromBase64(input any) (any, error) {
 		line, column := position(text, int(at))
 		return nil, sluice.Errorf(sluice.Invalid, "base64-invalid", "This is not base64: what stands at line %d, column %d can't be decoded.", line, column)
 	}
-	if !utf8.Valid(decoded) {
-		return nil, sluice.Errorf(sluice.Invalid, "not-text", "The bytes behind this base64 are not UTF-8 text, which is all that values can hold; pass them on as the base64 they are.")
-	}
-	return string(decoded), nil
+	return decoded, nil
 }
 
-// standardDigits gives digits of base64 in the standard alphabet.
+// standardDigits returns digits of base64 in the standard alphabet.
 func standardDigits(digits string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(digits, "-", "+"), "_", "/")
 }
@@ -45,17 +58,45 @@ func padded(digits string, padding int) bool {
 	return padding == 0 || padding <= 2 && (count+padding)%4 == 0
 }
 
-func toBase64(input any) (any, error) {
-	text, ok := input.(string)
-	if !ok {
-		encoded, err := encodeJSON(input)
-		if err != nil {
-			return nil, err
-		}
-		text = encoded
+// refuseBase64 refuses base64 where a text of some format is wanted, which would
+// be read as something that nobody meant. Payloads and files are base64 where
+// their bytes are no text. It counts as such only if it is long enough and one of
+// the marks of the format is behind it: words can be base64 by chance.
+func refuseBase64(text, format, marks string) error {
+	const least = 8
+	if len(text) < least || len(text)%4 != 0 || strings.ContainsFunc(text, noDigit) {
+		return nil
 	}
-	if base64.StdEncoding.EncodedLen(len(text)) > value.MaxSize {
+	decoded, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || !bytes.ContainsAny(decoded, marks) {
+		return nil //nolint:nilerr // what is not base64 is what is wanted
+	}
+	return sluice.Errorf(sluice.Invalid, "base64-given", "This is base64, where %s is wanted: decode it with convert.fromBase64 first, which takes the charset of bytes that are not UTF-8.", format)
+}
+
+func noDigit(c rune) bool {
+	return (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '+' && c != '/' && c != '='
+}
+
+func toBase64(input any) (any, error) {
+	text, err := textOrJSON(input)
+	if err != nil {
+		return nil, err
+	}
+	return encodeBase64([]byte(text))
+}
+
+// textOrJSON returns text as it is, and another value as JSON.
+func textOrJSON(input any) (string, error) {
+	if text, ok := input.(string); ok {
+		return text, nil
+	}
+	return encodeJSON(input)
+}
+
+func encodeBase64(bytes []byte) (any, error) {
+	if base64.StdEncoding.EncodedLen(len(bytes)) > value.MaxSize {
 		return nil, value.TooLarge(value.MaxSize)
 	}
-	return base64.StdEncoding.EncodeToString([]byte(text)), nil
+	return base64.StdEncoding.EncodeToString(bytes), nil
 }

@@ -14,19 +14,23 @@ type Options struct {
 	HTTP    HTTPOptions
 }
 
-// Commands gives the built-in steps.
+// Commands returns the built-in steps.
 func Commands(o Options) []command.Command {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	client := newClient(o.HTTP)
 	return slices.Concat(convertCommands(), []command.Command{
+		hashCommand(),
+		hmacCommand(),
 		setCommand(),
 		logCommand(o.Log),
 		assertCommand(),
 		failCommand(),
 		exitCommand(),
 		waitCommand(),
-		requestCommand(o.HTTP),
+		requestCommand(client),
+		forwardCommand(client),
 		secretPutCommand(o.Secrets),
 		secretGetCommand(o.Secrets),
 		secretDeleteCommand(o.Secrets),

@@ -3,7 +3,6 @@ package step
 import (
 	"context"
 
-	"sluice"
 	"sluice/command"
 )
 
@@ -12,19 +11,28 @@ import (
 type conversion struct {
 	name    string
 	summary string
-	convert func(input any) (any, error)       // the function
-	command func(c conversion) command.Command // may take more than the input
+	convert func(input any) (any, error)                 // the function; nil: that with a charset is it
+	charset func(input any, charset string) (any, error) // the function of those that take the charset of their input
+	command func(c conversion) command.Command           // may take more than the input
 }
 
 var conversions = []conversion{
-	{"convert.fromCsv", "Read CSV as a list of objects, or of lists.", func(input any) (any, error) { return fromCSV(input, ',', true) }, fromCSVCommand},
-	{"convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are not changed.", func(input any) (any, error) { return toCSV(input, csvForm{comma: ',', header: true}) }, toCSVCommand},
-	{"convert.fromBase64", "Decode base64 to the text it stands for, in the standard or the URL alphabet.", fromBase64, convertCommand},
-	{"convert.toBase64", "Encode text as base64; another value as the base64 of its JSON.", toBase64, convertCommand},
-	{"convert.fromJson", "Read JSON.", fromJSON, convertCommand},
-	{"convert.toJson", "Write a value as JSON without spaces.", toJSON, convertCommand},
-	{"convert.fromYaml", "Read a YAML document of the values that JSON has too; aliases are refused.", fromYAML, convertCommand},
-	{"convert.toYaml", "Write a value as YAML.", toYAML, convertCommand},
+	{"convert.fromCsv", "Read CSV as a list of objects, or of lists.", nil, func(input any, charset string) (any, error) {
+		return fromCSV(input, csvSource{comma: ',', header: true, charset: charset})
+	}, fromCSVCommand},
+	{"convert.toCsv", "Write a list of objects, or of lists, as CSV. Cells that look like formulas are changed only with safe.", func(input any) (any, error) { return toCSV(input, csvForm{comma: ',', header: true}) }, nil, toCSVCommand},
+	{"convert.fromBase64", "Decode base64 to the text it stands for, in the standard or the URL alphabet.", nil, fromBase64, fromBase64Command},
+	{"convert.toBase64", "Encode text as base64; another value as the base64 of its JSON.", toBase64, nil, convertCommand},
+	{"convert.fromForm", "Read the body of a form, or a query, as an object; a field that is there several times is a list.", fromForm, nil, convertCommand},
+	{"convert.toForm", "Write an object as the body of a form; a list makes its field come several times.", toForm, nil, convertCommand},
+	{"convert.fromGzip", "Unpack gzip, given as base64, to text; to base64 where it is no text.", fromGzip, nil, convertCommand},
+	{"convert.toGzip", "Pack text, or another value's JSON, with gzip, as base64.", toGzip, nil, convertCommand},
+	{"convert.fromJson", "Read JSON.", fromJSON, nil, convertCommand},
+	{"convert.toJson", "Write a value as JSON without spaces.", toJSON, nil, convertCommand},
+	{"convert.fromXml", "Read XML as an object of elements: each is its text, or an object with its attributes as @name, its elements, and #text. Document types and entities are refused.", fromXML, nil, convertCommand},
+	{"convert.toXml", "Write as XML what convert.fromXml reads.", toXML, nil, convertCommand},
+	{"convert.fromYaml", "Read a YAML document of the values that JSON has too; aliases are refused.", fromYAML, nil, convertCommand},
+	{"convert.toYaml", "Write a value as YAML.", toYAML, nil, convertCommand},
 }
 
 type convertParams struct {
@@ -37,29 +45,21 @@ func convertCommand(c conversion) command.Command {
 		command.Pure)
 }
 
+type fromBase64Params struct {
+	Input   any    `json:"input" body:"default" doc:"The base64 to decode."`
+	Charset string `json:"charset" doc:"Charset of the text behind it, such as windows-1252 or utf-16le. Default utf-8."`
+}
+
+func fromBase64Command(c conversion) command.Command {
+	return command.New(c.name, c.summary,
+		func(_ context.Context, p fromBase64Params) (any, error) { return fromBase64(p.Input, p.Charset) },
+		command.Pure)
+}
+
 func convertCommands() []command.Command {
 	commands := make([]command.Command, len(conversions))
 	for i, c := range conversions {
 		commands[i] = c.command(c)
 	}
 	return commands
-}
-
-// Functions gives the conversions as functions of expressions, by the names of
-// their commands. Each takes the input alone. Errors are of type *sluice.Error.
-func Functions() map[string]func(args ...any) (any, error) {
-	functions := make(map[string]func(args ...any) (any, error), len(conversions))
-	for _, c := range conversions {
-		functions[c.name] = func(args ...any) (any, error) {
-			if len(args) != 1 {
-				return nil, sluice.Errorf(sluice.Invalid, "arguments-invalid", "%s takes one argument, not %d.", c.name, len(args))
-			}
-			converted, err := c.convert(args[0])
-			if err != nil {
-				return nil, sluice.AsError(err)
-			}
-			return converted, nil
-		}
-	}
-	return functions
 }

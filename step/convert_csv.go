@@ -9,7 +9,8 @@ import (
 type fromCSVParams struct {
 	Input     any    `json:"input" body:"default" doc:"The CSV to read."`
 	Delimiter string `json:"delimiter" doc:"Character between the cells. Default a comma."`
-	Header    *bool  `json:"header" doc:"Whether the first line names the columns, which gives a list of objects (default); else a list of lists."`
+	Header    *bool  `json:"header" doc:"Whether the first line names the columns, which gives a list of objects (default); otherwise a list of lists."`
+	Charset   string `json:"charset" doc:"Charset of the CSV, such as windows-1252: the input is then base64, as files are that are not UTF-8."`
 }
 
 func fromCSVCommand(c conversion) command.Command {
@@ -19,7 +20,7 @@ func fromCSVCommand(c conversion) command.Command {
 			if err != nil {
 				return nil, err
 			}
-			return fromCSV(p.Input, comma, p.Header == nil || *p.Header)
+			return fromCSV(p.Input, csvSource{comma: comma, header: p.Header == nil || *p.Header, charset: p.Charset})
 		},
 		command.Pure)
 }
@@ -29,6 +30,7 @@ type toCSVParams struct {
 	Delimiter string   `json:"delimiter" doc:"Character between the cells. Default a comma."`
 	Header    *bool    `json:"header" doc:"Whether the first line names the columns of objects. Default true."`
 	Columns   []string `json:"columns" doc:"Fields of the objects to write, in this order. Default all, in the order of their names."`
+	Safe      bool     `json:"safe" doc:"Whether texts that begin with =, +, -, @, a tab or a line end get a ' in front, so that a spreadsheet takes them for text and not for a formula. Default false."`
 }
 
 func toCSVCommand(c conversion) command.Command {
@@ -38,7 +40,7 @@ func toCSVCommand(c conversion) command.Command {
 			if err != nil {
 				return nil, err
 			}
-			return toCSV(p.Input, csvForm{comma: comma, header: p.Header == nil || *p.Header, columns: p.Columns})
+			return toCSV(p.Input, csvForm{comma: comma, header: p.Header == nil || *p.Header, columns: p.Columns, safe: p.Safe})
 		},
 		command.Pure)
 }

@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -58,12 +59,33 @@ func TestConversions(t *testing.T) {
 		"CSV with a delimiter":        {"convert.fromCsv", args{"input": "a;b\n1;2", "delimiter": ";"}, list{object{"a": "1", "b": "2"}}},
 		"CSV, a header alone":         {"convert.fromCsv", args{"input": "a,b\n"}, list{}},
 		"CSV, nothing":                {"convert.fromCsv", args{"input": ""}, list{}},
+		"CSV in Latin-1":              {"convert.fromCsv", args{"input": "bmFtZSxjaXR5Ck38bGxlcixCZXJsaW4K", "charset": "iso-8859-1"}, list{object{"name": "Müller", "city": "Berlin"}}},
+		"CSV in UTF-16":               {"convert.fromCsv", args{"input": "//5hAAoA/AAKAA==", "charset": "utf-16le"}, list{object{"a": "ü"}}},
+		"CSV, words like base64":      {"convert.fromCsv", args{"input": "name"}, list{}},
+		"CSV, a word like base64":     {"convert.fromCsv", args{"input": "customer", "header": false}, list{list{"customer"}}},
+		"base64 in a charset":         {"convert.fromBase64", args{"input": "gqA=", "charset": "Shift_JIS"}, "あ"},
+		"base64 with its order":       {"convert.fromBase64", args{"input": "77u/YQ==", "charset": "utf-8"}, "a"},
+		"form":                        {"convert.fromForm", args{"input": "a=1&b=x+y%26%C3%A4&a=2&c&=e&&a="}, object{"a": list{"1", "2", ""}, "b": "x y&ä", "c": "", "": "e"}},
+		"form, nothing":               {"convert.fromForm", args{"input": ""}, object{}},
+		"form, GitHub's":              {"convert.fromForm", args{"input": "payload=%7B%22a%22%3A1%7D"}, object{"payload": `{"a":1}`}},
+		"to form":                     {"convert.toForm", args{"input": object{"b": list{1, "x y"}, "a&": true, "n": nil, "o": object{"p": 1}, "none": list{}}}, "a%26=true&b=1&b=x+y&n=&o=%7B%22p%22%3A1%7D"},
+		"XML":                         {"convert.fromXml", args{"input": "\ufeff<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<!-- c --><a x=\"1\" s:y='&lt;&#228;'>\n <b>t</b><b/> u <s:c><![CDATA[<&]]></s:c>\n</a>"}, object{"a": object{"@x": "1", "@s:y": "<ä", "b": list{"t", ""}, "s:c": "<&", "#text": "u"}}},
+		"XML, text alone":             {"convert.fromXml", args{"input": "<a> b </a>"}, object{"a": " b "}},
+		"XML, text and attribute":     {"convert.fromXml", args{"input": "<a b='1'> c </a>"}, object{"a": object{"@b": "1", "#text": " c "}}},
+		"to XML":                      {"convert.toXml", args{"input": object{"a": object{"@x": 1, "b": list{"t", nil, object{"c": true}}, "#text": "<ä>"}}}, `<a x="1">&lt;ä&gt;<b>t</b><b></b><b><c>true</c></b></a>`},
+		"to XML, text alone":          {"convert.toXml", args{"input": object{"a:b": "x"}}, "<a:b>x</a:b>"},
+		"to XML, lines":               {"convert.toXml", args{"input": object{"a": object{"@b": "\"x\r\ny"}}}, `<a b="&#34;x&#xD;&#xA;y"></a>`},
+		"gzip":                        {"convert.fromGzip", args{"input": "H4sIAAAAAAACA8s4vBIAS9xY9gMAAAA="}, "hé"},
+		"gzip of bytes":               {"convert.fromGzip", args{"input": "H4sIAAAAAAACA/vPAACN7/3SAgAAAA=="}, "/wA="},
 		"to CSV":                      {"convert.toCsv", args{"input": list{object{"b": 1, "a": "x,y"}, object{"c": list{1}, "a": "-2"}}}, "a,b,c\n\"x,y\",1,\n-2,,[1]\n"},
 		"to CSV, some columns":        {"convert.toCsv", args{"input": list{object{"b": 1, "a": true}}, "columns": list{"b", "d"}}, "b,d\n1,\n"},
 		"to CSV, no header":           {"convert.toCsv", args{"input": list{object{"b": 1, "a": nil}}, "header": false, "delimiter": "\t"}, "\t1\n"},
 		"to CSV, of lists":            {"convert.toCsv", args{"input": list{list{"a", 1}, list{"@b"}}}, "a,1\n@b\n"},
 		"to CSV, an empty cell alone": {"convert.toCsv", args{"input": list{object{"a": ""}, object{"a": "x"}}}, "a\n\"\"\nx\n"},
-		"to CSV, of nothing":          {"convert.toCsv", args{"input": list{}}, ""},
+		"to CSV, safe": {"convert.toCsv", args{"safe": true, "input": list{object{"=a": "=1+1", "b": "+1", "c": "-1", "d": "@x", "e": -1, "f": "a=b", "g": "\t=1"}}},
+			"'=a,b,c,d,e,f,g\n'=1+1,'+1,'-1,'@x,-1,a=b,'\t=1\n"},
+		"to CSV, safe, of lists": {"convert.toCsv", args{"safe": true, "input": list{list{"=1", "x"}}}, "'=1,x\n"},
+		"to CSV, of nothing":     {"convert.toCsv", args{"input": list{}}, ""},
 	}
 	set, functions := newSet(step.Options{}), step.Functions()
 	for name, test := range tests {
@@ -155,6 +177,51 @@ func TestBadInputIsRefused(t *testing.T) {
 		"CSV, many cells":           {"convert.fromCsv", args{"input": strings.Repeat(",", value.MaxValues+1)}, sluice.TooLarge, "too-many-items", "1000000"},
 		"CSV, a bad delimiter":      {"convert.fromCsv", args{"input": "a", "delimiter": "\""}, sluice.Invalid, "parameter-invalid", "delimiter"},
 		"CSV, two delimiters":       {"convert.fromCsv", args{"input": "a", "delimiter": "||"}, sluice.Invalid, "parameter-invalid", "delimiter"},
+		"CSV, base64":               {"convert.fromCsv", args{"input": "bmFtZSxjaXR5Ck38bGxlcixCZXJsaW4K"}, sluice.Invalid, "base64-given", "convert.fromBase64"},
+		"CSV, base64 of a line":     {"convert.fromCsv", args{"input": "bmFtZSxjaXR5", "header": false}, sluice.Invalid, "base64-given", "CSV"},
+		"CSV, a charset, no base64": {"convert.fromCsv", args{"input": "a,b\n", "charset": "utf-8"}, sluice.Invalid, "base64-invalid", "line 1"},
+		"CSV, no charset":           {"convert.fromCsv", args{"input": "YQ==", "charset": "latin"}, sluice.Invalid, "parameter-invalid", "windows-1252"},
+		"base64, a charset refused": {"convert.fromBase64", args{"input": "YQ==", "charset": "iso-2022-kr"}, sluice.Invalid, "parameter-invalid", "charset"},
+		"base64, another charset":   {"convert.fromBase64", args{"input": "/w==", "charset": "UTF-8"}, sluice.Invalid, "not-text", "utf-8"},
+		"base64, half a character":  {"convert.fromBase64", args{"input": "AGEA", "charset": "utf-16be"}, sluice.Invalid, "not-text", "another"},
+		"base64, long by charset":   {"convert.fromBase64", args{"input": strings.Repeat("////", value.MaxSize/4), "charset": "windows-1252"}, sluice.TooLarge, "value-too-large", "8 MiB"},
+		"JSON, base64":              {"convert.fromJson", args{"input": "eyJhIjoxfQ=="}, sluice.Invalid, "base64-given", "JSON"},
+		"YAML, base64":              {"convert.fromYaml", args{"input": "YTogMQo="}, sluice.Invalid, "base64-given", "YAML"},
+		"form, base64":              {"convert.fromForm", args{"input": "YT0xJmI9Mg=="}, sluice.Invalid, "base64-given", "a form"},
+		"form, a bad escape":        {"convert.fromForm", args{"input": "a=1&b=%zz"}, sluice.Invalid, "form-invalid", "behind character 4"},
+		"form, bytes":               {"convert.fromForm", args{"input": "a=%ff"}, sluice.Invalid, "form-invalid", "UTF-8"},
+		"form, many fields":         {"convert.fromForm", args{"input": strings.Repeat("a&", value.MaxItems+1)}, sluice.TooLarge, "too-many-items", "100000"},
+		"to form, a list":           {"convert.toForm", args{"input": list{}}, sluice.Invalid, "parameter-invalid", "not a list"},
+		"to form, long":             {"convert.toForm", args{"input": object{"a": strings.Repeat("&", value.MaxSize/2)}}, sluice.TooLarge, "value-too-large", "8 MiB"},
+		"XML, base64":               {"convert.fromXml", args{"input": "PGE+MTwvYT54"}, sluice.Invalid, "base64-given", "XML"},
+		"XML, nothing":              {"convert.fromXml", args{"input": " "}, sluice.Invalid, "xml-invalid", "no element"},
+		"XML, text":                 {"convert.fromXml", args{"input": "hello"}, sluice.Invalid, "xml-invalid", "outside"},
+		"XML, cut off":              {"convert.fromXml", args{"input": "<a>\n<b>"}, sluice.Invalid, "xml-invalid", "line 2, column 4: it ends too early"},
+		"XML, the wrong end":        {"convert.fromXml", args{"input": "<a></b>"}, sluice.Invalid, "xml-invalid", "ends"},
+		"XML, an end alone":         {"convert.fromXml", args{"input": "<a/></a>"}, sluice.Invalid, "xml-invalid", "ends"},
+		"XML, two elements":         {"convert.fromXml", args{"input": "<a/><a/>"}, sluice.Invalid, "xml-invalid", "one outermost"},
+		"XML, an attribute twice":   {"convert.fromXml", args{"input": "<a b='1' b='2'/>"}, sluice.Invalid, "xml-invalid", "twice"},
+		"XML, an entity":            {"convert.fromXml", args{"input": "<a>&b;</a>"}, sluice.Invalid, "xml-invalid", "entity"},
+		"XML, a file":               {"convert.fromXml", args{"input": "<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/passwd\">]><a>&b;</a>"}, sluice.Invalid, "xml-invalid", "not taken"},
+		"XML, a bomb":               {"convert.fromXml", args{"input": "<!DOCTYPE a [<!ENTITY b \"bbb\"><!ENTITY c \"&b;&b;&b;\">]><a>&c;</a>"}, sluice.Invalid, "xml-invalid", "entities"},
+		"XML, another version":      {"convert.fromXml", args{"input": "<?xml version='1.1'?><a/>"}, sluice.Invalid, "xml-invalid", ""},
+		"XML, deep":                 {"convert.fromXml", args{"input": strings.Repeat("<a>", levels) + strings.Repeat("</a>", levels)}, sluice.TooLarge, "value-too-deep", "1000"},
+		"XML, many elements":        {"convert.fromXml", args{"input": "<a>" + strings.Repeat("<b/>", value.MaxItems+1) + "</a>"}, sluice.TooLarge, "too-many-items", "100000"},
+		"to XML, two elements":      {"convert.toXml", args{"input": object{"a": 1, "b": 2}}, sluice.Invalid, "parameter-invalid", "one field"},
+		"to XML, a list":            {"convert.toXml", args{"input": object{"a": list{1}}}, sluice.Invalid, "parameter-invalid", "not a list"},
+		"to XML, a list in a list":  {"convert.toXml", args{"input": object{"a": object{"b": list{list{}}}}}, sluice.Invalid, "parameter-invalid", "list in a list"},
+		"to XML, a bad name":        {"convert.toXml", args{"input": object{"a b": 1}}, sluice.Invalid, "parameter-invalid", `"a b"`},
+		"to XML, a bad attribute":   {"convert.toXml", args{"input": object{"a": object{"@": 1}}}, sluice.Invalid, "parameter-invalid", `"@"`},
+		"to XML, an object in it":   {"convert.toXml", args{"input": object{"a": object{"@b": object{}}}}, sluice.Invalid, "parameter-invalid", "an object"},
+		"to XML, a control":         {"convert.toXml", args{"input": object{"a": "\x01"}}, sluice.Invalid, "parameter-invalid", "control"},
+		"to XML, long":              {"convert.toXml", args{"input": object{"a": strings.Repeat("&", value.MaxSize/2)}}, sluice.TooLarge, "value-too-large", "8 MiB"},
+		"gzip, no base64":           {"convert.fromGzip", args{"input": "?"}, sluice.Invalid, "base64-invalid", ""},
+		"gzip, no gzip":             {"convert.fromGzip", args{"input": "YWJjZGVmZ2hpams="}, sluice.Invalid, "gzip-invalid", "damaged"},
+		"gzip, nothing":             {"convert.fromGzip", args{"input": ""}, sluice.Invalid, "gzip-invalid", "too early"},
+		"gzip, cut off":             {"convert.fromGzip", args{"input": "H4sIAAAAAAACA8s4vBIA"}, sluice.Invalid, "gzip-invalid", "too early"},
+		"gzip, a wrong checksum":    {"convert.fromGzip", args{"input": "H4sIAAAAAAACA8s4vBIAS9xY9wMAAAA="}, sluice.Invalid, "gzip-invalid", "checksum"},
+		"gzip, a bomb":              {"convert.fromGzip", args{"input": base64.StdEncoding.EncodeToString(gzipped(50 << 20))}, sluice.TooLarge, "value-too-large", "8 MiB"},
+		"to gzip, long":             {"convert.toGzip", args{"input": strings.Repeat("x", value.MaxSize+1)}, sluice.TooLarge, "value-too-large", "8 MiB"},
 		"to CSV, not a list":        {"convert.toCsv", args{"input": object{}}, sluice.Invalid, "parameter-invalid", "not an object"},
 		"to CSV, of text":           {"convert.toCsv", args{"input": list{"x"}}, sluice.Invalid, "parameter-invalid", "item 1 is text"},
 		"to CSV, of both":           {"convert.toCsv", args{"input": list{list{}, object{}}}, sluice.Invalid, "parameter-invalid", "item 2 is an object"},
@@ -169,17 +236,32 @@ func TestBadInputIsRefused(t *testing.T) {
 	}
 }
 
-func TestFunctionsTakeOneArgument(t *testing.T) {
+func TestFunctionsCountTheirArguments(t *testing.T) {
+	most := map[string]int{"convert.fromBase64": 2, "convert.fromCsv": 2, "crypto.hash": 3, "crypto.hmac": 4, "crypto.equal": 2}
 	functions := step.Functions()
-	if len(functions) != 8 {
+	if len(functions) != 17 {
 		t.Errorf("there are %d functions", len(functions))
 	}
 	for name, function := range functions {
-		for _, arguments := range [][]any{nil, {"a", "b"}} {
+		for _, arguments := range [][]any{nil, make([]any, max(most[name], 1)+1)} {
 			_, err := function(arguments...)
 			refuses(t, err, sluice.Invalid, "arguments-invalid", name)
 		}
 	}
+}
+
+func TestFunctionsTakeACharset(t *testing.T) {
+	functions := step.Functions()
+	text, err := functions["convert.fromBase64"]("/A==", "windows-1252")
+	if err != nil || text != "ü" {
+		t.Errorf("got %v, %v", text, err)
+	}
+	rows, err := functions["convert.fromCsv"]("YQr8Cg==", "iso-8859-1")
+	if diff := cmp.Diff(list{object{"a": "ü"}}, rows); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	_, err = functions["convert.fromCsv"]("YQ==", 1)
+	refuses(t, err, sluice.Invalid, "parameter-invalid", "charset must be text")
 }
 
 func TestTheDeepestValueIsTaken(t *testing.T) {

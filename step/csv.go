@@ -12,7 +12,7 @@ import (
 	"sluice/value"
 )
 
-// delimiterOf gives the character between cells; not given, it is a comma.
+// delimiterOf returns the character between cells; not given, it is a comma.
 func delimiterOf(text string) (rune, error) {
 	if text == "" {
 		return ',', nil
@@ -24,21 +24,48 @@ func delimiterOf(text string) (rune, error) {
 	return comma, nil
 }
 
-// fromCSV gives a list of objects by the names in the first line, or without
-// such a header a list of lists.
-func fromCSV(input any, comma rune, header bool) (any, error) {
+// A csvSource says how CSV is to be read.
+type csvSource struct {
+	comma   rune
+	header  bool   // the first line has the names of the columns
+	charset string // the input is base64 of text in it; "": the input is text
+}
+
+// text returns the CSV itself.
+func (s csvSource) text(input any) (string, error) {
+	if s.charset != "" {
+		decoded, err := fromBase64(input, s.charset)
+		if err != nil {
+			return "", err
+		}
+		input = decoded
+	}
 	text, err := textOf(input, value.MaxSize)
+	if err != nil {
+		return "", err
+	}
+	if s.charset == "" {
+		if err := refuseBase64(text, "CSV", "\r\n"+string(s.comma)); err != nil {
+			return "", err
+		}
+	}
+	return strings.TrimPrefix(text, "\ufeff"), nil // spreadsheets put it there
+}
+
+// fromCSV returns a list of objects by the names in the first line, or without
+// such a header a list of lists.
+func fromCSV(input any, source csvSource) (any, error) {
+	text, err := source.text(input)
 	if err != nil {
 		return nil, err
 	}
-	text = strings.TrimPrefix(text, "\ufeff") // spreadsheets put it there
-	if strings.Count(text, string(comma))+strings.Count(text, "\n") > value.MaxValues {
+	if strings.Count(text, string(source.comma))+strings.Count(text, "\n") > value.MaxValues {
 		return nil, value.TooManyValues()
 	}
 	reader := csv.NewReader(strings.NewReader(text))
-	reader.Comma = comma
+	reader.Comma = source.comma
 	var names []string
-	if header {
+	if source.header {
 		if names, err = reader.Read(); errors.Is(err, io.EOF) {
 			return []any{}, nil
 		}
@@ -75,7 +102,7 @@ func readRows(reader *csv.Reader, names []string) (any, error) {
 	}
 }
 
-// rowOf gives an object by names, or without them a list.
+// rowOf returns an object by names, or without them a list.
 func rowOf(names, cells []string) any {
 	if names == nil {
 		list := make([]any, len(cells))

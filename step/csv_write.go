@@ -15,10 +15,12 @@ type csvForm struct {
 	comma   rune
 	header  bool     // the first line has the names of the columns
 	columns []string // none means all, in the order of their names
+	safe    bool     // no cell is a formula to a spreadsheet
 }
 
 // toCSV writes a list of objects or a list of lists. Cells stay as they are,
-// also those that a spreadsheet would take for a formula.
+// also those that a spreadsheet would take for a formula, unless that is to be
+// safe.
 func toCSV(input any, form csvForm) (any, error) {
 	if err := weigh(input); err != nil {
 		return nil, err
@@ -40,7 +42,7 @@ func recordsOf(rows []any, form csvForm) ([][]string, error) {
 		if _, lists := rows[0].([]any); lists && len(columns) > 0 {
 			return nil, invalid("columns", "names fields of objects; the input has lists")
 		} else if lists {
-			return recordsOfLists(rows)
+			return recordsOfLists(rows, form)
 		}
 	}
 	if len(columns) == 0 {
@@ -51,7 +53,11 @@ func recordsOf(rows []any, form csvForm) ([][]string, error) {
 	}
 	var records [][]string
 	if form.header && len(columns) > 0 {
-		records = append(records, columns)
+		names := make([]string, len(columns))
+		for i, column := range columns {
+			names[i] = form.text(column)
+		}
+		records = append(records, names)
 	}
 	for i, row := range rows {
 		object, ok := row.(map[string]any)
@@ -60,7 +66,7 @@ func recordsOf(rows []any, form csvForm) ([][]string, error) {
 		}
 		record := make([]string, len(columns))
 		for j, column := range columns {
-			cell, err := cellOf(object[column])
+			cell, err := form.cell(object[column])
 			if err != nil {
 				return nil, err
 			}
@@ -71,7 +77,7 @@ func recordsOf(rows []any, form csvForm) ([][]string, error) {
 	return records, nil
 }
 
-func recordsOfLists(rows []any) ([][]string, error) {
+func recordsOfLists(rows []any, form csvForm) ([][]string, error) {
 	records := make([][]string, len(rows))
 	for i, row := range rows {
 		list, ok := row.([]any)
@@ -80,7 +86,7 @@ func recordsOfLists(rows []any) ([][]string, error) {
 		}
 		records[i] = make([]string, len(list))
 		for j, v := range list {
-			cell, err := cellOf(v)
+			cell, err := form.cell(v)
 			if err != nil {
 				return nil, err
 			}
@@ -94,7 +100,7 @@ func rowInvalid(row int, want string, got any) error {
 	return invalid("input", "must be a list of objects or a list of lists; its item %d is %s where %s is due", row+1, value.Describe(got), want)
 }
 
-// columnsOf gives the names of all fields, sorted.
+// columnsOf returns the names of all fields, sorted.
 func columnsOf(rows []any) []string {
 	names := map[string]bool{}
 	for _, row := range rows {
@@ -106,7 +112,16 @@ func columnsOf(rows []any) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// cellOf gives text as it is, null as nothing, and other values as JSON.
+// cell returns a value as a cell. What is no text is never a formula, though a
+// negative number begins as one.
+func (f csvForm) cell(v any) (string, error) {
+	if text, ok := v.(string); ok {
+		return f.text(text), nil
+	}
+	return cellOf(v)
+}
+
+// cellOf returns text as it is, null as nothing, and other values as JSON.
 func cellOf(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -115,6 +130,14 @@ func cellOf(v any) (string, error) {
 		return v, nil
 	}
 	return encodeJSON(v)
+}
+
+// text returns a text, made safe if that is wanted.
+func (f csvForm) text(s string) string {
+	if f.safe && s != "" && strings.IndexByte("=+-@\t\r\n", s[0]) >= 0 {
+		return "'" + s
+	}
+	return s
 }
 
 func writeCSV(records [][]string, comma rune) (any, error) {

@@ -1,7 +1,7 @@
-// Package step has the small built-in steps of pipelines: convert.*, set, log,
-// assert, fail, exit, wait, http.request and secret.*, one command to a file.
-// It also has the store of sealed secrets, and the conversions as functions for
-// expressions.
+// Package step has the small built-in steps of pipelines: convert.*, crypto.*,
+// set, log, assert, fail, exit, wait, http.request, http.forward and secret.*,
+// one command to a file. It also has the store of sealed secrets, and the
+// conversions and hashes as functions for expressions.
 //
 // Package pipeline runs the steps; what a run is stands in the root package.
 package step

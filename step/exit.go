@@ -14,10 +14,8 @@ type exitParams struct {
 func exitCommand() command.Command {
 	return command.New("exit", "End the pipeline here, with a value as its answer.",
 		func(ctx context.Context, p exitParams) (any, error) {
-			if run := sluice.RunFrom(ctx); run != nil {
-				run.Exit()
-			}
+			sluice.RunFrom(ctx).Exit()
 			return p.Value, nil
 		},
-		command.Pure)
+		command.Pure, command.InRun)
 }

@@ -26,5 +26,5 @@ func failCommand() command.Command {
 			}
 			return nil, sluice.Errorf(kind, "failed", "%s", cut(p.Message, maxMessage)).WithStatus(status)
 		},
-		command.Pure)
+		command.Pure, command.InRun)
 }

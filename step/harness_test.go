@@ -15,8 +15,12 @@ import (
 
 type args map[string]any
 
-// call runs a command as pipelines do: by name, through the set, as a user.
+// call runs a command as pipelines do: by name, through the set, as a user, in a
+// run.
 func call(ctx context.Context, set command.Set, name string, given args) (any, error) {
+	if sluice.RunFrom(ctx) == nil {
+		ctx = sluice.WithRun(ctx, &sluice.Run{})
+	}
 	c, ok := set.Find(name)
 	if !ok {
 		panic("there is no command " + name)

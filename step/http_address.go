@@ -3,8 +3,8 @@ package step
 import "net/netip"
 
 // refused are the networks that no request goes to: they lead to the machine
-// itself, to its neighbours, or nowhere. Of IPv6, only what is global is looked
-// at here; see public.
+// itself, to its neighbours, or nowhere. Of IPv6 they list only global
+// addresses; see public.
 var refused = prefixes(
 	"0.0.0.0/8",        // this network
 	"10.0.0.0/8",       // private
@@ -34,7 +34,7 @@ var (
 	nat64  = netip.MustParsePrefix("64:ff9b::/96") // the last 4 bytes are an IPv4 address
 )
 
-// allowed tells whether a request may connect to an address: one on the
+// allowed reports whether a request may connect to an address: one on the
 // Internet, or one in a network that the operator allows.
 func allowed(addr netip.Addr, networks []netip.Prefix) bool {
 	addr = addr.Unmap().WithZone("")
@@ -48,7 +48,7 @@ func allowed(addr netip.Addr, networks []netip.Prefix) bool {
 	return public(addr)
 }
 
-// public tells whether an address is one on the Internet.
+// public reports whether an address is one on the Internet.
 func public(addr netip.Addr) bool {
 	return (addr.Is4() || global.Contains(addr)) && !contain(refused, addr)
 }

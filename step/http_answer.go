@@ -16,7 +16,7 @@ import (
 	"sluice/value"
 )
 
-// An answer is what http.request gives.
+// An answer is the result of http.request.
 type answer struct {
 	StatusCode int               `json:"statusCode"`
 	Headers    map[string]string `json:"headers"`
@@ -47,7 +47,7 @@ func answerOf(response *http.Response, body []byte) answer {
 	}
 	a.Body = string(body)
 	levels, _ := value.Inspect(body)
-	if isJSON(response.Header.Get("Content-Type")) && levels <= value.MaxDepth { // deeper, the answer around it would be no value
+	if isJSON(response.Header.Get("Content-Type")) && levels <= value.MaxDepth { // deeper, the answer around it would be too deep
 		if decoded, err := decodeJSON(string(body)); err == nil {
 			a.Body = decoded
 		}
@@ -60,7 +60,8 @@ func isJSON(contentType string) bool {
 	return err == nil && (mediaType == "application/json" || strings.HasSuffix(mediaType, "+json"))
 }
 
-// reason says why a call failed as far as its author can do something about it.
+// reason returns why a call failed, as far as the author of the pipeline can do
+// something about it.
 func reason(err error) string {
 	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
 		if lookup.IsNotFound {

@@ -18,10 +18,23 @@ import (
 
 const maxRedirects = 5
 
-// A client makes the calls of http.request.
+// Connections that are kept for further calls, and those there may be. As many
+// are kept of one host as there may be: otherwise calls that come in bursts
+// would make and drop them all the time.
+const (
+	maxConnections     = 128 // to one host; further calls wait for one
+	maxIdleConnections = 1024
+	idleTime           = 30 * time.Second
+	connectTime        = 10 * time.Second // for the connection, and again for TLS
+)
+
+// A client makes the calls of http.request and http.forward. All of them share
+// its connections.
 type client struct {
-	http      http.Client
-	maxAnswer int64
+	HTTPOptions
+
+	follow http.Client // follows redirects
+	stay   http.Client // does not
 }
 
 func newClient(o HTTPOptions) *client {
@@ -29,16 +42,25 @@ func newClient(o HTTPOptions) *client {
 	if o.MaxAnswer <= 0 {
 		o.MaxAnswer = defaultMaxAnswer
 	}
-	dialer := &net.Dialer{Control: guard(o.AllowNetworks)}
-	transport := &http.Transport{ // no Proxy: it would connect in our place, unguarded
+	transport := GuardedTransport(o.AllowNetworks)
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &client{o, http.Client{Transport: transport, CheckRedirect: checkRedirect}, http.Client{Transport: transport, CheckRedirect: stay}}
+}
+
+// GuardedTransport returns what carries requests to the Internet and to networks
+// that the operator allows, and to no other place.
+func GuardedTransport(networks []netip.Prefix) *http.Transport {
+	dialer := &net.Dialer{Control: guard(networks), Timeout: connectTime}
+	return &http.Transport{ // no Proxy: it would connect in our place, unguarded
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
-		MaxIdleConns:           64,
-		MaxIdleConnsPerHost:    8,
-		IdleConnTimeout:        30 * time.Second,
+		TLSHandshakeTimeout:    connectTime,
+		MaxConnsPerHost:        maxConnections,
+		MaxIdleConnsPerHost:    maxConnections,
+		MaxIdleConns:           maxIdleConnections,
+		IdleConnTimeout:        idleTime,
 		MaxResponseHeaderBytes: maxHeaders,
 	}
-	return &client{http: http.Client{Transport: transport, CheckRedirect: checkRedirect}, maxAnswer: o.MaxAnswer}
 }
 
 // errRefused is that an address is not allowed.
@@ -89,24 +111,74 @@ func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host)
 }
 
-// do makes a call and reads its answer, within the timeout in all.
-func (c *client) do(request *http.Request, timeout time.Duration) (answer, error) {
+// A sending is how a request is to be sent.
+type sending struct {
+	by      *http.Client
+	timeout *time.Duration // with redirects and answer; nil: 30s
+	expect  expectation
+}
+
+// send makes a call in a span. That has no path: there may be a secret in it.
+func (c *client) send(request *http.Request, s sending) (got answer, err error) {
+	timeout := defaultTimeout
+	if s.timeout != nil {
+		timeout = *s.timeout
+	}
+	if timeout == 0 {
+		return answer{}, invalid("timeout", "must be more than 0s and at most 5m")
+	}
+	if err := carryOn(request.Context(), request.Header); err != nil {
+		return answer{}, err
+	}
+	span := sluice.Span{
+		Name: request.Method, Kind: sluice.ClientSpan,
+		SpanFacts: sluice.SpanFacts{Method: request.Method, Server: request.URL.Hostname()},
+	}
+	err = c.Spans.Do(request.Context(), span, func(ctx context.Context) error {
+		if traceparent := c.Spans.Traceparent(ctx); traceparent != "" {
+			request.Header.Set("Traceparent", traceparent)
+		}
+		got, err = c.exchange(request.WithContext(ctx), s, timeout)
+		return err
+	})
+	return got, err
+}
+
+// exchange makes a call and reads its answer, within the timeout. What went out
+// and came back is noted for the report of the run.
+func (c *client) exchange(request *http.Request, s sending, timeout time.Duration) (answer, error) {
 	outer := request.Context()
 	ctx, cancel := context.WithTimeout(outer, timeout)
 	defer cancel()
-	response, err := c.http.Do(request.WithContext(ctx))
+	response, body, err := c.do(s.by, request.WithContext(ctx)) //nolint:bodyclose // do reads and closes it
+	if response != nil {
+		c.Spans.Add(outer, sluice.SpanFacts{StatusCode: response.StatusCode})
+	}
+	if run := sluice.RunFrom(outer); run != nil {
+		run.NoteHTTP(exchangeOf(request, response, body))
+	}
 	if err != nil {
 		return answer{}, explain(outer, request.URL, err)
 	}
-	defer response.Body.Close()
-	body, err := readAnswer(response.Body, c.maxAnswer)
-	if err != nil {
-		return answer{}, explain(outer, request.URL, err)
+	if !s.expect.has(response.StatusCode) {
+		return answer{}, s.expect.failed(request.URL, response)
 	}
 	return answerOf(response, body), nil
 }
 
-// explain gives an error that names nothing but the host that the author
+// do makes a call and reads its answer. With an error there may be a response,
+// whose body could not be read.
+func (c *client) do(by *http.Client, request *http.Request) (*http.Response, []byte, error) {
+	response, err := by.Do(request)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer response.Body.Close()
+	body, err := readAnswer(response.Body, c.MaxAnswer)
+	return response, body, err
+}
+
+// explain returns an error that names nothing but the host that the author
 // wrote. It has no cause: those of net/http quote URLs and answers, which may
 // have secrets in them.
 func explain(ctx context.Context, target *url.URL, err error) error {

@@ -13,7 +13,7 @@ const (
 	maxHeaders = 64 << 10 // bytes of the headers of a request, and of an answer
 )
 
-// parseURL gives the URL to call.
+// parseURL returns the URL to call.
 func parseURL(text string) (*url.URL, error) {
 	target, err := url.Parse(text)
 	if err != nil || len(text) > maxURL {
@@ -56,9 +56,9 @@ var framing = map[string]bool{
 	"Upgrade":           true,
 }
 
-// headerOf gives the headers that the author of a pipeline wants to send.
+// headerOf returns the headers that the author of a pipeline wants to send.
 func headerOf(fields map[string]any) (http.Header, error) {
-	header := http.Header{"User-Agent": {"sluice"}}
+	header := http.Header{}
 	size := 0
 	seen := map[string]bool{}
 	for name, field := range fields {

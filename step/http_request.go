@@ -13,12 +13,13 @@ import (
 	"sluice/value"
 )
 
-// HTTPOptions are what http.request needs.
+// HTTPOptions are what http.request and http.forward need.
 type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
 	MaxAnswer     int64          // bytes of the body of an answer; 0 means 4 MiB
 
-	// Spans tells whoever is called which work the call belongs to.
+	// Spans reports every call, and tells the called server which work it
+	// belongs to.
 	Spans sluice.Spans
 }
 
@@ -30,35 +31,26 @@ type requestParams struct {
 	Headers map[string]any `json:"headers" doc:"Headers to send. Those that frame the request, such as Host, are refused."`
 	Body    any            `json:"body" doc:"What to send: text as it is, other values as JSON."`
 	Timeout *time.Duration `json:"timeout" max:"5m" doc:"How long the call may take with redirects and answer. Default 30s."`
+	Expect  any            `json:"expect" doc:"Statuses that are fine, such as 2xx, or 200,404: the step fails with another one. Default any."`
 }
 
-func requestCommand(o HTTPOptions) command.Command {
-	client := newClient(o)
-	return command.New("http.request", "Call a URL, and give its answer whatever its status. Addresses that are not on the Internet are refused unless the operator allows them.",
+func requestCommand(c *client) command.Command {
+	return command.New("http.request", "Call a URL, and give its answer: whatever its status, unless some are expected. Addresses that are not on the Internet are refused unless the operator allows them.",
 		func(ctx context.Context, p requestParams) (answer, error) {
-			timeout := defaultTimeout
-			if p.Timeout != nil {
-				timeout = *p.Timeout
-			}
-			if timeout == 0 {
-				return answer{}, invalid("timeout", "must be more than 0s and at most 5m")
+			expect, err := expectationOf(p.Expect)
+			if err != nil {
+				return answer{}, err
 			}
 			request, err := newRequest(ctx, p)
 			if err != nil {
 				return answer{}, err
 			}
-			if err := carryOn(ctx, request.Header); err != nil {
-				return answer{}, err
-			}
-			if traceparent := o.Spans.Traceparent(ctx); traceparent != "" {
-				request.Header.Set("Traceparent", traceparent)
-			}
-			return client.do(request, timeout)
+			return c.send(request, sending{&c.follow, p.Timeout, expect})
 		},
 		command.Traffic)
 }
 
-// carryOn sets the headers by which whoever is called knows what led to the call.
+// carryOn sets the headers that tell the called server what led to the call.
 func carryOn(ctx context.Context, header http.Header) error {
 	run := sluice.RunFrom(ctx)
 	if run == nil {
@@ -97,10 +89,18 @@ func newRequest(ctx context.Context, p requestParams) (*http.Request, error) {
 		return nil, invalid("url", "can't be called as it is")
 	}
 	request.Header = header
+	setAgent(header)
 	return request, nil
 }
 
-// bodyOf gives what to send and its content type, or nothing for no body.
+// setAgent names us, unless someone else is named.
+func setAgent(header http.Header) {
+	if header.Get("User-Agent") == "" {
+		header.Set("User-Agent", "sluice")
+	}
+}
+
+// bodyOf returns what to send and its content type, or nothing for no body.
 func bodyOf(body any) (text, contentType string, err error) {
 	switch body := body.(type) {
 	case nil:

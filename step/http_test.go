@@ -88,7 +88,7 @@ func TestRequestsAreSent(t *testing.T) {
 	}
 }
 
-// nested gives JSON of lists within each other.
+// nested returns JSON of lists within each other.
 func nested(levels int) string { return strings.Repeat("[", levels) + strings.Repeat("]", levels) }
 
 func TestAnswers(t *testing.T) {
@@ -138,12 +138,14 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// tracer gives the same header for all work.
+// tracer returns the same header for all work.
 type tracer string
 
 func (t tracer) Start(ctx context.Context, _ sluice.Span) (context.Context, func(error)) {
 	return ctx, func(error) {}
 }
+
+func (t tracer) Add(context.Context, sluice.SpanFacts) {}
 
 func (t tracer) Traceparent(context.Context) string { return string(t) }
 

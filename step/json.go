@@ -13,7 +13,14 @@ func fromJSON(input any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decodeJSON(text)
+	decoded, err := decodeJSON(text)
+	if err == nil {
+		return decoded, nil
+	}
+	if refusal := refuseBase64(text, "JSON", `{["`); refusal != nil {
+		return nil, refusal
+	}
+	return nil, err
 }
 
 // decodeJSON decodes JSON within the limits of values.

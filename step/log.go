@@ -32,17 +32,14 @@ func logCommand(log *slog.Logger) command.Command {
 					return nil, err
 				}
 			}
-			var attributes []slog.Attr
-			if run := sluice.RunFrom(ctx); run != nil {
-				attributes = append(attributes, slog.String("traceId", run.TraceID), slog.String("pipeline", run.Pipeline))
-			}
-			log.LogAttrs(ctx, level, oneLine(cut(line, maxMessage)), attributes...)
+			run := sluice.RunFrom(ctx)
+			log.LogAttrs(ctx, level, oneLine(cut(line, maxMessage)), slog.String("traceId", run.TraceID), slog.String("pipeline", run.Pipeline))
 			return p.Body, nil
 		},
-		command.Pure)
+		command.Pure, command.InRun)
 }
 
-// logLine gives the message: text as it is, another value as JSON.
+// logLine returns the message: text as it is, another value as JSON.
 func logLine(p logParams) (string, error) {
 	switch message := p.Message.(type) {
 	case nil:

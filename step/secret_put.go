@@ -25,7 +25,7 @@ type secretPut struct {
 }
 
 func secretPutCommand(secrets *Secrets) command.Command {
-	return command.New("secret.put", "Store a secret for pipelines, in place of the one of that name if there is one.",
+	return command.New("secret.put", "Store a secret for pipelines, replacing the one of that name if there is one.",
 		func(ctx context.Context, p secretPutParams) (secretPut, error) {
 			if !secretName.MatchString(p.Name) {
 				return secretPut{}, invalid("name", "must be 1 to 128 letters, digits, dots, dashes and underscores, a letter or digit first")

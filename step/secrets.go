@@ -8,27 +8,23 @@ import (
 	"time"
 
 	"sluice"
-	"sluice/seal"
 	"sluice/spelling"
 )
 
-// Secrets keeps values that pipelines use and nobody reads back. They are
-// stored sealed, each bound to its name.
+// Secrets keeps values that pipelines use and nobody reads back.
 type Secrets struct {
 	records sluice.Records[sluice.Secret]
-	box     *seal.Box
 }
 
-// NewSecrets gives the secrets in a store.
-func NewSecrets(records sluice.Records[sluice.Secret], box *seal.Box) *Secrets {
-	return &Secrets{records, box}
+// NewSecrets returns the secrets in a store, which seals all that it stores.
+func NewSecrets(records sluice.Records[sluice.Secret]) *Secrets {
+	return &Secrets{records}
 }
 
 // Put stores a secret, in place of the one of that name if there is one.
 func (s *Secrets) Put(ctx context.Context, name, value string) error {
-	sealed := s.box.Seal(name, []byte(value))
 	_, err := s.records.Change(ctx, name, func(*sluice.Secret, map[string]*sluice.Secret) (*sluice.Secret, error) {
-		return &sluice.Secret{Name: name, Sealed: sealed, Updated: time.Now().UTC()}, nil
+		return &sluice.Secret{Name: name, Value: value, Updated: time.Now().UTC()}, nil
 	})
 	return err
 }
@@ -44,7 +40,7 @@ func (s *Secrets) Delete(ctx context.Context, name string) error {
 	return err
 }
 
-// Reveal gives the value of a secret, NotFound if there is none. Who
+// Reveal returns the value of a secret, NotFound if there is none. Who
 // reveals it keeps it out of what people read.
 func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
 	record, err := s.records.Get(ctx, name)
@@ -54,15 +50,10 @@ func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
 	if record == nil {
 		return "", unknown(name, s.records.All())
 	}
-	value, err := s.box.Open(name, record.Sealed)
-	if err != nil {
-		return "", sluice.Errorf(sluice.Internal, "secret-sealed",
-			"The secret %s can't be opened: it was sealed with another key. Start the server with the key it had then (SLUICE_SECRET_KEY), or put the secret again.", name).Because(err)
-	}
-	return string(value), nil
+	return record.Value, nil
 }
 
-// list gives all secrets in the order of their names.
+// list returns all secrets in the order of their names.
 func (s *Secrets) list() []*sluice.Secret {
 	all := s.records.All()
 	slices.SortFunc(all, func(a, b *sluice.Secret) int { return strings.Compare(a.Name, b.Name) })

@@ -13,5 +13,5 @@ type setParams struct {
 func setCommand() command.Command {
 	return command.New("set", "Give a value: the body of the next step, or with output what that names.",
 		func(_ context.Context, p setParams) (any, error) { return p.Value, nil },
-		command.Pure)
+		command.Pure, command.InRun)
 }

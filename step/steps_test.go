@@ -25,13 +25,13 @@ func TestStepsPassTheBodyOn(t *testing.T) {
 		args    args
 		want    any
 	}{
-		"set gives its value":        {"set", args{"value": list{1, "x"}}, list{1, "x"}},
-		"set gives null":             {"set", args{"value": nil}, nil},
-		"log":                        {"log", args{"message": "hello", "body": body}, body},
-		"assert":                     {"assert", args{"true": true, "body": body}, body},
-		"wait":                       {"wait", args{"duration": "0s", "body": body}, body},
-		"exit gives its value":       {"exit", args{"value": 1}, 1},
-		"exit without a run or body": {"exit", nil, nil},
+		"set gives its value":  {"set", args{"value": list{1, "x"}}, list{1, "x"}},
+		"set gives null":       {"set", args{"value": nil}, nil},
+		"log":                  {"log", args{"message": "hello", "body": body}, body},
+		"assert":               {"assert", args{"true": true, "body": body}, body},
+		"wait":                 {"wait", args{"duration": "0s", "body": body}, body},
+		"exit gives its value": {"exit", args{"value": 1}, 1},
+		"exit without a body":  {"exit", nil, nil},
 	}
 	set := newSet(step.Options{})
 	for name, test := range tests {
@@ -117,25 +117,20 @@ func TestLog(t *testing.T) {
 	run := &sluice.Run{TraceID: "abc123:x", Pipeline: "greet"}
 	tests := map[string]struct {
 		args args
-		run  *sluice.Run
 		want map[string]any
 	}{
-		"text, in a run":         {args{"message": "hello"}, run, object{"level": "INFO", "msg": "hello", "traceId": "abc123:x", "pipeline": "greet"}},
-		"the body":               {args{"body": object{"a": "<b>"}, "level": "warn"}, nil, object{"level": "WARN", "msg": `{"a":"<b>"}`}},
-		"an object":              {args{"message": object{"a": 1}, "level": "error"}, nil, object{"level": "ERROR", "msg": `{"a":1}`}},
-		"no forged lines":        {args{"message": "a\nlevel=ERROR \x1b[31mb\u0085", "level": "debug"}, nil, object{"level": "DEBUG", "msg": "a level=ERROR  [31mb "}},
-		"a long message is cut":  {args{"message": "x" + strings.Repeat("ä", 8<<10)}, nil, object{"level": "INFO", "msg": "x" + strings.Repeat("ä", 4<<10-1) + "…"}},
-		"no body and no message": {nil, nil, object{"level": "INFO", "msg": "null"}},
+		"text":                   {args{"message": "hello"}, object{"level": "INFO", "msg": "hello"}},
+		"the body":               {args{"body": object{"a": "<b>"}, "level": "warn"}, object{"level": "WARN", "msg": `{"a":"<b>"}`}},
+		"an object":              {args{"message": object{"a": 1}, "level": "error"}, object{"level": "ERROR", "msg": `{"a":1}`}},
+		"no forged lines":        {args{"message": "a\nlevel=ERROR \x1b[31mb\u0085", "level": "debug"}, object{"level": "DEBUG", "msg": "a level=ERROR  [31mb "}},
+		"a long message is cut":  {args{"message": "x" + strings.Repeat("ä", 8<<10)}, object{"level": "INFO", "msg": "x" + strings.Repeat("ä", 4<<10-1) + "…"}},
+		"no body and no message": {nil, object{"level": "INFO", "msg": "null"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var written bytes.Buffer
 			log := slog.New(slog.NewJSONHandler(&written, &slog.HandlerOptions{Level: slog.LevelDebug}))
-			ctx := t.Context()
-			if test.run != nil {
-				ctx = sluice.WithRun(ctx, test.run)
-			}
-			if _, err := call(ctx, newSet(step.Options{Log: log}), "log", test.args); err != nil {
+			if _, err := call(sluice.WithRun(t.Context(), run), newSet(step.Options{Log: log}), "log", test.args); err != nil {
 				t.Fatal(err)
 			}
 			var got map[string]any
@@ -143,6 +138,7 @@ func TestLog(t *testing.T) {
 				t.Fatal(err)
 			}
 			delete(got, "time")
+			test.want["traceId"], test.want["pipeline"] = "abc123:x", "greet"
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -153,16 +149,17 @@ func TestLog(t *testing.T) {
 // TestWhatIsPure: what tests of pipelines run as it is, and what the audit log
 // leaves out.
 func TestWhatIsPure(t *testing.T) {
-	secrets, _ := newSecrets(t)
+	secrets := newSecrets(t)
 	for _, c := range newSet(step.Options{Secrets: secrets}).All() {
-		pure := !strings.HasPrefix(c.Name, "secret.") && c.Name != "http.request"
+		outward := strings.HasPrefix(c.Name, "http.")
+		pure := !strings.HasPrefix(c.Name, "secret.") && !outward
 		if c.Pure != pure {
 			t.Errorf("%s: pure is %t", c.Name, c.Pure)
 		}
 		if c.ReadOnly != (pure || c.Name == "secret.get") {
 			t.Errorf("%s: read-only is %t", c.Name, c.ReadOnly)
 		}
-		if c.Traffic != (c.Name == "http.request") {
+		if c.Traffic != outward {
 			t.Errorf("%s: traffic is %t", c.Name, c.Traffic)
 		}
 	}

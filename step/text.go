@@ -9,7 +9,7 @@ import (
 	"sluice/value"
 )
 
-// textOf gives an input that must be text.
+// textOf returns an input that must be text.
 func textOf(input any, limit int) (string, error) {
 	text, ok := input.(string)
 	if !ok {
@@ -29,7 +29,7 @@ func invalid(parameter, rule string, args ...any) error {
 	return sluice.InvalidParameter(parameter, "The parameter %s %s.", parameter, fmt.Sprintf(rule, args...))
 }
 
-// position gives the line and the column of a place in a text, counted from 1,
+// position returns the line and the column of a place in a text, counted from 1,
 // the column in characters.
 func position(text string, offset int) (line, column int) {
 	before := text[:max(0, min(offset, len(text)))]

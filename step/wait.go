@@ -25,7 +25,7 @@ func waitCommand() command.Command {
 				return nil, interrupted(ctx)
 			}
 		},
-		command.Pure)
+		command.Pure, command.InRun)
 }
 
 // interrupted is what a step gives whose context ended before it was done.

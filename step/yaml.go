@@ -26,6 +26,9 @@ func fromYAML(input any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := refuseBase64(text, "YAML", "\n:"); err != nil {
+		return nil, err
+	}
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var document yaml.Node
 	err = decoder.Decode(&document)
@@ -49,7 +52,7 @@ func fromYAML(input any) (any, error) {
 	return decoded, weigh(decoded)
 }
 
-// yamlError gives what the parser says, which has the line.
+// yamlError returns what the parser says, which has the line.
 func yamlError(err error) error {
 	return sluice.Errorf(sluice.Invalid, "yaml-invalid", "This is not YAML: %s.", strings.TrimPrefix(err.Error(), "yaml: "))
 }

@@ -43,8 +43,8 @@ func (t *boundedText) Write(b []byte) (int, error) {
 	return t.Builder.Write(b)
 }
 
-// yamlReady lets numbers that Go's types don't hold be written as numbers, and
-// in quotes what could not be read back without.
+// yamlReady makes sure that numbers beyond Go's types are written as numbers,
+// and that texts which could not be read back otherwise are in quotes.
 func yamlReady(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -71,7 +71,7 @@ func yamlReady(v any) any {
 	return v
 }
 
-// yamlKey puts the key << in quotes, which would mean something else.
+// yamlKey puts the key << in quotes, since YAML gives it another meaning.
 func yamlKey(key string) any {
 	if key == "<<" {
 		return quotedYAML(key)

@@ -1,22 +1,21 @@
 // Package telemetry sends spans of work to a collector of OpenTelemetry, over
 // OTLP, if the standard OTEL_… variables say where that is. It implements
-// sluice.Tracer; the rooms begin spans through that.
+// sluice.Tracer, through which other packages begin spans. What OpenTelemetry
+// calls things, and all that is global in it, stays in here.
 package telemetry
 
 import (
 	"context"
+	"log/slog"
 	"os"
-	"strings"
 
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
-	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
-
-	"sluice"
 )
 
 // Spans implements sluice.Tracer.
@@ -25,7 +24,7 @@ type Spans struct {
 	tracer   trace.Tracer
 }
 
-// Wanted tells whether the environment says where spans are to be sent.
+// Wanted reports whether the environment says where spans are to be sent.
 func Wanted() bool {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return false
@@ -33,8 +32,14 @@ func Wanted() bool {
 	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// Start gives spans that are sent as the OTEL_… variables say.
-func Start(ctx context.Context, version string) (*Spans, error) {
+// Start returns spans that are sent as the OTEL_… variables say. What goes
+// wrong with that is logged.
+func Start(ctx context.Context, version string, log *slog.Logger) (*Spans, error) {
+	// The library knows one place for the whole program to complain at.
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		log.Warn("Spans could not be sent.", "error", err)
+	}))
+	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, err
@@ -51,32 +56,3 @@ func Start(ctx context.Context, version string) (*Spans, error) {
 
 // Stop sends what is left.
 func (s *Spans) Stop(ctx context.Context) error { return s.provider.Shutdown(ctx) }
-
-const header = "traceparent"
-
-// Start implements sluice.Tracer.
-func (s *Spans) Start(ctx context.Context, about sluice.Span) (context.Context, func(error)) {
-	if about.Traceparent != "" {
-		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{header: about.Traceparent})
-	}
-	var attributes []attribute.KeyValue
-	if about.Attribute != "" {
-		attributes = append(attributes, attribute.String(about.Attribute, about.Value))
-	}
-	name := strings.TrimSpace(about.Name + " " + about.Subject)
-	ctx, span := s.tracer.Start(ctx, name, trace.WithAttributes(attributes...)) //nolint:spancheck // the caller ends it
-	return ctx, func(err error) {                                               //nolint:spancheck // the caller ends it
-		if err != nil {
-			// The message may hold what a payload brought: the code says enough.
-			span.SetStatus(codes.Error, sluice.AsError(err).Code)
-		}
-		span.End()
-	}
-}
-
-// Traceparent implements sluice.Tracer.
-func (s *Spans) Traceparent(ctx context.Context) string {
-	carrier := propagation.MapCarrier{}
-	propagation.TraceContext{}.Inject(ctx, carrier)
-	return carrier[header]
-}

@@ -25,7 +25,7 @@ func appendBody(b []byte, id uint64) []byte {
 	return b
 }
 
-// idOf gives the id of the call that a body belongs to.
+// idOf returns the id of the call that a body belongs to.
 func idOf(body []byte) (id uint64, ok bool) {
 	if len(body) < shortestBody {
 		return 0, false

@@ -16,7 +16,7 @@ const (
 	olderPolls = 1000 // polls for calls that an earlier check has polled for
 	maxMisses  = 50   // then the server starts to refuse, and the case is clear
 
-	shownMisses = 5 // results that are told of one by one
+	shownMisses = 5 // results that are reported one by one
 )
 
 // checkOverHTTP looks for what the ledger has as its callers and operators would:
@@ -57,8 +57,9 @@ func poll(ctx context.Context, c *client, l *ledger, receipts []*receipt) {
 	work.Wait()
 }
 
-// finds tells whether the result of a call is what it has to be: ready, right,
-// and the same as it was when it was read before. There was a run for it.
+// finds reports whether the result of a call is what it has to be: ready,
+// right, and the same as it was when it was read before. There was a run for
+// it.
 func (c *client) finds(ctx context.Context, l *ledger, r *receipt) bool {
 	k := kinds[r.kind]
 	result, err := c.result(ctx, r.correlationID, readyWithin)
@@ -75,5 +76,5 @@ func (c *client) finds(ctx context.Context, l *ledger, r *receipt) bool {
 				k.name, result.AppendJSON(nil), err, r.result != digest{}, l.counter.of(r.correlationID))
 		}
 	}
-	return ctx.Err() != nil // else it is no miss, but an end
+	return ctx.Err() != nil // otherwise it is not a miss, but an end
 }

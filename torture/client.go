@@ -16,7 +16,7 @@ import (
 	"sluice"
 )
 
-// maxRedirects is more than a result needs that is ready in time.
+// maxRedirects is more than a result that is ready in time needs.
 const maxRedirects = 30
 
 // A client talks to one server, over connections that it keeps.
@@ -25,7 +25,7 @@ type client struct {
 	http *http.Client
 }
 
-// newClient gives a client for so many calls at the same time.
+// newClient returns a client for that many calls at the same time.
 func newClient(url string, connections int) *client {
 	return &client{url: url, http: &http.Client{
 		Timeout:   readyWithin,
@@ -39,7 +39,7 @@ func newClient(url string, connections int) *client {
 	}}
 }
 
-// close gives up the connections.
+// close closes the connections.
 func (c *client) close() { c.http.CloseIdleConnections() }
 
 // receive calls the webhook with that token. Only a whole answer counts.

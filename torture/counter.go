@@ -29,7 +29,7 @@ func newCounter() *counter {
 	return c
 }
 
-// of tells how often there was a run for an event.
+// of returns how many runs there were for an event.
 func (c *counter) of(correlationID string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

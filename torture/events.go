@@ -91,7 +91,7 @@ func printStream(ctx context.Context, js jetstream.JetStream) error {
 	return out.Flush()
 }
 
-// callOf gives the id of the call behind a stored event, 0 if it is damaged.
+// callOf returns the id of the call behind a stored event, 0 if it is damaged.
 func callOf(event []byte) uint64 {
 	var stored struct {
 		Payload struct {

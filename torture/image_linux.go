@@ -46,7 +46,7 @@ func (i *image) setUp() (data string, err error) {
 // clear implements disk.
 func (i *image) clear() error {
 	if err := i.unmount(); err != nil {
-		// Whoever holds it open, its name goes now and the rest with them.
+		// Its name goes now, and the rest when the last process closes it.
 		if lazy := execute("umount", "--lazy", i.point()); lazy != nil {
 			return errors.Join(err, lazy)
 		}
@@ -61,7 +61,7 @@ func (i *image) mount() error {
 	return err
 }
 
-// unmount waits for those that still have files open, within bounds.
+// unmount waits for processes that still have files open, within bounds.
 func (i *image) unmount() (err error) {
 	for range 50 {
 		if !i.mounted {

@@ -63,7 +63,7 @@ func (f *folder) damage(stream string, least int64) error {
 	return os.Truncate(name, size/2)
 }
 
-// newestBlock gives the newest block that has at least that size.
+// newestBlock returns the newest block that has at least that size.
 func newestBlock(blocks []string, least int64) (name string, size int64, err error) {
 	newest := 0
 	for _, block := range blocks {

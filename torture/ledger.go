@@ -21,6 +21,8 @@ type ledger struct {
 	issued atomic.Uint64 // ids given to calls
 
 	mu          sync.Mutex
+	inVain      []sent // calls that were not answered: they are made again
+	twice       int    // calls that were answered as new ones when they were made again
 	receipts    []receipt
 	checked     int             // how many of them an earlier check has seen
 	lostCalls   map[uint64]bool // ids that a check has missed
@@ -41,8 +43,39 @@ func newLedger() *ledger {
 	}
 }
 
-// newID gives the id of a call to be made.
+// newID returns the id of a call to be made.
 func (l *ledger) newID() uint64 { return l.issued.Add(1) }
+
+// A sent call is one that was made, answered or not.
+type sent struct {
+	id   uint64
+	kind int
+}
+
+// unanswered notes that a call was made and not answered with 200.
+func (l *ledger) unanswered(s sent) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.inVain = append(l.inVain, s)
+}
+
+// takeUnanswered gives a call to make again, if there is one.
+func (l *ledger) takeUnanswered() (s sent, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.inVain) == 0 {
+		return s, false
+	}
+	s, l.inVain = l.inVain[0], l.inVain[1:]
+	return s, true
+}
+
+// tookTwice notes that a call made again was taken for a new one.
+func (l *ledger) tookTwice() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.twice++
+}
 
 // acknowledged notes that a call was answered with 200.
 func (l *ledger) acknowledged(r receipt) {
@@ -99,7 +132,7 @@ func (l *ledger) results() (results, repeated int) {
 	return results, repeated
 }
 
-// sample gives all receipts since the last check, and some of the older ones.
+// sample returns all receipts since the last check, and some of the older ones.
 // Those already known as lost are left out.
 func (l *ledger) sample(random *rand.Rand, older int) []*receipt {
 	var chosen []*receipt

@@ -39,7 +39,7 @@ func TestSampleHasAllThatIsNew(t *testing.T) {
 	}
 }
 
-// found gives a webhook as a server would show that version of it.
+// found returns a webhook as a server would show that version of it.
 func found(h *hook, version int) sluice.Webhook {
 	return sluice.Webhook{
 		UUID:             "u",

@@ -10,7 +10,7 @@ import (
 	"sluice"
 )
 
-// writers is how many change webhooks meanwhile that are not called.
+// writers is how many goroutines change webhooks that are not called.
 const writers = 4
 
 // pause keeps callers that are refused, or whose server is down, from spinning.
@@ -54,7 +54,7 @@ func startLoad(ctx context.Context, url string, l *ledger, connections int) (*lo
 }
 
 // prepare creates the webhooks to call, and their pipelines, at the first time.
-// It gives the others, which are changed meanwhile.
+// It returns the others, which are changed meanwhile.
 func (d *load) prepare(ctx context.Context) (others []*hook, err error) {
 	w := &writer{client: d.client, hooks: &d.ledger.hooks}
 	if len(d.ledger.targets) == 0 {
@@ -100,18 +100,26 @@ func (d *load) start(run func()) {
 	})
 }
 
-// call calls webhooks until ctx ends.
+// call calls webhooks until ctx ends, each call twice: as a sender does that has
+// not seen the answer. What a load before has sent in vain comes first.
 func (d *load) call(ctx context.Context) {
 	var body []byte
 	for ctx.Err() == nil {
-		id, kind := d.ledger.newID(), pick(rand.IntN(allKinds))
-		body = appendBody(body[:0], id)
-		result, err := d.client.receive(ctx, d.tokens[kind], id, body)
+		s, again := d.ledger.takeUnanswered()
+		if !again {
+			s = sent{d.ledger.newID(), pick(rand.IntN(allKinds))}
+		}
+		body = appendBody(body[:0], s.id)
+		result, err := d.client.receive(ctx, d.tokens[s.kind], s.id, body)
 		if err != nil {
+			d.ledger.unanswered(s)
 			sleep(ctx, pause)
 			continue
 		}
-		r := receipt{id: id, kind: kind, correlationID: result.CorrelationID, traceID: result.TraceID}
+		r := receipt{id: s.id, kind: s.kind, correlationID: result.CorrelationID, traceID: result.TraceID}
+		if repeated, err := d.client.receive(ctx, d.tokens[s.kind], s.id, body); err == nil && repeated.CorrelationID != result.CorrelationID {
+			d.ledger.tookTwice()
+		}
 		if result.Status == sluice.StatusProcessing {
 			// The server may go down meanwhile: then a check reads it.
 			result, err = d.client.result(ctx, r.correlationID, readyWithin)

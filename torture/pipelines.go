@@ -16,7 +16,7 @@ import (
 // A kind is what a pipeline makes of the calls of one of the webhooks.
 type kind struct {
 	name   string // of the pipeline; "" if none listens
-	counts bool   // its runs tell the counter of themselves
+	counts bool   // its runs report themselves to the counter
 	steps  string // behind those that all have
 	fails  bool
 	often  int // how often it is called, of all kinds together
@@ -32,7 +32,7 @@ var kinds = []kind{
 	{name: "slow", counts: true, steps: "  - wait: {duration: 500ms}\n", often: 2},
 }
 
-// pick gives the index of a kind, each as often as it says.
+// pick returns the index of a kind, each as often as it says.
 func pick(random int) int {
 	for i, k := range kinds {
 		if random -= k.often; random < 0 {
@@ -45,9 +45,9 @@ func pick(random int) int {
 // allKinds is what the kinds' often add up to.
 const allKinds = 100
 
-// source gives the pipeline of a kind. Its value is the id of the call and, if
-// runs are counted, the number of the run: so a result that was made anew is
-// another one.
+// source returns the pipeline of a kind. Its value is the id of the call and,
+// if runs are counted, the number of the run, so that a repeated run has
+// another result.
 func (k kind) source(eventKey, counter string) string {
 	s, value := fmt.Sprintf("concurrency: 64\npipeline:\n  - event.listen: {eventKey: %s}\n", eventKey), "#{body.query.id[0]}"
 	if k.counts {
@@ -57,7 +57,7 @@ func (k kind) source(eventKey, counter string) string {
 	return s + k.steps + fmt.Sprintf("  - set: {value: %q}\n", value)
 }
 
-// fits tells whether a result is what the call with that id has to come to.
+// fits reports whether a result is what the call with that id has to come to.
 func (k kind) fits(id uint64, r sluice.Result) bool {
 	if k.fails {
 		return r.Status == sluice.StatusError && r.StatusCode == http.StatusUnprocessableEntity && r.Error != nil

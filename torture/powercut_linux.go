@@ -31,7 +31,7 @@ var powerCut = mode{
 	},
 }
 
-// canMount tells what is missing to work with images.
+// canMount returns what is missing to work with images.
 func canMount() error {
 	if os.Geteuid() != 0 {
 		return errors.New("power-cut mounts an image, so it must run as root")
@@ -44,8 +44,8 @@ func canMount() error {
 	return nil
 }
 
-// imageSize gives room for all cycles beside the free space that the server
-// insists on. The file is sparse: it takes what is written.
+// imageSize returns a size with space for all cycles beside the free space that
+// the server insists on. The file is sparse: it takes what is written.
 func imageSize(s settings) int64 {
 	const perSecond = 64 << 20
 	return 2<<30 + int64(float64(s.cycles)*s.longest.Seconds()*perSecond)

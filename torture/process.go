@@ -7,15 +7,15 @@ import (
 	"syscall"
 )
 
-// command gives a command in a process group of its own: an interrupt from the
-// terminal is for this program, which then ends the others in order.
+// command returns a command in a process group of its own: an interrupt from
+// the terminal is for this program, which then ends the others in order.
 func command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
 
-// partCommand gives a command that runs a part of this program.
+// partCommand returns a command that runs a part of this program.
 func partCommand(args ...string) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// figures gives what the ledger says in one line.
+// figures returns what the ledger says in one line.
 func (t *trial) figures() string {
 	l := t.ledger
 	results, repeated := l.results()
@@ -15,8 +15,8 @@ func (t *trial) figures() string {
 		len(l.receipts), len(l.lostCalls), t.duplicated, len(l.lostTraces), results, len(l.lostResults), repeated, l.hooks.answers, l.hooks.lost)
 }
 
-// verdict tells in a few words what a trial has shown, and whether that is as
-// it should be.
+// verdict says in a few words what a trial has shown; its error says that this
+// is wrong.
 func (t *trial) verdict() (string, error) {
 	lost := losses{calls: len(t.ledger.lostCalls) > 0, results: len(t.ledger.lostResults) > 0, traces: len(t.ledger.lostTraces) > 0}
 	switch {
@@ -26,6 +26,8 @@ func (t *trial) verdict() (string, error) {
 		return "ok: loss is noticed", nil
 	case lost != losses{} || t.ledger.hooks.lost > 0:
 		return "LOST", fmt.Errorf("%s: acknowledged data was lost", t.name)
+	case t.duplicated > 0 || t.ledger.twice > 0:
+		return "TWICE", fmt.Errorf("%s: %d calls are there more than once, %d were taken for new ones when they were made again", t.name, t.duplicated, t.ledger.twice)
 	case t.done < t.cycles:
 		return "FAILED", nil // run has told why
 	default:

@@ -14,9 +14,9 @@ const (
 	singles     = 50   // calls that are also searched for one by one
 )
 
-// searchCalls looks for every acknowledged call as someone who wants to know
-// what became of it: among all calls of its webhook, and for some also by the
-// whole trace id. It notes those that are not found.
+// searchCalls searches every acknowledged call as an operator would: among all
+// calls of its webhook, and for some also by the whole trace id. It notes those
+// that are not found.
 func searchCalls(ctx context.Context, c *client, l *ledger, random *rand.Rand) error {
 	found := make(map[string]sluice.Call)
 	for _, h := range l.targets {

@@ -20,7 +20,7 @@ import (
 
 const (
 	serverPart    = "server"
-	adminPassword = "torture" // of a server that only this machine reaches
+	adminPassword = "torture chamber" // of a server that only this machine reaches
 	startWithin   = time.Minute
 	stopWithin    = 20 * time.Second
 )
@@ -77,7 +77,12 @@ type server struct {
 
 // launch starts a server process on a data folder.
 func launch(data string, options ...string) (*server, error) {
-	cmd, err := partCommand(append([]string{serverPart, data}, options...)...)
+	return launchPart(append([]string{serverPart, data}, options...)...)
+}
+
+// launchPart starts a part of this program that is a server.
+func launchPart(args ...string) (*server, error) {
+	cmd, err := partCommand(args...)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ type settings struct {
 	control     bool
 	negative    bool
 	faults      string // of the mode cluster: which ones
+	attack      string // "": all of them
 }
 
 // parseSettings reads the flags of a mode.
@@ -34,6 +35,7 @@ func parseSettings(mode string, args []string) (settings, error) {
 	flags.BoolVar(&s.control, "control", true, "run the control")
 	flags.BoolVar(&s.negative, "negative", true, "run the negative control")
 	flags.StringVar(&s.faults, "faults", "", "comma-separated `names` of the faults to try, for cluster; a part of the names of files, for damage")
+	flags.StringVar(&s.attack, "attack", "", "of a siege, only attacks with this `name` or a part of it")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -50,11 +52,11 @@ func parseSettings(mode string, args []string) (settings, error) {
 // shortest is the least time of load before the server goes down.
 const shortest = 100 * time.Millisecond
 
-// random gives the source of all choices. The load itself depends on timing and
-// can't be repeated.
+// random returns the source of all choices. The load itself depends on timing
+// and can't be repeated.
 func (s settings) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, 0)) }
 
-// moment gives how long a cycle's load lasts.
+// moment returns how long a cycle's load lasts.
 func (s settings) moment(random *rand.Rand) time.Duration {
 	return shortest + time.Duration(random.Int64N(int64(s.longest-shortest)+1))
 }

@@ -26,7 +26,7 @@ type trial struct {
 	takeDown func(*server) error
 
 	// anyTime takes the server down at random moments, now and then also while
-	// it starts; else it is after half of the longest load.
+	// it starts; otherwise it is after half of the longest load.
 	anyTime bool
 
 	ledger     *ledger
@@ -38,7 +38,7 @@ type trial struct {
 // losses are what a negative control has to lose, and may.
 type losses struct{ calls, results, traces bool }
 
-// cover tells whether these are at least the others.
+// cover reports whether these are at least the others.
 func (l losses) cover(others losses) bool {
 	return (l.calls || !others.calls) && (l.results || !others.results) && (l.traces || !others.traces)
 }

@@ -13,8 +13,8 @@ type disk interface {
 	clear() error
 }
 
-// trials gives a mode's trial between its controls, as far as they are wanted.
-// Negative controls say what they must lose.
+// trials returns a mode's trial between its controls, as far as they are
+// wanted. Negative controls say what they must lose.
 func (s settings) trials(control, tried trial, negatives ...trial) []*trial {
 	var all []*trial
 	if s.control {

@@ -77,7 +77,7 @@ func (l *hookLedger) compare(found []sluice.Webhook) {
 	}
 }
 
-// live gives the webhooks that are there for sure.
+// live returns the webhooks that are there for sure.
 func (l *hookLedger) live() []*hook {
 	var live []*hook
 	for _, h := range l.byKey {
@@ -88,8 +88,8 @@ func (l *hookLedger) live() []*hook {
 	return live
 }
 
-// settle tells whether a webhook may be as it was found, and takes over what it
-// is.
+// settle reports whether a webhook may be as it was found, and takes over what
+// it is.
 func (h *hook) settle(w sluice.Webhook, there bool) bool {
 	if !there {
 		fits := h.deleting || h.uuid == ""

@@ -55,7 +55,7 @@ func (w *writer) change(ctx context.Context) error {
 
 func (w *writer) create(ctx context.Context) (*hook, error) {
 	h := w.hooks.create()
-	return h, w.put(ctx, h, map[string]any{"eventKey": h.key})
+	return h, w.put(ctx, h, map[string]any{"eventKey": h.key, "dedupe": "query:id"})
 }
 
 // put asks for the version h.asked of a webhook.

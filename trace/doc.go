@@ -1,4 +1,4 @@
-// Package trace has the command that finds calls again. How calls are kept and
-// looked up is the jetstream room's; the live tail is an endpoint of the api
-// room.
+// Package trace has the command trace.get, which searches calls. Package
+// journal keeps calls and searches them; the live tail is an endpoint of
+// package api.
 package trace

@@ -10,19 +10,20 @@ import (
 	"sluice/command"
 )
 
-// Commands gives the commands that find calls.
-func Commands(journal sluice.Journal, results sluice.Results) []command.Command {
-	return []command.Command{getCommand(journal, results)}
+// Commands returns the commands that find calls. seen is called when a user sees
+// payloads.
+func Commands(journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string)) []command.Command {
+	return []command.Command{getCommand(journal, results, seen)}
 }
 
 type getParams struct {
 	TraceID  string    `json:"traceId" doc:"Trace id of one call, or its part before the colon: the last 6 characters of the token, for all calls of a webhook."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
-	Status   string    `json:"status" enum:"ok,error,processing,rejected" doc:"Only calls that have come so far; rejected ones were refused."`
+	Status   string    `json:"status" enum:"ok,error,processing,rejected,handshake" doc:"Only calls with this status; rejected ones were refused, a handshake was answered as its sender demands."`
 	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
 	Pipeline string    `json:"pipeline" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
-	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many calls. Default 100."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`
 	After    string    `json:"after" doc:"The value of next of the page before."`
 }
 
@@ -33,8 +34,8 @@ type answer struct {
 	Next  string  `json:"next,omitempty"`
 }
 
-func getCommand(journal sluice.Journal, results sluice.Results) command.Command {
-	return command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. A whole trace id also shows the payload and the result, to who may see payloads.",
+func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string)) command.Command {
+	return command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. Users who may see payloads also get the correlation ids, and with a whole trace id the payload and the result.",
 		func(ctx context.Context, p getParams) (answer, error) {
 			q, err := p.query()
 			if err != nil {
@@ -45,13 +46,19 @@ func getCommand(journal sluice.Journal, results sluice.Results) command.Command 
 				return answer{}, err
 			}
 			out := answer{Items: make([]found, len(calls)), Next: next}
-			whole := strings.Contains(q.TraceID, ":")
+			whole, mayKnow := strings.Contains(q.TraceID, ":"), sluice.UserFrom(ctx).May(sluice.MaySeePayload)
+			if whole && mayKnow && len(calls) > 0 {
+				seen(ctx, "trace.get", q.TraceID)
+			}
 			for i, call := range calls {
 				out.Items[i].Call = call
-				if whole && i < maxShown && sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
-					if err := out.Items[i].show(ctx, journal, results); err != nil {
-						return answer{}, err
-					}
+				if !mayKnow {
+					out.Items[i].CorrelationID = "" // with it the result can be read
+				}
+				if !whole || i >= maxShown || !mayKnow {
+					out.Items[i].hide()
+				} else if err := out.Items[i].show(ctx, journal, results); err != nil {
+					return answer{}, err
 				}
 			}
 			return out, nil

@@ -15,7 +15,7 @@ const (
 	maxBinary = 64 << 10
 )
 
-// found is a call that was found, and in full what it was about.
+// found is a call that was found; in full, with its payload and result.
 type found struct {
 	sluice.Call
 
@@ -26,6 +26,13 @@ type found struct {
 	Query           map[string][]string `json:"query,omitempty"`
 	Headers         map[string]string   `json:"headers,omitempty"`
 	Result          *sluice.Result      `json:"result,omitempty"` // as long as it is kept
+}
+
+// hide takes away what steps have sent and got.
+func (f *found) hide() {
+	for i := range f.Runs {
+		f.Runs[i].HidePayloads()
+	}
 }
 
 // show adds the event and the result, as far as they are kept.
@@ -60,7 +67,7 @@ func unlessGone(err error) error {
 	return err
 }
 
-// binary stands for bytes: only few of them are shown.
+// binary stands for bytes, which are shown only if they are few.
 type binary struct {
 	Filename string `json:"filename,omitempty"`
 	Size     int    `json:"size"`
@@ -68,8 +75,8 @@ type binary struct {
 	Origin   string `json:"origin,omitempty"`
 }
 
-// shownPayload gives JSON and text as they are. Of bytes it gives size and type,
-// and they themselves only if they are few.
+// shownPayload returns JSON and text as they are. Of bytes it returns size and
+// type, and the bytes only if they are few.
 func shownPayload(e *sluice.Event) (any, error) {
 	few := len(e.Payload) <= maxBinary
 	switch e.PayloadEncoding {

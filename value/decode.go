@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Decode gives the value of a JSON text. One that is nested too deep is refused
-// with an Error; the other errors are those of encoding/json.
+// Decode returns the value of a JSON text. One that is nested too deep is
+// refused with an Error; the other errors are those of encoding/json.
 func Decode[S ~string | ~[]byte](data S) (any, error) {
 	r := reader{data: string(data)}
 	if v, ok := r.read(); ok {
@@ -19,8 +19,8 @@ func Decode[S ~string | ~[]byte](data S) (any, error) {
 	return decodeStandard([]byte(data))
 }
 
-// DecodeObject gives an object in the same way, with room for two more fields.
-// Its texts are parts of one: as long as any of them is kept, all are.
+// DecodeObject returns an object in the same way, with space for two more
+// fields. Its strings share memory: as long as one of them is kept, all are.
 func DecodeObject(data []byte) (map[string]any, error) {
 	const fields, items, spare = 32, 8, 2 // as many as events usually have
 	r := reader{data: string(data), shared: true, spare: spare, fields: make([]field, 0, fields), items: make([]any, 0, items)}
@@ -71,7 +71,8 @@ func exactNumbers(v any) any {
 	return v
 }
 
-// exactNumber gives an int or float64 that holds the number, otherwise the number.
+// exactNumber returns an int or float64 that holds the number, otherwise the
+// number.
 func exactNumber(n json.Number) any {
 	if i, err := strconv.Atoi(string(n)); err == nil && strconv.Itoa(i) == string(n) {
 		return i
@@ -80,7 +81,7 @@ func exactNumber(n json.Number) any {
 	if err != nil {
 		return n
 	}
-	const longest = 64 // digits: no float64 that people write has more
+	const longest = 64 // digits: no float64 written by people has more
 	want := digits(string(n))
 	if len(want) > longest || digits(strconv.FormatFloat(f, 'e', max(0, len(want)-1), 64)) != want {
 		return n
@@ -88,7 +89,7 @@ func exactNumber(n json.Number) any {
 	return f
 }
 
-// digits gives the significant digits of a number.
+// digits returns the significant digits of a number.
 func digits(number string) string {
 	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
 	mantissa = strings.ReplaceAll(strings.TrimPrefix(mantissa, "-"), ".", "")

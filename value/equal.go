@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Equal tells whether two values are the same as JSON: 1 and 1.0 are.
+// Equal reports whether two values are the same as JSON: 1 and 1.0 are.
 func Equal(a, b any) bool {
 	switch a := a.(type) {
 	case []any:
@@ -30,7 +30,7 @@ func Equal(a, b any) bool {
 	return a == b
 }
 
-// digitsOf gives a number in one form.
+// digitsOf returns a number in one form.
 func digitsOf(v any) (string, bool) {
 	switch v := v.(type) {
 	case int:

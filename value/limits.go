@@ -2,25 +2,26 @@ package value
 
 import "fmt"
 
-// The limits of a value, wherever it comes from.
+// The limits of a value, wherever it comes from: how deep JSON may nest, and
+// how large it may be.
 const (
-	MaxDepth  = 1_000     // lists and objects around another one
-	MaxSize   = 8 << 20   // bytes of one text, and of one value about as JSON
+	MaxDepth  = 1_000     // levels of lists and objects within each other
+	MaxSize   = 8 << 20   // bytes of one string, and roughly of the JSON of one value
 	MaxItems  = 100_000   // items of one list or object
 	MaxValues = 1_000_000 // values that one text is decoded to
 )
 
-// Error says why something is no value, or is none that is taken.
+// Error says why something is not a value, or exceeds a limit.
 type Error struct {
 	Code    string // stable word for programs
 	Message string // for people; it never has the value in it, which may be secret
-	Size    bool   // it is a matter of size
+	Size    bool   // a limit on size is exceeded
 }
 
-// Error gives the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// ErrForeign means that something is no JSON value.
+// ErrForeign means that something is not a JSON value.
 var ErrForeign = &Error{
 	Code:    "not-json",
 	Message: "This has no form in JSON: it has a number that is not finite, or is no plain value.",

@@ -9,15 +9,15 @@ import (
 
 // A reader decodes JSON in one pass and without reflection, since every event
 // goes through it on its way to a pipeline. It gives up on what is rare or
-// wrong; encoding/json then decodes it, or tells what is wrong with it.
+// wrong; encoding/json then decodes it, or says what is wrong with it.
 type reader struct {
 	data   string
 	at     int
-	shared bool // texts are parts of data
-	spare  int  // further fields that the outermost object has room for
+	shared bool // strings are parts of data
+	spare  int  // further fields that the outermost object has space for
 
-	// What belongs to lists and objects that are not closed yet: so these
-	// are made once, in their size.
+	// What belongs to lists and objects that are not closed yet, so that each
+	// is made once, in its final size.
 	items  []any
 	fields []field
 }
@@ -27,7 +27,7 @@ type field struct {
 	value any
 }
 
-// read gives the value, if it is one and nothing follows.
+// read returns the value, if there is one and nothing follows it.
 func (r *reader) read() (value any, ok bool) {
 	if value, ok = r.value(0); !ok {
 		return nil, false
@@ -35,7 +35,7 @@ func (r *reader) read() (value any, ok bool) {
 	return value, r.next() == 0 && r.at == len(r.data)
 }
 
-// next skips spaces and gives the byte behind them, 0 at the end.
+// next skips spaces and returns the byte after them, 0 at the end.
 func (r *reader) next() byte {
 	for ; r.at < len(r.data); r.at++ {
 		switch c := r.data[r.at]; c {

@@ -9,42 +9,48 @@ import (
 )
 
 // A Scale weighs values before anything is done with them. It stops as soon as
-// there is too much, since a value may hold another one many times.
+// a limit is exceeded, since a value may hold another one many times.
 type Scale struct {
 	MaxSize  int // bytes in all; 0 means MaxSize
 	MaxItems int // items of one list or object; 0 means MaxItems
 
 	Size        int // bytes, about as many as their JSON takes
+	Memory      int // bytes they take in memory, about
 	Items       int // items of all lists and objects
-	Comparisons int // that sorting the keys of all objects takes, about
+	Comparisons int // roughly, to sort the keys of all objects
 }
 
-// Add weighs a further value. The error is ErrForeign for what is no value.
+// Add weighs a further value. The error is ErrForeign for what is not a value.
 func (s *Scale) Add(v any) error {
 	s.MaxSize, s.MaxItems = cmp.Or(s.MaxSize, MaxSize), cmp.Or(s.MaxItems, MaxItems)
 	return s.add(v, 0)
 }
 
 func (s *Scale) add(v any, depth int) error {
-	const number = 8
+	const number, header = 8, 16
 	switch v := v.(type) {
 	case nil, bool:
 		s.Size += len("null")
 	case int:
 		s.Size += number
+		s.Memory += number
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return ErrForeign
 		}
 		s.Size += number
+		s.Memory += number
 	case string:
 		s.Size += len(v) + len(`""`)
+		s.Memory += header + len(v)
 	case json.Number:
 		s.Size += len(v)
+		s.Memory += header + len(v)
 	case []any:
 		if err := s.enter(len(v), depth); err != nil {
 			return err
 		}
+		s.Memory += listMemory(len(v))
 		for _, item := range v {
 			if err := s.add(item, depth+1); err != nil {
 				return err
@@ -55,8 +61,10 @@ func (s *Scale) add(v any, depth int) error {
 			return err
 		}
 		s.Comparisons += len(v) * bits.Len(uint(len(v)))
+		s.Memory += objectMemory(len(v))
 		for name, field := range v {
 			s.Size += len(name) + len(`"":`)
+			s.Memory += len(name)
 			if err := s.add(field, depth+1); err != nil {
 				return err
 			}
@@ -70,7 +78,7 @@ func (s *Scale) add(v any, depth int) error {
 	return nil
 }
 
-// enter weighs a list or object without what is in it.
+// enter weighs a list or object without its contents.
 func (s *Scale) enter(count, depth int) error {
 	if depth > MaxDepth {
 		return TooDeep()
@@ -83,7 +91,20 @@ func (s *Scale) enter(count, depth int) error {
 	return nil
 }
 
-// Plain gives anything that encoding/json can encode as a value, and weighs it.
+// listMemory returns what a list takes, without what is in it.
+func listMemory(count int) int {
+	const header, item = 24, 16
+	return header + count*item
+}
+
+// objectMemory returns what an object takes, without what is in it: members are
+// kept in groups of 8, about three quarters of which are in use.
+func objectMemory(count int) int {
+	const header, group, inGroup = 48, 264, 6
+	return header + (count+inGroup-1)/inGroup*group
+}
+
+// Plain returns anything that encoding/json can encode as a value, and weighs it.
 // Most are values already.
 func (s *Scale) Plain(v any) (any, error) {
 	before := *s

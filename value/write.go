@@ -9,8 +9,8 @@ import (
 )
 
 // AppendJSON appends a value as compact JSON with its keys in order, so that
-// equal values look equal. It stops with an Error as soon as there are more
-// bytes than a limit, with those that were written until then.
+// equal values look equal. With more bytes than the limit it stops with an
+// Error, and returns those written until then.
 func AppendJSON(b []byte, v any, limit int) ([]byte, error) {
 	b, err := appendValue(b, v, limit, 0)
 	if err == nil && len(b) > limit {
@@ -31,7 +31,7 @@ func appendValue(b []byte, v any, limit, depth int) ([]byte, error) {
 	case int:
 		return strconv.AppendInt(b, int64(v), 10), nil
 	case float64:
-		text, err := json.Marshal(v) // as everyone writes it
+		text, err := json.Marshal(v) // in the form of encoding/json
 		if err != nil {
 			return b, ErrForeign
 		}
@@ -107,7 +107,7 @@ func appendLong(b []byte, text string, limit int) ([]byte, error) {
 }
 
 // AppendString appends s as a JSON string. Bytes that are not UTF-8 become
-// U+FFFD: check before, where that matters.
+// U+FFFD: check first where that matters.
 func AppendString[S string | []byte](b []byte, s S) []byte {
 	b = append(b, '"')
 	b = appendEscaped(b, s)

@@ -1,6 +1,9 @@
 package webhook
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
@@ -10,13 +13,14 @@ import (
 
 // Commands gives the commands about webhooks. baseURL is what callers put
 // before /api/v3.
-func Commands(hooks *Store, baseURL string, receiver *Receiver) []command.Command {
+func Commands(hooks *Store, guards *Guards, baseURL string, receiver *Receiver) []command.Command {
 	receive := receiveCommand(receiver)
 	receive.Refused = receiver.refused
 	return []command.Command{
-		putCommand(hooks, baseURL),
-		getCommand(hooks, baseURL),
+		putCommand(hooks, guards, baseURL),
+		getCommand(hooks, guards, baseURL),
 		deleteCommand(hooks),
+		providerCommand(),
 		receive,
 	}
 }
@@ -28,27 +32,82 @@ type view struct {
 	PayloadType      sluice.PayloadType `json:"payloadType"`
 	MaxPayloadLength int                `json:"maxPayloadLength"`
 	WebhookURL       string             `json:"webhookUrl"`
+	Provider         string             `json:"provider,omitempty"`
+	Signature        json.RawMessage    `json:"signature,omitempty"`
+	SigningSecrets   *int               `json:"signingSecrets,omitempty"` // where calls can be signed
+	Dedupe           string             `json:"dedupe,omitempty"`
+	DedupeWindow     string             `json:"dedupeWindow,omitempty"`
+	Schema           json.RawMessage    `json:"schema,omitempty"`
+	VerifyToken      string             `json:"verifyToken,omitempty"`
+	Multipart        sluice.Multipart   `json:"multipart,omitempty"`
+	Disabled         bool               `json:"disabled,omitempty"`
+	Description      string             `json:"description,omitempty"`
 	Created          time.Time          `json:"created"`
 	Updated          time.Time          `json:"updated"`
 	Warnings         []string           `json:"warnings,omitempty"`
 }
 
-// show gives the view of a webhook for a user. Who may not see tokens sees
-// their last 6 characters.
-func show(h sluice.Webhook, baseURL string, user sluice.User) view {
-	token := h.UUID
-	if !user.May(sluice.MaySeeTokens) {
+// show gives the view of a webhook for the user of ctx. Users who may
+// not see tokens see their last 6 characters.
+func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string) view {
+	token, mayToken := h.UUID, sluice.UserFrom(ctx).May(sluice.MaySeeTokens)
+	if !mayToken {
 		token = "…" + sluice.Last6(token)
 	}
-	return view{
+	v := view{
 		UUID:             token,
 		EventKey:         h.EventKey,
 		PayloadType:      h.PayloadType,
 		MaxPayloadLength: h.MaxPayloadLength,
 		WebhookURL:       baseURL + sluice.ReceivePath + "?token=" + token,
+		Multipart:        h.Multipart,
+		Disabled:         h.Disabled,
+		Description:      h.Description,
 		Created:          h.Created,
 		Updated:          h.Updated,
 	}
+	if h.Trust == nil {
+		return v
+	}
+	v.Provider, v.Signature, v.Schema = h.Trust.Provider, h.Trust.Signature, h.Trust.Schema
+	g, err := guards.of(ctx, &h)
+	if err != nil { // what can't be used now can still be edited
+		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
+		return v
+	}
+	if g.verifier != nil {
+		v.SigningSecrets = &g.count
+	}
+	if g.ids != nil {
+		v.Dedupe, v.DedupeWindow = g.where, shortDuration(g.window())
+	} else if h.Trust.Dedupe != "" {
+		v.Dedupe = h.Trust.Dedupe
+	}
+	if mayToken {
+		v.VerifyToken = g.VerifyToken
+	}
+	return v
+}
+
+// firstReason gives the message of the cause that has one for people.
+func firstReason(err error) string {
+	e := sluice.AsError(err)
+	if cause, ok := errors.AsType[*sluice.Error](e.Err); ok {
+		return cause.Message
+	}
+	return e.Message
+}
+
+// shortDuration writes a duration as people do: 24h, not 24h0m0s.
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // checkEventKey refuses what can't be an event key, and warns of what is not

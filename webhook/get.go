@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 
-	"sluice"
 	"sluice/command"
 )
 
@@ -11,32 +10,31 @@ type getParams struct {
 	UUID     string `json:"uuid" audit:"last6" doc:"Token of the one webhook to show. Without it all are listed."`
 	EventKey string `json:"eventKey" doc:"Shows the one webhook with this event key."`
 	Search   string `json:"search" doc:"Lists only webhooks whose eventKey has this in it."`
-	Limit    int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
-	After    string `json:"after" doc:"Lists only webhooks whose eventKey comes behind this one."`
+	Limit    int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"Lists only webhooks whose eventKey comes after this one."`
 }
 
-func getCommand(hooks *Store, baseURL string) command.Command {
+func getCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
 	return command.New("webhook.get", "List webhooks in the order of their event keys, or show the one with that token or event key.",
 		func(ctx context.Context, p getParams) (any, error) {
-			user := sluice.UserFrom(ctx)
 			if p.UUID != "" {
 				hook, err := hooks.Webhook(ctx, canonical(p.UUID))
 				if err != nil {
 					return nil, err
 				}
-				return show(hook, baseURL, user), nil
+				return show(ctx, hook, guards, baseURL), nil
 			}
 			if p.EventKey != "" {
 				hook, err := hooks.withKey(p.EventKey)
 				if err != nil {
 					return nil, err
 				}
-				return show(hook, baseURL, user), nil
+				return show(ctx, hook, guards, baseURL), nil
 			}
 			found, more := hooks.list(p.Search, p.After, p.Limit)
 			page := command.Page[view]{Items: make([]view, len(found))}
 			for i, hook := range found {
-				page.Items[i] = show(*hook, baseURL, user)
+				page.Items[i] = show(ctx, *hook, guards, baseURL)
 			}
 			if more {
 				page.Next = found[len(found)-1].EventKey

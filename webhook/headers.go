@@ -12,16 +12,25 @@ import (
 
 // appendHeaders appends the headers of a request as events carry them, without
 // those that are secret.
-func appendHeaders(headers sluice.Headers, r *http.Request, redact []string) sluice.Headers {
+func appendHeaders(headers sluice.Headers, r *http.Request, redact ...[]string) sluice.Headers {
 	headers = append(headers, sluice.Header{Name: "host", Value: r.Host})
 	for name, values := range r.Header {
 		name = lower(name)
-		if !sluice.SecretHeader(name) && !slices.Contains(redact, name) {
+		if !sluice.SecretHeader(name) && !containedIn(redact, name) {
 			headers = append(headers, sluice.Header{Name: name, Value: withoutToken(strings.Join(values, ", "))})
 		}
 	}
 	slices.SortFunc(headers, func(a, b sluice.Header) int { return cmp.Compare(a.Name, b.Name) })
 	return headers
+}
+
+func containedIn(lists [][]string, name string) bool {
+	for _, list := range lists {
+		if slices.Contains(list, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutToken shortens the token in a value that has the URL of a webhook in it:

@@ -47,7 +47,7 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// allTokens tells whether the names of headers are tokens (RFC 9110, 5.6.2).
+// allTokens reports whether the names of headers are tokens (RFC 9110, 5.6.2).
 func allTokens(header http.Header) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	for name := range header {

@@ -41,8 +41,9 @@ func (in *incoming) encode() sluice.Encoding {
 	return sluice.EncodingBase64
 }
 
-// isJSONBody tells whether a body is JSON that can stand in an event as it is.
-// Deeper JSON is carried as text: with the event around it, it would be no value.
+// isJSONBody reports whether a body is JSON that can be in an event unchanged.
+// Deeper JSON is carried as text: with the event around it, it would be too
+// deep.
 func isJSONBody(contentType string, body []byte) bool {
 	media, _, _ := mime.ParseMediaType(contentType)
 	if !isJSON(media) || !utf8.Valid(body) || !json.Valid(body) {

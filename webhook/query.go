@@ -19,7 +19,7 @@ const maxParameters = 10_000
 var errQuery = errors.New("malformed query")
 
 // parseQuery appends the parameters of a raw query. Unlike url.ParseQuery it
-// drops nothing: what is malformed is an error.
+// drops nothing: a malformed parameter is an error.
 func parseQuery(q query, raw string) (query, error) {
 	for raw != "" {
 		var pair string
@@ -43,7 +43,7 @@ func parseQuery(q query, raw string) (query, error) {
 	return q, nil
 }
 
-// all gives every value of a name.
+// all returns every value of a name.
 func (q query) all(name string) (values []string) {
 	for _, p := range q {
 		if p.name == name {
@@ -53,7 +53,7 @@ func (q query) all(name string) (values []string) {
 	return values
 }
 
-// first gives the first value of a name, "" if there is none.
+// first returns the first value of a name, "" if there is none.
 func (q query) first(name string) string {
 	for _, p := range q {
 		if p.name == name {
@@ -63,7 +63,7 @@ func (q query) first(name string) string {
 	return ""
 }
 
-// without gives the parameters but for some names, as events carry them.
+// without returns the parameters except some names, as events carry them.
 func (q query) without(names ...string) map[string][]string {
 	var rest map[string][]string
 	for _, p := range q {

@@ -12,24 +12,37 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/limit"
+	"sluice/sender"
 )
 
 // ReceiverOptions are what a receiver is made of.
 type ReceiverOptions struct {
 	Webhooks  sluice.WebhookFinder
+	Guards    *Guards
 	Events    sluice.Events
 	Namespace string
 	PublicURL string   // where the result endpoint is redirected to; "" means this host
+	BaseURL   string   // what senders put before the path: they sign the whole URL
 	Redact    []string // further request headers to keep out of events, in lower case
 	Bodies    *limit.Bodies
 	Places    *limit.Places
 	Log       *slog.Logger
 
+	// Answering ends when calls can't be answered any more.
+	Answering context.Context //nolint:containedctx // what calls wait in outlives them
+
 	// ResultWait is how long a call waits for the pipelines it starts.
 	ResultWait time.Duration
 
-	// Observe is told of every call once it is answered.
+	// Observe is called for every call once it is answered.
 	Observe func(sluice.Call)
+
+	// Learn stores the signing secret that a sender has sent in its handshake,
+	// on stable storage. Conflict if the webhook has another one by then.
+	Learn func(ctx context.Context, token, secret string) error
+
+	// Quarantine keeps calls that were refused.
+	Quarantine Quarantine
 
 	Spans sluice.Spans
 }
@@ -59,36 +72,61 @@ func receiveCommand(r *Receiver) command.Command {
 
 // serve handles one call in a span.
 func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
-	span := sluice.Span{Name: "webhook.receive", Traceparent: r.Header.Get("Traceparent")}
+	span := sluice.Span{
+		Name: "webhook.receive", Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
+		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path},
+	}
 	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
 		if ctx != r.Context() { // a copy of the request costs more than a look
-			return rc.handle(w, r.WithContext(ctx))
+			*r = *r.WithContext(ctx) // what is logged of the request belongs to the span
 		}
 		return rc.handle(w, r)
 	})
 }
 
-// handle handles one call, and tells who observes about it.
+// handle handles one call, and reports it to Observe.
 func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	in := incomings.Get().(*incoming)
 	defer in.release()
 	in.request, in.arrived = r, time.Now()
 	result, err := rc.receive(w, in)
-	if err != nil {
-		e := sluice.AsError(err)
-		traceID := e.TraceID
-		if traceID == "" {
-			traceID = sluice.NewTraceID(in.claimed(), in.arrived)
-		}
-		if in.hook.UUID != "" {
-			e = e.InCall(traceID) // others learn nothing from the answer
-		}
-		rc.observe(in, rejected(traceID, e))
-		return e
+	switch {
+	case err != nil:
+		return rc.refuse(in, sluice.AsError(err))
+	case in.answer != nil:
+		rc.greet(w, in)
+		return nil
+	}
+	memory := rc.Bodies.Answers.Hold()
+	defer memory.Release()
+	if memory.Try(2*int64(len(result.Value))) != nil {
+		result.Status, result.Value = sluice.StatusProcessing, nil // it can be read later
 	}
 	status := rc.answer(w, &result, in.payload[:0])
-	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners})
+	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners}
+	if result.Duplicate {
+		call = rc.repeated(in, &result, status)
+	}
+	rc.observe(in, call)
 	return nil
+}
+
+// refuse tells who observes about a call that was refused, and keeps it where it
+// may have been meant well.
+func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
+	traceID := e.TraceID
+	if traceID == "" {
+		traceID = sluice.NewTraceID(in.claimed(), in.arrived)
+	}
+	if in.hook.UUID != "" {
+		e = e.InCall(traceID) // others learn nothing from the answer
+	}
+	call := rejected(traceID, e)
+	if in.hook.UUID != "" && isQuarantined(e.Code) {
+		call.Quarantine = rc.quarantine(in, traceID, e)
+	}
+	rc.observe(in, call)
+	return e
 }
 
 func (rc *Receiver) observe(in *incoming, c sluice.Call) {
@@ -96,14 +134,19 @@ func (rc *Receiver) observe(in *incoming, c sluice.Call) {
 	c.EventKey = in.hook.EventKey
 	c.Size = max(len(in.body), int(in.request.ContentLength))
 	c.RemoteAddr = in.request.RemoteAddr
+	rc.Spans.Add(in.request.Context(), sluice.SpanFacts{EventKey: c.EventKey, TraceID: c.TraceID, StatusCode: c.StatusCode})
 	rc.Observe(c)
 }
 
 // receive makes an event of a call and gives its result.
 func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.Result, err error) {
 	r := in.request
-	if r.Method != http.MethodGet && r.Method != http.MethodPost {
-		return result, sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "A webhook is called with GET or POST.").Allowing("GET, POST")
+	switch r.Method {
+	case http.MethodGet, http.MethodPost:
+	case http.MethodHead, http.MethodOptions:
+		return result, rc.receiveGreeting(in)
+	default:
+		return result, notAllowed()
 	}
 	if in.query, err = parseQuery(in.query, r.URL.RawQuery); err != nil {
 		return result, command.MalformedQuery()
@@ -123,20 +166,46 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	if err != nil {
 		return result, err
 	}
+	if in.answer, err = rc.check(in); in.answer != nil || err != nil {
+		return result, err
+	}
 	event := rc.event(in)
 	event.Hops = hops
 	wait := rc.ResultWait
 	if redirect {
 		wait = 0 // the result endpoint does the waiting
 	}
-	if result, err = rc.Events.Accept(r.Context(), event, wait); err != nil {
+	if result, err = rc.Events.Accept(rc.waiting(r), event, wait); err != nil {
 		return result, sluice.AsError(err).InCall(event.TraceID)
 	}
-	in.listeners = event.Listeners
-	rc.log(r.Context(), event)
 	result.PollingRedirectEnabled = redirect
+	if !result.Duplicate {
+		in.listeners = event.Listeners
+		rc.log(r.Context(), event)
+	}
 	return result, nil
 }
+
+// waiting returns the context in which a call waits for its result. net/http ends
+// that of a request when its caller closes its own side, which some do when they
+// have said everything; they get an answer all the same.
+func (rc *Receiver) waiting(r *http.Request) context.Context {
+	ctx := r.Context()
+	if rc.Answering == nil || ctx.Value(http.ServerContextKey) == nil {
+		return ctx
+	}
+	return outlasting{rc.Answering, ctx}
+}
+
+// An outlasting context has the values of another one.
+type outlasting struct {
+	context.Context //nolint:containedctx // it is one
+
+	values context.Context //nolint:containedctx // see above
+}
+
+// Value implements context.Context.
+func (o outlasting) Value(key any) any { return o.values.Value(key) }
 
 // log writes the line by which a call is found again. It makes the record by
 // hand, since a logger would look up the place in the source each time.
@@ -146,7 +215,7 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 	}
 	line := slog.NewRecord(e.ReceivedAt, slog.LevelInfo, "Webhook ["+e.TraceID+"]: OK", 0)
 	line.AddAttrs(slog.String("traceId", e.TraceID), slog.String("eventKey", e.EventKey))
-	_ = rc.Log.Handler().Handle(ctx, line) // as a logger does: nobody is left to tell
+	_ = rc.Log.Handler().Handle(ctx, line) // as a logger does: nothing more can be done
 }
 
 // incoming is a call on its way in.
@@ -156,8 +225,12 @@ type incoming struct {
 	token   string // that was found in it, right or wrong
 	query   query
 	body    []byte
-	files   *upload // a multipart body, else nil
+	raw     []byte  // the body with the token that it came with; nil if it had none
+	files   *upload // a multipart body, otherwise nil
 	hook    sluice.Webhook
+	guard   *guard         // nil: the token alone is demanded
+	answer  *sender.Answer // to a handshake
+	id      string         // of the delivery
 	headers sluice.Headers
 	payload []byte // as JSON
 
@@ -167,8 +240,15 @@ type incoming struct {
 
 var incomings = sync.Pool{New: func() any { return new(incoming) }}
 
+// maxKept is how large a buffer may be to be kept for another call. A larger one
+// would stay when the memory that was taken for it is given back.
+const maxKept = 128 << 10
+
 // release keeps the buffers for another call.
 func (in *incoming) release() {
+	if cap(in.body) > maxKept || cap(in.payload) > maxKept {
+		in.body, in.payload = nil, nil
+	}
 	in.memory.Release()
 	clear(in.query)
 	clear(in.headers)
@@ -203,7 +283,7 @@ func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
 	if err := in.memory.Grow(in.request.Context(), limit.Copies*int64(len(in.body))); err != nil {
 		return err
 	}
-	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body)
+	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body, upload{all: in.hook.Multipart == sluice.MultipartAll, noToken: in.raw != nil})
 	return err
 }
 
@@ -214,7 +294,7 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 	if err != nil {
 		return err
 	}
-	in.body = rest
+	in.body, in.raw = rest, in.body
 	if err := rc.find(in, token); err != nil {
 		return err
 	}
@@ -251,7 +331,7 @@ func (rc *Receiver) find(in *incoming, token string) error {
 func (rc *Receiver) event(in *incoming) *sluice.Event {
 	now := in.arrived.UTC()
 	r := in.request
-	in.headers = appendHeaders(in.headers, r, rc.Redact)
+	in.headers = appendHeaders(in.headers, r, rc.Redact, in.guard.masked())
 	e := &sluice.Event{
 		EventKey:    in.hook.EventKey,
 		Namespace:   rc.Namespace,
@@ -264,6 +344,11 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		Headers:     in.headers,
 		RemoteAddr:  r.RemoteAddr,
 		Traceparent: rc.Spans.Traceparent(r.Context()),
+		CE:          cloudEvent(r.Header, in.body),
+		DeliveryID:  in.id,
+	}
+	if in.id != "" {
+		e.Fingerprint = sluice.NewFingerprint(in.hook.UUID, in.id, in.sent(), in.guard.window())
 	}
 	e.PayloadEncoding = in.encode()
 	if e.PayloadEncoding != sluice.EncodingNone {
@@ -284,6 +369,9 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space [
 	ids := []string{result.CorrelationID, result.TraceID}
 	header[sluice.CorrelationHeader] = ids[0:1:1]
 	header[sluice.TraceHeader] = ids[1:2:2]
+	if result.Duplicate {
+		header.Set("svc-duplicate", "true")
+	}
 	if result.PollingRedirectEnabled || result.Status == sluice.StatusProcessing {
 		header["Retry-After"] = retryAfter
 	}

@@ -50,14 +50,14 @@ func (s *sink) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (slui
 	return sluice.Accepted(e.TraceID, "correlation", e.ReceivedAt), nil
 }
 
-// receiver gives a receiver with its log.
+// receiver returns a receiver with its log.
 func receiver(f finder, s *sink) (*Receiver, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return NewReceiver(ReceiverOptions{
 		Webhooks:  f,
 		Events:    s,
 		Namespace: "default",
-		Bodies:    limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 32 << 20, Strange: 16 << 20, Unfinished: 100}),
+		Bodies:    limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 32 << 20, Strange: 16 << 20, Answers: 1 << 20, Unfinished: 100}),
 		Places:    limit.NewPlaces(100),
 		Observe:   func(sluice.Call) {},
 		Log:       slog.New(slog.NewTextHandler(log, nil)),

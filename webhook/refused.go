@@ -8,10 +8,9 @@ import (
 	"sluice/problem"
 )
 
-// refused tells who observes about a call that was refused unseen, since the
-// server has too much to do or stops. A server in need does not look its token
-// up, nor read its body: so it is filed under the end of a token in the query or
-// header.
+// refused reports to Observe a call that was refused unread, since the server
+// is overloaded or stops. Its token is not looked up and its body not read, so
+// it is filed under the end of a token in the query or header.
 func (rc *Receiver) refused(r *http.Request, err error) {
 	in := &incoming{request: r, arrived: time.Now()}
 	if query, err := parseQuery(nil, r.URL.RawQuery); err == nil {

@@ -3,6 +3,7 @@ package webhook
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -85,6 +86,12 @@ func (s *Store) withKey(key string) (sluice.Webhook, error) {
 	return sluice.Webhook{}, noWebhook("event key").About("eventKey")
 }
 
+// HasKey tells whether a webhook has an event key.
+func (s *Store) HasKey(key string) bool {
+	_, err := s.withKey(key)
+	return err == nil
+}
+
 func noWebhook(what string) *sluice.Error {
 	return sluice.Errorf(sluice.NotFound, "webhook-not-found", "There is no webhook with that %s; webhook.get lists those there are.", what)
 }
@@ -128,6 +135,13 @@ type update struct {
 	eventKey         *string
 	payloadType      *sluice.PayloadType
 	maxPayloadLength *int
+	multipart        *sluice.Multipart
+	disabled         *bool
+	description      *string
+
+	ifUpdated time.Time // only if it was last changed then; zero: at any time
+	trusts    bool      // trust is given
+	trust     *sluice.Trust
 }
 
 // put creates a webhook if token is empty, otherwise it edits the one with that
@@ -152,7 +166,10 @@ func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook
 		case !creating:
 			return nil, noWebhook("uuid")
 		}
-		after.Updated = now
+		if before != nil && !u.ifUpdated.IsZero() && !before.Updated.Equal(u.ifUpdated) {
+			return nil, changedMeanwhile()
+		}
+		after.Updated = later(now, before)
 		u.apply(&after)
 		if holder, err := s.withKey(after.EventKey); err == nil && holder.UUID != token {
 			return nil, sluice.Errorf(sluice.Conflict, "event-key-taken", "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
@@ -165,6 +182,19 @@ func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook
 	return *hook, nil
 }
 
+// later gives the time of a change, which tells it from every change before.
+func later(now time.Time, before *sluice.Webhook) time.Time {
+	if before != nil && !now.After(before.Updated) {
+		return before.Updated.Add(time.Millisecond)
+	}
+	return now
+}
+
+func changedMeanwhile() error {
+	return sluice.Errorf(sluice.Conflict, "changed-meanwhile", "The webhook was changed since it was read; read it again, and then change it.").
+		About("ifUpdated").WithStatus(http.StatusPreconditionFailed)
+}
+
 func (u update) apply(hook *sluice.Webhook) {
 	if u.eventKey != nil {
 		hook.EventKey = *u.eventKey
@@ -174,6 +204,18 @@ func (u update) apply(hook *sluice.Webhook) {
 	}
 	if u.maxPayloadLength != nil {
 		hook.MaxPayloadLength = *u.maxPayloadLength
+	}
+	if u.multipart != nil {
+		hook.Multipart = *u.multipart
+	}
+	if u.disabled != nil {
+		hook.Disabled = *u.disabled
+	}
+	if u.description != nil {
+		hook.Description = *u.description
+	}
+	if u.trusts {
+		hook.Trust = u.trust
 	}
 }
 

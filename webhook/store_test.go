@@ -28,7 +28,7 @@ func onEverySetup(t *testing.T, test func(t *testing.T, open func() *Store, shar
 func openStore(t *testing.T, s natstest.Setup) *Store {
 	t.Helper()
 	e, err := jetstream.Open(t.Context(), jetstream.Options{
-		Dir: s.Dir, URL: s.URL, Replicas: s.Replicas, EventMaxAge: time.Hour, EventMaxBytes: 256 << 20, ResultTTL: time.Hour,
+		Dir: s.Dir, Box: natstest.Box, URL: s.URL, Replicas: s.Replicas, EventMaxAge: time.Hour, EventMaxBytes: 256 << 20, ResultTTL: time.Hour,
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {

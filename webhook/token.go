@@ -9,25 +9,25 @@ import (
 	"sluice"
 )
 
-// canonical gives a token as it is stored. What can't be a token stays as it
-// is and matches none.
+// canonical returns a token as it is stored. A text that can't be a token stays
+// unchanged and matches none.
 func canonical(token string) string {
 	return strings.ToLower(token)
 }
 
-// wellFormed tells whether a token can be one of ours: 36 characters, in upper
-// or lower case, and no other spelling of a UUID.
+// wellFormed reports whether a token can be one of ours: 36 characters, in
+// upper or lower case, and no other spelling of a UUID.
 func wellFormed(token string) bool {
 	return len(token) == 36 && uuid.Validate(token) == nil
 }
 
-// requestToken gives the token in the query and the header of a request, ""
+// requestToken returns the token in the query and the header of a request, ""
 // if there is none. They may repeat each other and nothing else.
 func requestToken(q query, header http.Header) (string, error) {
 	return agree(q.all("token"), q.all("uuid"), header["Token"], header["Uuid"])
 }
 
-// agree gives the one token that all places name. Two values in one place are
+// agree returns the one token that all places name. Two values in one place are
 // ambiguous even if they are equal.
 func agree(places ...[]string) (string, error) {
 	token := ""
@@ -43,7 +43,7 @@ func agree(places ...[]string) (string, error) {
 	return token, nil
 }
 
-// challenge tells how to send a token.
+// challenge says how to send a token.
 var challenge = []string{`Webhook realm="webhook.receive", parameter="token"`}
 
 func missing() error {

@@ -62,7 +62,7 @@ func formToken(body []byte) (token string, rest []byte, err error) {
 	case to < len(body):
 		to++ // with the & behind it
 	case from > 0:
-		from-- // or else the one before
+		from-- // otherwise the one before
 	}
 	return token, cut(body, from, to), nil
 }
@@ -74,7 +74,7 @@ func isTokenField(name []byte) bool {
 	if len(name) == len(word) {
 		return string(name) == word
 	}
-	return len(name) > len(word) && len(name) <= len("%74%6f%6b%65%6e") && unescaped(name) == word
+	return len(name) > len(word) && len(name) <= len("%74%6f%6b%65%6e") && bytes.IndexByte(name, '%') >= 0 && unescaped(name) == word
 }
 
 // unescaped gives a text of a form. What is malformed stays as it is.
@@ -125,7 +125,7 @@ func isTokenMember(name []byte) bool {
 	if len(name) == len(word) {
 		return string(name) == word
 	}
-	return len(name) > len(word) && len(name) <= len(word)*len(`\u0000`) && tokenText(name) == "token"
+	return len(name) > len(word) && len(name) <= len(word)*len(`\u0000`) && bytes.IndexByte(name, '\\') >= 0 && tokenText(name) == "token"
 }
 
 // tokenText gives the text of a JSON value. What is no text, or far too long,

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime/multipart"
 	"runtime"
@@ -70,7 +71,7 @@ func FuzzPartToken(f *testing.F) {
 // tokensByReader gives the tokens that mime/multipart finds in a body, if it is
 // one that is accepted.
 func tokensByReader(body []byte) (tokens []string, ok bool) {
-	up, err := parseUpload("multipart/form-data; boundary=b", body)
+	up, err := parseUpload("multipart/form-data; boundary=b", body, upload{})
 	if err != nil || up == nil {
 		return nil, false
 	}
@@ -78,7 +79,7 @@ func tokensByReader(body []byte) (tokens []string, ok bool) {
 	for {
 		part, err := reader.NextRawPart()
 		if err != nil {
-			return tokens, err == io.EOF
+			return tokens, errors.Is(err, io.EOF)
 		}
 		content, err := io.ReadAll(part)
 		if err != nil {

@@ -116,8 +116,8 @@ func FuzzBodyToken(f *testing.F) {
 	})
 }
 
-// hasEmptyToken tells whether a body has a token that says nothing: the call is
-// refused, so it doesn't matter whether it is cut out.
+// hasEmptyToken reports whether a body has a token that says nothing: the call
+// is refused, so it doesn't matter whether it is cut out.
 func hasEmptyToken(contentType string, body []byte) bool {
 	if media, _, _ := mime.ParseMediaType(contentType); !isJSON(media) {
 		values, err := url.ParseQuery(string(body))
@@ -157,7 +157,7 @@ func wantObjectWithoutToken(t *testing.T, body, rest []byte) {
 	}
 }
 
-// isBodyWithOneCut tells whether rest is the body without one piece.
+// isBodyWithOneCut reports whether rest is the body without one piece.
 func isBodyWithOneCut(body, rest []byte) bool {
 	same := 0
 	for same < len(rest) && body[same] == rest[same] {

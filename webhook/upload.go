@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"sluice"
 	"sluice/value"
@@ -25,19 +26,25 @@ const (
 
 const multipartForm = "multipart/form-data"
 
-// An upload is a multipart body: its files.
+// An upload is a multipart body: its files, and where all is wanted its fields.
 type upload struct {
-	files []file
+	all      bool
+	noToken  bool // the field token is left out, since it is the webhook's
+	files    []file
+	names    []string            // of fields, in their order
+	contents map[string][]string // of fields
 }
 
 type file struct {
+	part        string // its name
 	name        string
 	contentType string
 	content     []byte
 }
 
-// parseUpload reads a multipart/form-data body. It gives nil for other bodies.
-func parseUpload(contentType string, body []byte) (*upload, error) {
+// parseUpload reads a multipart/form-data body as wanted. It gives nil for other
+// bodies.
+func parseUpload(contentType string, body []byte, wanted upload) (*upload, error) {
 	if len(contentType) < len(multipartForm) || !strings.EqualFold(contentType[:len(multipartForm)], multipartForm) {
 		return nil, nil // most calls: not worth parsing the type
 	}
@@ -50,7 +57,7 @@ func parseUpload(contentType string, body []byte) (*upload, error) {
 		return nil, badBoundary()
 	}
 	reader := multipart.NewReader(bytes.NewReader(body), boundary)
-	up := new(upload)
+	up := &wanted
 	for n := 0; ; n++ {
 		part, err := reader.NextRawPart()
 		if err == io.EOF && closed(body, boundary) {
@@ -88,10 +95,28 @@ func (u *upload) add(part *multipart.Part) error {
 	if err != nil {
 		return badUpload("is malformed or cut short")
 	}
-	if part.FormName() == "file" {
-		u.files = append(u.files, file{baseName(part.FileName()), part.Header.Get("Content-Type"), content})
-	}
+	u.sort(part, content)
 	return nil
+}
+
+// sort takes a part as a file, as a field, or not at all. A field that is no text
+// is taken as a file, so that nothing of it is lost.
+func (u *upload) sort(part *multipart.Part, content []byte) {
+	name, filename := part.FormName(), part.FileName()
+	switch {
+	case name == "file" || u.all && (filename != "" || !utf8.Valid(content)):
+		u.files = append(u.files, file{name, baseName(filename), part.Header.Get("Content-Type"), content})
+	case !u.all || u.noToken && name == "token":
+	default:
+		name = strings.ToValidUTF8(name, "\ufffd")
+		if u.contents == nil {
+			u.contents = make(map[string][]string)
+		}
+		if _, known := u.contents[name]; !known {
+			u.names = append(u.names, name)
+		}
+		u.contents[name] = append(u.contents[name], string(content))
+	}
 }
 
 // baseName makes a file name harmless: no folders, no control characters, not
@@ -121,7 +146,12 @@ func (u *upload) appendJSON(b []byte, raw bool) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, `{"filename":`...)
+		b = append(b, '{')
+		if u.all {
+			b = append(b, `"name":`...)
+			b = append(value.AppendString(b, strings.ToValidUTF8(f.part, "\ufffd")), ',')
+		}
+		b = append(b, `"filename":`...)
 		b = value.AppendString(b, f.name)
 		b = append(b, `,"contentType":`...)
 		b = value.AppendString(b, f.contentType)
@@ -131,7 +161,32 @@ func (u *upload) appendJSON(b []byte, raw bool) []byte {
 		b = appendOrigin(b, f.content, raw)
 		b = append(b, '}')
 	}
-	return append(b, `]}`...)
+	b = append(b, ']')
+	if u.all {
+		b = u.appendFields(append(b, `,"fields":{`...))
+	}
+	return append(b, '}')
+}
+
+// appendFields appends the fields of an upload: one that is repeated as an array.
+func (u *upload) appendFields(b []byte) []byte {
+	for i, name := range u.names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(value.AppendString(b, name), ':')
+		contents := u.contents[name]
+		if len(contents) == 1 {
+			b = value.AppendString(b, contents[0])
+			continue
+		}
+		for j, content := range contents {
+			b = append(b, "[,"[min(j, 1)])
+			b = value.AppendString(b, content)
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
 }
 
 // appendOrigin appends a file's content and says how it is encoded.

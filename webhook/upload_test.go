@@ -36,7 +36,7 @@ func FuzzParseUpload(f *testing.F) {
 	f.Add("multipart/form-database", []byte("--b--"))
 	f.Add("text/plain", []byte("--b--"))
 	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
-		up, err := parseUpload(contentType, body)
+		up, err := parseUpload(contentType, body, upload{})
 		if err != nil || up == nil {
 			return
 		}

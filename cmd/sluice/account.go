@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// asSent are fields whose content is somebody's data, which is shown as it is.
+// asSent are fields whose content is user data, which is shown unchanged.
 var asSent = []string{"body", "headers", "payload", "query", "schema", "signature", "source", "value", "vars"}
 
 // A fact is a line about something.
@@ -67,8 +67,8 @@ func (v *view) section(w io.Writer, name string, value *yaml.Node, indent string
 	return v.account(w, value, indent)
 }
 
-// writeIndented writes a value as it is; a payload that travels as base64 as the
-// text that it stands for, if it is text.
+// writeIndented writes a value unchanged; a payload in base64 is decoded if it
+// is text.
 func writeIndented(w io.Writer, value *yaml.Node, indent string) error {
 	text := value.Value
 	if origin := textOf(value, "origin"); origin != "" && len(value.Content) == 2 {
@@ -93,7 +93,7 @@ func isEmpty(n *yaml.Node) bool {
 	return n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "" || n.Kind != yaml.ScalarNode && len(n.Content) == 0
 }
 
-// isLine tells whether a value is shown in a line.
+// isLine reports whether a value is shown in a line.
 func isLine(name string, n *yaml.Node) bool {
 	switch n.Kind {
 	case yaml.ScalarNode:

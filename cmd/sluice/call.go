@@ -97,7 +97,7 @@ func headersOf(lines []string) (http.Header, error) {
 	return header, nil
 }
 
-// payload gives the body of a call, nil if it has none.
+// payload returns the body of a call, nil if it has none.
 func (t *terminal) payload(call testCall) (*client.Body, error) {
 	switch {
 	case len(call.files) > 0 && call.body != "":
@@ -115,8 +115,8 @@ func (t *terminal) payload(call testCall) (*client.Body, error) {
 	return &client.Body{Content: content, ContentType: firstOf(call.contentType, typeOf(call.body, content))}, nil
 }
 
-// readBody gives the content of a file, or the text itself if that is JSON: the
-// name of a file does not look like it.
+// readBody returns the content of a file, or the text itself if that is JSON:
+// the name of a file does not look like it.
 func (t *terminal) readBody(text string) ([]byte, error) {
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") || strings.HasPrefix(text, `"`) {
 		return []byte(text), nil
@@ -124,7 +124,7 @@ func (t *terminal) readBody(text string) ([]byte, error) {
 	return t.read(strings.TrimPrefix(text, "@"))
 }
 
-// typeOf gives the media type of a file.
+// typeOf returns the media type of a file.
 func typeOf(name string, content []byte) string {
 	if known := mime.TypeByExtension(filepath.Ext(name)); known != "" && !json.Valid([]byte(name)) {
 		return known

@@ -9,15 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/client"
 )
 
-// A change is a verb that does something to things that are named, or to all
-// that flags select, and counts them.
+// A change is a verb that changes the named things, or all that flags select,
+// and counts them.
 type change struct {
 	verb, short string
 	command     string
-	count       string // field with the number, and what is said of them: replayed
+	count       string // field with the number, and the word for it: replayed
 	asks        bool   // it can't be undone
 }
 
@@ -49,6 +50,9 @@ func (ch change) of(t *terminal, n *noun) *cobra.Command {
 		}
 		return t.forEach(args, titleOf(n.called())+" %s: "+ch.count+".", func(key string) (client.Answer, error) {
 			answer, err := c.Command(cmd.Context(), ch.command, url.Values{n.key: {key}}, nil)
+			if err == nil {
+				err = ch.refused(answer)
+			}
 			return answer, n.missing(cmd.Context(), c, key, err)
 		})
 	})
@@ -63,8 +67,24 @@ func (ch change) of(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// changeAll does something to all things that parameters select, page by page.
-// Those that come up in the meantime, perhaps because of it, are not meant.
+// refused gives the reason that an answer has for not changing the one thing.
+func (ch change) refused(answer client.Answer) error {
+	var done struct {
+		Refused int `json:"refused"`
+		Items   []struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"items"`
+	}
+	_ = json.Unmarshal(answer.Body, &done) // an answer of another form tells of no refusal
+	if done.Refused == 0 || len(done.Items) == 0 {
+		return nil // it was changed
+	}
+	return sluice.Errorf(sluice.Conflict, done.Items[0].Code, "%s", done.Items[0].Message)
+}
+
+// changeAll changes all things that parameters select, page by page, except
+// those that appear meanwhile, perhaps because of it.
 func (t *terminal) changeAll(ctx context.Context, c *client.Client, ch change, n *noun, params url.Values) error {
 	const page = 100
 	if params.Get("to") == "" {

@@ -57,7 +57,8 @@ func commandCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// carried gives the body that the flag of a command names, nil if it is not set.
+// carried returns the body that the flag of a command names, nil if it is not
+// set.
 func (t *terminal) carried(cmd *cobra.Command, file, contentType string) (*client.Body, error) {
 	if !cmd.Flags().Changed("body") {
 		return nil, nil
@@ -86,7 +87,7 @@ func (t *terminal) callCommand(ctx context.Context, c *client.Client, name strin
 	return nil
 }
 
-// nextPage gives the cursor of the page behind an answer, if there is one.
+// nextPage returns the cursor of the page after an answer, if there is one.
 func nextPage(answer client.Answer) string {
 	if link := answer.Header.Get("Link"); strings.Contains(link, `rel="next"`) {
 		target, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
@@ -152,7 +153,7 @@ func (t *terminal) explainCommand(ctx context.Context, w io.Writer, name string)
 	return nil
 }
 
-// takes says in a few words which values a parameter takes.
+// takes returns in a few words which values a parameter takes.
 func takes(p client.Param) string {
 	kind := firstOf(strings.Join(p.Enum, "|"), p.Type, "any")
 	if p.Required {

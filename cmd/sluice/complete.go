@@ -10,19 +10,19 @@ import (
 	"sluice/client"
 )
 
-// completionTime bounds how long someone who pressed a key waits for the server.
+// completionTime bounds how long a person who pressed Tab waits for the server.
 const completionTime = time.Second
 
 const noFiles = cobra.ShellCompDirectiveNoFileComp
 
-// complete says what a flag of a command may be.
+// complete sets how the values of a flag are completed.
 func complete(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
 		panic(err) // there is no such flag: a mistake in the program
 	}
 }
 
-// asking gives a client for a completion. A failure completes nothing.
+// asking returns a client for a completion. A failure completes nothing.
 func (t *terminal) asking(cmd *cobra.Command) (context.Context, context.CancelFunc, *client.Client) {
 	parent := cmd.Context()
 	if parent == nil {
@@ -93,7 +93,7 @@ func isGiven(given []string, name string) bool {
 	return false
 }
 
-// completeNames gives a completion by a field of what a command lists.
+// completeNames returns a completion by a field of what a command lists.
 func (t *terminal) completeNames(command, field string, otherwise cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel, c := t.asking(cmd)
@@ -109,7 +109,7 @@ func (t *terminal) completeNames(command, field string, otherwise cobra.ShellCom
 	}
 }
 
-// namesOf gives a field of what a command lists.
+// namesOf returns a field of what a command lists.
 func namesOf(ctx context.Context, c *client.Client, command, field string) ([]string, error) {
 	answer, err := c.Command(ctx, command, nil, nil)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,8 +31,8 @@ func TestBareBashCompletes(t *testing.T) {
 	program := program(t)
 	p := &person{t: t, cmd: exec.CommandContext(t.Context(), "bash", "--norc", "--noprofile", "-i"), more: make(chan struct{}, 1)}
 	p.cmd.Dir = program.Dir
-	p.cmd.Env = append(program.Env, "PATH="+bin+":"+os.Getenv("PATH"), "PS1=ready> ", "TERM=dumb", "INPUTRC=/dev/null",
-		"SLUICE_URL="+h.url, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=tour", "SLUICE_CLIENT_DIR="+t.TempDir())
+	p.cmd.Env = append(slices.Clone(program.Env), "PATH="+bin+":"+os.Getenv("PATH"), "PS1=ready> ", "TERM=dumb", "INPUTRC=/dev/null",
+		"SLUICE_URL="+h.url, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=a-short-tour", "SLUICE_CLIENT_DIR="+t.TempDir())
 	p.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
 	if p.pty, p.tty, err = pty.Open(); err != nil {
 		t.Fatal(err)

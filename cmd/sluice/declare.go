@@ -25,9 +25,9 @@ type parameters struct {
 	when    *span             // nil: the command takes none
 }
 
-// declare gives a verb a flag for each parameter of a command, but for those
-// that it knows in another way. What the flags are, this program's own
-// declaration says; a flag that is not among them, the server is asked about.
+// declare gives a verb a flag for each parameter of a command, except some. The
+// flags come from this program's own declaration; the server is asked about a
+// flag that is not among them.
 func (t *terminal) declare(cmd *cobra.Command, command string, without ...string) *parameters {
 	p := &parameters{t: t, cmd: cmd, command: t.declaration(command), names: make(map[string]string)}
 	if isPeriod(p.command) {
@@ -64,12 +64,12 @@ func annotate(cmd *cobra.Command, command string) {
 	cmd.Annotations[declaresCommand] = command
 }
 
-// isPeriod tells whether a command takes a span of time.
+// isPeriod reports whether a command takes a span of time.
 func isPeriod(c client.Command) bool {
 	return slices.ContainsFunc(c.Params, func(p client.Param) bool { return p.Name == "from" })
 }
 
-// values gives what the flags hold, as parameters of the command.
+// values returns what the flags hold, as parameters of the command.
 func (p *parameters) values() (url.Values, error) {
 	params := url.Values{}
 	if p.when != nil {
@@ -107,7 +107,7 @@ func (p *parameters) need() error {
 	return nil
 }
 
-// kebab gives the flag of a parameter.
+// kebab returns the flag of a parameter.
 func kebab(name string) string {
 	var b strings.Builder
 	for _, r := range name {
@@ -119,8 +119,8 @@ func kebab(name string) string {
 	return b.String()
 }
 
-// declaration gives a command as the server declares it, if it was asked, or as
-// this program does.
+// declaration returns a command as the server declares it, if it was asked, or
+// as this program does.
 func (t *terminal) declaration(name string) client.Command {
 	byName := func(c client.Command) bool { return c.Name == name }
 	if i := slices.IndexFunc(t.commands, byName); i >= 0 {
@@ -149,7 +149,7 @@ func ownCommands() []client.Command {
 const learningTime = 5 * time.Second
 
 // learn asks the server for its own declaration of the command that a verb
-// calls: it may be newer. It tells whether that was possible.
+// calls, which may be newer. It reports whether that was possible.
 func (t *terminal) learn(ctx context.Context, cmd *cobra.Command, args []string) bool {
 	name := cmd.Annotations[declaresCommand]
 	if name == "" {
@@ -177,7 +177,7 @@ func (t *terminal) learn(ctx context.Context, cmd *cobra.Command, args []string)
 	return true
 }
 
-// completions of parameters that name a thing, by their names: the command that
+// named has completions for parameters that name a thing: the command that
 // lists such things, and the field with the name.
 var named = map[string][2]string{
 	"eventKey": {"webhook.get", "eventKey"}, "pipeline": {"pipeline.get", "name"},

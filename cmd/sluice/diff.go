@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// diff shows how a text differs from what it was, line by line, with a little of
-// what stayed the same around it.
+// diff returns how a text differs from what it was, line by line, with a few
+// unchanged lines around each change.
 func diff(name, before, after string, colour bool) string {
 	var b strings.Builder
 	title := "changed"
@@ -52,8 +52,8 @@ func nearChange(edits []edit, at int) bool {
 	return false
 }
 
-// editsOf gives the shortest way from one text to another. What both begin and
-// end with needs no search; a search that would take too much is left out.
+// editsOf returns the shortest way from one text to another. A common start and
+// end need no search; a search that would take too long is left out.
 func editsOf(a, b []string) []edit {
 	const most = 4_000_000
 	var head, tail []edit

@@ -8,9 +8,9 @@ import (
 	"sluice/client"
 )
 
-// forEach does something with each of several things, as far as it goes, and
-// shows what was answered; people see a sentence for each, if there is one. One
-// thing alone stands for itself.
+// forEach does something with each of several things, even if some fail, and
+// shows the answers; people see a sentence for each, if there is one. A single
+// thing is shown alone, not as a list.
 func (t *terminal) forEach(names []string, sentence string, do func(string) (client.Answer, error)) error {
 	form, err := t.form()
 	if err != nil {

@@ -58,6 +58,9 @@ var exitOf = map[sluice.Kind]int{
 	sluice.Unsupported:      exitUsage,
 	sluice.Throttled:        exitThrottled,
 	sluice.Unavailable:      exitUnavailable,
+	sluice.Loop:             exitOther,
+	sluice.Unprocessable:    exitUsage,
+	sluice.Outdated:         exitConflict,
 }
 
 // A failure is an error with an exit code of its own.
@@ -70,17 +73,17 @@ type failure struct {
 // Error implements error.
 func (f *failure) Error() string { return f.message }
 
-// usage is the error for a command line that can't be meant.
+// usage makes the error for a command line that makes no sense.
 func usage(format string, args ...any) *failure {
 	return &failure{code: exitUsage, message: fmt.Sprintf(format, args...)}
 }
 
-// help adds where it is explained what a verb takes.
+// help adds where the arguments of a verb are explained.
 func (f *failure) help(cmd *cobra.Command) *failure {
 	return &failure{f.code, f.message, cmd.CommandPath() + " --help explains it."}
 }
 
-// exitCode gives the code that the program ends with.
+// exitCode returns the code that the program ends with.
 func exitCode(err error) int {
 	own, isOwn := errors.AsType[*failure](err)
 	e, isError := errors.AsType[*sluice.Error](err)
@@ -101,7 +104,7 @@ func exitCode(err error) int {
 	return exitOther
 }
 
-// explain gives an error as one line that says what to do next.
+// explain returns an error as one line that says what to do next.
 func explain(err error) string {
 	text := err.Error()
 	e, ok := errors.AsType[*sluice.Error](err)

@@ -41,7 +41,8 @@ var (
 	inBytes        = []string{"size", "maxPayloadLength", "freeDisk", "eventBytes"}
 )
 
-// text gives the value of a field in one line, times as how long ago they were.
+// text returns the value of a field in one line, times as how long ago they
+// were.
 func (v *view) text(field string, n *yaml.Node) string {
 	text := n.Value
 	at, isTime := timeOf(n)
@@ -71,7 +72,7 @@ func (v *view) text(field string, n *yaml.Node) string {
 	return strings.ReplaceAll(printable(text), "\t", " ")
 }
 
-// whole gives a value as text does, but a time in full.
+// whole returns a value as text does, but a time in full.
 func (v *view) whole(field string, n *yaml.Node) string {
 	if at, ok := timeOf(n); ok {
 		return at.In(v.zone).Format("2006-01-02 15:04:05 MST") + " (" + v.ago(at) + ")"
@@ -79,7 +80,8 @@ func (v *view) whole(field string, n *yaml.Node) string {
 	return v.text(field, n)
 }
 
-// parts gives the items of a list, or the fields of an object, in one line each.
+// parts returns the items of a list, or the fields of an object, in one line
+// each.
 func (v *view) parts(n *yaml.Node) []string {
 	var all []string
 	for i := 0; i < len(n.Content); i++ {
@@ -93,8 +95,8 @@ func (v *view) parts(n *yaml.Node) []string {
 	return all
 }
 
-// token hides all of a webhook's token but its last characters, by which traces
-// know it.
+// token hides a webhook's token except its last characters, which are in trace
+// ids.
 func (v *view) token(text string) string {
 	const shown = 6
 	start := strings.LastIndex(text, "=") + 1
@@ -104,7 +106,7 @@ func (v *view) token(text string) string {
 	return text[:start] + "…" + text[len(text)-shown:]
 }
 
-// problemOf gives what a problem document says, and its code.
+// problemOf returns what a problem document says, and its code.
 func problemOf(n *yaml.Node) string {
 	text := fieldOf(n, "detail").Value
 	if code := fieldOf(n, "code"); code != nil {
@@ -129,7 +131,7 @@ func numberOf(n *yaml.Node) (float64, bool) {
 	return number, err == nil
 }
 
-// ago says how long ago a time was, or the day if that was long ago.
+// ago returns how long ago a time was, or its date if that was long ago.
 func (v *view) ago(at time.Time) string {
 	const day, month = 24 * time.Hour, 30 * 24 * time.Hour
 	passed := v.now.Sub(at)
@@ -180,13 +182,13 @@ func bytesOf(number float64) string {
 	return strconv.FormatFloat(math.Round(number*10)/10, 'f', -1, 64) + " " + units[unit]
 }
 
-// titles are those of fields whose names don't make one.
+// titles are those of fields whose title can't be made from the name.
 var titles = map[string]string{
 	"uuid": "Token", "webhookUrl": "URL", "maxPayloadLength": "Largest payload", "clientId": "Client",
 	"remoteAddr": "Caller", "updated": "Changed", "url": "URL", "role": "Role", "p50": "Median", "p99": "99th percentile",
 }
 
-// titleOf gives the name of a field as people read it: eventKey is Event key.
+// titleOf returns the name of a field as people read it: eventKey is Event key.
 func titleOf(field string) string {
 	if title := titles[field]; title != "" {
 		return title

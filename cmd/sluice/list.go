@@ -12,11 +12,11 @@ import (
 	"sluice/client"
 )
 
-// A list is what a verb shows of the things that a command lists.
+// A list is a verb that shows the things a command lists.
 type list struct {
 	command string
-	without []string // parameters that are no flags
-	none    string   // what is said where there is nothing
+	without []string // parameters without a flag
+	none    string   // text for an empty list
 	page    string   // of the portal
 	columns []column
 }
@@ -43,7 +43,9 @@ func (l list) verb(t *terminal, use, short string) *cobra.Command {
 		},
 	}
 	params = t.declare(cmd, l.command, l.without...)
-	t.addOpen(cmd, &open)
+	if l.page != "" {
+		t.addOpen(cmd, &open)
+	}
 	return cmd
 }
 
@@ -52,11 +54,11 @@ func (l list) show(ctx context.Context, t *terminal, c *client.Client, params ur
 	if err != nil {
 		return err
 	}
-	return l.tell(t, answer)
+	return l.print(t, answer)
 }
 
-// tell shows a page, and how to get the next one.
-func (l list) tell(t *terminal, answer client.Answer) error {
+// print shows a page, and how to get the next one.
+func (l list) print(t *terminal, answer client.Answer) error {
 	if t.none(answer.Body, l.none) {
 		return nil
 	}
@@ -69,7 +71,7 @@ func (l list) tell(t *terminal, answer client.Answer) error {
 	return nil
 }
 
-// none tells people that a list is empty. A program sees that by itself.
+// none tells people that a list is empty. Programs see that in the document.
 func (t *terminal) none(document []byte, text string) bool {
 	form, err := t.form()
 	root, parseErr := parseJSON(document)
@@ -86,10 +88,10 @@ func (t *terminal) none(document []byte, text string) bool {
 	return true
 }
 
-// note tells people something beside what was asked for.
-func (t *terminal) note(format string, args ...any) {
+// note tells people something beside the answer.
+func (t *terminal) note(text string) {
 	if form, err := t.form(); err == nil && form == "table" {
-		fmt.Fprintln(t.err, printable(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(t.err, text)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"sluice/client"
 )
 
-// A listenTo is what a person wants to listen to, as the command line says it.
+// listenTo is what to listen to, as given on the command line.
 type listenTo struct {
 	pattern string
 	forward string // "": events are printed
@@ -52,7 +52,7 @@ func listenCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// read reads the arguments. What no event key can be is a URL.
+// read reads the arguments. One that can't be an event key is a URL.
 func (l *listenTo) read(args []string) error {
 	for _, arg := range args {
 		_, notNumber := strconv.Atoi(arg)
@@ -71,7 +71,7 @@ func (l *listenTo) read(args []string) error {
 	return nil
 }
 
-// known refuses to wait for events that nobody sends: of a key that no webhook
+// known refuses to wait for events that can't come: of a key that no webhook
 // has.
 func (l *listenTo) known(ctx context.Context, c *client.Client) error {
 	if l.wait || strings.ContainsAny(l.pattern, "*#") {
@@ -81,7 +81,7 @@ func (l *listenTo) known(ctx context.Context, c *client.Client) error {
 	if e := sluice.AsError(err); err != nil && e.Kind == sluice.NotFound {
 		return e.Saying(e.Message + " With --wait it is listened to all the same.")
 	}
-	return nil // what else is wrong, reading the events tells
+	return nil // reading the events shows whatever else is wrong
 }
 
 func (t *terminal) listen(ctx context.Context, to listenTo) error {
@@ -108,29 +108,29 @@ func (t *terminal) listen(ctx context.Context, to listenTo) error {
 		return err
 	}
 	pattern := to.pattern
-	place := client.Place{URL: c.URL(), Pattern: pattern, Forward: to.forward}
+	position := client.Position{URL: c.URL(), Pattern: pattern, Forward: to.forward}
 	if !to.anew {
-		if place, err = profiles.Resume(place); err != nil {
+		if position, err = profiles.Resume(position); err != nil {
 			return err
 		}
 	}
-	if place.After == "" {
-		if _, place.After, err = c.Events(ctx, pattern, "", 1, 0); err != nil {
+	if position.After == "" {
+		if _, position.After, err = c.Events(ctx, pattern, "", 1, 0); err != nil {
 			return err
 		}
-		if err := profiles.Keep(place); err != nil {
+		if err := profiles.Keep(position); err != nil {
 			return err
 		}
 		fmt.Fprintf(t.err, "Waiting for events of %s.\n", pattern)
 	} else {
 		fmt.Fprintf(t.err, "Going on with events of %s where it ended; --new begins anew.\n", pattern)
 	}
-	err = c.Listen(ctx, pattern, place.After, l.deliver, func(cursor string) error {
-		place.After = cursor
-		return profiles.Keep(place)
+	err = c.Listen(ctx, pattern, position.After, l.deliver, func(cursor string) error {
+		position.After = cursor
+		return profiles.Keep(position)
 	})
 	if sluice.AsError(err).Code == "cursor-gone" {
-		return sluice.Errorf(sluice.Gone, "cursor-gone", "The server no longer has the place where this ended; begin anew with --new.")
+		return sluice.Errorf(sluice.Gone, "cursor-gone", "The server no longer has the place where this ended; start with --new.")
 	}
 	return err
 }
@@ -141,10 +141,10 @@ type listener struct {
 
 	forwarder *client.Forwarder // nil: they are printed
 	table     bool              // for people
-	waiting   bool              // it was said that the program can't be reached
+	waiting   bool              // the person was told that the program can't be reached
 }
 
-// delivered is what is told of an event.
+// delivered is what is shown about an event.
 type delivered struct {
 	Time     time.Time `json:"time"`
 	EventKey string    `json:"eventKey"`
@@ -155,8 +155,8 @@ type delivered struct {
 	Error    string    `json:"error,omitempty"`
 }
 
-// deliver delivers one event. It tries on while the program can't be reached,
-// but what may have arrived is not sent twice.
+// deliver delivers one event. It keeps trying while the program can't be
+// reached, but never sends twice what may have arrived.
 func (l *listener) deliver(ctx context.Context, e client.Received) error {
 	switch {
 	case l.forwarder == nil && l.table:
@@ -169,7 +169,7 @@ func (l *listener) deliver(ctx context.Context, e client.Received) error {
 		done := l.forwarder.Forward(ctx, e.Event)
 		if done.Done {
 			l.waiting = false
-			return l.tell(e, done, began)
+			return l.report(e, done, began)
 		}
 		if !l.waiting && ctx.Err() == nil {
 			l.waiting = true
@@ -197,7 +197,7 @@ func (l *listener) print(e client.Received) error {
 	return nil
 }
 
-func (l *listener) tell(e client.Received, done client.Forwarded, began time.Time) error {
+func (l *listener) report(e client.Received, done client.Forwarded, began time.Time) error {
 	took := time.Since(began)
 	d := delivered{
 		Time: began.UTC(), EventKey: e.EventKey, TraceID: e.TraceID, Method: e.Method,

@@ -64,7 +64,7 @@ func (tg *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// next gives the next call that arrives.
+// next returns the next call that arrives.
 func (tg *target) next() received {
 	tg.t.Helper()
 	select {
@@ -92,7 +92,7 @@ func listen(t *testing.T, url, dir string, args ...string) *listening {
 func run(t *testing.T, url, dir string, args ...string) *listening {
 	t.Helper()
 	cmd := program(t, args...)
-	cmd.Env = append(cmd.Env, "SLUICE_URL="+url, "SLUICE_CLIENT_DIR="+dir, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=tour")
+	cmd.Env = append(cmd.Env, "SLUICE_URL="+url, "SLUICE_CLIENT_DIR="+dir, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=a-short-tour")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func startHooked(t *testing.T, key string) *hooked {
 func (h *hooked) restart(t *testing.T, address string) {
 	t.Helper()
 	cmd := program(t, "serve", "--listen", address, "--data", h.data)
-	cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=tour")
+	cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=a-short-tour")
 	h.running = start(t, cmd)
 }
 
@@ -162,7 +162,7 @@ func (h *hooked) restart(t *testing.T, address string) {
 func (h *hooked) command(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := program(t, append([]string{"command"}, args...)...)
-	cmd.Env = append(cmd.Env, "SLUICE_URL="+h.url, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=tour")
+	cmd.Env = append(cmd.Env, "SLUICE_URL="+h.url, "SLUICE_USERNAME=admin", "SLUICE_PASSWORD=a-short-tour")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v: %v", args, err)

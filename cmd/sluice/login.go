@@ -34,7 +34,7 @@ func loginCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// stored is what is told of a profile.
+// stored is what is shown about a profile.
 type stored struct {
 	Profile  string `json:"profile"`
 	URL      string `json:"url"`
@@ -50,7 +50,7 @@ func (t *terminal) login(ctx context.Context, username string) error {
 	name := t.profileName(profiles)
 	before, err := profiles.Load(name)
 	if err != nil && sluice.AsError(err).Kind == sluice.Invalid {
-		return err // of the name
+		return err // the name is wrong
 	}
 	c, err := t.server(ctx, firstOf(before.URL, defaultURL))
 	if err != nil {
@@ -82,8 +82,8 @@ func (t *terminal) login(ctx context.Context, username string) error {
 	return t.report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (profile %s).", login.URL, login.Username, name)
 }
 
-// server gives a client of the server to log in at. A person who mistypes its URL
-// is asked again.
+// server returns a client of the server to log in at. A person who mistypes its
+// URL is asked again.
 func (t *terminal) server(ctx context.Context, fallback string) (*client.Client, error) {
 	for given := firstOf(t.url, env("SLUICE_URL")); ; given = "" {
 		address, err := t.given(ctx, "Server", given, fallback)
@@ -98,7 +98,7 @@ func (t *terminal) server(ctx context.Context, fallback string) (*client.Client,
 	}
 }
 
-// given gives what was given, or asks for it.
+// given returns what was given, or asks for it.
 func (t *terminal) given(ctx context.Context, what, given, fallback string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -158,7 +158,7 @@ func logoutCommand(t *terminal) *cobra.Command {
 			}
 			if err := c.Logout(cmd.Context(), login); err != nil {
 				e := sluice.AsError(err)
-				return sluice.Errorf(e.Kind, e.Code, "%s The login is still stored; sluice profile delete %s forgets it without telling the server.", e.Message, name)
+				return sluice.Errorf(e.Kind, e.Code, "%s The login is still stored; sluice profile delete %s deletes it without telling the server.", e.Message, name)
 			}
 			if err := profiles.Delete(name); err != nil {
 				return err

@@ -28,9 +28,9 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// interrupts gives a context that ends at the first SIGINT or SIGTERM, and a
-// channel that is closed at the second. The third ends the program the hard way,
-// as does any after release.
+// interrupts returns a context that ends at the first SIGINT or SIGTERM, and a
+// channel that is closed at the second. The third kills the program, as does
+// any after release.
 func interrupts() (first context.Context, second <-chan struct{}, release func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -73,7 +73,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 			"sluice serve runs the server; everything else talks to one. Log in with sluice login, or set\n" +
 			"SLUICE_URL with SLUICE_TOKEN, with SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET, or with\n" +
 			"SLUICE_USERNAME and SLUICE_PASSWORD.",
-		Version:       serve.Version,
+		Version:       serve.Release(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -97,9 +97,9 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	}
 	server := serveCommand(hurry)
 	server.GroupID = "server"
-	check := checkCommand(t)
-	check.GroupID = "server"
-	root.AddCommand(server, check, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
+	health, check := healthCommand(), checkCommand(t)
+	health.GroupID, check.GroupID = "server", "server"
+	root.AddCommand(server, health, check, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
 	root.SetHelpCommand(helpCommand())
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
 	return root

@@ -23,9 +23,9 @@ type noun struct {
 	key     string // field and parameter that name one
 	word    string // what people call the key
 	example string // of a key
-	handle  string // field and parameter that edit and delete go by; "" means the key
-	page    string // of the portal
-	none    string // what is said where there are none
+	handle  string // field and parameter by which edit and delete find it; "" means the key
+	page    string // of the portal; "" means that there is none
+	none    string // text for an empty list
 	effect  string // of a deletion
 	columns []column
 	get     string
@@ -34,13 +34,13 @@ type noun struct {
 	verbs   func(t *terminal, n *noun) []*cobra.Command // further ones
 }
 
-// called gives what one is called in sentences.
+// called returns the name of one in sentences.
 func (n *noun) called() string { return firstOf(n.thing, n.name) }
 
-// arg gives what stands for the key in usage lines.
+// arg returns what stands for the key in usage lines.
 func (n *noun) arg() string { return strings.ToUpper(strings.ReplaceAll(kebab(n.key), "-", "")) }
 
-// keyed says in words what the argument of a verb is.
+// keyed returns in words what the argument of a verb is.
 func (n *noun) keyed() string { return "the " + n.word + " of a " + n.called() }
 
 // nounCommand makes the command of a noun with its verbs. The noun alone lists.
@@ -64,7 +64,7 @@ func nounCommand(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// nounNamed gives a noun, for verbs of their own.
+// nounNamed returns a noun by its name.
 func nounNamed(name string) *noun {
 	for _, n := range nouns() {
 		if n.name == name {
@@ -74,7 +74,8 @@ func nounNamed(name string) *noun {
 	panic("there is no noun " + name) // a mistake in the program
 }
 
-// about makes a verb that is about things of a kind: one, or with many several.
+// about makes a verb with the key of a thing as its argument, or with many the
+// keys of several.
 func (n *noun) about(t *terminal, verb, short string, many bool, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
 	most, use := 1, verb+" "+n.arg()
 	if many {
@@ -106,7 +107,9 @@ func nounShow(t *terminal, n *noun) *cobra.Command {
 		}
 		return t.show(document)
 	})
-	t.addOpen(cmd, &open)
+	if n.page != "" {
+		t.addOpen(cmd, &open)
+	}
 	return cmd
 }
 
@@ -124,7 +127,7 @@ func nounCreate(t *terminal, n *noun) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if n.handle == "" { // the command would edit the one there is
+		if n.handle == "" { // the command would edit the existing one
 			if _, err := n.one(cmd.Context(), c, args[0]); err == nil {
 				return sluice.Errorf(sluice.Conflict, "taken", "There is a %s %s already; sluice %s edit %s changes it.", n.called(), args[0], n.name, args[0])
 			} else if sluice.AsError(err).Kind != sluice.NotFound {
@@ -168,7 +171,7 @@ func nounEdit(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// store puts a thing and shows it as it is now.
+// store stores a thing and shows it.
 func (n *noun) store(ctx context.Context, t *terminal, c *client.Client, values url.Values) error {
 	answer, err := c.Command(ctx, n.put, values, nil)
 	if err != nil {
@@ -210,7 +213,7 @@ func nounDelete(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// one gives the thing with a key.
+// one returns the thing with a key.
 func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawMessage, error) {
 	answer, err := c.Command(ctx, n.get, url.Values{n.key: {key}}, nil)
 	if err != nil {
@@ -219,8 +222,9 @@ func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawM
 	var page struct {
 		Items []json.RawMessage `json:"items"`
 	}
-	if err := json.Unmarshal(answer.Body, &page); err != nil || page.Items == nil {
-		return answer.Body, nil // not a page, but the thing itself
+	_ = json.Unmarshal(answer.Body, &page) // not a page, but the thing itself: it has no items
+	if page.Items == nil {
+		return answer.Body, nil
 	}
 	if len(page.Items) == 0 {
 		return nil, n.missing(ctx, c, key, sluice.Errorf(sluice.NotFound, n.name+"-unknown", "There is no %s %s.", n.called(), key))
@@ -228,7 +232,7 @@ func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawM
 	return page.Items[0], nil
 }
 
-// handleOf gives the parameter that changes of a thing go by, with its value.
+// handleOf returns the parameter by which a thing is changed, with its value.
 func (n *noun) handleOf(ctx context.Context, c *client.Client, key string) (field, handle string, err error) {
 	if n.handle == "" {
 		if n.put == "" {
@@ -247,12 +251,12 @@ func (n *noun) handleOf(ctx context.Context, c *client.Client, key string) (fiel
 	}
 	handle = textOf(root, n.handle)
 	if strings.HasPrefix(handle, "…") {
-		return "", "", sluice.Errorf(sluice.Forbidden, "forbidden", "To change a %s needs the permission webhook.token; ask an administrator.", n.called())
+		return "", "", sluice.Errorf(sluice.Forbidden, "forbidden", "Changing a %s needs the permission webhook.token; ask an administrator.", n.called())
 	}
 	return n.handle, handle, nil
 }
 
-// missing lets the error for a thing that isn't there say what may be meant.
+// missing returns the error for an unknown thing, with what may be meant.
 func (n *noun) missing(ctx context.Context, c *client.Client, key string, err error) error {
 	if err == nil || sluice.AsError(err).Kind != sluice.NotFound {
 		return err

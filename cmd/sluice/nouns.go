@@ -3,11 +3,11 @@ package main
 import "github.com/spf13/cobra"
 
 // nouns are the kinds of things that a server keeps. A new one is a line here,
-// and a file that says which commands are for it. A further verb of one is a list
-// of another command, a change of many things, or one of its own.
+// and a file that says which commands are for it. Further verbs of a noun are a
+// list, a change of many things, or written out.
 func nouns() []*noun {
 	return []*noun{
-		webhookNoun(), pipelineNoun(), deadletterNoun(), secretNoun(),
+		webhookNoun(), providerNoun(), quarantineNoun(), pipelineNoun(), deadletterNoun(), secretNoun(),
 		userNoun(), roleNoun(), clientNoun(),
 	}
 }

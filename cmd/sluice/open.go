@@ -19,10 +19,12 @@ func (t *terminal) addOpen(cmd *cobra.Command, open *bool) {
 
 // open opens a page of the portal, or prints its URL where there is no browser.
 func (t *terminal) open(ctx context.Context, c *client.Client, page string, item ...string) error {
-	target := c.URL() + page
+	path := make([]string, 1, 1+len(item))
+	path[0] = c.URL() + page
 	for _, part := range item {
-		target += "/" + url.PathEscape(part)
+		path = append(path, url.PathEscape(part))
 	}
+	target := strings.Join(path, "/")
 	browser := browserCommand(runtime.GOOS)
 	if browser == nil {
 		_, err := fmt.Fprintln(t.out, target)
@@ -37,7 +39,8 @@ func (t *terminal) open(ctx context.Context, c *client.Client, page string, item
 	return nil
 }
 
-// browserCommand gives how a browser is started, nil where there is no display.
+// browserCommand returns how a browser is started, nil where there is no
+// display.
 func browserCommand(system string) []string {
 	switch own := strings.Fields(env("BROWSER")); {
 	case len(own) > 0:

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// form gives the form of the output.
+// form returns the form of the output.
 func (t *terminal) form() (string, error) {
 	switch {
 	case t.json && t.format != "" && t.format != "json":
@@ -33,8 +33,8 @@ func (t *terminal) form() (string, error) {
 // forms are those that output has.
 var forms = []string{"table", "json", "yaml"}
 
-// show writes what the server tells of its own things. columns are those of a
-// list that people want to see; none means all.
+// show writes a document of the server. columns are those of a list to show to
+// people; none means all.
 func (t *terminal) show(document []byte, columns ...column) error {
 	return t.write(document, func(w io.Writer, root *yaml.Node) error {
 		v := t.view()
@@ -54,7 +54,7 @@ func (t *terminal) show(document []byte, columns ...column) error {
 	})
 }
 
-// warn tells what the server warns of, and takes it off what is shown.
+// warn prints the server's warnings, and removes them from what is shown.
 func (t *terminal) warn(root *yaml.Node) {
 	warnings := fieldOf(root, "warnings")
 	if warnings == nil || slices.ContainsFunc(warnings.Content, func(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode }) {
@@ -66,13 +66,12 @@ func (t *terminal) warn(root *yaml.Node) {
 	warnings.Content = nil
 }
 
-// showData writes somebody's data as it is.
+// showData writes user data unchanged.
 func (t *terminal) showData(document []byte) error {
 	return t.write(document, func(w io.Writer, root *yaml.Node) error { return writeIndented(w, root, "") })
 }
 
-// write writes a document in the form that is wanted; people leaves it to be
-// written for people.
+// write writes a document in the wanted form; people writes it for people.
 func (t *terminal) write(document []byte, people func(io.Writer, *yaml.Node) error) error {
 	form, err := t.form()
 	if err != nil {
@@ -97,7 +96,7 @@ func (t *terminal) write(document []byte, people func(io.Writer, *yaml.Node) err
 	return err
 }
 
-// report says in a line what was done, or in a document for programs.
+// report writes what was done: a line for people, a document for programs.
 func (t *terminal) report(document any, format string, args ...any) error {
 	form, err := t.form()
 	if err != nil {
@@ -143,8 +142,8 @@ func writeJSON(w io.Writer, document []byte, indent bool) error {
 	return err
 }
 
-// harmless writes those control characters of a JSON text as escapes that JSON
-// leaves as they are: some terminals obey them.
+// harmless escapes the control characters that JSON leaves unescaped and some
+// terminals obey.
 func harmless(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -157,7 +156,7 @@ func harmless(text string) string {
 	return b.String()
 }
 
-// printable gives a text without what a terminal would obey.
+// printable returns a text without what a terminal would obey.
 func printable(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -173,7 +172,7 @@ func printable(text string) string {
 	return b.String()
 }
 
-// lines gives a text of several lines without what a terminal would obey.
+// lines returns a text of several lines without what a terminal would obey.
 func lines(text string) string {
 	shown := strings.Split(text, "\n")
 	for i, line := range shown {
@@ -191,8 +190,8 @@ func encodeYAML(w io.Writer, root *yaml.Node) error {
 	return enc.Close()
 }
 
-// parseJSON gives a JSON document as a tree in which fields keep their order and
-// numbers their digits.
+// parseJSON returns a JSON document as a tree in which fields keep their order
+// and numbers their digits.
 func parseJSON(document []byte) (*yaml.Node, error) {
 	dec := json.NewDecoder(bytes.NewReader(document))
 	dec.UseNumber()

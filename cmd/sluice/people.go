@@ -53,7 +53,7 @@ func roleNoun() *noun {
 		get: "iam.role.get", put: "iam.role.put", remove: "iam.role.delete",
 		columns: columnsOf("role", "permissions", "builtIn"),
 		none:    "There are no roles.",
-		effect:  "Whoever has it loses its permissions.",
+		effect:  "Users who have it lose its permissions.",
 	}
 }
 

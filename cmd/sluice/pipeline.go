@@ -110,7 +110,7 @@ func (t *terminal) run(ctx context.Context, c *client.Client, name string, vars 
 // endings are those of files with pipelines.
 var endings = []string{".yaml", ".yml", ".json"}
 
-// nameOf gives the name of the pipeline in a file.
+// nameOf returns the name of the pipeline in a file.
 func nameOf(file string) string {
 	base := filepath.Base(file)
 	for _, ending := range endings {
@@ -121,8 +121,8 @@ func nameOf(file string) string {
 	return base
 }
 
-// filesIn gives the files with pipelines that arguments name: themselves, or all
-// in a folder.
+// filesIn returns the files with pipelines that arguments name: themselves, or
+// all in a folder.
 func filesIn(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {

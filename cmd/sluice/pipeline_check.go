@@ -4,16 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sluice"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/serve"
 )
 
-// mistake gives the first mistake of a source, nil if there is none.
-func mistake(l sluice.LintResult, file string) error {
-	if l.Valid || len(l.Problems) == 0 {
+// mistake returns the first mistake of a source, nil if there is none. With
+// force a lack of rights is none.
+func mistake(l sluice.LintResult, file string, force bool) error {
+	if force {
+		l.Problems = slices.DeleteFunc(l.Problems, func(f sluice.Finding) bool { return f.Permission != "" })
+	}
+	if len(l.Problems) == 0 {
 		return nil
 	}
 	first := l.Problems[0]
@@ -24,7 +30,7 @@ func mistake(l sluice.LintResult, file string) error {
 	return &failure{code: exitFailed, message: text}
 }
 
-// A lintedFile is a file with what is wrong with it.
+// A lintedFile is a file with its mistakes.
 type lintedFile struct {
 	File string `json:"file"`
 	sluice.LintResult
@@ -33,9 +39,9 @@ type lintedFile struct {
 func pipelineLint(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use:   "lint FILE|FOLDER...",
-		Short: "List the mistakes in pipelines, without a server",
-		Long: "List the mistakes in pipelines with their places. This needs no server: it knows the commands of\n" +
-			"this program's version. sluice command pipeline.lint --body FILE lets the server look.",
+		Short: "List the mistakes in pipelines",
+		Long: "List the mistakes in pipelines with their places. The server that you are logged in at also tells\n" +
+			"which steps would be refused. Without one, what this program knows is checked, and no rights.",
 		Args: arguments(1, -1, "a file or a folder with pipelines"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := filesIn(args)
@@ -46,10 +52,10 @@ func pipelineLint(t *terminal) *cobra.Command {
 			var failed []error
 			for i, file := range files {
 				found[i].File = file
-				if err := t.offline(cmd.Context(), "pipeline.lint", file, &found[i].LintResult); err != nil {
+				if err := t.lint(cmd.Context(), file, &found[i].LintResult); err != nil {
 					return err
 				}
-				failed = append(failed, mistake(found[i].LintResult, file))
+				failed = append(failed, mistake(found[i].LintResult, file, false))
 			}
 			if err := t.showLinted(found); err != nil {
 				return err
@@ -57,6 +63,23 @@ func pipelineLint(t *terminal) *cobra.Command {
 			return failures(failed)
 		},
 	}
+}
+
+// lint lets the server look at a file, or this program where there is none.
+func (t *terminal) lint(ctx context.Context, file string, into *sluice.LintResult) error {
+	source, err := t.read(file)
+	if err != nil {
+		return err
+	}
+	c, why := t.connect()
+	if why == nil {
+		*into, why = c.Lint(ctx, string(source))
+	}
+	if why == nil {
+		return nil
+	}
+	t.note("Rights were not checked: " + explain(why))
+	return t.offline(ctx, "pipeline.lint", string(source), into)
 }
 
 func (t *terminal) showLinted(found []lintedFile) error {
@@ -68,8 +91,8 @@ func (t *terminal) showLinted(found []lintedFile) error {
 		if f.Valid {
 			fmt.Fprintf(t.out, "%s: no mistakes\n", f.File)
 		}
-		for _, p := range f.Problems {
-			fmt.Fprintf(t.out, "%s:%d:%d: %s\n", f.File, p.Line, p.Column, printable(p.Message))
+		for _, p := range slices.Concat(f.Problems, f.Warnings) {
+			fmt.Fprintf(t.out, "%s:%d:%d: %s\n", f.File, p.Line, p.Column, printable(strings.TrimSpace(p.Message+" "+p.Hint)))
 			if p.Snippet != "" {
 				fmt.Fprintln(t.out, "    "+paint(colours(t.out), faint, printable(p.Snippet)))
 			}
@@ -85,13 +108,9 @@ func firstError(err error, next func() error) error {
 	return next()
 }
 
-// offline lets a command of this program look at a file.
-func (t *terminal) offline(ctx context.Context, command, file string, into any) error {
-	source, err := t.read(file)
-	if err != nil {
-		return err
-	}
-	out, err := serve.Offline(ctx, command, string(source))
+// offline runs a command of this program, not of a server, on a source.
+func (t *terminal) offline(ctx context.Context, command, source string, into any) error {
+	out, err := serve.Offline(ctx, command, source)
 	if err != nil {
 		return err
 	}
@@ -127,14 +146,18 @@ func pipelineTest(t *terminal) *cobra.Command {
 			results := make([]testedFile, len(files))
 			failed := 0
 			for i, file := range files {
+				source, err := t.read(file)
+				if err != nil {
+					return err
+				}
 				var lint sluice.LintResult
-				if err := t.offline(cmd.Context(), "pipeline.lint", file, &lint); err != nil {
+				if err := t.offline(cmd.Context(), "pipeline.lint", string(source), &lint); err != nil {
 					return err
 				}
-				if err := mistake(lint, file); err != nil {
+				if err := mistake(lint, file, false); err != nil {
 					return err
 				}
-				if err := t.offline(cmd.Context(), "pipeline.test", file, &results[i]); err != nil {
+				if err := t.offline(cmd.Context(), "pipeline.test", string(source), &results[i]); err != nil {
 					return err
 				}
 				results[i].File = file

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 
 func pipelinePut(t *terminal) *cobra.Command {
 	var name string
-	var yes bool
+	var yes, force bool
 	cmd := &cobra.Command{
 		Use:   "put FILE|FOLDER...",
 		Short: "Store pipelines",
@@ -39,17 +38,18 @@ func pipelinePut(t *terminal) *cobra.Command {
 				return err
 			}
 			if folder := len(files) != len(args) || files[0] != args[0]; folder {
-				if drafts, err = t.agreed(cmd.Context(), c, drafts, yes); err != nil {
+				if drafts, err = t.agreed(cmd.Context(), c, drafts, force, yes); err != nil {
 					return err
 				}
 				if len(drafts) == 0 {
 					return t.report([]draft{}, "Nothing has changed.")
 				}
 			}
-			return t.put(cmd.Context(), c, drafts)
+			return t.put(cmd.Context(), c, drafts, force)
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name of the pipeline (default: that of the file)")
+	cmd.Flags().BoolVar(&force, "force", false, "store them although steps would be refused when they run")
 	addYes(cmd, &yes)
 	return cmd
 }
@@ -76,19 +76,19 @@ func (t *terminal) drafts(files []string, name string) ([]draft, error) {
 	return drafts, nil
 }
 
-// agreed gives those drafts that differ from what is stored, if the person
-// agrees to their being stored.
-func (t *terminal) agreed(ctx context.Context, c *client.Client, drafts []draft, yes bool) ([]draft, error) {
-	changed, err := t.changed(ctx, c, drafts)
+// agreed returns the drafts that differ from what is stored, if the person
+// agrees to store them.
+func (t *terminal) agreed(ctx context.Context, c *client.Client, drafts []draft, force, yes bool) ([]draft, error) {
+	changed, err := t.changed(ctx, c, drafts, force)
 	if err != nil || len(changed) == 0 {
 		return changed, err
 	}
 	return changed, t.confirm(ctx, yes, "Store "+counted(len(changed), "pipeline")+"?")
 }
 
-// changed shows what differs from what is stored, and gives it if it has no
-// mistakes.
-func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft) ([]draft, error) {
+// changed shows the drafts that differ from what is stored, and returns them if
+// they have no mistakes.
+func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft, force bool) ([]draft, error) {
 	bar := t.progress(len(drafts), "comparing")
 	defer bar.end()
 	var changed []draft
@@ -99,7 +99,11 @@ func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft
 			return nil, err
 		}
 		if before != d.source {
-			if err := lintAt(ctx, c, d); err != nil {
+			found, err := c.Lint(ctx, d.source)
+			if err == nil {
+				err = mistake(found, d.name, force)
+			}
+			if err != nil {
 				return nil, err
 			}
 			diffs.WriteString(diff(d.name, before, d.source, colours(t.err)))
@@ -112,31 +116,18 @@ func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft
 	return changed, nil
 }
 
-// lintAt lets the server check a draft: it knows its own commands best.
-func lintAt(ctx context.Context, c *client.Client, d draft) error {
-	answer, err := c.Command(ctx, "pipeline.lint", nil, &client.Body{Content: []byte(d.source)})
-	if err != nil {
-		return err
-	}
-	var found sluice.LintResult
-	if err := json.Unmarshal(answer.Body, &found); err != nil {
-		return err
-	}
-	return mistake(found, d.name)
-}
-
-func (t *terminal) put(ctx context.Context, c *client.Client, drafts []draft) error {
+func (t *terminal) put(ctx context.Context, c *client.Client, drafts []draft, force bool) error {
 	names := make([]string, len(drafts))
 	sources := make(map[string]string)
 	for i, d := range drafts {
 		names[i], sources[d.name] = d.name, d.source
 	}
 	return t.forEach(names, "", func(name string) (client.Answer, error) {
-		return c.PutPipeline(ctx, name, sources[name])
+		return c.PutPipeline(ctx, name, sources[name], force)
 	})
 }
 
-// counted gives a number of things in words.
+// counted returns a number of things in words.
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

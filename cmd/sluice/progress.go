@@ -8,7 +8,7 @@ import (
 
 // A progress shows how far long work has come, to people only.
 type progress struct {
-	bar  *progressbar.ProgressBar // nil: nobody looks
+	bar  *progressbar.ProgressBar // nil: not shown
 	stop chan struct{}
 	done chan struct{}
 }
@@ -16,7 +16,7 @@ type progress struct {
 // worthShowing is how many steps make work long.
 const worthShowing = 3
 
-// progress shows work of so many steps; -1 means that nobody knows how many.
+// progress shows work of that many steps; -1 means an unknown number.
 func (t *terminal) progress(steps int, what string) *progress {
 	if !isTerminal(t.err) || steps >= 0 && steps < worthShowing {
 		return &progress{}
@@ -38,13 +38,13 @@ func (t *terminal) progress(steps int, what string) *progress {
 	return p
 }
 
-// turn shows that the program lives.
+// turn shows that the program is alive.
 func (p *progress) turn() {
 	defer close(p.done)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		_ = p.bar.Add(1) // fails if nobody can see it
+		_ = p.bar.Add(1) // fails if it can't be shown
 		select {
 		case <-p.stop:
 			return

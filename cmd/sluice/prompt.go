@@ -19,7 +19,7 @@ func (t *terminal) ask(ctx context.Context, question string) (string, error) {
 	})
 }
 
-// confirm asks whether something is to be done that can't be undone.
+// confirm asks before something is done that can't be undone.
 func (t *terminal) confirm(ctx context.Context, yes bool, question string) error {
 	if yes {
 		return nil
@@ -41,7 +41,7 @@ func addYes(cmd *cobra.Command, yes *bool) {
 	cmd.Flags().BoolVarP(yes, "yes", "y", false, "do it without a question")
 }
 
-// secretValue gives a secret that is piped in, or asks for it twice.
+// secretValue returns a secret that is piped in, or asks for it twice.
 func (t *terminal) secretValue(ctx context.Context, question string) (string, error) {
 	if !isTerminal(t.in) {
 		content, err := t.read("-")
@@ -74,8 +74,8 @@ func (t *terminal) askSecret(ctx context.Context, question string) (string, erro
 	})
 }
 
-// await waits for an input that no context can end. If ctx does, the terminal is
-// as it was before: a shell that no longer shows what one types is no good.
+// await waits for input, which no context can stop. If ctx ends, the terminal
+// is restored, so that the shell shows again what is typed.
 func (t *terminal) await(ctx context.Context, read func() (string, error)) (string, error) {
 	before, err := term.GetState(int(t.in.Fd()))
 	if err != nil {
@@ -92,7 +92,7 @@ func (t *terminal) await(ctx context.Context, read func() (string, error)) (stri
 	}()
 	select {
 	case <-ctx.Done():
-		_ = term.Restore(int(t.in.Fd()), before) // nothing is left to do about it
+		_ = term.Restore(int(t.in.Fd()), before) // nothing more can be done
 		return "", ctx.Err()
 	case got := <-done:
 		if got.err != nil {

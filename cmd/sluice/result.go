@@ -91,7 +91,7 @@ func (t *terminal) showResult(r client.Result) error {
 	return &failure{code: exitFailed, message: message}
 }
 
-// result writes what a call has come to.
+// result writes the result of a call.
 func (v *view) result(w io.Writer, result *yaml.Node) error {
 	facts := []fact{{"Status", v.painted("status", printable(textOf(result, "status"))) + ", " + printable(textOf(result, "statusCode"))}}
 	for _, name := range []string{"error", "traceId", "correlationId"} {
@@ -103,7 +103,7 @@ func (v *view) result(w io.Writer, result *yaml.Node) error {
 	return v.data(w, result, "value")
 }
 
-// data writes fields with somebody's data under headings, if they are there.
+// data writes fields with user data under headings, if they are there.
 func (v *view) data(w io.Writer, object *yaml.Node, names ...string) error {
 	for _, name := range names {
 		value := fieldOf(object, name)

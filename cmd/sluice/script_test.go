@@ -50,7 +50,7 @@ func TestScripts(t *testing.T) {
 // servers of the scripts that run, by script and name: *exec.Cmd.
 var servers sync.Map
 
-// serverInScript starts a server whose admin has the password "tour", on a port
+// serverInScript starts a server whose admin has the password "a-short-tour", on a port
 // of its own; its URL is in the variable of its name.
 func serverInScript(ts *testscript.TestScript, _ bool, args []string) {
 	name := args[0]
@@ -61,7 +61,7 @@ func serverInScript(ts *testscript.TestScript, _ bool, args []string) {
 	self, err := os.Executable()
 	ts.Check(err)
 	cmd := exec.Command(self, append([]string{"serve", "--listen", listen, "--data", ts.MkAbs("data-" + name), "--min-free-disk", "1MiB"}, args[1:]...)...)
-	cmd.Env = append(os.Environ(), "RUN_AS_SLUICE=1", "SLUICE_ADMIN_PASSWORD=tour")
+	cmd.Env = append(os.Environ(), "RUN_AS_SLUICE=1", "SLUICE_ADMIN_PASSWORD=a-short-tour")
 	cmd.Stderr = ts.Stderr()
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"net/url"
+	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
+
+	"sluice/config"
+	"sluice/serve"
 )
 
 func secretNoun() *noun {
@@ -14,7 +20,7 @@ func secretNoun() *noun {
 		columns: columnsOf("name", "updated"),
 		none:    "There are no secrets; sluice secret put stores one.",
 		effect:  "Pipelines that use it fail from then on.",
-		verbs:   func(t *terminal, n *noun) []*cobra.Command { return []*cobra.Command{secretPut(t, n)} },
+		verbs:   func(t *terminal, n *noun) []*cobra.Command { return []*cobra.Command{secretPut(t, n), secretRekey(t)} },
 	}
 }
 
@@ -39,7 +45,54 @@ func secretPut(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// done calls a command that changes something, and tells people so in a
+// placeSettings are the settings that say where a server keeps what it stores,
+// and how to open it.
+var placeSettings = []string{"data", "nats", "nats-credentials", "nats-replicas", "secret-key-file"}
+
+// secretRekey works on a data folder rather than with a server.
+func secretRekey(t *terminal) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use: "rekey", Short: "Seal all that a stopped server has stored with another key",
+		Long: "Seal all that a stopped server has stored with another key: webhooks, users, clients, logins,\n" +
+			"pipelines, secrets and the keys that sign tokens. The new key is read from SLUICE_NEW_SECRET_KEY,\n" +
+			"the one before is found as sluice serve finds it. Interrupted, it can be run again.",
+		Example: "  SLUICE_NEW_SECRET_KEY=$(cat new.key) sluice secret rekey --data ./data",
+		Args:    arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			given := make(map[string]string)
+			for _, name := range placeSettings {
+				if flag := cmd.Flags().Lookup(name); flag.Changed {
+					given[name] = flag.Value.String()
+				}
+			}
+			cfg, err := config.Load(firstOf(file, os.Getenv("SLUICE_CONFIG")), os.Environ(), given)
+			if err != nil {
+				return err
+			}
+			key := os.Getenv("SLUICE_NEW_SECRET_KEY")
+			if key == "" {
+				return usage("SLUICE_NEW_SECRET_KEY is not set; openssl rand -base64 32 makes a key.")
+			}
+			log, flush := serve.NewLog(t.err, cfg.LogLevel, cfg.LogFormat)
+			defer flush()
+			err = serve.Rekey(cmd.Context(), cfg, key, log, func(step string) { fmt.Fprintln(t.err, step) })
+			if err != nil {
+				return err
+			}
+			return t.report(map[string]bool{"rekeyed": true}, "All is sealed with the new key. Start the server with it from now on: SLUICE_SECRET_KEY, or --secret-key-file.")
+		},
+	}
+	cmd.Flags().StringVar(&file, "config", "", "YAML file with the settings of the server")
+	for _, s := range config.Settings() {
+		if slices.Contains(placeSettings, s.Name) {
+			cmd.Flags().String(s.Name, s.Default, s.Doc)
+		}
+	}
+	return cmd
+}
+
+// done calls a command that changes something, and says so to people in a
 // sentence.
 func (t *terminal) done(cmd *cobra.Command, command string, values url.Values, sentence string, args ...any) error {
 	c, err := t.connect()

@@ -27,7 +27,7 @@ func serveCommand(hurry <-chan struct{}) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			log, flush := serve.NewLog(os.Stderr)
+			log, flush := serve.NewLog(os.Stderr, cfg.LogLevel, cfg.LogFormat)
 			defer flush()
 			opts := serve.Options{AdminPassword: os.Getenv("SLUICE_ADMIN_PASSWORD"), Log: log, Hurry: hurry}
 			return serve.Run(cmd.Context(), cfg, opts, cmd.OutOrStdout())
@@ -36,11 +36,14 @@ func serveCommand(hurry <-chan struct{}) *cobra.Command {
 	cmd.Flags().StringVar(&file, "config", "", "YAML file with settings")
 	for _, s := range config.Settings() {
 		cmd.Flags().String(s.Name, s.Default, s.Doc)
+		if s.Default == "false" {
+			cmd.Flags().Lookup(s.Name).NoOptDefVal = "true"
+		}
 	}
 	return cmd
 }
 
-// changed gives the settings that were given as flags.
+// changed returns the settings that were given as flags.
 func changed(flags *pflag.FlagSet) map[string]string {
 	given := make(map[string]string)
 	flags.Visit(func(f *pflag.Flag) {

@@ -51,7 +51,7 @@ func statsCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// isIdle tells whether nothing was counted in a minute.
+// isIdle reports whether nothing was counted in a minute.
 func isIdle(minute *yaml.Node) bool {
 	for i := 0; i+1 < len(minute.Content); i += 2 {
 		if count, ok := numberOf(minute.Content[i+1]); ok && count != 0 {

@@ -100,7 +100,7 @@ func start(t *testing.T, cmd *exec.Cmd) *running {
 	return nil
 }
 
-// try gives the line to try, with the password that curl would ask for.
+// try returns the line to try, with the password that curl would ask for.
 func (r *running) try(password string) string {
 	line := strings.TrimPrefix(r.lines[len(r.lines)-1], "try: ")
 	return strings.Replace(line, "curl -u admin ", "curl -s -u admin:"+password+" ", 1)
@@ -225,9 +225,9 @@ func TestPlainHTTPBeyondThisMachineIsWarnedOf(t *testing.T) {
 func TestAKilledServerComesBackWithItsEvents(t *testing.T) {
 	t.Parallel()
 	cmd := program(t, "serve", "--listen", "127.0.0.1:0")
-	cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=known")
+	cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=well-known-here")
 	r := start(t, cmd)
-	script := r.try("known") + ` > hook.json
+	script := r.try("well-known-here") + ` > hook.json
 token=$(sed 's/.*"uuid":"\([^"]*\)".*/\1/' hook.json)
 curl -s -H "token: $token" -d hi ` + r.url + `/api/v3/command/webhook.receive | sed 's/.*"correlationId":"\([^"]*\)".*/\1/'`
 	sh := exec.Command("sh", "-c", script)

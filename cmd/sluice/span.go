@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A span of time, as flags give it.
+// A span is a span of time, as given by flags.
 type span struct {
 	from, to, since string
 }
@@ -45,7 +45,7 @@ func (s *span) set(params url.Values) error {
 var moments = []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly}
 
 // parseMoment reads a time: how long ago it was, a day that has a name, or a
-// date. Without a zone it is one of this place.
+// date. Without a zone it is in local time.
 func parseMoment(text string, now time.Time) (at time.Time, err error) {
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	switch text {

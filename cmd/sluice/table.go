@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A column of a list.
+// A column is one of a list.
 type column struct {
 	title string
 	field string
@@ -18,7 +18,7 @@ type column struct {
 	whole bool                        // it is cut last, since people copy what is in it
 }
 
-// columnsOf gives columns that show fields. The first one names what a row is
+// columnsOf returns columns that show fields. The first one names what a row is
 // about.
 func columnsOf(fields ...string) []column {
 	columns := make([]column, len(fields))
@@ -28,7 +28,8 @@ func columnsOf(fields ...string) []column {
 	return columns
 }
 
-// fieldsIn gives the fields that any row has, in the order of their appearance.
+// fieldsIn returns the fields that any row has, in the order of their
+// appearance.
 func fieldsIn(rows []*yaml.Node) []string {
 	var fields []string
 	for _, row := range rows {
@@ -58,7 +59,7 @@ func fieldOf(object *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// textOf gives the text in a field, "" if there is none.
+// textOf returns the text in a field, "" if there is none.
 func textOf(object *yaml.Node, name string) string {
 	if n := fieldOf(object, name); n != nil && n.Tag != "!!null" {
 		return n.Value
@@ -131,8 +132,8 @@ func withoutEmpty(columns []column, cells [][]string) (kept []column, keptCells 
 // gap is how far columns are apart.
 const gap = 2
 
-// fit gives the widths of those columns that fit. The widest are cut first. Then
-// the last ones are left out, before one is cut that people copy.
+// fit returns the widths of those columns that fit. The widest are cut first.
+// Then the last ones are left out, before one is cut that people copy.
 func fit(widths []int, columns []column, width int) []int {
 	for shown := len(widths); ; shown-- {
 		fitted := slices.Clone(widths[:shown])
@@ -148,7 +149,7 @@ func fit(widths []int, columns []column, width int) []int {
 
 // narrow makes the widest of some columns narrower until all fit, if they can.
 func narrow(widths []int, width int, may func(i int) bool) bool {
-	const least = 7 // what a token is shown by
+	const least = 7 // the width of a shown token
 	total := gap * (len(widths) - 1)
 	for _, w := range widths {
 		total += w
@@ -170,18 +171,19 @@ func narrow(widths []int, width int, may func(i int) bool) bool {
 }
 
 func (v *view) line(b *strings.Builder, indent string, cells []string, widths []int, paint func(int, string) string) {
-	line := indent
+	var line strings.Builder
+	line.WriteString(indent)
 	for i, cell := range cells {
 		text := cut(cell, widths[i])
-		line += paint(i, text)
+		line.WriteString(paint(i, text))
 		if i < len(cells)-1 {
-			line += strings.Repeat(" ", widths[i]-uniseg.StringWidth(text)+gap)
+			line.WriteString(strings.Repeat(" ", widths[i]-uniseg.StringWidth(text)+gap))
 		}
 	}
-	fmt.Fprintln(b, strings.TrimRight(line, " "))
+	fmt.Fprintln(b, strings.TrimRight(line.String(), " "))
 }
 
-// cut gives a text that is so many columns wide at most.
+// cut returns a text that is at most that many columns wide.
 func cut(text string, width int) string {
 	if uniseg.StringWidth(text) <= width {
 		return text
@@ -210,7 +212,7 @@ const (
 	yellow = "33"
 )
 
-// paint gives a text in a colour, if colours are wanted.
+// paint returns a text in a colour, if colours are wanted.
 func paint(wanted bool, colour, text string) string {
 	if !wanted || text == "" {
 		return text
@@ -218,17 +220,17 @@ func paint(wanted bool, colour, text string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
-// outcomes are the colours of how things ended.
-var outcomes = map[string]string{
+// statusColours are the colours of how things ended.
+var statusColours = map[string]string{
 	"ok": green, "allowed": green, "error": red, "rejected": red, "denied": red, "failed": red, "processing": yellow,
 }
 
-// painted gives a value in the colour that its field has.
+// painted returns a value in the colour that its field has.
 func (v *view) painted(field, text string) string {
 	if field != "status" && field != "outcome" {
 		return text
 	}
-	if colour := outcomes[text]; colour != "" {
+	if colour := statusColours[text]; colour != "" {
 		return paint(v.colour, colour, text)
 	}
 	return text

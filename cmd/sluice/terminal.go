@@ -15,7 +15,7 @@ import (
 	"sluice/client"
 )
 
-// defaultURL is where a server is that was started without settings.
+// defaultURL is the address of a server that was started without settings.
 const defaultURL = "http://127.0.0.1:8080"
 
 // A terminal is what all verbs share: the flags that say which server is meant
@@ -32,7 +32,7 @@ type terminal struct {
 	in       *os.File
 	out, err *os.File
 
-	release    func() // lets the next interrupt end the program the hard way
+	release    func() // lets the next interrupt kill the program
 	begun      bool   // the command line was understood
 	helpFailed error
 }
@@ -63,12 +63,12 @@ func (t *terminal) addForm(cmd *cobra.Command) {
 func (t *terminal) begin(cmd *cobra.Command) {
 	t.begun = true
 	if cmd.Name() == "serve" {
-		return // it takes its time to stop; see interrupts
+		return // it stops in its own time; see interrupts
 	}
 	context.AfterFunc(cmd.Context(), func() {
 		t.release()
-		// Some things no context can end, such as writing to a pipe that
-		// nobody reads.
+		// No context can end some things, such as writing to a pipe that is not
+		// read.
 		time.AfterFunc(lastGrace, func() { os.Exit(exitInterrupted) })
 	})
 }
@@ -76,10 +76,10 @@ func (t *terminal) begin(cmd *cobra.Command) {
 // lastGrace is how long the program may take to end once it was interrupted.
 const lastGrace = 3 * time.Second
 
-// env gives a variable of the environment; an empty one counts as unset.
+// env returns a variable of the environment; an empty one counts as unset.
 func env(name string) string { return os.Getenv(name) }
 
-// profiles gives the person's logins.
+// profiles returns the person's logins.
 func (t *terminal) profiles() (*client.Profiles, error) {
 	dir := env("SLUICE_CLIENT_DIR")
 	if dir == "" {
@@ -92,7 +92,7 @@ func (t *terminal) profiles() (*client.Profiles, error) {
 	return client.OpenProfiles(dir), nil
 }
 
-// profileName gives the profile that is meant.
+// profileName returns the chosen profile.
 func (t *terminal) profileName(profiles *client.Profiles) string {
 	for _, name := range []string{t.profile, env("SLUICE_PROFILE")} {
 		if name != "" {
@@ -102,8 +102,9 @@ func (t *terminal) profileName(profiles *client.Profiles) string {
 	return profiles.Current()
 }
 
-// connect gives a client of the server that is meant, as the person who is.
-// Whoever names a profile means its login; else variables go before it.
+// connect returns a client of the chosen server with the chosen credentials:
+// the login of a profile that is named, otherwise those in variables, otherwise
+// the login of the current profile.
 func (t *terminal) connect() (*client.Client, error) {
 	profiles, err := t.profiles()
 	if err != nil {
@@ -134,7 +135,7 @@ func (t *terminal) connect() (*client.Client, error) {
 	return client.New(server, &client.Session{Profiles: profiles, Profile: name})
 }
 
-// fromEnvironment gives the credentials that variables hold, nil if none do.
+// fromEnvironment returns the credentials that variables hold, nil if none do.
 func fromEnvironment(server string) (client.Credentials, error) {
 	username, password := env("SLUICE_USERNAME"), env("SLUICE_PASSWORD")
 	id, secret := env("SLUICE_CLIENT_ID"), env("SLUICE_CLIENT_SECRET")
@@ -153,7 +154,7 @@ func fromEnvironment(server string) (client.Credentials, error) {
 	return nil, nil
 }
 
-// notLoggedIn are the credentials of someone who has none.
+// notLoggedIn are the credentials of a person without any.
 type notLoggedIn string
 
 // Authorization implements client.Credentials.
@@ -170,18 +171,18 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// isTerminal tells whether a person is at a stream.
+// isTerminal reports whether a person is at a stream.
 func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// colours tells whether a stream shows colours.
+// colours reports whether a stream shows colours.
 func colours(stream any) bool {
 	return env("NO_COLOR") == "" && env("TERM") != "dumb" && isTerminal(stream)
 }
 
-// read gives the content of a file, or of standard input for -.
+// read returns the content of a file, or of standard input for -.
 func (t *terminal) read(name string) ([]byte, error) {
 	var content []byte
 	var err error
@@ -213,7 +214,8 @@ func (t *terminal) pairs(args []string) (map[string][]string, error) {
 	return values, nil
 }
 
-// value gives a value as it was typed, or from where @file says it is; @@x is @x.
+// value returns a value as typed, or the content of the file for @file; @@x is
+// @x.
 func (t *terminal) value(text string) (string, error) {
 	file, isFile := strings.CutPrefix(text, "@")
 	if !isFile || strings.HasPrefix(file, "@") {

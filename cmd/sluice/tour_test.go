@@ -15,7 +15,7 @@ import (
 // The blocks of the documents are executed in their order, in one shell. A
 // block of output behind a block of commands is what they must print; … stands
 // for anything.
-var documents = []string{"README.md", "docs/receiving.md", "docs/pipelines.md", "docs/tracing.md", "docs/authenticating.md", "docs/operating.md", "docs/command-line.md"}
+var documents = []string{"README.md", "docs/receiving.md", "docs/pipelines.md", "docs/tracing.md", "docs/authenticating.md", "docs/operating.md", "docs/command-line.md", "docs/install.md", "docs/proxies.md"}
 
 func TestTheDocumentsWork(t *testing.T) {
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestTheDocumentsWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := program(t, "serve", "--listen", "127.0.0.1:0")
-			cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=tour", "SLUICE_RESULT_WAIT=2s") // a busy machine may need longer
+			cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=a-short-tour", "SLUICE_RESULT_WAIT=2s") // a busy machine may need longer
 			r := start(t, cmd)
 			defer r.stop(t, syscall.SIGTERM)
 			walk(t, string(content), "http://127.0.0.1:8080", r.url)
@@ -95,7 +95,7 @@ func walk(t *testing.T, document, address, url string) {
 	}
 }
 
-// variables gives the lines of a block that set a variable.
+// variables returns the lines of a block that set a variable.
 func variables(block string) string {
 	lines := ""
 	for line := range strings.Lines(block) {

@@ -56,7 +56,7 @@ func traceCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// trace shows calls, or all there is to know of one.
+// trace shows calls, or everything about one.
 func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Values) error {
 	calls := list{command: "trace.get", none: "No such calls were found.", columns: callColumns}
 	id := params.Get("traceId")
@@ -75,7 +75,7 @@ func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Value
 			"No call %s was found; give a whole trace id, or the last 6 characters of a webhook's token, and perhaps a longer span of time.", id)
 	}
 	if !strings.Contains(id, ":") {
-		return calls.tell(t, answer)
+		return calls.print(t, answer)
 	}
 	return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
 		for _, call := range fieldOf(root, "items").Content {
@@ -87,7 +87,7 @@ func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Value
 	})
 }
 
-// follow tells what happens, a line each.
+// follow shows what happens, a line each.
 func (t *terminal) follow(ctx context.Context, c *client.Client, params url.Values) error {
 	form, err := t.form()
 	if err != nil {
@@ -116,7 +116,7 @@ func (t *terminal) line(value any) error {
 	return err
 }
 
-// describe gives an entry as people read it.
+// describe returns an entry as people read it.
 func (t *terminal) describe(entry sluice.TailEntry) string {
 	var d struct {
 		sluice.Call // a run has some of its fields as well

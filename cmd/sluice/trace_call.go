@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -11,7 +12,7 @@ import (
 // callColumns are those of a list of calls.
 var callColumns = append(columnsOf("time", "status", "eventKey", "traceId", "duration"), column{title: "Reason", of: reasonOf})
 
-// reasonOf says why a call was refused, or why a pipeline failed on it.
+// reasonOf returns why a call was refused, or why a pipeline failed on it.
 func reasonOf(call *yaml.Node) string {
 	if code := textOf(call, "code"); code != "" {
 		return code
@@ -20,8 +21,8 @@ func reasonOf(call *yaml.Node) string {
 	if runs == nil {
 		return ""
 	}
-	for i := len(runs.Content) - 1; i >= 0; i-- { // the latest attempt
-		if problem := fieldOf(runs.Content[i], "error"); problem != nil && fieldOf(problem, "detail") != nil {
+	for _, run := range slices.Backward(runs.Content) { // the latest attempt first
+		if problem := fieldOf(run, "error"); problem != nil && fieldOf(problem, "detail") != nil {
 			return problemOf(problem)
 		}
 	}
@@ -37,7 +38,7 @@ var stepColumns = []column{
 	{title: "HTTP", of: exchangeOf},
 }
 
-// exchangeOf says what a step sent, and the status that came back.
+// exchangeOf returns what a step sent, and the status that came back.
 func exchangeOf(step *yaml.Node) string {
 	http := fieldOf(step, "http")
 	if http == nil {
@@ -46,7 +47,7 @@ func exchangeOf(step *yaml.Node) string {
 	return strings.TrimSpace(textOf(http, "method") + " " + firstOf(textOf(http, "url"), textOf(http, "host")) + " " + textOf(http, "statusCode"))
 }
 
-// call writes all there is to know of a call.
+// call writes everything about a call.
 func (v *view) call(w io.Writer, call *yaml.Node) error {
 	v.facts(w, "", v.callFacts(call))
 	if runs := fieldOf(call, "runs"); runs != nil {
@@ -66,13 +67,14 @@ func (v *view) call(w io.Writer, call *yaml.Node) error {
 }
 
 func (v *view) callFacts(call *yaml.Node) []fact {
-	request := strings.TrimSpace(textOf(call, "method") + " " + firstOf(textOf(call, "eventKey"), "(no webhook)"))
+	var request strings.Builder
+	request.WriteString(strings.TrimSpace(textOf(call, "method") + " " + firstOf(textOf(call, "eventKey"), "(no webhook)")))
 	for _, part := range []struct{ before, field string }{{", ", "size"}, {" of ", "contentType"}, {" from ", "remoteAddr"}} {
 		if value := fieldOf(call, part.field); value != nil && !isEmpty(value) {
-			request += part.before + v.text(part.field, value)
+			request.WriteString(part.before + v.text(part.field, value))
 		}
 	}
-	facts := []fact{{"Call", request}}
+	facts := []fact{{"Call", request.String()}}
 	if at := fieldOf(call, "time"); at != nil {
 		facts = append(facts, fact{"Received", v.whole("time", at)})
 	}
@@ -107,8 +109,34 @@ func (v *view) run(w io.Writer, run *yaml.Node) error {
 	if problem := fieldOf(run, "error"); problem != nil && fieldOf(problem, "detail") != nil {
 		fmt.Fprintln(w, "  "+paint(v.colour, red, printable(problemOf(problem))))
 	}
-	if steps := fieldOf(run, "steps"); steps != nil && len(steps.Content) > 0 {
-		return v.rows(w, steps.Content, stepColumns, "  ")
+	steps := fieldOf(run, "steps")
+	if steps == nil || len(steps.Content) == 0 {
+		return nil
+	}
+	if err := v.rows(w, steps.Content, stepColumns, "  "); err != nil {
+		return err
+	}
+	for _, step := range steps.Content {
+		v.exchange(w, step)
 	}
 	return nil
+}
+
+// exchange writes what a step has sent and what came back, if it is there: only
+// those get it who may see payloads.
+func (v *view) exchange(w io.Writer, step *yaml.Node) {
+	http := fieldOf(step, "http")
+	if http == nil {
+		return
+	}
+	for _, part := range []struct{ field, verb string }{{"request", "sent"}, {"response", "got back"}} {
+		text := textOf(http, part.field)
+		if text == "" {
+			continue
+		}
+		fmt.Fprintf(w, "\n  %s\n", paint(v.colour, bold, fmt.Sprintf("%s (line %s) %s", printable(textOf(step, "command")), printable(textOf(step, "line")), part.verb)))
+		for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			fmt.Fprintln(w, strings.TrimRight("    "+printable(line), " "))
+		}
+	}
 }

@@ -10,8 +10,8 @@ import (
 	"sluice/spelling"
 )
 
-// arguments lets a verb take a number of arguments, and says what is missing
-// otherwise; most is -1 where there is no bound.
+// arguments lets a verb take a number of arguments, and otherwise says what is
+// missing; most is -1 where there is no bound.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -26,14 +26,14 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// exampleOf gives the first example of a verb, or how it is used.
+// exampleOf returns the first example of a verb, or how it is used.
 func exampleOf(cmd *cobra.Command) string {
 	example, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
 	return firstOf(example, cmd.UseLine())
 }
 
-// orVerb is what the arguments of a noun can be: nothing, since its verbs are
-// commands of their own.
+// orVerb refuses arguments of a noun, since its verbs are commands of their
+// own.
 func orVerb(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return unknownVerb(cmd, args[0])
@@ -53,7 +53,7 @@ func unknownVerb(cmd *cobra.Command, name string) error {
 		didYouMean(name, names, cmd.CommandPath()+" --help lists those there are."))
 }
 
-// didYouMean ends a sentence about a name that there isn't.
+// didYouMean ends a sentence about an unknown name.
 func didYouMean(name string, names []string, otherwise string) string {
 	if near := spelling.Nearest(name, names); near != "" {
 		return "did you mean " + near + "?"
@@ -61,8 +61,7 @@ func didYouMean(name string, names []string, otherwise string) string {
 	return otherwise
 }
 
-// usageError says in a sentence what is wrong with a command line that was not
-// understood.
+// usageError returns in a sentence what is wrong with a command line.
 func usageError(root, cmd *cobra.Command, args []string, err error) error {
 	if own, ok := errors.AsType[*failure](err); ok {
 		return own.help(cmd)
@@ -89,7 +88,7 @@ func usageError(root, cmd *cobra.Command, args []string, err error) error {
 	return usage("%s has no flag --%s.", cmd.CommandPath(), name).help(cmd)
 }
 
-// firstWord gives the first argument that is no flag.
+// firstWord returns the first argument that is not a flag.
 func firstWord(args []string) string {
 	for _, arg := range args {
 		if !strings.HasPrefix(arg, "-") {

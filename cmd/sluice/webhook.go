@@ -26,7 +26,7 @@ func webhookURL(t *terminal, n *noun) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if _, _, err := n.handleOf(cmd.Context(), c, args[0]); err != nil { // whoever may not see tokens is told so
+		if _, _, err := n.handleOf(cmd.Context(), c, args[0]); err != nil { // refuses users who may not see tokens
 			return err
 		}
 		document, err := n.one(cmd.Context(), c, args[0])

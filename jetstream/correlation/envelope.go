@@ -21,11 +21,13 @@ type Envelope struct {
 	Sequence  uint64
 	Subject   string
 	EventKey  string
-	Key       string // of a message that is no event
+	Key       string // of a message, if it is no event
 	TraceID   string
 	ReplayOf  string
 	Received  time.Time
 	Listeners []string
+
+	Fingerprint *sluice.Fingerprint // of a call with an id; nil for others
 
 	// Foreign says that something was missing, or did not fit, and was made up:
 	// a program of somebody else has published the event.
@@ -40,6 +42,9 @@ func ReadEnvelope(msg *jetstream.RawStreamMsg) (Envelope, error) {
 		return e, err
 	}
 	key, traceID := e.EventKey+e.Key, e.TraceID
+	if !published(msg.Subject) && (e.Received.IsZero() || !sluice.ValidTraceID(traceID)) {
+		return e, errors.New("it is no event") // such as a marker of a delivery
+	}
 	e.EventKey, e.Key = KeysOf(msg.Subject, e.EventKey, e.Key)
 	if !sluice.ValidTraceID(traceID) {
 		e.TraceID = sluice.ForeignTraceID(msg.Time, msg.Sequence)
@@ -51,6 +56,11 @@ func ReadEnvelope(msg *jetstream.RawStreamMsg) (Envelope, error) {
 	e.Foreign = e.Foreign || e.TraceID != traceID || e.EventKey+e.Key != key
 	e.Received = sluice.MadeAt(e.TraceID, e.Received)
 	return e, nil
+}
+
+// published tells whether programs of others may publish on a subject.
+func published(subject string) bool {
+	return strings.HasPrefix(subject, sluice.EventPrefix) || strings.HasPrefix(subject, MessagePrefix)
 }
 
 // KeysOf gives the keys of what was published on a subject. A program of somebody
@@ -87,6 +97,8 @@ func (e *Envelope) read(dec *json.Decoder) error {
 			target = &e.ReplayOf
 		case "listeners":
 			target = &e.Listeners
+		case "delivery":
+			target = &e.Fingerprint
 		case "receivedAt":
 			target = &e.Received
 		default:

@@ -34,7 +34,7 @@ type Reference struct {
 	form  uint64
 }
 
-// NewIDs gives the ids of those who share a key.
+// NewIDs returns the ids of all nodes that share a key.
 func NewIDs(key []byte) IDs { return IDs{key} }
 
 const (
@@ -46,7 +46,7 @@ const (
 	firstForm, currentForm = 0, 1
 )
 
-// ID gives the correlation id of an event.
+// ID returns the correlation id of an event.
 func (c IDs) ID(sequence uint64, traceID string) string {
 	nonce := c.nonceOf(sequence, traceID)
 	return pack(nonce, (sequence<<formBits|currentForm)<<zeroBits^c.mask(nonce)).String()
@@ -93,10 +93,10 @@ func (c IDs) mask(nonce uint64) uint64 {
 	return c.hash("mask", binary.BigEndian.AppendUint64(make([]byte, 0, 8), nonce)) >> (64 - locatorBits)
 }
 
-// hash is a keyed hash, cut short enough that the plain construction serves:
-// to prolong it one would have to know the part that was cut off.
+// hash is a keyed hash. It is truncated, so plain SHA-256 serves: to extend it,
+// an attacker would need the part that was cut off.
 func (c IDs) hash(purpose string, data []byte) uint64 {
-	var space [128]byte // for all there is to hash, off the heap
+	var space [128]byte // off the heap
 	sum := sha256.Sum256(append(append(append(space[:0], c.key...), purpose...), data...))
 	return binary.BigEndian.Uint64(sum[:])
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"sluice/seal"
 )
 
 // A Setup is where an engine of a test lives. External servers are shared by all
@@ -48,7 +50,10 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// UniqueKey gives an event key that no other test has.
+// Box returns what engines of tests are sealed with.
+func Box(bool) (*seal.Box, error) { return seal.New(make([]byte, seal.KeySize)) }
+
+// UniqueKey returns an event key that no other test has.
 func UniqueKey(name string) string {
 	return "webhook." + strings.ToLower(rand.Text()) + "." + name
 }
@@ -88,7 +93,7 @@ func Start(opts *server.Options) *server.Server {
 	return s
 }
 
-// StartCluster runs a JetStream cluster of three and gives its URLs.
+// StartCluster runs a JetStream cluster of three and returns its URLs.
 func StartCluster() string {
 	const size = 3
 	var routes []*url.URL

@@ -11,8 +11,8 @@ import (
 	"sluice"
 )
 
-// Backlogs gives what waits for each pipeline that listens. With an error it is
-// what could be told.
+// Backlogs returns what waits for each pipeline that listens. With an error it
+// is what could be told.
 func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 	bound := q.listeners.Bound()
 	states, untold := q.states(ctx, bound)
@@ -98,8 +98,8 @@ func (q *Queue) FirstUnfinished(ctx context.Context, least uint64) (uint64, erro
 	return unfinished, nil
 }
 
-// oldestUnfinished gives the first event that a consumer is not done with, nil
-// if there is none.
+// oldestUnfinished returns the first event that a consumer is not done with,
+// nil if there is none.
 func (q *Queue) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerInfo) (oldest *jetstream.RawStreamMsg, err error) {
 	behind := info.Delivered.Stream
 	switch {

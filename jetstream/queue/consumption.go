@@ -25,8 +25,9 @@ type consumption struct {
 	pipeline   string
 	binding    string
 	run        func(sluice.Delivery) (sluice.Outcome, error)
-	slots      chan struct{}       // as many as runs may go on at the same time
+	slots      chan struct{}       // one for each run that may go on at the same time
 	bytes      *semaphore.Weighted // of the events that are decoded
+	handedOut  handedOut
 	deliveries sync.WaitGroup
 }
 
@@ -43,12 +44,12 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		return err
 	}
 	count := uint64(0)
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(sluice.Deliveries(b.Concurrency)), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(sluice.Deliveries(b.Concurrency), prefetched), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return err
 	}
 	// What has been delivered by then is given back: otherwise the engine would
-	// wait for it before it delivers it again.
+	// wait for acknowledgements before it delivers it again.
 	stop := context.AfterFunc(ctx, messages.Drain)
 	defer stop()
 	defer messages.Stop()
@@ -57,39 +58,82 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		if err != nil {
 			return err
 		}
-		if meta, err := msg.Metadata(); err == nil {
-			if meta.Sequence.Consumer <= count { // it is another consumer of the same name
+		w, ok := c.begin(ctx, msg)
+		if !ok {
+			continue
+		}
+		if w.meta != nil {
+			if w.meta.Sequence.Consumer <= count { // it is another consumer of the same name
 				if before, err = c.past(ctx); err != nil {
+					c.end(w)
 					return err
 				}
 			}
-			count = meta.Sequence.Consumer
+			count = w.meta.Sequence.Consumer
 		}
-		known := before
+		w.before = before
 		if b.Concurrency == 1 {
-			c.deliver(ctx, msg, known)
+			c.deliver(ctx, w)
 			continue
 		}
 		c.deliveries.Add(1)
 		c.queue.crew.do(func() {
 			defer c.deliveries.Done()
-			c.deliver(ctx, msg, known)
+			c.deliver(ctx, w)
 		})
 	}
+}
+
+// A piece of work is an event that is handed out, and where it stands.
+type piece struct {
+	jetstream.Msg
+
+	meta *jetstream.MsgMetadata // nil: it can't be read
+	size int64                  // that it takes as it is stored
+
+	before past // what may have been done with events before
+}
+
+// sequence returns the event's place in the stream.
+func (p piece) sequence() uint64 {
+	if p.meta == nil {
+		return 0
+	}
+	return p.meta.Sequence.Stream
+}
+
+// begin begins to work on an event as soon as there is memory for it as it is
+// stored: until then further ones stay in the stream. It is not ok if somebody
+// works on it already.
+func (c *consumption) begin(ctx context.Context, msg jetstream.Msg) (p piece, ok bool) {
+	p.Msg = msg
+	p.meta, _ = msg.Metadata() // otherwise it is found to be unreadable
+	if !c.handedOut.enter(p.sequence()) {
+		return p, false
+	}
+	c.queue.work.begin(msg)
+	p.size, _ = c.queue.memory.stored.acquire(ctx, len(msg.Data())) // it is given back when the pipeline stops
+	return p, true
+}
+
+// end ends the work on an event.
+func (c *consumption) end(p piece) {
+	c.queue.memory.stored.release(p.size)
+	c.queue.work.end(p.Msg)
+	c.handedOut.leave(p.sequence())
 }
 
 // deliver runs the pipeline for one event as soon as there is a free slot, and
 // tells the engine what came of it. An event that waits is not decoded: it takes
 // the least memory so.
-func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg, before past) {
-	end := c.queue.work.begin(msg)
-	defer end()
-	leave, err := c.enter(ctx, len(msg.Data()))
+func (c *consumption) deliver(ctx context.Context, msg piece) {
+	defer c.end(msg)
+	leave, err := c.enter(ctx, msg.Data())
 	if err != nil {
-		c.again(msg, 0)
+		c.redeliver(msg, 0)
 		return
 	}
-	done, err := c.runOnce(ctx, msg, before)
+	done, err := c.runOnce(ctx, msg)
 	leave()
 	if err == nil && done != nil {
 		err = c.queue.settle(done, msg.Data())
@@ -100,10 +144,10 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg, before pas
 	case errors.Is(err, errUnreadable):
 		c.refuse(msg, err)
 	case ctx.Err() != nil:
-		c.again(msg, consumeAgain) // stopping is no failure
+		c.redeliver(msg, consumeRetry) // stopping is not a failure
 	default:
 		c.queue.host.Log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
-		c.again(msg, consumeAgain)
+		c.redeliver(msg, consumeRetry)
 	}
 }
 
@@ -111,7 +155,7 @@ func (c *consumption) deliver(ctx context.Context, msg jetstream.Msg, before pas
 const maxUnreadable = 64 << 10
 
 // refuse makes a dead letter of an event that can't be read, now or ever.
-func (c *consumption) refuse(msg jetstream.Msg, cause error) {
+func (c *consumption) refuse(msg piece, cause error) {
 	q := c.queue
 	q.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline, "error", cause)
 	d, sequence, _ := q.delivery(msg)
@@ -125,37 +169,45 @@ func (c *consumption) refuse(msg jetstream.Msg, cause error) {
 		err = q.settle(f, text)
 	}
 	if err != nil {
-		c.again(msg, consumeAgain)
+		c.redeliver(msg, consumeRetry)
 		return
 	}
 	q.unreadable.Add(1)
-	_ = msg.Term() // otherwise it is found to be unreadable again
+	_ = msg.Term() // otherwise it comes again
 }
 
-// enter waits for a slot, and for the memory to decode an event of that size.
-func (c *consumption) enter(ctx context.Context, size int) (leave func(), err error) {
+// enter waits for a slot, and for the memory to decode an event.
+func (c *consumption) enter(ctx context.Context, event []byte) (leave func(), err error) {
 	select {
 	case c.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	weight := int64(min(size, sluice.MaxRunBytes))
+	weight := int64(min(len(event), sluice.MaxRunBytes))
 	if err := c.bytes.Acquire(ctx, weight); err != nil {
 		<-c.slots
 		return nil, err
 	}
+	decoded, err := c.queue.memory.decoded.acquire(ctx, footprint(event))
+	if err != nil {
+		c.bytes.Release(weight)
+		<-c.slots
+		return nil, err
+	}
 	return func() {
+		c.queue.memory.decoded.release(decoded)
 		c.bytes.Release(weight)
 		<-c.slots
 	}, nil
 }
 
-// again lets the engine deliver an event once more.
-func (c *consumption) again(msg jetstream.Msg, after time.Duration) {
-	_ = msg.NakWithDelay(after) // otherwise it is delivered again when nobody works on it
+// redeliver makes the engine deliver an event once more.
+func (c *consumption) redeliver(msg piece, after time.Duration) {
+	_ = msg.NakWithDelay(after) // if this fails, it is delivered again after ackWait
 }
 
-// A finished run is an event and what the pipeline has made of it.
+// finished is a run that has ended: an event and what the pipeline has made of
+// it.
 type finished struct {
 	sluice.Delivery
 
@@ -164,17 +216,17 @@ type finished struct {
 	before   bool // it was run, and the outcome stored, by an earlier delivery
 }
 
-// runOnce runs the pipeline for an event, unless that was done before. It gives
+// runOnce runs the pipeline for an event, unless that was done before. It returns
 // nil if there is nothing left to do.
-func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg, before past) (*finished, error) {
+func (c *consumption) runOnce(ctx context.Context, msg piece) (*finished, error) {
 	d, sequence, err := c.queue.delivery(msg)
 	if err != nil {
 		return nil, err
 	}
-	if sequence <= before.done {
+	if sequence <= msg.before.done {
 		return nil, nil
 	}
-	if d.Count > 1 || sequence <= before.stored {
+	if d.Count > 1 || sequence <= msg.before.stored {
 		done, err := c.queue.outcomes.Get(ctx, sequence, d.TraceID, c.pipeline)
 		if err != nil {
 			return nil, err
@@ -192,8 +244,8 @@ func (c *consumption) runOnce(ctx context.Context, msg jetstream.Msg, before pas
 
 // past is what may have been done with events before.
 type past struct {
-	done   uint64 // all up to here were run
-	stored uint64 // those up to here may have been, and then have an outcome
+	done   uint64 // all up to this sequence were run
+	stored uint64 // those up to this one may have been, and then have an outcome
 }
 
 func (c *consumption) past(ctx context.Context) (past, error) {
@@ -212,11 +264,11 @@ func (c *consumption) past(ctx context.Context) (past, error) {
 // errUnreadable is the error of an event that can't be decoded, now or ever.
 var errUnreadable = errors.New("unreadable event")
 
-// delivery gives a message as a delivery.
-func (q *Queue) delivery(msg jetstream.Msg) (d sluice.Delivery, sequence uint64, err error) {
-	meta, err := msg.Metadata()
-	if err != nil {
-		return d, 0, fmt.Errorf("%w: %w", errUnreadable, err)
+// delivery returns a message as a delivery.
+func (q *Queue) delivery(msg piece) (d sluice.Delivery, sequence uint64, err error) {
+	meta := msg.meta
+	if meta == nil {
+		return d, 0, errUnreadable
 	}
 	sequence = meta.Sequence.Stream
 	d = sluice.Delivery{Count: int(meta.NumDelivered), TraceID: sluice.ForeignTraceID(meta.Timestamp, sequence)}
@@ -257,11 +309,11 @@ func complete(message map[string]any, subject, traceID string, stored time.Time)
 }
 
 // settle stores an outcome, and a dead letter if it is a failure. They are on
-// stable storage before the engine is told that the event is done with: otherwise a
-// power cut could keep the acknowledgement and lose the outcome.
+// stable storage before the event is acknowledged: otherwise a power cut could
+// keep the acknowledgement and lose the outcome.
 func (q *Queue) settle(f *finished, event []byte) error {
-	// Not the run's context: what was done is written down, also on the way
-	// out. Writers have bounds of their own.
+	// Not the run's context: what was done is stored even while the server
+	// stops. Writers have time-outs of their own.
 	ctx := context.Background()
 	failed := f.outcome.Status == sluice.StatusError
 	if f.before {

@@ -6,9 +6,8 @@ import (
 	"sluice"
 )
 
-// A crew is goroutines that do pieces of work. One that is done waits for more:
-// its stack has grown to what the work needs, which a new one's would have to do
-// again.
+// A crew is a pool of goroutines that do pieces of work. One that is done waits
+// for more, since its stack has already grown to what the work needs.
 type crew struct {
 	start func(func()) // runs a goroutine
 	done  <-chan struct{}
@@ -16,7 +15,7 @@ type crew struct {
 	idle  atomic.Int32
 }
 
-// do lets somebody of the crew do a piece of work.
+// do lets an idle goroutine, or a new one, do a piece of work.
 func (c *crew) do(work func()) {
 	select {
 	case c.work <- work:

@@ -9,7 +9,7 @@ import (
 )
 
 // TestACrewGrowsAndShrinks: as much is done at the same time as there is to do;
-// some of those who did it stay for more, and all go home at the end.
+// some of the goroutines stay for more, and all end at the end.
 func TestACrewGrowsAndShrinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const pieces = sluice.MaxIdleRunners + 10

@@ -30,7 +30,7 @@ type DeadLetters struct {
 	writer stream.Writer
 }
 
-// NewDeadLetters gives dead letters that are yet to be set up.
+// NewDeadLetters returns dead letters that are yet to be set up.
 func NewDeadLetters(h *stream.Host) *DeadLetters { return &DeadLetters{host: h} }
 
 // SetUp creates the stream where it is missing.
@@ -74,7 +74,7 @@ func (l *DeadLetters) add(ctx context.Context, d sluice.Delivery, event []byte, 
 // addMissing stores a letter unless it is there: whoever stored the outcome may
 // not have come to the letter.
 func (l *DeadLetters) addMissing(ctx context.Context, d sluice.Delivery, event []byte, o sluice.Outcome) error {
-	found, _, err := stream.Scan(ctx, l.stream, stream.Span{From: o.Finished, Limit: 1},
+	found, _, err := stream.Scan(ctx, l.stream, stream.ScanQuery{From: o.Finished, Limit: 1},
 		func(d *sluice.DeadLetter) time.Time { return d.Time },
 		func(_ uint64, other *sluice.DeadLetter) bool {
 			return other.Pipeline == o.Pipeline && other.CorrelationID == d.CorrelationID
@@ -97,7 +97,7 @@ func (l *DeadLetters) Letters(ctx context.Context, q sluice.DeadLetterQuery) (le
 		}
 		return []sluice.DeadLetter{*letter}, "", err
 	}
-	return stream.Scan(ctx, l.stream, stream.Span{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
+	return stream.Scan(ctx, l.stream, stream.ScanQuery{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
 		func(d *sluice.DeadLetter) time.Time { return d.Time },
 		func(sequence uint64, d *sluice.DeadLetter) bool {
 			d.Letter = strconv.FormatUint(sequence, 10)
@@ -105,7 +105,7 @@ func (l *DeadLetters) Letters(ctx context.Context, q sluice.DeadLetterQuery) (le
 		})
 }
 
-// letter gives one letter, nil if there is none.
+// letter returns one letter, nil if there is none.
 func (l *DeadLetters) letter(ctx context.Context, name string) (*sluice.DeadLetter, error) {
 	sequence, ok := letterSequence(name)
 	if !ok {
@@ -118,7 +118,8 @@ func (l *DeadLetters) letter(ctx context.Context, name string) (*sluice.DeadLett
 	return letter, err
 }
 
-// letterSequence gives the place of a letter in the stream, if that can be one.
+// letterSequence returns the sequence that a letter is named by, if the name
+// can be one.
 func letterSequence(name string) (sequence uint64, ok bool) {
 	sequence, err := strconv.ParseUint(name, 10, 64)
 	return sequence, err == nil && sequence > 0

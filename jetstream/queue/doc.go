@@ -1,15 +1,16 @@
 // Package queue hands stored events to the pipelines that listen to them, and
 // keeps what came of it.
 //
-// Read downward, as an event travels: subjects.go and listeners.go say who
-// listens to it; queue.go binds a pipeline to the stream of events; consumption.go
-// takes the events of one pipeline, runs it for each (crew.go), tells the engine
-// that it is at work (heartbeat.go), and stores the outcome (outcomes.go) and, of
-// a failure, a dead letter (deadletters.go) before the event is acknowledged;
-// hub.go wakes the caller who waits for the outcome. floors.go remembers how far
-// pipelines are, for the case that the engine forgets; result.go tells those who
-// ask what a pipeline has made of an event. How many runs go on at the same time is
-// explained in the root package (concurrency.go).
+// Read downward, as an event travels: subjects.go and listeners.go say which
+// pipelines listen to it; queue.go binds a pipeline to the stream of events;
+// consumption.go takes the events of one pipeline, runs it for each (crew.go),
+// keeps the engine from delivering it twice meanwhile (heartbeat.go), and
+// stores the outcome (outcomes.go) and, of a failure, a dead letter
+// (deadletters.go) before the event is acknowledged; hub.go wakes the caller
+// who waits for the outcome. floors.go remembers how far pipelines are, in case
+// the engine forgets; result.go returns what a pipeline has made of an event.
+// How many runs go on at the same time is explained in the root package
+// (concurrency.go).
 //
 // Storing events is package jetstream's business, running pipelines package
 // pipeline's.

@@ -11,13 +11,13 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// floorEvery is how often it is written down how far pipelines are.
+// floorEvery is how often floors are written.
 const floorEvery = 10 * time.Second
 
-// A floor is the place in the stream of events up to which a pipeline is done.
-// The engine keeps that as well, but writes it without a sync: after a power cut
-// it may begin at the start again. Then events up to the floor are not run
-// anew, and those behind it only if they have no outcome.
+// A floor is the sequence in the stream of events up to which a pipeline is
+// done. The engine keeps that as well, but writes it without a sync: after a
+// power cut it may begin at the start again. Then events up to the floor are
+// not run again, and later ones only if they have no outcome.
 type floor struct {
 	Sequence uint64 `json:"sequence"`
 }
@@ -31,15 +31,20 @@ type Floors struct {
 	states func(ctx context.Context, bound map[string]*sluice.Pipeline) (map[string]*jetstream.ConsumerInfo, error)
 }
 
-// NewFloors gives floors that are yet to be set up.
+// NewFloors returns floors that are yet to be set up.
 func NewFloors(h *stream.Host, l *Listeners) *Floors {
-	return &Floors{host: h, listeners: l, floors: record.New[floor](h, "floors", nil)}
+	return &Floors{host: h, listeners: l, floors: record.New[floor](h, "floors")}
 }
 
-// SetUp reads the floors that are known.
-func (f *Floors) SetUp(ctx, running context.Context) error { return f.floors.SetUp(ctx, running) }
+// Name returns the name of the bucket that floors are kept in.
+func (f *Floors) Name() string { return f.floors.Name() }
 
-// Of gives the floor of a binding.
+// SetUp reads the floors that are known.
+func (f *Floors) SetUp(ctx, running context.Context, in record.Generation) error {
+	return f.floors.SetUp(ctx, running, in)
+}
+
+// Of returns the floor of a binding.
 func (f *Floors) Of(binding string) uint64 {
 	if known := f.floors.Copy(binding); known != nil {
 		return known.Sequence
@@ -47,15 +52,10 @@ func (f *Floors) Of(binding string) uint64 {
 	return 0
 }
 
-// Name gives the name of the bucket that floors are kept in.
-func (f *Floors) Name() string { return f.floors.Name() }
+// Extent returns how much that bucket has in it.
+func (f *Floors) Extent(ctx context.Context) (record.Extent, error) { return f.floors.Extent(ctx) }
 
-// Extent gives how much that bucket has in it.
-func (f *Floors) Extent(ctx context.Context) (revision uint64, records int, err error) {
-	return f.floors.Extent(ctx)
-}
-
-// keep writes the floors down until ctx ends.
+// keep writes the floors regularly until ctx ends.
 func (f *Floors) keep(ctx context.Context) {
 	f.host.Every(ctx, floorEvery, func(time.Time) {
 		if err := f.Write(ctx); err != nil && ctx.Err() == nil && f.host.Ready() == nil {
@@ -64,7 +64,7 @@ func (f *Floors) keep(ctx context.Context) {
 	})
 }
 
-// Write writes down how far pipelines are.
+// Write stores how far pipelines are.
 func (f *Floors) Write(ctx context.Context) error {
 	bound := f.listeners.Bound()
 	states, untold := f.states(ctx, bound)
@@ -78,8 +78,8 @@ func (f *Floors) Write(ctx context.Context) error {
 	return untold
 }
 
-// raise writes a floor down if it is above the one before. Several nodes may do
-// so at the same time: it never sinks.
+// raise stores a floor if it is above the one before. Several nodes may do so
+// at the same time: it never sinks.
 func (f *Floors) raise(ctx context.Context, binding string, sequence uint64) error {
 	if sequence <= f.Of(binding) {
 		return nil
@@ -93,7 +93,7 @@ func (f *Floors) raise(ctx context.Context, binding string, sequence uint64) err
 	return err
 }
 
-// drop forgets the floor of a binding.
+// drop deletes the floor of a binding.
 func (f *Floors) drop(ctx context.Context, binding string) error {
 	if f.Of(binding) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (f *Floors) drop(ctx context.Context, binding string) error {
 	return err
 }
 
-// Lower lowers the floors that are above a place.
+// Lower lowers the floors that are above a sequence.
 func (f *Floors) Lower(ctx context.Context, sequence uint64) error {
 	for _, binding := range f.floors.Keys(func(known *floor) bool { return known.Sequence > sequence }) {
 		_, err := f.floors.ChangeEarly(ctx, binding, func(*floor, map[string]*floor) (*floor, error) { return &floor{sequence}, nil })

@@ -8,30 +8,30 @@ import (
 	"sluice"
 )
 
-// A Hub tells callers that wait for the outcomes of an event when they are
-// there. Callers are found by trace id, since they must be known before the
-// event has its place in the stream: a pipeline may be done before its caller
-// has heard that the event is durable.
+// A Hub wakes callers that wait for the outcomes of an event. Callers are found
+// by trace id, since they must be known before the event has its sequence in
+// the stream: a pipeline may be done before its caller knows that the event is
+// durable.
 type Hub struct {
 	mu      sync.Mutex
 	waiters map[string][]*Waiter
 }
 
-// A Waiter is one caller.
+// A Waiter is one caller that waits.
 type Waiter struct {
 	mu       sync.Mutex
-	outcomes []placed
+	outcomes []eventOutcome
 	signal   chan struct{} // holds one token while there are outcomes to look at
 }
 
-// placed is an outcome of the event at a place in the stream: several events
-// may share a trace id.
-type placed struct {
+// eventOutcome is an outcome of the event with a sequence: several events may
+// share a trace id.
+type eventOutcome struct {
 	sequence uint64
 	outcome  sluice.Outcome
 }
 
-// NewHub gives a hub that nobody waits at.
+// NewHub returns a hub without waiters.
 func NewHub() *Hub { return &Hub{waiters: make(map[string][]*Waiter)} }
 
 // Wait begins to collect the outcomes of a trace id.
@@ -60,13 +60,13 @@ func (h *Hub) Leave(traceID string, w *Waiter) {
 	}
 }
 
-// tell hands an outcome to those who wait for it.
-func (h *Hub) tell(traceID string, sequence uint64, o sluice.Outcome) {
+// notify hands an outcome to the callers that wait for it.
+func (h *Hub) notify(traceID string, sequence uint64, o sluice.Outcome) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, w := range h.waiters[traceID] {
 		w.mu.Lock()
-		w.outcomes = append(w.outcomes, placed{sequence, o})
+		w.outcomes = append(w.outcomes, eventOutcome{sequence, o})
 		w.mu.Unlock()
 		select {
 		case w.signal <- struct{}{}:
@@ -75,8 +75,8 @@ func (h *Hub) tell(traceID string, sequence uint64, o sluice.Outcome) {
 	}
 }
 
-// Await adds to outcomes what comes in for the event at a place, until all of
-// names are there, the time is up, or ctx ends.
+// Await adds the outcomes of the event with a sequence as they come, until all
+// of names are there, the time is up, or ctx ends.
 func (w *Waiter) Await(ctx context.Context, sequence uint64, names []string, outcomes map[string]sluice.Outcome, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

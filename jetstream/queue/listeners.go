@@ -20,14 +20,14 @@ type Listeners struct {
 
 // listening is a state of the listeners.
 type listening struct {
-	changes  uint64              // that it has in it
+	changes  uint64              // that it includes
 	exact    map[string][]string // names by key
 	patterns []namedPattern
 }
 
 type namedPattern struct{ pattern, name string }
 
-// NewListeners gives the listeners among the stored pipelines.
+// NewListeners returns the listeners among the stored pipelines.
 func NewListeners(pipelines *record.Bucket[sluice.Pipeline]) *Listeners {
 	l := &Listeners{pipelines: pipelines}
 	l.current.Store(new(listening))
@@ -35,8 +35,8 @@ func NewListeners(pipelines *record.Bucket[sluice.Pipeline]) *Listeners {
 	return l
 }
 
-// Of gives the names of the pipelines that listen to a key, in their order. The
-// list must not be changed.
+// Of returns the names of the pipelines that listen to a key, sorted.
+// The list must not be changed.
 func (l *Listeners) Of(key string) []string {
 	now := l.current.Load()
 	if now.changes != l.changes.Load() {
@@ -58,7 +58,8 @@ func (l *Listeners) Of(key string) []string {
 }
 
 func (l *Listeners) collect() *listening {
-	// Counted before looking: what changes meanwhile is collected again.
+	// Counted before looking, so that what changes meanwhile is collected
+	// again.
 	now := &listening{changes: l.changes.Load(), exact: make(map[string][]string)}
 	for _, p := range l.pipelines.All() {
 		switch {
@@ -76,7 +77,7 @@ func (l *Listeners) collect() *listening {
 	return now
 }
 
-// Binding gives the binding of a pipeline, nil if it has none.
+// Binding returns the binding of a pipeline, nil if it has none.
 func (l *Listeners) Binding(name string) *sluice.Binding {
 	if p := l.pipelines.Copy(name); p != nil {
 		return p.Binding
@@ -87,7 +88,7 @@ func (l *Listeners) Binding(name string) *sluice.Binding {
 // catchUp returns once every pipeline is known that any node has stored by now.
 func (l *Listeners) catchUp(ctx context.Context) error { return l.pipelines.CatchUp(ctx) }
 
-// Bound gives the pipelines that listen, by the ids of their bindings.
+// Bound returns the pipelines that listen, by the ids of their bindings.
 func (l *Listeners) Bound() map[string]*sluice.Pipeline {
 	bound := make(map[string]*sluice.Pipeline)
 	for _, p := range l.pipelines.All() {

@@ -42,7 +42,8 @@ type Retention struct {
 	MaxBytes int64
 }
 
-// NewOutcomes gives outcomes that are yet to be set up. They are told to the hub.
+// NewOutcomes returns outcomes that are yet to be set up. The hub is notified
+// of each.
 func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
 	return &Outcomes{host: h, hub: hub, keep: keep}
 }
@@ -53,7 +54,7 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 	o.stream, err = o.host.OpenStream(ctx, o.host.JS, o.host.Config(jetstream.StreamConfig{
 		Name:              OutcomeStream,
 		Subjects:          []string{outcomePrefix + ">"},
-		MaxAge:            max(o.keep.Age, 100*time.Millisecond), // the engine takes no less
+		MaxAge:            max(o.keep.Age, 100*time.Millisecond), // the engine's minimum
 		MaxMsgs:           o.keep.MaxCount,
 		MaxBytes:          o.keep.MaxBytes,
 		MaxMsgsPerSubject: 1,
@@ -66,7 +67,7 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 		return err
 	}
 	if !o.host.Embedded {
-		return o.hearOthers(running)
+		return o.subscribe(running)
 	}
 	return nil
 }
@@ -78,12 +79,12 @@ type announcement struct {
 	Outcome  sluice.Outcome `json:"outcome"`
 }
 
-// hearOthers hands the outcomes of other nodes to callers who wait here.
-func (o *Outcomes) hearOthers(running context.Context) error {
+// subscribe hands the outcomes of other nodes to the callers that wait here.
+func (o *Outcomes) subscribe(running context.Context) error {
 	sub, err := o.host.Conn.Subscribe(doneSubject, func(msg *nats.Msg) {
 		var a announcement
 		if json.Unmarshal(msg.Data, &a) == nil {
-			o.hub.tell(a.TraceID, a.Sequence, a.Outcome)
+			o.hub.notify(a.TraceID, a.Sequence, a.Outcome)
 		}
 	})
 	if err != nil {
@@ -104,7 +105,7 @@ func (o *Outcomes) subject(sequence uint64, traceID, pipeline string) string {
 // buffers holds space for encoded outcomes.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Put stores an outcome and then tells those who wait for it.
+// Put stores an outcome and then notifies the callers that wait for it.
 func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) error {
 	if err := o.store(ctx, sequence, traceID, outcome); err != nil {
 		return err
@@ -127,7 +128,7 @@ func (o *Outcomes) store(ctx context.Context, sequence uint64, traceID string, o
 
 // tell tells those who wait for an outcome, here and on other nodes.
 func (o *Outcomes) tell(sequence uint64, traceID string, outcome sluice.Outcome) error {
-	o.hub.tell(traceID, sequence, outcome)
+	o.hub.notify(traceID, sequence, outcome)
 	if o.host.Embedded {
 		return nil
 	}
@@ -139,7 +140,7 @@ func (o *Outcomes) tell(sequence uint64, traceID string, outcome sluice.Outcome)
 	return nil
 }
 
-// Get gives an outcome, nil if there is none (any more).
+// Get returns an outcome, nil if there is none (any more).
 func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline string) (*sluice.Outcome, error) {
 	msg, err := o.stream.GetLastMsgForSubject(ctx, o.subject(sequence, traceID, pipeline))
 	switch {

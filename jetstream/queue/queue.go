@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// ackWait is after how long an event is delivered again that nobody works
-	// on any more, as after a crash.
+	// ackWait is how long an event may be without a heartbeat, as after a
+	// crash, before it is delivered again.
 	ackWait = 4 * time.Second
-	// pullHeartbeat is how often a consumer without events says that it is
-	// there. After two of them a request for events is taken for lost, as in
-	// a change of leaders, and made again.
+	// pullHeartbeat is how often the engine signals a consumer without events.
+	// When two are missed, as in a change of leaders, events are requested
+	// again.
 	pullHeartbeat = 5 * time.Second
-	// consumeAgain is the pause before a consumer that failed is tried again.
-	consumeAgain = 500 * time.Millisecond
+	// consumeRetry is the pause before a failed consumer is tried again.
+	consumeRetry = 500 * time.Millisecond
 )
 
 // A Queue implements sluice.Queue: a binding is a durable consumer of the stream
@@ -37,6 +37,7 @@ type Queue struct {
 	outcomes    *Outcomes
 	deadLetters *DeadLetters
 	settled     func(sequence uint64, traceID string, o sluice.Outcome)
+	memory      *memory
 
 	ids    correlation.IDs
 	events jetstream.Stream
@@ -48,11 +49,12 @@ type Queue struct {
 	crew     *crew
 }
 
-// New gives a queue that is yet to be set up. settled is told what a pipeline has
-// made of an event for good.
-func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, settled func(sequence uint64, traceID string, o sluice.Outcome)) *Queue {
+// New returns a queue that is yet to be set up. settled is told what a pipeline has
+// made of an event for good. bytes bounds what the events of all runs take in
+// memory; 0: nothing does.
+func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, settled func(sequence uint64, traceID string, o sluice.Outcome), bytes int64) *Queue {
 	return &Queue{
-		host: h, listeners: l, floors: f, outcomes: o, deadLetters: d, settled: settled,
+		host: h, listeners: l, floors: f, outcomes: o, deadLetters: d, settled: settled, memory: newMemory(bytes),
 		progress: progress{seen: make(map[string]seenProgress)},
 		work:     &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
 	}
@@ -64,7 +66,7 @@ func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
 	q.floors.states = q.states
 }
 
-// Start does what has to be done again and again, until running ends. Events can
+// Start begins the regular work, which goes on until running ends. Events can
 // be consumed from then on.
 func (q *Queue) Start(running context.Context) {
 	q.crew = &crew{start: q.host.Start, done: running.Done(), work: make(chan func())}
@@ -84,7 +86,7 @@ func (q *Queue) Bind(ctx context.Context, pattern string, concurrency int) (*slu
 	if err != nil {
 		return nil, stream.NoAnswer(err)
 	}
-	// A place, never "from now on": should the engine lose the consumer's
+	// A sequence, never "from now on": should the engine lose the consumer's
 	// state, events come twice instead of not at all.
 	b := &sluice.Binding{
 		ID:          strings.ToLower(rand.Text()),
@@ -110,7 +112,7 @@ func (q *Queue) Unbind(ctx context.Context, b *sluice.Binding) error {
 	return q.syncBinding(b)
 }
 
-// syncBinding puts on stable storage that a binding is there, or is not any more.
+// syncBinding puts on stable storage that a binding exists, or no longer does.
 func (q *Queue) syncBinding(b *sluice.Binding) error {
 	return q.host.SyncStream(q.events.CachedInfo().Config.Name, "obs", b.ID)
 }
@@ -137,6 +139,8 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		run:      run,
 		slots:    make(chan struct{}, p.Binding.Concurrency),
 		bytes:    semaphore.NewWeighted(sluice.MaxRunBytes),
+
+		handedOut: handedOut{events: make(map[uint64]struct{})},
 	}
 	defer c.deliveries.Wait()
 	for {
@@ -148,13 +152,13 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(consumeAgain):
+		case <-time.After(consumeRetry):
 		}
 	}
 }
 
-// DropUnbound deletes consumers that no pipeline has any more: what is left of a
-// process that ended between storing a pipeline and its binding.
+// DropUnbound deletes consumers without a pipeline: remains of a process that
+// ended between storing a binding and its pipeline.
 func (q *Queue) DropUnbound(ctx context.Context) error {
 	const settled = 10 * time.Minute // another node may be about to store its pipeline
 	bound := q.listeners.Bound()

@@ -14,8 +14,8 @@ import (
 	"sluice/problem"
 )
 
-// Outcome gives what a pipeline has made of an event: nil if it is not done yet,
-// Gone if that has expired.
+// Outcome returns what a pipeline has made of an event: nil if it is not done
+// yet, Gone if the outcome has expired.
 func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
 	outcome, err := q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
 	if outcome != nil || err != nil {
@@ -32,7 +32,7 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 	if err != nil || !finished {
 		return nil, err
 	}
-	// It may have finished between the two looks.
+	// It may have finished after the first look.
 	outcome, err = q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
 	if outcome == nil && err == nil {
 		err = Gone()
@@ -52,7 +52,7 @@ func abandoned(pipeline string, e correlation.Envelope) *sluice.Outcome {
 	return &sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusError, StatusCode: shown.Status, Error: shown, Finished: e.Received}
 }
 
-// Gone is the error of a result that is not kept any more, or never was.
+// Gone is the error of a result that is no longer kept, or never was.
 func Gone() error {
 	return sluice.Errorf(sluice.Gone, "result-gone", "There is no result with this correlation id, or it has expired.")
 }
@@ -71,8 +71,8 @@ type seenProgress struct {
 
 const progressAge = 250 * time.Millisecond
 
-// finished tells whether a pipeline is done with the event at a place. It may
-// say no for a moment longer.
+// finished reports whether a pipeline is done with the event with a sequence.
+// It may still report false for a moment after that.
 func (q *Queue) finished(ctx context.Context, binding string, sequence uint64) (bool, error) {
 	q.progress.mu.Lock()
 	seen := q.progress.seen[binding]

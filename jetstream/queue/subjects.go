@@ -14,7 +14,7 @@ const (
 	DirectPrefix  = "svc.direct." // before the binding of the one pipeline an event is for
 )
 
-// SubjectOf gives the subject that a message key is stored under.
+// SubjectOf returns the subject that a message key is stored under.
 func SubjectOf(key string) string {
 	if strings.HasPrefix(key, sluice.EventPrefix) {
 		return key
@@ -22,7 +22,7 @@ func SubjectOf(key string) string {
 	return MessagePrefix + key
 }
 
-// subjectsOf gives the subjects that together hold all keys of a pattern.
+// subjectsOf returns the subjects that together hold all keys of a pattern.
 func subjectsOf(pattern string) []string {
 	if strings.HasPrefix(pattern, sluice.EventPrefix) {
 		return Wildcards(pattern)
@@ -59,7 +59,7 @@ func Wildcards(pattern string) []string {
 	return []string{prefix, prefix + ".>"}
 }
 
-// reaches tells whether a binding takes events of a subject.
+// reaches reports whether a binding takes events of a subject.
 func reaches(binding *sluice.Binding, subject string) bool {
 	if strings.HasPrefix(subject, DirectPrefix) {
 		return subject == DirectPrefix+binding.ID

@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -23,19 +22,21 @@ import (
 // A change is decided on the copy and written on condition that nothing else
 // was written to the bucket since. So rules that span records, such as a name
 // that must be unique, hold across nodes.
+//
+// What the engine stores is sealed; the copy is in clear.
 type Bucket[T any] struct {
 	host   *stream.Host
 	name   string
-	encode func(key string) string
 	stream jetstream.Stream // that the bucket is made of
 	disk   *durable.Flusher // nil: durability is the engine's own
 
-	followers []func(before, after *T) // under the lock of the copy
+	followers []func(before, after *T) // called under the lock of the copy
 
 	writing chan struct{} // holds one token: the right to write from this node
 	misses  *rate.Limiter // of look-ups for keys that the copy doesn't have
 
 	mu       sync.RWMutex
+	in       Generation // of the last attempt to set it up
 	records  map[string]*T
 	unsynced map[string]uint64 // revisions that may not be on the disk yet
 	applied  uint64            // revision up to which the copy is complete
@@ -44,16 +45,11 @@ type Bucket[T any] struct {
 	flushed atomic.Uint64 // revision up to which Extent knows that all is on the disk
 }
 
-// New gives a bucket that is yet to be set up. The engine's keys can't have every
-// character that names may have: encode, if it is not nil, makes one of the other.
-func New[T any](h *stream.Host, name string, encode func(key string) string) *Bucket[T] {
-	if encode == nil {
-		encode = func(key string) string { return key }
-	}
+// New returns a bucket that is yet to be set up.
+func New[T any](h *stream.Host, name string) *Bucket[T] {
 	b := &Bucket[T]{
 		host:     h,
 		name:     name,
-		encode:   encode,
 		writing:  make(chan struct{}, 1),
 		misses:   rate.NewLimiter(100, 100),
 		records:  make(map[string]*T),
@@ -64,23 +60,30 @@ func New[T any](h *stream.Host, name string, encode func(key string) string) *Bu
 	return b
 }
 
-// SetUp creates the bucket where it is missing, fills the copy and keeps it up
-// to date.
-func (b *Bucket[T]) SetUp(ctx, running context.Context) (err error) {
+// Name returns the name of the bucket.
+func (b *Bucket[T]) Name() string { return b.name }
+
+// SetUp creates the bucket of a generation where it is missing, fills the copy
+// and keeps it up to date.
+func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("bucket of %s: %w", b.name, err)
 		}
 	}()
-	kv, err := b.host.OpenBucket(ctx, b.name, 2) // two values of a key: see settle
+	b.mu.Lock()
+	b.in = in
+	b.mu.Unlock()
+	kv, err := createBucket(ctx, b.host, in.bucket(b.name))
 	if err != nil {
 		return err
 	}
-	err = b.host.Insist(ctx, "the bucket "+b.name, func(ctx context.Context) error { return b.follow(ctx, running, kv) })
+	stream := streamOf(in.bucket(b.name))
+	err = b.host.Insist(ctx, "the bucket "+b.name, func(ctx context.Context) error { return b.follow(ctx, running, kv, stream) })
 	if err != nil {
 		return err
 	}
-	if blocks := b.host.Blocks("KV_" + b.name); blocks != nil {
+	if blocks := b.host.Blocks(stream); blocks != nil {
 		blocks.Rewritten = true
 		b.disk = durable.NewFlusher(blocks.Sync)
 		b.host.Start(func() { b.disk.Run(running) })
@@ -89,10 +92,10 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context) (err error) {
 }
 
 // follow fills the copy and keeps it up to date.
-func (b *Bucket[T]) follow(ctx, running context.Context, kv jetstream.KeyValue) (err error) {
+func (b *Bucket[T]) follow(ctx, running context.Context, kv jetstream.KeyValue, stream string) (err error) {
 	// Taken before the watch begins: all up to here is among its first values,
-	// also if the newest messages of the stream are gone.
-	if b.stream, err = b.host.JS.Stream(ctx, "KV_"+b.name); err != nil {
+	// even if the newest messages of the stream are gone.
+	if b.stream, err = b.host.JS.Stream(ctx, stream); err != nil {
 		return err
 	}
 	last := b.stream.CachedInfo().State.LastSeq
@@ -107,23 +110,41 @@ func (b *Bucket[T]) follow(ctx, running context.Context, kv jetstream.KeyValue) 
 	return nil
 }
 
-// Name gives the bucket's name.
-func (b *Bucket[T]) Name() string { return b.name }
-
-// Extent gives the newest revision and the number of records, once that is on
-// stable storage.
-func (b *Bucket[T]) Extent(ctx context.Context) (revision uint64, records int, err error) {
+func (b *Bucket[T]) generation() Generation {
 	b.mu.RLock()
-	revision, records = b.applied, len(b.records)
-	b.mu.RUnlock()
-	if b.disk != nil && revision > b.flushed.Load() {
-		if err := b.disk.Flush(ctx); err != nil {
-			return 0, 0, err
-		}
-		b.flushed.Store(revision)
-	}
-	return revision, records, nil
+	defer b.mu.RUnlock()
+	return b.in
 }
+
+// An Extent is how much a bucket has in it.
+type Extent struct {
+	Bucket   string `json:"-"` // as the engine names it
+	Revision uint64 `json:"revision"`
+	Records  int    `json:"records"`
+}
+
+// Extent returns how much the bucket has in it, once that is on stable storage.
+func (b *Bucket[T]) Extent(ctx context.Context) (Extent, error) {
+	b.mu.RLock()
+	e := Extent{Bucket: b.in.bucket(b.name), Revision: b.applied, Records: len(b.records)}
+	b.mu.RUnlock()
+	if b.disk != nil && e.Revision > b.flushed.Load() {
+		if err := b.disk.Flush(ctx); err != nil {
+			return Extent{}, err
+		}
+		b.flushed.Store(e.Revision)
+	}
+	return e, nil
+}
+
+// createBucket makes a key-value bucket of the engine where it is missing. It
+// keeps two values of a key: see settle.
+func createBucket(ctx context.Context, h *stream.Host, name string) (jetstream.KeyValue, error) {
+	return h.OpenBucket(ctx, name, 2)
+}
+
+// streamOf returns the name of the stream that a bucket of the engine is made of.
+func streamOf(bucket string) string { return "KV_" + bucket }
 
 // keepUp applies changes as they come.
 func (b *Bucket[T]) keepUp(ctx context.Context, watch jetstream.KeyWatcher) {
@@ -168,40 +189,37 @@ func (b *Bucket[T]) fill(ctx context.Context, watch jetstream.KeyWatcher, last u
 	}
 }
 
+// apply brings a change of the engine's into the copy. Which record one is about
+// that can't be opened, nobody knows.
 func (b *Bucket[T]) apply(entry jetstream.KeyValueEntry) {
-	after, err := decode[T](entry)
+	change, err := openRecord[T](b.generation(), b.name, entry.Key(), entry.Value())
 	if err != nil {
 		b.host.Log.Error("A stored record can't be read; it is left out.", "bucket", b.name, "revision", entry.Revision(), "error", err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	before := b.records[entry.Key()]
-	if after == nil {
-		delete(b.records, entry.Key())
-	} else {
-		b.records[entry.Key()] = after
-	}
-	if before != nil || after != nil {
-		for _, follow := range b.followers {
-			follow(before, after)
+	if err == nil {
+		b.replace(change.key, change.record)
+		if b.disk != nil {
+			b.unsynced[change.key] = entry.Revision()
 		}
-	}
-	if b.disk != nil {
-		b.unsynced[entry.Key()] = entry.Revision()
 	}
 	b.applied = max(b.applied, entry.Revision())
 	close(b.moved)
 	b.moved = make(chan struct{})
 }
 
-// decode gives the record of an entry, nil for a deleted one.
-func decode[T any](entry jetstream.KeyValueEntry) (*T, error) {
-	if entry.Operation() != jetstream.KeyValuePut {
-		return nil, nil
+// replace puts a record into the copy, nil takes it out.
+func (b *Bucket[T]) replace(key string, after *T) {
+	before := b.records[key]
+	if after == nil {
+		delete(b.records, key)
+	} else {
+		b.records[key] = after
 	}
-	record := new(T)
-	if err := json.Unmarshal(entry.Value(), record); err != nil {
-		return nil, err
+	if before != nil || after != nil {
+		for _, follow := range b.followers {
+			follow(before, after)
+		}
 	}
-	return record, nil
 }

@@ -2,7 +2,6 @@ package record
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -19,7 +18,7 @@ const writeTimeout = 5 * time.Second
 // Change replaces the record of a key by what decide makes of it (nil: none
 // before, or to be deleted) and returns once that is on stable storage. decide
 // sees the copy as it is, under its lock, and may be called again if another
-// node writes at the same time; its error, if it stays, is returned as it is.
+// node writes at the same time; its error, if it stays, is returned unchanged.
 func (b *Bucket[T]) Change(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
 	if err := b.host.Ready(); err != nil {
 		return nil, err
@@ -32,7 +31,6 @@ func (b *Bucket[T]) ChangeEarly(ctx context.Context, key string, decide func(bef
 	// The change is carried through even if the caller gives up meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	key = b.encode(key)
 	after, revision, err := b.write(ctx, key, decide)
 	if err != nil {
 		return nil, err
@@ -99,10 +97,8 @@ func (b *Bucket[T]) write(ctx context.Context, key string, decide func(before *T
 }
 
 func (b *Bucket[T]) publish(ctx context.Context, key string, record *T, base uint64) (revision uint64, err error) {
-	msg := nats.NewMsg("$KV." + b.name + "." + key)
-	if record == nil {
-		msg.Header.Set("KV-Operation", "DEL")
-	} else if msg.Data, err = json.Marshal(record); err != nil {
+	msg, err := newMessage(b.generation(), b.name, stored[T]{key, record})
+	if err != nil {
 		return 0, err
 	}
 	ack, err := b.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequence(base))
@@ -110,6 +106,21 @@ func (b *Bucket[T]) publish(ctx context.Context, key string, record *T, base uin
 		return 0, stream.NotTaken("the change", err)
 	}
 	return ack.Sequence, nil
+}
+
+// newMessage returns the message that stores a record, or that it is deleted.
+func newMessage[T any](in Generation, bucket string, s stored[T]) (*nats.Msg, error) {
+	engineKey := in.key(bucket, s.key)
+	content, err := sealRecord(in, bucket, engineKey, s)
+	if err != nil {
+		return nil, err
+	}
+	msg := nats.NewMsg("$KV." + in.bucket(bucket) + "." + engineKey)
+	msg.Data = content
+	if s.record == nil {
+		msg.Header.Set("KV-Operation", "DEL")
+	}
+	return msg, nil
 }
 
 // CatchUp returns once the copy has all that any node has written by now. The

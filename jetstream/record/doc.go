@@ -1,11 +1,15 @@
 // Package record stores records of one type by key: accounts, roles, webhooks,
-// pipelines and all else that is looked up and changed one at a time.
+// pipelines, and whatever else is looked up and changed one at a time.
 //
 // A Bucket is a key-value bucket of the engine with a copy in memory, which
 // follows every change on every node. Reading asks the copy. A change is decided
 // on the copy, written on condition that nothing else was written since, and
 // answered once it is on stable storage (docs/decisions/0003).
 //
-// What the records mean, and which rules hold between them, is the business of
-// the packages that decide changes.
+// The engine stores records sealed, under keyed hashes of their keys. All buckets
+// that are sealed with one key are a Generation; Generations says which one
+// counts, and moves the records to another key (docs/decisions/0015).
+//
+// What the records mean, and which rules hold between them, is up to the
+// packages that decide changes.
 package record

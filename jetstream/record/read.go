@@ -2,9 +2,9 @@ package record
 
 import "context"
 
-// Get gives a record, or nil. On an external engine a record that another node
-// has just written may not have reached the copy: then the copy catches up
-// first, within a rate that keeps guessers from loading the engine.
+// Get returns a record, or nil. On an external engine a record that another
+// node has just written may not have reached the copy: then the copy catches up
+// first, at a limited rate, so that guessing keys can't load the engine.
 func (b *Bucket[T]) Get(ctx context.Context, key string) (*T, error) {
 	record := b.Copy(key)
 	if record != nil || b.host.Embedded {
@@ -24,22 +24,21 @@ func (b *Bucket[T]) Get(ctx context.Context, key string) (*T, error) {
 	return b.Copy(key), nil
 }
 
-// Count gives how many records there are.
+// Count returns how many records there are.
 func (b *Bucket[T]) Count() int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return len(b.records)
 }
 
-// Copy gives a record of the copy, or nil. It never waits.
+// Copy returns a record of the copy, or nil. It never waits.
 func (b *Bucket[T]) Copy(key string) *T {
-	key = b.encode(key)
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return b.records[key]
 }
 
-// All gives every record, in no order.
+// All returns every record, in no particular order.
 func (b *Bucket[T]) All() []*T {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -50,7 +49,7 @@ func (b *Bucket[T]) All() []*T {
 	return all
 }
 
-// Keys gives the keys of the records that are chosen, as the engine has them.
+// Keys returns the keys of the records that are chosen.
 func (b *Bucket[T]) Keys(chosen func(record *T) bool) (keys []string) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -62,7 +61,7 @@ func (b *Bucket[T]) Keys(chosen func(record *T) bool) (keys []string) {
 	return keys
 }
 
-// Changed gives a channel that is closed at the next change, whichever node
+// Changed returns a channel that is closed at the next change, whichever node
 // makes it.
 func (b *Bucket[T]) Changed() <-chan struct{} {
 	b.mu.RLock()
@@ -70,9 +69,10 @@ func (b *Bucket[T]) Changed() <-chan struct{} {
 	return b.moved
 }
 
-// Follow tells of each record that is there, and of each change from now on:
-// before is nil for a new record, after for a deleted one. It tells under the
-// lock of the copy, in order, so follow must be quick and not ask the bucket.
+// Follow calls follow for each record that is there, and for each change from
+// now on: before is nil for a new record, after for a deleted one. The calls
+// are in order and under the lock of the copy, so follow must be quick and not
+// use the bucket.
 func (b *Bucket[T]) Follow(follow func(before, after *T)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

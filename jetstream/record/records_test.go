@@ -68,7 +68,7 @@ func TestMain(m *testing.M) { natstest.Main(m) }
 func openEngine(t *testing.T, s natstest.Setup) *jetstream.Engine {
 	t.Helper()
 	e, err := jetstream.Open(t.Context(), jetstream.Options{
-		Dir: s.Dir, URL: s.URL, Replicas: s.Replicas, EventMaxAge: time.Hour, EventMaxBytes: 256 << 20, ResultTTL: time.Hour,
+		Dir: s.Dir, Box: natstest.Box, URL: s.URL, Replicas: s.Replicas, EventMaxAge: time.Hour, EventMaxBytes: 256 << 20, ResultTTL: time.Hour,
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
@@ -158,7 +158,7 @@ func (k kind[T]) changeOne(t *testing.T, records sluice.Records[T]) {
 	}
 }
 
-// takeName: of many who want the same name, one gets it.
+// takeName: of many changes that take the same name, one succeeds.
 func (k kind[T]) takeName(t *testing.T, nodes ...sluice.Records[T]) {
 	const puts = 40
 	name, taken := natstest.UniqueKey("one"), errors.New("taken")
@@ -215,7 +215,7 @@ func (k kind[T]) editTogether(t *testing.T, nodes ...sluice.Records[T]) {
 	natstest.Eventually(t, "all edits are there", func() bool { return k.edits(k.get(t, nodes[0], key)) == edits })
 }
 
-// followed: who follows knows at each moment what is stored.
+// followed: a follower knows at each moment what is stored.
 func (k kind[T]) followed(t *testing.T, records *record.Bucket[T]) {
 	before, after := k.key(), k.key()
 	k.put(t, records, before)

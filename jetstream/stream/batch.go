@@ -27,15 +27,15 @@ const (
 	// maxBatchBytes keeps a batch well below what the engine buffers.
 	maxBatchBytes = 16 << 20
 	// maxFailures is how many batches in a row may fail before the engine is
-	// given up: after one failed write it takes nothing more until a restart.
+	// given up: after one failed write it accepts nothing more until a restart.
 	maxFailures = 3
 )
 
 // batchWriter is the group commit of the embedded engine. One loop takes all
 // entries that wait, publishes them, asks for an acknowledgement of the last
-// only, syncs once, and wakes the callers. It is the stream's only writer: so
-// the acknowledged sequence tells whether all of the batch was stored, and
-// each entry's sequence follows from its place.
+// only, syncs once, and wakes the callers. It is the stream's only writer, so
+// the acknowledged sequence tells whether all of the batch was stored, and each
+// entry's sequence follows from its position in the batch.
 type batchWriter struct {
 	host    *Host
 	stream  jetstream.Stream
@@ -49,22 +49,22 @@ type batchWriter struct {
 	observe func(messages int, took time.Duration)
 	synced  atomic.Uint64 // sequence up to which all is on stable storage
 	ended   chan struct{} // closed when the loop ends
-	stopped atomic.Bool   // the same, for those who only look
+	stopped atomic.Bool   // the same, to be read without waiting
 
 	mu      sync.Mutex
 	busy    bool      // a batch is under way
 	since   time.Time // when it began
-	current []*entry  // its entries; nil if they were given up
+	current []*entry  // its entries; nil once they are given up
 }
 
 // An entry is one message on its way to the disk.
 type entry struct {
 	subject string
 	data    []byte
-	done    chan outcome
+	done    chan writeResult
 }
 
-type outcome struct {
+type writeResult struct {
 	sequence uint64
 	err      error
 	late     bool // the loop may still hold the entry and its data
@@ -91,7 +91,7 @@ func newBatchWriter(h *Host, stream jetstream.Stream) (*batchWriter, error) {
 	return w, err
 }
 
-var entries = sync.Pool{New: func() any { return &entry{done: make(chan outcome, 1)} }}
+var entries = sync.Pool{New: func() any { return &entry{done: make(chan writeResult, 1)} }}
 
 // Write implements Writer.
 func (w *batchWriter) Write(_ context.Context, subject, _ string, data []byte) (uint64, error) {
@@ -103,7 +103,7 @@ func (w *batchWriter) Write(_ context.Context, subject, _ string, data []byte) (
 		return 0, Unavailable("overloaded", "Too many calls are waiting for the disk.")
 	}
 	if w.stopped.Load() {
-		w.refuseWaiting() // nobody else will answer
+		w.refuseWaiting() // the loop has ended and answers no more
 	}
 	out := <-e.done
 	if !out.late {
@@ -113,8 +113,8 @@ func (w *batchWriter) Write(_ context.Context, subject, _ string, data []byte) (
 	return out.sequence, out.err
 }
 
-// run serves entries until ctx ends. Then it refuses those that wait, and leaves
-// later ones to write.
+// run serves entries until ctx ends. Then it refuses those that wait; Write
+// refuses later ones.
 func (w *batchWriter) run(ctx context.Context) {
 	defer w.stop()
 	if w.blocks != nil {
@@ -134,7 +134,7 @@ func (w *batchWriter) run(ctx context.Context) {
 		w.observe(len(batch), time.Since(began))
 		if unanswered {
 			for i, e := range batch {
-				e.done <- outcome{sequence: w.last - uint64(len(batch)-1-i), err: err}
+				e.done <- writeResult{sequence: w.last - uint64(len(batch)-1-i), err: err}
 			}
 		}
 		clear(batch)
@@ -151,11 +151,11 @@ func (w *batchWriter) stop() {
 
 // refuseWaiting refuses all entries that wait, for good.
 func (w *batchWriter) refuseWaiting() {
-	w.answerWaiting(outcome{err: Unavailable("engine-unavailable", "The engine has stopped.")})
+	w.answerWaiting(writeResult{err: Unavailable("engine-unavailable", "The engine has stopped.")})
 }
 
 // answerWaiting gives all entries that wait the same answer.
-func (w *batchWriter) answerWaiting(out outcome) {
+func (w *batchWriter) answerWaiting(out writeResult) {
 	for {
 		select {
 		case e := <-w.waiting:
@@ -172,8 +172,8 @@ func (w *batchWriter) begin(batch []*entry) {
 	w.busy, w.since, w.current = true, time.Now(), batch
 }
 
-// end tells when the batch under way began, and whether it is still to be
-// answered.
+// end ends the batch under way; it returns when it began, and whether it is
+// still unanswered.
 func (w *batchWriter) end() (began time.Time, unanswered bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,7 +183,7 @@ func (w *batchWriter) end() (began time.Time, unanswered bool) {
 }
 
 // watch gives up a batch that takes too long, as on a disk that hangs, and all
-// entries that wait behind it. One look at all of them is cheaper than a timer
+// entries that wait behind it. One check of all of them is cheaper than a timer
 // for each. It goes on as long as the loop, which may end late on such a disk.
 func (w *batchWriter) watch() {
 	tick := time.NewTicker(AcceptTimeout / 12)
@@ -205,7 +205,7 @@ func (w *batchWriter) giveUp(before time.Time) {
 	if !w.busy || w.since.After(before) {
 		return
 	}
-	late := outcome{err: Unavailable("engine-unavailable", "The event could not be made durable in time."), late: true}
+	late := writeResult{err: Unavailable("engine-unavailable", "The event could not be made durable in time."), late: true}
 	for _, e := range w.current {
 		e.done <- late
 	}
@@ -213,8 +213,9 @@ func (w *batchWriter) giveUp(before time.Time) {
 	w.answerWaiting(late)
 }
 
-// gather adds the entries that wait by now. It first lets those run that are about
-// to: the larger the batch, the less each of its entries pays for the sync.
+// gather adds the entries that wait by now. It first yields to callers that are
+// about to add theirs: the larger the batch, the less each entry pays for the
+// sync.
 func (w *batchWriter) gather(batch []*entry) []*entry {
 	runtime.Gosched()
 	size := len(batch[0].data)
@@ -311,7 +312,7 @@ func (w *batchWriter) acknowledged(reply string) (sequence uint64, err error) {
 	}
 }
 
-// recount asks for the newest sequence after a batch of unknown outcome.
+// recount asks for the newest sequence after a batch that may have been stored in part.
 func (w *batchWriter) recount(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
 	defer cancel()

@@ -45,7 +45,7 @@ func TestABatchThatTakesTooLongIsGivenUp(t *testing.T) {
 	if len(answers) != 0 {
 		t.Error("a call was given up though no batch hangs")
 	}
-	(<-w.waiting).done <- outcome{}
+	(<-w.waiting).done <- writeResult{}
 	<-answers
 }
 

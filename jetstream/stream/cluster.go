@@ -201,6 +201,6 @@ func (w *clusterWriter) withdrawOne(ctx context.Context, id string) (done bool) 
 	return err == nil
 }
 
-// Durable implements Writer: what an external engine shows, it has agreed
-// on.
+// Durable implements Writer: what can be read from an external engine is
+// durable.
 func (w *clusterWriter) Durable() uint64 { return math.MaxUint64 }

@@ -110,5 +110,5 @@ func fits(has, want jetstream.StreamConfig) bool {
 	limit := func(has, want int64) bool { return has == want || want == 0 && has <= 0 }
 	return slices.Equal(has.Subjects, want.Subjects) && has.MaxAge == want.MaxAge && has.Replicas == want.Replicas &&
 		limit(has.MaxBytes, want.MaxBytes) && limit(has.MaxMsgs, want.MaxMsgs) && limit(has.MaxMsgsPerSubject, want.MaxMsgsPerSubject) &&
-		has.Discard == want.Discard && has.AllowDirect == want.AllowDirect && has.Duplicates == want.Duplicates
+		has.Discard == want.Discard && has.AllowDirect == want.AllowDirect && has.AllowAtomicPublish == want.AllowAtomicPublish && has.Duplicates == want.Duplicates
 }

@@ -8,11 +8,11 @@ import (
 )
 
 // diskCheckEvery is short enough that a fast disk, written to at full speed, does
-// not fill up between two looks.
+// not fill up between two checks.
 const diskCheckEvery = 100 * time.Millisecond
 
 // WatchDisk refuses writes before the disk is full: after one failed write the
-// engine takes nothing more until it is restarted.
+// engine accepts nothing more until it is restarted.
 func (h *Host) WatchDisk(ctx context.Context, minimum int64) {
 	h.checkDisk(minimum)
 	h.Every(ctx, diskCheckEvery, func(time.Time) { h.checkDisk(minimum) })
@@ -35,5 +35,5 @@ func (h *Host) checkDisk(minimum int64) {
 	}
 }
 
-// LowDisk tells whether there is too little free disk space to write.
+// LowDisk reports whether there is too little free disk space to write.
 func (h *Host) LowDisk() bool { return h.lowDisk.Load() }

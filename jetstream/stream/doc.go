@@ -2,10 +2,10 @@
 // live on and whether it can be used, writing messages so that they are durable,
 // reading many of them at a time, and the engine's errors in our words.
 //
-// Read downward: host.go and health.go say where streams live; writer.go leads to
-// the group commit of the embedded engine (batch.go) and to the one message at a
-// time of an external one (cluster.go); look.go and scan.go read.
+// Read downward: host.go and health.go say where streams live; writer.go leads
+// to the group commit of the embedded engine (batch.go) and to the one message
+// at a time of an external one (cluster.go); fetch.go and scan.go read.
 //
-// What is in the messages is the business of the packages above: record, queue,
-// journal, jetstream.
+// What is in the messages is up to the packages above: record, queue, journal,
+// jetstream.
 package stream

@@ -9,12 +9,12 @@ import (
 	"sluice"
 )
 
-// Unavailable is an error of ours that passes: try again soon.
+// Unavailable makes the error of a failure on our side that will pass.
 func Unavailable(code, message string) *sluice.Error {
 	return sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message).After(2 * time.Second)
 }
 
-// NoAnswer is the error of an engine that could not be asked.
+// NoAnswer is the error of an engine that does not answer.
 func NoAnswer(err error) error {
 	return Unavailable("engine-unavailable", "The engine did not answer.").Because(err)
 }
@@ -24,30 +24,30 @@ func failed() error {
 	return Unavailable("engine-failed", "The engine failed and is about to restart.")
 }
 
-// WasConflict tells whether a write lost against another one. Replicated
-// streams say so with a code of their own.
+// WasConflict reports whether a write lost against another one. Replicated
+// streams report that with another code.
 func WasConflict(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// limits are those that an external engine may have, by the codes of its
-// errors, and what to do about each. The library names few of the codes.
+// limits are what to do about the limits that an external engine may have, by
+// the codes of its errors. The library names few of the codes.
 var limits = map[jetstream.ErrorCode]string{
 	jetstream.JSErrCodeMaximumConsumersLimit: "the engine's account takes no more consumers, and each pipeline that listens needs one; raise its max_consumers, or delete a pipeline that listens",
 
 	10005: "the engine has too few servers with enough storage for so many copies; add servers, lower --nats-replicas, or lower --event-max-bytes and --result-max-bytes",
 	10074: "the engine is no cluster and keeps one copy of everything; set --nats-replicas 1",
 	10002: "the engine's account has used up its storage; raise its max_file",
-	10027: "the engine's account takes no more streams; raise its max_streams to 20 or more",
+	10027: "the engine's account takes no more streams; raise its max_streams to 40 or more",
 	10047: "the engine's account has too little storage; raise its max_file, or lower --event-max-bytes and --result-max-bytes",
 	10121: "the engine's account takes fewer unfinished events of a consumer than eight times the pipeline's concurrency; raise its max_ack_pending, or lower concurrency",
 	10122: "the engine's account takes only smaller streams; raise its max_stream_bytes, or lower --event-max-bytes and --result-max-bytes",
 }
 
-// LimitOf says which limit of the engine an error is about, "" if it is about
-// none.
+// LimitOf returns which limit of the engine an error is about and what to do,
+// "" if it is about none.
 func LimitOf(err error) string {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	if !ok {
@@ -56,8 +56,8 @@ func LimitOf(err error) string {
 	return limits[api.ErrorCode]
 }
 
-// NotTaken is the error for what the engine has refused. A limit stays until
-// somebody raises it, so to try again soon makes no sense.
+// NotTaken is the error of a write that the engine has refused. A limit stays
+// until the operator raises it, so trying again soon makes no sense.
 func NotTaken(what string, err error) error {
 	if limit := LimitOf(err); limit != "" {
 		return sluice.Errorf(sluice.Unavailable, "engine-limit", "The engine did not take %s: %s.", what, limit).Because(err)

@@ -3,17 +3,17 @@ package stream
 // SetUp is closed once the host can be used.
 func (h *Host) SetUp() <-chan struct{} { return h.ready }
 
-// SetReady says that the host can be used.
+// SetReady marks the host as usable.
 func (h *Host) SetReady() { close(h.ready) }
 
-// SetProblem says why the host can't be used yet.
+// SetProblem sets why the host can't be used yet.
 func (h *Host) SetProblem(reason string) { h.problem.Store(reason) }
 
 // Failed is closed when the engine can't go on and the process must restart;
-// Failure then tells why.
+// Failure then says why.
 func (h *Host) Failed() <-chan struct{} { return h.failed }
 
-// Failure tells why the engine can't go on.
+// Failure reports why the engine can't go on.
 func (h *Host) Failure() error { return h.failure }
 
 // Fail stops all writing for good. After a failed sync nobody knows what is on
@@ -22,12 +22,12 @@ func (h *Host) Fail(err error) {
 	h.failOnce.Do(func() {
 		h.failure = err
 		close(h.failed)
-		h.Log.Error("The engine can't write any more; the process must restart.", "error", err)
+		h.Log.Error("The engine can't go on; the process must end.", "error", err)
 	})
 }
 
-// Ready gives nil when the engine can take writes, otherwise an Unavailable
-// error that tells why not.
+// Ready returns nil when the engine can take writes, otherwise an Unavailable
+// error that says why not.
 func (h *Host) Ready() error {
 	if err := h.Connected(); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (h *Host) Ready() error {
 	return nil
 }
 
-// Connected gives nil when the engine can be read.
+// Connected returns nil when the engine can be read.
 func (h *Host) Connected() error {
 	select {
 	case <-h.failed:

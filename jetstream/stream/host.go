@@ -21,19 +21,19 @@ type Host struct {
 	Conn     *nats.Conn
 	Link     *Link // what is known of the connection; nil: embedded
 	JS       jetstream.JetStream
-	Side     *nats.Conn          // for what must not hold up calls; embedded, it is a connection of its own
+	Side     *nats.Conn          // for work that must not hold up calls; a separate connection if embedded
 	SideJS   jetstream.JetStream // on Side
 	Embedded bool
 	Dir      string // folder of the embedded engine's store
 	Replicas int    // of each stream on the external engine
 	Log      *slog.Logger
 
-	// Syncs tells whether the embedded engine's writes to a stream are to be
+	// Syncs reports whether the embedded engine's writes to a stream are to be
 	// synced by us, or with "" those to any.
 	Syncs func(stream string) bool
 
-	// Observe, if set, gives what is told of the batches of a stream that
-	// were written and synced.
+	// Observe, if set, returns the function to call for each batch of a stream
+	// that was written and synced.
 	Observe func(stream string) func(messages int, took time.Duration)
 
 	running sync.WaitGroup
@@ -51,7 +51,7 @@ type Host struct {
 	failure  error
 }
 
-// NewHost gives a host that is yet to be connected and set up.
+// NewHost returns a host that is yet to be connected and set up.
 func NewHost(log *slog.Logger) *Host {
 	h := &Host{Log: log, ready: make(chan struct{}), failed: make(chan struct{}), Syncs: func(string) bool { return false }}
 	h.problem.Store("the engine is starting")
@@ -61,7 +61,7 @@ func NewHost(log *slog.Logger) *Host {
 // Start runs a function that Wait waits for.
 func (h *Host) Start(run func()) { h.running.Go(run) }
 
-// Every does something again and again, until ctx ends. Wait waits for that.
+// Every does something at an interval until ctx ends. Wait waits for that.
 func (h *Host) Every(ctx context.Context, interval time.Duration, do func(now time.Time)) {
 	h.Start(func() {
 		tick := time.NewTicker(interval)
@@ -80,7 +80,7 @@ func (h *Host) Every(ctx context.Context, interval time.Duration, do func(now ti
 // Wait returns when all that was started has ended.
 func (h *Host) Wait() { h.running.Wait() }
 
-// Config completes the configuration of a stream as fits the host.
+// Config completes the configuration of a stream for the host.
 func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
 	c.Replicas = max(1, h.Replicas)
 	// Only an external engine needs to remember the ids of messages; the
@@ -95,13 +95,18 @@ func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
 	return c
 }
 
-// Blocks gives the message blocks of one of the embedded engine's streams, nil
-// if they are not to be synced by us.
+// Blocks returns the message blocks of one of the embedded engine's streams,
+// nil if they are not to be synced by us.
 func (h *Host) Blocks(stream string) *durable.Blocks {
 	if !h.Syncs(stream) {
 		return nil
 	}
-	return &durable.Blocks{Dir: filepath.Join(h.Dir, "jetstream", "$G", "streams", stream, "msgs")}
+	return &durable.Blocks{Dir: filepath.Join(h.StreamFolder(stream), "msgs")}
+}
+
+// StreamFolder returns the folder of one of the embedded engine's streams.
+func (h *Host) StreamFolder(stream string) string {
+	return filepath.Join(h.Dir, "jetstream", "$G", "streams", stream)
 }
 
 // SyncStream puts a folder of one of the embedded engine's streams on stable
@@ -111,8 +116,8 @@ func (h *Host) SyncStream(stream string, below ...string) error {
 }
 
 // SyncStore puts all that was written so far to a folder of the embedded
-// engine's store on stable storage, with the names of the folder and of those
-// it is in.
+// engine's store on stable storage, including the folder's own name and those
+// above it.
 func (h *Host) SyncStore(folders ...string) error {
 	if !h.Syncs("") {
 		return nil

@@ -13,21 +13,20 @@ import (
 	"sluice"
 )
 
-// maxScan bounds the entries that one look at a stream reads; a cursor goes on
-// from there.
+// maxScan bounds the entries that one scan reads; a cursor goes on from there.
 const maxScan = 10_000
 
-// A Span says which entries of a stream are looked at, newest first.
-type Span struct {
+// A ScanQuery selects the entries of a stream that a scan reads, newest first.
+type ScanQuery struct {
 	From, To time.Time // zero means unbounded
-	Before   string    // cursor: where the page before ended
+	Before   string    // cursor: where the page before it ended
 	Limit    int
 }
 
-// Scan gives the entries of a span that match, newest first, and the cursor
+// Scan returns the selected entries that match, newest first, and the cursor
 // behind them if there may be more. Entries are stored in the order of their
 // times.
-func Scan[T any](ctx context.Context, stream jetstream.Stream, s Span, timeOf func(*T) time.Time, matches func(sequence uint64, entry *T) bool) (entries []T, next string, err error) {
+func Scan[T any](ctx context.Context, stream jetstream.Stream, s ScanQuery, timeOf func(*T) time.Time, matches func(sequence uint64, entry *T) bool) (entries []T, next string, err error) {
 	info, err := stream.Info(ctx)
 	if err != nil {
 		return nil, "", NoAnswer(err)
@@ -65,7 +64,7 @@ func Scan[T any](ctx context.Context, stream jetstream.Stream, s Span, timeOf fu
 	return entries, "", nil
 }
 
-// lastUntil gives the sequence of the newest entry that is not after a time.
+// lastUntil returns the sequence of the newest entry that is not after a time.
 func lastUntil[T any](ctx context.Context, stream jetstream.Stream, first, last uint64, to time.Time, timeOf func(*T) time.Time) uint64 {
 	n := sort.Search(int(last+1-first), func(i int) bool {
 		entry, err := Read[T](ctx, stream, first+uint64(i))
@@ -74,7 +73,7 @@ func lastUntil[T any](ctx context.Context, stream jetstream.Stream, first, last 
 	return first + uint64(n) - 1
 }
 
-// Read gives one entry, nil if it is gone.
+// Read returns one entry, nil if it is gone.
 func Read[T any](ctx context.Context, stream jetstream.Stream, sequence uint64) (*T, error) {
 	msg, err := stream.GetMsg(ctx, sequence)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {

@@ -10,19 +10,19 @@ import (
 type Writer interface {
 	// Write returns the message's sequence once it is on stable storage, and
 	// Unavailable if that takes too long or the engine has stopped. The end of
-	// ctx does not cut it off: what was begun is stored. It does not keep
-	// data, unless it fails. The id tells an attempt that is made again from
-	// another message.
+	// ctx does not stop it: what was begun is stored. It does not keep data,
+	// unless it fails. The id distinguishes a repeated attempt from another
+	// message.
 	Write(ctx context.Context, subject, id string, data []byte) (sequence uint64, err error)
 
-	// Durable gives the sequence up to which all messages are on stable
-	// storage. Those behind it can be read, and may still be lost.
+	// Durable returns the sequence up to which all messages are on stable
+	// storage. Later ones can be read, and may still be lost.
 	Durable() uint64
 }
 
-// StartWriter gives the writer of a stream, as fits the host. Where withdrawn is
-// not empty, a message that was refused is not stored later: what is stored in its
-// place has that subject.
+// StartWriter returns the writer of a stream that fits the host. Where withdrawn
+// is not empty, a message that was refused is not stored later: what is stored in
+// its place has that subject.
 func (h *Host) StartWriter(running context.Context, stream jetstream.Stream, withdrawn string) (Writer, error) {
 	if !h.Embedded {
 		return newClusterWriter(running, h, stream.CachedInfo().Config.Name, withdrawn)

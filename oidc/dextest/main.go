@@ -78,8 +78,9 @@ func run(ctx context.Context) error {
 	return (&http.Server{Handler: dex, ReadHeaderTimeout: time.Minute}).Serve(listener)
 }
 
-// known gives a store with one client and two users, one of them without roles. They are static, since
-// the plain store in memory locks itself out when a password user refreshes.
+// known returns a store with one client and two users, one of them without
+// roles. They are static, since the plain store in memory locks itself out when
+// a password user refreshes.
 func known(log *slog.Logger) (storage.Storage, error) {
 	hash, err := bcrypt.GenerateFromPassword([]byte("dex-password"), bcrypt.DefaultCost)
 	if err != nil {

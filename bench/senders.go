@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// measureSenders compares calls of webhooks that demand something of their calls
+// with plain ones, on the same server.
+func measureSenders(ctx context.Context, b *bench) error {
+	const secret = "It's a Secret to Everybody"
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(bodyOf(bodySize)))
+	s, plain, err := b.startWithWebhooks(ctx, "senders", 1, groupCommit)
+	if err != nil {
+		return err
+	}
+	bare := &contender{name: "plain calls"}
+	if bare.load, err = b.newLoad(s.client, "plain", plain); err != nil {
+		return err
+	}
+	contenders := []*contender{bare}
+	var ratios []ratio
+	for i, with := range []struct {
+		name    string
+		params  url.Values
+		header  string
+		id      bool
+		atLeast float64
+	}{
+		{"with a GitHub signature", url.Values{"provider": {"github"}, "signingSecret": {secret}}, "X-Hub-Signature-256: sha256=" + hex.EncodeToString(mac.Sum(nil)), false, 0.85},
+		{"with dedupe", url.Values{"dedupe": {"query:id"}}, "", true, 0.85},
+		{"with a 2 KB schema", url.Values{"schema": {schemaOf(2 << 10)}}, "", false, 0.70},
+	} {
+		with.params.Set("eventKey", benchKey(1000+i))
+		token, err := s.createWebhookWith(ctx, with.params)
+		if err != nil {
+			return err
+		}
+		if with.id {
+			token += "&id="
+		}
+		c := &contender{name: "calls " + with.name}
+		if c.load, err = b.newLoad(s.client, fmt.Sprint("senders-", i), []string{token}); err != nil {
+			return err
+		}
+		c.load.header = with.header
+		contenders = append(contenders, c)
+		ratios = append(ratios, ratio{"receive " + with.name + ", to without", c, bare, atLeast(with.atLeast, fmt.Sprintf("%.2f", with.atLeast))})
+	}
+	return b.compare(ctx, contenders, ratios...)
+}
+
+// schemaOf returns a schema of about that size, which the bodies of calls meet.
+func schemaOf(size int) string {
+	var b strings.Builder
+	b.WriteString(`{"type":"object","required":["data","number"],"properties":{"data":{"type":"string","minLength":1},"number":{"type":"integer","minimum":0}`)
+	for i := 0; b.Len() < size-3; i++ {
+		fmt.Fprintf(&b, `,"member%d":{"type":["string","null"],"maxLength":200,"pattern":"^[a-z]*$"}`, i)
+	}
+	return b.String() + `}}`
+}

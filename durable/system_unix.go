@@ -1,0 +1,24 @@
+//go:build unix
+
+package durable
+
+import (
+	"os"
+	"syscall"
+)
+
+// checkSystem reports whether what is written can be made to survive a power
+// cut.
+func checkSystem() error { return nil }
+
+// lockFile locks a file until it is closed, or fails if another process has.
+func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// FreeSpace returns the bytes that are free on the volume of a folder.
+func FreeSpace(dir string) (int64, error) {
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return 0, err
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil //nolint:unconvert // the types differ between systems
+}

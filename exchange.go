@@ -1,0 +1,60 @@
+package sluice
+
+import "strings"
+
+// An Exchange is an HTTP request that a step of a run has sent, and the answer
+// that came back.
+type Exchange struct {
+	Method     string `json:"method"`
+	URL        string `json:"url,omitempty"`
+	Host       string `json:"host,omitempty"`       // in place of the URL, for those who may not see payloads
+	StatusCode int    `json:"statusCode,omitempty"` // 0: there was no answer
+	Request    string `json:"request,omitempty"`    // headers and body, as far as they are kept
+	Response   string `json:"response,omitempty"`   // likewise
+}
+
+func (e *Exchange) appendJSON(b []byte) []byte {
+	b = appendField(b, `{"method":`, e.Method)
+	b = appendOptional(b, `,"url":`, e.URL)
+	b = appendOptional(b, `,"host":`, e.Host)
+	if e.StatusCode != 0 {
+		b = appendNumber(b, `,"statusCode":`, e.StatusCode)
+	}
+	b = appendOptional(b, `,"request":`, e.Request)
+	b = appendOptional(b, `,"response":`, e.Response)
+	return append(b, '}')
+}
+
+// brief returns the exchange as it is shown to those who may not see payloads.
+func (e *Exchange) brief() *Exchange {
+	host := e.Host
+	if _, rest, ok := strings.Cut(e.URL, "://"); ok { // it has no user, and may be cut off
+		host, _, _ = strings.Cut(strings.NewReplacer("?", "/", "#", "/").Replace(rest), "/")
+	}
+	return &Exchange{Method: e.Method, Host: host, StatusCode: e.StatusCode}
+}
+
+// HidePayloads leaves of exchanges what everybody may see who may see calls.
+func (r *RunReport) HidePayloads() {
+	for i := range r.Steps {
+		if r.Steps[i].HTTP != nil {
+			r.Steps[i].HTTP = r.Steps[i].HTTP.brief()
+		}
+	}
+}
+
+// NoteHTTP notes what the current step has sent and what came back, for the
+// report of the run. A nil run takes it and forgets it.
+func (r *Run) NoteHTTP(e Exchange) {
+	if r != nil {
+		r.http = &e
+	}
+}
+
+// TakeHTTP returns what the current step has noted, and forgets it; nil if there
+// is nothing.
+func (r *Run) TakeHTTP() *Exchange {
+	e := r.http
+	r.http = nil
+	return e
+}

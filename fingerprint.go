@@ -1,0 +1,51 @@
+package sluice
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"hash/crc32"
+	"time"
+)
+
+// A Fingerprint is what tells a call that is repeated from a new one: a hash of the
+// webhook and of the id that the sender gave the call. Its JSON is a text of 20
+// characters.
+type Fingerprint struct {
+	Key    [12]byte      // of webhook and id
+	Digest [3]byte       // of the body
+	Window time.Duration // how long a repetition counts; not part of the JSON
+}
+
+// NewFingerprint returns the fingerprint of a call of a webhook.
+func NewFingerprint(uuid, id string, body []byte, window time.Duration) *Fingerprint {
+	var space [128]byte
+	sum := sha256.Sum256(append(append(append(space[:0], uuid...), 0), id...))
+	f := &Fingerprint{Key: [12]byte(sum[:]), Window: window}
+	// No more than a hint that a sender has used an id twice: quick will do.
+	content := crc32.Checksum(body, castagnoli)
+	f.Digest = [3]byte{byte(content), byte(content >> 8), byte(content >> 16)}
+	return f
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// MarshalText implements encoding.TextMarshaler.
+func (d *Fingerprint) MarshalText() ([]byte, error) {
+	return base64.RawURLEncoding.AppendEncode(nil, append(d.Key[:], d.Digest[:]...)), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (d *Fingerprint) UnmarshalText(text []byte) error {
+	data, err := base64.RawURLEncoding.DecodeString(string(text))
+	if err != nil || len(data) != len(d.Key)+len(d.Digest) {
+		return errors.New("no fingerprint")
+	}
+	copy(d.Digest[:], data[copy(d.Key[:], data):])
+	return nil
+}
+
+func (d *Fingerprint) appendJSON(b []byte) []byte {
+	b = base64.RawURLEncoding.AppendEncode(append(b, '"'), append(d.Key[:], d.Digest[:]...))
+	return append(b, '"')
+}

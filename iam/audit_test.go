@@ -1,0 +1,151 @@
+package iam
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// countOf gives how many entries of a command are in the audit log, and how many
+// calls they stand for.
+func countOf(t *testing.T, d *Directory, name string) (entries, calls int) {
+	t.Helper()
+	found, next, err := d.Audit.Entries(t.Context(), sluice.AuditQuery{Command: name, Limit: 1000})
+	if err != nil || next != "" {
+		t.Fatal(next, err)
+	}
+	for _, e := range found {
+		calls += max(1, e.Count)
+	}
+	return len(found), calls
+}
+
+// TestRefusalsAreCounted: a user who is refused again and again fills no audit
+// log, and every refusal is accounted for. So it is with failures and logins.
+func TestRefusalsAreCounted(t *testing.T) {
+	d := newDirectory(t)
+	must(t, d, "admin", "iam.user.put", `{"username":"vi","password":"correct horse","roles":["viewer"]}`)
+	must(t, d, "admin", "iam.user.put", `{"username":"al","password":"correct horse","roles":["viewer"]}`)
+	const calls, most = 300, 25
+	for range calls {
+		_, err := call(t, d, "vi", "iam.user.get", `{}`)
+		wantCode(t, err, sluice.Forbidden, "forbidden")
+	}
+	for range calls {
+		_, err := call(t, d, "al", "iam.password.set", `{"password":"correct horse"}`)
+		wantCode(t, err, sluice.Invalid, "parameter-missing")
+		d.NoteLogin(t.Context(), "refresh_token", ClientName, "al", "192.0.2.1", true, "")
+	}
+	d.FlushAudit(t.Context())
+	for _, name := range []string{"iam.user.get", "iam.password.set", "login"} {
+		if entries, stand := countOf(t, d, name); entries > most || stand != calls {
+			t.Errorf("%d entries stand for %d calls of %s, want at most %d for %d", entries, stand, name, most, calls)
+		}
+	}
+	for range calls / 10 { // changes are all there
+		must(t, d, "admin", "iam.role.put", `{"role":"auditor","permissions":["audit.get"]}`)
+	}
+	if entries, _ := countOf(t, d, "iam.role.put"); entries != calls/10 {
+		t.Errorf("%d of %d changes are in the audit log", entries, calls/10)
+	}
+}
+
+// TestSeenPayloadsAreCounted: the first look is in the audit log at once, the
+// others of the same minute in one entry; what pipelines read is not.
+func TestSeenPayloadsAreCounted(t *testing.T) {
+	d := newDirectory(t)
+	ctx := sluice.WithUser(t.Context(), sluice.User{Name: "sue", Address: "192.0.2.1"})
+	for range 10 {
+		d.NotePayload(ctx, "trace.get", "abcdef:0123456789")
+		d.NotePayload(sluice.WithRun(ctx, &sluice.Run{}), "event.receive", "webhook.a")
+	}
+	if entries, calls := countOf(t, d, "trace.get"); entries != 1 || calls != 1 {
+		t.Errorf("%d entries for %d calls at first", entries, calls)
+	}
+	d.FlushAudit(t.Context())
+	if entries, calls := countOf(t, d, "trace.get"); entries != 2 || calls != 10 {
+		t.Errorf("%d entries for %d calls", entries, calls)
+	}
+	if entries, _ := countOf(t, d, "event.receive"); entries != 0 {
+		t.Errorf("%d entries are about what a pipeline read", entries)
+	}
+	wantAudit(t, d, sluice.AuditQuery{Limit: 1}, "sue trace.get abcdef:0123456789 allowed trace.payload 192.0.2.1")
+}
+
+// TestATallyIsEnteredByItself after a minute.
+func TestATallyIsEnteredByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var entered []sluice.AuditEntry
+		tally := newTally(func(_ context.Context, e sluice.AuditEntry) { entered = append(entered, e) })
+		tally.add(sluice.AuditEntry{Username: "vi", Command: "a", Target: "x"})
+		tally.add(sluice.AuditEntry{Username: "vi", Command: "a", Target: "y"})
+		synctest.Wait()
+		if entered != nil {
+			t.Errorf("entered at once: %v", entered)
+		}
+		time.Sleep(tallyTime)
+		synctest.Wait()
+		if len(entered) != 1 || entered[0].Count != 2 || entered[0].Target != "" {
+			t.Errorf("entered: %+v", entered)
+		}
+	})
+}
+
+// TestThePipelineIsInTheAuditLog: what a pipeline does is entered with its name
+// and owner.
+func TestThePipelineIsInTheAuditLog(t *testing.T) {
+	d := newDirectory(t)
+	admin, err := d.User(t.Context(), "admin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := command.NewSet(d.Note, Commands(d, authenticator(d, d.Login, unobserved)))
+	put, _ := set.Find("iam.role.put")
+	ctx := sluice.WithRun(sluice.WithUser(t.Context(), admin), &sluice.Run{Pipeline: "helper", OwnerName: "dev"})
+	args := command.Args{{Name: "role", Value: "auditor"}, {Name: "permissions", Value: []any{"audit.get"}}}
+	if _, err := set.Call(ctx, put, args); err != nil {
+		t.Fatal(err)
+	}
+	entries, _, err := d.Audit.Entries(t.Context(), sluice.AuditQuery{Limit: 1})
+	if err != nil || len(entries) != 1 || entries[0].Username != "admin" || entries[0].Pipeline != "helper" || entries[0].Owner != "dev" {
+		t.Errorf("%+v, %v", entries, err)
+	}
+}
+
+// TestAnOwnerIsAnAccount: one of the same name that is made later owns nothing of
+// the first one's, be it a user or a client, and also where the pipeline is from
+// before there were ids.
+func TestAnOwnerIsAnAccount(t *testing.T) {
+	d := newDirectory(t)
+	for name, how := range map[string]struct{ put, remove, id string }{
+		"bob":       {`iam.user.put`, `iam.user.delete`, `{"username":"bob"}`},
+		"client:ci": {`iam.client.put`, `iam.client.delete`, `{"clientId":"ci"}`},
+	} {
+		must(t, d, "admin", how.put, how.id)
+		owner, _, err := d.account(t.Context(), name)
+		if err != nil || owner.ID == "" {
+			t.Fatal(owner.ID, err)
+		}
+		fresh := &sluice.Pipeline{Owner: name, OwnerID: owner.ID, Updated: now()}
+		old := &sluice.Pipeline{Owner: name, Updated: now()}
+		for _, p := range []*sluice.Pipeline{fresh, old} {
+			if got, err := d.Owner(t.Context(), p); err != nil || got.Name != name {
+				t.Errorf("the owner is %s, %v", got.Name, err)
+			}
+		}
+		must(t, d, "admin", how.remove, how.id)
+		_, err = d.Owner(t.Context(), fresh)
+		wantCode(t, err, sluice.Unauthenticated, "user-gone")
+		for began := now(); !now().After(began); {
+		}
+		must(t, d, "admin", how.put, how.id)
+		for _, p := range []*sluice.Pipeline{fresh, old} {
+			_, err = d.Owner(t.Context(), p)
+			wantCode(t, err, sluice.Unauthenticated, "user-gone")
+		}
+	}
+}

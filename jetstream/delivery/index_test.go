@@ -1,0 +1,145 @@
+package delivery
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"sluice"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestEntriesKeepWhatTheyAreGiven: a trace id is put together again from its
+// parts.
+func TestEntriesKeepWhatTheyAreGiven(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.UnixMilli(rapid.Int64Range(1, 1<<41).Draw(t, "at"))
+		traceID := sluice.NewTraceID("00000000-0000-4000-8000-0000008e28f2", at)
+		f := sluice.NewFingerprint("token", rapid.String().Draw(t, "id"), []byte("body"), time.Hour)
+		sequence := rapid.Uint64Range(1, 1<<44).Draw(t, "sequence")
+		e, ok := entryOf(f, sequence, traceID)
+		if !ok {
+			t.Fatalf("%s makes no entry", traceID)
+		}
+		e = readEntry(e.append(nil))
+		got := e.accepted("8e28f2")
+		if got.TraceID != traceID || got.Sequence != sequence || got.Digest != f.Digest || !got.At.Equal(at) || e.key != f.Key {
+			t.Fatalf("%+v of %s, %d", got, traceID, sequence)
+		}
+	})
+}
+
+// TestAShelfIsAMapInOrder compares a shelf with a map.
+func TestAShelfIsAMapInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := shelf{keep: time.Hour, first: rapid.SampledFrom([]uint64{0, 5, round - 40, round*3 - 1}).Draw(t, "first")}
+		s.next = s.first
+		var order []entry
+		made := uint32(0)
+		newest := map[[12]byte]entry{}
+		t.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				for range rapid.IntRange(1, 100).Draw(t, "count") {
+					var e entry
+					binary.BigEndian.PutUint32(e.key[:], rapid.Uint32Range(0, 300).Draw(t, "key"))
+					made++
+					binary.BigEndian.PutUint32(e.trace[:], made)
+					s.put(e)
+					order, newest[e.key] = append(order, e), e
+				}
+			},
+			"drop": func(t *rapid.T) {
+				for range min(len(order), rapid.IntRange(1, 200).Draw(t, "count")) {
+					if newest[order[0].key] == order[0] {
+						delete(newest, order[0].key)
+					}
+					s.drop()
+					order = order[1:]
+				}
+			},
+			"": func(t *rapid.T) {
+				if s.len() != len(order) || s.used != len(newest) {
+					t.Fatalf("%d entries, %d keys; want %d, %d", s.len(), s.used, len(order), len(newest))
+				}
+				for key, want := range newest {
+					if got := s.get(&key); got == nil || *got != want {
+						t.Fatalf("%v is %v, want %v", key, got, want)
+					}
+				}
+				if got := s.get(&[12]byte{9}); got != nil {
+					t.Fatalf("found %v", got)
+				}
+			},
+		})
+	})
+}
+
+// TestOneOfManyIsTheFirst: of calls at the same moment one is accepted, the others
+// learn which, also if the first ones fail.
+func TestOneOfManyIsTheFirst(t *testing.T) {
+	x := NewIndex()
+	now := time.Now()
+	f := sluice.NewFingerprint("token", "id", nil, time.Hour)
+	var mu sync.Mutex
+	firsts, failures := 0, 0
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() {
+			first, _, err := x.Begin(t.Context(), f, "owner0", now)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case first != nil:
+				if first.Sequence != 7 {
+					t.Errorf("the first is %+v", first)
+				}
+			case failures < 3:
+				failures++
+				x.Fail(f, false, 0)
+			default:
+				firsts++
+				x.End(f, 7, sluice.NewTraceID("owner0", now))
+			}
+		})
+	}
+	all.Wait()
+	if firsts != 1 || x.Count() != 1 {
+		t.Errorf("%d were the first, %d are known", firsts, x.Count())
+	}
+	if first, _, _ := x.Begin(t.Context(), f, "owner0", now.Add(61*time.Minute)); first != nil {
+		t.Errorf("known after the window: %+v", first)
+	}
+	x.Fail(f, true, 5)
+	if _, doubt, _ := x.Begin(t.Context(), f, "owner0", now.Add(61*time.Minute)); doubt == nil || *doubt != 5 {
+		t.Errorf("the doubt is %v", doubt)
+	}
+	x.Expire(now.Add(2 * time.Hour))
+	if x.Count() != 0 {
+		t.Errorf("%d are known", x.Count())
+	}
+}
+
+// TestTheOldestMakeRoom: the number of ids is bounded.
+func TestTheOldestMakeRoom(t *testing.T) {
+	x := NewIndex()
+	x.max = 1000
+	for i := range 5000 {
+		x.End(sluice.NewFingerprint("token", fmt.Sprint(i), nil, 24*time.Hour), uint64(i), sluice.NewTraceID("owner0", time.Now()))
+	}
+	if n := x.Count(); n < 1000 || n > 1000+int64(len(x.shards)) {
+		t.Errorf("%d are known", n)
+	}
+	if first, _, _ := x.Begin(t.Context(), sluice.NewFingerprint("token", "4999", nil, 24*time.Hour), "owner0", time.Now()); first == nil {
+		t.Error("the newest is not known")
+	}
+}

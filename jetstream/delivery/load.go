@@ -1,0 +1,136 @@
+package delivery
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
+)
+
+// load fills the index, from the records and from the events that none covers.
+func (r *Records) load(ctx context.Context) error {
+	info, err := r.events.Info(ctx)
+	if err != nil {
+		return err
+	}
+	last := info.State.LastSeq
+	if r.stream.CachedInfo().State.LastSeq == 0 {
+		// There are no records yet, so that the events up to now were no
+		// deliveries: this first record says so, also if there are none.
+		r.begin(last + 1)
+		return r.put(ctx, &block{first: 1, last: last})
+	}
+	covered, err := r.readRecords(ctx)
+	if err != nil {
+		return err
+	}
+	from, err := r.host.SequenceAt(ctx, r.events, info.State, time.Now().Add(-longest))
+	if err != nil {
+		return err
+	}
+	next := max(from, info.State.FirstSeq, 1)
+	for _, b := range append(covered, block{first: last + 1, last: last}) {
+		if b.first > next {
+			if err := r.readEvents(ctx, next, b.first-1); err != nil {
+				return err
+			}
+		}
+		next = max(next, b.last+1)
+	}
+	r.begin(last + 1)
+	return nil
+}
+
+// begin makes the block that the next event belongs to, unless it is there.
+func (r *Records) begin(next uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	number := next / blockSize
+	if r.blocks[number] == nil {
+		r.blocks[number] = &block{first: max(next, 1), last: (number+1)*blockSize - 1}
+	}
+}
+
+// readRecords puts the entries of all records into the index, and gives what they
+// cover, in order.
+func (r *Records) readRecords(ctx context.Context) (covered []block, err error) {
+	now := time.Now()
+	for next := uint64(1); ; {
+		messages, err := r.host.Fetch(ctx, recordStream, stream.Range{Sequence: next, Count: readBatch})
+		if err != nil {
+			return nil, err
+		}
+		if len(messages) == 0 {
+			slices.SortFunc(covered, func(a, b block) int { return cmp.Compare(a.first, b.first) })
+			return covered, nil
+		}
+		for _, msg := range messages {
+			next = msg.Sequence + 1
+			if len(msg.Data) < 16 {
+				continue
+			}
+			covered = append(covered, block{first: binary.BigEndian.Uint64(msg.Data), last: binary.BigEndian.Uint64(msg.Data[8:])})
+			for data := msg.Data[16:]; len(data) > entrySize; data = data[1+entrySize:] {
+				r.index.learn(int(data[0]), readEntry(data[1:]), now)
+			}
+		}
+	}
+}
+
+// readEvents puts events that no record covers into the index, and writes the
+// records that are missing, all but that of the newest block.
+func (r *Records) readEvents(ctx context.Context, first, last uint64) error {
+	for first <= last {
+		number := first / blockSize
+		b := &block{first: first, last: (number+1)*blockSize - 1}
+		if err := r.readBlock(ctx, b, min(b.last, last)); err != nil {
+			return err
+		}
+		if b.last <= last {
+			if err := r.put(ctx, b); err != nil {
+				return err
+			}
+		} else {
+			r.mu.Lock()
+			b.noted = int(last - first + 1)
+			r.blocks[number] = b
+			r.mu.Unlock()
+		}
+		first = b.last + 1
+	}
+	return nil
+}
+
+// readBlock reads the events of a block up to one.
+func (r *Records) readBlock(ctx context.Context, b *block, last uint64) error {
+	now := time.Now()
+	name := r.events.CachedInfo().Config.Name
+	for next := b.first; next <= last; {
+		messages, err := r.host.Fetch(ctx, name, stream.Range{Sequence: next, Count: readBatch})
+		if err != nil || len(messages) == 0 {
+			return err
+		}
+		for _, msg := range messages {
+			if next = msg.Sequence + 1; msg.Sequence > last {
+				return nil
+			}
+			envelope, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: msg.Sequence, Subject: msg.Subject, Data: msg.Data})
+			f := envelope.Fingerprint
+			if err != nil || f == nil {
+				continue // no delivery
+			}
+			kind := len(keeps) - 1 // the window of its webhook is not known here
+			if e, ok := entryOf(f, msg.Sequence, envelope.TraceID); ok {
+				r.index.learn(kind, e, now)
+				b.entries = e.append(append(b.entries, byte(kind)))
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package delivery
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+// MarkerPrefix stands before the key of a delivery, in the subject of its marker.
+const MarkerPrefix = "svc.delivery."
+
+const (
+	// writeTimeout bounds one attempt to store an event with its marker.
+	writeTimeout = 1200 * time.Millisecond
+	// together bounds the events that a node stores so at the same time: the
+	// engine takes 50 of a stream, from all nodes.
+	together = 12
+	attempts = 4
+)
+
+// Markers let an external engine decide which call of a delivery is the first. A
+// marker is stored together with its event or not at all, on condition that there
+// is none yet. Both are in the stream of events: the marker right before the
+// event.
+type Markers struct {
+	host   *stream.Host
+	events jetstream.Stream
+	places chan struct{}
+}
+
+// NewMarkers returns the markers in the stream of events of an external engine.
+func NewMarkers(h *stream.Host, events jetstream.Stream) *Markers {
+	return &Markers{host: h, events: events, places: make(chan struct{}, together)}
+}
+
+// A marker is what is stored of a delivery.
+type marker struct {
+	TraceID string `json:"traceId"`
+	Digest  []byte `json:"digest"`
+}
+
+// Write stores the event of a delivery, and gives its sequence. If the delivery
+// was accepted before, within its window, it stores nothing and gives that one.
+func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID, subject string, data []byte) (sequence uint64, first *Accepted, err error) {
+	if !m.events.CachedInfo().Config.AllowAtomicPublish {
+		return 0, nil, stream.Unavailable("engine-too-old", "Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
+	}
+	// What was begun is carried through, but for the time that callers have.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*writeTimeout)
+	defer cancel()
+	select {
+	case m.places <- struct{}{}:
+		defer func() { <-m.places }()
+	case <-ctx.Done():
+		return 0, nil, stream.NotTaken("the event", ctx.Err())
+	}
+	name := MarkerPrefix + base64.RawURLEncoding.EncodeToString(f.Key[:])
+	content, err := json.Marshal(marker{traceID, f.Digest[:]})
+	if err != nil {
+		return 0, nil, err
+	}
+	before := uint64(0) // the marker that may be there
+	for range attempts {
+		sequence, err = m.store(ctx, []*nats.Msg{{Subject: name, Data: content}, {Subject: subject, Data: data}}, before)
+		if err == nil {
+			m.host.Wrote()
+			return sequence, nil, nil
+		}
+		if _, answered := errors.AsType[*jetstream.APIError](err); !answered {
+			m.host.Doubt()
+		}
+		// Be it a conflict or no answer: the marker tells what happened.
+		known, failed := m.find(ctx, name)
+		switch {
+		case failed != nil:
+			return 0, nil, stream.NotTaken("the event", errors.Join(err, failed))
+		case known == nil:
+			before = 0
+		case known.TraceID == traceID:
+			return known.Sequence, nil, nil // an attempt that was not answered
+		case time.Since(known.At) < f.Window:
+			return 0, known, nil
+		default:
+			before = known.Sequence - 1 // too long ago: a new one in its place
+		}
+	}
+	return 0, nil, stream.NotTaken("the event", err)
+}
+
+// store stores a marker and its event, on condition that the marker before is
+// that one, and gives the event's sequence.
+func (m *Markers) store(ctx context.Context, messages []*nats.Msg, before uint64) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	batch := uuid.NewString()
+	for i, msg := range messages {
+		msg.Header = nats.Header{"Nats-Batch-Id": {batch}, "Nats-Batch-Sequence": {strconv.Itoa(i + 1)}}
+	}
+	first, last := messages[0], messages[len(messages)-1]
+	first.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(before, 10))
+	last.Header.Set("Nats-Batch-Commit", "1")
+	if err := m.host.Conn.PublishMsg(first); err != nil {
+		return 0, err
+	}
+	reply, err := m.host.Conn.RequestMsgWithContext(ctx, last)
+	if err != nil {
+		return 0, err
+	}
+	var ack struct {
+		Sequence uint64              `json:"seq"`
+		Error    *jetstream.APIError `json:"error"`
+	}
+	if err := json.Unmarshal(reply.Data, &ack); err != nil {
+		return 0, err
+	}
+	if ack.Error != nil {
+		return 0, ack.Error
+	}
+	return ack.Sequence, nil
+}
+
+// find returns the delivery of a marker, nil if there is none.
+func (m *Markers) find(ctx context.Context, name string) (*Accepted, error) {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	msg, err := m.events.GetLastMsgForSubject(ctx, name)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var known marker
+	if err := json.Unmarshal(msg.Data, &known); err != nil || len(known.Digest) != 3 {
+		return nil, errors.Join(err, errors.New("a marker of a delivery can't be read"))
+	}
+	return &Accepted{Sequence: msg.Sequence + 1, TraceID: known.TraceID, At: msg.Time, Digest: [3]byte(known.Digest)}, nil
+}

@@ -1,0 +1,156 @@
+package delivery
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+const (
+	recordStream  = "DELIVERIES"
+	recordSubject = "svc.deliveries"
+	recordAge     = longest + 24*time.Hour
+	recordBytes   = 2 << 30
+
+	blockSize  = 4096 // events that a record covers
+	blocksKept = 64   // that wait for their last events
+
+	readBatch = 1000 // messages that are read at a time
+)
+
+// Records keep what the index knows. A record covers a block of events: it has
+// the entries of those that were deliveries, and is written once all events of
+// the block are stored. So a start reads the records, and those events that none
+// covers: the newest, and those around a failure.
+type Records struct {
+	host   *stream.Host
+	index  *Index
+	stream jetstream.Stream
+	writer stream.Writer
+	events jetstream.Stream
+
+	mu     sync.Mutex
+	blocks map[uint64]*block // by their number
+	full   chan *block       // to be written
+}
+
+// A block is what is known of some events that follow each other.
+type block struct {
+	first, last uint64 // events that it covers
+	noted       int    // of them
+	entries     []byte
+}
+
+// NewRecords returns the records of an index, yet to be set up.
+func NewRecords(h *stream.Host, index *Index) *Records {
+	return &Records{host: h, index: index, blocks: make(map[uint64]*block), full: make(chan *block, blocksKept)}
+}
+
+// SetUp creates the stream where it is missing, fills the index, and writes
+// records as long as running lasts. Events is the stream of events.
+func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (err error) {
+	r.events = events
+	r.stream, err = r.host.OpenStream(ctx, r.host.JS, r.host.Config(jetstream.StreamConfig{
+		Name:        recordStream,
+		Subjects:    []string{recordSubject},
+		MaxAge:      recordAge,
+		MaxBytes:    recordBytes,
+		AllowDirect: true,
+	}))
+	if err != nil {
+		return err
+	}
+	if r.writer, err = r.host.StartWriter(running, r.stream, ""); err != nil {
+		return err
+	}
+	// Millions of ids may take longer than the rest of a start is allowed to.
+	if err := r.load(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	r.host.Start(func() { r.write(running) })
+	r.host.Every(running, time.Minute, func(now time.Time) { r.index.Expire(now) })
+	return nil
+}
+
+// Note says that an event is on stable storage; f is nil if it is no delivery.
+// Every event must be noted once.
+func (r *Records) Note(sequence uint64, f *sluice.Fingerprint, traceID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	number := sequence / blockSize
+	b := r.blocks[number]
+	if b == nil {
+		b = &block{first: max(number*blockSize, 1), last: (number+1)*blockSize - 1}
+		r.blocks[number] = b
+		r.forget(number)
+	}
+	if sequence < b.first {
+		return
+	}
+	b.noted++
+	if f != nil {
+		if e, ok := entryOf(f, sequence, traceID); ok {
+			b.entries = e.append(append(b.entries, byte(kindOf(f.Window))))
+		}
+	}
+	if uint64(b.noted) == b.last-b.first+1 {
+		delete(r.blocks, number)
+		select {
+		case r.full <- b:
+		default: // a start reads its events
+		}
+	}
+}
+
+// forget returns up blocks that have waited for long: a start reads their events.
+func (r *Records) forget(newest uint64) {
+	for number := range r.blocks {
+		if number+blocksKept < newest {
+			delete(r.blocks, number)
+		}
+	}
+}
+
+func (r *Records) write(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case b := <-r.full:
+			if err := r.put(ctx, b); err != nil && ctx.Err() == nil && r.host.Connected() == nil {
+				r.host.Log.Warn("A record of deliveries could not be written; the next start takes longer.", "error", err)
+			}
+		}
+	}
+}
+
+func (r *Records) put(ctx context.Context, b *block) error {
+	data := binary.BigEndian.AppendUint64(nil, b.first)
+	data = append(binary.BigEndian.AppendUint64(data, b.last), b.entries...)
+	_, err := r.writer.Write(ctx, recordSubject, rand.Text(), data)
+	return err
+}
+
+// Finish writes what is known of the newest events, before the engine stops: then
+// the next start has nothing to read but records. Last is the newest event.
+func (r *Records) Finish(ctx context.Context, last uint64) {
+	if r.writer == nil || r.host.Connected() != nil {
+		return
+	}
+	r.mu.Lock()
+	b := r.blocks[last/blockSize]
+	delete(r.blocks, last/blockSize)
+	r.mu.Unlock()
+	if b == nil || last < b.first || uint64(b.noted) != last-b.first+1 {
+		return
+	}
+	b.last = last
+	_ = r.put(ctx, b) // the next start reads the events
+}

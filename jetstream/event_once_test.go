@@ -1,0 +1,168 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/jetstream/natstest"
+)
+
+func delivered(key, id, body string, window time.Duration) *sluice.Event {
+	const token = "00000000-0000-4000-8000-0000008e28f2"
+	now := time.Now()
+	return &sluice.Event{
+		EventKey: key, TraceID: sluice.NewTraceID(token, now), ReceivedAt: now.UTC(), Method: "POST", DeliveryID: id,
+		Fingerprint: sluice.NewFingerprint(token, id, []byte(body), window),
+	}
+}
+
+// TestARepeatedDeliveryIsOneEvent: at the same moment, on several nodes, again
+// later, and over a restart; on every set-up.
+func TestARepeatedDeliveryIsOneEvent(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, shared bool) {
+		nodes := []*Engine{open()}
+		if shared {
+			nodes = append(nodes, open())
+		}
+		key := natstest.UniqueKey("webhook.once")
+		const ids, times = 40, 8
+		var mu sync.Mutex
+		firsts, results := map[string]string{}, map[string]map[string]bool{}
+		var all sync.WaitGroup
+		for i := range ids * times {
+			all.Go(func() {
+				id := fmt.Sprint("id-", i%ids)
+				result, err := acceptPatiently(t.Context(), nodes[i%len(nodes)], delivered(key, id, "body", time.Hour))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if results[id] == nil {
+					results[id] = map[string]bool{}
+				}
+				results[id][result.CorrelationID+" "+result.TraceID] = true
+				if !result.Duplicate {
+					if firsts[id] != "" {
+						t.Errorf("%s was accepted twice", id)
+					}
+					firsts[id] = result.CorrelationID
+				}
+				if result.Differs {
+					t.Errorf("%s differs", id)
+				}
+			})
+		}
+		all.Wait()
+		for id, of := range results {
+			if len(of) != 1 || firsts[id] == "" {
+				t.Errorf("%s has the results %v, and the first is %q", id, of, firsts[id])
+			}
+		}
+		if n := storedEvents(t, nodes[0], key); n != ids {
+			t.Errorf("%d events, want %d", n, ids)
+		}
+		again := func(e *Engine, id, body string, window time.Duration) sluice.Result {
+			result, err := acceptPatiently(t.Context(), e, delivered(key, id, body, window))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return result
+		}
+		if r := again(nodes[0], "id-0", "another body", time.Hour); !r.Duplicate || !r.Differs || r.CorrelationID != firsts["id-0"] {
+			t.Errorf("with another body: %+v", r)
+		}
+		for _, e := range nodes {
+			e.Close()
+		}
+		restarted := open()
+		for id, first := range firsts {
+			if r := again(restarted, id, "body", time.Hour); !r.Duplicate || r.CorrelationID != first {
+				t.Fatalf("%s after a restart: %+v, the first was %s", id, r, first)
+			}
+		}
+		if r := again(restarted, "id-1", "body", time.Nanosecond); r.Duplicate {
+			t.Error("a delivery is known beyond its window")
+		}
+	})
+}
+
+// acceptPatiently does what a sender does who is refused: it comes again.
+func acceptPatiently(ctx context.Context, e *Engine, event *sluice.Event) (result sluice.Result, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		if result, err = e.Events().Accept(ctx, event, 0); err == nil {
+			return result, nil
+		}
+		select {
+		case <-ctx.Done():
+			return result, err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// storedEvents counts the events with a key.
+func storedEvents(t *testing.T, e *Engine, key string) (n int) {
+	t.Helper()
+	info, err := e.Events().info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sequence := info.State.FirstSeq; sequence <= info.State.LastSeq; sequence++ {
+		if msg, err := e.Events().stream.GetMsg(t.Context(), sequence); err == nil && strings.HasSuffix(msg.Subject, key) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestDeliveriesAreKnownAfterAKill: what no record covers is read from the events,
+// and records are written for what was read; events before there were records cost
+// a start nothing.
+func TestDeliveriesAreKnownAfterAKill(t *testing.T) {
+	for _, events := range []int{1, 40, 5300} {
+		t.Run(fmt.Sprint(events), func(t *testing.T) { killBehind(t, events) })
+	}
+}
+
+func killBehind(t *testing.T, events int) {
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	accept := func(e *Engine, id string) sluice.Result {
+		result, err := e.Events().Accept(t.Context(), delivered("webhook.kill", id, "", 24*time.Hour), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	var all sync.WaitGroup
+	for i := range events {
+		all.Go(func() { accept(e, fmt.Sprint(i)) })
+	}
+	all.Wait()
+	e.closing.Do(func() {}) // as if it were killed: nothing is written at the end
+	e.Close()
+	e = openEngine(t, Options{Dir: dir})
+	for _, i := range []int{0, events / 2, events - 1} {
+		if !accept(e, fmt.Sprint(i)).Duplicate {
+			t.Errorf("%d is not known", i)
+		}
+	}
+	if n := e.Events().once.index.Count(); n != int64(events) {
+		t.Errorf("%d ids are known", n)
+	}
+	accept(e, "one more")
+	e.Close()
+	e = openEngine(t, Options{Dir: dir})
+	if !accept(e, "one more").Duplicate || !accept(e, "0").Duplicate {
+		t.Error("a delivery is not known after a clean stop")
+	}
+}

@@ -1,0 +1,52 @@
+package jetstream
+
+import (
+	"context"
+	"time"
+
+	"sluice/jetstream/record"
+	"sluice/seal"
+)
+
+// moveTimeout bounds how long it takes to move all records to another key.
+const moveTimeout = 10 * time.Minute
+
+// generation returns the generation of the buckets that counts. What an earlier
+// version stored in clear is moved to it first.
+func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
+	if err := checkExternal(ctx, e.host); err != nil {
+		return record.Generation{}, err
+	}
+	// Without a deadline each request has one of its own: an answer that is
+	// lost costs no more than that.
+	return e.generations(nil).Current(ctx)
+}
+
+func (e *Engine) generations(progress func(step string)) *record.Generations {
+	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Begin: e.opts.Begin, Progress: progress}
+	for _, b := range e.buckets() {
+		g.Buckets = append(g.Buckets, b.Name())
+	}
+	return g
+}
+
+// Rekey seals all records of an engine that nobody uses anew. If it is
+// interrupted, the engine opens with the key before or with the new one, and
+// calling it again finishes the work.
+func Rekey(ctx context.Context, opts Options, box *seal.Box, progress func(step string)) error {
+	ctx, cancel := context.WithTimeout(ctx, moveTimeout)
+	defer cancel()
+	e := build(opts)
+	e.cancel = cancel
+	defer e.Close()
+	if err := e.connect(); err != nil {
+		return err
+	}
+	if err := checkExternal(ctx, e.host); err != nil {
+		return err
+	}
+	if err := e.generations(progress).Rekey(ctx, box); err != nil {
+		return err
+	}
+	return e.forgetBuckets()
+}

@@ -1,0 +1,85 @@
+package queue
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"sluice/value"
+)
+
+const (
+	// smallEvent is the size up to which an event takes no memory that counts.
+	smallEvent = 64 << 10
+	// prefetched is how many bytes of events a pipeline may have waiting here
+	// before it is their turn. The largest event must fit in.
+	prefetched = 8 << 20
+)
+
+// A memory bounds what the events of all pipelines take together: those that are
+// handed out, as they are stored, and those of them that are decoded.
+type memory struct{ stored, decoded bound }
+
+// newMemory returns a memory of so many bytes; 0 is no bound.
+func newMemory(bytes int64) *memory {
+	if bytes == 0 {
+		bytes = math.MaxInt64
+	}
+	return &memory{stored: newBound(bytes / 2), decoded: newBound(bytes / 2)}
+}
+
+type bound struct {
+	most int64
+	free *semaphore.Weighted
+}
+
+func newBound(most int64) bound { return bound{most, semaphore.NewWeighted(most)} }
+
+// acquire waits for so many bytes, and returns how many are to be released.
+// Whatever is more than there is, is allowed alone.
+func (b bound) acquire(ctx context.Context, bytes int) (weight int64, err error) {
+	if bytes <= smallEvent {
+		return 0, nil
+	}
+	weight = min(int64(bytes), b.most)
+	if err := b.free.Acquire(ctx, weight); err != nil {
+		return 0, err
+	}
+	return weight, nil
+}
+
+func (b bound) release(weight int64) { b.free.Release(weight) }
+
+// footprint returns what an event takes in memory when it is decoded.
+func footprint(data []byte) int {
+	if len(data) <= smallEvent/2 {
+		return 0
+	}
+	return value.Footprint(data)
+}
+
+// handedOut are the events of a pipeline that are worked on here, by their place
+// in the stream. One that has waited for its turn for too long comes again.
+type handedOut struct {
+	mu     sync.Mutex
+	events map[uint64]struct{}
+}
+
+// enter reports whether an event is not worked on already.
+func (h *handedOut) enter(sequence uint64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, here := h.events[sequence]; here {
+		return false
+	}
+	h.events[sequence] = struct{}{}
+	return true
+}
+
+func (h *handedOut) leave(sequence uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.events, sequence)
+}

@@ -1,0 +1,129 @@
+package record
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
+	"sluice/seal"
+)
+
+// clearBuckets are the buckets as version 0.1 stored them: in clear, but for the values
+// of secrets, which were sealed each by itself.
+type clearBuckets struct {
+	there   bool
+	secrets int // how many there are
+	box     *seal.Box
+	sealed  []clearSecret
+}
+
+// A clearSecret is a secret as version 0.1 stored it.
+type clearSecret struct {
+	Name    string    `json:"name"`
+	Sealed  []byte    `json:"sealed"`
+	Updated time.Time `json:"updated"`
+}
+
+// A Key is a key that all nodes share.
+type Key struct {
+	Key []byte `json:"key"`
+}
+
+// CorrelationKey is the name of the key of the correlation ids.
+const CorrelationKey = "correlation"
+
+// findClear looks for what version 0.1 stored. On an external engine others may
+// have buckets of the same names: the key that it made first of all tells.
+func findClear(ctx context.Context, h *stream.Host) (*clearBuckets, error) {
+	found := new(clearBuckets)
+	err := each(ctx, h, "keys", func(entry jetstream.KeyValueEntry) error {
+		found.there = found.there || entry.Key() == CorrelationKey
+		return nil
+	})
+	if err != nil || !found.there {
+		return found, err
+	}
+	err = each(ctx, h, "secrets", func(entry jetstream.KeyValueEntry) error {
+		var secret clearSecret
+		if json.Unmarshal(entry.Value(), &secret) != nil {
+			return nil //nolint:nilerr // it is left out later
+		}
+		found.sealed = append(found.sealed, secret)
+		return nil
+	})
+	found.secrets = len(found.sealed)
+	return found, err
+}
+
+// fits tells whether the key is the one that secrets were sealed with. Some may
+// have been sealed with another one before: they are lost anyway.
+func (c *clearBuckets) fits() bool {
+	for _, secret := range c.sealed {
+		if _, err := c.box.Open(secret.Name, secret.Sealed); err == nil {
+			return true
+		}
+	}
+	return len(c.sealed) == 0
+}
+
+// bucket implements source.
+func (c *clearBuckets) bucket(name string) string {
+	if !c.there {
+		return "none-" + name // there is no bucket of that name
+	}
+	return name
+}
+
+// streams implements source.
+func (c *clearBuckets) streams(buckets []string) (names []string) {
+	if !c.there {
+		return nil
+	}
+	for _, bucket := range buckets {
+		names = append(names, streamOf(bucket))
+	}
+	return names
+}
+
+// read implements source.
+func (c *clearBuckets) read(bucket string, entry jetstream.KeyValueEntry) (stored[json.RawMessage], error) {
+	key, value := entry.Key(), json.RawMessage(entry.Value())
+	var err error
+	switch bucket {
+	case "webhooks", "floors":
+	case "keys":
+		value, err = json.Marshal(Key{entry.Value()})
+	case "secrets":
+		if value, err = c.openSecret(value); err != nil {
+			return stored[json.RawMessage]{}, err
+		}
+		fallthrough
+	default:
+		var name []byte
+		name, err = base64.RawURLEncoding.DecodeString(key)
+		key = string(name)
+	}
+	if err == nil && !json.Valid(value) {
+		err = errors.New("it is no JSON")
+	}
+	return stored[json.RawMessage]{key, &value}, err
+}
+
+// openSecret returns a secret as it is stored now: sealed as all records are.
+func (c *clearBuckets) openSecret(value []byte) (json.RawMessage, error) {
+	var secret clearSecret
+	if err := json.Unmarshal(value, &secret); err != nil {
+		return nil, err
+	}
+	opened, err := c.box.Open(secret.Name, secret.Sealed)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(sluice.Secret{Name: secret.Name, Value: string(opened), Updated: secret.Updated})
+}

@@ -1,0 +1,215 @@
+package record
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
+	"sluice/seal"
+)
+
+// Generations says which generation of the buckets counts.
+//
+// Records are moved by a new generation: they are copied to buckets of other
+// names, a single write says that those count, and then the buckets before are
+// deleted. So a move that is killed leaves one generation that is whole, and of
+// several nodes that move at the same time one wins.
+type Generations struct {
+	Host    *stream.Host
+	Buckets []string // names of all buckets
+
+	// Box returns what the records are sealed with. If sealed is true there are
+	// records already: only the key they were sealed with will do.
+	Box func(sealed bool) (*seal.Box, error)
+
+	// Begin is called once before anything is stored here in the way that this
+	// program stores it; it may be nil.
+	Begin func() error
+
+	// Progress is told of each step of a move; it may be nil.
+	Progress func(step string)
+}
+
+const (
+	stateStream  = "SEALED"
+	stateSubject = "svc.sealed"
+	checkName    = "check" // that the check value is sealed for
+)
+
+// A state says which generation counts. It is a stream of its own rather than a
+// bucket, since a bucket may be read from a replica that is behind.
+type state struct {
+	Generation string   `json:"generation"`
+	Check      []byte   `json:"check"`          // opens with the key of the generation
+	Drop       []string `json:"drop,omitempty"` // streams that don't count any more
+
+	revision uint64
+}
+
+// Current returns the generation that counts, and begins the first one if there is
+// none. If its key is not the given one, the error has seal.ErrOtherKey in its
+// chain, and nothing was changed.
+func (g *Generations) Current(ctx context.Context) (Generation, error) {
+	s, err := g.load(ctx)
+	if err != nil {
+		return Generation{}, err
+	}
+	if s == nil {
+		if err := g.begin(ctx); err != nil {
+			return Generation{}, err
+		}
+		if s, err = g.load(ctx); err != nil {
+			return Generation{}, err
+		}
+		if s == nil {
+			return Generation{}, errors.New("the state of the records is gone")
+		}
+	}
+	box, err := g.Box(true)
+	if err != nil {
+		return Generation{}, err
+	}
+	if !s.opensWith(box) {
+		return Generation{}, otherKey()
+	}
+	if err := g.clean(ctx, s); stream.WasConflict(err) {
+		return g.Current(ctx) // another node has just changed it
+	} else if err != nil {
+		return Generation{}, err
+	}
+	return Generation{s.Generation, box}, nil
+}
+
+// Rekey moves all records to another key. If they are sealed with it already, it
+// only tidies up behind a move that was interrupted.
+func (g *Generations) Rekey(ctx context.Context, box *seal.Box) error {
+	s, err := g.load(ctx)
+	if err != nil {
+		return err
+	}
+	if s != nil && s.opensWith(box) {
+		return g.clean(ctx, s)
+	}
+	from, err := g.Current(ctx)
+	if err != nil {
+		return err
+	}
+	if s, err = g.load(ctx); err != nil {
+		return err
+	}
+	if err := g.move(ctx, from, newGeneration(box), s.revision); err != nil {
+		return err
+	}
+	if s, err = g.load(ctx); err != nil {
+		return err
+	}
+	return g.clean(ctx, s)
+}
+
+// begin makes the first generation, of what an earlier version stored in clear
+// or of nothing. Another node may be faster.
+func (g *Generations) begin(ctx context.Context) error {
+	earlier, err := findClear(ctx, g.Host)
+	if err != nil {
+		return err
+	}
+	box, err := g.Box(earlier.secrets > 0)
+	if err != nil {
+		return err
+	}
+	if earlier.box = box; !earlier.fits() {
+		return otherKey()
+	}
+	if g.Begin != nil {
+		if err := g.Begin(); err != nil {
+			return err
+		}
+	}
+	err = g.move(ctx, earlier, newGeneration(box), 0)
+	if stream.WasConflict(err) {
+		return nil
+	}
+	return err
+}
+
+func newGeneration(box *seal.Box) Generation {
+	id := make([]byte, 6)
+	_, _ = rand.Read(id) // never fails
+	return Generation{hex.EncodeToString(id), box}
+}
+
+// newState returns the state in which a generation counts.
+func newState(in Generation, drop []string) *state {
+	return &state{Generation: in.id, Check: in.box.Seal(checkName, []byte(in.id)), Drop: drop}
+}
+
+func (s *state) opensWith(box *seal.Box) bool {
+	id, err := box.Open(checkName, s.Check)
+	return err == nil && string(id) == s.Generation
+}
+
+// load reads the state, nil if there is none.
+func (g *Generations) load(ctx context.Context) (*state, error) {
+	found, err := g.Host.JS.Stream(ctx, stateStream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	msg, err := found.GetLastMsgForSubject(ctx, stateSubject)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &state{revision: msg.Sequence}
+	if err := json.Unmarshal(msg.Data, s); err != nil {
+		return nil, fmt.Errorf("state of the records: %w", err)
+	}
+	return s, nil
+}
+
+// save stores the state durably, on condition that it is still the one of a
+// revision, 0 for none.
+func (g *Generations) save(ctx context.Context, s *state, revision uint64) error {
+	_, err := g.Host.OpenStream(ctx, g.Host.JS, g.Host.Config(jetstream.StreamConfig{
+		Name:              stateStream,
+		Subjects:          []string{stateSubject},
+		MaxMsgsPerSubject: 2, // the one before stays until this one is synced
+	}))
+	if err != nil {
+		return err
+	}
+	msg := nats.NewMsg(stateSubject)
+	if msg.Data, err = json.Marshal(s); err != nil {
+		return err
+	}
+	ack, err := g.Host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(revision))
+	if err != nil {
+		return err
+	}
+	s.revision = ack.Sequence
+	return g.Host.SyncStream(stateStream)
+}
+
+// tellf reports a step of a move.
+func (g *Generations) tellf(format string, args ...any) {
+	if g.Progress != nil {
+		g.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+func otherKey() error {
+	return sluice.Errorf(sluice.Invalid, "secret-key-other",
+		"What is stored here was sealed with another key than the one given; start with that key (SLUICE_SECRET_KEY or --secret-key-file). Nothing was changed.").Because(seal.ErrOtherKey)
+}

@@ -1,0 +1,230 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/stream"
+)
+
+// A source is where records are moved from.
+type source interface {
+	// bucket returns the engine's name of a bucket.
+	bucket(name string) string
+
+	// read returns the record of an entry of a bucket.
+	read(bucket string, entry jetstream.KeyValueEntry) (stored[json.RawMessage], error)
+
+	// streams names the streams that don't count any more after a move.
+	streams(buckets []string) []string
+}
+
+// move copies all records to another generation, and then makes it the one that
+// counts, if the state is still that of a revision.
+func (g *Generations) move(ctx context.Context, from source, to Generation, revision uint64) (err error) {
+	defer func() {
+		if err != nil {
+			g.giveUp(ctx, to)
+		}
+	}()
+	var made []string
+	for _, bucket := range g.Buckets {
+		copied, err := g.copy(ctx, bucket, from, to)
+		if err != nil {
+			return fmt.Errorf("moving %s: %w", bucket, err)
+		}
+		if copied > 0 {
+			made = append(made, streamOf(to.bucket(bucket)))
+		}
+		g.tellf("%s: %d copied", bucket, copied)
+	}
+	for _, name := range made {
+		if err := g.Host.SyncStream(name); err != nil {
+			return err
+		}
+	}
+	if err := g.save(ctx, newState(to, from.streams(g.Buckets)), revision); err != nil {
+		return err
+	}
+	g.tellf("the copies count from now on")
+	return nil
+}
+
+// copy copies the records of a bucket, and gives how many there were.
+func (g *Generations) copy(ctx context.Context, bucket string, from source, to Generation) (copied int, err error) {
+	const atOnce = 256
+	var pending []jetstream.PubAckFuture
+	settle := func() error {
+		for _, future := range pending {
+			select {
+			case <-future.Ok():
+			case err := <-future.Err():
+				return err
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		pending = pending[:0]
+		return nil
+	}
+	err = each(ctx, g.Host, from.bucket(bucket), func(entry jetstream.KeyValueEntry) error {
+		record, err := from.read(bucket, entry)
+		if err != nil {
+			g.Host.Log.Error("A stored record can't be read; it is left out.", "bucket", bucket, "revision", entry.Revision(), "error", err)
+			return nil
+		}
+		if copied == 0 {
+			if _, err := createBucket(ctx, g.Host, to.bucket(bucket)); err != nil {
+				return err
+			}
+		}
+		msg, err := newMessage(to, bucket, record)
+		if err != nil {
+			return err
+		}
+		future, err := g.Host.JS.PublishMsgAsync(msg)
+		if err != nil {
+			return err
+		}
+		copied++
+		if pending = append(pending, future); len(pending) == atOnce {
+			return settle()
+		}
+		return nil
+	})
+	return copied, errors.Join(err, settle())
+}
+
+// each visits the records of a bucket of the engine, if there is one.
+func each(ctx context.Context, h *stream.Host, bucket string, visit func(jetstream.KeyValueEntry) error) error {
+	kv, err := h.JS.KeyValue(ctx, bucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	watch, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watch.Stop() }() // ends with the connection at the latest
+	pause := time.NewTimer(longestPause)
+	defer pause.Stop()
+	for {
+		pause.Reset(longestPause)
+		select {
+		case entry, ok := <-watch.Updates():
+			switch {
+			case !ok:
+				return errors.New("the watch ended early")
+			case entry == nil:
+				return nil
+			}
+			if err := visit(entry); err != nil {
+				return err
+			}
+		case <-pause.C:
+			return errors.New("the engine does not go on with its records")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// longestPause is how long the next record of a bucket may take. A bucket that
+// another node deletes meanwhile has no next one.
+const longestPause = 10 * time.Second
+
+// read implements source.
+func (g Generation) read(bucket string, entry jetstream.KeyValueEntry) (stored[json.RawMessage], error) {
+	return openRecord[json.RawMessage](g, bucket, entry.Key(), entry.Value())
+}
+
+// streams implements source.
+func (g Generation) streams(buckets []string) (names []string) {
+	for _, bucket := range buckets {
+		names = append(names, streamOf(g.bucket(bucket)))
+	}
+	return names
+}
+
+// giveUp deletes what a move has made that came to nothing. What it fails to
+// delete, a later clean does.
+func (g *Generations) giveUp(ctx context.Context, to Generation) {
+	if s, err := g.load(ctx); err != nil || s != nil && s.Generation == to.id {
+		return // it may count after all
+	}
+	for _, name := range to.streams(g.Buckets) {
+		if err := g.drop(ctx, name); err != nil {
+			g.Host.Log.Warn("What a move of records has left behind could not be deleted yet.", "error", err)
+			return
+		}
+	}
+}
+
+// clean deletes all that does not count, be it that a move was interrupted
+// before or after it was to count. What is to be deleted is written down first:
+// a move that is going on elsewhere then fails instead of counting on it.
+func (g *Generations) clean(ctx context.Context, s *state) error {
+	left, err := g.leftovers(ctx, s)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		s.Drop = append(s.Drop, left...)
+		if err := g.save(ctx, s, s.revision); err != nil {
+			return err
+		}
+	}
+	if len(s.Drop) == 0 {
+		return nil
+	}
+	g.tellf("deleting what does not count")
+	for _, name := range s.Drop {
+		if err := g.drop(ctx, name); err != nil {
+			return err
+		}
+	}
+	g.tellf("deleted")
+	s.Drop = nil
+	if err := g.save(ctx, s, s.revision); err != nil && !stream.WasConflict(err) {
+		return err
+	}
+	return nil
+}
+
+// leftovers names the streams of other generations than the one that counts.
+func (g *Generations) leftovers(ctx context.Context, s *state) (left []string, err error) {
+	ours := regexp.MustCompile(`^KV_(.+)-([0-9a-f]{12})$`)
+	names := g.Host.JS.StreamNames(ctx)
+	for name := range names.Name() {
+		match := ours.FindStringSubmatch(name)
+		if match != nil && match[2] != s.Generation && slices.Contains(g.Buckets, match[1]) && !slices.Contains(s.Drop, name) {
+			left = append(left, name)
+		}
+	}
+	return left, names.Err()
+}
+
+// drop deletes a stream with its files. The embedded engine deletes them later,
+// and not at all if it is killed meanwhile.
+func (g *Generations) drop(ctx context.Context, name string) error {
+	if err := g.Host.JS.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return err
+	}
+	if !g.Host.Embedded {
+		return nil
+	}
+	folder := g.Host.StreamFolder(name)
+	return errors.Join(os.RemoveAll(folder), os.RemoveAll(filepath.Join(filepath.Dir(folder), "."+name)))
+}

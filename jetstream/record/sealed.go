@@ -1,0 +1,67 @@
+package record
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+
+	"sluice/seal"
+)
+
+// A Generation is all buckets that are sealed with one key. The engine sees of a
+// record a keyed hash of its key and sealed bytes: a copy of its files tells
+// nothing to whoever doesn't have the key.
+type Generation struct {
+	id  string // that the names of the buckets end in
+	box *seal.Box
+}
+
+// stored is a record with its key: the engine's key can't be read back. A deleted
+// one has no record.
+type stored[T any] struct {
+	key    string
+	record *T
+}
+
+// bucket returns the name by which the engine knows a bucket.
+func (g Generation) bucket(name string) string { return name + "-" + g.id }
+
+// key returns the engine's key of a record.
+func (g Generation) key(bucket, key string) string {
+	hash := g.box.Hash(bucket + "/" + key)
+	return base64.RawURLEncoding.EncodeToString(hash[:])
+}
+
+// sealRecord returns what the engine is to store under a key of its own: the length
+// of the record's key, that key, and the record as JSON, sealed.
+func sealRecord[T any](g Generation, bucket, engineKey string, s stored[T]) ([]byte, error) {
+	content := append(binary.AppendUvarint(nil, uint64(len(s.key))), s.key...)
+	if s.record != nil {
+		document, err := json.Marshal(s.record)
+		if err != nil {
+			return nil, err
+		}
+		content = append(content, document...)
+	}
+	return g.box.Seal(bucket+"/"+engineKey, content), nil
+}
+
+// openRecord returns back what was sealed for a key of the engine.
+func openRecord[T any](g Generation, bucket, engineKey string, sealed []byte) (s stored[T], err error) {
+	content, err := g.box.Open(bucket+"/"+engineKey, sealed)
+	if err != nil {
+		return s, err
+	}
+	length, size := binary.Uvarint(content)
+	if size <= 0 || length > uint64(len(content)-size) {
+		return s, errors.New("the record has no key")
+	}
+	s.key = string(content[size : size+int(length)])
+	document := content[size+int(length):]
+	if len(document) == 0 {
+		return s, nil
+	}
+	s.record = new(T)
+	return s, json.Unmarshal(document, s.record)
+}

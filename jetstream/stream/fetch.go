@@ -1,0 +1,138 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sort"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A Range selects messages of a stream that allows direct reads: from a
+// sequence or a time on, those of a subject or all. One request returns many of
+// them.
+type Range struct {
+	Sequence uint64     `json:"seq,omitempty"`
+	Subject  string     `json:"next_by_subj,omitempty"`
+	Since    *time.Time `json:"start_time,omitempty"`
+	Count    int        `json:"batch,omitempty"`
+	MaxBytes int        `json:"max_bytes,omitempty"`
+}
+
+// FetchBytes bounds the messages that one request returns.
+const FetchBytes = 4 << 20
+
+// fetchTimeout bounds how long the engine may take to answer.
+const fetchTimeout = 5 * time.Second
+
+// A Stored message is one that was fetched.
+type Stored struct {
+	Sequence uint64
+	Subject  string
+	Time     time.Time
+	Data     []byte
+}
+
+// Fetch returns the messages of a range, in their order.
+func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]Stored, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	r.MaxBytes = FetchBytes
+	request, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	inbox, replies := h.Side.NewRespInbox(), make(chan *nats.Msg, r.Count+1)
+	sub, err := h.Side.ChanSubscribe(inbox, replies)
+	if err != nil {
+		return nil, NoAnswer(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }() // fails if the connection has gone, which ends it too
+	if err := h.Side.PublishRequest("$JS.API.DIRECT.GET."+stream, inbox, request); err != nil {
+		return nil, NoAnswer(err)
+	}
+	var found []Stored
+	for {
+		var msg *nats.Msg
+		select {
+		case msg = <-replies:
+		case <-ctx.Done():
+			return nil, NoAnswer(ctx.Err())
+		}
+		switch status := msg.Header.Get("Status"); status {
+		case "":
+			one, err := readStored(msg)
+			if err != nil {
+				return nil, NoAnswer(err)
+			}
+			found = append(found, one)
+			if r.Count == 0 {
+				return found, nil
+			}
+		case "204", "404":
+			return found, nil
+		default:
+			return nil, NoAnswer(errors.New("direct get: status " + status))
+		}
+	}
+}
+
+func readStored(msg *nats.Msg) (s Stored, err error) {
+	s = Stored{Subject: msg.Header.Get(jetstream.SubjectHeader), Data: msg.Data}
+	if s.Sequence, err = strconv.ParseUint(msg.Header.Get(jetstream.SequenceHeader), 10, 64); err != nil {
+		return s, err
+	}
+	s.Time, err = time.Parse(time.RFC3339Nano, msg.Header.Get(jetstream.TimeStampHeaer))
+	return s, err
+}
+
+// SequenceAt returns the sequence of the first message of a stream that was
+// stored at a time or later; behind the last one if there is none.
+func (h *Host) SequenceAt(ctx context.Context, stream jetstream.Stream, state jetstream.StreamState, at time.Time) (uint64, error) {
+	switch {
+	case state.Msgs == 0 || at.After(state.LastTime):
+		return state.LastSeq + 1, nil
+	case !at.After(state.FirstTime):
+		return state.FirstSeq, nil
+	}
+	config := stream.CachedInfo().Config
+	if !config.AllowDirect {
+		place, err := FirstSince(ctx, stream, state.FirstSeq, state.LastSeq, at)
+		if err != nil {
+			return 0, NoAnswer(err)
+		}
+		return place, nil
+	}
+	at = at.UTC()
+	found, err := h.Fetch(ctx, config.Name, Range{Since: &at})
+	if err != nil {
+		return 0, err
+	}
+	if len(found) == 0 {
+		return state.LastSeq + 1, nil
+	}
+	return found[0].Sequence, nil
+}
+
+// FirstSince returns a sequence of a stream before which all messages are older
+// than a time. Where messages are missing, the next one that is there stands for
+// them.
+func FirstSince(ctx context.Context, stream jetstream.Stream, first, last uint64, limit time.Time) (uint64, error) {
+	var failed error
+	n := sort.Search(int(last+1-first), func(i int) bool {
+		if failed != nil {
+			return true
+		}
+		msg, err := stream.GetMsg(ctx, first+uint64(i), jetstream.WithGetMsgSubject(">"))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return true // none is behind it
+		}
+		failed = err
+		return err != nil || !msg.Time.Before(limit)
+	})
+	return first + uint64(n), failed
+}

@@ -1,0 +1,58 @@
+package sluice
+
+import (
+	"context"
+	"time"
+)
+
+// A QuarantinedCall is a call of a known webhook that was refused and is kept.
+type QuarantinedCall struct {
+	ID         string    `json:"id"` // its trace id
+	EventKey   string    `json:"eventKey"`
+	Code       string    `json:"code"` // of the refusal
+	StatusCode int       `json:"statusCode"`
+	Time       time.Time `json:"time"`
+	Size       int       `json:"size"` // of the body
+	RemoteAddr string    `json:"remoteAddr,omitempty"`
+	Diagnosis  []string  `json:"diagnosis,omitempty"` // for the operator: why, and what would help
+	Errors     any       `json:"errors,omitempty"`    // of a payload that does not meet the schema
+
+	Token   string      `json:"-"` // of the webhook
+	Request KeptRequest `json:"-"`
+}
+
+// A KeptRequest is a request as it came, secrets included. It is stored sealed.
+type KeptRequest struct {
+	Method   string              `json:"method"`
+	RawQuery string              `json:"rawQuery,omitempty"`
+	Host     string              `json:"host,omitempty"`
+	Header   map[string][]string `json:"header"` // by canonical names
+	Body     []byte              `json:"body,omitempty"`
+}
+
+// A QuarantineQuery selects calls in the quarantine, newest first.
+type QuarantineQuery struct {
+	ID       string    // of one; empty means any
+	EventKey string    // empty means any
+	Code     string    // empty means any
+	From, To time.Time // zero means unbounded
+	Limit    int
+	After    string // cursor: the id that the page before ended with
+}
+
+// QuarantineStore keeps refused calls, each webhook's within its share.
+type QuarantineStore interface {
+	// Put stores a call, its request sealed.
+	Put(ctx context.Context, c *QuarantinedCall) error
+
+	// List returns the calls of a query, without their requests, and whether
+	// there are more.
+	List(ctx context.Context, q QuarantineQuery) (calls []QuarantinedCall, more bool, err error)
+
+	// Open adds token and request to a call that was listed. It tells whether
+	// the call is still there.
+	Open(ctx context.Context, c *QuarantinedCall) (bool, error)
+
+	// Drop removes a call, durably. It tells whether it was there.
+	Drop(ctx context.Context, id string) (bool, error)
+}

@@ -1,0 +1,100 @@
+package quarantine
+
+import (
+	"context"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+type admitParams struct {
+	ID       string    `json:"id" audit:"yes" doc:"Id of the one call to let in."`
+	EventKey string    `json:"eventKey" audit:"yes" doc:"Lets in calls of the webhook with this key."`
+	Code     string    `json:"code" audit:"yes" doc:"Lets in calls that were refused so, such as signature-invalid."`
+	From     time.Time `json:"from" doc:"Earliest time."`
+	To       time.Time `json:"to" doc:"Latest time."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many calls, the newest, in the order in which they came. Default 100."`
+	Force    bool      `json:"force" doc:"Lets them in without checking them again."`
+}
+
+// admitted is what became of calls.
+type admitted struct {
+	Admitted int           `json:"admitted"`
+	Refused  int           `json:"refused"`
+	Items    []admittedOne `json:"items"`
+}
+
+// admittedOne is what became of one call: the ids of the new call, or why it is
+// refused again.
+type admittedOne struct {
+	ID            string `json:"id"`
+	TraceID       string `json:"traceId,omitempty"`
+	CorrelationID string `json:"correlationId,omitempty"`
+	Code          string `json:"code,omitempty"`
+	Message       string `json:"message,omitempty"`
+}
+
+func admitCommand(k *Keeper, receiver Receiver) command.Command {
+	return command.New("quarantine.admit", "Let refused calls in after all, as new calls: they are checked again as their webhook is now. One that is refused again stays.",
+		func(ctx context.Context, p admitParams) (admitted, error) {
+			calls, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit})
+			if err != nil {
+				return admitted{}, err
+			}
+			out := admitted{Items: []admittedOne{}}
+			for i := len(calls) - 1; i >= 0 && ctx.Err() == nil; i-- { // in the order in which they came
+				item, err := k.admit(ctx, receiver, &calls[i], p.Force)
+				if err != nil {
+					return out, err
+				}
+				if item == nil {
+					continue
+				}
+				if item.CorrelationID != "" {
+					out.Admitted++
+				} else {
+					out.Refused++
+				}
+				if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+					item.CorrelationID = "" // with it the result can be read
+				}
+				out.Items = append(out.Items, *item)
+			}
+			return out, nil
+		})
+}
+
+// chosen returns the calls that a command is about.
+func (k *Keeper) chosen(ctx context.Context, q sluice.QuarantineQuery) ([]sluice.QuarantinedCall, error) {
+	if q.ID == "" && q.EventKey == "" && q.Code == "" && q.From.IsZero() && q.To.IsZero() {
+		return nil, sluice.Errorf(sluice.Invalid, "parameter-missing", "Say which calls are meant: give an id, or eventKey, code, from or to.").About("id")
+	}
+	if q.Limit == 0 {
+		q.Limit = defaultLimit
+	}
+	k.settle(ctx)
+	calls, _, err := k.Store.List(ctx, q)
+	if err == nil && q.ID != "" && len(calls) == 0 {
+		return nil, sluice.Errorf(sluice.NotFound, "quarantine-unknown", "There is no call with that id in the quarantine; quarantine.get lists those there are.").About("id")
+	}
+	return calls, err
+}
+
+// admit lets one call in; nil if it has gone meanwhile.
+func (k *Keeper) admit(ctx context.Context, receiver Receiver, c *sluice.QuarantinedCall, force bool) (*admittedOne, error) {
+	there, err := k.Store.Open(ctx, c)
+	if !there || err != nil {
+		return nil, err
+	}
+	result, err := receiver.Admit(ctx, c, force)
+	if err != nil {
+		e := sluice.AsError(err)
+		if e.Kind == sluice.Unavailable || e.Kind == sluice.Internal {
+			return nil, e
+		}
+		return &admittedOne{ID: c.ID, Code: e.Code, Message: e.Message}, nil
+	}
+	_, err = k.Store.Drop(ctx, c.ID)
+	return &admittedOne{ID: c.ID, TraceID: result.TraceID, CorrelationID: result.CorrelationID}, err
+}

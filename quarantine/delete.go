@@ -1,0 +1,42 @@
+package quarantine
+
+import (
+	"context"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+type deleteParams struct {
+	ID       string    `json:"id" audit:"yes" doc:"Id of the one call to delete."`
+	EventKey string    `json:"eventKey" audit:"yes" doc:"Deletes calls of the webhook with this key."`
+	Code     string    `json:"code" audit:"yes" doc:"Deletes calls that were refused so, such as signature-invalid."`
+	From     time.Time `json:"from" doc:"Earliest time."`
+	To       time.Time `json:"to" doc:"Latest time."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many calls, the newest. Default 100."`
+}
+
+type deleted struct {
+	Deleted int `json:"deleted"`
+}
+
+func deleteCommand(k *Keeper) command.Command {
+	return command.New("quarantine.delete", "Delete refused calls that are kept.",
+		func(ctx context.Context, p deleteParams) (out deleted, err error) {
+			calls, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit})
+			if err != nil {
+				return out, err
+			}
+			for _, c := range calls {
+				there, err := k.Store.Drop(ctx, c.ID)
+				if err != nil {
+					return out, err
+				}
+				if there {
+					out.Deleted++
+				}
+			}
+			return out, nil
+		})
+}

@@ -1,0 +1,122 @@
+package quarantine
+
+import (
+	"context"
+	"encoding/base64"
+	"time"
+	"unicode/utf8"
+
+	"sluice"
+	"sluice/command"
+)
+
+// Receiver is what is needed of the one that refused the calls.
+type Receiver interface {
+	// Show returns a request without what is secret in it.
+	Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte)
+
+	// Admit takes a call in, checked again as its webhook is now, or with
+	// force as it is. Errors say why it is refused again.
+	Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error)
+}
+
+// Commands returns the commands about refused calls. seen is called when a user
+// sees payloads.
+func Commands(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) []command.Command {
+	return []command.Command{getCommand(k, receiver, seen), admitCommand(k, receiver), deleteCommand(k)}
+}
+
+const (
+	defaultLimit = 100
+	// maxShown bounds the bodies that one answer shows, in bytes.
+	maxShown = 4 << 20
+)
+
+type getParams struct {
+	ID       string    `json:"id" doc:"Id of one call."`
+	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
+	Code     string    `json:"code" doc:"Only calls that were refused so, such as signature-invalid."`
+	From     time.Time `json:"from" doc:"Earliest time."`
+	To       time.Time `json:"to" doc:"Latest time."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many calls. Default 100."`
+	After    string    `json:"after" doc:"The value of next of the page before."`
+}
+
+func (p *getParams) query() (sluice.QuarantineQuery, error) {
+	q := sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After}
+	if q.Limit == 0 {
+		q.Limit = defaultLimit
+	}
+	if !q.To.IsZero() && q.To.Before(q.From) {
+		return q, sluice.InvalidParameter("to", "The parameter to must not be before from.")
+	}
+	return q, nil
+}
+
+// shown is a call as quarantine.get shows it.
+type shown struct {
+	sluice.QuarantinedCall
+
+	Method       string              `json:"method,omitempty"`
+	Query        map[string][]string `json:"query,omitempty"`
+	Headers      map[string]string   `json:"headers,omitempty"`
+	Body         string              `json:"body,omitempty"`
+	BodyEncoding sluice.Encoding     `json:"bodyEncoding,omitempty"`
+}
+
+type page struct {
+	Items []shown `json:"items"`
+	Next  string  `json:"next,omitempty"`
+}
+
+func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) command.Command {
+	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; with headers and bodies, secrets masked, for users who may see payloads.",
+		func(ctx context.Context, p getParams) (page, error) {
+			q, err := p.query()
+			if err != nil {
+				return page{}, err
+			}
+			k.settle(ctx)
+			calls, more, err := k.Store.List(ctx, q)
+			if err != nil {
+				return page{}, err
+			}
+			out := page{Items: []shown{}}
+			left := maxShown
+			for _, c := range calls {
+				item := shown{QuarantinedCall: c}
+				if left >= c.Size && sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+					left -= c.Size
+					there, err := item.fill(ctx, k, receiver)
+					if err != nil {
+						return page{}, err
+					}
+					if !there {
+						continue
+					}
+					seen(ctx, "quarantine.get", c.ID)
+				}
+				out.Items = append(out.Items, item)
+			}
+			if more {
+				out.Next = calls[len(calls)-1].ID
+			}
+			return out, nil
+		}, command.ReadOnly)
+}
+
+// fill adds the request to a call, and tells whether the call is still there.
+func (s *shown) fill(ctx context.Context, k *Keeper, receiver Receiver) (bool, error) {
+	there, err := k.Store.Open(ctx, &s.QuarantinedCall)
+	if !there || err != nil {
+		return false, err
+	}
+	var body []byte
+	s.Method = s.Request.Method
+	s.Headers, s.Query, body = receiver.Show(ctx, &s.QuarantinedCall)
+	s.Body, s.BodyEncoding = string(body), sluice.EncodingText
+	if !utf8.Valid(body) {
+		s.Body, s.BodyEncoding = base64.StdEncoding.EncodeToString(body), sluice.EncodingBase64
+	}
+	return true, nil
+}

@@ -1,0 +1,180 @@
+package quarantine
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"sluice"
+)
+
+// Bounds of what waits to be stored, and of how often calls of one webhook are
+// kept: a wave of forged calls must not take the server's time, nor the places of
+// other webhooks.
+const (
+	maxWaiting      = 1024
+	maxWaitingBytes = 32 << 20
+	maxOfOne        = maxWaiting / 4
+	maxBytesOfOne   = maxWaitingBytes / 2
+	keptPerSecond   = 50
+	keptAtOnce      = 1000
+	diagnosedEach   = 20 // a second, of all
+	maxLimits       = 10_000
+	storeTimeout    = 5 * time.Second
+)
+
+// Options are what a keeper is made of.
+type Options struct {
+	Store sluice.QuarantineStore
+	Log   *slog.Logger
+
+	// Diagnose says, for the operator, why a call was refused.
+	Diagnose func(context.Context, *sluice.QuarantinedCall) []string
+}
+
+// A Keeper takes refused calls over and stores them behind the calls' backs.
+type Keeper struct {
+	Options
+
+	waiting  chan *sluice.QuarantinedCall
+	stopped  chan struct{}
+	diagnose *rate.Limiter
+	missed   atomic.Int64 // calls that there was no room for
+
+	mu      sync.Mutex
+	taken   int                      // calls so far
+	handled int                      // of them
+	moved   chan struct{}            // closed and replaced whenever one is
+	bytes   int                      // of those that wait
+	of      map[string]use           // what waits, by token
+	limits  map[string]*rate.Limiter // by token
+}
+
+type use struct{ calls, bytes int }
+
+// NewKeeper returns a keeper. Nothing is stored until Run runs.
+func NewKeeper(o Options) *Keeper {
+	return &Keeper{
+		Options: o, waiting: make(chan *sluice.QuarantinedCall, maxWaiting), stopped: make(chan struct{}), moved: make(chan struct{}),
+		diagnose: rate.NewLimiter(diagnosedEach, 10*diagnosedEach),
+		of:       make(map[string]use), limits: make(map[string]*rate.Limiter),
+	}
+}
+
+// Missed returns how many calls were not kept, since there were too many.
+func (k *Keeper) Missed() int64 { return k.missed.Load() }
+
+// Keep takes a call of a webhook over, if there is room for its bytes. It never
+// waits.
+func (k *Keeper) Keep(token string, size int, call func() *sluice.QuarantinedCall) bool {
+	if !k.take(token, size) {
+		k.missed.Add(1)
+		return false
+	}
+	k.waiting <- call() // there is a place for it
+	return true
+}
+
+// take reserves a place for a call.
+func (k *Keeper) take(token string, size int) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	used := k.of[token]
+	if k.taken-k.handled >= maxWaiting || used.calls >= maxOfOne || k.bytes+size > maxWaitingBytes || used.bytes+size > maxBytesOfOne {
+		return false
+	}
+	limit := k.limits[token]
+	if limit == nil {
+		if len(k.limits) >= maxLimits {
+			clear(k.limits)
+		}
+		limit = rate.NewLimiter(keptPerSecond, keptAtOnce)
+		k.limits[token] = limit
+	}
+	if !limit.Allow() {
+		return false
+	}
+	k.taken++
+	k.bytes += size
+	k.of[token] = use{used.calls + 1, used.bytes + size}
+	return true
+}
+
+func (k *Keeper) release(token string, size int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.handled++
+	close(k.moved)
+	k.moved = make(chan struct{})
+	k.bytes -= size
+	used := k.of[token]
+	if used.calls == 1 {
+		delete(k.of, token)
+		return
+	}
+	k.of[token] = use{used.calls - 1, used.bytes - size}
+}
+
+// Run stores what is kept, until ctx ends; then what waits, too.
+func (k *Keeper) Run(ctx context.Context) {
+	defer close(k.stopped)
+	for {
+		select {
+		case c := <-k.waiting:
+			k.handle(c)
+		case <-ctx.Done():
+			for {
+				select {
+				case c := <-k.waiting:
+					k.handle(c)
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+func (k *Keeper) handle(c *sluice.QuarantinedCall) {
+	defer k.release(c.Token, c.Size)
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	if err := k.store(ctx, c); err != nil {
+		k.missed.Add(1)
+		k.Log.Warn("A refused call could not be kept.", "traceId", c.ID, "error", err)
+	}
+}
+
+func (k *Keeper) store(ctx context.Context, c *sluice.QuarantinedCall) error {
+	if k.diagnose.Allow() {
+		c.Diagnosis = k.Diagnose(ctx, c)
+	} else {
+		c.Diagnosis = []string{"Too many calls were refused at that moment to look into each of them."}
+	}
+	return k.Store.Put(ctx, c)
+}
+
+// settle returns once all that was kept before is stored, or soon after.
+func (k *Keeper) settle(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	k.mu.Lock()
+	target := k.taken
+	for k.handled < target {
+		moved := k.moved
+		k.mu.Unlock()
+		select {
+		case <-moved:
+		case <-k.stopped:
+			return
+		case <-ctx.Done():
+			return
+		}
+		k.mu.Lock()
+	}
+	k.mu.Unlock()
+}

@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"sluice/sender"
+	"sluice/step"
+	"sluice/webhook"
+)
+
+// newGuards returns what checks the calls of webhooks. It gets what senders publish
+// in the guarded way that pipelines call others.
+func (s *Server) newGuards(secrets *step.Secrets) *webhook.Guards {
+	transport := s.opts.SenderTransport
+	if transport == nil {
+		transport = step.GuardedTransport(s.cfg.HTTPAllow)
+	}
+	return webhook.NewGuards(webhook.GuardOptions{
+		Secret: secrets.Reveal,
+		Keys:   sender.NewFetcher(transport),
+		Fetch:  confirm(transport),
+	})
+}
+
+// confirmTimeout bounds how long a sender may take to answer what its handshake
+// demands.
+const confirmTimeout = 5 * time.Second
+
+// confirm returns what gets an address that a handshake demands to be got.
+func confirm(transport http.RoundTripper) func(ctx context.Context, address string) error {
+	client := &http.Client{
+		Transport:     transport,
+		Timeout:       confirmTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return func(ctx context.Context, address string) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("the sender answers %s", response.Status)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,96 @@
+package serve_test
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// fields returns headers as HPACK has them, each written out.
+func fields(all ...string) (block []byte) {
+	for i := 0; i < len(all); i += 2 {
+		block = append(append(block, 0, byte(len(all[i]))), all[i]...)
+		block = append(append(block, byte(len(all[i+1]))), all[i+1]...)
+	}
+	return block
+}
+
+// TestHTTP2ClientThatNeverReads: a stream on which nothing gets through ends,
+// although the connection is read.
+func TestHTTP2ClientThatNeverReads(t *testing.T) {
+	t.Parallel()
+	s, _ := startTLS(t, "write-timeout=300ms", "result-wait=10s")
+	hook := s.create("webhook.unread", "maxPayloadLength", 1<<20)
+	s.store("large", listening("webhook.unread", "set: {value: '#{repeat(\"x\", 1000000)}'}"))
+	id := s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK).header.Get("Svc-Result-Correlationid")
+	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:"+adminPassword))
+	for name, path := range map[string]string{
+		"an answer": "/openapi.json",
+		"a result":  resultPath + "?svc-result-correlationid=" + id,
+		"events":    "/api/v3/events",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := frameWire{newWire(t, s.dialTLS(t))}
+			w.say("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+			const initialWindow, endStream = 4, 1
+			w.send(frame{kind: frameSettings, payload: binary.BigEndian.AppendUint32([]byte{0, initialWindow}, 0)})
+			w.send(frame{kind: frameHeaders, flags: flagEndHeaders | endStream, stream: 1,
+				payload: fields(":method", "GET", ":scheme", "https", ":authority", "sluice", ":path", path, "authorization", basic)})
+			w.await("end of the stream", func(f frame) bool { return f.kind == frameReset && f.stream == 1 })
+		})
+	}
+}
+
+// TestSilentTailOverHTTP2: a stream that waits for its next event is not one that
+// nobody reads.
+func TestSilentTailOverHTTP2(t *testing.T) {
+	t.Parallel()
+	s, _ := startTLS(t, "write-timeout=100ms")
+	hook := s.create("webhook.silent")
+	w := s.dialFrames(t)
+	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:"+adminPassword))
+	const endStream, frameData, framePing = 1, 0, 6
+	w.send(frame{kind: frameHeaders, flags: flagEndHeaders | endStream, stream: 1,
+		payload: fields(":method", "GET", ":scheme", "https", ":authority", "sluice", ":path", "/api/v3/events", "authorization", basic)})
+	isData := func(f frame) bool {
+		if f.kind == frameReset {
+			t.Fatal("the stream has ended")
+		}
+		return f.kind == frameData && f.stream == 1
+	}
+	w.await("the first line", isData)
+	s.send("POST", "/api/v3/pipeline", strings.NewReader("pipeline: [wait: {duration: 300ms}]"), asAdmin).wantStatus(t, http.StatusOK)
+	s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK)
+	w.await("the call", isData)
+}
+
+// TestHalfClosedCallers: who has said everything may close its side, and gets the
+// same answer on every path.
+func TestHalfClosedCallers(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t)
+	s := start(t, "result-wait=30s", "http-allow=127.0.0.0/8")
+	hook := s.create("webhook.half")
+	s.store("half", listening("webhook.half", o.held(), "set: {value: done}"))
+	var callers []*wire
+	for _, more := range []string{"", "X-Other: \xff\r\n"} { // the second is not for the lane
+		w := s.dial(t)
+		w.say("POST " + receivePath + " HTTP/1.1\r\nHost: sluice\r\n" + more + "Token: " + hook.UUID + "\r\nContent-Length: 2\r\n\r\nhi")
+		o.next()
+		if err := w.Conn.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		callers = append(callers, w)
+	}
+	// The end has arrived when a poll has been answered behind it.
+	s.send("GET", "/healthz", nil).wantStatus(t, http.StatusOK)
+	close(o.release)
+	for _, w := range callers {
+		if got := w.hear(http.MethodPost).wantStatus(t, http.StatusOK).object(t); got["status"] != "ok" || got["value"] != "done" {
+			t.Errorf("answered %v", got)
+		}
+	}
+}

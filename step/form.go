@@ -1,0 +1,97 @@
+package step
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sluice"
+	"sluice/value"
+)
+
+// fromForm reads the body of a form, or a query, as an object. A field that is
+// there several times is a list.
+func fromForm(input any) (any, error) {
+	text, err := textOf(input, value.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseBase64(text, "a form", "="); err != nil {
+		return nil, err
+	}
+	if strings.Count(text, "&") >= value.MaxItems {
+		return nil, value.TooManyItems(value.MaxItems)
+	}
+	fields := map[string]any{}
+	at := 0
+	for pair := range strings.SplitSeq(text, "&") {
+		if pair != "" {
+			name, content, _ := strings.Cut(pair, "=")
+			if name, err = unescapeForm(name, at); err != nil {
+				return nil, err
+			}
+			if content, err = unescapeForm(content, at); err != nil {
+				return nil, err
+			}
+			addField(fields, name, content)
+		}
+		at += len(pair) + 1
+	}
+	return fields, weigh(fields)
+}
+
+// addField adds a value to those of a name: the second one makes a list.
+func addField(fields map[string]any, name string, added any) {
+	switch before := fields[name].(type) {
+	case nil:
+		fields[name] = added
+	case []any:
+		fields[name] = append(before, added)
+	default:
+		fields[name] = []any{before, added}
+	}
+}
+
+// unescapeForm decodes a name or a value of the pair at an offset.
+func unescapeForm(text string, offset int) (string, error) {
+	plain, err := url.QueryUnescape(text)
+	if err != nil {
+		return "", sluice.Errorf(sluice.Invalid, "form-invalid", "This is not a form: behind character %d a %% is not followed by two hexadecimal digits.", offset)
+	}
+	if !utf8.ValidString(plain) {
+		return "", sluice.Errorf(sluice.Invalid, "form-invalid", "This form can't be read: behind character %d it has bytes that are not UTF-8.", offset)
+	}
+	return plain, nil
+}
+
+// toForm writes an object as the body of a form, its fields in the order of
+// their names. A list makes its field come several times.
+func toForm(input any) (any, error) {
+	object, ok := input.(map[string]any)
+	if !ok {
+		return nil, invalid("input", "must be an object, not %s", value.Describe(input))
+	}
+	var form strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		items, isList := object[name].([]any)
+		if !isList {
+			items = []any{object[name]}
+		}
+		for _, item := range items {
+			text, err := cellOf(item)
+			if err != nil {
+				return nil, err
+			}
+			if form.Len() > 0 {
+				form.WriteByte('&')
+			}
+			form.WriteString(url.QueryEscape(name) + "=" + url.QueryEscape(text))
+			if form.Len() > value.MaxSize {
+				return nil, value.TooLarge(value.MaxSize)
+			}
+		}
+	}
+	return form.String(), nil
+}

@@ -1,0 +1,74 @@
+package step
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"sluice"
+	"sluice/value"
+)
+
+// fromGzip unpacks gzip in base64 to text, or to base64 where it is none. What
+// comes out is bounded while it comes: a few bytes can be packed that unpack to
+// more than any machine has.
+func fromGzip(input any) (any, error) {
+	packed, err := decodeBase64(input)
+	if err != nil {
+		return nil, err
+	}
+	unpacked, err := gunzip(packed, value.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(unpacked) {
+		return encodeBase64(unpacked)
+	}
+	return string(unpacked), nil
+}
+
+func gunzip(packed []byte, limit int) ([]byte, error) {
+	reader, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, gzipError(err)
+	}
+	unpacked, err := io.ReadAll(io.LimitReader(reader, int64(limit)+1))
+	if len(unpacked) > limit {
+		return nil, value.TooLarge(limit)
+	}
+	if err != nil {
+		return nil, gzipError(err)
+	}
+	return unpacked, nil
+}
+
+func gzipError(err error) error {
+	why := "its bytes are damaged, or something follows them"
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		why = "it ends too early"
+	case errors.Is(err, gzip.ErrChecksum):
+		why = "its checksum does not fit"
+	}
+	return sluice.Errorf(sluice.Invalid, "gzip-invalid", "This is not gzip: %s.", why)
+}
+
+// toGzip packs text, or another value's JSON, and gives that as base64.
+func toGzip(input any) (any, error) {
+	text, err := textOrJSON(input)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > value.MaxSize {
+		return nil, value.TooLarge(value.MaxSize)
+	}
+	var packed bytes.Buffer
+	writer := gzip.NewWriter(&packed)
+	_, err = io.WriteString(writer, text)
+	if err = errors.Join(err, writer.Close()); err != nil {
+		return nil, err
+	}
+	return encodeBase64(packed.Bytes())
+}

@@ -1,0 +1,78 @@
+package step
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sluice"
+)
+
+// maxNoted is how much of a request or an answer is noted. The report has less:
+// with more, secrets at its end are still found as a whole.
+const maxNoted = 16 << 10
+
+// exchangeOf returns what a request and its answer were, as people read them.
+func exchangeOf(request *http.Request, response *http.Response, body []byte) sluice.Exchange {
+	e := sluice.Exchange{Method: request.Method, URL: request.URL.String(), Request: noted(request.Header, sentStart(request), int(request.ContentLength))}
+	if response != nil {
+		e.StatusCode = response.StatusCode
+		e.Response = noted(response.Header, body[:min(len(body), maxNoted)], len(body))
+	}
+	return e
+}
+
+// sentStart returns the beginning of the body of a request, which was sent before.
+func sentStart(request *http.Request) []byte {
+	if request.GetBody == nil {
+		return nil
+	}
+	body, err := request.GetBody()
+	if err != nil {
+		return nil
+	}
+	start, _ := io.ReadAll(io.LimitReader(body, maxNoted)) // it is in memory
+	return start
+}
+
+// noted writes headers, and the beginning of a body of that size.
+func noted(header http.Header, start []byte, size int) string {
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		lower, value := strings.ToLower(name), strings.Join(header[name], ", ")
+		if value == "" {
+			continue
+		}
+		if isCredential(lower) {
+			value = "***"
+		}
+		text.WriteString(lower + ": " + strings.ToValidUTF8(value, "\ufffd") + "\n")
+	}
+	if size == 0 {
+		return text.String()
+	}
+	text.WriteByte('\n')
+	for cut := 0; len(start) < size && cut < utf8.UTFMax-1 && !utf8.Valid(start); cut++ {
+		start = start[:len(start)-1] // half a character
+	}
+	if !utf8.Valid(start) {
+		fmt.Fprintf(&text, "(%d bytes that are not text)", size)
+	} else {
+		text.Write(start)
+	}
+	return text.String()
+}
+
+// isCredential tells whether a header is likely to be one, by its name.
+func isCredential(name string) bool {
+	for _, word := range []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return sluice.SecretHeader(name)
+}

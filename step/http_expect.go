@@ -1,0 +1,86 @@
+package step
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// An expectation is which statuses of an answer are fine, each such as 200 or
+// 2xx. None at all means that every status is.
+type expectation []string
+
+var expectedStatus = regexp.MustCompile(`^[1-5](xx|[0-9]{2})$`)
+
+// expectationOf reads the parameter expect: statuses with commas between them,
+// or a list of them.
+func expectationOf(given any) (expectation, error) {
+	if given == nil {
+		return nil, nil
+	}
+	items, isList := given.([]any)
+	if !isList {
+		text, err := cellOf(given)
+		if err != nil {
+			return nil, err
+		}
+		for item := range strings.SplitSeq(text, ",") {
+			items = append(items, item)
+		}
+	}
+	var e expectation
+	for _, item := range items {
+		text, err := cellOf(item)
+		if err != nil {
+			return nil, err
+		}
+		status := strings.ToLower(strings.TrimSpace(text))
+		if !expectedStatus.MatchString(status) {
+			return nil, invalid("expect", "must be statuses such as 200 or 2xx, with commas between them")
+		}
+		e = append(e, status)
+	}
+	return e, nil
+}
+
+// has tells whether a status is fine.
+func (e expectation) has(status int) bool {
+	for _, expected := range e {
+		if expected == strconv.Itoa(status) || expected == strconv.Itoa(status/100)+"xx" {
+			return true
+		}
+	}
+	return len(e) == 0
+}
+
+// failed is the error of a status that is not expected. Its kind says whether
+// the same call may end better later on.
+func (e expectation) failed(target *url.URL, response *http.Response) error {
+	kind := sluice.Invalid
+	switch status := response.StatusCode; {
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests,
+		status >= http.StatusInternalServerError:
+		kind = sluice.Unavailable
+	}
+	return sluice.Errorf(kind, "http-status", "The call of %q was answered with %d, where %s is expected.", target.Hostname(), response.StatusCode, strings.Join(e, " or ")).
+		After(retryAfter(response.Header, time.Now()))
+}
+
+// retryAfter returns how long an answer asks to wait before the next try, 0 if it
+// doesn't say.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	const longest = 7 * 24 * time.Hour
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return min(time.Duration(seconds)*time.Second, longest)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(0, at.Sub(now)), longest)
+	}
+	return 0
+}

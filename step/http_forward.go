@@ -1,0 +1,141 @@
+package step
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/sender"
+)
+
+type forwardParams struct {
+	URL     string         `json:"url" required:"true" doc:"Where to send the call, by http or https. The query that the call came with is appended."`
+	Headers map[string]any `json:"headers" doc:"Headers to send beside the sender's, or in place of them."`
+	Timeout *time.Duration `json:"timeout" max:"5m" doc:"How long it may take with the answer. Default 30s."`
+	Sign    string         `json:"sign" fixed:"true" doc:"Name of the secret to sign it with, by Standard Webhooks: whsec_ and base64, or plain text. Where an event starts the run, the name must stand in the source."`
+}
+
+func forwardCommand(c *client) command.Command {
+	return command.New("http.forward", "Send the call that started the pipeline on to a URL as it came, with POST, and give the answer. Any status but 2xx fails; redirects are not followed.",
+		func(ctx context.Context, p forwardParams) (answer, error) {
+			run := sluice.RunFrom(ctx)
+			if run == nil || run.Event == nil {
+				return answer{}, sluice.Errorf(sluice.Invalid, "no-event", "There is no call to send on: only in a pipeline that an event has started is there one. To call a URL with something else, use http.request.")
+			}
+			request, err := newForward(ctx, run.Event, run.CorrelationID, p)
+			if err != nil {
+				return answer{}, err
+			}
+			return c.send(request, sending{&c.stay, p.Timeout, expectation{"2xx"}})
+		},
+		command.Traffic)
+}
+
+// newForward returns the request that sends an event on.
+func newForward(ctx context.Context, event map[string]any, id string, p forwardParams) (*http.Request, error) {
+	target, err := parseURL(p.URL)
+	if err != nil {
+		return nil, err
+	}
+	addQuery(target, event)
+	own, err := headerOf(p.Headers)
+	if err != nil {
+		return nil, err
+	}
+	body, contentType, err := forwardedBody(event, id)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, invalid("url", "can't be called as it is")
+	}
+	request.Header = forwardedHeader(event, contentType)
+	maps.Copy(request.Header, own)
+	setAgent(request.Header)
+	// The same event may arrive twice in any case, so a connection that breaks
+	// may be replaced by another one. Nothing is sent for a header without values.
+	if request.Header["Idempotency-Key"] == nil {
+		request.Header["Idempotency-Key"] = []string{}
+	}
+	return request, sign(ctx, request.Header, p.Sign, id, body)
+}
+
+// sign signs a request with a secret, if one is named. The id is the same at
+// each attempt, so that who gets it can tell a repeated one.
+func sign(ctx context.Context, header http.Header, name, id string, body []byte) error {
+	if name == "" {
+		return nil
+	}
+	secret, err := sluice.RunFrom(ctx).Secret(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := sender.SignStandard(header, secret, id, body, time.Now()); err != nil {
+		return invalid("sign", "names a secret that begins with whsec_, but is not base64 behind that")
+	}
+	return nil
+}
+
+// addQuery appends the query of the call to that of the URL.
+func addQuery(target *url.URL, event map[string]any) {
+	query, _ := event["query"].(map[string]any)
+	values := url.Values{}
+	for name, items := range query {
+		list, _ := items.([]any)
+		for _, item := range list {
+			if text, ok := item.(string); ok {
+				values.Add(name, text)
+			}
+		}
+	}
+	added := values.Encode()
+	if target.RawQuery != "" && added != "" {
+		added = "&" + added
+	}
+	target.RawQuery += added
+}
+
+// forwardedHeader returns the sender's headers, without those that are about the
+// connection they came on, and those that are secret.
+func forwardedHeader(event map[string]any, contentType string) http.Header {
+	header := http.Header{}
+	sent, _ := event["headers"].(map[string]any)
+	connection, _ := sent["connection"].(string)
+	listed := http.Header{}
+	for name := range strings.SplitSeq(connection, ",") {
+		listed.Set(strings.TrimSpace(name), "listed")
+	}
+	for name, field := range sent {
+		canonical := http.CanonicalHeaderKey(name)
+		value, ok := headerValue(field)
+		if !ok || !headerName.MatchString(name) || ofConnection(canonical) || listed.Get(canonical) != "" || sluice.SecretHeader(strings.ToLower(name)) {
+			continue
+		}
+		header.Set(canonical, value)
+	}
+	header.Del("Content-Type")
+	if contentType != "" {
+		header.Set("Content-Type", contentType)
+	} else {
+		header.Del("Content-Encoding") // there is no content
+	}
+	return header
+}
+
+// ofConnection tells whether a header is about the connection between the sender
+// and us: how messages travel on it, what may come back on it, and who is at its
+// ends.
+func ofConnection(canonical string) bool {
+	switch canonical {
+	case "Accept-Encoding", "Forwarded", "Via", "X-Real-Ip":
+		return true
+	}
+	return framing[canonical] || strings.HasPrefix(canonical, "Proxy-") || strings.HasPrefix(canonical, "X-Forwarded-")
+}

@@ -1,0 +1,167 @@
+package step
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+
+	"sluice"
+	"sluice/value"
+)
+
+const (
+	xmlAttribute = "@"     // before the name of an attribute
+	xmlText      = "#text" // the text of an element that has more than text
+	xmlSpace     = " \t\r\n"
+)
+
+// An xmlElement is an element that is being read.
+type xmlElement struct {
+	name   string
+	fields map[string]any // attributes and elements; nil if there are none
+	nested bool           // there are elements within
+	text   []byte
+}
+
+// value returns text for an element that has nothing else, otherwise an object.
+func (e *xmlElement) value() any {
+	text := string(e.text)
+	if e.fields == nil {
+		return text
+	}
+	if e.nested {
+		text = strings.Trim(text, xmlSpace) // between elements it is layout
+	}
+	if text != "" {
+		e.fields[xmlText] = text
+	}
+	return e.fields
+}
+
+func (e *xmlElement) add(name string, v any) {
+	if e.fields == nil {
+		e.fields = map[string]any{}
+	}
+	addField(e.fields, name, v)
+}
+
+// An xmlReader reads one document, without recursion.
+type xmlReader struct {
+	decoder *xml.Decoder
+	open    []*xmlElement // the first one stands for the document itself
+	values  int
+}
+
+// fromXML reads a document as an object of its elements: an element is its text,
+// or an object of its attributes, elements and text. Names keep their prefix.
+// There are no entities but those of XML itself, as documents that declare some
+// are refused.
+func fromXML(input any) (any, error) {
+	text, err := textOf(input, value.MaxSize)
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseBase64(text, "XML", "<"); err != nil {
+		return nil, err
+	}
+	r := &xmlReader{decoder: xml.NewDecoder(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))), open: []*xmlElement{{}}}
+	r.decoder.CharsetReader = func(_ string, decoded io.Reader) (io.Reader, error) { return decoded, nil } // what it declares was decoded before
+	for {
+		token, err := r.decoder.RawToken()
+		if errors.Is(err, io.EOF) {
+			return r.end()
+		}
+		if err == nil {
+			err = r.take(token)
+		}
+		if err != nil {
+			return nil, r.fault(err)
+		}
+	}
+}
+
+// take takes a token up.
+func (r *xmlReader) take(token xml.Token) error {
+	current := r.open[len(r.open)-1]
+	switch token := token.(type) {
+	case xml.StartElement:
+		if len(r.open) == 1 && current.nested {
+			return r.invalid("a document has one outermost element only")
+		}
+		return r.start(token)
+	case xml.EndElement:
+		if len(r.open) == 1 || current.name != xmlName(token.Name) {
+			return r.invalid("an element ends that is not the one that began last")
+		}
+		r.open = r.open[:len(r.open)-1]
+		outer := r.open[len(r.open)-1]
+		outer.add(current.name, current.value())
+		outer.nested = true
+	case xml.CharData:
+		if len(r.open) == 1 && strings.Trim(string(token), xmlSpace) != "" {
+			return r.invalid("there is text outside of the outermost element")
+		}
+		current.text = append(current.text, token...)
+	case xml.Directive:
+		return r.invalid("document types and entities are not taken")
+	}
+	return nil
+}
+
+// start begins an element.
+func (r *xmlReader) start(token xml.StartElement) error {
+	if len(r.open) > value.MaxDepth {
+		return value.TooDeep()
+	}
+	if r.values += 1 + len(token.Attr); r.values > value.MaxValues {
+		return value.TooManyValues()
+	}
+	element := &xmlElement{name: xmlName(token.Name)}
+	for _, attribute := range token.Attr {
+		name := xmlAttribute + xmlName(attribute.Name)
+		if _, twice := element.fields[name]; twice {
+			return r.invalid("an element has an attribute twice")
+		}
+		element.add(name, attribute.Value)
+	}
+	r.open = append(r.open, element)
+	return nil
+}
+
+func (r *xmlReader) end() (any, error) {
+	if len(r.open) > 1 {
+		return nil, r.invalid("it ends too early")
+	}
+	if !r.open[0].nested {
+		return nil, r.invalid("there is no element")
+	}
+	return r.open[0].fields, weigh(r.open[0].fields)
+}
+
+// fault returns an error of the parser with its place.
+func (r *xmlReader) fault(err error) error {
+	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
+		return r.invalid(syntax.Msg)
+	}
+	if _, ok := errors.AsType[*sluice.Error](err); ok {
+		return err
+	}
+	if _, ok := errors.AsType[*value.Error](err); ok {
+		return err
+	}
+	return r.invalid("it can't be read")
+}
+
+func (r *xmlReader) invalid(why string) error {
+	line, column := r.decoder.InputPos()
+	return sluice.Errorf(sluice.Invalid, "xml-invalid", "This XML is not taken: line %d, column %d: %s.", line, column, why)
+}
+
+// xmlName returns a name as it is written, with its prefix.
+func xmlName(name xml.Name) string {
+	if name.Space != "" {
+		return name.Space + ":" + name.Local
+	}
+	return name.Local
+}

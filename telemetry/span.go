@@ -1,0 +1,111 @@
+package telemetry
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"sluice"
+)
+
+const header = "traceparent"
+
+var kinds = map[sluice.SpanKind]trace.SpanKind{
+	sluice.InternalSpan: trace.SpanKindInternal,
+	sluice.ServerSpan:   trace.SpanKindServer,
+	sluice.ClientSpan:   trace.SpanKindClient,
+	sluice.ConsumerSpan: trace.SpanKindConsumer,
+}
+
+// work is what is known of the span of a context.
+type work struct {
+	kind       sluice.SpanKind
+	traceID    string
+	statusCode int
+}
+
+type workKey struct{}
+
+// workOf returns the work of a context; one of nobody's if there is none.
+func workOf(ctx context.Context) *work {
+	if w, ok := ctx.Value(workKey{}).(*work); ok {
+		return w
+	}
+	return new(work)
+}
+
+// Start implements sluice.Tracer.
+func (s *Spans) Start(ctx context.Context, about sluice.Span) (context.Context, func(error)) {
+	if about.Traceparent != "" {
+		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{header: about.Traceparent})
+	}
+	if about.TraceID == "" {
+		about.TraceID = workOf(ctx).traceID
+	}
+	w := &work{kind: about.Kind, traceID: about.TraceID}
+	ctx = context.WithValue(ctx, workKey{}, w)
+	name := strings.TrimSpace(about.Name + " " + about.Subject)
+	ctx, span := s.tracer.Start(ctx, name, trace.WithSpanKind(kinds[about.Kind]), trace.WithAttributes(attributes(about.SpanFacts)...)) //nolint:spancheck // the caller ends it
+	return ctx, func(err error) {                                                                                                       //nolint:spancheck // the caller ends it
+		if err != nil {
+			// The message may hold what a payload brought: the code says enough.
+			code := sluice.AsError(err).Code
+			span.SetAttributes(attribute.String("error.type", code))
+			if !w.refused() {
+				span.SetStatus(codes.Error, code)
+			}
+		}
+		span.End()
+	}
+}
+
+// refused tells that the work was to answer a request, and was done by refusing
+// it: the mistake is the caller's.
+func (w *work) refused() bool {
+	return w.kind == sluice.ServerSpan && w.statusCode > 0 && w.statusCode < http.StatusInternalServerError
+}
+
+// Add implements sluice.Tracer.
+func (s *Spans) Add(ctx context.Context, facts sluice.SpanFacts) {
+	w := workOf(ctx)
+	if facts.TraceID != "" {
+		w.traceID = facts.TraceID
+	}
+	if facts.StatusCode != 0 {
+		w.statusCode = facts.StatusCode
+	}
+	trace.SpanFromContext(ctx).SetAttributes(attributes(facts)...)
+}
+
+// attributes returns facts the names that OpenTelemetry has for them.
+func attributes(facts sluice.SpanFacts) []attribute.KeyValue {
+	var all []attribute.KeyValue
+	for _, text := range []struct{ name, value string }{
+		{"http.request.method", facts.Method},
+		{"url.path", facts.Path},
+		{"server.address", facts.Server},
+		{"sluice.event_key", facts.EventKey},
+		{"svc.trace_id", facts.TraceID},
+		{"enduser.id", facts.User},
+	} {
+		if text.value != "" {
+			all = append(all, attribute.String(text.name, text.value))
+		}
+	}
+	if facts.StatusCode != 0 {
+		all = append(all, attribute.Int("http.response.status_code", facts.StatusCode))
+	}
+	return all
+}
+
+// Traceparent implements sluice.Tracer.
+func (s *Spans) Traceparent(ctx context.Context) string {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier[header]
+}

@@ -1,0 +1,179 @@
+package webhook
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice"
+	"sluice/sender"
+	"sluice/spelling"
+)
+
+// GuardOptions are what guards need to know.
+type GuardOptions struct {
+	Secret func(ctx context.Context, name string) (string, error) // gives a stored secret
+	Keys   sender.Keys                                            // gets the public keys of senders
+	Fetch  func(ctx context.Context, address string) error        // gets an address that a handshake demands to be got
+}
+
+// Guards makes and keeps what checks the calls of webhooks: one for each version
+// of a webhook that demands more than its token.
+type Guards struct {
+	GuardOptions
+
+	mu   sync.RWMutex
+	kept map[string]*guard // by token
+}
+
+// maxGuards bounds the guards that are kept.
+const maxGuards = 10_000
+
+// NewGuards returns guards that are made when they are needed.
+func NewGuards(o GuardOptions) *Guards {
+	return &Guards{GuardOptions: o, kept: make(map[string]*guard)}
+}
+
+// A guard checks the calls of one webhook. It does not change.
+type guard struct {
+	settings
+
+	version  time.Time        // of the webhook
+	resolved string           // the signing secrets, where they are stored elsewhere
+	verifier *sender.Verifier // nil: calls are not signed
+	ids      *sender.Dedupe   // nil: calls have no ids
+	where    string           // the ids are
+	schema   *schema          // nil: every payload will do
+	count    int              // of signing secrets
+}
+
+// of returns the guard of a webhook, nil if it demands nothing but its token.
+func (g *Guards) of(ctx context.Context, hook *sluice.Webhook) (*guard, error) {
+	if hook.Trust == nil {
+		return nil, nil
+	}
+	g.mu.RLock()
+	known := g.kept[hook.UUID]
+	g.mu.RUnlock()
+	if known != nil && known.version.Equal(hook.Updated) && g.isCurrent(ctx, known) {
+		return known, nil
+	}
+	made, err := g.build(ctx, settingsOf(hook))
+	if err != nil {
+		// It could be made when it was stored: what it needs is not there now.
+		return nil, sluice.Errorf(sluice.Unavailable, "webhook-unavailable", "Calls of this webhook can't be checked now; its operator knows more.").Because(err)
+	}
+	made.version = hook.Updated
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.kept) >= maxGuards {
+		clear(g.kept)
+	}
+	g.kept[hook.UUID] = made
+	return made, nil
+}
+
+// isCurrent tells whether the secrets that a guard was made with still are the
+// ones that are stored.
+func (g *Guards) isCurrent(ctx context.Context, known *guard) bool {
+	if known.resolved == "" {
+		return true
+	}
+	resolved, err := g.resolve(ctx, known.Signing)
+	return err == nil && resolved == known.resolved
+}
+
+// build makes the guard of some settings. Errors name the parameter at fault.
+func (g *Guards) build(ctx context.Context, s settings) (*guard, error) {
+	made := &guard{settings: s, where: s.Dedupe}
+	resolved, err := g.resolve(ctx, s.Signing)
+	if err != nil {
+		return nil, err
+	}
+	if resolved != s.Signing {
+		made.resolved = resolved
+	}
+	signing, err := sender.SplitSecrets(resolved)
+	if err != nil {
+		return nil, err
+	}
+	made.count = len(signing)
+	switch {
+	case s.Provider != "":
+		preset, err := findPreset(s.Provider)
+		if err != nil {
+			return nil, err
+		}
+		if made.where == "" {
+			made.where = preset.Dedupe
+		}
+		if made.verifier, err = sender.New(preset, signing, g.Keys); err != nil {
+			return nil, err
+		}
+	case s.Signature != nil:
+		scheme, err := sender.ParseScheme(s.Signature)
+		if err != nil {
+			return nil, err
+		}
+		if made.verifier, err = sender.NewScheme(scheme, signing); err != nil {
+			return nil, err
+		}
+	}
+	return made, made.complete()
+}
+
+// complete makes what does not depend on the sender.
+func (g *guard) complete() (err error) {
+	if g.where != "" && g.where != "off" {
+		ids, err := sender.ParseDedupe(g.where)
+		if err != nil {
+			return err
+		}
+		g.ids = &ids
+	}
+	if g.Schema != nil {
+		g.schema, err = newSchema(g.Schema)
+	}
+	return err
+}
+
+func findPreset(name string) (sender.Preset, error) {
+	preset, ok := sender.Find(name)
+	if ok {
+		return preset, nil
+	}
+	hint := "provider.get lists those there are."
+	var names []string
+	for _, p := range sender.Presets() {
+		names = append(names, p.Name)
+	}
+	if near := spelling.Nearest(name, names); near != "" {
+		hint = "Did you mean " + near + "?"
+	}
+	return preset, sluice.InvalidParameter("provider", "There is no provider of that name. %s", hint)
+}
+
+// stored is what stands before the name of a stored secret.
+const stored = "secret:"
+
+// resolve returns signing secrets with those that are stored elsewhere in place of
+// their names.
+func (g *Guards) resolve(ctx context.Context, text string) (string, error) {
+	if !strings.Contains(text, stored) {
+		return text, nil
+	}
+	parts := strings.Split(text, ",")
+	for i, part := range parts {
+		name, ok := strings.CutPrefix(strings.TrimSpace(part), stored)
+		if !ok {
+			continue
+		}
+		secret, err := g.Secret(ctx, name)
+		if err != nil {
+			return "", sluice.AsError(err).About("signingSecret")
+		}
+		parts[i] = secret
+	}
+	return strings.Join(parts, ","), nil
+}

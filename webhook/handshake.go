@@ -1,0 +1,87 @@
+package webhook
+
+import (
+	"context"
+	"maps"
+	"net/http"
+
+	"sluice"
+	"sluice/command"
+	"sluice/sender"
+)
+
+// handshake returns the answer to a call that is a handshake of its sender, nil if
+// it is none. What the answer depends on is done by then.
+func (rc *Receiver) handshake(ctx context.Context, in *incoming, call *sender.Call) (*sender.Answer, error) {
+	if in.guard == nil || in.guard.verifier == nil {
+		return nil, nil
+	}
+	answer, err := in.guard.verifier.Handshake(ctx, call, in.arrived, in.guard.VerifyToken)
+	if answer == nil || err != nil {
+		return nil, err
+	}
+	if answer.Fetch != "" {
+		if err := rc.Guards.Fetch(ctx, answer.Fetch); err != nil {
+			return nil, sluice.Errorf(sluice.Unavailable, "handshake-failed", "The subscription could not be confirmed now; send it again.").Because(err).After(handshakeRetry)
+		}
+	}
+	if answer.LearnedSecret == "" {
+		return answer, nil
+	}
+	err = rc.Learn(ctx, in.hook.UUID, answer.LearnedSecret)
+	if err == nil {
+		return answer, nil
+	}
+	if sluice.AsError(err).Kind != sluice.Conflict {
+		return nil, err
+	}
+	// Another one was learned meanwhile: by that one this call is judged.
+	if in.hook, err = rc.Webhooks.Webhook(ctx, in.hook.UUID); err != nil {
+		return nil, err
+	}
+	if in.guard, err = rc.Guards.of(ctx, &in.hook); err != nil || in.guard == nil || in.guard.verifier == nil {
+		return nil, err
+	}
+	return in.guard.verifier.Handshake(ctx, call, in.arrived, in.guard.VerifyToken)
+}
+
+// receiveGreeting answers methods that are handshakes of some senders, and
+// nothing else.
+func (rc *Receiver) receiveGreeting(in *incoming) (err error) {
+	if in.query, err = parseQuery(in.query, in.request.URL.RawQuery); err != nil {
+		return command.MalformedQuery()
+	}
+	token, err := requestToken(in.query, in.request.Header)
+	if err != nil || token == "" {
+		return notAllowed()
+	}
+	if err := rc.find(in, token); err != nil {
+		if sluice.AsError(err).Kind == sluice.Unavailable {
+			return err
+		}
+		return notAllowed()
+	}
+	if in.hook.Disabled || in.hook.Trust == nil {
+		return notAllowed()
+	}
+	ctx := in.request.Context()
+	if in.guard, err = rc.Guards.of(ctx, &in.hook); err != nil {
+		return err
+	}
+	if in.answer, err = rc.handshake(ctx, in, rc.callOf(in)); err == nil && in.answer == nil {
+		return notAllowed()
+	}
+	return err
+}
+
+func notAllowed() error {
+	return sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "A webhook is called with GET or POST.").Allowing("GET, POST")
+}
+
+// greet writes the answer to a handshake, byte for byte.
+func (rc *Receiver) greet(w http.ResponseWriter, in *incoming) {
+	maps.Copy(w.Header(), in.answer.Header)
+	w.WriteHeader(in.answer.Status)
+	_, _ = w.Write(in.answer.Body) // the caller has gone: it will ask again
+	rc.observe(in, sluice.Call{TraceID: sluice.NewTraceID(in.hook.UUID, in.arrived), Status: sluice.StatusHandshake, StatusCode: in.answer.Status})
+}

@@ -1,0 +1,294 @@
+package webhook
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"sluice"
+	"sluice/value"
+)
+
+// Bounds of a schema and of what checking costs.
+const (
+	maxSchema = 64 << 10
+
+	maxSchemaDepth = 64
+
+	maxFindings   = 20
+	maxFinding    = 300     // characters of a message
+	maxSteps      = 200_000 // schemas within the schema that are tried on one payload
+	schemasKept   = 16      // compiled ones that wait for payloads
+	schemaAddress = "urn:sluice:schema"
+)
+
+// A schema is what payloads of a webhook must meet. Compiled schemas count their
+// steps, so that each serves one payload at a time.
+type schema struct {
+	source   []byte
+	compiled chan *countingSchema
+}
+
+type countingSchema struct {
+	*jsonschema.Schema
+
+	steps int
+}
+
+// A finding is what is wrong with a payload, and where.
+type finding struct {
+	Pointer string `json:"pointer"`
+	Message string `json:"message"`
+}
+
+// newSchema compiles a schema. What is wrong with it is told with its place.
+func newSchema(source []byte) (*schema, error) {
+	if len(source) > maxSchema {
+		return nil, badSchema("has more than 64 KiB")
+	}
+	first, err := compileSchema(source)
+	if err != nil {
+		return nil, err
+	}
+	s := &schema{source: source, compiled: make(chan *countingSchema, schemasKept)}
+	s.compiled <- first
+	return s, nil
+}
+
+func badSchema(fault string) error {
+	return sluice.InvalidParameter("schema", "The schema %s.", strings.TrimSuffix(fault, "."))
+}
+
+func compileSchema(source []byte) (*countingSchema, error) {
+	if levels, _ := value.Inspect(source); levels > maxSchemaDepth {
+		return nil, badSchema("is nested more than 64 levels deep")
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(source))
+	if err != nil {
+		return nil, badSchema("is no JSON")
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.UseLoader(noLoader{})
+	if err := compiler.AddResource(schemaAddress, document); err != nil {
+		return nil, badSchema("can't be read: " + schemaFault(err))
+	}
+	compiled, err := compiler.Compile(schemaAddress)
+	if err != nil {
+		return nil, badSchema("is not valid: " + schemaFault(err))
+	}
+	c := &countingSchema{Schema: compiled}
+	return c, c.count(reflect.ValueOf(compiled), make(map[*jsonschema.Schema]bool))
+}
+
+// noLoader refuses references to other places.
+type noLoader struct{}
+
+func (noLoader) Load(string) (any, error) {
+	return nil, errors.New("references lead within the schema only")
+}
+
+// schemaFault says what the compiler has found, and where.
+func schemaFault(err error) string {
+	if invalid, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+		if e, ok := errors.AsType[*jsonschema.ValidationError](invalid.Err); ok {
+			found := findingsOf(e, nil)
+			return "at " + place(found[0].Pointer) + ": " + found[0].Message
+		}
+	}
+	return strings.ReplaceAll(err.Error(), schemaAddress, "")
+}
+
+func place(pointer string) string {
+	if pointer == "" {
+		return "its top"
+	}
+	return pointer
+}
+
+// errSteps ends a check that takes too many steps.
+var errSteps = errors.New("too many steps")
+
+// count makes every schema within a schema count a step when it is tried: the
+// format is the first of its keywords that can be given a function.
+func (c *countingSchema) count(v reflect.Value, seen map[*jsonschema.Schema]bool) error {
+	switch v.Kind() {
+	case reflect.Interface:
+		if !v.IsNil() {
+			return c.count(v.Elem(), seen)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := c.count(v.Index(i), seen); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			if err := c.count(v.MapIndex(key), seen); err != nil {
+				return err
+			}
+		}
+	case reflect.Pointer:
+		return c.countWithin(v, seen)
+	}
+	return nil
+}
+
+func (c *countingSchema) countWithin(v reflect.Value, seen map[*jsonschema.Schema]bool) error {
+	if dynamic, ok := reflect.TypeAssert[*jsonschema.DynamicRef](v); ok && dynamic != nil {
+		return c.count(reflect.ValueOf(dynamic.Ref), seen)
+	}
+	s, ok := reflect.TypeAssert[*jsonschema.Schema](v)
+	if !ok || s == nil || seen[s] {
+		return nil
+	}
+	seen[s] = true
+	if !strings.HasPrefix(s.Location, schemaAddress) {
+		return badSchema("refers to " + s.Location + ", but references lead within the schema only")
+	}
+	format := jsonschema.Format{Validate: func(any) error { return nil }}
+	if s.Format != nil {
+		format = *s.Format
+	}
+	s.Format = &jsonschema.Format{Name: format.Name, Validate: func(v any) error {
+		if c.steps++; c.steps > maxSteps {
+			panic(errSteps)
+		}
+		return format.Validate(v)
+	}}
+	fields := v.Elem()
+	for i := range fields.NumField() {
+		if fields.Type().Field(i).IsExported() {
+			if err := c.count(fields.Field(i), seen); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// check refuses a payload that does not meet the schema.
+func (s *schema) check(body []byte) error {
+	document, err := value.Decode(body)
+	if _, tooDeep := errors.AsType[*value.Error](err); tooDeep {
+		return payloadInvalid([]finding{{"", "The payload is nested too deeply."}})
+	}
+	if err != nil {
+		return payloadInvalid([]finding{{"", "The payload is no JSON."}})
+	}
+	if path, vast := vastNumber(document); vast {
+		return payloadInvalid([]finding{{pointer(path), "The number is too long to be checked."}})
+	}
+	compiled, err := s.take()
+	if err != nil {
+		return err
+	}
+	found := compiled.findings(document)
+	select {
+	case s.compiled <- compiled:
+	default: // there are enough
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return payloadInvalid(found)
+}
+
+// vastNumber finds a number that would take long to compare: the schema's are
+// compared exactly, with all their digits.
+func vastNumber(v any) (path []string, found bool) {
+	const longest = 400 // characters, and the largest exponent: more than a float64 has
+	switch v := v.(type) {
+	case json.Number:
+		_, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
+		n, err := strconv.Atoi(cmp.Or(exponent, "0"))
+		return nil, len(v) > longest || err != nil || n > longest || n < -longest
+	case []any:
+		for i, item := range v {
+			if path, found := vastNumber(item); found {
+				return append([]string{strconv.Itoa(i)}, path...), true
+			}
+		}
+	case map[string]any:
+		for name, item := range v {
+			if path, found := vastNumber(item); found {
+				return append([]string{name}, path...), true
+			}
+		}
+	}
+	return nil, false
+}
+
+// take returns a compiled schema that nobody else uses.
+func (s *schema) take() (*countingSchema, error) {
+	select {
+	case compiled := <-s.compiled:
+		return compiled, nil
+	default:
+		return compileSchema(s.source)
+	}
+}
+
+func (c *countingSchema) findings(document any) (found []finding) {
+	defer func() {
+		if v := recover(); v == errSteps { //nolint:errorlint // a panic of ours
+			found = []finding{{"", "The payload takes too many steps to check."}}
+		} else if v != nil {
+			panic(v)
+		}
+	}()
+	c.steps = 0
+	err := c.Validate(document)
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
+		return findingsOf(e, nil)
+	}
+	return []finding{{"", "The payload can't be checked."}}
+}
+
+func payloadInvalid(found []finding) error {
+	return sluice.Errorf(sluice.Invalid, "payload-invalid", "The payload does not meet the schema of this webhook; errors says where.").
+		WithStatus(http.StatusUnprocessableEntity).Detailed(found)
+}
+
+// findingsOf returns the causes of a refusal that have no further causes.
+func findingsOf(e *jsonschema.ValidationError, found []finding) []finding {
+	if len(found) == maxFindings {
+		return found
+	}
+	if len(e.Causes) == 0 {
+		text := e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+		if len(text) > maxFinding {
+			text = strings.ToValidUTF8(text[:maxFinding], "") + "…"
+		}
+		return append(found, finding{pointer(e.InstanceLocation), text})
+	}
+	for _, cause := range e.Causes {
+		found = findingsOf(cause, found)
+	}
+	return found
+}
+
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
+// pointer writes a path as a JSON pointer (RFC 6901).
+func pointer(path []string) string {
+	var b strings.Builder
+	for _, name := range path {
+		b.WriteByte('/')
+		b.WriteString(pointerEscape.Replace(name))
+	}
+	return b.String()
+}
