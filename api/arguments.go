@@ -43,7 +43,7 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 		return args, err
 	}
 	if len(content) > largeBody {
-		if err := memory.Grow(r.Context(), int64(value.Footprint(content))); err != nil {
+		if err := a.Bodies.Grow(r.Context(), memory, int64(value.Footprint(content))); err != nil {
 			return nil, err
 		}
 	}

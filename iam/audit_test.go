@@ -79,18 +79,21 @@ func TestSeenPayloadsAreCounted(t *testing.T) {
 // TestATallyIsEnteredByItself after a minute.
 func TestATallyIsEnteredByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var entered []sluice.AuditEntry
-		tally := newTally(func(_ context.Context, e sluice.AuditEntry) { entered = append(entered, e) })
+		entered := make(chan sluice.AuditEntry, 2)
+		tally := newTally(func(_ context.Context, e sluice.AuditEntry) { entered <- e })
 		tally.add(sluice.AuditEntry{Username: "vi", Command: "a", Target: "x"})
 		tally.add(sluice.AuditEntry{Username: "vi", Command: "a", Target: "y"})
 		synctest.Wait()
-		if entered != nil {
-			t.Errorf("entered at once: %v", entered)
+		if len(entered) != 0 {
+			t.Errorf("entered at once: %v", <-entered)
 		}
 		time.Sleep(tallyTime)
 		synctest.Wait()
-		if len(entered) != 1 || entered[0].Count != 2 || entered[0].Target != "" {
-			t.Errorf("entered: %+v", entered)
+		if len(entered) != 1 {
+			t.Fatalf("entered %d times", len(entered))
+		}
+		if e := <-entered; e.Count != 2 || e.Target != "" {
+			t.Errorf("entered: %+v", e)
 		}
 	})
 }

@@ -56,7 +56,8 @@ func NewBodies(o BodyOptions) *Bodies {
 
 // Read appends the body of a request to b, at most limit bytes of it, and takes
 // memory for it as it arrives. Errors are TooLarge, Timeout, Invalid, or
-// Unavailable if there is no memory, which the slowest senders give up first.
+// Unavailable if there is no memory, which those give up first that have had most
+// of it for longest: slow senders.
 func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit int, hold *Hold) ([]byte, error) {
 	if r.ContentLength > int64(limit) {
 		return b, TooLarge(limit)
@@ -150,29 +151,48 @@ func (a *arrival) grow(ctx context.Context, b []byte, limit int) ([]byte, error)
 		if err := a.enter(len(b)); err != nil {
 			return b, err
 		}
-		if err := a.await(ctx, int64(size)); err != nil {
+		waited, err := a.bodies.await(ctx, a.hold, int64(size), a)
+		if err != nil {
 			return b, err
 		}
+		a.forgive(waited)
 	}
 	return slices.Grow(b, size-len(b)), nil
 }
 
-// await waits a moment for memory. Meanwhile slower bodies give way.
-func (a *arrival) await(ctx context.Context, bytes int64) error {
+// Grow takes memory for a body that is here, as Hold.Grow does. Those that are on
+// their way give way to it.
+func (bs *Bodies) Grow(ctx context.Context, h *Hold, bytes int64) error {
+	_, err := bs.await(ctx, h, bytes, nil)
+	return err
+}
+
+// await waits a moment for memory. Meanwhile those on their way that have cost more
+// give way to the one that asks, or any to one that is here (nil).
+func (bs *Bodies) await(ctx context.Context, h *Hold, bytes int64, asks *arrival) (waited time.Duration, err error) {
 	const pause = patience / 10
+	if h.grow(ctx, bytes, 0) {
+		return 0, nil
+	}
 	began := time.Now()
-	for until := began.Add(patience); !a.hold.grow(ctx, bytes, pause); {
-		if a.bodies.giveWay(a, began) {
+	for until := began.Add(patience); !h.grow(ctx, bytes, pause); {
+		if bs.giveWay(h.memory, asks, began) {
 			until = time.Now().Add(patience) // for it to end
 		}
 		if ctx.Err() != nil || time.Now().After(until) {
-			return noMemory()
+			return 0, noMemory()
 		}
 	}
-	a.bodies.mu.Lock()
-	defer a.bodies.mu.Unlock()
-	a.start = a.start.Add(time.Since(began)) // its sender had to wait for us
-	return nil
+	return time.Since(began), nil
+}
+
+// forgive leaves out a time in which the sender had to wait for us.
+func (a *arrival) forgive(waited time.Duration) {
+	if waited > 0 {
+		a.bodies.mu.Lock()
+		defer a.bodies.mu.Unlock()
+		a.start = a.start.Add(waited)
+	}
 }
 
 // enter counts a body among the larger ones, with what has arrived of it.
@@ -195,30 +215,33 @@ func (a *arrival) leave() {
 	}
 }
 
-// giveWay ends the slowest of the bodies on their way that take of the same
-// memory, if it is slower than the one that has asked for some since a time, and
-// tells whether it was.
-func (bs *Bodies) giveWay(asks *arrival, since time.Time) bool {
+// giveWay ends the body on its way that has cost most of a memory, if that is more
+// than the one that has asked for some since a time, and reports whether it was.
+func (bs *Bodies) giveWay(m *Memory, asks *arrival, since time.Time) bool {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()
-	now := time.Now()
-	slowest, rate := asks, asks.rate(since)
+	now, most := time.Now(), 0.0
+	if asks != nil {
+		most = asks.cost(since)
+	}
+	var dearest *arrival
 	for a := range bs.arriving {
-		if r := a.rate(now); a != asks && !a.gaveWay && a.hold.memory == asks.hold.memory && r < rate {
-			slowest, rate = a, r
+		if c := a.cost(now); a != asks && !a.gaveWay && a.hold.memory == m && c > most {
+			dearest, most = a, c
 		}
 	}
-	if slowest == asks {
+	if dearest == nil {
 		return false
 	}
-	slowest.gaveWay = true
-	_ = slowest.conn.SetReadDeadline(now) // it has ended in another way, otherwise
+	dearest.gaveWay = true
+	_ = dearest.conn.SetReadDeadline(now) // it has ended in another way, otherwise
 	return true
 }
 
-// rate gives how fast a body has arrived so far, in bytes a second.
-func (a *arrival) rate(now time.Time) float64 {
-	return float64(a.size) / now.Sub(a.start).Seconds()
+// cost returns how much memory a body has taken for how long: a slow one takes it
+// for long.
+func (a *arrival) cost(now time.Time) float64 {
+	return float64(a.size) * now.Sub(a.start).Seconds()
 }
 
 func (a *arrival) setDeadline(t time.Time) error {

@@ -82,3 +82,37 @@ func TestSlowSendersGiveWay(t *testing.T) {
 		t.Error("the slow one was read all the same")
 	}
 }
+
+// TestBodiesGiveWayToOnesThatAreHere: what is made of a body needs memory too, and
+// gets it before one that is still on its way.
+func TestBodiesGiveWayToOnesThatAreHere(t *testing.T) {
+	all := bodies(limit.Pace{Idle: time.Minute, Total: time.Minute})
+	ended := make(chan error, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := read(w, r, all, nil, 4<<20)
+		ended <- err
+	}))
+	defer server.Close()
+	content, sender := io.Pipe()
+	defer sender.Close()
+	go func() {
+		if response, err := http.Post(server.URL, "text/plain", content); err == nil {
+			response.Body.Close()
+		}
+	}()
+	if _, err := sender.Write(make([]byte, 900<<10)); err != nil {
+		t.Fatal(err)
+	}
+	here := all.Known.Hold()
+	defer here.Release()
+	for taken := false; !taken; { // what was sent must have arrived
+		taken = here.Try(900<<10) != nil
+		here.Release()
+	}
+	if err := all.Grow(t.Context(), &here, 900<<10); err != nil {
+		t.Errorf("there is no memory: %v", err)
+	}
+	if err := <-ended; sluice.AsError(err).Kind != sluice.Unavailable {
+		t.Errorf("the one on its way has ended with %v", err)
+	}
+}

@@ -346,12 +346,3 @@ func (s *Server) close() {
 		}
 	}
 }
-
-// spans returns what reports spans of work; it does nothing if they are not
-// collected.
-func (s *Server) spans() sluice.Spans {
-	if s.telemetry == nil {
-		return sluice.Spans{}
-	}
-	return sluice.Spans{Tracer: s.telemetry}
-}

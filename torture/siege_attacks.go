@@ -23,7 +23,7 @@ const mebibyte = 1 << 20
 
 // attacks lists all attacks. The last one is the negative control's, too.
 var attacks = []attack{
-	{name: "slow senders", run: slowSenders, bar: bar{slower: 2}},
+	{name: "slow senders", run: slowSenders, bar: bar{}},
 	{name: "unfinished bodies", run: unfinishedBodies, bar: bar{slower: 2}},
 	{name: "hungry forms", run: hungryBodies("application/x-www-form-urlencoded", "&", ""), bar: little, alone: true},
 	{name: "hungry forms of names", run: hungryBodies("application/x-www-form-urlencoded", "a&", ""), bar: little, alone: true},
@@ -54,8 +54,9 @@ func (t *target) dial(i int) (net.Conn, error) {
 	return (&net.Dialer{LocalAddr: from, Timeout: time.Second}).Dial("tcp", strings.TrimPrefix(t.client.url, "http://"))
 }
 
-// slowSenders send chunked bodies, with a token and without, so slowly that they
-// are just allowed.
+// slowSenders send most of a large body at once and then hardly anything, with a
+// token and without: just fast enough to be allowed, and with more memory than all
+// have together.
 func slowSenders(ctx context.Context, t *target, d *damage) {
 	const senders = 80
 	d.begin()
@@ -70,12 +71,16 @@ func slowSenders(ctx context.Context, t *target, d *damage) {
 				token = "Token: " + t.good + "\r\n"
 			}
 			_, err = fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\n%sTransfer-Encoding: chunked\r\n\r\n", receivePath, token)
+			if err == nil {
+				_, err = fmt.Fprintf(c, "380000\r\n%s\r\n", strings.Repeat("x", 0x380000))
+			}
 			for err == nil && ctx.Err() == nil {
 				_, err = fmt.Fprintf(c, "800\r\n%s\r\n", strings.Repeat("x", 0x800))
 				sleep(ctx, time.Second)
 			}
 			d.refused(c)
 			_ = c.Close()
+			sleep(ctx, time.Second)
 		}
 	})
 }

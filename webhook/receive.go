@@ -5,14 +5,11 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"sluice"
 	"sluice/command"
 	"sluice/limit"
-	"sluice/sender"
 )
 
 // ReceiverOptions are what a receiver is made of.
@@ -218,115 +215,6 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 	_ = rc.Log.Handler().Handle(ctx, line) // as a logger does: nothing more can be done
 }
 
-// incoming is a call on its way in.
-type incoming struct {
-	request *http.Request
-	arrived time.Time
-	token   string // that was found in it, right or wrong
-	query   query
-	body    []byte
-	raw     []byte  // the body with the token that it came with; nil if it had none
-	files   *upload // a multipart body, otherwise nil
-	hook    sluice.Webhook
-	guard   *guard         // nil: the token alone is demanded
-	answer  *sender.Answer // to a handshake
-	id      string         // of the delivery
-	headers sluice.Headers
-	payload []byte // as JSON
-
-	listeners []string   // pipelines that the event starts
-	memory    limit.Hold // what the body takes, and what is made of it
-}
-
-var incomings = sync.Pool{New: func() any { return new(incoming) }}
-
-// maxKept is how large a buffer may be to be kept for another call. A larger one
-// would stay when the memory that was taken for it is given back.
-const maxKept = 128 << 10
-
-// release keeps the buffers for another call.
-func (in *incoming) release() {
-	if cap(in.body) > maxKept || cap(in.payload) > maxKept {
-		in.body, in.payload = nil, nil
-	}
-	in.memory.Release()
-	clear(in.query)
-	clear(in.headers)
-	*in = incoming{query: in.query[:0], body: in.body[:0], headers: in.headers[:0], payload: in.payload[:0]}
-	incomings.Put(in)
-}
-
-// admit finds the webhook of a call and reads its body, in the order that
-// costs least: a token in query or header is checked before the body is read.
-func (rc *Receiver) admit(w http.ResponseWriter, in *incoming) error {
-	token, err := requestToken(in.query, in.request.Header)
-	if err != nil {
-		return err
-	}
-	longest := sluice.MaxPayloadLength
-	in.memory = rc.Bodies.Strange.Hold()
-	if token != "" {
-		if err := rc.find(in, token); err != nil {
-			return err
-		}
-		longest = in.hook.MaxPayloadLength
-		in.memory = rc.Bodies.Known.Hold()
-	}
-	if in.body, err = rc.Bodies.Read(w, in.request, in.body, longest, &in.memory); err != nil {
-		return err
-	}
-	if token == "" {
-		if err := rc.admitByBody(in); err != nil {
-			return err
-		}
-	}
-	if err := in.memory.Grow(in.request.Context(), limit.Copies*int64(len(in.body))); err != nil {
-		return err
-	}
-	in.files, err = parseUpload(in.request.Header.Get("Content-Type"), in.body, upload{all: in.hook.Multipart == sluice.MultipartAll, noToken: in.raw != nil})
-	return err
-}
-
-// admitByBody finds the webhook of a call that carries its token in the body.
-func (rc *Receiver) admitByBody(in *incoming) (err error) {
-	size := len(in.body)
-	token, rest, err := bodyToken(in.request.Header.Get("Content-Type"), in.body)
-	if err != nil {
-		return err
-	}
-	in.body, in.raw = rest, in.body
-	if err := rc.find(in, token); err != nil {
-		return err
-	}
-	if size > in.hook.MaxPayloadLength {
-		return limit.TooLarge(in.hook.MaxPayloadLength)
-	}
-	return in.memory.Move(in.request.Context(), rc.Bodies.Known)
-}
-
-// find looks a token up. Calls with an unknown token, or none, are throttled by
-// client address; those with a valid one never are.
-func (rc *Receiver) find(in *incoming, token string) error {
-	in.token = token
-	if wellFormed(token) {
-		hook, err := rc.Webhooks.Webhook(in.request.Context(), canonical(token))
-		if err == nil {
-			in.hook = hook
-			return nil
-		}
-		if sluice.AsError(err).Kind != sluice.NotFound {
-			return err
-		}
-	}
-	if wait := rc.misses.Try(limit.Network(in.request.RemoteAddr)); wait > 0 {
-		return sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls without a valid token came from this address.").After(wait)
-	}
-	if token == "" {
-		return missing()
-	}
-	return unknown()
-}
-
 // event makes the event of an admitted call.
 func (rc *Receiver) event(in *incoming) *sluice.Event {
 	now := in.arrived.UTC()
@@ -383,19 +271,4 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space [
 	header["Content-Type"] = jsonContent
 	_, _ = w.Write(append(result.AppendJSON(space), '\n')) // the caller has gone: the event stays
 	return http.StatusOK
-}
-
-// claimed gives what stands for the webhook in the trace id of a refused call:
-// the end of its token, as far as that can be shown.
-func (in *incoming) claimed() string {
-	if in.token == "" {
-		return "none"
-	}
-	end := []byte(strings.ToLower(sluice.Last6(in.token)))
-	for i, c := range end {
-		if !strings.ContainsRune("0123456789abcdefghijklmnopqrstuvwxyz-", rune(c)) {
-			end[i] = '_'
-		}
-	}
-	return string(end)
 }
