@@ -165,6 +165,32 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 	}
 }
 
+// TestRecordsOutliveWhatSaysThatTheyCount: that is a small file of its own, and
+// kept elsewhere as well.
+func TestRecordsOutliveWhatSaysThatTheyCount(t *testing.T) {
+	for name, harm := range harms {
+		for _, file := range []string{"meta.inf", "msgs/1.blk"} {
+			t.Run(file+" "+name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				e := openEngine(t, Options{Dir: dir})
+				bind(t, e, "p", sluice.EventPrefix+"webhook.p", 1)
+				e.Close()
+				pretendKill(t, dir)
+				harm(t, filepath.Join(dir, "jetstream", "$G", "streams", "SEALED", file))
+				e = openEngine(t, Options{Dir: dir})
+				check(t, e.Ready())
+				if e.pipelines.Copy("p") == nil {
+					t.Error("the pipeline is gone")
+				}
+				if len(e.Warnings()) == 0 {
+					t.Error("there are no warnings")
+				}
+			})
+		}
+	}
+}
+
 // TestAPipelineGoesOnWithoutItsState: whatever happens to the state of a consumer,
 // what is done is not run again, and the rest is.
 func TestAPipelineGoesOnWithoutItsState(t *testing.T) {

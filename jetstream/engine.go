@@ -118,6 +118,7 @@ type Engine struct {
 	marking  sync.Mutex
 	marks    marks  // as they were last written
 	keyPrint string // of the key of the correlation ids
+	sealed   []byte // which generation of the buckets counts
 
 	damageMu sync.Mutex
 	damage   []string // what the disk has lost or spoiled, in words

@@ -19,11 +19,16 @@ func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
 	}
 	// Without a deadline each request has one of its own: an answer that is
 	// lost costs no more than that.
-	return e.generations(nil).Current(ctx)
+	current, err := e.generations(nil).Current(ctx)
+	if err != nil {
+		return current, err
+	}
+	e.sealed, err = current.State()
+	return current, err
 }
 
 func (e *Engine) generations(progress func(step string)) *record.Generations {
-	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Begin: e.opts.Begin, Progress: progress}
+	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Kept: e.marks.Sealed, Damaged: e.addDamage, Begin: e.opts.Begin, Progress: progress}
 	for _, b := range e.buckets() {
 		g.Buckets = append(g.Buckets, b.Name())
 	}

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,7 @@ type marks struct {
 	Last    uint64                   `json:"last"`
 	Key     string                   `json:"key"` // of the correlation ids, as a hash
 	Buckets map[string]record.Extent `json:"buckets"`
+	Sealed  json.RawMessage          `json:"sealed,omitempty"` // which generation of the buckets counts
 }
 
 // vital are the buckets without which calls would be answered wrongly: a sender
@@ -68,7 +70,7 @@ func (e *Engine) forgetBuckets() error {
 	if !e.host.Embedded {
 		return nil
 	}
-	e.marks.Buckets = nil
+	e.marks.Buckets, e.marks.Sealed = nil, nil
 	return e.marks.store(e.opts.Dir)
 }
 
@@ -97,7 +99,7 @@ func (e *Engine) keepMarks(ctx context.Context) {
 func (e *Engine) writeMarks(ctx context.Context) error {
 	e.marking.Lock()
 	defer e.marking.Unlock()
-	now := marks{First: e.events.first.Load(), Last: e.events.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent)}
+	now := marks{First: e.events.first.Load(), Last: e.events.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Sealed: e.sealed}
 	for _, b := range e.buckets() {
 		has, err := b.Extent(ctx)
 		if err != nil {
@@ -105,7 +107,7 @@ func (e *Engine) writeMarks(ctx context.Context) error {
 		}
 		now.Buckets[has.Bucket] = record.Extent{Revision: has.Revision, Records: has.Records}
 	}
-	if now.First == e.marks.First && now.Last == e.marks.Last && now.Key == e.marks.Key && maps.Equal(now.Buckets, e.marks.Buckets) {
+	if now.First == e.marks.First && now.Last == e.marks.Last && now.Key == e.marks.Key && maps.Equal(now.Buckets, e.marks.Buckets) && bytes.Equal(now.Sealed, e.marks.Sealed) {
 		return nil
 	}
 	if err := now.store(e.opts.Dir); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream"
+	"sluice/seal"
 )
 
 const (
@@ -32,6 +33,7 @@ type wholeStore struct {
 func damageOptions(dir string) jetstream.Options {
 	return jetstream.Options{
 		Dir: dir, EventMaxAge: time.Hour, EventMaxBytes: 64 << 20, ResultTTL: time.Hour,
+		Box: func(bool) (*seal.Box, error) { return seal.New(make([]byte, seal.KeySize)) },
 		Log: slog.New(slog.DiscardHandler),
 	}
 }
