@@ -56,7 +56,7 @@ var rooms = map[string][]string{
 	"client":       {".", "problem", "spelling"},
 	"cmd/sluice":   {".", "client", "config", "serve", "spelling"},
 	"bench":        {".", "config", "jetstream", "serve"},
-	"torture":      {".", "config", "iam", "jetstream", "serve"},
+	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
 }
 
 func TestImportsPointDownward(t *testing.T) {
