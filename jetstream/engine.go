@@ -99,6 +99,7 @@ type Engine struct {
 	portal    *record.Bucket[sluice.PortalSession]
 	minutes   *record.Bucket[sluice.Minute]
 	pipelines *record.Bucket[sluice.Pipeline]
+	versions  *record.Bucket[sluice.PipelineHistory]
 	secrets   *record.Bucket[sluice.Secret]
 	keys      *record.Bucket[record.Key]
 
@@ -163,6 +164,7 @@ func build(opts Options) *Engine {
 		portal:    record.New[sluice.PortalSession](h, "portal"),
 		minutes:   record.New[sluice.Minute](h, "minutes"),
 		pipelines: record.New[sluice.Pipeline](h, "pipelines"),
+		versions:  record.New[sluice.PipelineHistory](h, "versions"),
 		secrets:   record.New[sluice.Secret](h, "secrets"),
 		keys:      record.New[record.Key](h, "keys"),
 	}
