@@ -90,7 +90,7 @@ func TestPersonLetsAProgramIn(t *testing.T) {
 	b.fill("#username", "admin")
 	b.fill("#password", adminPassword)
 	b.follow("button.main")
-	b.wants("Let sluice act for you?", "A program on this computer", "as admin (admin)", "refuse")
+	b.wants("Let sluice act for you?", "A program on this computer", "as admin (roles: admin)", "refuse")
 	b.followText("Allow")
 	b.wants("All done.")
 	answer := <-p.came
