@@ -162,9 +162,10 @@ func (t *target) post(ctx context.Context, d *damage, path, contentType string, 
 	d.count(answer.StatusCode)
 }
 
-// neverReading clients ask for large results and never read them.
+// neverReading clients ask for large results, or make calls that have one, and never
+// read them.
 func neverReading(ctx context.Context, t *target, d *damage) {
-	const clients, soon = 40, 30 * time.Second
+	const clients, soon = 200, 30 * time.Second
 	d.begin()
 	together(clients, func(i int) {
 		c, err := t.dial(i)
@@ -174,7 +175,11 @@ func neverReading(ctx context.Context, t *target, d *damage) {
 		defer func() { _ = c.Close() }()
 		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
 		d.open.Add(1)
-		_, _ = fmt.Fprintf(c, "GET /api/v3/result?svc-result-correlationid=%s HTTP/1.1\r\nHost: x\r\n\r\n", t.large)
+		request := "GET /api/v3/result?svc-result-correlationid=" + t.large + " HTTP/1.1\r\nHost: x\r\n\r\n"
+		if i%2 == 0 {
+			request = "POST " + receivePath + "?large=1 HTTP/1.1\r\nHost: x\r\nToken: " + t.good + "\r\nContent-Length: 0\r\n\r\n"
+		}
+		_, _ = io.WriteString(c, request)
 		// Nothing is read. When the server has given up, a write fails.
 		for began := time.Now(); time.Since(began) < soon; {
 			time.Sleep(writeTimeout / 10)
