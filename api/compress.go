@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"sluice/limit"
 )
 
 // worthCompressing is how long a body must be for compression to save anything.
@@ -21,17 +23,23 @@ const worthCompressing = 1 << 10
 // issuer, which hold tokens, are never compressed. All others get a random
 // length, which makes guessing from what is stored expensive.
 func compressed(next http.HandlerFunc) http.HandlerFunc {
+	zipping := limit.NewPlaces(maxZipping)
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept-Encoding")
 		if !mayCompress(r) {
 			next(w, r)
 			return
 		}
-		c := &compressor{ResponseWriter: w}
+		c := &compressor{ResponseWriter: w, zipping: zipping}
+		defer c.leave()
 		next(c, r)
 		c.finish() // not if next panics: then another answer follows
 	}
 }
+
+// maxZipping is how many answers are compressed at the same time. Each takes nearly
+// a megabyte until its client has read it, so further ones are sent as they are.
+const maxZipping = 32
 
 func mayCompress(r *http.Request) bool {
 	noInput := r.Method == http.MethodGet && r.URL.RawQuery == ""
@@ -62,6 +70,7 @@ type compressor struct {
 	held    []byte
 	decided bool
 	zip     *gzip.Writer // nil: it is not compressed
+	zipping *limit.Places
 }
 
 var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
@@ -110,7 +119,7 @@ func (c *compressor) suits() bool {
 // decide sends what was held, compressed or not.
 func (c *compressor) decide(compress bool) error {
 	c.decided = true
-	if compress {
+	if compress && c.zipping.Enter() == nil {
 		c.Header().Set("Content-Encoding", "gzip")
 		c.Header().Del("Content-Length")
 		c.zip = zippers.Get().(*gzip.Writer)
@@ -138,6 +147,12 @@ func (c *compressor) finish() {
 	if c.zip != nil {
 		_ = c.zip.Close() // the same
 		zippers.Put(c.zip)
+	}
+}
+
+func (c *compressor) leave() {
+	if c.zip != nil {
+		c.zipping.Leave()
 	}
 }
 

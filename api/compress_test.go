@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -59,6 +60,50 @@ func TestCompression(t *testing.T) {
 				t.Errorf("got %d with %d bytes, want %d with %d", got.status, len(got.body), want.status, len(want.body))
 			}
 		})
+	}
+}
+
+// TestFewAnswersAreCompressed: compressing takes memory for as long as an answer is
+// on its way, so those of clients that don't read must not take it from all.
+func TestFewAnswersAreCompressed(t *testing.T) {
+	long := strings.Repeat("a long answer ", 200)
+	begun, end := make(chan struct{}), make(chan struct{})
+	handler := compressed(func(w http.ResponseWriter, r *http.Request) {
+		text("application/json", long)(w, r)
+		if r.URL.Path == "/held" {
+			begun <- struct{}{}
+			<-end
+		}
+		if r.URL.Path == "/panic" {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	isCompressed := func() bool { return fetch(t, server.URL, "", "", "", "").header.Get("Content-Encoding") == "gzip" }
+	for range maxZipping {
+		func() {
+			defer func() { _ = recover() }()
+			r := httptest.NewRequest("GET", "/panic", nil)
+			r.Header.Set("Accept-Encoding", "gzip")
+			handler(httptest.NewRecorder(), r)
+		}()
+	}
+	if !isCompressed() {
+		t.Fatal("an answer is not compressed, after panics")
+	}
+	var held sync.WaitGroup
+	for range maxZipping {
+		held.Go(func() { fetch(t, server.URL, "", "/held", "", "") })
+		<-begun
+	}
+	if isCompressed() {
+		t.Errorf("more than %d answers are compressed at the same time", maxZipping)
+	}
+	close(end)
+	held.Wait()
+	if !isCompressed() {
+		t.Error("an answer is not compressed, although others have ended")
 	}
 }
 
