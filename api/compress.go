@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"compress/gzip"
 	"math/rand/v2"
 	"net/http"
@@ -88,11 +89,13 @@ func (c *compressor) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (c *compressor) Write(p []byte) (int, error) {
 	if !c.decided {
-		c.held = append(c.held, p...)
-		if len(c.held) < worthCompressing {
+		if len(c.held)+len(p) < worthCompressing {
+			c.held = append(c.held, p...)
 			return len(p), nil
 		}
-		return len(p), c.decide(c.suits())
+		if err := c.decide(c.suits()); err != nil { // p itself is not held: it may be large
+			return 0, err
+		}
 	}
 	if c.zip != nil {
 		return c.zip.Write(p)
@@ -174,3 +177,12 @@ func (c *compressor) FlushError() error {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (c *compressor) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// zip compresses a document.
+func zip(document []byte) []byte {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	_, _ = w.Write(document) // a buffer takes everything
+	_ = w.Close()
+	return zipped.Bytes()
+}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -106,6 +107,37 @@ func TestFewAnswersAreCompressed(t *testing.T) {
 		t.Error("an answer is not compressed, although others have ended")
 	}
 }
+
+// TestAnswersAreNotCopied: a document that all answers share is in memory once,
+// however many clients don't read theirs.
+func TestAnswersAreNotCopied(t *testing.T) {
+	document := make([]byte, 8<<20)
+	handler := compressed(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(document)
+	})
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	handler(nowhere{}, r)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 { // what compresses takes some
+		t.Errorf("an answer of %d bytes takes %d", len(document), took)
+	}
+}
+
+// nowhere takes answers for nobody.
+type nowhere struct{}
+
+// Header implements http.ResponseWriter.
+func (nowhere) Header() http.Header { return http.Header{} }
+
+// Write implements http.ResponseWriter.
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (nowhere) WriteHeader(int) {}
 
 type fetched struct {
 	status int
