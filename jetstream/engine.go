@@ -61,6 +61,10 @@ type Options struct {
 	Sync SyncMode
 	Log  *slog.Logger
 
+	// ObserveFailed, if set, is told the key of each event that a pipeline failed
+	// on for good.
+	ObserveFailed func(eventKey string)
+
 	// ObserveBatch, if set, returns the function to call for each batch of a
 	// stream that was written and synced.
 	ObserveBatch func(stream string) func(messages int, took time.Duration)
@@ -100,6 +104,7 @@ type Engine struct {
 	signing   *record.Bucket[sluice.SigningKey]
 	portal    *record.Bucket[sluice.PortalSession]
 	minutes   *record.Bucket[sluice.Minute]
+	hours     *record.Bucket[sluice.Minute]
 	pipelines *record.Bucket[sluice.Pipeline]
 	secrets   *record.Bucket[sluice.Secret]
 	keys      *record.Bucket[record.Key]
@@ -156,6 +161,7 @@ func build(opts Options) *Engine {
 		signing:   record.New[sluice.SigningKey](h, "signing"),
 		portal:    record.New[sluice.PortalSession](h, "portal"),
 		minutes:   record.New[sluice.Minute](h, "minutes"),
+		hours:     record.New[sluice.Minute](h, "hours"),
 		pipelines: record.New[sluice.Pipeline](h, "pipelines"),
 		secrets:   record.New[sluice.Secret](h, "secrets"),
 		keys:      record.New[record.Key](h, "keys"),
@@ -171,6 +177,7 @@ func build(opts Options) *Engine {
 		},
 	})
 	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.journal.Settled, opts.RunMemory)
+	e.queue.Failed = opts.ObserveFailed
 	e.events = &Events{
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
@@ -281,7 +288,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 
 // buckets gives all buckets of records but that of keys.
 func (e *Engine) buckets() []bucket {
-	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors}
+	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.hours, e.pipelines, e.secrets, e.floors}
 }
 
 // A bucket is one of records of any type.

@@ -174,6 +174,8 @@ func (s *Server) engineOptions() jetstream.Options {
 		Log:  s.opts.Log,
 
 		ObserveBatch: s.metrics.Batch,
+
+		ObserveFailed: func(eventKey string) { s.minutes.CallFailed(eventKey) },
 	}
 	if s.folder != nil {
 		opts.Dir, opts.Begin = s.folder.Path("engine"), s.folder.Convert
