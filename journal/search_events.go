@@ -29,6 +29,7 @@ type eventWalk struct {
 	number uint64 // of the block below
 	marks  *marks // nil: none was read yet
 	chunk  chunk
+	read   map[uint64][]byte // events around the one that was looked into
 
 	failed     failed      // for a search for failed events
 	unfinished *unfinished // for a search for events in progress
@@ -231,7 +232,7 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 	call.CorrelationID = w.ids.ID(sequence, call.TraceID)
 	settled := make(map[string]sluice.Status)
 	for _, l := range lines {
-		if run, ok := l.run(); ok && run.CorrelationID == call.CorrelationID {
+		if run, ok := l.run(); ok && w.ids.Same(run.CorrelationID, sequence, call.TraceID) {
 			addRun(call, run)
 		}
 		var outcome runOutcome
@@ -240,6 +241,9 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 		}
 	}
 	sortRuns(call.Runs)
+	if fits, err := w.fits(ctx, call, sequence); !fits || err != nil {
+		return nil, err
+	}
 	call.Status, err = w.status(ctx, e, call.Runs, settled)
 	return call, err
 }
@@ -265,6 +269,9 @@ func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) 
 	w.allow.read(len(msg.Data))
 	if e, err = correlation.ReadEnvelope(msg); err != nil {
 		return nil, e, nil //nolint:nilerr // nothing to show
+	}
+	if e.Foreign {
+		e.Listeners = w.about.Takers(e)
 	}
 	call := found(sluice.Call{TraceID: e.TraceID, EventKey: e.EventKey, Key: e.Key, ReplayOf: e.ReplayOf, Time: e.Received.UTC()})
 	return &call, e, nil
