@@ -91,8 +91,12 @@ func (t *terminal) showLinted(found []lintedFile) error {
 		if f.Valid {
 			fmt.Fprintf(t.out, "%s: no mistakes\n", f.File)
 		}
-		for _, p := range slices.Concat(f.Problems, f.Warnings) {
-			fmt.Fprintf(t.out, "%s:%d:%d: %s\n", f.File, p.Line, p.Column, printable(strings.TrimSpace(p.Message+" "+p.Advice())))
+		for i, p := range slices.Concat(f.Problems, f.Warnings) {
+			text := p.Message + " " + p.Advice()
+			if i >= len(f.Problems) {
+				text = "warning: " + text
+			}
+			fmt.Fprintf(t.out, "%s:%d:%d: %s\n", f.File, p.Line, p.Column, printable(strings.TrimSpace(text)))
 			if p.Snippet != "" {
 				fmt.Fprintln(t.out, "    "+paint(colours(t.out), faint, printable(p.Snippet)))
 			}
