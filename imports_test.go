@@ -57,7 +57,7 @@ var rooms = map[string][]string{
 	"manifest":     {".", "client", "spelling"},
 	"cmd/sluice":   {".", "client", "config", "manifest", "serve", "spelling"},
 	"bench":        {".", "config", "jetstream", "serve"},
-	"torture":      {".", "config", "iam", "jetstream", "serve"},
+	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
 }
 
 func TestImportsPointDownward(t *testing.T) {

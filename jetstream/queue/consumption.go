@@ -134,6 +134,7 @@ func (c *consumption) deliver(ctx context.Context, msg piece) {
 		return
 	}
 	done, err := c.runOnce(ctx, msg)
+	defer c.queue.memory.settling(done)() // in the slot: no other run makes one meanwhile
 	leave()
 	if err == nil && done != nil {
 		err = c.queue.settle(done, msg.Data())
