@@ -18,6 +18,7 @@ var rooms = map[string][]string{
 	"value":      {},
 	".":          {"value"},
 	"durable":    {},
+	"backup":     {".", "seal"},
 	"command":    {".", "spelling", "value"},
 	"config":     {".", "value"},
 	"expression": {".", "spelling", "value"},
@@ -30,7 +31,7 @@ var rooms = map[string][]string{
 	"event":      {".", "command", "value"},
 	"webhook":    {".", "command", "limit", "problem", "sender", "spelling", "value"},
 	"iam":        {".", "command", "limit"},
-	"jetstream":  {".", "durable", "jetstream/correlation", "jetstream/delivery", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal", "seal"},
+	"jetstream":  {".", "backup", "durable", "jetstream/correlation", "jetstream/delivery", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal", "seal"},
 	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "value"},
 
 	"jetstream/delivery":    {".", "jetstream/correlation", "jetstream/stream"},
@@ -51,9 +52,9 @@ var rooms = map[string][]string{
 	"oidc/dextest": {},
 	"api":          {".", "command", "limit", "problem", "value"},
 	"portal":       {".", "command", "limit", "problem", "value"},
-	"serve":        {".", "api", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "quarantine", "seal", "sender", "step", "telemetry", "trace", "webhook"},
+	"serve":        {".", "api", "backup", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "quarantine", "seal", "sender", "step", "telemetry", "trace", "webhook"},
 	"client":       {".", "problem", "spelling"},
-	"cmd/sluice":   {".", "client", "config", "serve", "spelling"},
+	"cmd/sluice":   {".", "backup", "client", "config", "serve", "spelling"},
 	"bench":        {".", "config", "jetstream", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "serve"},
 }

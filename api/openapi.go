@@ -162,8 +162,12 @@ func commandResponses(cmd command.Command) object {
 		}
 		ok = object{"oneOf": alternatives}
 	}
+	media := "application/json"
+	if cmd.Download {
+		media, ok = "application/octet-stream", object{}
+	}
 	responses := object{
-		"200":     content("The command's output.", "application/json", ok),
+		"200":     content("The command's output.", media, ok),
 		"default": problemResponse(),
 	}
 	if cmd.Endpoint != nil {

@@ -115,6 +115,7 @@ type Engine struct {
 
 	cancel  context.CancelFunc
 	closing sync.Once
+	backing sync.Mutex // held while a backup is made
 }
 
 // Open starts the embedded engine, or connects to an external one. An external
@@ -287,6 +288,7 @@ func (e *Engine) buckets() []bucket {
 // A bucket is one of records of any type.
 type bucket interface {
 	Name() string
+	StreamName() string
 	SetUp(ctx, running context.Context, in record.Generation) error
 }
 

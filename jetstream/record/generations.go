@@ -39,7 +39,8 @@ type Generations struct {
 }
 
 const (
-	stateStream  = "SEALED"
+	// StateStream is the stream that says which generation counts.
+	StateStream  = "SEALED"
 	stateSubject = "svc.sealed"
 	checkName    = "check" // that the check value is sealed for
 )
@@ -158,7 +159,7 @@ func (s *state) opensWith(box *seal.Box) bool {
 
 // load reads the state, nil if there is none.
 func (g *Generations) load(ctx context.Context) (*state, error) {
-	found, err := g.Host.JS.Stream(ctx, stateStream)
+	found, err := g.Host.JS.Stream(ctx, StateStream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, nil
 	}
@@ -183,7 +184,7 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 // revision, 0 for none.
 func (g *Generations) save(ctx context.Context, s *state, revision uint64) error {
 	_, err := g.Host.JS.CreateOrUpdateStream(ctx, g.Host.Config(jetstream.StreamConfig{
-		Name:              stateStream,
+		Name:              StateStream,
 		Subjects:          []string{stateSubject},
 		MaxMsgsPerSubject: 2, // the one before stays until this one is synced
 	}))
@@ -199,7 +200,7 @@ func (g *Generations) save(ctx context.Context, s *state, revision uint64) error
 		return err
 	}
 	s.revision = ack.Sequence
-	return g.Host.SyncStream(stateStream)
+	return g.Host.SyncStream(StateStream)
 }
 
 // tellf reports a step of a move.
