@@ -58,6 +58,8 @@ type Options struct {
 
 	RunMemory int64 // bytes that the events of all runs take in memory; 0: no bound
 
+	Version string // of the program
+
 	Sync SyncMode
 	Log  *slog.Logger
 
@@ -112,6 +114,7 @@ type Engine struct {
 	journal     *journal.Journal
 	audit       *Audit
 	quarantine  *Quarantine
+	nodes       *nodes
 
 	cancel  context.CancelFunc
 	closing sync.Once
@@ -176,7 +179,7 @@ func build(opts Options) *Engine {
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
-	e.audit = &Audit{host: h}
+	e.audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
 	e.quarantine = newQuarantine(h)
 	return e
 }
@@ -267,6 +270,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.host.SyncStore(); err != nil {
 		return err
 	}
+	if err := e.nodes.setUp(running); err != nil {
+		return err
+	}
 	e.queue.Start(running)
 	e.host.Start(func() { e.events.trim(running) })
 	e.host.Start(func() { e.journal.Serve(running) })
@@ -278,18 +284,6 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	}
 	e.host.SetReady()
 	return nil
-}
-
-// buckets gives all buckets of records but that of keys.
-func (e *Engine) buckets() []bucket {
-	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors}
-}
-
-// A bucket is one of records of any type.
-type bucket interface {
-	Name() string
-	StreamName() string
-	SetUp(ctx, running context.Context, in record.Generation) error
 }
 
 // setUpStreams prepares the streams.

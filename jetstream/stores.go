@@ -90,6 +90,7 @@ func (e *Engine) Warnings() []string {
 	if e.host.Embedded {
 		return warnings
 	}
+	warnings = append(warnings, e.nodes.warnings()...)
 	warnings = append(warnings, "durability is the engine's: run it with sync_interval: always")
 	if e.opts.Replicas < 3 {
 		warnings = append(warnings, fmt.Sprintf("%d of 3 replicas: losing that one server loses or blocks events; set --nats-replicas 3", e.opts.Replicas))

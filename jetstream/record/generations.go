@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/durable"
 	"sluice/jetstream/stream"
 	"sluice/seal"
 )
@@ -48,6 +49,7 @@ const (
 // A state says which generation counts. It is a stream of its own rather than a
 // bucket, since a bucket may be read from a replica that is behind.
 type state struct {
+	Format     int      `json:"format,omitempty"` // of all that is stored; 0: the first that had a state
 	Generation string   `json:"generation"`
 	Check      []byte   `json:"check"`          // opens with the key of the generation
 	Drop       []string `json:"drop,omitempty"` // streams that don't count any more
@@ -149,7 +151,7 @@ func newGeneration(box *seal.Box) Generation {
 
 // newState returns the state in which a generation counts.
 func newState(in Generation, drop []string) *state {
-	return &state{Generation: in.id, Check: in.box.Seal(checkName, []byte(in.id)), Drop: drop}
+	return &state{Format: durable.Format, Generation: in.id, Check: in.box.Seal(checkName, []byte(in.id)), Drop: drop}
 }
 
 func (s *state) opensWith(box *seal.Box) bool {
@@ -176,6 +178,10 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 	s := &state{revision: msg.Sequence}
 	if err := json.Unmarshal(msg.Data, s); err != nil {
 		return nil, fmt.Errorf("state of the records: %w", err)
+	}
+	if s.Format > durable.Format {
+		return nil, sluice.Errorf(sluice.Invalid, "engine-newer",
+			"What is stored here has format %d, this program knows %d: a newer version of sluice wrote it; start that version, or restore a backup from before the upgrade elsewhere. Nothing was changed.", s.Format, durable.Format)
 	}
 	return s, nil
 }
