@@ -65,6 +65,7 @@ func (r *Reader) checkFormat() error {
 		return sluice.Errorf(sluice.Invalid, "backup-newer", "A newer version wrote this backup: it has format %d, this program knows %d. Restore it with that version.", found, format)
 	}
 	r.place = int64(len(first)) + 1
+	r.sum = crc32.Checksum(line[:r.place], checksums)
 	_, err = r.from.Discard(int(r.place))
 	return err
 }

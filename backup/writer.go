@@ -19,8 +19,9 @@ type Writer struct {
 
 // NewWriter begins a backup.
 func NewWriter(to io.Writer, h Header) (*Writer, error) {
-	w := &Writer{to: to}
-	if _, err := fmt.Fprintf(to, "%s%d\n", magic, format); err != nil {
+	first := fmt.Appendf(nil, "%s%d\n", magic, format)
+	w := &Writer{to: to, sum: crc32.Checksum(first, checksums)}
+	if _, err := to.Write(first); err != nil {
 		return nil, err
 	}
 	return w, w.describe(headerFrame, h)
