@@ -63,9 +63,16 @@ func lockFolder(path string) (*Folder, error) {
 	return f, nil
 }
 
+// store is the name of the folder's folder for the engine.
+const store = "engine"
+
+// Store returns the path of the folder that the embedded engine keeps its store in.
+func (f *Folder) Store() string { return f.Path(store) }
+
 // OpenExisting opens a data folder that a server has made.
 func OpenExisting(path string) (*Folder, error) {
-	if _, err := os.Stat(filepath.Join(path, formatFile)); err != nil {
+	_, noFormat := os.Stat(filepath.Join(path, formatFile))
+	if _, err := os.Stat(filepath.Join(path, store)); err != nil && noFormat != nil {
 		return nil, fmt.Errorf("%s is no data folder; name the one that the server was started with (--data)", path)
 	}
 	return OpenFolder(path)
@@ -74,6 +81,10 @@ func OpenExisting(path string) (*Folder, error) {
 // checkFormat writes the format into a new folder, and refuses a folder of any
 // format but that and the one before, which Convert ends.
 func (f *Folder) checkFormat() error {
+	_, noFormat := os.Stat(f.Path(formatFile))
+	if _, err := os.Stat(f.Store()); err == nil && errors.Is(noFormat, fs.ErrNotExist) {
+		return fmt.Errorf("data folder %s has lost the file that says its format; write %d into its file \"format\" if a server of this version has made it", f.path, Format)
+	}
 	found, err := f.Content(formatFile, func() string { return strconv.Itoa(Format) })
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ func (e *Engine) connection() (*nats.Conn, error) {
 	if e.host.Embedded {
 		return connectEmbedded(e.server)
 	}
-	return connectExternal(e.opts)
+	return connectExternal(e.opts, stream.NewLink(e.opts.Log))
 }
 
 const (
@@ -89,7 +89,6 @@ const (
 	chunkTimeout = 30 * time.Second
 
 	// A cluster that changes its leaders does not answer, or fails.
-	askTimeout       = 5 * time.Second
 	snapshotAttempts = 5
 )
 

@@ -1,10 +1,6 @@
 package jetstream
 
-import (
-	"context"
-
-	"sluice/jetstream/record"
-)
+import "context"
 
 // OpenRecords opens the records and the audit log of an engine that nobody else
 // uses, and nothing else of it: no stream gets other limits, no event is worked on.
@@ -38,18 +34,7 @@ func (e *Engine) setUpRecords(ctx, running context.Context) error {
 	if err := e.audit.setUp(ctx, running); err != nil {
 		return err
 	}
+	e.closing.Do(func() {}) // there is nothing of events to finish
 	e.host.SetReady()
 	return nil
-}
-
-// buckets gives all buckets of records but that of keys.
-func (e *Engine) buckets() []bucket {
-	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors}
-}
-
-// A bucket is one of records of any type.
-type bucket interface {
-	Name() string
-	StreamName() string
-	SetUp(ctx, running context.Context, in record.Generation) error
 }

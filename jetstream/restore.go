@@ -74,6 +74,9 @@ func (e *Engine) awaitExternal(ctx context.Context) (err error) {
 	return nil
 }
 
+// undoTimeout bounds how long it takes to delete what was made.
+const undoTimeout = 30 * time.Second
+
 // A restoration makes the streams of an engine from a backup.
 type restoration struct {
 	host *stream.Host
@@ -97,7 +100,7 @@ func (r *restoration) undo(ctx context.Context) {
 	if r.host.Embedded {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), setupTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	for _, name := range r.made {
 		if err := r.host.JS.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -163,7 +166,28 @@ func (r *restoration) stream(ctx context.Context, s backup.Stream) error {
 	if done.State.LastSeq != want.LastSeq {
 		return fmt.Errorf("it ends at %d in place of %d", done.State.LastSeq, want.LastSeq)
 	}
+	if s.Name == eventStream {
+		return r.closeStart(ctx)
+	}
 	return nil
+}
+
+// closeStart lets the stream of events begin with its first event. Events that were
+// removed while the backup was made would otherwise pass for lost ones.
+func (r *restoration) closeStart(ctx context.Context) error {
+	events, err := r.host.JS.Stream(ctx, eventStream)
+	if err != nil {
+		return err
+	}
+	begin := events.CachedInfo().State.FirstSeq
+	first, err := events.GetMsg(ctx, begin, jetstream.WithGetMsgSubject(">"))
+	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && first.Sequence == begin {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return events.Purge(ctx, jetstream.WithPurgeSequence(first.Sequence))
 }
 
 // config returns the configuration that a stream is restored with: that in the

@@ -25,7 +25,7 @@ func SetAdminPassword(ctx context.Context, cfg config.Config, password string, l
 			return "", err
 		}
 		defer folder.Close()
-		opts.Dir, opts.Begin = folder.Path("engine"), folder.Convert
+		opts.Dir, opts.Begin = folder.Store(), folder.Convert
 	}
 	opts.Box = boxOf(cfg, folder)
 	engine, err := jetstream.OpenRecords(ctx, opts)

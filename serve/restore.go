@@ -96,7 +96,7 @@ func restoreFolder(ctx context.Context, cfg config.Config, from *backup.Reader, 
 			err = errors.Join(err, folder.Abandon())
 		}
 	}()
-	if err := jetstream.Restore(ctx, jetstream.Options{Dir: folder.Path("engine"), Log: log}, from); err != nil {
+	if err := jetstream.Restore(ctx, jetstream.Options{Dir: folder.Store(), Log: log}, from); err != nil {
 		return restoreError(err)
 	}
 	if key != "" {

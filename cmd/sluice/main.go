@@ -87,7 +87,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 		"things": nounCommands(t),
 		"calls":  {callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), replayCommand(t)},
 		"login":  {loginCommand(t), logoutCommand(t), profileCommand(t)},
-		"server": {commandCommand(t), auditCommand(t), statsCommand(t), backupCommand(t)},
+		"server": {commandCommand(t), auditCommand(t), statsCommand(t), exportCommand(t), applyCommand(t), backupCommand(t)},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group
@@ -95,7 +95,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 			root.AddCommand(cmd)
 		}
 	}
-	for _, cmd := range []*cobra.Command{serveCommand(hurry), healthCommand(), restoreCommand(t), adminCommand(t)} {
+	for _, cmd := range []*cobra.Command{serveCommand(hurry), healthCommand(), checkCommand(t), restoreCommand(t), adminCommand(t)} {
 		cmd.GroupID = "server"
 		root.AddCommand(cmd)
 	}

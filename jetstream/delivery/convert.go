@@ -15,7 +15,7 @@ import (
 // events for deliveries. Without it, a start takes the events that are there for
 // none.
 func ReadAtStart(ctx context.Context, h *stream.Host) error {
-	if _, err := h.JS.CreateOrUpdateStream(ctx, recordConfig(h)); err != nil {
+	if _, err := h.OpenStream(ctx, h.JS, recordConfig(h)); err != nil {
 		return err
 	}
 	_, err := h.JS.Publish(ctx, recordSubject, make([]byte, 16)) // covers no event
@@ -32,7 +32,7 @@ func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
 	if r.stream, err = h.JS.Stream(ctx, RecordStream); err != nil {
 		return err
 	}
-	if r.writer, err = h.StartWriter(ctx, r.stream); err != nil {
+	if r.writer, err = h.StartWriter(ctx, r.stream, ""); err != nil {
 		return err
 	}
 	if err := r.load(ctx); err != nil {

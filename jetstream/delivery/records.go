@@ -58,10 +58,10 @@ func NewRecords(h *stream.Host, index *Index) *Records {
 // records as long as running lasts. Events is the stream of events.
 func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (err error) {
 	r.events = events
-	if r.stream, err = r.host.JS.CreateOrUpdateStream(ctx, recordConfig(r.host)); err != nil {
+	if r.stream, err = r.host.OpenStream(ctx, r.host.JS, recordConfig(r.host)); err != nil {
 		return err
 	}
-	if r.writer, err = r.host.StartWriter(running, r.stream); err != nil {
+	if r.writer, err = r.host.StartWriter(running, r.stream, ""); err != nil {
 		return err
 	}
 	// Millions of ids may take longer than the rest of a start is allowed to.
