@@ -61,6 +61,10 @@ type Options struct {
 	Sync SyncMode
 	Log  *slog.Logger
 
+	// ObserveFailed, if set, is told the key of each event that a pipeline failed
+	// on for good.
+	ObserveFailed func(eventKey string)
+
 	// ObserveBatch, if set, returns the function to call for each batch of a
 	// stream that was written and synced.
 	ObserveBatch func(stream string) func(messages int, took time.Duration)
@@ -100,6 +104,7 @@ type Engine struct {
 	signing   *record.Bucket[sluice.SigningKey]
 	portal    *record.Bucket[sluice.PortalSession]
 	minutes   *record.Bucket[sluice.Minute]
+	hours     *record.Bucket[sluice.Minute]
 	pipelines *record.Bucket[sluice.Pipeline]
 	versions  *record.Bucket[sluice.PipelineHistory]
 	secrets   *record.Bucket[sluice.Secret]
@@ -167,6 +172,7 @@ func build(opts Options) *Engine {
 		signing:   record.New[sluice.SigningKey](h, "signing"),
 		portal:    record.New[sluice.PortalSession](h, "portal"),
 		minutes:   record.New[sluice.Minute](h, "minutes"),
+		hours:     record.New[sluice.Minute](h, "hours"),
 		pipelines: record.New[sluice.Pipeline](h, "pipelines"),
 		versions:  record.New[sluice.PipelineHistory](h, "versions"),
 		secrets:   record.New[sluice.Secret](h, "secrets"),
@@ -183,6 +189,7 @@ func build(opts Options) *Engine {
 		},
 	})
 	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.journal.Settled, opts.RunMemory)
+	e.queue.Failed = opts.ObserveFailed
 	e.events = &Events{
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},

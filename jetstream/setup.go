@@ -95,7 +95,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 
 // buckets gives all buckets of records but that of keys.
 func (e *Engine) buckets() []bucket {
-	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.versions, e.secrets, e.floors}
+	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.hours, e.pipelines, e.versions, e.secrets, e.floors}
 }
 
 // A bucket is one of records of any type.

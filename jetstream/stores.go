@@ -60,6 +60,9 @@ func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] { return 
 // Minutes returns the store of the sums of each minute of the last day.
 func (e *Engine) Minutes() sluice.Records[sluice.Minute] { return e.minutes }
 
+// Hours returns the store of the sums of each hour of the last 30 days.
+func (e *Engine) Hours() sluice.Records[sluice.Minute] { return e.hours }
+
 // SetUp is closed once streams and buckets are there.
 func (e *Engine) SetUp() <-chan struct{} { return e.host.SetUp() }
 

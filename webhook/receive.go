@@ -101,6 +101,9 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	}
 	status := rc.answer(w, &result, in.payload[:0])
 	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners}
+	if len(in.listeners) > 0 {
+		call.Waited = sluice.Milliseconds(result.Waited)
+	}
 	if result.Duplicate {
 		call = rc.repeated(in, &result, status)
 	}

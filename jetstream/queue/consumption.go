@@ -337,5 +337,9 @@ func (q *Queue) settle(f *finished, event []byte) error {
 		return err
 	}
 	q.settled(f.sequence, f.TraceID, f.outcome)
+	if f.outcome.Status == sluice.StatusError && q.Failed != nil {
+		key, _ := f.Message["eventKey"].(string)
+		q.Failed(key)
+	}
 	return nil
 }
