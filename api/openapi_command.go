@@ -160,6 +160,9 @@ func (d *description) answers(cmd command.Command) object {
 		all["302"] = redirect("The way to the result, where a redirect was asked for.")
 		return all
 	}
+	if cmd.Download {
+		return responses(content(output, "application/octet-stream", object{}))
+	}
 	alternatives := make([]object, len(cmd.Results))
 	for i, t := range cmd.Results {
 		alternatives[i] = d.schemas.of(t)
