@@ -171,6 +171,8 @@ func (s *Server) engineOptions() jetstream.Options {
 
 		RunMemory: int64(s.cfg.MaxRunMemory) / 2, // the other half is for what they make
 
+		Version: Version,
+
 		Sync: s.opts.Sync,
 		Log:  s.opts.Log,
 

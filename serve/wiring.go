@@ -50,6 +50,7 @@ func (s *Server) wire() error {
 		login:     login,
 		engine:    s.engine,
 		minutes:   s.minutes,
+		backup:    s.sendBackup,
 	})
 	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
 	pages, err := s.newPortal(provider, users)
@@ -110,8 +111,10 @@ func (s *Server) newDirectory() *iam.Directory {
 		Cores:        s.cfg.PasswordCores,
 		External:     s.cfg.AuthIssuer != "",
 		CommandNames: func() []string { return s.commands.Names() },
-		EndSessions:  s.endSessions,
-		RotateKey:    func(ctx context.Context) (string, time.Time, error) { return s.issuer.RotateKey(ctx) },
+		EndSessions: func(ctx context.Context, username, clientID string) error {
+			return endSessions(ctx, s.engine, username, clientID)
+		},
+		RotateKey: func(ctx context.Context) (string, time.Time, error) { return s.issuer.RotateKey(ctx) },
 	})
 }
 
@@ -154,6 +157,8 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		Queue:   s.engine.Queue(),
 		Events:  s.engine.Events(),
 		Letters: s.engine.DeadLetters(),
+		Journal: s.engine.Journal(),
+		Results: s.engine.Events(),
 		User:    s.directory.User,
 		Owner:   s.directory.Owner,
 		Note:    s.directory.Note,
