@@ -88,7 +88,7 @@ func query(cmd command.Command) []object {
 			continue
 		}
 		described := object{"name": p.Name, "in": "query", "description": p.Doc}
-		if p.Required {
+		if p.Required && cmd.Endpoint == nil { // which has other places for it
 			described["required"] = true
 		}
 		if p.Alias != "" {
@@ -175,6 +175,21 @@ func (d *description) answers(cmd command.Command) object {
 	return responses(ok)
 }
 
+// ofDocument are the parameters that a request to one pipeline may have besides
+// its name.
+func ofDocument(cmd command.Command) (params []object) {
+	for _, p := range query(cmd) {
+		switch p["name"] {
+		case "ifMatch":
+			p["name"], p["in"] = "If-Match", "header"
+			params = append(params, p)
+		case "force", "version":
+			params = append(params, p)
+		}
+	}
+	return params
+}
+
 // pipelines adds the paths under which pipelines are documents.
 func (d *description) pipelines(set command.Set, paths object) {
 	name := object{"name": "name", "in": "path", "required": true, "description": "Name of the pipeline.", "schema": object{"type": "string"}}
@@ -186,7 +201,7 @@ func (d *description) pipelines(set command.Set, paths object) {
 		}
 		op := d.command(cmd, method)
 		op["operationId"] = map[string]string{"put": "storePipeline", "get": "readPipeline", "delete": "deletePipeline", "post": "runPipeline"}[method]
-		op["parameters"] = []object{name}
+		op["parameters"] = append([]object{name}, ofDocument(cmd)...)
 		one[method] = op
 	}
 	one["get"].(object)["responses"] = responses(content("The source.", "application/yaml", object{"type": "string"}))

@@ -24,6 +24,9 @@ func (e *Engine) DeadLetters() *queue.DeadLetters { return e.deadLetters }
 // Pipelines returns the store of pipelines, by name.
 func (e *Engine) Pipelines() sluice.Pipelines { return e.pipelines }
 
+// Versions returns the former sources of pipelines, by name.
+func (e *Engine) Versions() sluice.Records[sluice.PipelineHistory] { return e.versions }
+
 // Secrets returns the store of secrets, by name.
 func (e *Engine) Secrets() sluice.Records[sluice.Secret] { return e.secrets }
 
@@ -56,6 +59,9 @@ func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] { return 
 
 // Minutes returns the store of the sums of each minute of the last day.
 func (e *Engine) Minutes() sluice.Records[sluice.Minute] { return e.minutes }
+
+// Hours returns the store of the sums of each hour of the last 30 days.
+func (e *Engine) Hours() sluice.Records[sluice.Minute] { return e.hours }
 
 // SetUp is closed once streams and buckets are there.
 func (e *Engine) SetUp() <-chan struct{} { return e.host.SetUp() }

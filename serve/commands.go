@@ -51,7 +51,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 		pipeline.Commands(runner),
 		step.Commands(o.steps),
 		iam.Commands(o.directory, o.login),
-		[]command.Command{infoCommand(o.namespace, o.engine), statsCommand(o.engine, o.minutes)},
+		[]command.Command{infoCommand(o.namespace, o.engine), statsCommand(o.engine, o.minutes), webhookStatsCommand(o.minutes)},
 	)
 	return commands, runner
 }

@@ -67,7 +67,9 @@ func (s *Server) startMetrics(ctx context.Context) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.metrics.Handler())
-	s.metricsServer = &http.Server{Handler: mux, ReadHeaderTimeout: s.cfg.HeaderTimeout, IdleTimeout: s.cfg.IdleTimeout}
+	s.metricsServer = &http.Server{
+		Handler: mux, ReadTimeout: s.cfg.HeaderTimeout, WriteTimeout: s.cfg.WriteTimeout, IdleTimeout: s.cfg.IdleTimeout, MaxHeaderBytes: maxHeader,
+	}
 	go func() { _ = s.metricsServer.Serve(listener) }() // ends with the server
 	return nil
 }
@@ -90,6 +92,11 @@ func baseURL(cfg config.Config, addr net.Addr) string {
 	if cfg.PublicURL != "" {
 		return strings.TrimSuffix(cfg.PublicURL, "/")
 	}
+	return ownURL(cfg, addr)
+}
+
+// ownURL returns the URL of the address that the server listens on.
+func ownURL(cfg config.Config, addr net.Addr) string {
 	scheme := "http"
 	if cfg.TLSCert != "" {
 		scheme = "https"

@@ -175,6 +175,8 @@ func (s *Server) engineOptions() jetstream.Options {
 		Log:  s.opts.Log,
 
 		ObserveBatch: s.metrics.Batch,
+
+		ObserveFailed: func(eventKey string) { s.minutes.CallFailed(eventKey) },
 	}
 	if s.folder != nil {
 		opts.Dir, opts.Begin = s.folder.Store(), s.folder.Convert

@@ -25,7 +25,7 @@ const runGrace = 5 * time.Second
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
 	secrets := step.NewSecrets(s.engine.Secrets())
-	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
+	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.engine.Hours(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks())
@@ -150,9 +150,12 @@ func (s *Server) eventOptions() event.Options {
 func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) pipeline.RunnerOptions {
 	return pipeline.RunnerOptions{
 		Store:   s.engine.Pipelines(),
+		History: s.engine.Versions(),
 		Queue:   s.engine.Queue(),
 		Events:  s.engine.Events(),
 		Letters: s.engine.DeadLetters(),
+		Journal: s.engine.Journal(),
+		Results: s.engine.Events(),
 		User:    s.directory.User,
 		Owner:   s.directory.Owner,
 		Note:    s.directory.Note,

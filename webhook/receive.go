@@ -48,13 +48,15 @@ type ReceiverOptions struct {
 type Receiver struct {
 	ReceiverOptions
 
-	misses *limit.Tries
+	misses   *limit.Tries
+	refusals *limit.Tries // that are logged
 }
 
 // NewReceiver gives a receiver that lets a client address guess 20 tokens, and
-// one more every 3 seconds.
+// one more every 3 seconds. As many refused calls are logged, whatever strangers
+// do.
 func NewReceiver(o ReceiverOptions) *Receiver {
-	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second)}
+	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second), refusals: limit.NewTries(20, 3*time.Second)}
 }
 
 type receiveParams struct {
@@ -96,11 +98,14 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	}
 	memory := rc.Bodies.Answers.Hold()
 	defer memory.Release()
-	if memory.Try(2*int64(len(result.Value))) != nil {
+	if memory.Try(answerCopies*int64(len(result.Value))) != nil {
 		result.Status, result.Value = sluice.StatusProcessing, nil // it can be read later
 	}
 	status := rc.answer(w, &result, in.payload[:0])
 	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners}
+	if len(in.listeners) > 0 {
+		call.Waited = sluice.Milliseconds(result.Waited)
+	}
 	if result.Duplicate {
 		call = rc.repeated(in, &result, status)
 	}
@@ -123,6 +128,7 @@ func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 		call.Quarantine = rc.quarantine(in, traceID, e)
 	}
 	rc.observe(in, call)
+	rc.logRefusal(in.request, &call)
 	return e
 }
 
@@ -270,5 +276,12 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space [
 	}
 	header["Content-Type"] = jsonContent
 	_, _ = w.Write(append(result.AppendJSON(space), '\n')) // the caller has gone: the event stays
+	if len(result.Value) > maxKept {
+		_ = http.NewResponseController(w).Flush() // while there is memory for it
+	}
 	return http.StatusOK
 }
+
+// answerCopies is how many times a large result is in memory until its caller has
+// read it: as it is stored, as part of the answer, and as the lane sends it.
+const answerCopies = 3

@@ -24,6 +24,7 @@ type noun struct {
 	word    string // what people call the key
 	example string // of a key
 	handle  string // field and parameter by which edit and delete find it; "" means the key
+	single  string // parameter of get that is about one thing alone; "" means that there is none
 	page    string // of the portal; "" means that there is none
 	none    string // text for an empty list
 	effect  string // of a deletion
@@ -45,7 +46,7 @@ func (n *noun) keyed() string { return "the " + n.word + " of a " + n.called() }
 
 // nounCommand makes the command of a noun with its verbs. The noun alone lists.
 func nounCommand(t *terminal, n *noun) *cobra.Command {
-	things := list{n.get, []string{n.key, n.handle}, n.none, n.page, n.columns}
+	things := list{n.get, []string{n.key, n.handle, n.single}, n.none, n.page, n.columns}
 	cmd := things.verb(t, n.name, n.short)
 	cmd.Args = orVerb
 	cmd.AddCommand(things.verb(t, "list", "List the "+n.called()+"s"))
@@ -196,6 +197,8 @@ func nounDelete(t *terminal, n *noun) *cobra.Command {
 		what := n.called() + " " + args[0]
 		if len(args) > 1 {
 			what = counted(len(args), n.called())
+		} else if _, _, err := n.handleOf(cmd.Context(), c, args[0]); err != nil { // don't ask about what isn't there
+			return err
 		}
 		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+n.effect); err != nil {
 			return err

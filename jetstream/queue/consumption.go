@@ -134,6 +134,7 @@ func (c *consumption) deliver(ctx context.Context, msg piece) {
 		return
 	}
 	done, err := c.runOnce(ctx, msg)
+	defer c.queue.memory.settling(done)() // in the slot: no other run makes one meanwhile
 	leave()
 	if err == nil && done != nil {
 		err = c.queue.settle(done, msg.Data())
@@ -336,5 +337,9 @@ func (q *Queue) settle(f *finished, event []byte) error {
 		return err
 	}
 	q.settled(f.sequence, f.TraceID, f.outcome)
+	if f.outcome.Status == sluice.StatusError && q.Failed != nil {
+		key, _ := f.Message["eventKey"].(string)
+		q.Failed(key)
+	}
 	return nil
 }

@@ -37,7 +37,12 @@ type Queue struct {
 	outcomes    *Outcomes
 	deadLetters *DeadLetters
 	settled     func(sequence uint64, traceID string, o sluice.Outcome)
-	memory      *memory
+
+	// Failed, if set, is told the key of each event that a pipeline failed on for
+	// good.
+	Failed func(eventKey string)
+
+	memory *memory
 
 	ids    correlation.IDs
 	events jetstream.Stream
