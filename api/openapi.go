@@ -13,9 +13,11 @@ import (
 type object = map[string]any
 
 // openAPI returns the endpoint that describes the API. The commands don't
-// change while the service runs, so the document is made once.
+// change while the service runs, so the document is made and compressed once:
+// anyone may ask for it, as often as they like.
 func (a *API) openAPI() command.Endpoint {
 	document, err := json.MarshalIndent(OpenAPI(a.Commands, a.Version, a.BaseURL, a.OpenID), "", "  ")
+	zipped := zip(document)
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			return notAllowed("GET, HEAD")
@@ -24,6 +26,11 @@ func (a *API) openAPI() command.Endpoint {
 			return err
 		}
 		w.Header().Set("Content-Type", "application/json")
+		if takesGzip(r.Header.Values("Accept-Encoding")) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(zipped)
+			return nil
+		}
 		_, _ = w.Write(document)
 		return nil
 	}
@@ -172,6 +179,21 @@ func commandResponses(cmd command.Command) object {
 	return responses
 }
 
+// documentParameters are those that a request to one pipeline may have besides its
+// name.
+func documentParameters(cmd command.Command) (params []object) {
+	for _, p := range queryParameters(cmd) {
+		switch p["name"] {
+		case "ifMatch":
+			p["name"], p["in"] = "If-Match", "header"
+			params = append(params, p)
+		case "force", "version":
+			params = append(params, p)
+		}
+	}
+	return params
+}
+
 // describePipelines adds the paths under which pipelines are documents.
 func describePipelines(set command.Set, paths object) {
 	name := object{"name": "name", "in": "path", "required": true, "description": "Name of the pipeline.", "schema": object{"type": "string"}}
@@ -183,7 +205,7 @@ func describePipelines(set command.Set, paths object) {
 		}
 		op := commandOperation(cmd, method)
 		op["operationId"] = method + ".pipeline"
-		op["parameters"] = []object{name}
+		op["parameters"] = append([]object{name}, documentParameters(cmd)...)
 		one[method] = op
 		if method == "get" {
 			op["responses"] = object{

@@ -57,6 +57,10 @@ func TestBadUsersRolesAndClientsAreRefused(t *testing.T) {
 		"the client of the house":     {"iam.client.put", `{"clientId":"sluice"}`, sluice.Conflict, "built-in"},
 		"a grant that is not there":   {"iam.client.put", `{"clientId":"ci","grants":["implicit"]}`, sluice.Invalid, "parameter-invalid"},
 		"a client that is not there":  {"iam.client.get", `{"clientId":"ci"}`, sluice.NotFound, "client-not-found"},
+		"a redirect to anywhere":      {"iam.client.put", `{"clientId":"ci","redirectUris":["https://*.example.org"]}`, sluice.Invalid, "parameter-invalid"},
+		"a redirect by plain HTTP":    {"iam.client.put", `{"clientId":"ci","redirectUris":["http://app.example.org/cb"]}`, sluice.Invalid, "parameter-invalid"},
+		"own tokens without a secret": {"iam.client.put", `{"clientId":"ci","public":true,"grants":["client_credentials"]}`, sluice.Invalid, "parameter-invalid"},
+		"a new secret for none":       {"iam.client.put", `{"clientId":"ci","public":true,"renew":true}`, sluice.Invalid, "parameter-invalid"},
 		"a client id with a space":    {"iam.client.put", `{"clientId":"c i"}`, sluice.Invalid, "parameter-invalid"},
 		"a password for nobody":       {"iam.password.set", `{"username":"nobody","password":"correct horse"}`, sluice.NotFound, "user-not-found"},
 		"one's own without the old":   {"iam.password.set", `{"password":"another one"}`, sluice.Invalid, "parameter-missing"},
@@ -405,4 +409,26 @@ func TestTheAuditLogIsReadInPagesAndRanges(t *testing.T) {
 			t.Errorf("%s gives %d entries, want %d", arguments, got, want)
 		}
 	}
+}
+
+// away is a store of records whose engine does not answer: what is in its copy in
+// memory is known, and nothing else.
+type away[T any] struct{ sluice.Records[T] }
+
+func (away[T]) Get(context.Context, string) (*T, error) {
+	return nil, sluice.Errorf(sluice.Unavailable, "engine-unavailable", "The engine did not answer.")
+}
+
+// TestTheEngineIsAway: built-in roles need no engine, and what it can't tell is
+// not taken for a refusal.
+func TestTheEngineIsAway(t *testing.T) {
+	d := newDirectory(t)
+	d.Roles = away[sluice.Role]{d.Roles}
+	user, err := d.User(t.Context(), sluice.AnonymousName)
+	if err != nil || !user.May("log") {
+		t.Errorf("the anonymous user is %+v, %v", user, err)
+	}
+	d.Accounts = away[sluice.Account]{d.Accounts}
+	_, err = d.runAs(t.Context(), sluice.User{Permissions: []string{"*"}}, "somebody")
+	wantCode(t, err, sluice.Unavailable, "engine-unavailable")
 }

@@ -2,10 +2,7 @@ package jetstream
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -39,6 +36,7 @@ type Options struct {
 	URL         string // external engine; empty means embedded
 	Credentials string // file with credentials for the external engine
 	Replicas    int    // of each stream on the external engine
+	SyncsAlways bool   // the external engine does, as its operator says
 
 	EventMaxAge   time.Duration
 	EventMaxBytes int64 // 0: half of the volume (embedded), unlimited (external)
@@ -87,8 +85,8 @@ func (o Options) syncs(name string) bool {
 // is 5.6 MB in base64, plus its headers.
 const maxMessage = 8 << 20
 
-// setupTimeout bounds one attempt to prepare streams and buckets.
-const setupTimeout = 30 * time.Second
+// askTimeout bounds each request to the engine that has no bound of its own.
+const askTimeout = 3 * time.Second
 
 // An Engine builds and holds all that is stored.
 type Engine struct {
@@ -106,6 +104,7 @@ type Engine struct {
 	minutes   *record.Bucket[sluice.Minute]
 	hours     *record.Bucket[sluice.Minute]
 	pipelines *record.Bucket[sluice.Pipeline]
+	versions  *record.Bucket[sluice.PipelineHistory]
 	secrets   *record.Bucket[sluice.Secret]
 	keys      *record.Bucket[record.Key]
 
@@ -117,6 +116,14 @@ type Engine struct {
 	journal     *journal.Journal
 	audit       *Audit
 	quarantine  *Quarantine
+
+	marking  sync.Mutex
+	marks    marks  // as they were last written
+	keyPrint string // of the key of the correlation ids
+	sealed   []byte // which generation of the buckets counts
+
+	damageMu sync.Mutex
+	damage   []string // what the disk has lost or spoiled, in words
 
 	cancel  context.CancelFunc
 	closing sync.Once
@@ -163,6 +170,7 @@ func build(opts Options) *Engine {
 		minutes:   record.New[sluice.Minute](h, "minutes"),
 		hours:     record.New[sluice.Minute](h, "hours"),
 		pipelines: record.New[sluice.Pipeline](h, "pipelines"),
+		versions:  record.New[sluice.PipelineHistory](h, "versions"),
 		secrets:   record.New[sluice.Secret](h, "secrets"),
 		keys:      record.New[record.Key](h, "keys"),
 	}
@@ -171,7 +179,7 @@ func build(opts Options) *Engine {
 	e.deadLetters = queue.NewDeadLetters(h)
 	e.floors = queue.NewFloors(h, listeners)
 	e.journal = journal.New(h, journal.Events{
-		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound,
+		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers,
 		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
 			return e.queue.Outcome(ctx, env, pipeline)
 		},
@@ -182,6 +190,11 @@ func build(opts Options) *Engine {
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
+	if h.Embedded {
+		e.events.mark = e.writeMarks
+	} else {
+		e.events.mark = func(context.Context) error { return nil }
+	}
 	e.audit = &Audit{host: h}
 	e.quarantine = newQuarantine(h)
 	return e
@@ -190,9 +203,13 @@ func build(opts Options) *Engine {
 func (e *Engine) connect() (err error) {
 	h := e.host
 	if h.Embedded {
+		if err := e.inspect(); err != nil {
+			return err
+		}
 		e.server, h.Conn, err = startEmbedded(e.opts)
 	} else {
-		h.Conn, err = connectExternal(e.opts)
+		h.Link = stream.NewLink(e.opts.Log)
+		h.Conn, err = connectExternal(e.opts, h.Link)
 	}
 	if err != nil {
 		return err
@@ -203,142 +220,34 @@ func (e *Engine) connect() (err error) {
 			return err
 		}
 	}
-	if h.JS, err = jetstream.New(h.Conn); err != nil {
+	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(askTimeout)); err != nil {
 		return err
 	}
-	h.SideJS, err = jetstream.New(h.Side)
+	h.SideJS, err = jetstream.New(h.Side, jetstream.WithDefaultTimeout(askTimeout))
 	return err
 }
 
-// setUpUntilDone tries to set up an external engine until it works.
-func (e *Engine) setUpUntilDone(ctx context.Context) {
-	const pause = 500 * time.Millisecond
-	logged := ""
-	for {
-		err := e.setUp(ctx, ctx)
-		if err == nil {
-			return
-		}
-		if ours, ok := errors.AsType[*sluice.Error](err); ok && ours.Kind == sluice.Invalid { // such as a wrong key
-			e.host.Fail(err)
-			return
-		}
-		if reason := explain(err, e.host.Conn); reason != logged {
-			e.host.SetProblem(reason)
-			e.host.Log.Error("The external engine can't be used yet; trying on.", "reason", reason, "error", err)
-			logged = reason
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
+// finish stores what would be lost with the process.
+func (e *Engine) finish() {
+	e.events.finishDeliveries()
+	e.journal.Finish()
+	if !e.host.Embedded || e.host.Connected() != nil {
+		return
 	}
-}
-
-// setUp prepares streams and buckets, and starts what runs until running ends.
-// A failed attempt stops what it has started.
-func (e *Engine) setUp(ctx, running context.Context) (err error) {
-	generation, err := e.generation(ctx)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), embeddedStop)
 	defer cancel()
-	running, stop := context.WithCancel(running)
-	defer func() {
-		if err != nil {
-			stop()
-		}
-	}()
-	if err := e.keys.SetUp(ctx, running, generation); err != nil {
-		return err
+	if err := e.writeMarks(ctx); err != nil {
+		e.host.Log.Warn("How much is stored could not be written down.", "error", err)
 	}
-	if err := e.setUpStreams(ctx, running); err != nil {
-		return err
-	}
-	for _, b := range e.buckets() {
-		if err := b.SetUp(ctx, running, generation); err != nil {
-			return err
-		}
-	}
-	if err := e.events.checkEnd(ctx); err != nil {
-		return fmt.Errorf("end of the stream of events: %w", err)
-	}
-	if err := e.queue.DropUnbound(ctx); err != nil {
-		return fmt.Errorf("bindings of pipelines: %w", err)
-	}
-	// The definitions of streams and buckets, and what an earlier process
-	// wrote before it was killed, must not vanish either.
-	if err := e.host.SyncStore(); err != nil {
-		return err
-	}
-	e.queue.Start(running)
-	e.host.Start(func() { e.events.trim(running) })
-	e.host.Start(func() { e.journal.Serve(running) })
-	if e.host.Embedded {
-		e.host.WatchDisk(running, e.opts.MinFreeDisk)
-	}
-	if e.webhooks.Count() > manyRecords {
-		debug.FreeOSMemory() // filling the copies leaves garbage several times their size
-	}
-	e.host.SetReady()
-	return nil
 }
-
-// buckets gives all buckets of records but that of keys.
-func (e *Engine) buckets() []bucket {
-	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.hours, e.pipelines, e.secrets, e.floors}
-}
-
-// A bucket is one of records of any type.
-type bucket interface {
-	Name() string
-	SetUp(ctx, running context.Context, in record.Generation) error
-}
-
-// setUpStreams prepares the streams.
-func (e *Engine) setUpStreams(ctx, running context.Context) error {
-	key, err := sharedKey(ctx, e.keys, record.CorrelationKey)
-	if err != nil {
-		return fmt.Errorf("key of the correlation ids: %w", err)
-	}
-	ids := correlation.NewIDs(key)
-	if err := e.events.setUp(ctx, running, ids); err != nil {
-		return fmt.Errorf("stream of events: %w", err)
-	}
-	if err := e.outcomes.SetUp(ctx, running, ids); err != nil {
-		return fmt.Errorf("stream of results: %w", err)
-	}
-	if err := e.journal.SetUp(ctx, ids, e.events.stream.CachedInfo().Config); err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	if err := e.deadLetters.SetUp(ctx, running); err != nil {
-		return fmt.Errorf("dead letters: %w", err)
-	}
-	if err := e.audit.setUp(ctx, running); err != nil {
-		return fmt.Errorf("audit log: %w", err)
-	}
-	if key, err = sharedKey(ctx, e.keys, quarantineKey); err != nil {
-		return fmt.Errorf("key of the quarantine: %w", err)
-	}
-	if err := e.quarantine.setUp(ctx, running, key); err != nil {
-		return fmt.Errorf("quarantine: %w", err)
-	}
-	return nil
-}
-
-// manyRecords is how many records in a bucket make it worthwhile to free memory
-// after the start: that takes longer than the rest of an empty start.
-const manyRecords = 1000
 
 // Close stops the engine. What was acknowledged is safe without it.
 func (e *Engine) Close() {
-	e.closing.Do(func() {
-		e.events.finishDeliveries()
-		e.journal.Finish()
-	})
+	e.closing.Do(e.finish)
 	e.cancel()
+	if e.host.Link != nil {
+		e.host.Link.Release()
+	}
 	if e.host.Conn != nil {
 		e.host.Conn.Close()
 	}
@@ -346,7 +255,7 @@ func (e *Engine) Close() {
 		e.host.Side.Close()
 	}
 	e.host.Wait()
-	if e.server != nil {
-		stopEmbedded(e.server)
+	if e.server != nil && stopEmbedded(e.server) {
+		e.noteStop()
 	}
 }

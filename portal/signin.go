@@ -68,6 +68,7 @@ type signInForm struct {
 	Username string
 	Problem  string
 	Provider bool
+	Program  bool // a program waits to be let in
 }
 
 func (p *Portal) signInPage(w http.ResponseWriter, r *http.Request) error {
@@ -75,7 +76,8 @@ func (p *Portal) signInPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Portal) signInForm(next string) signInForm {
-	return signInForm{Next: localPath(next), Provider: p.Provider != nil}
+	next = localPath(next)
+	return signInForm{Next: next, Provider: p.Provider != nil, Program: strings.HasPrefix(next, sluice.AuthorizePath+"?")}
 }
 
 // signIn checks a password and begins a session.
@@ -107,7 +109,7 @@ func (p *Portal) signedIn(w http.ResponseWriter, r *http.Request, session sluice
 	if err := p.sessions.begin(r.Context(), w, r, session); err != nil {
 		return err
 	}
-	p.Note(r.Context(), sluice.AuditEntry{Username: session.Username, Address: r.RemoteAddr, Command: "login", Target: "portal", Outcome: sluice.AuditAllowed})
+	p.Note(r.Context(), sluice.AuditEntry{Username: session.Username, Address: r.RemoteAddr, Command: "login", Target: "portal", Outcome: sluice.AuditAllowed, Access: true})
 	p.redirect(w, r, next)
 	return nil
 }
@@ -119,7 +121,7 @@ func (p *Portal) signOut(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.sessions.setCookie(w, "session", "", 0)
 	user := sluice.UserFrom(r.Context())
-	p.Note(r.Context(), sluice.AuditEntry{Username: user.Name, Address: r.RemoteAddr, Command: "logout", Target: "portal", Outcome: sluice.AuditAllowed})
+	p.Note(r.Context(), sluice.AuditEntry{Username: user.Name, Address: r.RemoteAddr, Command: "logout", Target: "portal", Outcome: sluice.AuditAllowed, Access: true})
 	p.redirect(w, r, "/signin")
 	return nil
 }

@@ -160,6 +160,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		URL:           s.cfg.NATS,
 		Credentials:   s.cfg.NATSCredentials,
 		Replicas:      s.cfg.NATSReplicas,
+		SyncsAlways:   s.cfg.NATSSync == "always",
 		EventMaxAge:   s.cfg.EventMaxAge,
 		EventMaxBytes: int64(s.cfg.EventMaxBytes),
 		MinFreeDisk:   int64(s.cfg.MinFreeDisk),
@@ -178,7 +179,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		ObserveFailed: func(eventKey string) { s.minutes.CallFailed(eventKey) },
 	}
 	if s.folder != nil {
-		opts.Dir, opts.Begin = s.folder.Path("engine"), s.folder.Convert
+		opts.Dir, opts.Begin = s.folder.Store(), s.folder.Convert
 	}
 	return opts
 }

@@ -87,7 +87,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 		"things": nounCommands(t),
 		"calls":  {callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), replayCommand(t)},
 		"login":  {loginCommand(t), logoutCommand(t), profileCommand(t)},
-		"server": {commandCommand(t), auditCommand(t), statsCommand(t)},
+		"server": {commandCommand(t), auditCommand(t), statsCommand(t), exportCommand(t), applyCommand(t)},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group
@@ -97,9 +97,9 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	}
 	server := serveCommand(hurry)
 	server.GroupID = "server"
-	health := healthCommand()
-	health.GroupID = "server"
-	root.AddCommand(server, health, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
+	health, check := healthCommand(), checkCommand(t)
+	health.GroupID, check.GroupID = "server", "server"
+	root.AddCommand(server, health, check, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
 	root.SetHelpCommand(helpCommand())
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
 	return root
