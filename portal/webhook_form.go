@@ -73,7 +73,9 @@ func (p *Portal) webhookNew(w http.ResponseWriter, r *http.Request) error {
 // webhookForm shows the form, with the rules of each field.
 func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int, before webhook, entered url.Values, failure error) error {
 	cmd, _ := p.Commands.Find("webhook.put")
-	given := formOf(cmd, entered, failure)
+	given := formOf(cmd, entered, nil)
+	given.drop("uuid", "ifUpdated") // nobody fills them in
+	given.blame(failure)
 	f := webhookForm{form: form{Problem: given.Problem}, Key: before.EventKey, Chosen: entered.Get("provider")}
 	for _, shown := range webhookFields {
 		at := given.find(shown.Name)
