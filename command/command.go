@@ -17,6 +17,7 @@ type Command struct {
 	ReadOnly bool           // changes nothing, so that GET may run it
 	Pure     bool           // needs nothing but its arguments and its run, so tests of pipelines run it unchanged
 	Traffic  bool           // moves data, as pipelines do constantly: the audit log has only refusals
+	Recorded bool           // takes recorded answers where a run is only tried, see sluice.Run
 	InRun    bool           // is a step of pipelines only: callers can't run it by itself
 	Trigger  bool           // starts a pipeline: the first step or none
 
@@ -48,6 +49,10 @@ func Pure(c *Command) { c.ReadOnly, c.Pure = true, true }
 // Traffic declares that the command moves data, as pipelines do constantly: the
 // audit log has only refused calls.
 func Traffic(c *Command) { c.Traffic = true }
+
+// Recorded declares that the command does nothing outside where a run is only
+// tried: it asks the run for recorded answers.
+func Recorded(c *Command) { c.Recorded = true }
 
 // InRun declares that the command is a step of pipelines only: a caller who
 // runs it by itself is refused.

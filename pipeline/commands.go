@@ -19,6 +19,7 @@ func Commands(r *Runner) []command.Command {
 		runCommand(r),
 		lintCommand(r),
 		testCommand(r),
+		tryCommand(r),
 		letterGetCommand(r),
 		letterReplayCommand(r),
 		letterDeleteCommand(r),

@@ -154,6 +154,8 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		Queue:   s.engine.Queue(),
 		Events:  s.engine.Events(),
 		Letters: s.engine.DeadLetters(),
+		Journal: s.engine.Journal(),
+		Results: s.engine.Events(),
 		User:    s.directory.User,
 		Owner:   s.directory.Owner,
 		Note:    s.directory.Note,
