@@ -14,6 +14,8 @@ import (
 
 // past is a journal of events that nobody has run on, counted from the newest.
 type past struct {
+	sluice.Journal // of which nothing else is asked
+
 	events int
 	read   int
 }
