@@ -88,7 +88,7 @@ func query(cmd command.Command) []object {
 			continue
 		}
 		described := object{"name": p.Name, "in": "query", "description": p.Doc}
-		if p.Required {
+		if p.Required && cmd.Endpoint == nil { // which has other places for it
 			described["required"] = true
 		}
 		if p.Alias != "" {
