@@ -58,6 +58,8 @@ var rooms = map[string][]string{
 	"cmd/sluice":   {".", "client", "config", "manifest", "serve", "spelling"},
 	"bench":        {".", "config", "jetstream", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
+
+	"api/clienttest": {"api/clienttest/generated"},
 }
 
 func TestImportsPointDownward(t *testing.T) {
