@@ -160,6 +160,9 @@ func (d *description) answers(cmd command.Command) object {
 		all["302"] = redirect("The way to the result, where a redirect was asked for.")
 		return all
 	}
+	if cmd.Download {
+		return responses(content(output, "application/octet-stream", object{}))
+	}
 	alternatives := make([]object, len(cmd.Results))
 	for i, t := range cmd.Results {
 		alternatives[i] = d.schemas.of(t)
@@ -175,9 +178,9 @@ func (d *description) answers(cmd command.Command) object {
 	return responses(ok)
 }
 
-// ofDocument are the parameters that a request to one pipeline may have besides
-// its name.
-func ofDocument(cmd command.Command) (params []object) {
+// documentParameters are those that a request to one pipeline may have besides its
+// name.
+func documentParameters(cmd command.Command) (params []object) {
 	for _, p := range query(cmd) {
 		switch p["name"] {
 		case "ifMatch":
@@ -201,7 +204,7 @@ func (d *description) pipelines(set command.Set, paths object) {
 		}
 		op := d.command(cmd, method)
 		op["operationId"] = map[string]string{"put": "storePipeline", "get": "readPipeline", "delete": "deletePipeline", "post": "runPipeline"}[method]
-		op["parameters"] = append([]object{name}, ofDocument(cmd)...)
+		op["parameters"] = append([]object{name}, documentParameters(cmd)...)
 		one[method] = op
 	}
 	one["get"].(object)["responses"] = responses(content("The source.", "application/yaml", object{}))

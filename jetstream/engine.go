@@ -56,6 +56,8 @@ type Options struct {
 
 	RunMemory int64 // bytes that the events of all runs take in memory; 0: no bound
 
+	Version string // of the program
+
 	Sync SyncMode
 	Log  *slog.Logger
 
@@ -116,6 +118,7 @@ type Engine struct {
 	journal     *journal.Journal
 	audit       *Audit
 	quarantine  *Quarantine
+	nodes       *nodes
 
 	marking  sync.Mutex
 	marks    marks  // as they were last written
@@ -127,6 +130,7 @@ type Engine struct {
 
 	cancel  context.CancelFunc
 	closing sync.Once
+	backing sync.Mutex // held while a backup is made
 }
 
 // Open starts the embedded engine, or connects to an external one. An external
@@ -195,7 +199,7 @@ func build(opts Options) *Engine {
 	} else {
 		e.events.mark = func(context.Context) error { return nil }
 	}
-	e.audit = &Audit{host: h}
+	e.audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
 	e.quarantine = newQuarantine(h)
 	return e
 }

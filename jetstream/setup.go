@@ -83,6 +83,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.watchExternal(running); err != nil {
 		return err
 	}
+	if err := e.nodes.setUp(running); err != nil {
+		return err
+	}
 	if e.webhooks.Count() > manyRecords {
 		debug.FreeOSMemory() // filling the copies leaves garbage several times their size
 	}
@@ -98,6 +101,7 @@ func (e *Engine) buckets() []bucket {
 // A bucket is one of records of any type.
 type bucket interface {
 	Name() string
+	StreamName() string
 	SetUp(ctx, running context.Context, in record.Generation) error
 	Extent(ctx context.Context) (record.Extent, error)
 }

@@ -19,9 +19,6 @@ import (
 	"sluice/webhook"
 )
 
-// runGrace is how long runs of pipelines may go on when the server stops.
-const runGrace = 5 * time.Second
-
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
 	secrets := step.NewSecrets(s.engine.Secrets())
@@ -50,6 +47,7 @@ func (s *Server) wire() error {
 		login:     login,
 		engine:    s.engine,
 		minutes:   s.minutes,
+		backup:    s.sendBackup,
 	})
 	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
 	pages, err := s.newPortal(provider, users)
@@ -110,8 +108,10 @@ func (s *Server) newDirectory() *iam.Directory {
 		Cores:        s.cfg.PasswordCores,
 		External:     s.cfg.AuthIssuer != "",
 		CommandNames: func() []string { return s.commands.Names() },
-		EndSessions:  s.endSessions,
-		RotateKey:    func(ctx context.Context) (string, time.Time, error) { return s.issuer.RotateKey(ctx) },
+		EndSessions: func(ctx context.Context, username, clientID string) error {
+			return endSessions(ctx, s.engine, username, clientID)
+		},
+		RotateKey: func(ctx context.Context) (string, time.Time, error) { return s.issuer.RotateKey(ctx) },
 	})
 }
 
@@ -165,7 +165,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		HasWebhook: webhooks.HasKey,
 		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory) / 2)},
 		MaxRuns:    s.cfg.MaxRuns,
-		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
+		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
 		Observe:    s.observeRun,
 		Spans:      s.spans(),
 		Log:        s.opts.Log,

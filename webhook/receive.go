@@ -225,7 +225,7 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 func (rc *Receiver) event(in *incoming) *sluice.Event {
 	now := in.arrived.UTC()
 	r := in.request
-	in.headers = appendHeaders(in.headers, r, rc.Redact, in.guard.masked())
+	in.headers = appendHeaders(in.headers, r, in.token, rc.Redact, in.guard.masked())
 	e := &sluice.Event{
 		EventKey:    in.hook.EventKey,
 		Namespace:   rc.Namespace,
