@@ -52,6 +52,7 @@ type Outcome struct {
 	StatusCode int             `json:"statusCode"`
 	Value      json.RawMessage `json:"value,omitempty"`
 	Error      *Problem        `json:"error,omitempty"`
+	Said       *Said           `json:"said,omitempty"` // what the caller may know of the error
 	Attempts   int             `json:"attempts"`
 	Finished   time.Time       `json:"finished"`
 }
@@ -68,6 +69,10 @@ func (o *Outcome) AppendJSON(b []byte) []byte {
 	if o.Error != nil {
 		b = append(b, `,"error":`...)
 		b = appendJSON(b, o.Error)
+	}
+	if o.Said != nil {
+		b = append(b, `,"said":`...)
+		b = appendJSON(b, o.Said)
 	}
 	b = appendNumber(b, `,"attempts":`, o.Attempts)
 	b = append(b, `,"finished":"`...)

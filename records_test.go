@@ -18,7 +18,7 @@ func TestRecordsJSON(t *testing.T) {
 		"accepted call":        &sluice.Call{Time: at, TraceID: "abcdef:1", CorrelationID: "c", EventKey: "webhook.a", Status: sluice.StatusProcessing, StatusCode: 200, Size: 7, Duration: 0.001, Listeners: []string{"a", "b"}, Count: 2},
 		"message":              &sluice.Call{Time: at, TraceID: "direct:1", Key: "a.b", ReplayOf: "direct:0", Status: sluice.StatusOK, Duration: 1234567.89},
 		"outcome":              &sluice.Outcome{Pipeline: "p", Status: sluice.StatusOK, StatusCode: 200, Value: json.RawMessage(`{"a":1}`), Attempts: 1, Finished: at},
-		"failure":              &sluice.Outcome{Pipeline: "p", Status: sluice.StatusError, StatusCode: 500, Error: problem, Attempts: 4, Finished: at},
+		"failure":              &sluice.Outcome{Pipeline: "p", Status: sluice.StatusError, StatusCode: 500, Error: problem, Said: &sluice.Said{Message: "a \"b\"", StatusCode: 422}, Attempts: 4, Finished: at},
 		"run that did nothing": &sluice.RunReport{TraceID: "abcdef:1", Attempt: 1, Started: at, Status: sluice.StatusOK, Steps: []sluice.StepReport{}},
 		"run": &sluice.RunReport{Pipeline: "p", TraceID: "abcdef:1", CorrelationID: "c", EventKey: "webhook.a", Attempt: 2, Delivery: 1, Started: at, Duration: 5.125, Status: sluice.StatusError, Error: problem, Steps: []sluice.StepReport{
 			{Command: "set", ID: "first", Line: 2, Started: 1, Duration: 2, Status: sluice.StatusOK},

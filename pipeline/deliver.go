@@ -118,6 +118,7 @@ func (r *Runner) failed(p *sluice.Pipeline, d sluice.Delivery, attempts int, err
 		Status:     sluice.StatusError,
 		StatusCode: shown.StatusCode,
 		Error:      shown,
+		Said:       e.Said,
 		Attempts:   attempts,
 		Finished:   time.Now().UTC(),
 	}

@@ -45,7 +45,8 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 func abandoned(pipeline string, e correlation.Envelope) *sluice.Outcome {
 	err := sluice.Errorf(sluice.Gone, "pipeline-gone", "The pipeline %s was deleted or listens to other events by now.", pipeline)
 	shown := problem.Of(err.InCall(e.TraceID))
-	return &sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusError, StatusCode: shown.Status, Error: shown, Finished: e.Received}
+	said := &sluice.Said{Message: "What was to handle the call was removed before it came to that.", StatusCode: shown.Status, Code: err.Code}
+	return &sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusError, StatusCode: shown.Status, Error: shown, Said: said, Finished: e.Received}
 }
 
 // Gone is the error of a result that is no longer kept, or never was.
