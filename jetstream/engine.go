@@ -101,6 +101,7 @@ type Engine struct {
 	portal    *record.Bucket[sluice.PortalSession]
 	minutes   *record.Bucket[sluice.Minute]
 	pipelines *record.Bucket[sluice.Pipeline]
+	states    *record.Bucket[sluice.PipelineState]
 	secrets   *record.Bucket[sluice.Secret]
 	keys      *record.Bucket[record.Key]
 
@@ -157,6 +158,7 @@ func build(opts Options) *Engine {
 		portal:    record.New[sluice.PortalSession](h, "portal"),
 		minutes:   record.New[sluice.Minute](h, "minutes"),
 		pipelines: record.New[sluice.Pipeline](h, "pipelines"),
+		states:    record.New[sluice.PipelineState](h, "states"),
 		secrets:   record.New[sluice.Secret](h, "secrets"),
 		keys:      record.New[record.Key](h, "keys"),
 	}
@@ -281,7 +283,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 
 // buckets gives all buckets of records but that of keys.
 func (e *Engine) buckets() []bucket {
-	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.secrets, e.floors}
+	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.states, e.secrets, e.floors}
 }
 
 // A bucket is one of records of any type.

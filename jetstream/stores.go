@@ -57,6 +57,9 @@ func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] { return 
 // Minutes returns the store of the sums of each minute of the last day.
 func (e *Engine) Minutes() sluice.Records[sluice.Minute] { return e.minutes }
 
+// PipelineStates returns the store of which pipelines fail, by name.
+func (e *Engine) PipelineStates() sluice.Records[sluice.PipelineState] { return e.states }
+
 // SetUp is closed once streams and buckets are there.
 func (e *Engine) SetUp() <-chan struct{} { return e.host.SetUp() }
 

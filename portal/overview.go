@@ -60,7 +60,7 @@ func (v *overviewPage) sum() {
 	}
 	for _, b := range v.Pipelines {
 		v.Waiting += b.Waiting
-		if b.Waiting > 0 || b.DeadLetters > 0 {
+		if b.Waiting > 0 || b.Failing != nil {
 			v.Behind = append(v.Behind, b)
 		}
 	}

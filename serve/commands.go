@@ -34,6 +34,7 @@ type commandOptions struct {
 	login     *iam.Authenticator
 	engine    *jetstream.Engine
 	minutes   *metrics.Minutes
+	stats     func(context.Context) (sluice.ServerStats, error)
 }
 
 // newCommands returns all commands, and the runner of the pipelines that are
@@ -51,7 +52,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 		pipeline.Commands(runner),
 		step.Commands(o.steps),
 		iam.Commands(o.directory, o.login),
-		[]command.Command{infoCommand(o.namespace, o.engine), statsCommand(o.engine, o.minutes)},
+		[]command.Command{infoCommand(o.namespace, o.engine), statsCommand(o.stats, o.minutes)},
 	)
 	return commands, runner
 }
