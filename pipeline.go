@@ -15,6 +15,7 @@ type Pipeline struct {
 	Roles   []string  `json:"roles,omitempty"`   // the owner's then; they count if an external provider has the users
 	Folder  bool      `json:"folder,omitempty"`  // it comes from the operator's folder
 	Binding *Binding  `json:"binding,omitempty"` // to the events that start it; nil if none do
+	Paused  bool      `json:"paused,omitempty"`  // events wait for it
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 }
@@ -34,6 +35,8 @@ type Binding struct {
 	Pattern     string `json:"pattern"`     // of message keys, see KeyMatches
 	Concurrency int    `json:"concurrency"` // runs at the same time; 1 keeps the order of events
 	Start       uint64 `json:"start"`       // position of the first event for the pipeline
+
+	Rate float64 `json:"rate,omitempty"` // runs that begin in a second, on each node; 0 means any number
 }
 
 // A Delivery is an event that is handed to a pipeline.

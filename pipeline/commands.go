@@ -14,6 +14,8 @@ func Commands(r *Runner) []command.Command {
 		putCommand(r),
 		getCommand(r),
 		deleteCommand(r),
+		pauseCommand(r),
+		resumeCommand(r),
 		runCommand(r),
 		lintCommand(r),
 		testCommand(r),
@@ -39,7 +41,9 @@ type view struct {
 	Source      string           `json:"source,omitempty"`
 	Owner       string           `json:"owner"`
 	Listens     string           `json:"listens,omitempty"` // pattern of message keys
+	Paused      bool             `json:"paused"`
 	Concurrency int              `json:"concurrency,omitempty"`
+	Rate        string           `json:"rate,omitempty"`
 	Folder      bool             `json:"folder"`
 	Created     time.Time        `json:"created"`
 	Updated     time.Time        `json:"updated"`
@@ -51,12 +55,12 @@ func (v view) Document() (mediaType, text string) { return "application/yaml", v
 
 // show returns the view of a pipeline, without its source.
 func (r *Runner) show(p *sluice.Pipeline) view {
-	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Created: p.Created, Updated: p.Updated}
+	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Paused: p.Paused, Created: p.Created, Updated: p.Updated}
 	if p.Binding != nil {
 		v.Listens = p.Binding.Pattern
 	}
 	if program, err := r.program(p); err == nil {
-		v.Description, v.Concurrency = program.description, program.concurrency
+		v.Description, v.Concurrency, v.Rate = program.description, program.concurrency, program.rate.text
 	}
 	return v
 }

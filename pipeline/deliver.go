@@ -19,7 +19,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	if err != nil {
 		return r.failed(p, d, 1, err), nil
 	}
-	backoff := program.backoff
+	backoff := program.retry.backoff
 	for number := 1; ; number++ {
 		out, err := r.deliverOnce(ctx, p, program, d, number)
 		if err == nil {
@@ -33,13 +33,13 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 			// must not come again together.
 			return sluice.Outcome{}, errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
 		}
-		if number > program.retries || !worthRetrying(err) {
+		if number > program.retry.times || !worthRetrying(err) {
 			return r.failed(p, d, number, err), nil
 		}
 		if err := pause(ctx, backoff); err != nil {
 			return sluice.Outcome{}, err
 		}
-		backoff = min(2*backoff, maxBackoff)
+		backoff = min(2*backoff, program.retry.maxBackoff)
 	}
 }
 
