@@ -30,7 +30,7 @@ var rooms = map[string][]string{
 	"event":      {".", "command", "value"},
 	"webhook":    {".", "command", "limit", "problem", "sender", "spelling", "value"},
 	"iam":        {".", "command", "limit"},
-	"jetstream":  {".", "durable", "jetstream/correlation", "jetstream/delivery", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal", "seal"},
+	"jetstream":  {".", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/delivery", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal", "seal"},
 	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "value"},
 
 	"jetstream/delivery":    {".", "jetstream/correlation", "jetstream/stream"},
@@ -38,6 +38,7 @@ var rooms = map[string][]string{
 	"jetstream/record":      {".", "durable", "jetstream/stream", "seal"},
 	"jetstream/stream":      {".", "durable"},
 	"jetstream/correlation": {"."},
+	"jetstream/damage":      {"durable"},
 	"jetstream/natstest":    {"seal"},
 
 	"quarantine":   {".", "command"},

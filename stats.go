@@ -22,6 +22,7 @@ type ServerStats struct {
 
 	// What only the metrics show.
 	Lost       int64 `json:"-"` // events found to be lost by the disk
+	Unreadable int64 `json:"-"` // events that pipelines could not read, since the start
 	Unrecorded int64 `json:"-"` // entries that the journal had no space for, since the start
 }
 

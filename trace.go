@@ -26,6 +26,30 @@ func NewTraceID(uuid string, at time.Time) string {
 	return string(id)
 }
 
+// ForeignEvent stands in a trace id for the webhook where a foreign program has
+// published the event.
+const ForeignEvent = "extern"
+
+// ForeignTraceID gives the trace id of an event that came without one: the same
+// whenever it is asked for.
+func ForeignTraceID(at time.Time, sequence uint64) string {
+	id := append(make([]byte, 0, 6+1+8+8), ForeignEvent...)
+	id = append(id, ':')
+	id = appendBase36(id, uint64(at.UnixMilli()))
+	return string(appendBase36(id, sequence))
+}
+
+// ValidTraceID tells whether a text can serve as a trace id, whoever made it.
+func ValidTraceID(text string) bool {
+	const longest = 64
+	for i := range len(text) {
+		if c := text[i]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.:", c) >= 0) {
+			return false
+		}
+	}
+	return text != "" && len(text) <= longest
+}
+
 // appendBase36 appends the 8 lowest base-36 digits of n.
 func appendBase36(b []byte, n uint64) []byte {
 	var digits [8]byte

@@ -32,6 +32,7 @@ type Config struct {
 	NATS            string `name:"nats" doc:"URLs of an external NATS JetStream engine, comma-separated, instead of the embedded one"`
 	NATSCredentials string `name:"nats-credentials" doc:"file with credentials for the external engine"`
 	NATSReplicas    int    `name:"nats-replicas" default:"1" doc:"copies the external engine keeps of everything"`
+	NATSSync        string `name:"nats-sync" default:"unknown" doc:"always, if the external engine's servers have sync_interval: always, which can't be seen from here"`
 
 	AccessTTL         time.Duration `name:"access-ttl" default:"5m" doc:"how long an access token is valid"`
 	RefreshTTL        time.Duration `name:"refresh-ttl" default:"720h" doc:"how long a login can be renewed"`
@@ -107,6 +108,9 @@ func (c *Config) check() error {
 	}
 	if c.EventMaxAge < c.ResultTTL {
 		return errors.New("event-max-age: must be at least result-ttl, since results are read from events")
+	}
+	if c.NATSSync != "unknown" && c.NATSSync != "always" {
+		return fmt.Errorf("nats-sync: %q is neither always nor unknown", c.NATSSync)
 	}
 	if c.SecretKey != "" && c.SecretKeyFile != "" {
 		return errors.New("secret-key and secret-key-file: give one of them")

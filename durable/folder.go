@@ -48,9 +48,16 @@ func OpenFolder(path string) (*Folder, error) {
 	return f, nil
 }
 
+// store is the name of the folder's folder for the engine.
+const store = "engine"
+
+// Store returns the path of the folder that the embedded engine keeps its store in.
+func (f *Folder) Store() string { return f.Path(store) }
+
 // OpenExisting opens a data folder that a server has made.
 func OpenExisting(path string) (*Folder, error) {
-	if _, err := os.Stat(filepath.Join(path, "format")); err != nil {
+	_, noFormat := os.Stat(filepath.Join(path, "format"))
+	if _, err := os.Stat(filepath.Join(path, store)); err != nil && noFormat != nil {
 		return nil, fmt.Errorf("%s is no data folder; name the one that the server was started with (--data)", path)
 	}
 	return OpenFolder(path)
@@ -59,6 +66,10 @@ func OpenExisting(path string) (*Folder, error) {
 // checkFormat writes the format into a new folder, and refuses a folder of any
 // format but that and the one before, which Convert ends.
 func (f *Folder) checkFormat() error {
+	_, noFormat := os.Stat(f.Path("format"))
+	if _, err := os.Stat(f.Store()); err == nil && errors.Is(noFormat, fs.ErrNotExist) {
+		return fmt.Errorf("data folder %s has lost the file that says its format; write %s into its file \"format\" if a server of this version has made it", f.path, format)
+	}
 	found, err := f.Content("format", func() string { return format })
 	if err != nil {
 		return err

@@ -75,3 +75,17 @@ func TestOtherFormats(t *testing.T) {
 		}
 	}
 }
+
+// TestALostFormat: a folder with a store in it is not taken for a new one.
+func TestALostFormat(t *testing.T) {
+	path := t.TempDir()
+	if _, err := durable.OpenExisting(path); err == nil {
+		t.Error("an empty folder passes for one of a server")
+	}
+	if err := os.Mkdir(filepath.Join(path, "engine"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := durable.OpenFolder(path); err == nil || !strings.Contains(err.Error(), "format") {
+		t.Errorf("a folder without a format: %v", err)
+	}
+}

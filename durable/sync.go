@@ -48,6 +48,19 @@ func WriteFile(name, content string) error {
 	return Sync(filepath.Dir(name))
 }
 
+// Probe tells whether a folder, which it makes where it is missing, can be written
+// to so that what was written survives a power cut.
+func Probe(folder string) error {
+	if err := makeFolder(folder); err != nil {
+		return err
+	}
+	name := filepath.Join(folder, "probe")
+	if err := WriteFile(name, "x"); err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
 // makeFolder makes a folder and those above it, so that they survive a power cut.
 func makeFolder(path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -406,3 +406,25 @@ func TestTheAuditLogIsReadInPagesAndRanges(t *testing.T) {
 		}
 	}
 }
+
+// away is a store of records whose engine does not answer: what is in its copy in
+// memory is known, and nothing else.
+type away[T any] struct{ sluice.Records[T] }
+
+func (away[T]) Get(context.Context, string) (*T, error) {
+	return nil, sluice.Errorf(sluice.Unavailable, "engine-unavailable", "The engine did not answer.")
+}
+
+// TestTheEngineIsAway: built-in roles need no engine, and what it can't tell is
+// not taken for a refusal.
+func TestTheEngineIsAway(t *testing.T) {
+	d := newDirectory(t)
+	d.Roles = away[sluice.Role]{d.Roles}
+	user, err := d.User(t.Context(), sluice.AnonymousName)
+	if err != nil || !user.May("log") {
+		t.Errorf("the anonymous user is %+v, %v", user, err)
+	}
+	d.Accounts = away[sluice.Account]{d.Accounts}
+	_, err = d.runAs(t.Context(), sluice.User{Permissions: []string{"*"}}, "somebody")
+	wantCode(t, err, sluice.Unavailable, "engine-unavailable")
+}

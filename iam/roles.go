@@ -38,16 +38,20 @@ var viewing = []string{
 	"convert.*", "crypto.*", "iam.whoami", "iam.password.set",
 }
 
-// role gives a role, nil if there is none.
+// role gives a role, nil if there is none. One that is built in is hardly ever
+// stored as well, and every run of a pipeline has one: so the store is not asked
+// to look further for it than among the roles it knows.
 func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error) {
-	stored, err := d.Roles.Get(ctx, name)
-	if stored != nil || err != nil {
-		return stored, err
+	permissions, builtin := builtinRoles[name]
+	if !builtin {
+		return d.Roles.Get(ctx, name)
 	}
-	if permissions, ok := builtinRoles[name]; ok {
-		return &sluice.Role{Name: name, Permissions: permissions}, nil
+	for _, stored := range d.Roles.All() {
+		if stored.Name == name {
+			return stored, nil
+		}
 	}
-	return nil, nil
+	return &sluice.Role{Name: name, Permissions: permissions}, nil
 }
 
 // userWith gives a user with the permissions that roles have by now. Roles that

@@ -44,6 +44,9 @@ func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string)
 		return sluice.User{}, sluice.OwnerNotPermitted(permission)
 	}
 	user, err := d.User(ctx, target)
+	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+		return sluice.User{}, err // it is not known whether there is such a user
+	}
 	if err != nil {
 		return sluice.User{}, sluice.Errorf(sluice.Forbidden, "forbidden", "The user to run as does not exist, or is disabled.")
 	}

@@ -32,7 +32,7 @@ type Audit struct {
 }
 
 func (a *Audit) setUp(ctx, running context.Context) (err error) {
-	a.stream, err = a.host.JS.CreateOrUpdateStream(ctx, a.host.Config(jetstream.StreamConfig{
+	a.stream, err = a.host.OpenStream(ctx, a.host.JS, a.host.Config(jetstream.StreamConfig{
 		Name:     "AUDIT",
 		Subjects: []string{changeSubject, accessSubject},
 		MaxAge:   auditMaxAge,
@@ -44,7 +44,7 @@ func (a *Audit) setUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.writer, err = a.host.StartWriter(running, a.stream)
+	a.writer, err = a.host.StartWriter(running, a.stream, "")
 	return err
 }
 

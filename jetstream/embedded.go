@@ -17,13 +17,6 @@ const (
 
 // startEmbedded runs a JetStream server in the process, without a port.
 func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
-	dropped, err := dropUnreadable(opts.Dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	if dropped > 0 {
-		opts.Log.Warn("A crash has left the states of pipelines' queues unreadable; they start from what is known to be done.", "queues", dropped)
-	}
 	s, err := server.NewServer(&server.Options{
 		ServerName: "sluice",
 		DontListen: true,
@@ -65,17 +58,19 @@ func connectEmbedded(s *server.Server) (*nats.Conn, error) {
 	return nats.Connect("", nats.InProcessServer(s), nats.MaxReconnects(-1))
 }
 
-// stopEmbedded stops a server, within bounds.
-func stopEmbedded(s *server.Server) {
-	stopped := make(chan struct{})
+// stopEmbedded stops a server, within bounds. It tells whether that is done.
+func stopEmbedded(s *server.Server) (stopped bool) {
+	done := make(chan struct{})
 	go func() {
 		s.Shutdown()
 		s.WaitForShutdown()
-		close(stopped)
+		close(done)
 	}()
 	select {
-	case <-stopped:
+	case <-done:
+		return true
 	case <-time.After(embeddedStop):
+		return false
 	}
 }
 

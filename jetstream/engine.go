@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"sluice"
 	"sluice/jetstream/correlation"
@@ -39,6 +40,7 @@ type Options struct {
 	URL         string // external engine; empty means embedded
 	Credentials string // file with credentials for the external engine
 	Replicas    int    // of each stream on the external engine
+	SyncsAlways bool   // the external engine does, as its operator says
 
 	EventMaxAge   time.Duration
 	EventMaxBytes int64 // 0: half of the volume (embedded), unlimited (external)
@@ -83,8 +85,8 @@ func (o Options) syncs(name string) bool {
 // is 5.6 MB in base64, plus its headers.
 const maxMessage = 8 << 20
 
-// setupTimeout bounds one attempt to prepare streams and buckets.
-const setupTimeout = 30 * time.Second
+// askTimeout bounds each request to the engine that has no bound of its own.
+const askTimeout = 3 * time.Second
 
 // An Engine builds and holds all that is stored.
 type Engine struct {
@@ -113,6 +115,14 @@ type Engine struct {
 	journal     *journal.Journal
 	audit       *Audit
 	quarantine  *Quarantine
+
+	marking  sync.Mutex
+	marks    marks  // as they were last written
+	keyPrint string // of the key of the correlation ids
+	sealed   []byte // which generation of the buckets counts
+
+	damageMu sync.Mutex
+	damage   []string // what the disk has lost or spoiled, in words
 
 	cancel  context.CancelFunc
 	closing sync.Once
@@ -167,7 +177,7 @@ func build(opts Options) *Engine {
 	e.deadLetters = queue.NewDeadLetters(h)
 	e.floors = queue.NewFloors(h, listeners)
 	e.journal = journal.New(h, journal.Events{
-		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound,
+		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers,
 		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
 			return e.queue.Outcome(ctx, env, pipeline)
 		},
@@ -177,6 +187,11 @@ func build(opts Options) *Engine {
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
+	if h.Embedded {
+		e.events.mark = e.writeMarks
+	} else {
+		e.events.mark = func(context.Context) error { return nil }
+	}
 	e.audit = &Audit{host: h}
 	e.quarantine = newQuarantine(h)
 	return e
@@ -185,9 +200,13 @@ func build(opts Options) *Engine {
 func (e *Engine) connect() (err error) {
 	h := e.host
 	if h.Embedded {
+		if err := e.inspect(); err != nil {
+			return err
+		}
 		e.server, h.Conn, err = startEmbedded(e.opts)
 	} else {
-		h.Conn, err = connectExternal(e.opts)
+		h.Link = stream.NewLink(e.opts.Log)
+		h.Conn, err = connectExternal(e.opts, h.Link)
 	}
 	if err != nil {
 		return err
@@ -198,10 +217,10 @@ func (e *Engine) connect() (err error) {
 			return err
 		}
 	}
-	if h.JS, err = jetstream.New(h.Conn); err != nil {
+	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(askTimeout)); err != nil {
 		return err
 	}
-	h.SideJS, err = jetstream.New(h.Side)
+	h.SideJS, err = jetstream.New(h.Side, jetstream.WithDefaultTimeout(askTimeout))
 	return err
 }
 
@@ -238,8 +257,6 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
-	defer cancel()
 	running, stop := context.WithCancel(running)
 	defer func() {
 		if err != nil {
@@ -252,13 +269,11 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.setUpStreams(ctx, running); err != nil {
 		return err
 	}
-	for _, b := range e.buckets() {
-		if err := b.SetUp(ctx, running, generation); err != nil {
-			return err
-		}
+	if err := e.setUpBuckets(ctx, running, generation); err != nil {
+		return err
 	}
-	if err := e.events.checkEnd(ctx); err != nil {
-		return fmt.Errorf("end of the stream of events: %w", err)
+	if damaged, err := e.checkMarks(ctx); damaged || err != nil {
+		return err // it keeps from serving, and from taking what is left for all
 	}
 	if err := e.queue.DropUnbound(ctx); err != nil {
 		return fmt.Errorf("bindings of pipelines: %w", err)
@@ -269,10 +284,14 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 		return err
 	}
 	e.queue.Start(running)
+	e.keepMarks(running)
 	e.host.Start(func() { e.events.trim(running) })
 	e.host.Start(func() { e.journal.Serve(running) })
 	if e.host.Embedded {
 		e.host.WatchDisk(running, e.opts.MinFreeDisk)
+	}
+	if err := e.watchExternal(running); err != nil {
+		return err
 	}
 	if e.webhooks.Count() > manyRecords {
 		debug.FreeOSMemory() // filling the copies leaves garbage several times their size
@@ -290,6 +309,7 @@ func (e *Engine) buckets() []bucket {
 type bucket interface {
 	Name() string
 	SetUp(ctx, running context.Context, in record.Generation) error
+	Extent(ctx context.Context) (record.Extent, error)
 }
 
 // setUpStreams prepares the streams.
@@ -298,6 +318,7 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 	if err != nil {
 		return fmt.Errorf("key of the correlation ids: %w", err)
 	}
+	e.keyPrint = fingerprint(key)
 	ids := correlation.NewIDs(key)
 	if err := e.events.setUp(ctx, running, ids); err != nil {
 		return fmt.Errorf("stream of events: %w", err)
@@ -323,17 +344,42 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 	return nil
 }
 
+// setUpBuckets prepares the buckets, some at a time: a cluster takes a while for
+// each.
+func (e *Engine) setUpBuckets(ctx, running context.Context, in record.Generation) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(4)
+	for _, b := range e.buckets() {
+		group.Go(func() error { return b.SetUp(ctx, running, in) })
+	}
+	return group.Wait()
+}
+
 // manyRecords is how many records in a bucket make it worthwhile to free memory
 // after the start: that takes longer than the rest of an empty start.
 const manyRecords = 1000
 
+// finish stores what would be lost with the process.
+func (e *Engine) finish() {
+	e.events.finishDeliveries()
+	e.journal.Finish()
+	if !e.host.Embedded || e.host.Connected() != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), embeddedStop)
+	defer cancel()
+	if err := e.writeMarks(ctx); err != nil {
+		e.host.Log.Warn("How much is stored could not be written down.", "error", err)
+	}
+}
+
 // Close stops the engine. What was acknowledged is safe without it.
 func (e *Engine) Close() {
-	e.closing.Do(func() {
-		e.events.finishDeliveries()
-		e.journal.Finish()
-	})
+	e.closing.Do(e.finish)
 	e.cancel()
+	if e.host.Link != nil {
+		e.host.Link.Release()
+	}
 	if e.host.Conn != nil {
 		e.host.Conn.Close()
 	}
@@ -341,7 +387,7 @@ func (e *Engine) Close() {
 		e.host.Side.Close()
 	}
 	e.host.Wait()
-	if e.server != nil {
-		stopEmbedded(e.server)
+	if e.server != nil && stopEmbedded(e.server) {
+		e.noteStop()
 	}
 }

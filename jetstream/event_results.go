@@ -49,23 +49,23 @@ func (s *Events) Result(ctx context.Context, correlationID string, wait time.Dur
 
 // find returns the envelope of the event that a correlation id leads to.
 func (s *Events) find(ctx context.Context, correlationID string) (correlation.Envelope, error) {
-	sequence, nonce, ok := s.ids.Parse(correlationID)
+	place, ok := s.ids.Parse(correlationID)
 	if !ok {
 		return correlation.Envelope{}, queue.Gone()
 	}
-	msg, err := s.stream.GetMsg(ctx, sequence)
+	msg, err := s.stream.GetMsg(ctx, place.Sequence)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return correlation.Envelope{}, s.missing(ctx, sequence)
+		return correlation.Envelope{}, s.missing(ctx, place.Sequence)
 	}
 	if err != nil {
 		return correlation.Envelope{}, stream.NoAnswer(err)
 	}
 	e, err := correlation.ReadEnvelope(msg)
-	if err != nil {
-		return correlation.Envelope{}, err
+	if err != nil || !s.ids.Fits(place, e.TraceID) {
+		return correlation.Envelope{}, queue.Gone() // what is no event has no result
 	}
-	if s.ids.Nonce(e.TraceID) != nonce {
-		return correlation.Envelope{}, queue.Gone()
+	if e.Foreign {
+		e.Listeners = s.queue.Takers(e)
 	}
 	return e, nil
 }

@@ -13,17 +13,19 @@ import (
 
 const (
 	trimEvery = time.Second
-	// Trimming starts when the first part of the space for events is used, and
-	// goes on down to the second one. Above the last, events are refused.
-	trimAbove, trimDown, trimFull = 0.90, 0.85, 0.97
+	// Trimming starts when this part of the space for events is used, and
+	// goes on down to the second one. Above the third nothing is taken, until
+	// the fourth is free below that.
+	trimAbove, trimDown, trimFull, trimRoom = 0.90, 0.85, 0.97, 0.05
 )
 
 // space is how much may be stored until the stream is looked at next. The
 // engine itself must never refuse an event: it would store a part of the batch.
 type space struct {
-	left atomic.Int64
-	full atomic.Bool   // it was used up
-	low  chan struct{} // asks for an early look
+	left    atomic.Int64
+	refused atomic.Bool   // since the last look
+	full    atomic.Bool   // it was used up
+	low     chan struct{} // asks for a look before its time
 }
 
 func newSpace() *space {
@@ -38,11 +40,24 @@ func (s *space) take(size int) bool {
 	if s.left.Add(-int64(size)-overhead) > 0 {
 		return true
 	}
+	s.refused.Store(true)
 	select {
 	case s.low <- struct{}{}:
 	default:
 	}
 	return false
+}
+
+func storageFull() error {
+	return stream.Unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
+}
+
+// room gives nil when there is space for events.
+func (s *Events) room() error {
+	if s.space.full.Load() {
+		return storageFull()
+	}
+	return nil
 }
 
 // trim removes old events until ctx ends: those past their age, and the oldest
@@ -65,7 +80,12 @@ func (s *Events) trim(ctx context.Context) {
 	}
 }
 
+// trimTimeout bounds one round: what is not told by then is not known.
+const trimTimeout = 10 * time.Second
+
 func (s *Events) trimOnce(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, trimTimeout)
+	defer cancel()
 	info, err := s.stream.Info(ctx)
 	if err != nil {
 		return err
@@ -74,23 +94,37 @@ func (s *Events) trimOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if until > info.State.FirstSeq {
-		unfinished, err := s.queue.FirstUnfinished(ctx)
-		if err != nil {
-			return err
-		}
-		until = min(until, unfinished)
-	}
-	if until > info.State.FirstSeq {
-		if err := s.stream.Purge(ctx, jetstream.WithPurgeSequence(until)); err != nil {
-			return err
-		}
-		if info, err = s.stream.Info(ctx); err != nil {
-			return err
-		}
+	if info, err = s.remove(ctx, info, until); err != nil {
+		return err
 	}
 	s.measureSpace(info)
 	return nil
+}
+
+// remove removes the events before a sequence that all pipelines are known to have
+// finished, and returns the stream as it is then.
+func (s *Events) remove(ctx context.Context, info *jetstream.StreamInfo, until uint64) (*jetstream.StreamInfo, error) {
+	first := info.State.FirstSeq
+	if until <= first {
+		return info, nil
+	}
+	unfinished, err := s.queue.FirstUnfinished(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	if until = min(until, unfinished); until <= first {
+		return info, nil
+	}
+	// It is stored first that they are not needed, and then they go: the other
+	// way round a start would miss them.
+	s.first.Store(until)
+	if err := s.mark(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.stream.Purge(ctx, jetstream.WithPurgeSequence(until)); err != nil {
+		return nil, err
+	}
+	return s.stream.Info(ctx)
 }
 
 // used returns the part of the space for events that is used.
@@ -107,7 +141,10 @@ func (s *Events) measureSpace(info *jetstream.StreamInfo) {
 	}
 	left := int64(trimFull*float64(info.Config.MaxBytes)) - int64(info.State.Bytes)
 	s.space.left.Store(left)
-	full := left <= 0
+	// An event may be too large for what is left. Once full, there is to be
+	// room for a while before it is said that there is room.
+	refused := s.space.refused.Swap(false)
+	full := left <= 0 || (refused || s.space.full.Load()) && left < int64(trimRoom*float64(info.Config.MaxBytes))
 	if full == s.space.full.Swap(full) {
 		return
 	}
@@ -129,8 +166,10 @@ func (s *Events) expendable(ctx context.Context, info *jetstream.StreamInfo) (ui
 		surplus := (u - trimDown) / u
 		until += uint64(math.Ceil(surplus * float64(info.State.Msgs)))
 	}
+	// Once there is something to remove, pipelines are asked how far they are.
+	// So nothing is removed for the sake of a moment.
 	limit := time.Now().Add(-s.keep.age)
-	if !info.State.FirstTime.Before(limit) {
+	if !info.State.FirstTime.Before(limit.Add(-min(s.keep.age/100, time.Minute))) {
 		return until, nil
 	}
 	aged, err := stream.FirstSince(ctx, s.stream, info.State.FirstSeq, info.State.LastSeq, limit)

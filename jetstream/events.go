@@ -35,15 +35,21 @@ type Events struct {
 	space     *space
 	once      deliveries
 
+	// mark stores how much there is.
+	mark func(context.Context) error
+
 	// stored is called for each event that is on stable storage.
 	stored func(sequence uint64, subject string, e *sluice.Event)
 
-	ids       correlation.IDs
-	stream    jetstream.Stream
-	writer    stream.Writer
-	created   time.Time    // of the stream
-	inherited uint64       // the last event that was there when this process began
-	lost      atomic.Int64 // events found to be lost by the disk
+	ids     correlation.IDs
+	stream  jetstream.Stream
+	writer  stream.Writer
+	created time.Time     // of the stream
+	first   atomic.Uint64 // none before it is needed any more
+
+	lost  atomic.Int64 // events found to be lost by the disk
+	found sync.Map     // sequences of those of them that no gap at the start has shown
+	gaps  []gap        // of the stream at the start
 }
 
 // retention is how long events and results are kept, and how many bytes of
@@ -61,16 +67,16 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	if err != nil {
 		return err
 	}
-	if s.stream, err = s.host.JS.CreateOrUpdateStream(ctx, config); err != nil {
+	if s.stream, err = s.host.OpenStream(ctx, s.host.JS, config); err != nil {
 		return err
 	}
 	s.created = s.stream.CachedInfo().Created
-	s.inherited = s.stream.CachedInfo().State.LastSeq
+	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
 	s.measureSpace(s.stream.CachedInfo())
-	if s.writer, err = s.host.StartWriter(running, s.stream); err != nil {
+	if s.writer, err = s.host.StartWriter(running, s.stream, queue.DirectPrefix+"withdrawn"); err != nil {
 		return err
 	}
-	s.queue.SetUp(ids, s.stream, s.writer)
+	s.queue.SetUp(ids, s.stream)
 	if err := s.setUpDeliveries(ctx, running); err != nil {
 		return fmt.Errorf("deliveries: %w", err)
 	}
@@ -193,7 +199,7 @@ func (s *Events) encode(e *sluice.Event, space []byte) ([]byte, error) {
 		return nil, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
 	}
 	if !s.space.take(len(data)) {
-		return nil, stream.Unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
+		return nil, storageFull()
 	}
 	return data, nil
 }

@@ -2,40 +2,30 @@ package jetstream
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
 )
 
 // connectExternal connects to an external server or cluster, now or later.
-func connectExternal(opts Options) (*nats.Conn, error) {
-	options := []nats.Option{
-		nats.Name("sluice"),
-		nats.RetryOnFailedConnect(true),
-		nats.MaxReconnects(-1),
-		nats.ReconnectWait(250 * time.Millisecond),
-		nats.ReconnectBufSize(-1), // a write without a connection fails at once
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				opts.Log.Warn("The connection to the engine is lost; reconnecting.", "error", err)
-			}
-		}),
-		nats.ReconnectHandler(func(nc *nats.Conn) {
-			opts.Log.Info("Connected to the engine again.", "server", nc.ConnectedServerName())
-		}),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			opts.Log.Warn("The engine reports a problem.", "error", err)
-		}),
-	}
+func connectExternal(opts Options, link *stream.Link) (*nats.Conn, error) {
+	options := link.Options()
 	if opts.Credentials != "" {
 		options = append(options, nats.UserCredentials(opts.Credentials))
 	}
-	return nats.Connect(opts.URL, options...)
+	nc, err := nats.Connect(opts.URL, options...)
+	if err == nil && nc.IsConnected() {
+		link.Connected() // its handler may tell later
+	}
+	return nc, err
 }
 
 var (
@@ -49,7 +39,7 @@ func checkExternal(ctx context.Context, h *stream.Host) error {
 	if h.Embedded {
 		return nil
 	}
-	if !h.Conn.IsConnected() {
+	if !h.Link.Up() {
 		return errUnreachable
 	}
 	if got := h.Conn.MaxPayload(); got < maxMessage {
@@ -82,4 +72,48 @@ func explain(err error, nc *nats.Conn) string {
 	default:
 		return "the engine can't be set up; the log has the cause"
 	}
+}
+
+// watchExternal finds out again and again whether an external engine takes
+// events, and keeps this node where there is room for it.
+func (e *Engine) watchExternal(running context.Context) error {
+	if e.host.Embedded {
+		return nil
+	}
+	var servers atomic.Int64
+	e.host.WatchWrites(running, func(ctx context.Context) error {
+		info, err := e.events.info(ctx) // of the leader that takes events
+		if err != nil {
+			return err
+		}
+		if info.Cluster != nil {
+			servers.Store(int64(1 + len(info.Cluster.Replicas)))
+		}
+		if hasQuorum(info.Cluster) && !e.host.Doubtful() {
+			return nil
+		}
+		_, err = e.host.JS.Publish(ctx, probeSubject, nil, jetstream.WithMsgID(rand.Text()))
+		return err
+	})
+	return e.host.Spread(running, func() int { return int(servers.Load()) })
+}
+
+// probeSubject is what an event of a probe is stored under, which is no event. As
+// long as it is clear without one that events are taken, there is none.
+const probeSubject = queue.DirectPrefix + "probe"
+
+// hasQuorum tells whether the leader of a stream has just heard of so many of the
+// others that they agree on a write. They say something once a second.
+func hasQuorum(cluster *jetstream.ClusterInfo) bool {
+	const lately = 1250 * time.Millisecond
+	if cluster == nil {
+		return true
+	}
+	heard := 1
+	for _, peer := range cluster.Replicas {
+		if !peer.Offline && peer.Active < lately {
+			heard++
+		}
+	}
+	return 2*heard > 1+len(cluster.Replicas)
 }

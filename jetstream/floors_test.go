@@ -49,7 +49,8 @@ func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.floor", 1)
 	stop := consume(t, e, p, answering(p, `1`))
 	done := send(t, e, "webhook.floor", patience)
-	sequence, _, _ := e.events.ids.Parse(done.CorrelationID)
+	place, _ := e.events.ids.Parse(done.CorrelationID)
+	sequence := place.Sequence
 	natstest.Eventually(t, "the acknowledgement", func() bool {
 		return e.floors.Write(t.Context()) == nil && e.floors.Of(p.Binding.ID) == sequence
 	})

@@ -17,13 +17,18 @@ func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
 	if err := checkExternal(ctx, e.host); err != nil {
 		return record.Generation{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, moveTimeout)
-	defer cancel()
-	return e.generations(nil).Current(ctx)
+	// Without a deadline each request has one of its own: an answer that is
+	// lost costs no more than that.
+	current, err := e.generations(nil).Current(ctx)
+	if err != nil {
+		return current, err
+	}
+	e.sealed, err = current.State()
+	return current, err
 }
 
 func (e *Engine) generations(progress func(step string)) *record.Generations {
-	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Begin: e.opts.Begin, Progress: progress}
+	g := &record.Generations{Host: e.host, Buckets: []string{e.keys.Name()}, Box: e.opts.Box, Kept: e.marks.Sealed, Damaged: e.addDamage, Begin: e.opts.Begin, Progress: progress}
 	for _, b := range e.buckets() {
 		g.Buckets = append(g.Buckets, b.Name())
 	}
@@ -45,5 +50,8 @@ func Rekey(ctx context.Context, opts Options, box *seal.Box, progress func(step 
 	if err := checkExternal(ctx, e.host); err != nil {
 		return err
 	}
-	return e.generations(progress).Rekey(ctx, box)
+	if err := e.generations(progress).Rekey(ctx, box); err != nil {
+		return err
+	}
+	return e.forgetBuckets()
 }

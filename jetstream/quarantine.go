@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,10 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -31,10 +29,6 @@ const (
 	quarantineAge    = 7 * 24 * time.Hour
 	quarantineBytes  = 256 << 20
 	quarantineSync   = time.Second
-
-	// A webhook's share: what is beyond it drives out the webhook's own.
-	shareBytes = quarantineBytes / 8
-	shareCount = 2000
 )
 
 // Quarantine implements sluice.QuarantineStore on a stream of its own. Each call
@@ -45,36 +39,19 @@ type Quarantine struct {
 	host   *stream.Host
 	stream jetstream.Stream
 	box    *seal.Box
-
-	mu     sync.Mutex
-	calls  map[string]*keptCall // by id
-	shares map[string]*share    // by the part of the subject that stands for the webhook
-	bytes  int
-	dirty  bool // something is not synced
-}
-
-type keptCall struct {
-	sluice.QuarantinedCall
-
-	subject string
-	size    int
-}
-
-// A share is the calls of one webhook, in the order of their times.
-type share struct {
-	calls []*keptCall
-	bytes int
+	known  *quarantined
+	dirty  atomic.Bool // something is not synced
 }
 
 func newQuarantine(h *stream.Host) *Quarantine {
-	return &Quarantine{host: h, calls: make(map[string]*keptCall), shares: make(map[string]*share)}
+	return &Quarantine{host: h, known: newQuarantined()}
 }
 
 func (q *Quarantine) setUp(ctx, running context.Context, key []byte) (err error) {
 	if q.box, err = seal.New(key); err != nil {
 		return err
 	}
-	q.stream, err = q.host.SideJS.CreateOrUpdateStream(ctx, q.host.Config(jetstream.StreamConfig{
+	q.stream, err = q.host.OpenStream(ctx, q.host.SideJS, q.host.Config(jetstream.StreamConfig{
 		Name:              quarantineStream,
 		Subjects:          []string{quarantinePrefix + ">"},
 		MaxAge:            quarantineAge,
@@ -105,7 +82,7 @@ func (q *Quarantine) setUp(ctx, running context.Context, key []byte) (err error)
 	if blocks := q.host.Blocks(quarantineStream); blocks != nil {
 		blocks.Rewritten = true
 		q.host.Every(running, quarantineSync, func(time.Time) {
-			if q.wasWritten() {
+			if q.dirty.Swap(false) {
 				if err := blocks.Sync(); err != nil {
 					q.host.Fail(fmt.Errorf("sync of the quarantine: %w", err))
 				}
@@ -113,14 +90,6 @@ func (q *Quarantine) setUp(ctx, running context.Context, key []byte) (err error)
 		})
 	}
 	return nil
-}
-
-func (q *Quarantine) wasWritten() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	was := q.dirty
-	q.dirty = false
-	return was
 }
 
 // catchUp learns of what was stored before.
@@ -154,7 +123,7 @@ func (q *Quarantine) follow(messages jetstream.MessagesContext) {
 func (q *Quarantine) note(msg jetstream.Msg) {
 	meta := msg.Headers().Get(quarantineMeta)
 	if meta == "" {
-		q.forget(idOf(msg.Subject()))
+		q.known.remove(idOf(msg.Subject()))
 		return
 	}
 	c := &keptCall{subject: msg.Subject()}
@@ -164,7 +133,7 @@ func (q *Quarantine) note(msg jetstream.Msg) {
 	}
 	size, _ := strconv.Atoi(msg.Headers().Get("Nats-Msg-Size")) // the engine's own
 	c.size = len(meta) + size
-	q.learn(c)
+	q.known.add(c)
 }
 
 // subjectOfCall returns where a call is stored. The token is secret, its hash is not.
@@ -175,47 +144,6 @@ func subjectOfCall(c *sluice.QuarantinedCall) string {
 
 func idOf(subject string) string {
 	return strings.ReplaceAll(subject[strings.LastIndexByte(subject, '.')+1:], "=", ":")
-}
-
-func shareOf(subject string) string {
-	return subject[:strings.LastIndexByte(subject, '.')]
-}
-
-// learn adds a call to those that are known.
-func (q *Quarantine) learn(c *keptCall) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.calls[c.ID] != nil {
-		return
-	}
-	q.calls[c.ID] = c
-	s := q.shares[shareOf(c.subject)]
-	if s == nil {
-		s = new(share)
-		q.shares[shareOf(c.subject)] = s
-	}
-	place, _ := slices.BinarySearchFunc(s.calls, c, func(a, b *keptCall) int { return a.Time.Compare(b.Time) })
-	s.calls = slices.Insert(s.calls, place, c)
-	s.bytes += c.size
-	q.bytes += c.size
-}
-
-// forget removes a call from those that are known.
-func (q *Quarantine) forget(id string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	c := q.calls[id]
-	if c == nil {
-		return
-	}
-	delete(q.calls, id)
-	s := q.shares[shareOf(c.subject)]
-	s.calls = slices.DeleteFunc(s.calls, func(other *keptCall) bool { return other == c })
-	s.bytes -= c.size
-	q.bytes -= c.size
-	if len(s.calls) == 0 {
-		delete(q.shares, shareOf(c.subject))
-	}
 }
 
 // Put implements sluice.QuarantineStore.
@@ -237,9 +165,9 @@ func (q *Quarantine) Put(ctx context.Context, c *sluice.QuarantinedCall) error {
 	if err := q.publish(ctx, &nats.Msg{Subject: kept.subject, Data: sealed, Header: nats.Header{quarantineMeta: {string(meta)}}}); err != nil {
 		return err
 	}
-	q.learn(kept)
+	q.known.add(kept)
 	for {
-		surplus := q.surplus(shareOf(kept.subject))
+		surplus := q.known.surplus(shareOf(kept.subject))
 		if surplus == nil {
 			return nil
 		}
@@ -253,30 +181,8 @@ func (q *Quarantine) publish(ctx context.Context, msg *nats.Msg) error {
 	if _, err := q.host.SideJS.PublishMsg(ctx, msg, jetstream.WithMsgID(rand.Text())); err != nil {
 		return stream.NotTaken("the call", err)
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.dirty = true
+	q.dirty.Store(true)
 	return nil
-}
-
-// surplus returns the call that has to make way, nil if none has: the oldest of a
-// webhook that has more than its share, or of the one that has most.
-func (q *Quarantine) surplus(newest string) *keptCall {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if s := q.shares[newest]; s != nil && len(s.calls) > 1 && (s.bytes > shareBytes || len(s.calls) > shareCount) {
-		return s.calls[0]
-	}
-	if q.bytes <= quarantineBytes {
-		return nil
-	}
-	var largest *share
-	for _, s := range q.shares {
-		if largest == nil || s.bytes > largest.bytes {
-			largest = s
-		}
-	}
-	return largest.calls[0]
 }
 
 // erase stores that a call is gone, in place of the call.
@@ -284,7 +190,7 @@ func (q *Quarantine) erase(ctx context.Context, c *keptCall) error {
 	if err := q.publish(ctx, &nats.Msg{Subject: c.subject}); err != nil {
 		return err
 	}
-	q.forget(c.ID)
+	q.known.remove(c.ID)
 	return nil
 }
 
@@ -293,32 +199,8 @@ func (q *Quarantine) List(_ context.Context, query sluice.QuarantineQuery) (call
 	if err := q.host.Connected(); err != nil {
 		return nil, false, err
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	oldest := time.Now().Add(-quarantineAge)
-	after := q.calls[query.After]
-	for _, c := range q.calls {
-		switch {
-		case c.Time.Before(oldest),
-			query.ID != "" && c.ID != query.ID,
-			query.EventKey != "" && c.EventKey != query.EventKey,
-			query.Code != "" && c.Code != query.Code,
-			c.Time.Before(query.From),
-			!query.To.IsZero() && c.Time.After(query.To),
-			after != nil && newestFirst(c.QuarantinedCall, after.QuarantinedCall) <= 0:
-			continue
-		}
-		calls = append(calls, c.QuarantinedCall)
-	}
-	slices.SortFunc(calls, newestFirst)
-	if query.Limit > 0 && len(calls) > query.Limit {
-		return calls[:query.Limit], true, nil
-	}
-	return calls, false, nil
-}
-
-func newestFirst(a, b sluice.QuarantinedCall) int {
-	return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID))
+	calls, more = q.known.list(query)
+	return calls, more, nil
 }
 
 // sealedCall is what is sealed of a call.
@@ -332,15 +214,13 @@ func (q *Quarantine) Open(ctx context.Context, c *sluice.QuarantinedCall) (bool,
 	if err := q.host.Connected(); err != nil {
 		return false, err
 	}
-	q.mu.Lock()
-	known := q.calls[c.ID]
-	q.mu.Unlock()
+	known := q.known.find(c.ID)
 	if known == nil {
 		return false, nil
 	}
 	msg, err := q.stream.GetLastMsgForSubject(ctx, known.subject)
 	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && len(msg.Data) == 0 {
-		q.forget(c.ID) // another node has dropped it, or its time is over
+		q.known.remove(c.ID) // another node has dropped it, or its time is over
 		return false, nil
 	}
 	if err != nil {
@@ -363,9 +243,7 @@ func (q *Quarantine) Drop(ctx context.Context, id string) (bool, error) {
 	if err := q.host.Ready(); err != nil {
 		return false, err
 	}
-	q.mu.Lock()
-	c := q.calls[id]
-	q.mu.Unlock()
+	c := q.known.find(id)
 	if c == nil {
 		return false, nil
 	}
@@ -377,7 +255,5 @@ func (q *Quarantine) Drop(ctx context.Context, id string) (bool, error) {
 
 // Held returns how many calls there are, and their bytes.
 func (q *Quarantine) Held() (calls, bytes int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return len(q.calls), q.bytes
+	return q.known.held()
 }

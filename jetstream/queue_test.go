@@ -216,7 +216,8 @@ func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
 		}
 		// As if the process had died between the outcome and the
 		// acknowledgement.
-		sequence, _, _ := e.events.ids.Parse(d.CorrelationID)
+		place, _ := e.events.ids.Parse(d.CorrelationID)
+		sequence := place.Sequence
 		if err := e.outcomes.Put(t.Context(), sequence, d.TraceID, ok(p.Name, `"first"`)); err != nil {
 			t.Error(err)
 		}
@@ -291,6 +292,60 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 		}
 		if err := e.DeadLetters().Drop(t.Context(), l.Letter); sluice.AsError(err).Kind != sluice.NotFound {
 			t.Errorf("dropped twice: %v", err)
+		}
+	})
+}
+
+// TestALetterFollowsItsOutcome: without an outcome there is no letter, since the
+// event is run again; and an outcome without one gets it, once.
+func TestALetterFollowsItsOutcome(t *testing.T) {
+	failing := func(p *sluice.Pipeline) sluice.Outcome {
+		shown := problem.Of(sluice.Errorf(sluice.Invalid, "no-good", "No good."))
+		return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now().UTC()}
+	}
+	letters := func(e *Engine) uint64 {
+		info, err := e.DeadLetters().Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.State.Msgs
+	}
+	t.Run("no outcome", func(t *testing.T) {
+		e := openEngine(t, Options{Dir: t.TempDir()})
+		p := bind(t, e, "p", sluice.EventPrefix+"webhook.letter", 16)
+		if err := e.host.JS.DeleteStream(t.Context(), queue.OutcomeStream); err != nil {
+			t.Fatal(err)
+		}
+		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) { return failing(p), nil })
+		send(t, e, "webhook.letter", 0)
+		natstest.Eventually(t, "the event is delivered again", func() bool {
+			info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+			return err == nil && info.CachedInfo().NumRedelivered > 0
+		})
+		if got := letters(e); got != 0 {
+			t.Errorf("there are %d letters of an event without an outcome", got)
+		}
+	})
+	t.Run("no letter", func(t *testing.T) {
+		e := openEngine(t, Options{Dir: t.TempDir()})
+		p := bind(t, e, "p", sluice.EventPrefix+"webhook.letter", 1)
+		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) {
+			// As if the process had died between the outcome and the letter.
+			place, _ := e.events.ids.Parse(d.CorrelationID)
+			sequence := place.Sequence
+			if err := e.outcomes.Put(t.Context(), sequence, d.TraceID, failing(p)); err != nil {
+				t.Error(err)
+			}
+			return sluice.Outcome{}, errors.New("died")
+		})
+		send(t, e, "webhook.letter", 0)
+		natstest.Eventually(t, "the letter is there", func() bool { return letters(e) == 1 })
+		natstest.Eventually(t, "the event is done with", func() bool {
+			info, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+			return err == nil && info.CachedInfo().NumAckPending == 0
+		})
+		if got := letters(e); got != 1 {
+			t.Errorf("there are %d letters of one event", got)
 		}
 	})
 }
@@ -515,6 +570,40 @@ func TestConsumingIsTriedAgain(t *testing.T) {
 		}
 		if got := send(t, e, key, patience); got.Status != sluice.StatusOK {
 			t.Errorf("the second event comes to %s", got.Status)
+		}
+	})
+}
+
+// TestAConsumerLostUnderWayRunsNothingAnew: what has an outcome is not run again,
+// also if the process that ran it goes on.
+func TestAConsumerLostUnderWayRunsNothingAnew(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
+		e := open()
+		key := natstest.UniqueKey("lost")
+		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		var runs atomic.Int32
+		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
+			runs.Add(1)
+			return ok(p.Name, `1`), nil
+		})
+		const events = 20
+		for range events {
+			send(t, e, key, patience)
+		}
+		if err := e.events.stream.DeleteConsumer(t.Context(), p.Binding.ID); err != nil {
+			t.Fatal(err)
+		}
+		send(t, e, key, patience)
+		natstest.Eventually(t, "all events are done with", func() bool {
+			consumer, err := e.events.stream.Consumer(t.Context(), p.Binding.ID)
+			if err != nil {
+				return false
+			}
+			info := consumer.CachedInfo()
+			return info.NumAckPending == 0 && info.NumPending == 0 && info.Delivered.Consumer > events
+		})
+		if got := runs.Load(); got != events+1 {
+			t.Errorf("there were %d runs of %d events", got, events+1)
 		}
 	})
 }

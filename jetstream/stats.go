@@ -19,6 +19,8 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		FreeDisk:   -1,
 		Pipelines:  []sluice.PipelineStats{},
 		Unrecorded: e.journal.Dropped(),
+		Lost:       e.events.lost.Load(),
+		Unreadable: e.queue.Unreadable(),
 	}
 	if err := e.Ready(); err != nil {
 		s.Ready, s.Problem = false, err.Error()
@@ -26,7 +28,6 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 	if err := e.host.Connected(); err != nil {
 		return s, err
 	}
-	s.Lost = e.events.lost.Load()
 	s.Webhooks = e.webhooks.Count()
 	if e.host.Embedded {
 		free, err := durable.FreeSpace(e.opts.Dir)

@@ -63,9 +63,14 @@ func (e *Engine) PipelineStates() sluice.Records[sluice.PipelineState] { return 
 // SetUp is closed once streams and buckets are there.
 func (e *Engine) SetUp() <-chan struct{} { return e.host.SetUp() }
 
-// Ready returns nil when the engine can take writes, otherwise an Unavailable
+// Ready returns nil when the engine can take events, otherwise an Unavailable
 // error that says why not.
-func (e *Engine) Ready() error { return e.host.Ready() }
+func (e *Engine) Ready() error {
+	if err := e.host.Ready(); err != nil {
+		return err
+	}
+	return e.events.room()
+}
 
 // Failed is closed when the engine can't go on and the process must restart;
 // Failure then says why.
@@ -86,14 +91,16 @@ func (e *Engine) Describe() string {
 // what keeps an external engine from being as durable as the embedded one. An
 // external engine's sync_interval can't be seen from here.
 func (e *Engine) Warnings() []string {
-	var warnings []string
+	warnings := e.damaged()
 	if lost := e.events.lost.Load(); lost > 0 {
 		warnings = append(warnings, fmt.Sprintf("the disk has lost %d events that were stored; the log says more", lost))
 	}
 	if e.host.Embedded {
 		return warnings
 	}
-	warnings = append(warnings, "durability is the engine's: run it with sync_interval: always")
+	if !e.opts.SyncsAlways {
+		warnings = append(warnings, "durability is the engine's: run it with sync_interval: always, and say so with --nats-sync always")
+	}
 	if e.opts.Replicas < 3 {
 		warnings = append(warnings, fmt.Sprintf("%d of 3 replicas: losing that one server loses or blocks events; set --nats-replicas 3", e.opts.Replicas))
 	}

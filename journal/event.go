@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
 
@@ -17,22 +18,26 @@ func (j *Journal) Event(ctx context.Context, correlationID string) (e sluice.Eve
 		return e, err
 	}
 	missing := sluice.Errorf(sluice.Gone, "event-gone", "The event of this call is no longer kept.")
-	sequence, nonce, ok := j.ids.Parse(correlationID)
+	place, ok := j.ids.Parse(correlationID)
 	if !ok {
 		return e, missing
 	}
-	msg, err := j.events.GetMsg(ctx, sequence)
+	msg, err := j.events.GetMsg(ctx, place.Sequence)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return e, missing
 	}
 	if err != nil {
 		return e, stream.NoAnswer(err)
 	}
-	if err := json.Unmarshal(msg.Data, &e); err != nil {
+	envelope, err := correlation.ReadEnvelope(msg)
+	if err != nil || !j.ids.Fits(place, envelope.TraceID) {
+		return sluice.Event{}, missing
+	}
+	if err := json.Unmarshal(msg.Data, &e); err != nil && !envelope.Foreign {
 		return e, err
 	}
-	if j.ids.Nonce(e.TraceID) != nonce {
-		return sluice.Event{}, missing
+	if envelope.Foreign {
+		e.TraceID, e.EventKey, e.Key, e.ReceivedAt = envelope.TraceID, envelope.EventKey, envelope.Key, envelope.Received
 	}
 	return e, nil
 }

@@ -41,6 +41,7 @@ const (
 type index struct {
 	host   *stream.Host
 	events jetstream.Stream
+	takers func(correlation.Envelope) []string // pipelines that a foreign event is for
 
 	mu     sync.Mutex
 	blocks map[uint64]*indexBlock // that this node has marks for
@@ -54,13 +55,13 @@ type indexBlock struct {
 	changed bool // since it was stored
 }
 
-func newIndex(h *stream.Host) *index {
-	return &index{host: h, blocks: make(map[uint64]*indexBlock), recent: limit.NewCache[uint64, *marks](indexRecent)}
+func newIndex(h *stream.Host, takers func(correlation.Envelope) []string) *index {
+	return &index{host: h, takers: takers, blocks: make(map[uint64]*indexBlock), recent: limit.NewCache[uint64, *marks](indexRecent)}
 }
 
 func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.Duration) error {
 	x.events = events
-	_, err := x.host.JS.CreateOrUpdateStream(ctx, x.host.Config(jetstream.StreamConfig{
+	_, err := x.host.OpenStream(ctx, x.host.JS, x.host.Config(jetstream.StreamConfig{
 		Name:              indexStream,
 		Subjects:          []string{indexPrefix + ">"},
 		MaxAge:            maxAge + 24*time.Hour, // events that stay longer, since unfinished, are read
@@ -221,6 +222,9 @@ func (x *index) readOne(ctx context.Context, sequence uint64, allow *allowance) 
 	e, err := correlation.ReadEnvelope(msg)
 	if err != nil {
 		return mark{owner: markAbsent}, true, nil //nolint:nilerr // nothing to be found
+	}
+	if e.Foreign {
+		e.Listeners = x.takers(e)
 	}
 	return markOf(e.TraceID, e.EventKey+e.Key, e.Received, e.Listeners), time.Since(msg.Time) > indexSettled, nil
 }

@@ -77,6 +77,10 @@ type Events struct {
 
 	// Bound returns the pipelines that listen, by the ids of their bindings.
 	Bound func() map[string]*sluice.Pipeline
+
+	// Takers gives the names of the pipelines that take an event which does
+	// not say so itself.
+	Takers func(e correlation.Envelope) []string
 }
 
 // New returns a journal that is yet to be set up.
@@ -84,7 +88,7 @@ func New(h *stream.Host, about Events) *Journal {
 	j := &Journal{
 		host:     h,
 		about:    about,
-		index:    newIndex(h),
+		index:    newIndex(h, about.Takers),
 		refusals: rate.NewLimiter(maxRefused, maxRefused),
 		wake:     make(chan struct{}, 1),
 		writing:  make(chan struct{}, 1),
@@ -114,7 +118,7 @@ func (j *Journal) stream(ctx context.Context, name, prefix string, maxBytes int6
 	if blocks := j.host.Blocks(name); blocks != nil {
 		j.disks = append(j.disks, &disk{prefix: prefix, blocks: blocks})
 	}
-	return j.host.SideJS.CreateOrUpdateStream(ctx, j.host.Config(jetstream.StreamConfig{
+	return j.host.OpenStream(ctx, j.host.SideJS, j.host.Config(jetstream.StreamConfig{
 		Name:        name,
 		Subjects:    []string{prefix + ">"},
 		MaxAge:      max(j.about.MaxAge, 100*time.Millisecond), // the engine's minimum

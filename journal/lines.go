@@ -94,11 +94,11 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 // sequenceOf returns the sequence of the event that a correlation id leads to,
 // 0 for none.
 func (j *Journal) sequenceOf(correlationID string) uint64 {
-	sequence, _, ok := j.ids.Parse(correlationID)
+	place, ok := j.ids.Parse(correlationID)
 	if !ok {
 		return 0
 	}
-	return sequence
+	return place.Sequence
 }
 
 // A lineWriter gathers lines in messages.

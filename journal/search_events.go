@@ -231,7 +231,7 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 	call.CorrelationID = w.ids.ID(sequence, call.TraceID)
 	settled := make(map[string]sluice.Status)
 	for _, l := range lines {
-		if run, ok := l.run(); ok && run.CorrelationID == call.CorrelationID {
+		if run, ok := l.run(); ok && w.ids.Same(run.CorrelationID, sequence, call.TraceID) {
 			addRun(call, run)
 		}
 		var outcome runOutcome
@@ -265,6 +265,9 @@ func (w *eventWalk) subject(ctx context.Context, sequence uint64, lines []line) 
 	w.allow.read(len(msg.Data))
 	if e, err = correlation.ReadEnvelope(msg); err != nil {
 		return nil, e, nil //nolint:nilerr // nothing to show
+	}
+	if e.Foreign {
+		e.Listeners = w.about.Takers(e)
 	}
 	call := found(sluice.Call{TraceID: e.TraceID, EventKey: e.EventKey, Key: e.Key, ReplayOf: e.ReplayOf, Time: e.Received.UTC()})
 	return &call, e, nil

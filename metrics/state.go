@@ -21,6 +21,7 @@ var (
 	results     = description("sluice_results", "Results of pipelines that are kept.")
 	webhooks    = description("sluice_webhooks", "Webhooks there are.")
 	lost        = description("sluice_events_lost", "Events that were stored and that the disk has lost, as far as that was found.")
+	unreadable  = description("sluice_events_unreadable_total", "Events that pipelines could not read: programs that publish to the engine have sent them.")
 	unrecorded  = description("sluice_journal_dropped_total", "Entries that the journal had no space for: how a call or a run went, never a call.")
 	waiting     = description("sluice_events_waiting", "Events that a pipeline has not finished.", "pipeline")
 	failing     = description("sluice_pipeline_failing", "1 if the latest runs of a pipeline failed.", "pipeline")
@@ -32,7 +33,7 @@ type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unrecorded, waiting, failing, oldest} {
+	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, waiting, failing, oldest} {
 		ch <- d
 	}
 }
@@ -57,6 +58,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(results, float64(s.Results))
 	gauge(webhooks, float64(s.Webhooks))
 	gauge(lost, float64(s.Lost))
+	ch <- prometheus.MustNewConstMetric(unreadable, prometheus.CounterValue, float64(s.Unreadable))
 	ch <- prometheus.MustNewConstMetric(unrecorded, prometheus.CounterValue, float64(s.Unrecorded))
 	for _, p := range s.Pipelines {
 		gauge(waiting, float64(p.Waiting), p.Pipeline)

@@ -13,7 +13,8 @@ import (
 
 // deliver runs a pipeline for an event, retries it with a growing pause as its
 // retry section says, and returns the outcome. An error means that the server
-// stops: there is no outcome, and the queue delivers the event again later.
+// stops, or that the engine is away: there is no outcome, and the queue delivers
+// the event again later.
 func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
 	program, err := r.program(p)
 	if err != nil {
@@ -27,6 +28,9 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		}
 		if ctx.Err() != nil {
 			return sluice.Outcome{}, ctx.Err()
+		}
+		if sluice.EngineAway(err) {
+			return sluice.Outcome{}, err // that is no attempt
 		}
 		if sluice.AsError(err).Code == codeNoMemory {
 			// It is no fault of the pipeline. Runs that lack memory together

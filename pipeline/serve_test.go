@@ -181,6 +181,38 @@ func TestStopIsNoAttempt(t *testing.T) {
 	}
 }
 
+// TestTheEnginesAbsenceIsNoAttempt: a run that can't begin, or go on, because the
+// engine is away has no outcome either.
+func TestTheEnginesAbsenceIsNoAttempt(t *testing.T) {
+	away := sluice.Errorf(sluice.Unavailable, "engine-unavailable", "The engine did not answer.")
+	for name, change := range map[string]func(*fixture){
+		"before a step": func(f *fixture) {
+			f.User = func(context.Context, string) (sluice.User, error) { return sluice.User{}, away }
+		},
+		"beneath a step": func(f *fixture) {
+			f.Secret = func(context.Context, string) (string, error) { return "", away }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture()
+				f.put(t, "p", "retry: {times: 3}\n"+listening+"- set: {value: '#{secret(\"s\")}'}")
+				change(f)
+				defer f.serving(t)()
+				f.send(t, "p", delivery())
+				select {
+				case err := <-f.queue.errors:
+					if !sluice.EngineAway(err) {
+						t.Errorf("the error is %v", err)
+					}
+				case got := <-f.queue.outcomes:
+					t.Errorf("the outcome is %+v", got)
+				}
+			})
+		})
+	}
+}
+
 // TestDeleteLetsRunsEnd: what has begun ends in its own way.
 func TestDeleteLetsRunsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

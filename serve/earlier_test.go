@@ -40,9 +40,10 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 			s := &service{t: t, config: load(t, filepath.Join(folder, "data"), "public-url=https://sluice.example"), log: new(transcript), client: newClient()}
 			s.resume()
 			t.Cleanup(s.stop)
+			ids := make(map[string]string)
 			ask := func(asked exchange[any]) {
 				got := s.send("GET", "/api/v3/"+asked.Path, nil, asAdmin).wantStatus(t, http.StatusOK)
-				if missing := lacks(decode(t, got.body), asked.Answer); missing != "" {
+				if missing := lacks(decode(t, got.body), asked.Answer, ids); missing != "" {
 					t.Errorf("%s: %s in %s", asked.Path, missing, got.body)
 				}
 			}
@@ -52,6 +53,12 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 						ask(asked)
 					}
 				})
+			}
+			for before, now := range ids {
+				old, current := s.send("GET", resultPath+"?correlationId="+before, nil), s.send("GET", resultPath+"?correlationId="+now, nil)
+				if old.status == http.StatusGone || old.status != current.status || string(old.body) != strings.ReplaceAll(string(current.body), now, before) {
+					t.Errorf("the id %s, now %s, leads to %d %s and %d %s", before, now, old.status, old.body, current.status, current.body)
+				}
 			}
 			goesOn(t, s, made)
 			s.stop()
@@ -83,7 +90,7 @@ func goesOn(t *testing.T, s *service, made map[string]madeBefore) {
 	t.Helper()
 	s.command("event.replay", map[string]any{"eventKey": "webhook.ignore", "from": "2050-01-01T00:00:00Z", "to": "2060-01-01T00:00:00Z"}).wantStatus(t, http.StatusOK)
 	greeted := s.call(made["webhook.raw"].hook, "application/json", `{"name":"Grace"}`).wantStatus(t, http.StatusOK).object(t)
-	if missing := lacks(greeted["value"], map[string]any{"name": "Grace", "secret": true}); missing != "" {
+	if missing := lacks(greeted["value"], map[string]any{"name": "Grace", "secret": true}, nil); missing != "" {
 		t.Errorf("the pipeline greet: %s", missing)
 	}
 	found := s.trace(greeted["traceId"].(string))
@@ -154,8 +161,9 @@ func eachLine[T any](t *testing.T, name string, visit func(T)) {
 }
 
 // lacks says what an answer lacks of an earlier one; "" if that is nothing. A
-// newer program may tell more, but not less or otherwise.
-func lacks(now, before any) string {
+// newer program may tell more, but not less or otherwise. Correlation ids may have
+// another form: ids gets the present ones by the earlier ones.
+func lacks(now, before any, ids map[string]string) string {
 	switch before := before.(type) {
 	case map[string]any:
 		object, _ := now.(map[string]any)
@@ -164,7 +172,11 @@ func lacks(now, before any) string {
 			if !ok {
 				return "there is no " + name
 			}
-			if missing := lacks(member, value); missing != "" {
+			if id, ok := member.(string); ok && name == "correlationId" {
+				ids[value.(string)] = id
+				continue
+			}
+			if missing := lacks(member, value, ids); missing != "" {
 				return name + ": " + missing
 			}
 		}
@@ -174,7 +186,7 @@ func lacks(now, before any) string {
 			return fmt.Sprintf("%d items instead of %d", len(list), len(before))
 		}
 		for i := range before {
-			if missing := lacks(list[i], before[i]); missing != "" {
+			if missing := lacks(list[i], before[i], ids); missing != "" {
 				return fmt.Sprintf("item %d: %s", i, missing)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/crypto/argon2"
 
 	"sluice"
+	"sluice/durable"
 	"sluice/jetstream"
 	"sluice/jetstream/natstest"
 	"sluice/seal"
@@ -41,13 +42,18 @@ var setUpOnce = sync.OnceValues(func() (data string, err error) {
 	if data, err = os.MkdirTemp("", "sluice-serve-"); err != nil {
 		return "", err
 	}
+	folder, err := durable.OpenFolder(data)
+	if err != nil {
+		return "", err
+	}
+	defer folder.Close()
 	key := base64.StdEncoding.EncodeToString(make([]byte, seal.KeySize)) // as natstest.Box has it
 	if err := os.WriteFile(filepath.Join(data, "secret.key"), []byte(key), 0o600); err != nil {
 		return "", err
 	}
 	ctx := context.Background()
 	engine, err := jetstream.Open(ctx, jetstream.Options{
-		Dir: filepath.Join(data, "engine"), Box: natstest.Box, EventMaxAge: time.Hour, EventMaxBytes: 1 << 30, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
+		Dir: folder.Store(), Box: natstest.Box, EventMaxAge: time.Hour, EventMaxBytes: 1 << 30, ResultTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return "", err

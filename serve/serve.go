@@ -161,6 +161,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		URL:           s.cfg.NATS,
 		Credentials:   s.cfg.NATSCredentials,
 		Replicas:      s.cfg.NATSReplicas,
+		SyncsAlways:   s.cfg.NATSSync == "always",
 		EventMaxAge:   s.cfg.EventMaxAge,
 		EventMaxBytes: int64(s.cfg.EventMaxBytes),
 		MinFreeDisk:   int64(s.cfg.MinFreeDisk),
@@ -177,7 +178,7 @@ func (s *Server) engineOptions() jetstream.Options {
 		ObserveBatch: s.metrics.Batch,
 	}
 	if s.folder != nil {
-		opts.Dir, opts.Begin = s.folder.Path("engine"), s.folder.Convert
+		opts.Dir, opts.Begin = s.folder.Store(), s.folder.Convert
 	}
 	return opts
 }

@@ -4,6 +4,8 @@
 //	go run ./torture power-cut    as root on Linux: cuts the power of its disk
 //	go run ./torture kill9        kills the process, without root
 //	go run ./torture siege        as root on Linux: takes its memory and time
+//	go run ./torture cluster      breaks an external engine of three servers
+//	go run ./torture damage       damages one file of a store after the other
 //
 // The first two load a server of their own over HTTP: calls of webhooks, each with
 // a body that no other call has and made twice, and changes of webhooks. Pipelines
@@ -65,13 +67,15 @@ type mode struct {
 }
 
 // modes lists all modes; a new one is a file and a line here.
-var modes = []mode{powerCut, kill9, siege}
+var modes = []mode{powerCut, kill9, siege, clusterMode, damageMode}
 
 // parts are what the program runs as processes of its own.
 var parts = map[string]func(ctx context.Context, data string, options []string) error{
 	serverPart:   runServer,
 	besiegedPart: runBesieged,
 	eventsPart:   printEvents,
+	natsPart:     runNATS,
+	nodePart:     runNode,
 }
 
 func main() {

@@ -86,6 +86,11 @@ func launchPart(args ...string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return launchCommand(cmd)
+}
+
+// launchCommand starts a process that prints a line once it is ready.
+func launchCommand(cmd *exec.Cmd) (*server, error) {
 	// Held open until the process has ended: see endWithParent.
 	if _, err := cmd.StdinPipe(); err != nil {
 		return nil, err

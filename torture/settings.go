@@ -18,6 +18,7 @@ type settings struct {
 	dir         string
 	control     bool
 	negative    bool
+	faults      string // of the mode cluster: which ones
 	attack      string // "": all of them
 }
 
@@ -26,13 +27,14 @@ func parseSettings(mode string, args []string) (settings, error) {
 	var s settings
 	var seconds float64
 	flags := flag.NewFlagSet("torture "+mode, flag.ContinueOnError)
-	flags.IntVar(&s.cycles, "cycles", 5, "how often the server is taken down")
+	flags.IntVar(&s.cycles, "cycles", 5, "how often the server is taken down; for damage, each stands for 40 damaged files")
 	flags.Float64Var(&seconds, "seconds", 3, "longest `time` of load in a cycle; it ends at a random moment")
 	flags.IntVar(&s.connections, "connections", 64, "callers at the same time")
 	flags.Uint64Var(&s.seed, "seed", uint64(time.Now().UnixNano()), "repeats the choices of an earlier run")
 	flags.StringVar(&s.dir, "dir", os.TempDir(), "`folder` for the data; it is removed in the end")
 	flags.BoolVar(&s.control, "control", true, "run the control")
 	flags.BoolVar(&s.negative, "negative", true, "run the negative control")
+	flags.StringVar(&s.faults, "faults", "", "comma-separated `names` of the faults to try, for cluster; a part of the names of files, for damage")
 	flags.StringVar(&s.attack, "attack", "", "of a siege, only attacks with this `name` or a part of it")
 	if err := flags.Parse(args); err != nil {
 		return s, err

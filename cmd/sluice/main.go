@@ -97,9 +97,9 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 	}
 	server := serveCommand(hurry)
 	server.GroupID = "server"
-	health := healthCommand()
-	health.GroupID = "server"
-	root.AddCommand(server, health, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
+	health, check := healthCommand(), checkCommand(t)
+	health.GroupID, check.GroupID = "server", "server"
+	root.AddCommand(server, health, check, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
 	root.SetHelpCommand(helpCommand())
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
 	return root

@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
 )
+
+// MessagePrefix stands before the key of a message that is no event.
+const MessagePrefix = "svc.message."
 
 // An Envelope is what the result of an event depends on.
 type Envelope struct {
@@ -23,20 +28,62 @@ type Envelope struct {
 	Listeners []string
 
 	Fingerprint *sluice.Fingerprint // of a call with an id; nil for others
+
+	// Foreign says that something was missing, or did not fit, and was made up:
+	// a program of somebody else has published the event.
+	Foreign bool
 }
 
 // ReadEnvelope reads the fields of an event that stand before its payload: what
-// follows may be megabytes.
+// follows may be megabytes. What is no event at all is an error.
 func ReadEnvelope(msg *jetstream.RawStreamMsg) (Envelope, error) {
 	e := Envelope{Sequence: msg.Sequence, Subject: msg.Subject}
-	dec := json.NewDecoder(bytes.NewReader(msg.Data))
-	if _, err := dec.Token(); err != nil {
+	if err := e.read(json.NewDecoder(bytes.NewReader(msg.Data))); err != nil {
 		return e, err
+	}
+	key, traceID := e.EventKey+e.Key, e.TraceID
+	if !published(msg.Subject) && (e.Received.IsZero() || !sluice.ValidTraceID(traceID)) {
+		return e, errors.New("it is no event") // such as a marker of a delivery
+	}
+	e.EventKey, e.Key = KeysOf(msg.Subject, e.EventKey, e.Key)
+	if !sluice.ValidTraceID(traceID) {
+		e.TraceID = sluice.ForeignTraceID(msg.Time, msg.Sequence)
+	}
+	if e.Received.IsZero() {
+		e.Received = msg.Time.UTC()
+		e.Foreign = true
+	}
+	e.Foreign = e.Foreign || e.TraceID != traceID || e.EventKey+e.Key != key
+	e.Received = sluice.MadeAt(e.TraceID, e.Received)
+	return e, nil
+}
+
+// published tells whether programs of others may publish on a subject.
+func published(subject string) bool {
+	return strings.HasPrefix(subject, sluice.EventPrefix) || strings.HasPrefix(subject, MessagePrefix)
+}
+
+// KeysOf gives the keys of what was published on a subject. A program of somebody
+// else may have left them out, or written others.
+func KeysOf(subject, eventKey, key string) (string, string) {
+	if on, ok := strings.CutPrefix(subject, sluice.EventPrefix); ok {
+		return on, ""
+	}
+	if on, ok := strings.CutPrefix(subject, MessagePrefix); ok {
+		return "", on
+	}
+	return eventKey, key
+}
+
+// read reads fields up to the time, which is the last one before the payload.
+func (e *Envelope) read(dec *json.Decoder) error {
+	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+		return errors.Join(errors.New("an event is an object"), err)
 	}
 	for dec.More() {
 		name, err := dec.Token()
 		if err != nil {
-			return e, err
+			return err
 		}
 		var target any
 		switch name {
@@ -53,15 +100,19 @@ func ReadEnvelope(msg *jetstream.RawStreamMsg) (Envelope, error) {
 		case "delivery":
 			target = &e.Fingerprint
 		case "receivedAt":
-			err := dec.Decode(&e.Received)
-			e.Received = sluice.MadeAt(e.TraceID, e.Received)
-			return e, err
+			target = &e.Received
 		default:
 			target = new(json.RawMessage)
 		}
 		if err := dec.Decode(target); err != nil {
-			return e, err
+			if _, broken := errors.AsType[*json.SyntaxError](err); broken || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return err
+			}
+			e.Foreign = true // another type than ours: as if it were missing
+		}
+		if name == "receivedAt" && !e.Received.IsZero() {
+			return nil
 		}
 	}
-	return e, errors.New("an event has no time")
+	return nil
 }

@@ -10,16 +10,28 @@ import (
 // IDs makes correlation ids and reads them back. An id is a version-8
 // UUID of two parts:
 //
-//	nonce    64 bits  a keyed hash of the event's trace id
-//	locator  58 bits  the event's stream sequence and 14 zero bits,
-//	                  masked with a keyed hash of the nonce
+//	nonce    64 bits  a keyed hash of the event's trace id and sequence
+//	locator  58 bits  the event's stream sequence (44 bits), the form of the id
+//	                  (2 bits) and 12 zero bits, masked with a keyed hash of the
+//	                  nonce
 //
 // So an id finds its event without an index, tells nobody how many events
-// there are, and can't be made up: the nonce must fit the trace id of the
-// event that the locator points to. The zero bits turn most guesses away
-// before anything is read.
+// there are, and can't be made up, nor be derived from that of another event with
+// the same trace id: the nonce must fit the event that the locator points to. The
+// zero bits turn most guesses away before anything is read; some of them can
+// become the number of a partition.
+//
+// The first form, whose nonce depends on the trace id alone, is read as well.
 type IDs struct {
 	key []byte
+}
+
+// A Reference is what a correlation id says.
+type Reference struct {
+	Sequence uint64 // of the event that it leads to, if that fits
+
+	nonce uint64
+	form  uint64
 }
 
 // NewIDs returns the ids of all nodes that share a key.
@@ -27,30 +39,52 @@ func NewIDs(key []byte) IDs { return IDs{key} }
 
 const (
 	sequenceBits = 44 // 37 years at 15,000 events a second
-	checkBits    = 14
-	locatorBits  = sequenceBits + checkBits
+	formBits     = 2
+	zeroBits     = 12
+	locatorBits  = sequenceBits + formBits + zeroBits
+
+	firstForm, currentForm = 0, 1
 )
 
 // ID returns the correlation id of an event.
 func (c IDs) ID(sequence uint64, traceID string) string {
-	nonce := c.Nonce(traceID)
-	return pack(nonce, sequence<<checkBits^c.mask(nonce)).String()
+	nonce := c.nonceOf(sequence, traceID)
+	return pack(nonce, (sequence<<formBits|currentForm)<<zeroBits^c.mask(nonce)).String()
 }
 
-// Parse returns the sequence that an id points to and the nonce that the event
-// there must have.
-func (c IDs) Parse(id string) (sequence, nonce uint64, ok bool) {
+// Parse reads an id.
+func (c IDs) Parse(id string) (r Reference, ok bool) {
 	u, err := uuid.Parse(id)
 	if err != nil || len(id) != 36 || u.Version() != 8 || u.Variant() != uuid.RFC4122 {
-		return 0, 0, false
+		return r, false
 	}
 	nonce, masked := unpack(u)
 	locator := masked ^ c.mask(nonce)
-	return locator >> checkBits, nonce, locator&(1<<checkBits-1) == 0
+	r = Reference{Sequence: locator >> (formBits + zeroBits), nonce: nonce, form: locator >> zeroBits & (1<<formBits - 1)}
+	return r, locator&(1<<zeroBits-1) == 0 && r.form <= currentForm
 }
 
-// Nonce returns the part of a correlation id that depends on the trace id
-// alone.
+// Fits tells whether an id leads to the event with a trace id.
+func (c IDs) Fits(r Reference, traceID string) bool {
+	if r.form == firstForm {
+		return r.nonce == c.Nonce(traceID)
+	}
+	return r.nonce == c.nonceOf(r.Sequence, traceID)
+}
+
+// Same tells whether an id, of whatever form, is that of an event.
+func (c IDs) Same(id string, sequence uint64, traceID string) bool {
+	r, ok := c.Parse(id)
+	return ok && r.Sequence == sequence && c.Fits(r, traceID)
+}
+
+// nonceOf gives the part of a correlation id that only we can make.
+func (c IDs) nonceOf(sequence uint64, traceID string) uint64 {
+	var space [8 + 64]byte // for a trace id of ours, off the heap
+	return c.hash("event", append(binary.BigEndian.AppendUint64(space[:0], sequence), traceID...))
+}
+
+// Nonce gives a number that nobody else can derive from a trace id.
 func (c IDs) Nonce(traceID string) uint64 {
 	return c.hash("nonce", []byte(traceID))
 }
@@ -62,7 +96,7 @@ func (c IDs) mask(nonce uint64) uint64 {
 // hash is a keyed hash. It is truncated, so plain SHA-256 serves: to extend it,
 // an attacker would need the part that was cut off.
 func (c IDs) hash(purpose string, data []byte) uint64 {
-	var space [96]byte // off the heap
+	var space [128]byte // off the heap
 	sum := sha256.Sum256(append(append(append(space[:0], c.key...), purpose...), data...))
 	return binary.BigEndian.Uint64(sum[:])
 }

@@ -17,11 +17,39 @@ func TestCorrelationIDFindsItsEvent(t *testing.T) {
 		if u := uuid.MustParse(id); u.Version() != 8 || u.Variant() != uuid.RFC4122 {
 			t.Fatalf("%s is version %d, variant %s", id, u.Version(), u.Variant())
 		}
-		got, nonce, ok := c.Parse(id)
-		if !ok || got != sequence || nonce != c.Nonce(traceID) {
-			t.Fatalf("parse(%s) = %d, %x, %v; want %d, %x", id, got, nonce, ok, sequence, c.Nonce(traceID))
+		got, ok := c.Parse(id)
+		if !ok || got.Sequence != sequence || !c.Fits(got, traceID) || c.Fits(got, traceID+"x") {
+			t.Fatalf("parse(%s) = %+v, %v; want %d", id, got, ok, sequence)
+		}
+		if !c.Same(id, sequence, traceID) || c.Same(id, sequence+1, traceID) {
+			t.Fatalf("%s is taken for another one", id)
 		}
 	})
+}
+
+// TestTheFirstFormIsRead: ids that callers were given before stay good.
+func TestTheFirstFormIsRead(t *testing.T) {
+	c := IDs{key: []byte("a key of the server, kept secret")}
+	nonce := c.Nonce("abcdef:0123456789")
+	first := pack(nonce, 7<<(formBits+zeroBits)^c.mask(nonce)).String()
+	if !c.Same(first, 7, "abcdef:0123456789") || c.Same(first, 7, "abcdef:9876543210") {
+		t.Errorf("%s does not lead to its event", first)
+	}
+}
+
+// TestAnIDIsNotDerivedFromAnother: events may share a trace id.
+func TestAnIDIsNotDerivedFromAnother(t *testing.T) {
+	c := IDs{key: []byte("a key of the server, kept secret")}
+	mine := uuid.MustParse(c.ID(7, "abcdef:0123456789"))
+	nonce, locator := unpack(mine)
+	derived := pack(nonce, locator^(7^8)<<(formBits+zeroBits)).String() // as of the next event
+	r, ok := c.Parse(derived)
+	if !ok || r.Sequence != 8 {
+		t.Fatalf("the test derives %+v, %v", r, ok)
+	}
+	if c.Fits(r, "abcdef:0123456789") {
+		t.Error("the id of one event leads to that of another")
+	}
 }
 
 func TestCorrelationIDsCantBeMadeUp(t *testing.T) {
@@ -31,16 +59,16 @@ func TestCorrelationIDsCantBeMadeUp(t *testing.T) {
 	for range guesses {
 		u := uuid.New()
 		u[6] = u[6]&0x0f | 0x80
-		if _, _, ok := c.Parse(u.String()); ok {
+		if _, ok := c.Parse(u.String()); ok {
 			passed++
 		}
 	}
-	// One in 2^14 passes by chance: 12 of these are expected.
-	if passed > 40 {
+	// Two in 2^14 pass by chance: 24 of these are expected.
+	if passed > 60 {
 		t.Errorf("%d of %d guessed ids passed the check", passed, guesses)
 	}
 	for _, id := range []string{"", "x", uuid.NewString(), "{" + c.ID(1, "t") + "}", c.ID(1, "t") + "0"} {
-		if _, _, ok := c.Parse(id); ok {
+		if _, ok := c.Parse(id); ok {
 			t.Errorf("parse(%q) succeeded", id)
 		}
 	}

@@ -55,9 +55,15 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID, sub
 	if !m.events.CachedInfo().Config.AllowAtomicPublish {
 		return 0, nil, stream.Unavailable("engine-too-old", "Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
 	}
-	ctx = context.WithoutCancel(ctx) // what was begun is carried through
-	m.places <- struct{}{}
-	defer func() { <-m.places }()
+	// What was begun is carried through, but for the time that callers have.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*writeTimeout)
+	defer cancel()
+	select {
+	case m.places <- struct{}{}:
+		defer func() { <-m.places }()
+	case <-ctx.Done():
+		return 0, nil, stream.NotTaken("the event", ctx.Err())
+	}
 	name := MarkerPrefix + base64.RawURLEncoding.EncodeToString(f.Key[:])
 	content, err := json.Marshal(marker{traceID, f.Digest[:]})
 	if err != nil {
@@ -67,7 +73,11 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID, sub
 	for range attempts {
 		sequence, err = m.store(ctx, []*nats.Msg{{Subject: name, Data: content}, {Subject: subject, Data: data}}, before)
 		if err == nil {
+			m.host.Wrote()
 			return sequence, nil, nil
+		}
+		if _, answered := errors.AsType[*jetstream.APIError](err); !answered {
+			m.host.Doubt()
 		}
 		// Be it a conflict or no answer: the marker tells what happened.
 		known, failed := m.find(ctx, name)

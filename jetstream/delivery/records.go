@@ -57,7 +57,7 @@ func NewRecords(h *stream.Host, index *Index) *Records {
 // records as long as running lasts. Events is the stream of events.
 func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (err error) {
 	r.events = events
-	r.stream, err = r.host.JS.CreateOrUpdateStream(ctx, r.host.Config(jetstream.StreamConfig{
+	r.stream, err = r.host.OpenStream(ctx, r.host.JS, r.host.Config(jetstream.StreamConfig{
 		Name:        recordStream,
 		Subjects:    []string{recordSubject},
 		MaxAge:      recordAge,
@@ -67,7 +67,7 @@ func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (
 	if err != nil {
 		return err
 	}
-	if r.writer, err = r.host.StartWriter(running, r.stream); err != nil {
+	if r.writer, err = r.host.StartWriter(running, r.stream, ""); err != nil {
 		return err
 	}
 	// Millions of ids may take longer than the rest of a start is allowed to.

@@ -37,7 +37,7 @@ func OnEverySetup(t *testing.T, test func(t *testing.T, s Setup)) {
 
 var (
 	single  = sync.OnceValue(func() string { return Start(Options()).ClientURL() })
-	cluster = sync.OnceValue(startCluster)
+	cluster = sync.OnceValue(StartCluster)
 	stops   []func() // of the servers that were started
 )
 
@@ -93,8 +93,8 @@ func Start(opts *server.Options) *server.Server {
 	return s
 }
 
-// startCluster runs a JetStream cluster of three and returns its URLs.
-func startCluster() string {
+// StartCluster runs a JetStream cluster of three and returns its URLs.
+func StartCluster() string {
 	const size = 3
 	var routes []*url.URL
 	ports := make([]int, size)

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -10,21 +11,22 @@ import (
 	"sluice"
 )
 
-// Backlogs returns what waits for each pipeline that listens.
+// Backlogs returns what waits for each pipeline that listens. With an error it
+// is what could be told.
 func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 	bound := q.listeners.Bound()
+	states, untold := q.states(ctx, bound)
 	var backlogs []sluice.PipelineStats
-	consumers := q.events.ListConsumers(ctx)
-	for info := range consumers.Info() {
-		p := bound[info.Name]
-		if p == nil {
+	for id, info := range states {
+		p := bound[id]
+		if p == nil || info == nil {
 			continue
 		}
 		b := sluice.PipelineStats{Pipeline: p.Name, Waiting: int64(info.NumPending) + int64(info.NumAckPending)}
 		if b.Waiting > 0 {
 			oldest, err := q.oldestUnfinished(ctx, info)
 			if err != nil {
-				return nil, err
+				return backlogs, err
 			}
 			if oldest != nil {
 				b.Oldest = &oldest.Time
@@ -32,14 +34,59 @@ func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 		}
 		backlogs = append(backlogs, b)
 	}
-	return backlogs, consumers.Err()
+	return backlogs, untold
 }
 
-// FirstUnfinished returns the sequence up to which all pipelines are done.
-func (q *Queue) FirstUnfinished(ctx context.Context) (uint64, error) {
+// states gives what the engine knows of each consumer: of those that are bound,
+// nil for one that it has lost, and of any other there is. In a cluster a list
+// leaves out, without a word, each consumer that has no leader at the moment. So
+// one that is missing is asked for by itself; the error says that one did not
+// answer, and the states are those that did.
+func (q *Queue) states(ctx context.Context, bound map[string]*sluice.Pipeline) (map[string]*jetstream.ConsumerInfo, error) {
+	states := make(map[string]*jetstream.ConsumerInfo, len(bound))
+	list := q.events.ListConsumers(ctx)
+	for info := range list.Info() {
+		states[info.Name] = info
+	}
+	untold := list.Err()
+	for id, p := range bound {
+		if _, listed := states[id]; listed {
+			continue
+		}
+		consumer, err := q.events.Consumer(ctx, id)
+		switch {
+		case err == nil:
+			states[id] = consumer.CachedInfo()
+		case errors.Is(err, jetstream.ErrConsumerNotFound):
+			states[id] = nil
+		default:
+			return states, fmt.Errorf("how far the pipeline %s is can't be told: %w", p.Name, err)
+		}
+	}
+	return states, untold
+}
+
+// FirstUnfinished gives the place up to which all pipelines are known to be done.
+// It looks no further once that is not above least.
+func (q *Queue) FirstUnfinished(ctx context.Context, least uint64) (uint64, error) {
+	// A pipeline that another node has just stored counts as well.
+	if err := q.listeners.catchUp(ctx); err != nil {
+		return 0, err
+	}
+	bound := q.listeners.Bound()
+	states, err := q.states(ctx, bound)
+	if err != nil {
+		return 0, err
+	}
 	unfinished := uint64(math.MaxUint64)
-	consumers := q.events.ListConsumers(ctx)
-	for info := range consumers.Info() {
+	for id, info := range states {
+		if unfinished <= least {
+			break
+		}
+		if info == nil { // it is about to be made again, and goes on from the floor
+			unfinished = min(unfinished, max(q.floors.Of(id)+1, bound[id].Binding.Start))
+			continue
+		}
 		oldest, err := q.oldestUnfinished(ctx, info)
 		if err != nil {
 			return 0, err
@@ -48,7 +95,7 @@ func (q *Queue) FirstUnfinished(ctx context.Context) (uint64, error) {
 			unfinished = min(unfinished, oldest.Sequence)
 		}
 	}
-	return unfinished, consumers.Err()
+	return unfinished, nil
 }
 
 // oldestUnfinished returns the first event that a consumer is not done with,
@@ -58,7 +105,9 @@ func (q *Queue) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerIn
 	switch {
 	case info.NumAckPending > 0:
 		behind = info.AckFloor.Stream
-	case info.NumPending == 0:
+	case info.NumPending == 0 && q.host.Embedded:
+		// In a cluster the consumer may live where the newest events have not
+		// arrived yet: only the leader of the stream knows that none follow.
 		return nil, nil
 	}
 	for _, subject := range info.Config.FilterSubjects {

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/problem"
 	"sluice/value"
 )
 
@@ -34,6 +37,13 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	if err != nil {
 		return err
 	}
+	// Whatever is stored by now may have been run before: by a process before
+	// this one, or for a consumer that the engine has lost since.
+	before, err := c.past(ctx)
+	if err != nil {
+		return err
+	}
+	count := uint64(0)
 	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(sluice.Deliveries(b.Concurrency), prefetched), jetstream.PullHeartbeat(pullHeartbeat))
 	if err != nil {
 		return err
@@ -52,6 +62,16 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		if !ok {
 			continue
 		}
+		if w.meta != nil {
+			if w.meta.Sequence.Consumer <= count { // it is another consumer of the same name
+				if before, err = c.past(ctx); err != nil {
+					c.end(w)
+					return err
+				}
+			}
+			count = w.meta.Sequence.Consumer
+		}
+		w.before = before
 		if b.Concurrency == 1 {
 			c.deliver(ctx, w)
 			continue
@@ -70,6 +90,8 @@ type piece struct {
 
 	meta *jetstream.MsgMetadata // nil: it can't be read
 	size int64                  // that it takes as it is stored
+
+	before past // what may have been done with events before
 }
 
 // sequence returns the event's place in the stream.
@@ -120,14 +142,38 @@ func (c *consumption) deliver(ctx context.Context, msg piece) {
 	case err == nil:
 		_ = msg.Ack() // otherwise it is delivered again, and its outcome is found
 	case errors.Is(err, errUnreadable):
-		c.queue.host.Log.Error("A stored event can't be read; it is left out.", "pipeline", c.pipeline, "error", err)
-		_ = msg.Term() // otherwise it comes again
+		c.refuse(msg, err)
 	case ctx.Err() != nil:
 		c.redeliver(msg, consumeRetry) // stopping is not a failure
 	default:
 		c.queue.host.Log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
 		c.redeliver(msg, consumeRetry)
 	}
+}
+
+// maxUnreadable is how much of an event that can't be read its dead letter has.
+const maxUnreadable = 64 << 10
+
+// refuse makes a dead letter of an event that can't be read, now or ever.
+func (c *consumption) refuse(msg piece, cause error) {
+	q := c.queue
+	q.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline, "error", cause)
+	d, sequence, _ := q.delivery(msg)
+	shown := problem.Of(sluice.Errorf(sluice.Invalid, "event-unreadable", "The event is no JSON object within the limits; a program that publishes to the engine has sent it.").InCall(d.TraceID))
+	f := &finished{Delivery: d, sequence: sequence, outcome: sluice.Outcome{
+		Pipeline: c.pipeline, Status: sluice.StatusError, StatusCode: shown.StatusCode, Error: shown, Attempts: 1, Finished: time.Now().UTC(),
+	}}
+	beginning := msg.Data()[:min(len(msg.Data()), maxUnreadable)]
+	text, err := json.Marshal(strings.ToValidUTF8(string(beginning), "\uFFFD"))
+	if err == nil {
+		err = q.settle(f, text)
+	}
+	if err != nil {
+		c.redeliver(msg, consumeRetry)
+		return
+	}
+	q.unreadable.Add(1)
+	_ = msg.Term() // otherwise it comes again
 }
 
 // enter waits for a slot, and for the memory to decode an event.
@@ -167,32 +213,52 @@ type finished struct {
 
 	sequence uint64
 	outcome  sluice.Outcome
+	before   bool // it was run, and the outcome stored, by an earlier delivery
 }
 
-// runOnce runs the pipeline for an event, unless that was done before: then it
-// returns nil.
+// runOnce runs the pipeline for an event, unless that was done before. It returns
+// nil if there is nothing left to do.
 func (c *consumption) runOnce(ctx context.Context, msg piece) (*finished, error) {
 	d, sequence, err := c.queue.delivery(msg)
 	if err != nil {
 		return nil, err
 	}
-	// An event that an earlier process was handed may have been run by it, even
-	// if the engine does not remember.
-	inherited := sequence <= c.queue.inherited
-	if inherited && sequence <= c.queue.floors.Of(c.binding) {
+	if sequence <= msg.before.done {
 		return nil, nil
 	}
-	if d.Count > 1 || inherited {
+	if d.Count > 1 || sequence <= msg.before.stored {
 		done, err := c.queue.outcomes.Get(ctx, sequence, d.TraceID, c.pipeline)
-		if err != nil || done != nil {
+		if err != nil {
 			return nil, err
+		}
+		if done != nil {
+			return &finished{d, sequence, *done, true}, nil
 		}
 	}
 	outcome, err := c.run(d)
 	if err != nil {
 		return nil, err
 	}
-	return &finished{d, sequence, outcome}, nil
+	return &finished{d, sequence, outcome, false}, nil
+}
+
+// past is what may have been done with events before.
+type past struct {
+	done   uint64 // all up to this sequence were run
+	stored uint64 // those up to this one may have been, and then have an outcome
+}
+
+func (c *consumption) past(ctx context.Context) (past, error) {
+	info, err := c.queue.events.Info(ctx)
+	if err != nil {
+		return past{}, err
+	}
+	before := past{stored: info.State.LastSeq}
+	// A floor above all events is about ones that a disk has lost since.
+	if floor := c.queue.floors.Of(c.binding); floor <= before.stored {
+		before.done = floor
+	}
+	return before, nil
 }
 
 // errUnreadable is the error of an event that can't be decoded, now or ever.
@@ -204,18 +270,42 @@ func (q *Queue) delivery(msg piece) (d sluice.Delivery, sequence uint64, err err
 	if meta == nil {
 		return d, 0, errUnreadable
 	}
+	sequence = meta.Sequence.Stream
+	d = sluice.Delivery{Count: int(meta.NumDelivered), TraceID: sluice.ForeignTraceID(meta.Timestamp, sequence)}
+	d.CorrelationID = q.ids.ID(sequence, d.TraceID)
 	message, err := value.DecodeObject(msg.Data())
 	if err != nil {
-		return d, 0, fmt.Errorf("%w %d: %w", errUnreadable, meta.Sequence.Stream, err)
+		return d, sequence, fmt.Errorf("%w %d: %w", errUnreadable, sequence, err)
 	}
-	d = sluice.Delivery{Message: message, Count: int(meta.NumDelivered)}
-	traceID, _ := message["traceId"].(string)
-	d.TraceID = strings.Clone(traceID) // it is kept longer than the event
+	d.Message = message
+	if traceID, _ := message["traceId"].(string); sluice.ValidTraceID(traceID) {
+		d.TraceID = strings.Clone(traceID) // it is kept longer than the event
+		d.CorrelationID = q.ids.ID(sequence, d.TraceID)
+	}
+	complete(message, msg.Subject(), d.TraceID, meta.Timestamp)
 	d.Hops, _ = message["hops"].(int)
-	d.CorrelationID = q.ids.ID(meta.Sequence.Stream, d.TraceID)
+	d.Hops = max(0, d.Hops)
 	message["correlationId"] = d.CorrelationID
 	message["deliveryCount"] = d.Count
-	return d, meta.Sequence.Stream, nil
+	return d, sequence, nil
+}
+
+// complete gives an event what a foreign program may have left out or written
+// differently.
+func complete(message map[string]any, subject, traceID string, stored time.Time) {
+	message["traceId"] = traceID
+	eventKey, _ := message["eventKey"].(string)
+	key, _ := message["key"].(string)
+	onEvent, onKey := correlation.KeysOf(subject, eventKey, key)
+	if onEvent != eventKey {
+		message["eventKey"] = onEvent
+	}
+	if onKey != key {
+		message["key"] = onKey
+	}
+	if received, _ := message["receivedAt"].(string); received == "" {
+		message["receivedAt"] = stored.UTC().Format(time.RFC3339Nano)
+	}
 }
 
 // settle stores an outcome, and a dead letter if it is a failure. They are on
@@ -225,12 +315,24 @@ func (q *Queue) settle(f *finished, event []byte) error {
 	// Not the run's context: what was done is stored even while the server
 	// stops. Writers have time-outs of their own.
 	ctx := context.Background()
-	if f.outcome.Status == sluice.StatusError {
+	failed := f.outcome.Status == sluice.StatusError
+	if f.before {
+		if !failed {
+			return nil
+		}
+		return q.deadLetters.addMissing(ctx, f.Delivery, event, f.outcome)
+	}
+	// The outcome comes first: without one the event is run again, and a letter
+	// would be left behind if it went well then.
+	if err := q.outcomes.store(ctx, f.sequence, f.TraceID, f.outcome); err != nil {
+		return err
+	}
+	if failed {
 		if err := q.deadLetters.add(ctx, f.Delivery, event, f.outcome); err != nil {
 			return err
 		}
 	}
-	if err := q.outcomes.Put(ctx, f.sequence, f.TraceID, f.outcome); err != nil {
+	if err := q.outcomes.tell(f.sequence, f.TraceID, f.outcome); err != nil {
 		return err
 	}
 	q.settled(f.sequence, f.TraceID, f.outcome)

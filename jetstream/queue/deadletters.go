@@ -35,7 +35,7 @@ func NewDeadLetters(h *stream.Host) *DeadLetters { return &DeadLetters{host: h} 
 
 // SetUp creates the stream where it is missing.
 func (l *DeadLetters) SetUp(ctx, running context.Context) (err error) {
-	l.stream, err = l.host.JS.CreateOrUpdateStream(ctx, l.host.Config(jetstream.StreamConfig{
+	l.stream, err = l.host.OpenStream(ctx, l.host.JS, l.host.Config(jetstream.StreamConfig{
 		Name:        deadLetterStream,
 		Subjects:    []string{deadLetterPrefix + ">"},
 		MaxAge:      deadLetterMaxAge,
@@ -45,7 +45,7 @@ func (l *DeadLetters) SetUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l.writer, err = l.host.StartWriter(running, l.stream)
+	l.writer, err = l.host.StartWriter(running, l.stream, "")
 	return err
 }
 
@@ -69,6 +69,20 @@ func (l *DeadLetters) add(ctx context.Context, d sluice.Delivery, event []byte, 
 	}
 	_, err = l.writer.Write(ctx, deadLetterPrefix+o.Pipeline, rand.Text(), data)
 	return err
+}
+
+// addMissing stores a letter unless it is there: whoever stored the outcome may
+// not have come to the letter.
+func (l *DeadLetters) addMissing(ctx context.Context, d sluice.Delivery, event []byte, o sluice.Outcome) error {
+	found, _, err := stream.Scan(ctx, l.stream, stream.ScanQuery{From: o.Finished, Limit: 1},
+		func(d *sluice.DeadLetter) time.Time { return d.Time },
+		func(_ uint64, other *sluice.DeadLetter) bool {
+			return other.Pipeline == o.Pipeline && other.CorrelationID == d.CorrelationID
+		})
+	if err != nil || len(found) > 0 {
+		return err
+	}
+	return l.add(ctx, d, event, o)
 }
 
 // Letters implements sluice.DeadLetters.

@@ -6,16 +6,13 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice"
 	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
 )
 
 // floorEvery is how often floors are written.
 const floorEvery = 10 * time.Second
-
-// endFloor is the name of the floor that says how far the stream of events
-// went.
-const endFloor = "events"
 
 // A floor is the sequence in the stream of events up to which a pipeline is
 // done. The engine keeps that as well, but writes it without a sync: after a
@@ -25,14 +22,13 @@ type floor struct {
 	Sequence uint64 `json:"sequence"`
 }
 
-// Floors keeps the floors of all bindings, and how far the stream of events went.
+// Floors keeps the floors of all bindings.
 type Floors struct {
 	host      *stream.Host
 	listeners *Listeners
 	floors    *record.Bucket[floor]
 
-	events  jetstream.Stream
-	durable func() uint64 // sequence up to which all events are on stable storage
+	states func(ctx context.Context, bound map[string]*sluice.Pipeline) (map[string]*jetstream.ConsumerInfo, error)
 }
 
 // NewFloors returns floors that are yet to be set up.
@@ -56,8 +52,8 @@ func (f *Floors) Of(binding string) uint64 {
 	return 0
 }
 
-// End returns how far the stream of events once went on stable storage.
-func (f *Floors) End() uint64 { return f.Of(endFloor) }
+// Extent returns how much that bucket has in it.
+func (f *Floors) Extent(ctx context.Context) (record.Extent, error) { return f.floors.Extent(ctx) }
 
 // keep writes the floors regularly until ctx ends.
 func (f *Floors) keep(ctx context.Context) {
@@ -68,24 +64,18 @@ func (f *Floors) keep(ctx context.Context) {
 	})
 }
 
-// Write stores how far pipelines are, and the stream of events. The end of the
-// stream is stored for the embedded engine only.
+// Write stores how far pipelines are.
 func (f *Floors) Write(ctx context.Context) error {
-	if f.host.Embedded {
-		if err := f.raise(ctx, endFloor, f.durable()); err != nil {
-			return err
-		}
-	}
 	bound := f.listeners.Bound()
-	consumers := f.events.ListConsumers(ctx)
-	for info := range consumers.Info() {
-		if bound[info.Name] != nil {
-			if err := f.raise(ctx, info.Name, info.AckFloor.Stream); err != nil {
+	states, untold := f.states(ctx, bound)
+	for id := range bound {
+		if info := states[id]; info != nil {
+			if err := f.raise(ctx, id, info.AckFloor.Stream); err != nil {
 				return err
 			}
 		}
 	}
-	return consumers.Err()
+	return untold
 }
 
 // raise stores a floor if it is above the one before. Several nodes may do so

@@ -1,11 +1,13 @@
 package queue
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"sluice"
+	"sluice/jetstream/correlation"
 	"sluice/jetstream/record"
 )
 
@@ -83,6 +85,9 @@ func (l *Listeners) Binding(name string) *sluice.Binding {
 	return nil
 }
 
+// catchUp returns once every pipeline is known that any node has stored by now.
+func (l *Listeners) catchUp(ctx context.Context) error { return l.pipelines.CatchUp(ctx) }
+
 // Bound returns the pipelines that listen, by the ids of their bindings.
 func (l *Listeners) Bound() map[string]*sluice.Pipeline {
 	bound := make(map[string]*sluice.Pipeline)
@@ -92,4 +97,16 @@ func (l *Listeners) Bound() map[string]*sluice.Pipeline {
 		}
 	}
 	return bound
+}
+
+// Takers gives the names of the pipelines that take an event which does not say so
+// itself.
+func (l *Listeners) Takers(e correlation.Envelope) (names []string) {
+	for _, p := range l.pipelines.All() {
+		if p.Binding != nil && e.Sequence >= p.Binding.Start && reaches(p.Binding, e.Subject) {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

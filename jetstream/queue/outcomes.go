@@ -51,7 +51,7 @@ func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
 // SetUp creates the stream where it is missing.
 func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err error) {
 	o.ids = ids
-	o.stream, err = o.host.JS.CreateOrUpdateStream(ctx, o.host.Config(jetstream.StreamConfig{
+	o.stream, err = o.host.OpenStream(ctx, o.host.JS, o.host.Config(jetstream.StreamConfig{
 		Name:              OutcomeStream,
 		Subjects:          []string{outcomePrefix + ">"},
 		MaxAge:            max(o.keep.Age, 100*time.Millisecond), // the engine's minimum
@@ -63,7 +63,7 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 	if err != nil {
 		return err
 	}
-	if o.writer, err = o.host.StartWriter(running, o.stream); err != nil {
+	if o.writer, err = o.host.StartWriter(running, o.stream, ""); err != nil {
 		return err
 	}
 	if !o.host.Embedded {
@@ -107,6 +107,14 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Put stores an outcome and then notifies the callers that wait for it.
 func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) error {
+	if err := o.store(ctx, sequence, traceID, outcome); err != nil {
+		return err
+	}
+	return o.tell(sequence, traceID, outcome)
+}
+
+// store stores an outcome.
+func (o *Outcomes) store(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) error {
 	buffer := buffers.Get().(*[]byte)
 	data := outcome.AppendJSON((*buffer)[:0])
 	subject := o.subject(sequence, traceID, outcome.Pipeline)
@@ -115,14 +123,20 @@ func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, out
 	}
 	*buffer = data
 	buffers.Put(buffer)
+	return nil
+}
+
+// tell tells those who wait for an outcome, here and on other nodes.
+func (o *Outcomes) tell(sequence uint64, traceID string, outcome sluice.Outcome) error {
 	o.hub.notify(traceID, sequence, outcome)
-	if !o.host.Embedded {
-		text, err := json.Marshal(announcement{traceID, sequence, outcome})
-		if err != nil {
-			return err
-		}
-		_ = o.host.Conn.Publish(doneSubject, text) // a node that misses it finds the outcome in the stream
+	if o.host.Embedded {
+		return nil
 	}
+	text, err := json.Marshal(announcement{traceID, sequence, outcome})
+	if err != nil {
+		return err
+	}
+	_ = o.host.Conn.Publish(doneSubject, text) // who misses it finds the outcome in the stream
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -38,9 +39,10 @@ type Queue struct {
 	settled     func(sequence uint64, traceID string, o sluice.Outcome)
 	memory      *memory
 
-	ids       correlation.IDs
-	events    jetstream.Stream
-	inherited uint64 // the last event that was there when this process began
+	ids    correlation.IDs
+	events jetstream.Stream
+
+	unreadable atomic.Int64 // events that could not be read, since the start
 
 	progress progress
 	work     *inProgress
@@ -58,11 +60,10 @@ func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, s
 	}
 }
 
-// SetUp ties the queue to the stream of events, as it was when this process
-// began, and its writer.
-func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream, writer stream.Writer) {
-	q.ids, q.events, q.inherited = ids, events, events.CachedInfo().State.LastSeq
-	q.floors.events, q.floors.durable = events, writer.Durable
+// SetUp ties the queue to the stream of events.
+func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
+	q.ids, q.events = ids, events
+	q.floors.states = q.states
 }
 
 // Start begins the regular work, which goes on until running ends. Events can
@@ -72,6 +73,9 @@ func (q *Queue) Start(running context.Context) {
 	q.host.Every(running, heartbeat, q.work.beat)
 	q.floors.keep(running)
 }
+
+// Unreadable gives how many events could not be read, since the start.
+func (q *Queue) Unreadable() int64 { return q.unreadable.Load() }
 
 // Bind implements sluice.Queue.
 func (q *Queue) Bind(ctx context.Context, pattern string, concurrency int) (*sluice.Binding, error) {

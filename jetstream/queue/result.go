@@ -40,6 +40,10 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 	return outcome, err
 }
 
+// Takers gives the names of the pipelines that take an event which does not say so
+// itself.
+func (q *Queue) Takers(e correlation.Envelope) []string { return q.listeners.Takers(e) }
+
 // abandoned is the outcome of an event whose pipeline was deleted, or listens to
 // something else, before it ran.
 func abandoned(pipeline string, e correlation.Envelope) *sluice.Outcome {

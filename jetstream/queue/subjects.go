@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/jetstream/correlation"
 )
 
 // Subjects of the stream of events beside those of events themselves, which are
 // their message keys.
 const (
-	MessagePrefix = "svc.message." // before the key of a message that is not an event
-	DirectPrefix  = "svc.direct."  // before the binding of the one pipeline an event is for
+	MessagePrefix = correlation.MessagePrefix
+	DirectPrefix  = "svc.direct." // before the binding of the one pipeline an event is for
 )
 
 // SubjectOf returns the subject that a message key is stored under.

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/time/rate"
 
@@ -38,6 +41,8 @@ type Bucket[T any] struct {
 	unsynced map[string]uint64 // revisions that may not be on the disk yet
 	applied  uint64            // revision up to which the copy is complete
 	moved    chan struct{}     // closed and replaced whenever applied grows
+
+	flushed atomic.Uint64 // revision up to which Extent knows that all is on the disk
 }
 
 // New returns a bucket that is yet to be set up.
@@ -74,6 +79,20 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err erro
 		return err
 	}
 	stream := streamOf(in.bucket(b.name))
+	err = b.host.Insist(ctx, "the bucket "+b.name, func(ctx context.Context) error { return b.follow(ctx, running, kv, stream) })
+	if err != nil {
+		return err
+	}
+	if blocks := b.host.Blocks(stream); blocks != nil {
+		blocks.Rewritten = true
+		b.disk = durable.NewFlusher(blocks.Sync)
+		b.host.Start(func() { b.disk.Run(running) })
+	}
+	return nil
+}
+
+// follow fills the copy and keeps it up to date.
+func (b *Bucket[T]) follow(ctx, running context.Context, kv jetstream.KeyValue, stream string) (err error) {
 	// Taken before the watch begins: all up to here is among its first values,
 	// even if the newest messages of the stream are gone.
 	if b.stream, err = b.host.JS.Stream(ctx, stream); err != nil {
@@ -87,11 +106,6 @@ func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err erro
 	if err := b.fill(ctx, watch, last); err != nil {
 		return errors.Join(err, watch.Stop())
 	}
-	if blocks := b.host.Blocks(stream); blocks != nil {
-		blocks.Rewritten = true
-		b.disk = durable.NewFlusher(blocks.Sync)
-		b.host.Start(func() { b.disk.Run(running) })
-	}
 	b.host.Start(func() { b.keepUp(running, watch) })
 	return nil
 }
@@ -102,13 +116,31 @@ func (b *Bucket[T]) generation() Generation {
 	return b.in
 }
 
-// createBucket makes a key-value bucket of the engine where it is missing.
+// An Extent is how much a bucket has in it.
+type Extent struct {
+	Bucket   string `json:"-"` // as the engine names it
+	Revision uint64 `json:"revision"`
+	Records  int    `json:"records"`
+}
+
+// Extent returns how much the bucket has in it, once that is on stable storage.
+func (b *Bucket[T]) Extent(ctx context.Context) (Extent, error) {
+	b.mu.RLock()
+	e := Extent{Bucket: b.in.bucket(b.name), Revision: b.applied, Records: len(b.records)}
+	b.mu.RUnlock()
+	if b.disk != nil && e.Revision > b.flushed.Load() {
+		if err := b.disk.Flush(ctx); err != nil {
+			return Extent{}, err
+		}
+		b.flushed.Store(e.Revision)
+	}
+	return e, nil
+}
+
+// createBucket makes a key-value bucket of the engine where it is missing. It
+// keeps two values of a key: see settle.
 func createBucket(ctx context.Context, h *stream.Host, name string) (jetstream.KeyValue, error) {
-	return h.JS.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket:   name,
-		Replicas: max(1, h.Replicas),
-		History:  2, // see settle
-	})
+	return h.OpenBucket(ctx, name, 2)
 }
 
 // streamOf returns the name of the stream that a bucket of the engine is made of.
@@ -128,11 +160,17 @@ func (b *Bucket[T]) keepUp(ctx context.Context, watch jetstream.KeyWatcher) {
 	}
 }
 
+// fillTimeout is how long the next of the first values may take.
+const fillTimeout = 5 * time.Second
+
 // fill applies the values that are there when a watch begins.
 func (b *Bucket[T]) fill(ctx context.Context, watch jetstream.KeyWatcher, last uint64) error {
+	idle := time.NewTimer(fillTimeout)
+	defer idle.Stop()
 	for {
 		select {
 		case entry, ok := <-watch.Updates():
+			idle.Reset(fillTimeout)
 			switch {
 			case !ok:
 				return errors.New("the watch ended early")
@@ -143,6 +181,8 @@ func (b *Bucket[T]) fill(ctx context.Context, watch jetstream.KeyWatcher, last u
 				return nil
 			}
 			b.apply(entry)
+		case <-idle.C:
+			return fmt.Errorf("the watch stands still: %w", nats.ErrTimeout)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -78,7 +78,7 @@ func (b *Bucket[T]) write(ctx context.Context, key string, decide func(before *T
 			return nil, 0, err
 		case err != nil:
 			// Another node may have changed what the decision rests on.
-			err, upToDate = b.catchUp(ctx), true
+			err, upToDate = b.CatchUp(ctx), true
 		case pending != 0:
 			err = b.settle(ctx, key, pending)
 		default:
@@ -123,9 +123,12 @@ func newMessage[T any](in Generation, bucket string, s stored[T]) (*nats.Msg, er
 	return msg, nil
 }
 
-// catchUp returns once the copy has all that any node has written by now. The
+// CatchUp returns once the copy has all that any node has written by now. The
 // stream's leader is asked, since a replica may be behind itself.
-func (b *Bucket[T]) catchUp(ctx context.Context) error {
+func (b *Bucket[T]) CatchUp(ctx context.Context) error {
+	if b.host.Embedded {
+		return nil // nobody else writes
+	}
 	info, err := b.stream.Info(ctx)
 	if err != nil {
 		return stream.NoAnswer(err)

@@ -30,6 +30,12 @@ type Generations struct {
 	// records already: only the key they were sealed with will do.
 	Box func(sealed bool) (*seal.Box, error)
 
+	// Kept is the state as Generation.State gave it, from a place that a damage
+	// of the engine's files leaves alone; nil if there is none. Damaged is told
+	// when it was needed.
+	Kept    []byte
+	Damaged func(text string)
+
 	// Begin is called once before anything is stored here in the way that this
 	// program stores it; it may be nil.
 	Begin func() error
@@ -63,7 +69,11 @@ func (g *Generations) Current(ctx context.Context) (Generation, error) {
 		return Generation{}, err
 	}
 	if s == nil {
-		if err := g.begin(ctx); err != nil {
+		begin := g.begin
+		if g.Kept != nil {
+			begin = g.restore
+		}
+		if err := begin(ctx); err != nil {
 			return Generation{}, err
 		}
 		if s, err = g.load(ctx); err != nil {
@@ -85,7 +95,28 @@ func (g *Generations) Current(ctx context.Context) (Generation, error) {
 	} else if err != nil {
 		return Generation{}, err
 	}
-	return Generation{s.Generation, box}, nil
+	return Generation{s.Generation, box, s.Check}, nil
+}
+
+// restore stores the state anew that the disk has lost. A first generation in its
+// place would count all records as leftovers.
+func (g *Generations) restore(ctx context.Context) error {
+	var s state
+	if err := json.Unmarshal(g.Kept, &s); err != nil {
+		return fmt.Errorf("kept state of the records: %w", err)
+	}
+	g.Host.Log.Error("The disk has lost what says which records count; a copy is stored in its place.")
+	g.Damaged("what says which records count was lost; a copy has taken its place")
+	err := g.save(ctx, &s, 0)
+	if stream.WasConflict(err) {
+		return nil // only the stream itself was unknown, and what it had is there again
+	}
+	return err
+}
+
+// State returns what says that the generation counts.
+func (g Generation) State() ([]byte, error) {
+	return json.Marshal(state{Generation: g.id, Check: g.check})
 }
 
 // Rekey moves all records to another key. If they are sealed with it already, it
@@ -143,12 +174,14 @@ func (g *Generations) begin(ctx context.Context) error {
 func newGeneration(box *seal.Box) Generation {
 	id := make([]byte, 6)
 	_, _ = rand.Read(id) // never fails
-	return Generation{hex.EncodeToString(id), box}
+	g := Generation{id: hex.EncodeToString(id), box: box}
+	g.check = box.Seal(checkName, []byte(g.id))
+	return g
 }
 
 // newState returns the state in which a generation counts.
 func newState(in Generation, drop []string) *state {
-	return &state{Generation: in.id, Check: in.box.Seal(checkName, []byte(in.id)), Drop: drop}
+	return &state{Generation: in.id, Check: in.check, Drop: drop}
 }
 
 func (s *state) opensWith(box *seal.Box) bool {
@@ -182,7 +215,7 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 // save stores the state durably, on condition that it is still the one of a
 // revision, 0 for none.
 func (g *Generations) save(ctx context.Context, s *state, revision uint64) error {
-	_, err := g.Host.JS.CreateOrUpdateStream(ctx, g.Host.Config(jetstream.StreamConfig{
+	_, err := g.Host.OpenStream(ctx, g.Host.JS, g.Host.Config(jetstream.StreamConfig{
 		Name:              stateStream,
 		Subjects:          []string{stateSubject},
 		MaxMsgsPerSubject: 2, // the one before stays until this one is synced

@@ -18,7 +18,7 @@ func (b *Bucket[T]) Get(ctx context.Context, key string) (*T, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	if err := b.catchUp(ctx); err != nil {
+	if err := b.CatchUp(ctx); err != nil {
 		return nil, err
 	}
 	return b.Copy(key), nil

@@ -13,8 +13,9 @@ import (
 // record a keyed hash of its key and sealed bytes: a copy of its files tells
 // nothing to whoever doesn't have the key.
 type Generation struct {
-	id  string // that the names of the buckets end in
-	box *seal.Box
+	id    string // that the names of the buckets end in
+	box   *seal.Box
+	check []byte // opens with its key
 }
 
 // stored is a record with its key: the engine's key can't be read back. A deleted

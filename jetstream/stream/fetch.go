@@ -118,16 +118,21 @@ func (h *Host) SequenceAt(ctx context.Context, stream jetstream.Stream, state je
 	return found[0].Sequence, nil
 }
 
-// FirstSince returns the sequence of the first message that is not older than a
-// time.
+// FirstSince returns a sequence of a stream before which all messages are older
+// than a time. Where messages are missing, the next one that is there stands for
+// them.
 func FirstSince(ctx context.Context, stream jetstream.Stream, first, last uint64, limit time.Time) (uint64, error) {
 	var failed error
 	n := sort.Search(int(last+1-first), func(i int) bool {
-		msg, err := stream.GetMsg(ctx, first+uint64(i))
-		if err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
-			failed = err
+		if failed != nil {
+			return true
 		}
-		return err == nil && !msg.Time.Before(limit)
+		msg, err := stream.GetMsg(ctx, first+uint64(i), jetstream.WithGetMsgSubject(">"))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return true // none is behind it
+		}
+		failed = err
+		return err != nil || !msg.Time.Before(limit)
 	})
 	return first + uint64(n), failed
 }

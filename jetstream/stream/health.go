@@ -32,8 +32,11 @@ func (h *Host) Ready() error {
 	if err := h.Connected(); err != nil {
 		return err
 	}
-	if h.LowDisk() {
+	switch {
+	case h.LowDisk():
 		return Unavailable("disk-full", "Free disk space is below the configured minimum.")
+	case h.refusing.Load():
+		return Unavailable("engine-unavailable", "The engine takes no events at the moment.")
 	}
 	return nil
 }
@@ -50,7 +53,7 @@ func (h *Host) Connected() error {
 	default:
 		return Unavailable("engine-unavailable", "Not ready: "+h.problem.Load().(string)+".")
 	}
-	if !h.Embedded && !h.Conn.IsConnected() {
+	if h.Link != nil && !h.Link.Up() {
 		return Unavailable("engine-unavailable", "The connection to the engine is lost.")
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 // A Host is the server that streams live on: the embedded one or an external one.
 type Host struct {
 	Conn     *nats.Conn
+	Link     *Link // what is known of the connection; nil: embedded
 	JS       jetstream.JetStream
 	Side     *nats.Conn          // for work that must not hold up calls; a separate connection if embedded
 	SideJS   jetstream.JetStream // on Side
@@ -40,6 +41,10 @@ type Host struct {
 	ready   chan struct{} // closed once set up
 	problem atomic.Value  // string: why it is not set up yet
 	lowDisk atomic.Bool
+
+	refusing atomic.Bool  // the external engine takes no writes
+	wrote    atomic.Int64 // when it last took one, in nanoseconds
+	doubtful atomic.Bool  // it has left one unanswered since
 
 	failOnce sync.Once
 	failed   chan struct{} // closed when it can't go on
@@ -78,12 +83,11 @@ func (h *Host) Wait() { h.running.Wait() }
 // Config completes the configuration of a stream for the host.
 func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
 	c.Replicas = max(1, h.Replicas)
-	// How long the engine remembers the ids of messages, so that one sent twice
-	// is stored once. Only an external engine needs that; the embedded one
-	// would read all messages of that time at each start.
+	// Only an external engine needs to remember the ids of messages; the
+	// embedded one would read all messages of the window at each start.
 	c.Duplicates = 100 * time.Millisecond
 	if !h.Embedded {
-		c.Duplicates = 2 * time.Minute
+		c.Duplicates = Duplicates
 	}
 	if c.MaxAge > 0 {
 		c.Duplicates = min(c.Duplicates, c.MaxAge)

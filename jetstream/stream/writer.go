@@ -20,10 +20,12 @@ type Writer interface {
 	Durable() uint64
 }
 
-// StartWriter returns the writer of a stream that fits the host.
-func (h *Host) StartWriter(running context.Context, stream jetstream.Stream) (Writer, error) {
+// StartWriter returns the writer of a stream that fits the host. Where withdrawn
+// is not empty, a message that was refused is not stored later: what is stored in
+// its place has that subject.
+func (h *Host) StartWriter(running context.Context, stream jetstream.Stream, withdrawn string) (Writer, error) {
 	if !h.Embedded {
-		return &clusterWriter{js: h.JS, stream: stream.CachedInfo().Config.Name}, nil
+		return newClusterWriter(running, h, stream.CachedInfo().Config.Name, withdrawn)
 	}
 	batch, err := newBatchWriter(h, stream)
 	if err != nil {

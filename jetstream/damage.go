@@ -1,0 +1,168 @@
+package jetstream
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"sluice/durable"
+	"sluice/jetstream/damage"
+)
+
+// stopNote is the file of the embedded engine's folder that a clean stop leaves.
+const stopNote = "stopped"
+
+// inspect looks at the embedded engine's files before the engine does, which
+// would cut off what it can't read. After a clean stop a look at their sizes has to
+// do; otherwise everything is read.
+func (e *Engine) inspect() (err error) {
+	store := damage.Of(e.opts.Dir)
+	if err := durable.Probe(e.opts.Dir); err != nil {
+		return err
+	}
+	aside := filepath.Join(e.opts.Dir, "damaged", time.Now().UTC().Format("20060102T150405"))
+	if e.marks, err = readMarks(e.opts.Dir); err != nil {
+		return err
+	}
+	dropped, err := store.DropConsumers(aside)
+	if err != nil {
+		return err
+	}
+	if len(dropped) > 0 {
+		e.host.Log.Warn("The states of pipelines' queues can't be read; they go on from what is known to be done.", "queues", len(dropped))
+		e.addDamage(fmt.Sprintf("the states of %d queues of pipelines could not be read; they go on from what is known to be done", len(dropped)))
+	}
+	clean, changed, err := store.TakeStop(filepath.Join(e.opts.Dir, stopNote))
+	if err != nil {
+		return err
+	}
+	for _, l := range changed {
+		e.host.Log.Error("A file of the engine's store is damaged.", "file", l.File, "problem", l.Problem)
+		e.addDamage(l.Public())
+	}
+	if clean {
+		return nil
+	}
+	losses, err := store.Contain(aside, contiguous, e.readProgress())
+	if err != nil {
+		return err
+	}
+	for _, l := range losses {
+		e.host.Log.Error("A file of the engine's store is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
+		e.addDamage(l.Public())
+	}
+	return nil
+}
+
+// contiguous tells of which streams messages are only ever removed at the start.
+func contiguous(stream string) bool { return stream == eventStream }
+
+// readProgress says from time to time how much of the store was read.
+func (e *Engine) readProgress() func(done, total int64) {
+	last := time.Now()
+	return func(done, total int64) {
+		if time.Since(last) > 5*time.Second {
+			last = time.Now()
+			e.host.Log.Info("Reading the store, since the last stop was not clean.", "bytes", done, "of", total)
+		}
+	}
+}
+
+// noteStop writes down that the engine has stopped cleanly.
+func (e *Engine) noteStop() {
+	if !e.wasSetUp() {
+		return // what is damaged stays to be found
+	}
+	if err := damage.Of(e.opts.Dir).NoteStop(filepath.Join(e.opts.Dir, stopNote)); err != nil {
+		e.host.Log.Warn("The clean stop could not be written down; the next start reads the whole store.", "error", err)
+	}
+}
+
+func (e *Engine) wasSetUp() bool {
+	select {
+	case <-e.host.SetUp():
+		return true
+	default:
+		return false
+	}
+}
+
+// checkMarks compares what there is with what there was. It tells whether so much
+// is missing that the engine must not serve.
+func (e *Engine) checkMarks(ctx context.Context) (damaged bool, err error) {
+	if !e.host.Embedded {
+		return false, nil
+	}
+	problem, err := e.checkBuckets(ctx)
+	if err != nil {
+		return false, err
+	}
+	if problem != "" {
+		e.host.SetProblem(problem)
+		e.host.Log.Error("The engine's store is damaged; refusing to serve.", "problem", problem)
+		return true, nil
+	}
+	return false, e.events.checkWhole(ctx, e.marks, e.addDamage)
+}
+
+// Check reads all of the store of an embedded engine that is not running, and tells
+// what is damaged. read is told how many bytes were read, of how many.
+func Check(dir string, read func(done, total int64)) (findings []string, err error) {
+	store, noted := damage.Of(dir), make(map[string]bool)
+	was, err := readMarks(dir)
+	if err != nil {
+		return nil, err
+	}
+	report, err := store.Read(contiguous, read)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range report.Losses {
+		noted[l.File] = true
+		findings = append(findings, l.String())
+	}
+	_, changed, err := store.ReadStop(filepath.Join(dir, stopNote))
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range changed {
+		if !noted[l.File] {
+			findings = append(findings, l.String())
+		}
+	}
+	consumers, err := store.BadConsumers()
+	for _, name := range consumers {
+		findings = append(findings, name+": the state of a pipeline's queue can't be read; it goes on from what is known to be done")
+	}
+	return append(findings, was.missing(report.Streams)...), err
+}
+
+// addDamage remembers what the disk has lost or spoiled.
+func (e *Engine) addDamage(text string) {
+	e.damageMu.Lock()
+	defer e.damageMu.Unlock()
+	if !slices.Contains(e.damage, text) {
+		e.damage = append(e.damage, text)
+	}
+}
+
+// damaged gives what the disk has lost or spoiled, at most some of it.
+func (e *Engine) damaged() []string {
+	const most = 20
+	e.damageMu.Lock()
+	defer e.damageMu.Unlock()
+	if len(e.damage) <= most {
+		return slices.Clone(e.damage)
+	}
+	return append(slices.Clone(e.damage[:most]), fmt.Sprintf("and %d more; the log has them all", len(e.damage)-most))
+}
+
+// fingerprint gives a short text that tells keys apart and does not show them.
+func fingerprint(key []byte) string {
+	sum := sha256.Sum256(key)
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,101 @@
+package damage
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"sluice/durable"
+)
+
+// NoteStop writes down that the engine has stopped cleanly, with the files that it
+// left.
+func (s Store) NoteStop(note string) error {
+	files, _, err := s.blocks()
+	if err != nil {
+		return err
+	}
+	sizes := make(map[string]int64, len(files))
+	for _, f := range files {
+		sizes[f.name] = f.size
+	}
+	text, err := json.Marshal(sizes)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(note, string(text))
+}
+
+// TakeStop tells whether the engine has stopped cleanly, and forgets that. It gives
+// the blocks that are not as they were left then.
+func (s Store) TakeStop(note string) (clean bool, changed []Loss, err error) {
+	clean, changed, err = s.ReadStop(note)
+	if err != nil {
+		return false, nil, err
+	}
+	if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, nil, err
+	}
+	return clean, changed, durable.Sync(filepath.Dir(note))
+}
+
+// ReadStop tells the same, and forgets nothing.
+func (s Store) ReadStop(note string) (clean bool, changed []Loss, err error) {
+	text, err := os.ReadFile(note)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil, nil
+	}
+	if err != nil {
+		return false, nil, err
+	}
+	var sizes map[string]int64
+	if json.Unmarshal(text, &sizes) != nil {
+		return false, nil, nil // a note that can't be read says nothing
+	}
+	changed, err = s.changed(sizes)
+	return err == nil && len(changed) == 0, changed, err
+}
+
+// changed gives the blocks that are not as a clean stop has noted them.
+func (s Store) changed(sizes map[string]int64) (changed []Loss, err error) {
+	for name, size := range sizes {
+		l := Loss{Stream: filepath.Dir(filepath.Dir(name)), File: name}
+		info, err := os.Stat(filepath.Join(s.Dir, name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			l.Problem = "the block is missing"
+		case err != nil:
+			return changed, err
+		case info.Size() != size:
+			l.Problem = "the block has another size than when the server stopped"
+		default:
+			zeros, err := beginsWithZeros(filepath.Join(s.Dir, name))
+			if err != nil {
+				return changed, err
+			}
+			if !zeros {
+				continue
+			}
+			l.Problem = "the block is full of zeros"
+		}
+		changed = append(changed, l)
+	}
+	return changed, nil
+}
+
+func beginsWithZeros(name string) (bool, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	var head [headSize]byte
+	_, err = io.ReadFull(f, head[:])
+	if err != nil {
+		return false, nil // too short for a message
+	}
+	return head == [headSize]byte{}, nil
+}

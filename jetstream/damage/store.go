@@ -1,0 +1,165 @@
+package damage
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Loss is what was found to be damaged.
+type Loss struct {
+	Stream      string
+	File        string // below the folder of the streams
+	First, Last uint64 // messages that are lost; 0: that can't be told from the file
+	Problem     string
+}
+
+func (l Loss) String() string { return l.File + ": " + l.Problem + l.messages() }
+
+// Public says the same without the name of the file.
+func (l Loss) Public() string { return "the stream " + l.Stream + ": " + l.Problem + l.messages() }
+
+func (l Loss) messages() string {
+	switch {
+	case l.First == 0 && l.Last == 0:
+		return ""
+	case l.First == l.Last:
+		return fmt.Sprintf("; message %d is lost", l.First)
+	case l.First == 0:
+		return fmt.Sprintf("; messages up to %d are lost", l.Last)
+	case l.Last == 0:
+		return fmt.Sprintf("; messages from %d on are lost", l.First)
+	default:
+		return fmt.Sprintf("; messages %d to %d are lost", l.First, l.Last)
+	}
+}
+
+// A Store is the folder that the embedded engine keeps its streams in.
+type Store struct{ Dir string }
+
+// Of gives the store of an engine in a folder.
+func Of(dir string) Store { return Store{filepath.Join(dir, "jetstream", "$G", "streams")} }
+
+// A blockFile is one file of messages of a stream.
+type blockFile struct {
+	stream string
+	number int
+	name   string // below the folder of the streams
+	size   int64
+}
+
+// blocks gives the files of messages of all streams, in their order.
+func (s Store) blocks() (files []blockFile, size int64, err error) {
+	names, err := filepath.Glob(filepath.Join(s.Dir, "*", "msgs", "*.blk"))
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, name := range names {
+		number, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(name), ".blk"))
+		if err != nil {
+			continue
+		}
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, 0, err
+		}
+		below, err := filepath.Rel(s.Dir, name)
+		if err != nil {
+			return nil, 0, err
+		}
+		files = append(files, blockFile{stream: filepath.Base(filepath.Dir(filepath.Dir(name))), number: number, name: below, size: info.Size()})
+		size += info.Size()
+	}
+	slices.SortFunc(files, func(a, b blockFile) int {
+		return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.number, b.number))
+	})
+	return files, size, nil
+}
+
+// A Report is what reading a store has shown.
+type Report struct {
+	Losses  []Loss
+	Streams map[string]Extent
+}
+
+// An Extent is which messages of a stream can be read.
+type Extent struct {
+	First, Last uint64
+}
+
+// Read reads every message of all streams. Of a stream that is contiguous, the
+// messages that are missing between two blocks are lost as well. read is told how
+// many bytes were read, of how many.
+func (s Store) Read(contiguous func(stream string) bool, read func(done, total int64)) (Report, error) {
+	r := Report{Streams: make(map[string]Extent)}
+	files, total, err := s.blocks()
+	if err != nil {
+		return r, err
+	}
+	done := int64(0)
+	for _, f := range files {
+		found, first, last, err := s.readBlock(f)
+		if err != nil {
+			return r, err
+		}
+		r.add(f, contiguous(f.stream), found, Extent{first, last})
+		done += f.size
+		read(done, total)
+	}
+	return r, nil
+}
+
+// add adds what was found in the next block of a stream.
+func (r *Report) add(f blockFile, contiguous bool, found []Loss, block Extent) {
+	before := r.Streams[f.stream]
+	if n := len(r.Losses); n > 0 && r.Losses[n-1].Stream == f.stream && r.Losses[n-1].open() {
+		if block.First > 0 { // what was lost before ends where this block begins
+			r.Losses[n-1].Last = block.First - 1
+		}
+	} else if contiguous && before.Last > 0 && block.First > before.Last+1 {
+		r.Losses = append(r.Losses, Loss{Stream: f.stream, File: f.name, First: before.Last + 1, Last: block.First - 1, Problem: "messages before this block are missing"})
+	}
+	for _, l := range found {
+		if l.First == 0 && before.Last > 0 {
+			l.First = before.Last + 1
+		}
+		r.Losses = append(r.Losses, l)
+	}
+	if before.First == 0 {
+		before.First = block.First
+	}
+	before.Last = max(before.Last, block.Last)
+	r.Streams[f.stream] = before
+}
+
+// open tells whether it is not known yet where a loss ends.
+func (l Loss) open() bool { return l.First > 0 && l.Last == 0 }
+
+// readBlock gives what can't be read of a block, and the sequences of the first and
+// the last message that can.
+func (s Store) readBlock(f blockFile) (losses []Loss, first, last uint64, err error) {
+	content, err := os.ReadFile(filepath.Join(s.Dir, f.name))
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	b, err := newBlock(f.stream, f.number, content)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	holes, _, first, last := b.holes()
+	for _, h := range holes {
+		l := Loss{Stream: f.stream, File: f.name, Problem: fmt.Sprintf("%d bytes can't be read", h.to-h.from)}
+		if h.after > 0 {
+			l.First = h.after + 1
+		}
+		if h.next > 0 {
+			l.Last = h.next - 1
+		}
+		losses = append(losses, l)
+	}
+	return losses, first, last, nil
+}

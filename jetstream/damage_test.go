@@ -1,0 +1,253 @@
+package jetstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sluice"
+)
+
+// blockOf gives a file of messages of a stream.
+func blockOf(dir, stream string, number int) string {
+	return filepath.Join(dir, "jetstream", "$G", "streams", stream, "msgs", fmt.Sprintf("%d.blk", number))
+}
+
+// streamOf gives the name of the stream that a bucket is stored in.
+func streamOf(t *testing.T, e *Engine, name string) string {
+	t.Helper()
+	for _, b := range e.buckets() {
+		if b.Name() == name {
+			has, err := b.Extent(t.Context())
+			check(t, err)
+			return "KV_" + has.Bucket
+		}
+	}
+	t.Fatalf("there is no bucket %s", name)
+	return ""
+}
+
+// What may happen to a file.
+var harms = map[string]func(t *testing.T, file string){
+	"missing": func(t *testing.T, file string) { check(t, os.Remove(file)) },
+	"zeros": func(t *testing.T, file string) {
+		content, err := os.ReadFile(file)
+		check(t, err)
+		check(t, os.WriteFile(file, make([]byte, len(content)), 0o600))
+	},
+	"cut": func(t *testing.T, file string) {
+		info, err := os.Stat(file)
+		check(t, err)
+		check(t, os.Truncate(file, info.Size()/2))
+	},
+	"flipped": func(t *testing.T, file string) {
+		content, err := os.ReadFile(file)
+		check(t, err)
+		for i := range 64 {
+			content[len(content)/2+i] ^= 0xff
+		}
+		check(t, os.WriteFile(file, content, 0o600))
+	},
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pretendKill makes a folder look as after a kill: nothing says that the stop was
+// clean, and the engine reads its blocks.
+func pretendKill(t *testing.T, dir string) {
+	t.Helper()
+	check(t, os.Remove(filepath.Join(dir, stopNote)))
+	indexes, err := filepath.Glob(filepath.Join(dir, "jetstream", "$G", "streams", "*", "msgs", "index.db"))
+	check(t, err)
+	for _, index := range indexes {
+		check(t, os.Remove(index))
+	}
+}
+
+// TestLostEventsAreCounted: whatever happens to a block of events, exactly those
+// that can't be read any more are counted, and a damaged record costs no other.
+func TestLostEventsAreCounted(t *testing.T) {
+	opts := Options{Dir: t.TempDir(), EventMaxBytes: 120 << 10} // the blocks are of 32 KiB then
+	e := openEngine(t, opts)
+	var ids []string
+	for i := range 60 {
+		big := event(fmt.Sprintf("abcdef:%010d", i))
+		big.Payload = json.RawMessage(`"` + strings.Repeat("x", 1<<10) + `"`)
+		result, err := e.Events().Accept(t.Context(), big, 0)
+		check(t, err)
+		ids = append(ids, result.CorrelationID)
+	}
+	e.Close()
+	for name, harm := range harms {
+		for _, block := range []int{1, 2, 3} {
+			for _, killed := range []bool{false, true} {
+				t.Run(fmt.Sprintf("block %d %s, killed %v", block, name, killed), func(t *testing.T) {
+					t.Parallel()
+					opts := opts
+					whole := opts.Dir
+					opts.Dir = t.TempDir()
+					check(t, os.CopyFS(opts.Dir, os.DirFS(whole)))
+					if killed {
+						pretendKill(t, opts.Dir)
+					}
+					harm(t, blockOf(opts.Dir, eventStream, block))
+					e := openEngine(t, opts)
+					check(t, e.Ready())
+					var gone []int
+					for i, id := range ids {
+						if _, err := e.Events().Result(t.Context(), id, 0); err != nil {
+							gone = append(gone, i+1)
+						}
+					}
+					if lost := e.events.lost.Load(); lost != int64(len(gone)) || lost == 0 {
+						t.Errorf("%d events are said to be lost, but these are: %v", lost, gone)
+					}
+					if name == "flipped" && len(gone) > 2 && killed { // the damage may be where two meet
+						t.Errorf("two damaged records cost the events %v", gone)
+					}
+					if len(e.Warnings()) == 0 {
+						t.Error("there are no warnings")
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestADamagedBucketIsNotAnEmptyOne: tokens must not be unknown, nor consumers
+// dropped, because a disk has lost what said otherwise.
+func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
+	for name, harm := range harms {
+		for _, bucket := range []string{"webhooks", "pipelines", "accounts"} {
+			t.Run(bucket+" "+name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				e := openEngine(t, Options{Dir: dir})
+				bind(t, e, "p", sluice.EventPrefix+"webhook.p", 1)
+				for i := range 5 {
+					token := fmt.Sprintf("b82c8627-4ca1-4c7a-b273-2bfd67c0000%d", i)
+					_, err := e.Webhooks().Change(t.Context(), token, func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
+						return &sluice.Webhook{UUID: token, EventKey: "webhook.p"}, nil
+					})
+					check(t, err)
+					_, err = e.Accounts().Change(t.Context(), token, func(*sluice.Account, map[string]*sluice.Account) (*sluice.Account, error) {
+						return &sluice.Account{Username: token}, nil
+					})
+					check(t, err)
+				}
+				stored := streamOf(t, e, bucket)
+				e.Close()
+				pretendKill(t, dir)
+				harm(t, blockOf(dir, stored, 1))
+				e = openUnready(t, Options{Dir: dir})
+				err := e.Ready()
+				wantKind(t, err, sluice.Unavailable)
+				if !strings.Contains(err.Error(), bucket) {
+					t.Errorf("it says %v", err)
+				}
+				if info, err := e.host.JS.Stream(t.Context(), eventStream); err != nil || info.CachedInfo().State.Consumers != 1 {
+					t.Errorf("the consumer of the pipeline was dropped (%v)", err)
+				}
+				e.Close()
+				check(t, ForgetMarks(dir))
+				check(t, openUnready(t, Options{Dir: dir}).Ready())
+			})
+		}
+	}
+}
+
+// TestRecordsOutliveWhatSaysThatTheyCount: that is a small file of its own, and
+// kept elsewhere as well.
+func TestRecordsOutliveWhatSaysThatTheyCount(t *testing.T) {
+	for name, harm := range harms {
+		for _, file := range []string{"meta.inf", "msgs/1.blk"} {
+			t.Run(file+" "+name, func(t *testing.T) {
+				t.Parallel()
+				dir := t.TempDir()
+				e := openEngine(t, Options{Dir: dir})
+				bind(t, e, "p", sluice.EventPrefix+"webhook.p", 1)
+				e.Close()
+				pretendKill(t, dir)
+				harm(t, filepath.Join(dir, "jetstream", "$G", "streams", "SEALED", file))
+				e = openEngine(t, Options{Dir: dir})
+				check(t, e.Ready())
+				if e.pipelines.Copy("p") == nil {
+					t.Error("the pipeline is gone")
+				}
+				if len(e.Warnings()) == 0 {
+					t.Error("there are no warnings")
+				}
+			})
+		}
+	}
+}
+
+// TestAPipelineGoesOnWithoutItsState: whatever happens to the state of a consumer,
+// what is done is not run again, and the rest is.
+func TestAPipelineGoesOnWithoutItsState(t *testing.T) {
+	for name, harm := range harms {
+		if name == "flipped" {
+			continue // the state is shorter than that
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			e := openEngine(t, Options{Dir: dir})
+			p := bind(t, e, "p", sluice.EventPrefix+"webhook.state", 1)
+			runs := make(chan string, 100)
+			run := func(d sluice.Delivery) (sluice.Outcome, error) {
+				runs <- d.TraceID
+				return ok(p.Name, `1`), nil
+			}
+			stop := consume(t, e, p, run)
+			for range 3 {
+				send(t, e, "webhook.state", patience)
+			}
+			stop()
+			e.Close()
+			harm(t, stateOf(dir, p))
+			e = openEngine(t, Options{Dir: dir})
+			consume(t, e, p, run)
+			send(t, e, "webhook.state", patience)
+			if len(runs) != 4 {
+				t.Errorf("there were %d runs of 4 events", len(runs))
+			}
+			if warnings := strings.Join(e.Warnings(), "\n"); name != "missing" && !strings.Contains(warnings, "queues of pipelines") {
+				t.Errorf("the warnings are %q", warnings)
+			}
+		})
+	}
+}
+
+// TestWhatIsDamagedIsSetAside before the engine cuts it off.
+func TestWhatIsDamagedIsSetAside(t *testing.T) {
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	for i := range 20 {
+		accept(t, e, fmt.Sprintf("abcdef:%010d", i))
+	}
+	e.Close()
+	pretendKill(t, dir)
+	file := blockOf(dir, eventStream, 1)
+	harms["flipped"](t, file)
+	want, err := os.ReadFile(file)
+	check(t, err)
+	openEngine(t, Options{Dir: dir})
+	copies, err := filepath.Glob(filepath.Join(dir, "damaged", "*", eventStream, "msgs", "1.blk"))
+	check(t, err)
+	if len(copies) != 1 {
+		t.Fatalf("set aside are %v", copies)
+	}
+	if got, err := os.ReadFile(copies[0]); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("what is set aside is not what was there (%v)", err)
+	}
+}

@@ -1,0 +1,118 @@
+package jetstream
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+// leavingOut is the stream of events as a cluster shows it while a consumer has
+// no leader: a list leaves it out, and nobody answers for it.
+type leavingOut struct {
+	jetstream.Stream
+
+	name string
+	err  error // of who asks for the consumer
+}
+
+func (s leavingOut) ListConsumers(ctx context.Context) jetstream.ConsumerInfoLister {
+	l := &partialList{all: s.Stream.ListConsumers(ctx), infos: make(chan *jetstream.ConsumerInfo)}
+	go func() {
+		defer close(l.infos)
+		for info := range l.all.Info() {
+			if info.Name != s.name {
+				l.infos <- info
+			}
+		}
+	}()
+	return l
+}
+
+func (s leavingOut) Consumer(ctx context.Context, name string) (jetstream.Consumer, error) {
+	if name == s.name {
+		return nil, s.err
+	}
+	return s.Stream.Consumer(ctx, name)
+}
+
+type partialList struct {
+	all   jetstream.ConsumerInfoLister
+	infos chan *jetstream.ConsumerInfo
+}
+
+func (l *partialList) Info() <-chan *jetstream.ConsumerInfo { return l.infos }
+func (l *partialList) Err() error                           { return l.all.Err() }
+
+// TestNothingIsTrimmedOnAGuess: as long as one pipeline's consumer says nothing,
+// its events stay, whatever their age and however full the store is. One that is
+// known to be lost goes on from its floor.
+func TestNothingIsTrimmedOnAGuess(t *testing.T) {
+	for name, test := range map[string]struct {
+		err   error
+		fails bool
+		left  uint64
+	}{
+		"a consumer does not answer": {nats.ErrTimeout, true, 21},
+		"a consumer is lost":         {jetstream.ErrConsumerNotFound, false, 11}, // all since it was bound
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := openEngine(t, Options{Dir: t.TempDir()})
+			for range 10 {
+				send(t, e, "webhook.other", 0)
+			}
+			p := bind(t, e, "p", sluice.EventPrefix+"webhook.slow", 16)
+			send(t, e, "webhook.slow", 0)
+			for range 10 {
+				send(t, e, "webhook.other", 0)
+			}
+			e.queue.SetUp(e.events.ids, leavingOut{e.events.stream, p.Binding.ID, test.err})
+			before, err := e.events.info(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.events.remove(t.Context(), before, before.State.LastSeq+1); (err != nil) != test.fails {
+				t.Errorf("trimming ends with %v", err)
+			}
+			if info, err := e.events.stream.Info(t.Context()); err != nil || info.State.Msgs != test.left {
+				t.Errorf("%d of 21 events are left, want %d (%v)", info.State.Msgs, test.left, err)
+			}
+			if backlogs, err := e.queue.Backlogs(t.Context()); (err != nil) != test.fails || len(backlogs) != 0 {
+				t.Errorf("the backlogs are %v, %v", backlogs, err)
+			}
+			if err := e.floors.Write(t.Context()); (err != nil) != test.fails {
+				t.Errorf("writing the floors ends with %v", err)
+			}
+		})
+	}
+}
+
+// TestTrimmingByAgeWithGaps: where events are missing, the younger ones behind
+// them are not taken for old.
+func TestTrimmingByAgeWithGaps(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	for range 10 {
+		send(t, e, "webhook.old", 0)
+	}
+	limit := time.Now()
+	var young []uint64
+	for range 10 {
+		place, _ := e.events.ids.Parse(send(t, e, "webhook.young", 0).CorrelationID)
+		sequence := place.Sequence
+		young = append(young, sequence)
+	}
+	for _, gone := range young[:9] {
+		if err := e.events.stream.DeleteMsg(t.Context(), gone); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until, err := stream.FirstSince(t.Context(), e.events.stream, 1, young[9], limit)
+	if err != nil || until != young[0] {
+		t.Errorf("events before %d are too old, want those before %d (%v)", until, young[0], err)
+	}
+}

@@ -1,0 +1,106 @@
+package jetstream
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/natstest"
+	"sluice/jetstream/stream"
+)
+
+// TestAServerThatHangsIsLeft: the engine's quorum lives, and only the server that
+// this node is connected to answers nothing any more. Calls are refused in time,
+// the node says that it is not ready, goes to another server soon, and what was
+// refused is not stored later.
+func TestAServerThatHangsIsLeft(t *testing.T) {
+	s := natstest.Start(natstest.Options())
+	one, two := natstest.StartProxy(t, s.Addr().String()), natstest.StartProxy(t, s.Addr().String())
+	e := openEngine(t, Options{URL: one.URL + "," + two.URL, Replicas: 1})
+	hung, other := one, two
+	if two.Used() {
+		hung, other = two, one
+	}
+	accept(t, e, "abcdef:before")
+	hung.Hang()
+	other.Hang() // for as long as it takes until calls are refused
+	began := time.Now()
+
+	var calls sync.WaitGroup
+	var mu sync.Mutex
+	acked, refused := map[string]bool{"abcdef:before": true}, 0
+	doubtful := uint64(0) // of the refused ones those that may have been sent
+	for i := range 4 {
+		calls.Go(func() {
+			for n := 0; time.Since(began) < 30*time.Second; n++ {
+				sent := event(fmt.Sprintf("abcdef:%d-%04d", i, n))
+				at := time.Now()
+				_, err := e.Events().Accept(t.Context(), sent, 0)
+				took := time.Since(at)
+				if took > stream.AcceptTimeout {
+					t.Errorf("a call took %v", took)
+				}
+				mu.Lock()
+				if err == nil {
+					acked[sent.TraceID] = true
+				} else {
+					wantKind(t, err, sluice.Unavailable)
+					refused++
+					if took > time.Second {
+						doubtful++
+					}
+				}
+				mu.Unlock()
+				if err == nil {
+					return
+				}
+				<-time.After(10 * time.Millisecond)
+			}
+		})
+	}
+	natstest.Eventually(t, "the node says that it is not ready", func() bool { return e.Ready() != nil })
+	if took := time.Since(began); took > 2500*time.Millisecond {
+		t.Errorf("it took %v until the node was not ready", took)
+	}
+	natstest.Eventually(t, "calls are refused", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return doubtful == 4
+	})
+	other.GoOn()
+	calls.Wait()
+	if took := time.Since(began); took > 10*time.Second || refused == 0 {
+		t.Errorf("it took %v and %d refusals until calls were taken again", took, refused)
+	}
+	natstest.Eventually(t, "the node is ready", func() bool { return e.Ready() == nil })
+	natstest.Eventually(t, "what was refused is withdrawn", func() bool {
+		info, err := e.events.stream.Info(t.Context(), jetstream.WithSubjectFilter("svc.direct.withdrawn"))
+		return err == nil && info.State.Subjects["svc.direct.withdrawn"] >= doubtful
+	})
+	hung.GoOn()
+	natstest.Eventually(t, "the server has read what was on its way", func() bool { return !hung.Used() })
+	accept(t, e, "abcdef:after")
+	acked["abcdef:after"] = true
+	if stored := storedEvents(t, e, "webhook.test"); stored != len(acked) {
+		t.Errorf("%d events are stored, %d were acknowledged, %d calls refused", stored, len(acked), refused)
+	}
+}
+
+// TestAFullStoreIsNotReady: load balancers are told what calls are told.
+func TestAFullStoreIsNotReady(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir(), EventMaxBytes: 1 << 20})
+	bind(t, e, "p", sluice.EventPrefix+"webhook.hanging", 16)
+	natstest.Eventually(t, "the engine is not ready", func() bool {
+		big := keyed("webhook.hanging")
+		big.Payload = json.RawMessage(`"` + strings.Repeat("x", 50<<10) + `"`)
+		_, refused := e.Events().Accept(t.Context(), big, 0)
+		err := e.Ready()
+		return refused != nil && err != nil && sluice.AsError(err).Code == "storage-full"
+	})
+}

@@ -1,0 +1,175 @@
+package jetstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice/durable"
+	"sluice/jetstream/damage"
+	"sluice/jetstream/record"
+)
+
+// marksFile is the file of the embedded engine's folder that says how much the
+// engine's store had in it.
+const marksFile = "marks"
+
+// markEvery is how often that is written down.
+const markEvery = time.Second
+
+// marks say how much there was on stable storage. The engine takes what it can't
+// read for what never was; with these, a start sees that something is gone.
+type marks struct {
+	First   uint64                   `json:"first"` // of the events: none before it is needed any more
+	Last    uint64                   `json:"last"`
+	Key     string                   `json:"key"` // of the correlation ids, as a hash
+	Buckets map[string]record.Extent `json:"buckets"`
+	Sealed  json.RawMessage          `json:"sealed,omitempty"` // which generation of the buckets counts
+}
+
+// vital are the buckets without which calls would be answered wrongly: a sender
+// takes an unknown token for final.
+var vital = []string{"webhooks", "accounts", "roles", "clients", "signing", "pipelines", "secrets"}
+
+// readMarks gives the marks of a folder, none if there are none that can be read.
+func readMarks(dir string) (m marks, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, marksFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return m, err
+	}
+	if json.Unmarshal(text, &m) != nil {
+		return marks{}, nil // the file itself is damaged, and says nothing
+	}
+	return m, nil
+}
+
+// ForgetMarks lets the next start take what is in the store for all there was.
+func ForgetMarks(dir string) error {
+	err := os.Remove(filepath.Join(dir, marksFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// forgetBuckets lets the next start take what is in the buckets for all there was:
+// they are others since their records were sealed anew.
+func (e *Engine) forgetBuckets() error {
+	if !e.host.Embedded {
+		return nil
+	}
+	e.marks.Buckets, e.marks.Sealed = nil, nil
+	return e.marks.store(e.opts.Dir)
+}
+
+// store puts the marks on stable storage.
+func (m marks) store(dir string) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(filepath.Join(dir, marksFile), string(text))
+}
+
+// keepMarks writes down again and again how much there is, until ctx ends.
+func (e *Engine) keepMarks(ctx context.Context) {
+	if !e.host.Embedded {
+		return // how an external engine loses something is its own affair
+	}
+	e.host.Every(ctx, markEvery, func(time.Time) {
+		if err := e.writeMarks(ctx); err != nil && ctx.Err() == nil && e.host.Ready() == nil {
+			e.host.Log.Warn("How much is stored could not be written down.", "error", err)
+		}
+	})
+}
+
+// writeMarks writes down how much there is, unless that is known.
+func (e *Engine) writeMarks(ctx context.Context) error {
+	e.marking.Lock()
+	defer e.marking.Unlock()
+	now := marks{First: e.events.first.Load(), Last: e.events.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Sealed: e.sealed}
+	for _, b := range e.buckets() {
+		has, err := b.Extent(ctx)
+		if err != nil {
+			return err
+		}
+		now.Buckets[has.Bucket] = record.Extent{Revision: has.Revision, Records: has.Records}
+	}
+	if now.First == e.marks.First && now.Last == e.marks.Last && now.Key == e.marks.Key && maps.Equal(now.Buckets, e.marks.Buckets) && bytes.Equal(now.Sealed, e.marks.Sealed) {
+		return nil
+	}
+	if err := now.store(e.opts.Dir); err != nil {
+		e.host.Fail(fmt.Errorf("marks: %w", err))
+		return err
+	}
+	e.marks = now
+	return nil
+}
+
+// checkBuckets compares the buckets with the marks. What is missing of the vital
+// ones keeps the engine from serving; the rest is told.
+func (e *Engine) checkBuckets(ctx context.Context) (problem string, err error) {
+	var shrunk []string
+	if e.marks.Key != "" && e.marks.Key != e.keyPrint {
+		text := "the key of the correlation ids is lost, so results of earlier calls can't be polled"
+		e.addDamage(text)
+		shrunk = append(shrunk, text)
+	}
+	for _, b := range e.buckets() {
+		has, err := b.Extent(ctx)
+		if err != nil {
+			return "", err
+		}
+		was, known := e.marks.Buckets[has.Bucket]
+		if !known {
+			continue
+		}
+		// Changes behind the mark may have removed records.
+		least := was.Records - int(max(has.Revision, was.Revision)-was.Revision)
+		if has.Revision >= was.Revision && has.Records >= least {
+			continue
+		}
+		text := fmt.Sprintf("of the %s %d of %d are left", b.Name(), has.Records, was.Records)
+		if was.Records <= has.Records {
+			text = fmt.Sprintf("the latest changes of the %s are lost", b.Name())
+		}
+		e.addDamage(text)
+		if slices.Contains(vital, b.Name()) {
+			shrunk = append(shrunk, text)
+		}
+	}
+	if len(shrunk) == 0 {
+		return "", nil
+	}
+	return "the disk has lost records: " + strings.Join(shrunk, "; ") +
+		"; restore the data folder from a backup, or accept the loss with sluice check --accept while the server is stopped", nil
+}
+
+// missing says what of the marks is not among the messages that can be read.
+func (m marks) missing(streams map[string]damage.Extent) (findings []string) {
+	events := streams[eventStream]
+	if m.Last > 0 && m.Last >= m.First && events.Last < m.Last {
+		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the end", eventStream, max(m.First, events.Last+1), m.Last))
+	}
+	if m.First > 0 && events.First > m.First {
+		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the start", eventStream, m.First, events.First-1))
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Buckets)) {
+		if last := streams["KV_"+name].Last; last < m.Buckets[name].Revision {
+			findings = append(findings, fmt.Sprintf("KV_%s: changes %d to %d are missing; there were %d records", name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
+		}
+	}
+	return findings
+}

@@ -1,0 +1,158 @@
+package jetstream
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sluice"
+)
+
+// A webhook's share of the quarantine: what is beyond it drives out the webhook's
+// own.
+const (
+	shareBytes = quarantineBytes / 8
+	shareCount = 2000
+)
+
+// quarantined is what is known of the calls in the quarantine, but for their
+// requests.
+type quarantined struct {
+	mu     sync.Mutex
+	calls  map[string]*keptCall // by id
+	shares map[string]*share    // by the part of the subject that stands for the webhook
+	bytes  int
+}
+
+type keptCall struct {
+	sluice.QuarantinedCall
+
+	subject string
+	size    int
+}
+
+// A share is the calls of one webhook, in the order of their times.
+type share struct {
+	calls []*keptCall
+	bytes int
+}
+
+func newQuarantined() *quarantined {
+	return &quarantined{calls: make(map[string]*keptCall), shares: make(map[string]*share)}
+}
+
+// shareOf returns the part of a call's subject that stands for its webhook.
+func shareOf(subject string) string {
+	return subject[:strings.LastIndexByte(subject, '.')]
+}
+
+// find returns a call, nil if there is none.
+func (k *quarantined) find(id string) *keptCall {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.calls[id]
+}
+
+// add adds a call that is not known yet, and removes those of the same webhook
+// whose time is over.
+func (k *quarantined) add(c *keptCall) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.calls[c.ID] != nil {
+		return
+	}
+	k.calls[c.ID] = c
+	s := k.shares[shareOf(c.subject)]
+	if s == nil {
+		s = new(share)
+		k.shares[shareOf(c.subject)] = s
+	}
+	place, _ := slices.BinarySearchFunc(s.calls, c, func(a, b *keptCall) int { return a.Time.Compare(b.Time) })
+	s.calls = slices.Insert(s.calls, place, c)
+	s.bytes += c.size
+	k.bytes += c.size
+	for oldest := time.Now().Add(-quarantineAge); len(s.calls) > 0 && s.calls[0].Time.Before(oldest); {
+		k.drop(s.calls[0])
+	}
+}
+
+// remove removes a call, if it is known.
+func (k *quarantined) remove(id string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c := k.calls[id]; c != nil {
+		k.drop(c)
+	}
+}
+
+// drop removes a call. The caller holds the lock.
+func (k *quarantined) drop(c *keptCall) {
+	delete(k.calls, c.ID)
+	s := k.shares[shareOf(c.subject)]
+	s.calls = slices.DeleteFunc(s.calls, func(other *keptCall) bool { return other == c })
+	s.bytes -= c.size
+	k.bytes -= c.size
+	if len(s.calls) == 0 {
+		delete(k.shares, shareOf(c.subject))
+	}
+}
+
+// surplus returns the call that has to make way, nil if none has: the oldest of a
+// webhook that has more than its share, or of the one that has most.
+func (k *quarantined) surplus(newest string) *keptCall {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s := k.shares[newest]; s != nil && len(s.calls) > 1 && (s.bytes > shareBytes || len(s.calls) > shareCount) {
+		return s.calls[0]
+	}
+	if k.bytes <= quarantineBytes {
+		return nil
+	}
+	var largest *share
+	for _, s := range k.shares {
+		if largest == nil || s.bytes > largest.bytes {
+			largest = s
+		}
+	}
+	return largest.calls[0]
+}
+
+// list returns the calls that a query asks for, the newest first, and whether
+// there are more.
+func (k *quarantined) list(query sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, more bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	oldest := time.Now().Add(-quarantineAge)
+	after := k.calls[query.After]
+	for _, c := range k.calls {
+		switch {
+		case c.Time.Before(oldest),
+			query.ID != "" && c.ID != query.ID,
+			query.EventKey != "" && c.EventKey != query.EventKey,
+			query.Code != "" && c.Code != query.Code,
+			c.Time.Before(query.From),
+			!query.To.IsZero() && c.Time.After(query.To),
+			after != nil && newestFirst(c.QuarantinedCall, after.QuarantinedCall) <= 0:
+			continue
+		}
+		calls = append(calls, c.QuarantinedCall)
+	}
+	slices.SortFunc(calls, newestFirst)
+	if query.Limit > 0 && len(calls) > query.Limit {
+		return calls[:query.Limit], true
+	}
+	return calls, false
+}
+
+func newestFirst(a, b sluice.QuarantinedCall) int {
+	return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID))
+}
+
+// held returns how many calls there are, and their bytes.
+func (k *quarantined) held() (calls, bytes int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.calls), k.bytes
+}

@@ -1,0 +1,114 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// Bounds of one look for a stream, and of one attempt to make it. Of the
+	// answers to nodes that make the same stream at the same moment a cluster
+	// loses some: then it is there, and nobody is told.
+	findTimeout   = 2 * time.Second
+	createTimeout = 2500 * time.Millisecond
+	createPause   = 300 * time.Millisecond
+)
+
+// OpenStream gives a stream, which it makes where it is missing, and gives this
+// configuration where it has another one.
+func (h *Host) OpenStream(ctx context.Context, js jetstream.JetStream, config jetstream.StreamConfig) (found jetstream.Stream, err error) {
+	err = h.open(ctx, "the stream "+config.Name, func(ctx context.Context) (err error) {
+		found, err = js.Stream(ctx, config.Name)
+		if err == nil && !fits(found.CachedInfo().Config, config) {
+			found, err = js.UpdateStream(ctx, config)
+		}
+		return err
+	}, func(ctx context.Context) (err error) {
+		found, err = js.CreateStream(ctx, config)
+		return err
+	})
+	return found, err
+}
+
+// OpenBucket does with a bucket what OpenStream does with a stream.
+func (h *Host) OpenBucket(ctx context.Context, name string, history int) (found jetstream.KeyValue, err error) {
+	config := jetstream.KeyValueConfig{Bucket: name, Replicas: max(1, h.Replicas), History: uint8(history)}
+	err = h.open(ctx, "the bucket "+name, func(ctx context.Context) (err error) {
+		if found, err = h.JS.KeyValue(ctx, name); err != nil {
+			return err
+		}
+		status, err := found.Status(ctx)
+		if err != nil {
+			return err
+		}
+		if status.History() != int64(history) || status.Config().Replicas != config.Replicas {
+			found, err = h.JS.UpdateKeyValue(ctx, config)
+		}
+		return err
+	}, func(ctx context.Context) (err error) {
+		found, err = h.JS.CreateKeyValue(ctx, config)
+		return err
+	})
+	return found, err
+}
+
+// open looks for something, makes it where it is missing, and does so again as
+// long as nobody answers and ctx lasts.
+func (h *Host) open(ctx context.Context, what string, find, create func(context.Context) error) error {
+	within := func(d time.Duration, do func(context.Context) error) error {
+		ctx, cancel := context.WithTimeout(ctx, d)
+		defer cancel()
+		return do(ctx)
+	}
+	return h.Insist(ctx, what, func(ctx context.Context) error {
+		err := within(findTimeout, find)
+		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) {
+			err = within(createTimeout, create)
+		}
+		return err
+	})
+}
+
+// Insist does something that has bounds of its own, again and again as long as an
+// external engine does not answer and ctx lasts.
+func (h *Host) Insist(ctx context.Context, what string, do func(context.Context) error) error {
+	for {
+		err := do(ctx)
+		if err == nil {
+			return nil
+		}
+		if h.Embedded || !passing(err) || ctx.Err() != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		h.SetProblem("the engine is being set up; it has not answered yet about " + what)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", what, err)
+		case <-time.After(rand.N(createPause)):
+		}
+	}
+}
+
+// passing tells whether an error may be over at the next attempt: nobody has
+// answered, or another node has just made the same, and not every server knows.
+func passing(err error) bool {
+	return errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
+		errors.Is(err, nats.ErrDisconnected) || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists)
+}
+
+// fits tells whether a stream has a configuration already. What is not set there
+// is the engine's choice.
+func fits(has, want jetstream.StreamConfig) bool {
+	limit := func(has, want int64) bool { return has == want || want == 0 && has <= 0 }
+	return slices.Equal(has.Subjects, want.Subjects) && has.MaxAge == want.MaxAge && has.Replicas == want.Replicas &&
+		limit(has.MaxBytes, want.MaxBytes) && limit(has.MaxMsgs, want.MaxMsgs) && limit(has.MaxMsgsPerSubject, want.MaxMsgsPerSubject) &&
+		has.Discard == want.Discard && has.AllowDirect == want.AllowDirect && has.AllowAtomicPublish == want.AllowAtomicPublish && has.Duplicates == want.Duplicates
+}

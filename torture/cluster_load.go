@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+)
+
+const (
+	callersPerNode = 4
+	callPause      = 25 * time.Millisecond
+	callTimeout    = 15 * time.Second // as a sender with patience
+)
+
+// A clusterCall is one call as its caller saw it.
+type clusterCall struct {
+	id            uint64
+	node          int
+	began, ended  time.Time
+	acked         bool
+	counted       bool // a pipeline tells the counter of its run
+	correlationID string
+}
+
+// clusterLoad is callers of all nodes, and their ledger.
+type clusterLoad struct {
+	rig     *rig
+	counter *counter
+	tokens  map[bool]string // of the webhooks, by whether runs are counted
+
+	ids  atomic.Uint64
+	mu   sync.Mutex
+	made []clusterCall
+
+	blind []time.Duration // by node: how long it said it was ready while all its calls were refused
+}
+
+// newClusterLoad makes the webhooks that are called.
+func newClusterLoad(ctx context.Context, r *rig, c *counter) (*clusterLoad, error) {
+	l := &clusterLoad{rig: r, counter: c, tokens: make(map[bool]string), blind: make([]time.Duration, len(r.nodes))}
+	api := newClient(r.nodes[0].url, 1)
+	defer api.close()
+	if err := api.command(ctx, "iam.role.put", map[string]any{"role": "anonymous", "permissions": []string{"set", "wait", "http.request"}}, new(sluice.Role)); err != nil {
+		return nil, err
+	}
+	for counted, key := range map[bool]string{false: "webhook.plain", true: "webhook.counted"} {
+		var hook sluice.Webhook
+		if err := api.command(ctx, "webhook.put", map[string]any{"eventKey": key}, &hook); err != nil {
+			return nil, err
+		}
+		l.tokens[counted] = hook.UUID
+	}
+	return l, api.store(ctx, "counted", kinds[2].source("webhook.counted", c.URL))
+}
+
+// run calls all nodes until ctx ends.
+func (l *clusterLoad) run(ctx context.Context) {
+	var all sync.WaitGroup
+	for i, n := range l.rig.nodes {
+		for range callersPerNode {
+			all.Go(func() { l.call(ctx, i, n.url) })
+		}
+		all.Go(func() { l.watchReadiness(ctx, i, n) })
+	}
+	all.Wait()
+}
+
+func (l *clusterLoad) call(ctx context.Context, node int, url string) {
+	c := newClient(url, 1)
+	c.http.Timeout = callTimeout
+	defer c.close()
+	var body []byte
+	for ctx.Err() == nil {
+		id := l.ids.Add(1)
+		counted := id%3 == 0
+		body = appendBody(body[:0], id)
+		call := clusterCall{id: id, node: node, counted: counted, began: time.Now()}
+		result, err := c.receive(context.WithoutCancel(ctx), l.tokens[counted], id, body)
+		call.ended, call.acked, call.correlationID = time.Now(), err == nil, result.CorrelationID
+		l.mu.Lock()
+		l.made = append(l.made, call)
+		l.mu.Unlock()
+		sleep(ctx, callPause)
+	}
+}
+
+// watchReadiness adds up how long a node says that it is ready while its calls are
+// refused.
+func (l *clusterLoad) watchReadiness(ctx context.Context, node int, n *rigNode) {
+	const every = 250 * time.Millisecond
+	for ctx.Err() == nil {
+		sleep(ctx, every)
+		since := time.Now().Add(-2 * time.Second)
+		if n.isReady(ctx) && l.refusesSince(node, since) {
+			l.mu.Lock()
+			l.blind[node] += every
+			l.mu.Unlock()
+		}
+	}
+}
+
+// refusesSince tells whether a node has refused calls, and taken none, since a time.
+func (l *clusterLoad) refusesSince(node int, since time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	refused := false
+	for _, c := range slices.Backward(l.made) {
+		if c.ended.Before(since) {
+			break
+		}
+		if c.node == node {
+			if c.acked {
+				return false
+			}
+			refused = true
+		}
+	}
+	return refused
+}
+
+// figures of one fault.
+type clusterFigures struct {
+	acked, lost, late, repeated, missing, refused, letters int
+	longestRefusal, longestCall, blind                     time.Duration
+}
+
+// figures compares the ledger with what the engine has.
+func (l *clusterLoad) figures(ctx context.Context) (f clusterFigures, err error) {
+	stored, err := l.rig.stored(ctx)
+	if err != nil {
+		return f, err
+	}
+	if f.letters, err = l.rig.letters(ctx); err != nil {
+		return f, err
+	}
+	for _, c := range l.made {
+		at, found := stored[c.id]
+		f.longestCall = max(f.longestCall, c.ended.Sub(c.began))
+		if !c.acked {
+			f.refused++
+			if found && at.Sub(c.ended) > 500*time.Millisecond {
+				f.late++
+			}
+			continue
+		}
+		f.acked++
+		if !found {
+			f.lost++
+		} else if runs := l.counter.of(c.correlationID); c.counted {
+			f.repeated += max(0, runs-1)
+			if runs == 0 {
+				f.missing++
+			}
+		}
+	}
+	f.longestRefusal = l.longestRefusal()
+	f.blind = slices.Max(l.blind)
+	return f, nil
+}
+
+// longestRefusal gives the longest time in which a node took no call, though some
+// were made.
+func (l *clusterLoad) longestRefusal() (longest time.Duration) {
+	for node := range l.rig.nodes {
+		var refusing time.Time
+		slices.SortFunc(l.made, func(a, b clusterCall) int { return a.began.Compare(b.began) })
+		for _, c := range l.made {
+			switch {
+			case c.node != node:
+			case c.acked:
+				if !refusing.IsZero() {
+					longest = max(longest, c.ended.Sub(refusing))
+				}
+				refusing = time.Time{}
+			case refusing.IsZero():
+				refusing = c.began
+			}
+		}
+	}
+	return longest
+}
+
+// awaitRuns waits until all counted calls have run.
+func (l *clusterLoad) awaitRuns(ctx context.Context) {
+	deadline := time.Now().Add(settleWithin)
+	for _, c := range l.made {
+		for c.acked && c.counted && l.counter.of(c.correlationID) == 0 && time.Now().Before(deadline) && ctx.Err() == nil {
+			sleep(ctx, 20*time.Millisecond)
+		}
+	}
+}
+
+// stored gives when each call was stored, read from the engine itself.
+func (r *rig) stored(ctx context.Context) (map[uint64]time.Time, error) {
+	stream, err := r.js.Stream(ctx, eventStream)
+	if err != nil {
+		return nil, err
+	}
+	stored := make(map[uint64]time.Time)
+	if stream.CachedInfo().State.Msgs == 0 {
+		return stored, nil
+	}
+	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{sluice.EventPrefix + ">"}})
+	if err != nil {
+		return nil, err
+	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		return nil, err
+	}
+	defer messages.Stop()
+	for pending := uint64(1); pending > 0; {
+		msg, err := messages.Next(jetstream.NextMaxWait(settleWithin))
+		if err != nil {
+			return nil, err
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return nil, err
+		}
+		pending = meta.NumPending
+		if id := callOf(msg.Data()); id > 0 {
+			stored[id] = meta.Timestamp
+		}
+	}
+	return stored, nil
+}
+
+// letters counts the dead letters.
+func (r *rig) letters(ctx context.Context) (int, error) {
+	stream, err := r.js.Stream(ctx, "DEADLETTERS")
+	if err != nil {
+		return 0, err
+	}
+	return int(stream.CachedInfo().State.Msgs), nil
+}
+
+// binding gives the id of the binding of a pipeline, which names its consumer.
+func (r *rig) binding(ctx context.Context, name string) (string, error) {
+	kv, err := r.js.KeyValue(ctx, "pipelines")
+	if err != nil {
+		return "", err
+	}
+	watch, err := kv.WatchAll(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = watch.Stop() }()
+	for entry := range watch.Updates() {
+		if entry == nil {
+			break
+		}
+		var p sluice.Pipeline
+		if json.Unmarshal(entry.Value(), &p) == nil && p.Name == name && p.Binding != nil {
+			return p.Binding.ID, nil
+		}
+	}
+	return "", fmt.Errorf("there is no pipeline %s", name)
+}
