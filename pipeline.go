@@ -46,18 +46,23 @@ type Delivery struct {
 	CorrelationID string // the same at each delivery of the event
 	Hops          int    // how many events led to this one
 	Count         int    // how often it was delivered, this time included
+
+	Attempts int       // that have failed before
+	First    time.Time // when the first of them began; zero if there were none
 }
 
 // An Outcome is what a pipeline has made of an event.
 type Outcome struct {
 	Pipeline   string          `json:"pipeline"`
-	Status     Status          `json:"status"` // ok or error
+	Status     Status          `json:"status"` // ok or error; processing: this attempt failed, and another is due
 	StatusCode int             `json:"statusCode"`
 	Value      json.RawMessage `json:"value,omitempty"`
 	Error      *Problem        `json:"error,omitempty"`
 	Said       *Said           `json:"said,omitempty"` // what the caller may know of the error
 	Attempts   int             `json:"attempts"`
 	Finished   time.Time       `json:"finished"`
+
+	Next time.Time `json:"-"` // when another attempt is due, if it is processing
 }
 
 // AppendJSON appends the outcome's JSON, as encoding/json would write it.
@@ -94,9 +99,12 @@ type Queue interface {
 
 	// Consume hands the events of a pipeline to run until ctx ends, and returns
 	// when all runs have. Each event is handed out until an outcome of it is on
-	// stable storage, on one node at a time. If run returns an error, there is
-	// no outcome, and the event is handed out again. While the engine can't be
-	// reached, Consume keeps trying.
+	// stable storage, on one node at a time. If run returns an outcome that is
+	// processing, how often it was tried is on stable storage, and the event
+	// waits for the next attempt without a place of the pipeline, unless order
+	// counts. If run returns an error, that was no attempt: there is no outcome,
+	// and the event is handed out again soon. While the engine can't be reached,
+	// Consume keeps trying.
 	Consume(ctx context.Context, p *Pipeline, run func(Delivery) (Outcome, error))
 }
 

@@ -109,6 +109,7 @@ type Engine struct {
 
 	outcomes    *queue.Outcomes
 	deadLetters *queue.DeadLetters
+	waiting     *queue.Waiting
 	floors      *queue.Floors
 	queue       *queue.Queue
 	events      *Events
@@ -175,14 +176,15 @@ func build(opts Options) *Engine {
 	hub, listeners := queue.NewHub(), queue.NewListeners(e.pipelines)
 	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
 	e.deadLetters = queue.NewDeadLetters(h)
+	e.waiting = queue.NewWaiting(h)
 	e.floors = queue.NewFloors(h, listeners)
 	e.journal = journal.New(h, journal.Events{
-		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers,
+		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits,
 		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
 			return e.queue.Outcome(ctx, env, pipeline)
 		},
 	})
-	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.journal.Settled, opts.RunMemory)
+	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.waiting, e.journal.Settled, opts.RunMemory)
 	e.events = &Events{
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
@@ -331,6 +333,9 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 	}
 	if err := e.deadLetters.SetUp(ctx, running); err != nil {
 		return fmt.Errorf("dead letters: %w", err)
+	}
+	if err := e.waiting.SetUp(ctx, running); err != nil {
+		return fmt.Errorf("waiting events: %w", err)
 	}
 	if err := e.audit.setUp(ctx, running); err != nil {
 		return fmt.Errorf("audit log: %w", err)

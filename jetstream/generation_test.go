@@ -197,7 +197,7 @@ func TestRecordsAreSealedAtTheFirstStart(t *testing.T) {
 		_, err := e.generations(progress).Current(t.Context())
 		return err
 	})
-	if len(copies) != 15 {
+	if len(copies) != 16 {
 		t.Errorf("there were the steps %v", copies)
 	}
 	copies["at the end"] = dir

@@ -144,14 +144,33 @@ func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		case <-ctx.Done():
 			return
 		case d := <-events:
-			wait.Go(func() {
-				outcome, err := run(d)
-				if err != nil {
-					q.errors <- err
-				} else {
-					q.outcomes <- outcome
-				}
-			})
+			wait.Go(func() { q.deliver(ctx, d, run) })
+		}
+	}
+}
+
+// deliver runs a pipeline for an event until it is done.
+func (q *queue) deliver(ctx context.Context, d sluice.Delivery, run func(sluice.Delivery) (sluice.Outcome, error)) {
+	for {
+		began := time.Now()
+		outcome, err := run(d)
+		switch {
+		case err != nil:
+			q.errors <- err
+			return
+		case outcome.Status != sluice.StatusProcessing:
+			q.outcomes <- outcome
+			return
+		}
+		d.Attempts = outcome.Attempts
+		if d.First.IsZero() {
+			d.First = began
+		}
+		select {
+		case <-time.After(time.Until(outcome.Next)):
+		case <-ctx.Done():
+			q.errors <- ctx.Err()
+			return
 		}
 	}
 }

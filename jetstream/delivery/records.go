@@ -67,7 +67,7 @@ func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (
 	if err != nil {
 		return err
 	}
-	if r.writer, err = r.host.StartWriter(running, r.stream, ""); err != nil {
+	if r.writer, err = r.host.StartWriter(running, r.stream, stream.WriterOptions{}); err != nil {
 		return err
 	}
 	// Millions of ids may take longer than the rest of a start is allowed to.

@@ -45,7 +45,7 @@ func (l *DeadLetters) SetUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l.writer, err = l.host.StartWriter(running, l.stream, "")
+	l.writer, err = l.host.StartWriter(running, l.stream, stream.WriterOptions{})
 	return err
 }
 

@@ -32,6 +32,11 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 	if err != nil || !finished {
 		return nil, err
 	}
+	// It may be acknowledged because it waits for another attempt.
+	waits, err := q.waiting.find(ctx, binding.ID, e.Sequence)
+	if err != nil || waits != nil {
+		return nil, err
+	}
 	// It may have finished after the first look.
 	outcome, err = q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
 	if outcome == nil && err == nil {
