@@ -41,6 +41,9 @@ type Client struct {
 	Roles  []string `json:"roles"`  // of the tokens it gets for itself
 	Grants []string `json:"grants"` // grant types it may use
 
+	// RedirectURIs are where browsers may take authorization codes for it.
+	RedirectURIs []string `json:"redirectUris,omitempty"`
+
 	// TokensSince is when the client's own tokens began to be valid: earlier
 	// ones, of a former secret or of a former client with the same id, are not.
 	TokensSince time.Time `json:"tokensSince"`
@@ -70,6 +73,36 @@ type Session struct {
 	Mark     []byte    `json:"mark"` // key that recognises all refresh tokens of the family, and makes none
 	Created  time.Time `json:"created"`
 	Expires  time.Time `json:"expires"`
+
+	SignedIn time.Time `json:"signedIn,omitzero"` // when the person gave their password, if that was earlier
+	Code     *Code     `json:"code,omitempty"`    // what it began with, if a person allowed it in a browser
+}
+
+// A Code is an authorization code and what it is bound to. Its session is found
+// by it, and has no tokens until it is used.
+type Code struct {
+	Redirect  string `json:"redirect"`
+	Challenge string `json:"challenge"`
+	Nonce     string `json:"nonce,omitempty"`
+	Used      bool   `json:"used,omitempty"`
+}
+
+// An Authorization is what a program asks a person for in their browser: to act
+// for them (RFC 6749, 4.1).
+type Authorization struct {
+	ClientID  string
+	Redirect  string        // where the browser takes the answer
+	State     string        // is repeated in the answer
+	Scope     string        // that is granted
+	Nonce     string        // is repeated in the ID token
+	Challenge string        // hash of the verifier that the program keeps (RFC 7636, S256)
+	Silent    bool          // the person must not be asked anything
+	SignIn    bool          // they must sign in, even if they are signed in
+	MaxAge    time.Duration // how long ago they may have signed in; negative: any time
+
+	// Refused is where the browser takes the news that the request can't be
+	// met; empty if it can.
+	Refused string
 }
 
 // A SigningKey signs access tokens.

@@ -54,9 +54,10 @@ var rooms = map[string][]string{
 	"portal":       {".", "command", "limit", "problem", "value"},
 	"serve":        {".", "api", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "quarantine", "seal", "sender", "step", "telemetry", "trace", "webhook"},
 	"client":       {".", "problem", "spelling"},
-	"cmd/sluice":   {".", "client", "config", "serve", "spelling"},
+	"manifest":     {".", "client", "spelling"},
+	"cmd/sluice":   {".", "client", "config", "manifest", "serve", "spelling"},
 	"bench":        {".", "config", "jetstream", "serve"},
-	"torture":      {".", "config", "iam", "jetstream", "serve"},
+	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
 }
 
 func TestImportsPointDownward(t *testing.T) {

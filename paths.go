@@ -4,15 +4,17 @@ import "time"
 
 // The paths of the HTTP API, for the server and its clients.
 const (
-	CommandPath  = "/api/v3/command/" // and the name of a command
-	PipelinePath = "/api/v3/pipeline" // and a slash and the name of a stored one
-	ResultPath   = "/api/v3/result"
-	EventsPath   = "/api/v3/events"
-	RealmsPath   = "/auth/realms/" // and the namespace, below which the issuer is
-	OpenAPIPath  = "/openapi.json"
-	HealthPath   = "/healthz"
-	ReadyPath    = "/readyz"
-	MetricsPath  = "/metrics"
+	CommandPath   = "/api/v3/command/" // and the name of a command
+	PipelinePath  = "/api/v3/pipeline" // and a slash and the name of a stored one
+	ResultPath    = "/api/v3/result"
+	EventsPath    = "/api/v3/events"
+	RealmsPath    = "/auth/realms/"                           // and the namespace, below which the issuer is
+	AuthorizePath = "/authorize"                              // where people let programs act for them
+	MetadataPath  = "/.well-known/oauth-authorization-server" // and the path of the issuer's URL (RFC 8414)
+	OpenAPIPath   = "/openapi.json"
+	HealthPath    = "/healthz"
+	ReadyPath     = "/readyz"
+	MetricsPath   = "/metrics"
 
 	// ReceivePath is where webhooks are called.
 	ReceivePath = CommandPath + "webhook.receive"

@@ -14,6 +14,7 @@ type Pipeline struct {
 	OwnerID string    `json:"ownerId,omitempty"` // that user's account, see User; empty if it was stored before accounts had ids
 	Roles   []string  `json:"roles,omitempty"`   // the owner's then; they count if an external provider has the users
 	Folder  bool      `json:"folder,omitempty"`  // it comes from the operator's folder
+	Version int       `json:"version,omitempty"` // counts its sources and owners from 1; 0 if it was stored before they were counted
 	Binding *Binding  `json:"binding,omitempty"` // to the events that start it; nil if none do
 	Paused  bool      `json:"paused,omitempty"`  // events wait for it
 	Created time.Time `json:"created"`

@@ -81,6 +81,8 @@ func New(o Options) *API {
 	mux.HandleFunc(sluice.PipelinePath+"/{name}", pipelines)
 	if o.Auth != nil {
 		mux.Handle("/auth/", a.limited(o.Auth))
+		mux.Handle(sluice.MetadataPath, a.limited(o.Auth))
+		mux.Handle(sluice.MetadataPath+"/", a.limited(o.Auth))
 	}
 	mux.HandleFunc(sluice.OpenAPIPath, a.handle(a.openAPI()))
 	mux.HandleFunc(sluice.HealthPath, a.handle(a.healthz))

@@ -87,11 +87,11 @@ func (b *browsers) share(w http.ResponseWriter, r *http.Request) bool {
 // describes reports whether a path says how the API or the issuer is to be used,
 // which is no secret.
 func describes(path string) bool {
-	if path == sluice.OpenAPIPath {
+	if path == sluice.OpenAPIPath || strings.HasPrefix(path, sluice.MetadataPath) {
 		return true
 	}
 	return strings.HasPrefix(path, sluice.RealmsPath) &&
-		(strings.HasSuffix(path, "/.well-known/openid-configuration") || strings.HasSuffix(path, "/protocol/openid-connect/certs"))
+		(strings.HasSuffix(path, "/.well-known/openid-configuration") || strings.HasSuffix(path, sluice.MetadataPath) || strings.HasSuffix(path, "/protocol/openid-connect/certs"))
 }
 
 // isPreflight reports whether a browser asks what a page may send.

@@ -172,6 +172,21 @@ func commandResponses(cmd command.Command) object {
 	return responses
 }
 
+// documentParameters are those that a request to one pipeline may have besides its
+// name.
+func documentParameters(cmd command.Command) (params []object) {
+	for _, p := range queryParameters(cmd) {
+		switch p["name"] {
+		case "ifMatch":
+			p["name"], p["in"] = "If-Match", "header"
+			params = append(params, p)
+		case "force", "version":
+			params = append(params, p)
+		}
+	}
+	return params
+}
+
 // describePipelines adds the paths under which pipelines are documents.
 func describePipelines(set command.Set, paths object) {
 	name := object{"name": "name", "in": "path", "required": true, "description": "Name of the pipeline.", "schema": object{"type": "string"}}
@@ -183,7 +198,7 @@ func describePipelines(set command.Set, paths object) {
 		}
 		op := commandOperation(cmd, method)
 		op["operationId"] = method + ".pipeline"
-		op["parameters"] = []object{name}
+		op["parameters"] = append([]object{name}, documentParameters(cmd)...)
 		one[method] = op
 		if method == "get" {
 			op["responses"] = object{

@@ -17,6 +17,12 @@ type document interface {
 	Document() (mediaType, text string)
 }
 
+// tagged is what a command answers with of which there are versions.
+type tagged interface {
+	// EntityTag returns what tells this version from others, without quotes.
+	EntityTag() string
+}
+
 // pipeline serves the pipelines as a folder of documents: each method is a
 // command.
 func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
@@ -38,6 +44,9 @@ func (a *API) pipeline(w http.ResponseWriter, r *http.Request) error {
 	out, err := a.call(r, user, cmd, args)
 	if err != nil {
 		return err
+	}
+	if version, ok := out.(tagged); ok {
+		w.Header().Set("ETag", `"`+version.EntityTag()+`"`)
 	}
 	if doc, ok := out.(document); ok && r.Method == http.MethodGet {
 		media, text := doc.Document()
@@ -74,6 +83,9 @@ func (a *API) pipelineCall(w http.ResponseWriter, r *http.Request, name string, 
 	}
 	if args, err = a.arguments(w, r, cmd, memory); err != nil {
 		return cmd, nil, err
+	}
+	if tags := strings.Join(r.Header.Values("If-Match"), ","); tags != "" && r.Method != http.MethodGet {
+		args = append(args, command.Arg{Name: "ifMatch", Value: tags})
 	}
 	return cmd, append(args, command.Arg{Name: "name", Value: name}), nil
 }

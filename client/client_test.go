@@ -84,7 +84,7 @@ func TestCredentialsStayHere(t *testing.T) {
 		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 	})
 	_, _ = c.Command(t.Context(), "webhook.get", nil, nil)
-	_, _ = c.PipelineSource(t.Context(), "x")
+	_, _, _ = c.PipelineSource(t.Context(), "x", 0)
 	_ = c.Follow(t.Context(), nil, func(sluice.TailEntry) error { return nil })
 }
 

@@ -74,17 +74,31 @@ func (m *Machine) ask(ctx context.Context) (tokens, error) {
 // tokenEndpoint returns a client of the URL where an external issuer gives
 // tokens.
 func (c *Client) tokenEndpoint(ctx context.Context) (*Client, error) {
-	answer, err := c.do(ctx, request{method: http.MethodGet, path: "/.well-known/openid-configuration", open: true})
+	document, err := c.discover(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	var document struct {
-		Token string `json:"token_endpoint"`
-	}
-	if err := json.Unmarshal(answer.Body, &document); err != nil {
-		return nil, sluice.Errorf(sluice.Unavailable, "issuer-malformed", "The issuer %s does not say where it gives tokens.", c.url).Because(err)
-	}
 	return New(document.Token, Fixed(""))
+}
+
+// metadata is what is read of an issuer's description.
+type metadata struct {
+	Issuer    string `json:"issuer"`
+	Authorize string `json:"authorization_endpoint"`
+	Token     string `json:"token_endpoint"`
+}
+
+// discover asks the issuer at a path to describe itself.
+func (c *Client) discover(ctx context.Context, issuer string) (metadata, error) {
+	answer, err := c.do(ctx, request{method: http.MethodGet, path: issuer + "/.well-known/openid-configuration", open: true})
+	if err != nil {
+		return metadata{}, err
+	}
+	var document metadata
+	if err := json.Unmarshal(answer.Body, &document); err != nil {
+		return metadata{}, sluice.Errorf(sluice.Unavailable, "issuer-malformed", "The issuer %s does not say where it gives tokens.", c.url).Because(err)
+	}
+	return document, nil
 }
 
 // refusedMachine is the error for an id or a secret that is wrong.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
+	"time"
 
 	"sluice"
 )
@@ -32,13 +34,36 @@ func (c *Client) Lint(ctx context.Context, source string) (found sluice.LintResu
 	return found, json.Unmarshal(answer.Body, &found)
 }
 
-// PipelineSource returns the source of a stored pipeline.
-func (c *Client) PipelineSource(ctx context.Context, name string) (string, error) {
-	answer, err := c.do(ctx, request{method: http.MethodGet, path: sluice.PipelinePath + "/" + url.PathEscape(name)})
-	if err != nil {
-		return "", err
+// PipelineSource returns the source of a stored pipeline with its tag, by which a
+// change can be made to that source alone. Version 0 is the current one.
+func (c *Client) PipelineSource(ctx context.Context, name string, version int) (source, tag string, err error) {
+	path := sluice.PipelinePath + "/" + url.PathEscape(name)
+	if version != 0 {
+		path += "?version=" + strconv.Itoa(version)
 	}
-	return string(answer.Body), nil
+	answer, err := c.do(ctx, request{method: http.MethodGet, path: path})
+	if err != nil {
+		return "", "", err
+	}
+	return string(answer.Body), answer.Header.Get("ETag"), nil
+}
+
+// A PipelineVersion tells who stored a version of a pipeline, and when.
+type PipelineVersion struct {
+	Version int       `json:"version"`
+	Owner   string    `json:"owner"`
+	Time    time.Time `json:"time"`
+	Current bool      `json:"current"`
+}
+
+// PipelineVersions returns the versions of a pipeline that are kept, newest first:
+// there is at least the current one.
+func (c *Client) PipelineVersions(ctx context.Context, name string) (versions []PipelineVersion, err error) {
+	answer, err := c.Command(ctx, "pipeline.versions", url.Values{"name": {name}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return versions, json.Unmarshal(answer.Body, &versions)
 }
 
 // RunPipeline runs a stored pipeline and returns its final body.

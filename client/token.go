@@ -23,25 +23,33 @@ type tokens struct {
 
 // Login logs a person in with a password, which is not kept.
 func (c *Client) Login(ctx context.Context, username, password string) (Login, error) {
-	described, err := c.Describe(ctx)
+	issuer, err := c.ownIssuer(ctx)
 	if err != nil {
 		return Login{}, err
-	}
-	switch {
-	case described.issuer == "":
-		return Login{}, sluice.Errorf(sluice.Unauthenticated, "no-issuer", "The server gives no tokens; set SLUICE_USERNAME and SLUICE_PASSWORD instead of logging in.")
-	case !strings.HasPrefix(described.issuer, "/"):
-		return Login{}, sluice.Errorf(sluice.Unauthenticated, "external-users", "The server's users are those of %s: get a token there and set SLUICE_TOKEN.", described.issuer)
 	}
 	asked := time.Now()
 	form := url.Values{"grant_type": {"password"}, "username": {username}, "password": {password}}
-	got, err := c.token(ctx, described.issuer, "token", form)
+	got, err := c.token(ctx, issuer, "token", form)
 	if err != nil {
 		return Login{}, err
 	}
-	login := Login{URL: c.url, Username: username, Issuer: described.issuer}
+	login := Login{URL: c.url, Username: username, Issuer: issuer}
 	login.take(got, asked)
 	return login, nil
+}
+
+// ownIssuer returns the path of the server's own issuer of tokens.
+func (c *Client) ownIssuer(ctx context.Context) (string, error) {
+	described, err := c.Describe(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case described.issuer == "":
+		return "", sluice.Errorf(sluice.Unauthenticated, "no-issuer", "The server gives no tokens; set SLUICE_USERNAME and SLUICE_PASSWORD instead of logging in.")
+	case !strings.HasPrefix(described.issuer, "/"):
+		return "", sluice.Errorf(sluice.Unauthenticated, "external-users", "The server's users are those of %s: get a token there and set SLUICE_TOKEN.", described.issuer)
+	}
+	return described.issuer, nil
 }
 
 // refresh exchanges a refresh token, which can't be used again.

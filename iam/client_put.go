@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice"
@@ -15,26 +16,34 @@ import (
 type clientPutParams struct {
 	ClientID string   `json:"clientId" required:"true" audit:"yes" doc:"Id of the client: letters, digits and . _ -"`
 	Roles    []string `json:"roles" audit:"yes" doc:"Roles of the tokens that the client gets for itself."`
-	Grants   []string `json:"grants" doc:"Grants the client may use: client_credentials (default), password, refresh_token."`
-	Renew    bool     `json:"renew" doc:"Make a new secret; the old one stops working at once."`
+	Grants   []string `json:"grants" doc:"Grants the client may use: client_credentials (default), authorization_code, password, refresh_token."`
+
+	RedirectURIs []string `json:"redirectUris" audit:"yes" doc:"URIs to which browsers may take authorization codes: https, or http on 127.0.0.1, [::1] or localhost, where any port will do."`
+	Public       *bool    `json:"public" doc:"A program on people's machines or in their browsers, where no secret is safe: it has none, and the default of grants is authorization_code and refresh_token."`
+	Renew        bool     `json:"renew" doc:"Make a new secret; the old one stops working at once."`
 }
 
 // A clientView is a client as commands show it.
 type clientView struct {
-	ClientID string    `json:"clientId"`
-	Roles    []string  `json:"roles"`
-	Grants   []string  `json:"grants"`
-	Secret   string    `json:"secret,omitempty"` // only when it was just made
-	Created  time.Time `json:"created"`
-	Updated  time.Time `json:"updated"`
+	ClientID     string    `json:"clientId"`
+	Roles        []string  `json:"roles"`
+	Grants       []string  `json:"grants"`
+	RedirectURIs []string  `json:"redirectUris,omitempty"`
+	Public       bool      `json:"public,omitempty"`
+	Secret       string    `json:"secret,omitempty"` // only when it was just made
+	Created      time.Time `json:"created"`
+	Updated      time.Time `json:"updated"`
 }
 
 func showClient(c *sluice.Client) clientView {
-	return clientView{ClientID: c.ID, Roles: c.Roles, Grants: c.Grants, Created: c.Created, Updated: c.Updated}
+	return clientView{
+		ClientID: c.ID, Roles: c.Roles, Grants: c.Grants, RedirectURIs: c.RedirectURIs, Public: c.Secret == "",
+		Created: c.Created, Updated: c.Updated,
+	}
 }
 
 // grants are what a client may be allowed to use.
-var grants = []string{"client_credentials", "password", "refresh_token"}
+var grants = []string{"client_credentials", "authorization_code", "password", "refresh_token"}
 
 func clientPutCommand(d *Directory) command.Command {
 	return command.New("iam.client.put", "Create an OAuth 2.0 client, or edit the one with that id. Its secret is shown when it is made, and never again.",
@@ -43,30 +52,14 @@ func clientPutCommand(d *Directory) command.Command {
 				return clientView{}, err
 			}
 			secret := ""
-			client, err := d.Clients.Change(ctx, p.ClientID, func(before *sluice.Client, _ map[string]*sluice.Client) (*sluice.Client, error) {
-				after := sluice.Client{ID: p.ClientID, Roles: []string{}, Grants: grants[:1], Created: now()}
-				secret = ""
+			client, err := d.Clients.Change(ctx, p.ClientID, func(before *sluice.Client, _ map[string]*sluice.Client) (after *sluice.Client, err error) {
 				if before != nil {
 					if err := d.mayGrant(ctx, before.Roles); err != nil {
 						return nil, err
 					}
-					after = *before
 				}
-				after.Updated = now()
-				if p.Roles != nil {
-					after.Roles = distinct(p.Roles)
-				}
-				if p.Grants != nil {
-					after.Grants = distinct(p.Grants)
-				}
-				if before == nil || p.Renew {
-					secret = rand.Text()
-					after.Secret, after.TokensSince = HashSecret(secret), time.Now().UTC()
-				}
-				if !slices.Contains(after.Grants, "client_credentials") {
-					after.TokensSince = time.Now().UTC()
-				}
-				return &after, nil
+				after, secret, err = p.apply(before)
+				return after, err
 			})
 			if err != nil {
 				return clientView{}, err
@@ -75,6 +68,51 @@ func clientPutCommand(d *Directory) command.Command {
 			shown.Secret = secret
 			return shown, nil
 		}))
+}
+
+// apply returns the client as the parameters want it, with its secret if that
+// was made. There is none before if it is new.
+func (p clientPutParams) apply(before *sluice.Client) (after *sluice.Client, secret string, err error) {
+	after = &sluice.Client{ID: p.ClientID, Roles: []string{}, Created: now()}
+	public := false
+	if before != nil {
+		*after = *before
+		public = before.Secret == ""
+	}
+	if p.Public != nil {
+		public = *p.Public
+	}
+	after.Updated = now()
+	if p.Roles != nil {
+		after.Roles = distinct(p.Roles)
+	}
+	if p.RedirectURIs != nil {
+		after.RedirectURIs = distinct(p.RedirectURIs)
+	}
+	switch {
+	case p.Grants != nil:
+		after.Grants = distinct(p.Grants)
+	case before == nil && public:
+		after.Grants = []string{"authorization_code", "refresh_token"}
+	case before == nil:
+		after.Grants = []string{"client_credentials"}
+	}
+	ownTokens := slices.Contains(after.Grants, "client_credentials")
+	switch {
+	case public && ownTokens:
+		return nil, "", sluice.InvalidParameter("grants", "A public client has no secret, so it can't use client_credentials.")
+	case public && p.Renew:
+		return nil, "", sluice.InvalidParameter("renew", "A public client has no secret.")
+	case public:
+		after.Secret = ""
+	case after.Secret == "" || p.Renew:
+		secret = rand.Text()
+		after.Secret, after.TokensSince = HashSecret(secret), time.Now().UTC()
+	}
+	if !ownTokens {
+		after.TokensSince = time.Now().UTC()
+	}
+	return after, secret, nil
 }
 
 func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {
@@ -86,7 +124,12 @@ func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {
 	}
 	for _, grant := range p.Grants {
 		if !slices.Contains(grants, grant) {
-			return sluice.InvalidParameter("grants", "%q is not a grant; there are client_credentials, password and refresh_token.", grant)
+			return sluice.InvalidParameter("grants", "%q is not a grant; there are %s.", grant, strings.Join(grants, ", "))
+		}
+	}
+	for _, uri := range p.RedirectURIs {
+		if !sluice.ValidRedirect(uri) {
+			return sluice.InvalidParameter("redirectUris", "%q is no URI to take a code to: give one of https, or of http on 127.0.0.1, [::1] or localhost, without a fragment.", uri)
 		}
 	}
 	if err := d.checkRoles(ctx, p.Roles); err != nil {

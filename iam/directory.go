@@ -97,7 +97,7 @@ func (d *Directory) User(ctx context.Context, username string) (sluice.User, err
 // Client implements sluice.Directory.
 func (d *Directory) Client(ctx context.Context, id string) (*sluice.Client, error) {
 	if id == ClientName {
-		return &sluice.Client{ID: ClientName, Grants: []string{"password", "refresh_token"}}, nil
+		return &sluice.Client{ID: ClientName, Grants: []string{"authorization_code", "password", "refresh_token"}}, nil
 	}
 	return d.Clients.Get(ctx, id)
 }

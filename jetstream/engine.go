@@ -2,16 +2,12 @@ package jetstream
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
-	"golang.org/x/sync/errgroup"
 
 	"sluice"
 	"sluice/jetstream/correlation"
@@ -104,6 +100,7 @@ type Engine struct {
 	minutes   *record.Bucket[sluice.Minute]
 	pipelines *record.Bucket[sluice.Pipeline]
 	states    *record.Bucket[sluice.PipelineState]
+	versions  *record.Bucket[sluice.PipelineHistory]
 	secrets   *record.Bucket[sluice.Secret]
 	keys      *record.Bucket[record.Key]
 
@@ -170,6 +167,7 @@ func build(opts Options) *Engine {
 		minutes:   record.New[sluice.Minute](h, "minutes"),
 		pipelines: record.New[sluice.Pipeline](h, "pipelines"),
 		states:    record.New[sluice.PipelineState](h, "states"),
+		versions:  record.New[sluice.PipelineHistory](h, "versions"),
 		secrets:   record.New[sluice.Secret](h, "secrets"),
 		keys:      record.New[record.Key](h, "keys"),
 	}
@@ -225,144 +223,6 @@ func (e *Engine) connect() (err error) {
 	h.SideJS, err = jetstream.New(h.Side, jetstream.WithDefaultTimeout(askTimeout))
 	return err
 }
-
-// setUpUntilDone tries to set up an external engine until it works.
-func (e *Engine) setUpUntilDone(ctx context.Context) {
-	const pause = 500 * time.Millisecond
-	logged := ""
-	for {
-		err := e.setUp(ctx, ctx)
-		if err == nil {
-			return
-		}
-		if ours, ok := errors.AsType[*sluice.Error](err); ok && ours.Kind == sluice.Invalid { // such as a wrong key
-			e.host.Fail(err)
-			return
-		}
-		if reason := explain(err, e.host.Conn); reason != logged {
-			e.host.SetProblem(reason)
-			e.host.Log.Error("The external engine can't be used yet; trying on.", "reason", reason, "error", err)
-			logged = reason
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-	}
-}
-
-// setUp prepares streams and buckets, and starts what runs until running ends.
-// A failed attempt stops what it has started.
-func (e *Engine) setUp(ctx, running context.Context) (err error) {
-	generation, err := e.generation(ctx)
-	if err != nil {
-		return err
-	}
-	running, stop := context.WithCancel(running)
-	defer func() {
-		if err != nil {
-			stop()
-		}
-	}()
-	if err := e.keys.SetUp(ctx, running, generation); err != nil {
-		return err
-	}
-	if err := e.setUpStreams(ctx, running); err != nil {
-		return err
-	}
-	if err := e.setUpBuckets(ctx, running, generation); err != nil {
-		return err
-	}
-	if damaged, err := e.checkMarks(ctx); damaged || err != nil {
-		return err // it keeps from serving, and from taking what is left for all
-	}
-	if err := e.queue.DropUnbound(ctx); err != nil {
-		return fmt.Errorf("bindings of pipelines: %w", err)
-	}
-	// The definitions of streams and buckets, and what an earlier process
-	// wrote before it was killed, must not vanish either.
-	if err := e.host.SyncStore(); err != nil {
-		return err
-	}
-	e.queue.Start(running)
-	e.keepMarks(running)
-	e.host.Start(func() { e.events.trim(running) })
-	e.host.Start(func() { e.journal.Serve(running) })
-	if e.host.Embedded {
-		e.host.WatchDisk(running, e.opts.MinFreeDisk)
-	}
-	if err := e.watchExternal(running); err != nil {
-		return err
-	}
-	if e.webhooks.Count() > manyRecords {
-		debug.FreeOSMemory() // filling the copies leaves garbage several times their size
-	}
-	e.host.SetReady()
-	return nil
-}
-
-// buckets gives all buckets of records but that of keys.
-func (e *Engine) buckets() []bucket {
-	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.pipelines, e.states, e.secrets, e.floors}
-}
-
-// A bucket is one of records of any type.
-type bucket interface {
-	Name() string
-	SetUp(ctx, running context.Context, in record.Generation) error
-	Extent(ctx context.Context) (record.Extent, error)
-}
-
-// setUpStreams prepares the streams.
-func (e *Engine) setUpStreams(ctx, running context.Context) error {
-	key, err := sharedKey(ctx, e.keys, record.CorrelationKey)
-	if err != nil {
-		return fmt.Errorf("key of the correlation ids: %w", err)
-	}
-	e.keyPrint = fingerprint(key)
-	ids := correlation.NewIDs(key)
-	if err := e.events.setUp(ctx, running, ids); err != nil {
-		return fmt.Errorf("stream of events: %w", err)
-	}
-	if err := e.outcomes.SetUp(ctx, running, ids); err != nil {
-		return fmt.Errorf("stream of results: %w", err)
-	}
-	if err := e.journal.SetUp(ctx, ids, e.events.stream.CachedInfo().Config); err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	if err := e.deadLetters.SetUp(ctx, running); err != nil {
-		return fmt.Errorf("dead letters: %w", err)
-	}
-	if err := e.waiting.SetUp(ctx, running); err != nil {
-		return fmt.Errorf("waiting events: %w", err)
-	}
-	if err := e.audit.setUp(ctx, running); err != nil {
-		return fmt.Errorf("audit log: %w", err)
-	}
-	if key, err = sharedKey(ctx, e.keys, quarantineKey); err != nil {
-		return fmt.Errorf("key of the quarantine: %w", err)
-	}
-	if err := e.quarantine.setUp(ctx, running, key); err != nil {
-		return fmt.Errorf("quarantine: %w", err)
-	}
-	return nil
-}
-
-// setUpBuckets prepares the buckets, some at a time: a cluster takes a while for
-// each.
-func (e *Engine) setUpBuckets(ctx, running context.Context, in record.Generation) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(4)
-	for _, b := range e.buckets() {
-		group.Go(func() error { return b.SetUp(ctx, running, in) })
-	}
-	return group.Wait()
-}
-
-// manyRecords is how many records in a bucket make it worthwhile to free memory
-// after the start: that takes longer than the rest of an empty start.
-const manyRecords = 1000
 
 // finish stores what would be lost with the process.
 func (e *Engine) finish() {

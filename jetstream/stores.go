@@ -24,6 +24,9 @@ func (e *Engine) DeadLetters() *queue.DeadLetters { return e.deadLetters }
 // Pipelines returns the store of pipelines, by name.
 func (e *Engine) Pipelines() sluice.Pipelines { return e.pipelines }
 
+// Versions returns the former sources of pipelines, by name.
+func (e *Engine) Versions() sluice.Records[sluice.PipelineHistory] { return e.versions }
+
 // Secrets returns the store of secrets, by name.
 func (e *Engine) Secrets() sluice.Records[sluice.Secret] { return e.secrets }
 

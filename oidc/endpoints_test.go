@@ -255,23 +255,45 @@ func TestDiscovery(t *testing.T) {
 	r := f.do(http.MethodGet, "/.well-known/openid-configuration", nil, nil)
 	want := map[string]any{
 		"issuer":                                        f.URL(),
+		"authorization_endpoint":                        f.BaseURL + "/authorize",
 		"token_endpoint":                                f.URL() + "/protocol/openid-connect/token",
 		"jwks_uri":                                      f.URL() + "/protocol/openid-connect/certs",
 		"userinfo_endpoint":                             f.URL() + "/protocol/openid-connect/userinfo",
 		"introspection_endpoint":                        f.URL() + "/protocol/openid-connect/introspect",
 		"revocation_endpoint":                           f.URL() + "/protocol/openid-connect/revoke",
 		"end_session_endpoint":                          f.URL() + "/protocol/openid-connect/logout",
-		"grant_types_supported":                         []any{"client_credentials", "password", "refresh_token"},
-		"response_types_supported":                      []any{},
+		"grant_types_supported":                         []any{"authorization_code", "client_credentials", "password", "refresh_token"},
+		"response_types_supported":                      []any{"code"},
+		"response_modes_supported":                      []any{"query"},
+		"code_challenge_methods_supported":              []any{"S256"},
+		"prompt_values_supported":                       []any{"none", "login", "consent"},
+		"request_uri_parameter_supported":               false,
 		"scopes_supported":                              []any{"openid", "profile"},
 		"subject_types_supported":                       []any{"public"},
 		"id_token_signing_alg_values_supported":         []any{"ES256"},
 		"token_endpoint_auth_methods_supported":         []any{"client_secret_basic", "client_secret_post", "none"},
 		"revocation_endpoint_auth_methods_supported":    []any{"client_secret_basic", "client_secret_post", "none"},
 		"introspection_endpoint_auth_methods_supported": []any{"client_secret_basic", "client_secret_post"},
-		"claims_supported":                              []any{"iss", "sub", "aud", "exp", "iat", "auth_time", "azp", "sid", "preferred_username", "roles"},
+		"claims_supported":                              []any{"iss", "sub", "aud", "exp", "iat", "auth_time", "azp", "sid", "nonce", "at_hash", "preferred_username", "roles"},
+
+		"authorization_response_iss_parameter_supported": true,
 	}
 	if diff := cmp.Diff(want, r.body); r.status != http.StatusOK || diff != "" {
 		t.Errorf("%d %s", r.status, diff)
+	}
+	// RFC 8414 puts the path of the issuer behind the well-known one.
+	const metadata = "/.well-known/oauth-authorization-server"
+	for path, status := range map[string]int{
+		metadata:                     200,
+		"/../../.." + metadata:       200,
+		"/../../.." + metadata + "/": 200,
+		"/../../.." + metadata + "/auth/realms/default": 200,
+		"/../../.." + metadata + "/auth/realms/other":   404,
+		"/../../.." + metadata + "/auth":                404,
+	} {
+		got := f.do(http.MethodGet, path, nil, nil)
+		if got.status != status || status == 200 && got.text != r.text {
+			t.Errorf("%s answered %d %s", path, got.status, got.text)
+		}
 	}
 }

@@ -59,7 +59,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (string, error) {
 func parseForm(body string) (map[string]string, error) {
 	values, err := url.ParseQuery(body)
 	if err != nil {
-		return nil, invalidRequest("The body is not form-encoded.")
+		return nil, invalidRequest("The parameters are not form-encoded.")
 	}
 	form := make(map[string]string, len(values))
 	for name, given := range values {

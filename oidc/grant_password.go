@@ -3,6 +3,7 @@ package oidc
 import (
 	"context"
 	"slices"
+	"time"
 
 	"sluice"
 	"sluice/limit"
@@ -27,10 +28,7 @@ func (i *Issuer) password(ctx context.Context, r *request) (issue, error) {
 		return issue{}, err
 	}
 	r.login.Username = user.Name
-	lifetime, refreshable := i.AccessTTL, slices.Contains(r.client.Grants, "refresh_token")
-	if refreshable {
-		lifetime = i.RefreshTTL
-	}
+	lifetime, refreshable := i.lifetime(r.client)
 	session, refresh, err := i.sessions.open(ctx, sluice.Session{
 		Username: user.Name,
 		ClientID: r.client.ID,
@@ -43,6 +41,15 @@ func (i *Issuer) password(ctx context.Context, r *request) (issue, error) {
 		refresh = ""
 	}
 	return issue{user: user.Name, roles: user.Roles, session: session, refresh: refresh}, nil
+}
+
+// lifetime returns how long a login through a client lasts, and whether its
+// tokens can be refreshed.
+func (i *Issuer) lifetime(client *sluice.Client) (lifetime time.Duration, refreshable bool) {
+	if slices.Contains(client.Grants, "refresh_token") {
+		return i.RefreshTTL, true
+	}
+	return i.AccessTTL, false
 }
 
 func userScope(_ context.Context, r *request) (string, error) { return grantScope(r.form["scope"]) }

@@ -10,15 +10,8 @@ import (
 // once and replaced; a second use means that it was stolen, from the client or
 // from the thief, so the session ends (RFC 9700, 4.14).
 func (i *Issuer) refresh(ctx context.Context, r *request) (issue, error) {
-	user, err := i.Directory.User(ctx, r.session.Username)
-	switch {
-	case err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated:
-		// The next user of that name must not inherit the session.
-		if err := i.sessions.end(ctx, r.session.ID); err != nil {
-			return issue{}, err
-		}
-		return issue{}, deadRefresh()
-	case err != nil:
+	user, err := i.userOf(ctx, r.session, deadRefresh())
+	if err != nil {
 		return issue{}, err
 	}
 	is := issue{user: r.session.Username, roles: user.Roles}
@@ -30,6 +23,19 @@ func (i *Issuer) refresh(ctx context.Context, r *request) (issue, error) {
 		return issue{}, deadRefresh()
 	}
 	return is, nil
+}
+
+// userOf returns the user of a session. If there is none any more the session
+// ends, since the next user of that name must not inherit it.
+func (i *Issuer) userOf(ctx context.Context, session *sluice.Session, dead error) (sluice.User, error) {
+	user, err := i.Directory.User(ctx, session.Username)
+	if err == nil || sluice.AsError(err).Kind != sluice.Unauthenticated {
+		return user, err
+	}
+	if err := i.sessions.end(ctx, session.ID); err != nil {
+		return sluice.User{}, err
+	}
+	return sluice.User{}, dead
 }
 
 // refreshScope finds the session of the token, and returns its scope or the

@@ -17,20 +17,24 @@ type endpoint func(w http.ResponseWriter, r *http.Request) error
 // protocol is the path of most endpoints below the realm.
 const protocol = "/protocol/openid-connect"
 
-// Handler serves all paths below /auth/. It takes the request's RemoteAddr for
+// Handler serves all paths below /auth/ and the metadata. It takes the request's RemoteAddr for
 // the address of the client.
 func (i *Issuer) Handler() http.Handler {
 	mux := http.NewServeMux()
 	handle := func(path string, serve endpoint, methods ...string) {
 		mux.Handle(sluice.RealmsPath+"{namespace}"+path, i.guard(serve, methods))
 	}
-	handle("/.well-known/openid-configuration", i.discovery, http.MethodGet, http.MethodHead)
-	handle(protocol+"/certs", i.certs, http.MethodGet, http.MethodHead)
+	read := []string{http.MethodGet, http.MethodHead}
+	handle("/.well-known/openid-configuration", i.discovery, read...)
+	handle(sluice.MetadataPath, i.discovery, read...)
+	handle(protocol+"/certs", i.certs, read...)
 	handle(protocol+"/token", i.token, http.MethodPost)
 	handle(protocol+"/userinfo", i.userinfo, http.MethodGet, http.MethodPost)
 	handle(protocol+"/introspect", i.introspect, http.MethodPost)
 	handle(protocol+"/revoke", i.revoke, http.MethodPost)
 	handle(protocol+"/logout", i.logout, http.MethodGet, http.MethodPost)
+	mux.Handle(sluice.MetadataPath, i.guard(i.metadata, read))
+	mux.Handle(sluice.MetadataPath+"/{issuer...}", i.guard(i.metadata, read))
 	mux.Handle("/", i.guard(notFound, nil))
 	return mux
 }
@@ -52,7 +56,7 @@ func (i *Issuer) guard(serve endpoint, methods []string) http.Handler {
 }
 
 func (i *Issuer) admit(r *http.Request, methods []string) error {
-	if r.PathValue("namespace") != i.Namespace {
+	if realm := r.PathValue("namespace"); realm != "" && realm != i.Namespace || methods == nil {
 		return notFound(nil, r)
 	}
 	if !slices.Contains(methods, r.Method) {

@@ -36,6 +36,8 @@ const (
 	userPassword = "correct horse battery staple"
 	publicID     = "sluice"
 	secretID     = "robot"
+	webID        = "web"
+	webRedirect  = "https://app.example.org/cb?from=sluice"
 	robotSecret  = "p%ss: w+rd/ä" // has what must be encoded in a header
 )
 
@@ -49,13 +51,14 @@ type table struct {
 
 func newTable() *table {
 	secret := sha256.Sum256([]byte(robotSecret))
-	all := []string{"password", "refresh_token", "client_credentials"}
+	all := []string{"authorization_code", "password", "refresh_token", "client_credentials"}
 	return &table{
 		users: map[string][]string{userName: {"developer", "viewer"}},
 		clients: map[string]*sluice.Client{
 			publicID: {ID: publicID, Grants: all},
 			secretID: {ID: secretID, Secret: hex.EncodeToString(secret[:]), Roles: []string{"viewer"}, Grants: all},
 			"once":   {ID: "once", Grants: []string{"password"}},
+			webID:    {ID: webID, Secret: hex.EncodeToString(secret[:]), Grants: all[:1], RedirectURIs: []string{webRedirect, "http://127.0.0.1:1/cb"}},
 		},
 	}
 }

@@ -99,6 +99,7 @@ func NewIssuer(o IssuerOptions) *Issuer {
 		"password":           {scope: userScope, run: i.password, public: true},
 		"refresh_token":      {scope: i.refreshScope, run: i.refresh, public: true},
 		"client_credentials": {scope: clientScope, run: i.clientCredentials},
+		"authorization_code": {scope: userScope, run: i.code, public: true},
 	}
 	return i
 }

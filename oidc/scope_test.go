@@ -13,6 +13,7 @@ func TestNoGrantForgetsTheScope(t *testing.T) {
 		"password":           {"client_id", publicID, "username", userName, "password", userPassword},
 		"refresh_token":      {"client_id", publicID, "refresh_token", f.login("openid").str("refresh_token")},
 		"client_credentials": {"client_id", secretID, "client_secret", robotSecret},
+		"authorization_code": {"client_id", publicID, "code", "x"},
 	}
 	for name, grant := range f.grants {
 		if forms[name] == nil || grant.scope == nil {

@@ -22,19 +22,24 @@ type sessions struct {
 
 // open stores a new session and returns the refresh token for it.
 func (s *sessions) open(ctx context.Context, session sluice.Session, lifetime time.Duration) (*sluice.Session, string, error) {
-	if err := s.sweep(ctx); err != nil {
-		return nil, "", err
-	}
 	family, mark := random(familySize), randomBytes(familySize)
 	token := newRefresh(family, mark)
-	session.ID = sessionID(family)
 	session.Hash, session.Mark = hashRefresh(token), mark
+	kept, err := s.store(ctx, family, session, lifetime)
+	return kept, token, err
+}
+
+// store stores a new session under its family.
+func (s *sessions) store(ctx context.Context, family string, session sluice.Session, lifetime time.Duration) (*sluice.Session, error) {
+	if err := s.sweep(ctx); err != nil {
+		return nil, err
+	}
+	session.ID = sessionID(family)
 	session.Created = s.now().UTC()
 	session.Expires = session.Created.Add(lifetime)
-	kept, err := s.records.Change(ctx, session.ID, func(_ *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
+	return s.records.Change(ctx, session.ID, func(_ *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
 		return &session, nil
 	})
-	return kept, token, err
 }
 
 // ofFamily returns the session that a refresh token was issued for, be it the

@@ -2,7 +2,9 @@ package oidc
 
 import (
 	"crypto/ecdsa"
+	"crypto/sha256"
 	"crypto/x509"
+	"encoding/base64"
 	"fmt"
 	"time"
 
@@ -77,6 +79,8 @@ type claims struct {
 	Username        string   `json:"preferred_username,omitempty"`
 	Roles           []string `json:"roles,omitempty"`
 	AuthTime        int64    `json:"auth_time,omitempty"`
+	Nonce           string   `json:"nonce,omitempty"`
+	AccessHash      string   `json:"at_hash,omitempty"`
 }
 
 func (i *Issuer) accessClaims(client *sluice.Client, is issue, now, expires time.Time) claims {
@@ -105,11 +109,22 @@ func (i *Issuer) idClaims(client *sluice.Client, is issue, now, expires time.Tim
 		AuthorizedParty: client.ID,
 		Session:         is.session.ID, // for a logout
 		AuthTime:        is.session.Created.Unix(),
+		Nonce:           is.nonce,
+	}
+	if !is.session.SignedIn.IsZero() {
+		c.AuthTime = is.session.SignedIn.Unix()
 	}
 	if hasScope(is.scope, "profile") {
 		c.Username = is.user
 	}
 	return c
+}
+
+// accessHash ties an ID token to the access token beside it (OpenID Connect
+// Core, 3.1.3.6).
+func accessHash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
 }
 
 func (i *Issuer) registered(is issue, audience string, now, expires time.Time) jwt.Claims {

@@ -37,6 +37,7 @@ type issue struct {
 	scope   string          // that of the request
 	session *sluice.Session // nil for a client that asks for itself
 	refresh string          // the refresh token; empty: none
+	nonce   string          // of the ID token
 }
 
 // An answer is the body of a successful request (RFC 6749, 5.1).
@@ -122,7 +123,9 @@ func (i *Issuer) answer(ctx context.Context, client *sluice.Client, is issue) (*
 		a.RefreshExpiresIn = seconds(is.session.Expires.Sub(now))
 	}
 	if hasScope(is.scope, "openid") {
-		if a.IDToken, err = key.idToken(i.idClaims(client, is, now, expires)); err != nil {
+		claims := i.idClaims(client, is, now, expires)
+		claims.AccessHash = accessHash(a.AccessToken)
+		if a.IDToken, err = key.idToken(claims); err != nil {
 			return nil, err
 		}
 	}

@@ -119,7 +119,7 @@ func TestTokenEndpointRefuses(t *testing.T) {
 		{name: "no password", body: form("grant_type", "password", "client_id", publicID, "username", userName), status: 400, code: "invalid_request"},
 		{name: "empty password", body: form("grant_type", "password", "client_id", publicID, "username", userName, "password", ""), status: 400, code: "invalid_request"},
 		{name: "no grant type", body: form("client_id", publicID), status: 400, code: "invalid_request"},
-		{name: "unknown grant type", body: form("client_id", publicID, "grant_type", "authorization_code"), status: 400, code: "unsupported_grant_type"},
+		{name: "unknown grant type", body: form("client_id", publicID, "grant_type", "implicit"), status: 400, code: "unsupported_grant_type"},
 		{name: "grant the client may not use", body: form("client_id", "once", "grant_type", "refresh_token", "refresh_token", "x"), status: 400, code: "unauthorized_client"},
 		{name: "public client for itself", body: form("client_id", publicID, "grant_type", "client_credentials"), status: 400, code: "unauthorized_client"},
 		{name: "no refresh token", body: form("client_id", publicID, "grant_type", "refresh_token"), status: 400, code: "invalid_request"},

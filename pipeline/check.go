@@ -137,20 +137,9 @@ func (c *checker) duration(n *node, name string, least, most time.Duration) time
 	s, _ := n.string()
 	d, err := time.ParseDuration(s)
 	if err != nil || d < least || d > most {
-		c.problemf(n, "%s must be a duration from %s to %s, such as 2s.", name, shortDuration(least), shortDuration(most))
+		c.problemf(n, "%s must be a duration from %s to %s, such as 2s.", name, sluice.ShortDuration(least), sluice.ShortDuration(most))
 	}
 	return d
-}
-
-// shortDuration writes 15m0s as 15m.
-func shortDuration(d time.Duration) string {
-	s := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(s, zero) {
-			s = s[:len(s)-2]
-		}
-	}
-	return s
 }
 
 // quote shows what an author wrote, shortened and without control characters.

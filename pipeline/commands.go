@@ -13,6 +13,8 @@ func Commands(r *Runner) []command.Command {
 	return []command.Command{
 		putCommand(r),
 		getCommand(r),
+		versionsCommand(r),
+		rollbackCommand(r),
 		deleteCommand(r),
 		pauseCommand(r),
 		resumeCommand(r),
@@ -45,6 +47,8 @@ type view struct {
 	Concurrency int              `json:"concurrency,omitempty"`
 	Rate        string           `json:"rate,omitempty"`
 	Folder      bool             `json:"folder"`
+	Version     int              `json:"version"`
+	ETag        string           `json:"etag"` // of this version
 	Created     time.Time        `json:"created"`
 	Updated     time.Time        `json:"updated"`
 	Warnings    []sluice.Finding `json:"warnings,omitempty"`
@@ -53,14 +57,25 @@ type view struct {
 // Document returns the source alone, for requests that want no JSON.
 func (v view) Document() (mediaType, text string) { return "application/yaml", v.Source }
 
+// EntityTag returns what tells this version of the pipeline from others.
+func (v view) EntityTag() string { return v.ETag }
+
 // show returns the view of a pipeline, without its source.
 func (r *Runner) show(p *sluice.Pipeline) view {
-	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Paused: p.Paused, Created: p.Created, Updated: p.Updated}
+	program, _ := r.program(p) // otherwise it is nil
+	return viewOf(p, program)
+}
+
+// viewOf returns the view of a pipeline, without its source. The program is nil
+// if the source has mistakes.
+func viewOf(p *sluice.Pipeline, program *Program) view {
+	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Paused: p.Paused, Version: versionOf(p), ETag: tagOf(p), Created: p.Created, Updated: p.Updated}
 	if p.Binding != nil {
 		v.Listens = p.Binding.Pattern
 	}
-	if program, err := r.program(p); err == nil {
+	if program != nil {
 		v.Description, v.Concurrency, v.Rate = program.description, program.concurrency, program.rate.text
+		v.Listens, _ = program.Listens()
 	}
 	return v
 }

@@ -143,7 +143,7 @@ func (f *folder) take(ctx context.Context, root *os.Root, name, file string) err
 	for _, finding := range append(found, f.unknownKey(program)...) {
 		f.Log.Warn("A pipeline of the folder will not run as it is.", "file", file, "line", finding.Line, "column", finding.Column, "problem", finding.Message, "hint", finding.Hint)
 	}
-	_, _, err = f.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: sluice.AdminName, Folder: true})
+	_, _, err = f.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: sluice.AdminName, Folder: true}, "")
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
@@ -157,7 +157,7 @@ func (f *folder) drop(ctx context.Context, files map[string]string) (failures []
 		if !p.Folder || files[p.Name] != "" {
 			continue
 		}
-		if err := f.remove(ctx, p.Name, true); err != nil {
+		if err := f.remove(ctx, p.Name, true, ""); err != nil {
 			failures = append(failures, fmt.Errorf("%s: %w", p.Name, err))
 		}
 	}

@@ -8,27 +8,40 @@ import (
 )
 
 type getParams struct {
-	Name   string `json:"name" doc:"The one pipeline to show, with its source. Without it all are listed."`
-	Search string `json:"search" doc:"Lists only pipelines whose name has this in it."`
-	Limit  int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
-	After  string `json:"after" doc:"Lists only pipelines whose name comes after this one."`
+	Name    string `json:"name" doc:"The one pipeline to show, with its source. Without it all are listed."`
+	Version int    `json:"version" min:"1" doc:"With name: this version of it, as pipeline.versions lists them. Default: the current one."`
+	Search  string `json:"search" doc:"Lists only pipelines whose name has this in it."`
+	Limit   int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
+	After   string `json:"after" doc:"Lists only pipelines whose name comes after this one."`
 }
 
 func getCommand(r *Runner) command.Command {
 	return command.New("pipeline.get", "List the stored pipelines in the order of their names, or show one with its source.",
 		func(ctx context.Context, p getParams) (any, error) {
-			if p.Name == "" {
-				return r.page(p), nil
+			if p.Name != "" {
+				return r.one(ctx, p)
 			}
-			stored, err := r.find(ctx, p.Name)
-			if err != nil {
-				return nil, err
+			if p.Version != 0 {
+				return nil, sluice.InvalidParameter("version", "The parameter version is for one pipeline: give its name as well.")
 			}
-			shown := r.show(stored)
-			shown.Source = stored.Source
-			return shown, nil
+			return r.page(p), nil
 		},
 		command.ReadOnly, command.Answers([]view{}, view{}))
+}
+
+// one returns a pipeline with its source, as it is or as it was in a version.
+func (r *Runner) one(ctx context.Context, p getParams) (any, error) {
+	stored, err := r.find(ctx, p.Name)
+	if err == nil && p.Version != 0 {
+		stored, err = r.at(ctx, stored, p.Version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	program, _ := r.Parse(stored.Source) // otherwise it is nil
+	shown := viewOf(stored, program)
+	shown.Source = stored.Source
+	return shown, nil
 }
 
 // find returns a stored pipeline.

@@ -190,6 +190,7 @@ func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 		Commands: func() command.Set { return f.set },
 		Language: language(),
 		Store:    f.store,
+		History:  &history{records: map[string]*sluice.PipelineHistory{}},
 		Queue:    f.queue,
 		Events:   f.letters,
 		Letters:  f.letters,

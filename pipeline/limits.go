@@ -58,7 +58,7 @@ func (l tooLongError) As(target any) bool {
 }
 
 func (l tooLongError) error() *sluice.Error {
-	return sluice.Errorf(sluice.Internal, "run-too-long", "The run took longer than %s and was stopped.", shortDuration(time.Duration(l)))
+	return sluice.Errorf(sluice.Internal, "run-too-long", "The run took longer than %s and was stopped.", sluice.ShortDuration(time.Duration(l)))
 }
 
 // count counts a step, or a round of a loop, before it is done.

@@ -235,3 +235,32 @@ func (l *letters) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (s
 	l.accepted = append(l.accepted, *e)
 	return sluice.Result{CorrelationID: fmt.Sprint("c", len(l.accepted)), TraceID: e.TraceID}, nil
 }
+
+// history keeps former sources in memory.
+type history struct {
+	mu      sync.Mutex
+	records map[string]*sluice.PipelineHistory
+}
+
+func (h *history) Get(_ context.Context, key string) (*sluice.PipelineHistory, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.records[key], nil
+}
+
+func (h *history) All() []*sluice.PipelineHistory { return slices.Collect(maps.Values(h.records)) }
+
+func (h *history) Change(_ context.Context, key string, decide func(*sluice.PipelineHistory, map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error)) (*sluice.PipelineHistory, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	after, err := decide(h.records[key], h.records)
+	switch {
+	case err != nil:
+		return nil, err
+	case after == nil:
+		delete(h.records, key)
+	default:
+		h.records[key] = after
+	}
+	return after, nil
+}

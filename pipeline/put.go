@@ -12,52 +12,61 @@ type putParams struct {
 	Name   string `json:"name" required:"true" audit:"yes" doc:"Name of the pipeline: lower-case letters, digits, dots, _ and -."`
 	Source string `json:"source" required:"true" body:"only" doc:"The pipeline as YAML or JSON."`
 	Force  bool   `json:"force" doc:"Store it although steps would be refused when it runs; what would be is in the answer's warnings."`
+
+	IfMatch string `json:"ifMatch" doc:"The etag that pipeline.get showed: it is refused with 412 changed-meanwhile if the pipeline was changed or deleted since. Over HTTP the header If-Match of PUT says the same."`
 }
 
 func putCommand(r *Runner) command.Command {
 	return command.New("pipeline.put", "Store a pipeline under a name, replacing the one of that name if there is one. Events that it listens to reach it from then on.",
-		func(ctx context.Context, p putParams) (view, error) {
-			if err := checkName(p.Name); err != nil {
-				return view{}, err
-			}
-			program, err := r.Parse(p.Source)
-			if err != nil {
-				return view{}, err
-			}
-			user := sluice.UserFrom(ctx)
-			if err := program.mayListen(user); err != nil {
-				return view{}, err
-			}
-			warnings, err := r.admit(ctx, program, p, user)
-			if err != nil {
-				return view{}, err
-			}
-			saved, rebound, err := r.save(ctx, program, sluice.Pipeline{Name: p.Name, Source: p.Source, Owner: user.Name, OwnerID: user.ID, Roles: user.Roles})
-			if err != nil {
-				return view{}, err
-			}
-			shown := r.show(saved)
-			if rebound {
-				warnings = append(warnings, sluice.Finding{Code: "listens-anew", Message: "It listens anew: events that still waited for the pipeline as it was are not run. Replay them where that matters."})
-			}
-			shown.Warnings = warnings
-			return shown, nil
-		})
+		r.put)
+}
+
+// put checks and stores a pipeline for a caller, who owns it from then on.
+func (r *Runner) put(ctx context.Context, p putParams) (view, error) {
+	if err := checkName(p.Name); err != nil {
+		return view{}, err
+	}
+	program, err := r.Parse(p.Source)
+	if err != nil {
+		return view{}, err
+	}
+	user := sluice.UserFrom(ctx)
+	if err := program.mayListen(user); err != nil {
+		return view{}, err
+	}
+	warnings, err := r.admit(ctx, program, p, user)
+	if err != nil {
+		return view{}, err
+	}
+	record := sluice.Pipeline{Name: p.Name, Source: p.Source, Owner: user.Name, OwnerID: user.ID, Roles: user.Roles}
+	saved, rebound, err := r.save(ctx, program, record, p.IfMatch)
+	if err != nil {
+		return view{}, err
+	}
+	shown := r.show(saved)
+	if rebound {
+		warnings = append(warnings, sluice.Finding{Code: "listens-anew", Message: "It listens anew: events that still waited for the pipeline as it was are not run. Replay them where that matters."})
+	}
+	shown.Warnings = warnings
+	return shown, nil
 }
 
 // admit refuses a program that would be refused what it does, unless that is
 // wanted, and gives what its author should know.
 func (r *Runner) admit(ctx context.Context, program *Program, p putParams, user sluice.User) (warnings []sluice.Finding, err error) {
+	before, err := r.Store.Get(ctx, p.Name)
+	if err == nil {
+		err = checkMatch(p.IfMatch, before, p.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
 	found, err := r.checkRights(ctx, program, user)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) > 0 && !p.Force {
 		return nil, notPermitted(found)
-	}
-	before, err := r.Store.Get(ctx, p.Name)
-	if err != nil {
-		return nil, err
 	}
 	lent, err := r.lentRights(ctx, program, before, user, found)
 	return slices.Concat(found, lent, r.unknownKey(program)), err

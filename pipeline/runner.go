@@ -18,6 +18,7 @@ type RunnerOptions struct {
 	Commands func() command.Set // all commands; asked at each use
 	Language *expression.Language
 	Store    sluice.Pipelines
+	History  sluice.Records[sluice.PipelineHistory] // former sources
 	Queue    sluice.Queue
 	Events   sluice.Events // takes replays
 	Letters  sluice.DeadLetters

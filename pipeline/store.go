@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"sluice"
@@ -13,15 +14,37 @@ func readOnly(name string) error {
 	return sluice.Errorf(sluice.Conflict, "pipeline-read-only", "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", quote(name))
 }
 
-// save stores a pipeline that has passed the checks. A binding that would be
-// the same is kept, with all events that wait for it; otherwise the new one
-// holds before the old one ends. rebound reports whether events may have been
-// lost.
-func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (saved *sluice.Pipeline, rebound bool, err error) {
+// save stores a pipeline that has passed the checks, if the stored one has one of
+// the tags. A binding that would be the same is kept, with all events that wait
+// for it; otherwise the new one holds before the old one ends. rebound reports
+// whether events may have been lost.
+func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
+	const attempts = 10
 	if sluice.UserFrom(ctx).Bounded() {
 		return nil, false, sluice.Errorf(sluice.Forbidden, "forbidden", "This run may do less than the user %s, to whom the pipeline would belong; so it can't store pipelines.", record.Owner)
 	}
+	for range attempts {
+		saved, rebound, err = r.saveOnce(ctx, p, record, tags)
+		if err == nil || sluice.AsError(err).Code != codeRaced {
+			break
+		}
+	}
+	if err == nil {
+		r.noteSwitches(ctx, p, record)
+	}
+	return saved, rebound, err
+}
+
+// saveOnce does what save does, unless someone else changes the pipeline at the
+// same moment.
+func (r *Runner) saveOnce(ctx context.Context, p *Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
 	before, err := r.Store.Get(ctx, record.Name)
+	if err == nil {
+		err = checkMatch(tags, before, record.Name)
+	}
+	if err == nil && before != nil && before.Folder == record.Folder && !sameVersion(before, &record) {
+		err = r.keep(ctx, before)
+	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -29,7 +52,7 @@ func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (
 	if err != nil {
 		return nil, false, err
 	}
-	saved, old, err := r.store(ctx, p, record, fresh)
+	saved, old, err := r.store(ctx, p, change{record, before, tags}, fresh)
 	if err != nil {
 		r.unbindUnused(ctx, record.Name, fresh)
 		r.unbindUnused(ctx, record.Name, old)
@@ -39,8 +62,20 @@ func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline) (
 		r.unbind(ctx, record.Name, fresh)
 	}
 	r.unbind(ctx, record.Name, old)
-	r.noteSwitches(ctx, p, record)
 	return saved, old != nil && fresh != nil, nil
+}
+
+// A change is what is to be stored of a pipeline, in place of what.
+type change struct {
+	record sluice.Pipeline
+	kept   *sluice.Pipeline // whose source is among the former ones; nil: there is none
+	tags   string           // see checkMatch
+}
+
+// sameVersion reports whether storing a record changes neither what a pipeline
+// does nor who it belongs to.
+func sameVersion(a, b *sluice.Pipeline) bool {
+	return a.Source == b.Source && a.Owner == b.Owner && a.OwnerID == b.OwnerID && slices.Equal(a.Roles, b.Roles)
 }
 
 // bind makes the binding that a program needs, nil if it needs none or has a
@@ -65,44 +100,62 @@ func (p *Program) fits(b *sluice.Binding) bool {
 }
 
 // store stores the record, and returns the binding that is no longer needed.
-func (r *Runner) store(ctx context.Context, p *Program, record sluice.Pipeline, fresh *sluice.Binding) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
-	saved, err = r.Store.Change(ctx, record.Name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
-		next := record
-		next.Binding, old = fresh, nil
-		next.Updated = time.Now().UTC()
-		next.Created = next.Updated
-		if before == nil {
-			if _, listens := p.Listens(); listens && fresh == nil {
-				return nil, changedMeanwhile()
-			}
-			return &next, nil
+func (r *Runner) store(ctx context.Context, p *Program, c change, fresh *sluice.Binding) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
+	saved, err = r.Store.Change(ctx, c.record.Name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+		old = nil
+		next, err := c.next(before)
+		if err != nil {
+			return nil, err
 		}
-		if before.Folder != record.Folder {
-			return nil, readOnly(record.Name)
-		}
-		next.Created, next.Paused = before.Created, before.Paused
+		next.Binding = fresh
 		switch {
-		case p.fits(before.Binding):
+		case before != nil && p.fits(before.Binding):
 			kept := *before.Binding
 			kept.Concurrency, kept.Rate = p.concurrency, p.rate.perSecond
 			next.Binding = &kept
 		case fresh == nil && p.trigger != nil:
 			return nil, changedMeanwhile()
-		default:
+		case before != nil:
 			old = before.Binding
 		}
-		return &next, nil
+		return next, nil
 	})
 	return saved, old, err
 }
 
-// changedMeanwhile is the error of one of two changes at the same time.
-func changedMeanwhile() error {
-	return sluice.Errorf(sluice.Conflict, "pipeline-changed", "Someone else changed the pipeline at the same moment; try again.")
+// next returns the record in place of the one before, if it may take that place.
+func (c *change) next(before *sluice.Pipeline) (*sluice.Pipeline, error) {
+	next := c.record
+	next.Version, next.Updated = 1, time.Now().UTC()
+	next.Created = next.Updated
+	if err := checkMatch(c.tags, before, next.Name); before == nil || err != nil {
+		return &next, err
+	}
+	if before.Folder != next.Folder {
+		return nil, readOnly(next.Name)
+	}
+	next.Created, next.Paused = before.Created, before.Paused
+	if sameVersion(before, &next) {
+		next.Version, next.Updated = before.Version, before.Updated
+		return &next, nil
+	}
+	if c.kept == nil || !c.kept.Created.Equal(before.Created) || c.kept.Version != before.Version {
+		return nil, changedMeanwhile()
+	}
+	next.Version = versionOf(before) + 1
+	return &next, nil
 }
 
-// remove deletes a pipeline, from the operator's folder or not as given.
-func (r *Runner) remove(ctx context.Context, name string, folder bool) error {
+const codeRaced = "pipeline-changed"
+
+// changedMeanwhile is the error of one of two changes at the same time.
+func changedMeanwhile() error {
+	return sluice.Errorf(sluice.Conflict, codeRaced, "Someone else changed the pipeline at the same moment; try again.")
+}
+
+// remove deletes a pipeline, from the operator's folder or not as given, if it has
+// one of the tags.
+func (r *Runner) remove(ctx context.Context, name string, folder bool, tags string) error {
 	var old *sluice.Binding
 	_, err := r.Store.Change(ctx, name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
 		old = nil
@@ -112,6 +165,9 @@ func (r *Runner) remove(ctx context.Context, name string, folder bool) error {
 		case before.Folder != folder:
 			return nil, readOnly(name)
 		}
+		if err := checkMatch(tags, before, name); err != nil {
+			return nil, err
+		}
 		old = before.Binding
 		return nil, nil
 	})
@@ -120,6 +176,7 @@ func (r *Runner) remove(ctx context.Context, name string, folder bool) error {
 		return err
 	}
 	r.unbind(ctx, name, old)
+	r.forget(ctx, name)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -138,10 +139,12 @@ func TestConflict(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := f.call(t.Context(), "pipeline.put", arg("name", "p"), arg("source", elsewhere+"- pass\n- pass"))
-	refused(t, err, "pipeline-changed", "try again")
-	if bound := f.queue.bound(); len(bound) != 0 {
+	f.put(t, "p", elsewhere+"- pass\n- pass")
+	if bound := f.queue.bound(); !slices.Equal(bound, []string{"svc.event.webhook.b"}) {
 		t.Errorf("bound are %v", bound)
+	}
+	if versions := f.versions(t, "p"); len(versions) != 1 {
+		t.Errorf("a pipeline that was deleted and stored again has the versions %v", versions)
 	}
 }
 

@@ -15,6 +15,7 @@ type editor struct {
 	Name     string
 	NameMark string // what is wrong with the name
 	Source   string
+	Tag      string // of the version that was loaded; "" for a new pipeline
 	Problem  string // what is wrong, if it is not a mistake in the source
 	Checked  bool   // without mistakes
 	Findings []sluice.Finding
@@ -54,7 +55,7 @@ func (p *Portal) pipelineEdit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.renderEditor(w, r, http.StatusOK, editor{Name: found.Name, Source: found.Source})
+	return p.renderEditor(w, r, http.StatusOK, editor{Name: found.Name, Source: found.Source, Tag: found.ETag})
 }
 
 func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int, e editor) error {
@@ -81,7 +82,7 @@ func (p *Portal) pipelineSave(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxForm); err != nil {
 		return err
 	}
-	e := editor{Name: r.PathValue("name"), Source: formText(r, "source")}
+	e := editor{Name: r.PathValue("name"), Source: formText(r, "source"), Tag: r.PostForm.Get("tag")}
 	if e.Name == "" {
 		e.New, e.Name = true, strings.TrimSpace(r.PostForm.Get("name"))
 	}
@@ -104,7 +105,7 @@ func (p *Portal) pipelineSave(w http.ResponseWriter, r *http.Request) error {
 
 // store stores a source without mistakes.
 func (p *Portal) store(w http.ResponseWriter, r *http.Request, e editor) error {
-	_, _, err := p.run(r, "pipeline.put", append(args("source", e.Source), argument("name", e.Name)))
+	_, _, err := p.run(r, "pipeline.put", append(args("source", e.Source, "ifMatch", e.Tag), argument("name", e.Name)))
 	if err == nil {
 		p.redirect(w, r, "/pipelines/"+url.PathEscape(e.Name)+"?done=saved")
 		return nil

@@ -55,12 +55,12 @@ var kinds = []*kind{
 	},
 	{
 		path: "/clients", Title: "Clients", One: "client", Key: "clientId",
-		About: "Programs that get tokens for themselves by OAuth 2.0. The secret is shown once, when it is made.",
+		About: "Programs that get tokens by OAuth 2.0, for themselves or for people who let them in. The secret is shown once, when it is made.",
 		Empty: "A client lets a program call the API without a person’s password.",
 		get:   "iam.client.get", put: "iam.client.put", remove: "iam.client.delete",
 		Effect:  "Its secret and its tokens are refused from then on.",
 		columns: []column{{"roles", "Roles"}, {"grants", "Grants"}, {"updated", "Changed"}},
-		labels:  map[string]string{"clientId": "Client id", "roles": "Roles", "grants": "Grants", "renew": "New secret"},
+		labels:  map[string]string{"clientId": "Client id", "roles": "Roles", "grants": "Grants", "redirectUris": "Redirect URIs", "public": "Without a secret", "renew": "New secret"},
 		choices: map[string]func(*Portal, *http.Request) ([]string, error){"roles": roleNames, "grants": grantNames},
 		without: []string{"renew"},
 	},
@@ -110,5 +110,5 @@ func roleNames(p *Portal, r *http.Request) ([]string, error) {
 }
 
 func grantNames(*Portal, *http.Request) ([]string, error) {
-	return []string{"client_credentials", "password", "refresh_token"}, nil
+	return []string{"client_credentials", "authorization_code", "password", "refresh_token"}, nil
 }

@@ -96,7 +96,7 @@ func mayPost(action string) bool {
 		return true
 	}
 	switch name {
-	case "iam.whoami", "iam.password.set", "pipeline.lint", "pipeline.test":
+	case "iam.whoami", "iam.password.set", "pipeline.lint", "pipeline.test", "pipeline.versions":
 		return true
 	}
 	return false

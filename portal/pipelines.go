@@ -32,6 +32,7 @@ type pipeline struct {
 	Listens     string    `json:"listens"`
 	Concurrency int       `json:"concurrency"`
 	Folder      bool      `json:"folder"`
+	ETag        string    `json:"etag"`
 	Created     time.Time `json:"created"`
 	Updated     time.Time `json:"updated"`
 

@@ -24,6 +24,9 @@ type Options struct {
 	// Provider is where people sign in; nil if they have a password here.
 	Provider Provider
 
+	// Programs is where programs ask to act for people; nil if the provider is.
+	Programs Programs
+
 	// Identify returns the user that an identity stands for, as stored now.
 	Identify func(ctx context.Context, id sluice.Identity) (sluice.User, error)
 
@@ -93,6 +96,8 @@ func (p *Portal) routes() {
 	p.public("POST /signin", p.signIn)
 	p.public("GET /signin/provider", p.goToProvider)
 	p.public("GET /signin/callback", p.returnFromProvider)
+	p.public("GET "+sluice.AuthorizePath, p.authorizePage)
+	p.page("POST "+sluice.AuthorizePath, p.authorize)
 	p.page("POST /signout", p.signOut)
 	p.page("GET /{$}", p.overview)
 	p.page("GET /start", p.startPage)

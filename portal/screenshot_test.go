@@ -54,7 +54,7 @@ func TestScreenshots(t *testing.T) {
 	b.signIn("admin", adminPassword)
 	for name, path := range map[string]string{
 		"empty-overview": "/", "empty-webhooks": "/webhooks", "empty-calls": "/calls", "empty-pipelines": "/pipelines",
-		"empty-deadletters": "/deadletters", "empty-secrets": "/secrets", "start": "/start",
+		"empty-deadletters": "/deadletters", "empty-secrets": "/secrets", "start": "/start", "authorize": s.program("sluice").path(),
 	} {
 		b.open(path)
 		shoot(name)

@@ -68,6 +68,7 @@ type signInForm struct {
 	Username string
 	Problem  string
 	Provider bool
+	Program  bool // a program waits to be let in
 }
 
 func (p *Portal) signInPage(w http.ResponseWriter, r *http.Request) error {
@@ -75,7 +76,8 @@ func (p *Portal) signInPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Portal) signInForm(next string) signInForm {
-	return signInForm{Next: localPath(next), Provider: p.Provider != nil}
+	next = localPath(next)
+	return signInForm{Next: next, Provider: p.Provider != nil, Program: strings.HasPrefix(next, sluice.AuthorizePath+"?")}
 }
 
 // signIn checks a password and begins a session.

@@ -138,6 +138,13 @@ func TestStoredSecretsAreFollowed(t *testing.T) {
 	}
 	call("one").wantStatus(t, 200)
 	call("two").wantStatus(t, 401)
+	if got := s.command("webhook.get", map[string]any{"uuid": h.UUID}).object(t)["signingSecret"]; got != "secret:hub" {
+		t.Errorf("the name of the secret is shown as %v", got)
+	}
+	s.command("webhook.put", map[string]any{"uuid": h.UUID, "signingSecret": "secret:hub,three"}).wantStatus(t, 200)
+	if got := s.command("webhook.get", map[string]any{"uuid": h.UUID}).object(t)["signingSecret"]; got != nil {
+		t.Errorf("a secret is shown: %v", got)
+	}
 	s.command("secret.put", map[string]any{"name": "hub", "value": "two"}).wantStatus(t, 200)
 	call("one").wantStatus(t, 401)
 	call("two").wantStatus(t, 200)

@@ -36,7 +36,7 @@ func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]
 		Log:       s.opts.Log,
 	}
 	if provider == nil {
-		opts.Login = s.directory.Login
+		opts.Login, opts.Programs = s.directory.Login, s.issuer
 	}
 	return portal.New(opts), nil
 }

@@ -95,6 +95,12 @@ func TestPutWebhook(t *testing.T) {
 		{name: "a taken event key", target: "webhook.put?eventKey=webhook.a", status: 409, code: "event-key-taken", parameter: "eventKey"},
 		{name: "an event key of a deleted webhook", target: "webhook.put?eventKey=webhook.gone", status: 200},
 
+		{name: "a check of a new one", target: "webhook.put?eventKey=webhook.checked&dryRun=true&payloadType=raw", status: 200, fields: map[string]any{"eventKey": "webhook.checked", "payloadType": "raw", "uuid": "", "webhookUrl": ""}},
+		{name: "what was checked is not there", method: "GET", target: "webhook.get?eventKey=webhook.checked", status: 404, code: "webhook-not-found", parameter: "eventKey"},
+		{name: "a check that fails", target: "webhook.put?eventKey=webhook.b&dryRun=true", status: 409, code: "event-key-taken", parameter: "eventKey"},
+		{name: "a check of an edit", target: "webhook.put?uuid={token}&maxPayloadLength=7&dryRun=true", status: 200, fields: map[string]any{"uuid": "{token}", "maxPayloadLength": 7}},
+		{name: "a checked edit has changed nothing", method: "GET", target: "webhook.get?uuid={token}", status: 200, fields: map[string]any{"eventKey": "webhook.a", "maxPayloadLength": 512000}},
+
 		{name: "edit one field, others stay", target: "webhook.put?uuid={token}&payloadType=raw", status: 200, fields: map[string]any{"uuid": "{token}", "eventKey": "webhook.a", "payloadType": "raw", "maxPayloadLength": 512000}},
 		{name: "edit another field, others stay", target: "webhook.put?uuid={token}&maxPayloadLength=5", status: 200, fields: map[string]any{"payloadType": "raw", "maxPayloadLength": 5}},
 		{name: "edit the event key", target: "webhook.put?uuid={token}&eventKey=webhook.renamed", status: 200, fields: map[string]any{"uuid": "{token}", "eventKey": "webhook.renamed", "payloadType": "raw", "maxPayloadLength": 5}},

@@ -152,6 +152,7 @@ func (s *Server) eventOptions() event.Options {
 func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) pipeline.RunnerOptions {
 	return pipeline.RunnerOptions{
 		Store:   s.engine.Pipelines(),
+		History: s.engine.Versions(),
 		Queue:   s.engine.Queue(),
 		Events:  s.engine.Events(),
 		Letters: s.engine.DeadLetters(),

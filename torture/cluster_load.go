@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -243,25 +242,22 @@ func (r *rig) letters(ctx context.Context) (int, error) {
 	return int(stream.CachedInfo().State.Msgs), nil
 }
 
-// binding gives the id of the binding of a pipeline, which names its consumer.
-func (r *rig) binding(ctx context.Context, name string) (string, error) {
-	kv, err := r.js.KeyValue(ctx, "pipelines")
+// consumerOf gives the name of the consumer of the pipeline that listens to an
+// event key.
+func (r *rig) consumerOf(ctx context.Context, eventKey string) (string, error) {
+	stream, err := r.js.Stream(ctx, eventStream)
 	if err != nil {
 		return "", err
 	}
-	watch, err := kv.WatchAll(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = watch.Stop() }()
-	for entry := range watch.Updates() {
-		if entry == nil {
-			break
-		}
-		var p sluice.Pipeline
-		if json.Unmarshal(entry.Value(), &p) == nil && p.Name == name && p.Binding != nil {
-			return p.Binding.ID, nil
+	consumers := stream.ListConsumers(ctx)
+	name := ""
+	for info := range consumers.Info() {
+		if slices.Contains(info.Config.FilterSubjects, sluice.EventPrefix+eventKey) {
+			name = info.Name
 		}
 	}
-	return "", fmt.Errorf("there is no pipeline %s", name)
+	if name == "" && consumers.Err() == nil {
+		return "", fmt.Errorf("no pipeline listens to %s", eventKey)
+	}
+	return name, consumers.Err()
 }

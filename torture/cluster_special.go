@@ -53,11 +53,11 @@ func tryTrim(ctx context.Context, s settings) (clusterRow, error) {
 	if !full {
 		return clusterRow{}, errors.New("the storage of events does not fill up")
 	}
-	binding, err := r.binding(ctx, "waiting")
+	consumer, err := r.consumerOf(ctx, "webhook.waiting")
 	if err != nil {
 		return clusterRow{}, err
 	}
-	leader, err := r.leader(ctx, binding)
+	leader, err := r.leader(ctx, consumer)
 	if err != nil {
 		return clusterRow{}, err
 	}

@@ -35,6 +35,7 @@ type view struct {
 	Provider         string             `json:"provider,omitempty"`
 	Signature        json.RawMessage    `json:"signature,omitempty"`
 	SigningSecrets   *int               `json:"signingSecrets,omitempty"` // where calls can be signed
+	SigningSecret    string             `json:"signingSecret,omitempty"`  // names of stored secrets, never a secret
 	Dedupe           string             `json:"dedupe,omitempty"`
 	DedupeWindow     string             `json:"dedupeWindow,omitempty"`
 	Schema           json.RawMessage    `json:"schema,omitempty"`
@@ -79,14 +80,25 @@ func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string)
 		v.SigningSecrets = &g.count
 	}
 	if g.ids != nil {
-		v.Dedupe, v.DedupeWindow = g.where, shortDuration(g.window())
+		v.Dedupe, v.DedupeWindow = g.where, sluice.ShortDuration(g.window())
 	} else if h.Trust.Dedupe != "" {
 		v.Dedupe = h.Trust.Dedupe
 	}
 	if mayToken {
-		v.VerifyToken = g.VerifyToken
+		v.VerifyToken, v.SigningSecret = g.VerifyToken, namesOnly(g.Signing)
 	}
 	return v
+}
+
+// namesOnly gives signing secrets that are all names of stored ones, and nothing
+// if one is not.
+func namesOnly(signing string) string {
+	for part := range strings.SplitSeq(signing, ",") {
+		if !strings.HasPrefix(strings.TrimSpace(part), stored) {
+			return ""
+		}
+	}
+	return signing
 }
 
 // firstReason gives the message of the cause that has one for people.
@@ -96,18 +108,6 @@ func firstReason(err error) string {
 		return cause.Message
 	}
 	return e.Message
-}
-
-// shortDuration writes a duration as people do: 24h, not 24h0m0s.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }
 
 // checkEventKey refuses what can't be an event key, and warns of what is not

@@ -26,6 +26,7 @@ type putParams struct {
 	Multipart        *sluice.Multipart   `json:"multipart" enum:"files,all" doc:"What of a multipart body is taken: files (default: the parts named file), or all (every field and every file)."`
 	Disabled         *bool               `json:"disabled" doc:"Whether calls are refused for now."`
 	Description      *string             `json:"description" doc:"For people, up to 1000 characters."`
+	DryRun           bool                `json:"dryRun" doc:"Only check: the answer is the webhook as it would be, and nothing is stored."`
 	IfUpdated        time.Time           `json:"ifUpdated" doc:"The value of updated that the webhook was read with: the edit is refused if it was changed since."`
 }
 
@@ -43,6 +44,9 @@ func putCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
 				return view{}, err
 			}
 			shown := show(ctx, hook, guards, baseURL)
+			if p.DryRun && p.UUID == "" { // it has none yet
+				shown.UUID, shown.WebhookURL = "", ""
+			}
 			shown.Warnings = append(shown.Warnings, warnings...)
 			return shown, nil
 		})
@@ -74,7 +78,7 @@ func (p *putParams) put(ctx context.Context, hooks *Store, guards *Guards) (slui
 	token := canonical(p.UUID)
 	u := update{
 		eventKey: p.EventKey, payloadType: p.PayloadType, maxPayloadLength: p.MaxPayloadLength,
-		multipart: p.Multipart, disabled: p.Disabled, description: p.Description, ifUpdated: p.IfUpdated,
+		multipart: p.Multipart, disabled: p.Disabled, description: p.Description, ifUpdated: p.IfUpdated, dryRun: p.DryRun,
 	}
 	demands := demandParams{p.Provider, p.SigningSecret, p.Signature, p.Dedupe, p.DedupeWindow, p.Schema, p.VerifyToken}
 	if !demands.given() {

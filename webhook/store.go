@@ -3,6 +3,7 @@ package webhook
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -140,6 +141,7 @@ type update struct {
 	description      *string
 
 	ifUpdated time.Time // only if it was last changed then; zero: at any time
+	dryRun    bool      // store nothing
 	trusts    bool      // trust is given
 	trust     *sluice.Trust
 }
@@ -152,6 +154,7 @@ func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook
 	if creating {
 		token = uuid.NewString()
 	}
+	var checked *sluice.Webhook
 	hook, err := s.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		after := sluice.Webhook{
@@ -174,13 +177,23 @@ func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook
 		if holder, err := s.withKey(after.EventKey); err == nil && holder.UUID != token {
 			return nil, sluice.Errorf(sluice.Conflict, "event-key-taken", "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
 		}
+		if u.dryRun {
+			checked = &after
+			return nil, errDryRun
+		}
 		return &after, nil
 	})
+	if errors.Is(err, errDryRun) {
+		return *checked, nil
+	}
 	if err != nil {
 		return sluice.Webhook{}, err
 	}
 	return *hook, nil
 }
+
+// errDryRun ends a change that is only to be checked.
+var errDryRun = errors.New("nothing is to be stored")
 
 // later gives the time of a change, which tells it from every change before.
 func later(now time.Time, before *sluice.Webhook) time.Time {

@@ -11,8 +11,11 @@ import (
 func diff(name, before, after string, colour bool) string {
 	var b strings.Builder
 	title := "changed"
-	if before == "" {
+	switch {
+	case before == "":
 		title = "new"
+	case after == "":
+		title = "deleted"
 	}
 	fmt.Fprintf(&b, "%s\n", paint(colour, bold, printable(name)+" ("+title+")"))
 	edits := editsOf(linesOf(before), linesOf(after))

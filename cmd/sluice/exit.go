@@ -35,7 +35,7 @@ const (
     4  not allowed
     5  not found, or no longer there
     6  the server can't be reached, or is not ready
-    7  it clashes with what is stored
+    7  it clashes with what is stored, or differs from it
     8  too many requests; try again later
     9  a pipeline has mistakes, failed, or failed its tests
    10  the time to wait was over

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -15,22 +16,26 @@ import (
 
 func loginCommand(t *terminal) *cobra.Command {
 	var username string
+	var noBrowser bool
 	cmd := &cobra.Command{
 		Use:   "login [URL]",
 		Short: "Log in at a server",
 		Long: "Log in at a server and store the login as a profile, which becomes the current one. What is\n" +
-			"stored is a refresh token, never the password. What is not given by flags or by SLUICE_URL,\n" +
-			"SLUICE_USERNAME and SLUICE_PASSWORD is asked for.",
+			"stored is a refresh token, never the password.\n\n" +
+			"You sign in in a browser. Where there is none (no display, or a session by SSH), with\n" +
+			"--no-browser, and if a name or a password is given, what is not given by flags or by SLUICE_URL,\n" +
+			"SLUICE_USERNAME and SLUICE_PASSWORD is asked for at the terminal.",
 		Example: "  sluice login hooks.example.com\n  sluice login 127.0.0.1:8080 --username admin",
 		Args:    arguments(0, 1, "the URL of one server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				t.url = args[0]
 			}
-			return t.login(cmd.Context(), username)
+			return t.login(cmd.Context(), firstOf(username, env("SLUICE_USERNAME")), noBrowser)
 		},
 	}
 	cmd.Flags().StringVar(&username, "username", "", "username (SLUICE_USERNAME)")
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "ask for the name and the password here")
 	return cmd
 }
 
@@ -42,7 +47,7 @@ type stored struct {
 	Current  bool   `json:"current"`
 }
 
-func (t *terminal) login(ctx context.Context, username string) error {
+func (t *terminal) login(ctx context.Context, username string, noBrowser bool) error {
 	profiles, err := t.profiles()
 	if err != nil {
 		return err
@@ -57,19 +62,12 @@ func (t *terminal) login(ctx context.Context, username string) error {
 		return err
 	}
 	t.warnOfPlainHTTP(c.URL())
-	if username, err = t.given(ctx, "Username", firstOf(username, env("SLUICE_USERNAME")), before.Username); err != nil {
-		return err
+	var login client.Login
+	if noBrowser || username != "" || env("SLUICE_PASSWORD") != "" || !isTerminal(t.in) || browserHere() == nil {
+		login, err = t.loginByPassword(ctx, c, username, before.Username)
+	} else {
+		login, err = t.loginInBrowser(ctx, c, before.Username)
 	}
-	password := env("SLUICE_PASSWORD")
-	if password == "" {
-		if !isTerminal(t.in) {
-			return usage("This is not a terminal to ask for a password on; set SLUICE_PASSWORD.")
-		}
-		if password, err = t.askSecret(ctx, "Password: "); err != nil {
-			return err
-		}
-	}
-	login, err := c.Login(ctx, username, password)
 	if err != nil {
 		return err
 	}
@@ -80,6 +78,58 @@ func (t *terminal) login(ctx context.Context, username string) error {
 		t.end(ctx, before)
 	}
 	return t.report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (profile %s).", login.URL, login.Username, name)
+}
+
+// loginByPassword asks for what is missing.
+func (t *terminal) loginByPassword(ctx context.Context, c *client.Client, username, fallback string) (client.Login, error) {
+	username, err := t.given(ctx, "Username", username, fallback)
+	if err != nil {
+		return client.Login{}, err
+	}
+	password := env("SLUICE_PASSWORD")
+	if password == "" {
+		if !isTerminal(t.in) {
+			return client.Login{}, usage("This is not a terminal to ask for a password on; set SLUICE_PASSWORD.")
+		}
+		if password, err = t.askSecret(ctx, "Password: "); err != nil {
+			return client.Login{}, err
+		}
+	}
+	return c.Login(ctx, username, password)
+}
+
+// errNoBrowser means that the person has no browser after all.
+var errNoBrowser = errors.New("no browser")
+
+// loginInBrowser lets the person sign in in a browser. If that can't be, it asks
+// for the password.
+func (t *terminal) loginInBrowser(ctx context.Context, c *client.Client, fallback string) (client.Login, error) {
+	signIn, err := c.SignIn(ctx)
+	if err != nil {
+		if sluice.AsError(err).Kind == sluice.NotFound {
+			return t.loginByPassword(ctx, c, "", fallback)
+		}
+		return client.Login{}, err
+	}
+	fmt.Fprintf(t.err, "Sign in in the browser. If none opens, visit\n\n  %s\n\nor stop this and use --no-browser.\n", signIn.URL)
+	waiting, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	browser, err := startBrowser(ctx, browserHere(), signIn.URL)
+	if err != nil {
+		giveUp(errNoBrowser)
+	} else {
+		go func() {
+			if browser.Wait() != nil {
+				giveUp(errNoBrowser)
+			}
+		}()
+	}
+	login, err := signIn.Wait(waiting)
+	if err != nil && errors.Is(context.Cause(waiting), errNoBrowser) {
+		fmt.Fprintln(t.err, "No browser could be opened.")
+		return t.loginByPassword(ctx, c, "", fallback)
+	}
+	return login, err
 }
 
 // server returns a client of the server to log in at. A person who mistypes its

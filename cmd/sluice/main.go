@@ -87,7 +87,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 		"things": nounCommands(t),
 		"calls":  {callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), replayCommand(t)},
 		"login":  {loginCommand(t), logoutCommand(t), profileCommand(t)},
-		"server": {commandCommand(t), auditCommand(t), statsCommand(t)},
+		"server": {commandCommand(t), auditCommand(t), statsCommand(t), exportCommand(t), applyCommand(t)},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group

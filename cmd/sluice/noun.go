@@ -24,6 +24,7 @@ type noun struct {
 	word    string // what people call the key
 	example string // of a key
 	handle  string // field and parameter by which edit and delete find it; "" means the key
+	single  string // parameter of get that is about one thing alone; "" means that there is none
 	page    string // of the portal; "" means that there is none
 	none    string // text for an empty list
 	effect  string // of a deletion
@@ -45,7 +46,7 @@ func (n *noun) keyed() string { return "the " + n.word + " of a " + n.called() }
 
 // nounCommand makes the command of a noun with its verbs. The noun alone lists.
 func nounCommand(t *terminal, n *noun) *cobra.Command {
-	things := list{n.get, []string{n.key, n.handle}, n.none, n.page, n.columns}
+	things := list{n.get, []string{n.key, n.handle, n.single}, n.none, n.page, n.columns}
 	cmd := things.verb(t, n.name, n.short)
 	cmd.Args = orVerb
 	cmd.AddCommand(things.verb(t, "list", "List the "+n.called()+"s"))

@@ -31,12 +31,27 @@ func (t *terminal) open(ctx context.Context, c *client.Client, page string, item
 		return err
 	}
 	fmt.Fprintf(t.err, "Opening %s\n", target)
-	start := exec.CommandContext(context.WithoutCancel(ctx), browser[0], append(browser[1:], target)...) //nolint:gosec // the person's own browser
-	if err := start.Start(); err != nil {
+	if _, err := startBrowser(ctx, browser, target); err != nil {
 		_, err = fmt.Fprintln(t.out, target)
 		return err
 	}
 	return nil
+}
+
+// startBrowser opens a page in a browser, which outlives ctx.
+func startBrowser(ctx context.Context, browser []string, target string) (*exec.Cmd, error) {
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), browser[0], append(browser[1:], target)...) //nolint:gosec // the person's own browser
+	return cmd, cmd.Start()
+}
+
+// browserHere returns how a browser is started that can reach a port of this
+// machine: not one at the other end of a session by SSH, unless the person says
+// so.
+func browserHere() []string {
+	if env("BROWSER") == "" && (env("SSH_CONNECTION") != "" || env("SSH_TTY") != "") {
+		return nil
+	}
+	return browserCommand(runtime.GOOS)
 }
 
 // browserCommand returns how a browser is started, nil where there is no

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,19 +17,23 @@ import (
 func pipelineNoun() *noun {
 	return &noun{
 		name: "pipeline", short: "Store, read, run, check and test pipelines",
-		key: "name", word: "name", example: "leads", page: "/pipelines",
+		key: "name", word: "name", example: "leads", single: "version", page: "/pipelines",
 		get: "pipeline.get", remove: "pipeline.delete",
 		columns: columnsOf("name", "listens", "paused", "owner", "updated", "description"),
 		none:    "There are no pipelines; sluice pipeline put FILE stores one.",
 		effect:  "Events don't start it any more.",
 		verbs: func(t *terminal, _ *noun) []*cobra.Command {
-			return []*cobra.Command{pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t)}
+			return []*cobra.Command{
+				pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t),
+				pipelineVersions(t), pipelineDiff(t), pipelineRollback(t),
+			}
 		},
 	}
 }
 
 func pipelineGet(t *terminal) *cobra.Command {
-	return &cobra.Command{
+	var version int
+	cmd := &cobra.Command{
 		Use:               "get NAME",
 		Short:             "Print the source of a stored pipeline; with -o or --json what is known of it",
 		Example:           "  sluice pipeline get leads > leads.yaml",
@@ -40,11 +45,15 @@ func pipelineGet(t *terminal) *cobra.Command {
 				return err
 			}
 			if t.format != "" || t.json {
-				return t.callCommand(cmd.Context(), c, "pipeline.get", url.Values{"name": {args[0]}}, nil)
+				params := url.Values{"name": {args[0]}}
+				if version != 0 {
+					params.Set("version", strconv.Itoa(version))
+				}
+				return t.callCommand(cmd.Context(), c, "pipeline.get", params, nil)
 			}
-			source, err := c.PipelineSource(cmd.Context(), args[0])
+			source, _, err := c.PipelineSource(cmd.Context(), args[0], version)
 			if err != nil {
-				return nounNamed("pipeline").missing(cmd.Context(), c, args[0], err)
+				return pipelineMissing(cmd.Context(), c, args[0], err)
 			}
 			if isTerminal(t.out) {
 				source = lines(source)
@@ -53,6 +62,8 @@ func pipelineGet(t *terminal) *cobra.Command {
 			return err
 		},
 	}
+	cmd.Flags().IntVar(&version, "version", 0, "a former version, as sluice pipeline versions lists them (default: the current one)")
+	return cmd
 }
 
 func pipelineRun(t *terminal) *cobra.Command {
@@ -95,16 +106,22 @@ func pipelineRun(t *terminal) *cobra.Command {
 func (t *terminal) run(ctx context.Context, c *client.Client, name string, vars url.Values, body *client.Body) (client.Answer, error) {
 	if !strings.Contains(name, "/") && nameOf(name) == name {
 		answer, err := c.RunPipeline(ctx, name, vars, body)
-		if sluice.AsError(err).Code == "pipeline-unknown" {
-			err = nounNamed("pipeline").missing(ctx, c, name, err)
-		}
-		return answer, err
+		return answer, pipelineMissing(ctx, c, name, err)
 	}
 	source, err := t.read(name)
 	if err != nil {
 		return client.Answer{}, err
 	}
 	return c.RunSource(ctx, string(source), vars, body)
+}
+
+// pipelineMissing returns an error with what may be meant, if it is that there is
+// no such pipeline. Other things may be missing as well.
+func pipelineMissing(ctx context.Context, c *client.Client, name string, err error) error {
+	if err == nil || sluice.AsError(err).Code != "pipeline-unknown" {
+		return err
+	}
+	return nounNamed("pipeline").missing(ctx, c, name, err)
 }
 
 // endings are those of files with pipelines.

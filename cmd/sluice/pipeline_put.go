@@ -94,7 +94,7 @@ func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft
 	var changed []draft
 	var diffs strings.Builder
 	for _, d := range drafts {
-		before, err := c.PipelineSource(ctx, d.name)
+		before, _, err := c.PipelineSource(ctx, d.name, 0)
 		if err != nil && sluice.AsError(err).Kind != sluice.NotFound {
 			return nil, err
 		}

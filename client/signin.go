@@ -1,0 +1,176 @@
+package client
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"sluice"
+)
+
+const (
+	callbackPath = "/callback"
+	signInWait   = 5 * time.Minute // for the person in the browser
+	pageWait     = 2 * time.Second // for the browser to get the last page
+)
+
+// A SignIn is a login that waits for a person to sign in in a browser, by the
+// authorization code grant with PKCE. The browser comes back to a port of this
+// machine, where nothing but the code arrives.
+type SignIn struct {
+	URL string // what the browser opens
+
+	client   *Client
+	issuer   string // path of the issuer
+	named    string // what the issuer calls itself
+	redirect string
+	state    string
+	verifier string
+	server   *http.Server
+	came     chan arrival
+}
+
+// An arrival is a browser that has come back, and waits to be told how it went.
+type arrival struct {
+	query url.Values
+	told  chan error
+}
+
+// SignIn begins a login in a browser. The error is NotFound if the server has no
+// page for it. Wait must be called to end it.
+func (c *Client) SignIn(ctx context.Context) (*SignIn, error) {
+	issuer, err := c.ownIssuer(ctx)
+	if err != nil {
+		return nil, err
+	}
+	document, err := c.discover(ctx, issuer)
+	if err != nil {
+		return nil, err
+	}
+	if document.Authorize == "" {
+		return nil, sluice.Errorf(sluice.NotFound, "no-sign-in-page", "The server has no page to sign in on.")
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("no port of this machine can be used for the browser: %w", err)
+	}
+	s := &SignIn{
+		client: c, issuer: issuer, named: document.Issuer,
+		redirect: "http://" + listener.Addr().String() + callbackPath,
+		state:    oauth2.GenerateVerifier(), verifier: oauth2.GenerateVerifier(),
+		came: make(chan arrival),
+	}
+	// The page is where this client reaches the server, which may not be where
+	// the server thinks it is.
+	page := strings.TrimPrefix(document.Authorize, strings.TrimSuffix(document.Issuer, issuer))
+	s.URL = c.url + page + "?" + url.Values{
+		"response_type": {"code"}, "client_id": {clientID}, "redirect_uri": {s.redirect},
+		"scope": {"openid profile"}, "state": {s.state},
+		"code_challenge": {oauth2.S256ChallengeFromVerifier(s.verifier)}, "code_challenge_method": {"S256"},
+	}.Encode()
+	s.server = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: pageWait}
+	go func() { _ = s.server.Serve(listener) }() // ends with Wait
+	return s, nil
+}
+
+// Wait waits until the person has signed in, and returns the login.
+func (s *SignIn) Wait(ctx context.Context) (Login, error) {
+	defer s.server.Close()
+	waiting, cancel := context.WithTimeout(ctx, signInWait)
+	defer cancel()
+	select {
+	case <-waiting.Done():
+		if ctx.Err() != nil {
+			return Login{}, ctx.Err()
+		}
+		return Login{}, sluice.Errorf(sluice.Timeout, "not-signed-in", "Nobody has signed in within %v; try again, or use --no-browser.", signInWait)
+	case browser := <-s.came:
+		login, err := s.finish(ctx, browser.query)
+		browser.told <- err
+		closing, cancel := context.WithTimeout(ctx, pageWait)
+		defer cancel()
+		_ = s.server.Shutdown(closing) // the page is a courtesy
+		return login, err
+	}
+}
+
+// serve takes the browser that comes back. What does not know the state was not
+// sent by the server, and changes nothing.
+func (s *SignIn) serve(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	if r.Method != http.MethodGet || r.URL.Path != callbackPath || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(s.state)) != 1 {
+		showPage(w, http.StatusNotFound, "There is nothing here.")
+		return
+	}
+	browser := arrival{query, make(chan error, 1)}
+	select {
+	case s.came <- browser:
+	case <-r.Context().Done():
+		return
+	}
+	if err := <-browser.told; err != nil {
+		showPage(w, http.StatusBadRequest, "You are not logged in: "+sluice.AsError(err).Message)
+		return
+	}
+	showPage(w, http.StatusOK, "You are logged in. Close this page and go back to the terminal.")
+}
+
+// finish exchanges the code that the browser has brought.
+func (s *SignIn) finish(ctx context.Context, query url.Values) (Login, error) {
+	switch {
+	case query.Get("error") == "access_denied":
+		return Login{}, sluice.Errorf(sluice.Forbidden, "login-refused", "The login was refused in the browser.")
+	case query.Get("error") != "" || query.Get("code") == "" || query.Get("iss") != s.named:
+		return Login{}, sluice.Errorf(sluice.Unauthenticated, "login-failed", "The server gave no code to the browser; try again, or use --no-browser.").Because(errors.New(query.Get("error_description")))
+	}
+	asked := time.Now()
+	got, err := s.client.token(ctx, s.issuer, "token", url.Values{
+		"grant_type": {"authorization_code"}, "code": {query.Get("code")},
+		"redirect_uri": {s.redirect}, "code_verifier": {s.verifier},
+	})
+	if err != nil {
+		return Login{}, err
+	}
+	login := Login{URL: s.client.url, Issuer: s.issuer}
+	login.take(got, asked)
+	login.Username, err = s.client.username(ctx, login)
+	return login, err
+}
+
+// username asks whom a login stands for.
+func (c *Client) username(ctx context.Context, login Login) (string, error) {
+	answer, err := c.do(ctx, request{
+		method: http.MethodGet,
+		path:   login.Issuer + "/protocol/openid-connect/userinfo",
+		header: http.Header{"Authorization": {bearer(login)}},
+		open:   true,
+	})
+	if err != nil {
+		return "", err
+	}
+	var person struct {
+		Name string `json:"preferred_username"`
+	}
+	err = json.Unmarshal(answer.Body, &person)
+	return person.Name, err
+}
+
+// showPage shows a sentence in the browser.
+func showPage(w http.ResponseWriter, status int, sentence string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>sluice</title><h1>sluice</h1><p>%s</p></html>\n", html.EscapeString(sentence))
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice/client"
+	"sluice/manifest"
+)
+
+func exportCommand(t *terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:   "export DIR",
+		Short: "Write what the server is configured with to files",
+		Long: "Write what the server is configured with to files, one for each webhook, pipeline, role and client:\n" +
+			"DIR/webhooks/webhook.lead.created.yaml, for example. No token and no secret is in them, so that\n" +
+			"they can be kept under version control. Built-in roles and users are left out. sluice apply makes\n" +
+			"a server as the files say.",
+		Example: "  sluice export config",
+		Args:    arguments(1, 1, "the folder for the files"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := t.connect()
+			if err != nil {
+				return err
+			}
+			done, err := manifest.Export(cmd.Context(), c, args[0])
+			if err != nil {
+				return err
+			}
+			for _, folder := range done.Skipped {
+				fmt.Fprintf(t.err, "Left out the %s, which you can't read.\n", folder)
+			}
+			for _, file := range done.Stale {
+				fmt.Fprintf(t.err, "The server has nothing of what is in %s; the file is still there.\n", printable(file))
+			}
+			return t.report(done, "Wrote %s to %s; %d unchanged.", counted(len(done.Written), "file"), args[0], done.Unchanged)
+		},
+	}
+}
+
+// How a folder is applied.
+type application struct {
+	manifest.Options
+
+	dryRun, check, yes bool
+}
+
+func applyCommand(t *terminal) *cobra.Command {
+	var a application
+	cmd := &cobra.Command{
+		Use:   "apply DIR",
+		Short: "Make the server as files say",
+		Long: "Make the server as files say that sluice export wrote, or you did. What differs is shown, and changed\n" +
+			"if you agree. The name of a file is the event key of the webhook, or the name of the pipeline, role\n" +
+			"or client; what a file does not say is as it is by default. Kinds without a folder in DIR are left\n" +
+			"alone, as are built-in roles, users and secrets. Nothing is changed if one of the webhooks or\n" +
+			"pipelines would be refused. The URLs of new webhooks and the secrets of new clients are printed.",
+		Example: "  sluice apply config\n  sluice apply config --prune --yes\n  sluice apply config --check",
+		Args:    arguments(1, 1, "the folder with the files"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return t.apply(cmd.Context(), args[0], a) },
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&a.Prune, "prune", false, "delete what is in no file, of the kinds that have a folder")
+	flags.BoolVar(&a.dryRun, "dry-run", false, "show what would be changed, and change nothing")
+	flags.BoolVar(&a.check, "check", false, "the same, with exit code 7 if something would be changed")
+	flags.BoolVar(&a.Force, "force", false, "store pipelines although steps would be refused when they run")
+	addYes(cmd, &a.yes)
+	return cmd
+}
+
+// An applied is what apply shows to programs.
+type applied struct {
+	*manifest.Plan
+
+	Applied bool `json:"applied"`
+}
+
+func (t *terminal) apply(ctx context.Context, dir string, a application) error {
+	if _, err := t.form(); err != nil {
+		return err // before anything is changed
+	}
+	c, err := t.connect()
+	if err != nil {
+		return err
+	}
+	plan, err := manifest.Compare(ctx, c, dir, a.Options)
+	if err != nil {
+		return err
+	}
+	for _, change := range plan.Changes {
+		before, after := change.Sources()
+		fmt.Fprint(t.err, diff(change.Kind+" "+change.Name, before, after, colours(t.err)))
+	}
+	if n := len(plan.Left); n > 0 {
+		t.note(fmt.Sprintf("The server has %s in no file; --prune deletes what is in none.", counted(n, "thing")))
+	}
+	switch {
+	case len(plan.Changes) == 0:
+		return t.report(applied{Plan: plan}, "Nothing has changed.")
+	case a.check:
+		return firstError(t.showPlan(plan), func() error {
+			return &failure{code: exitConflict, message: "The server is not as the files say: " + tally(plan) + "."}
+		})
+	case a.dryRun:
+		return t.showPlan(plan)
+	}
+	if err := t.confirm(ctx, a.yes, "Make these changes ("+tally(plan)+")?"); err != nil {
+		return err
+	}
+	return t.carryOut(ctx, c, plan)
+}
+
+// showPlan shows what would be changed.
+func (t *terminal) showPlan(plan *manifest.Plan) error {
+	return t.report(applied{Plan: plan}, "To be done: %s.", tally(plan))
+}
+
+// carryOut makes the changes of a plan. Those that were made are shown even if
+// one fails: secrets among them can't be had again.
+func (t *terminal) carryOut(ctx context.Context, c *client.Client, plan *manifest.Plan) error {
+	form, err := t.form()
+	if err != nil {
+		return err
+	}
+	made := &manifest.Plan{Changes: []*manifest.Change{}, Left: plan.Left}
+	failed := plan.Apply(ctx, c, func(change *manifest.Change) {
+		made.Changes = append(made.Changes, change)
+		if form == "table" {
+			fmt.Fprintln(t.out, printable(sentence(change)))
+		}
+	})
+	if form != "table" {
+		err = t.showValue(applied{made, true})
+	}
+	return firstError(failed, func() error { return err })
+}
+
+// sentence says what was done.
+func sentence(change *manifest.Change) string {
+	done := map[string]string{manifest.Create: "Created", manifest.Update: "Changed", manifest.Delete: "Deleted"}[change.Action]
+	text := fmt.Sprintf("%s the %s %s.", done, change.Kind, change.Name)
+	switch {
+	case change.WebhookURL != "":
+		text += " Its URL: " + change.WebhookURL
+	case change.Secret != "":
+		text += " Its secret, which is not shown again: " + change.Secret
+	}
+	return text
+}
+
+// tally counts the changes of a plan: 2 to create, 1 to delete.
+func tally(plan *manifest.Plan) string {
+	counts := make(map[string]int)
+	for _, change := range plan.Changes {
+		counts[change.Action]++
+	}
+	var parts []string
+	for _, action := range []string{manifest.Create, manifest.Update, manifest.Delete} {
+		if n := counts[action]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d to %s", n, action))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,45 @@
+package iam
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestPublicClients: a program on people's machines has no secret, until it is
+// said to have one.
+func TestPublicClients(t *testing.T) {
+	d := newDirectory(t)
+	put := func(change string) (public, secret bool, grants []any) {
+		t.Helper()
+		shown := must(t, d, "admin", "iam.client.put", change)
+		client, err := d.Client(t.Context(), "app")
+		if err != nil || client == nil {
+			t.Fatal(client, err)
+		}
+		if isPublic := shown["public"] == true; isPublic != (client.Secret == "") {
+			t.Errorf("it is shown as %v, and stored with the secret %q", shown, client.Secret)
+		}
+		grants, _ = shown["grants"].([]any)
+		return client.Secret == "", shown["secret"] != nil, grants
+	}
+	for _, step := range []struct {
+		change         string
+		public, secret bool
+		grants         []any
+	}{
+		{`{"clientId":"app","public":true}`, true, false, []any{"authorization_code", "refresh_token"}},
+		{`{"clientId":"app","redirectUris":["https://app.example.org/cb"]}`, true, false, []any{"authorization_code", "refresh_token"}},
+		{`{"clientId":"app","public":false}`, false, true, []any{"authorization_code", "refresh_token"}},
+		{`{"clientId":"app","grants":["authorization_code"]}`, false, false, []any{"authorization_code"}},
+		{`{"clientId":"app","public":true}`, true, false, []any{"authorization_code"}},
+	} {
+		public, secret, grants := put(step.change)
+		if public != step.public || secret != step.secret || !cmp.Equal(grants, step.grants) {
+			t.Errorf("%s: public %v, a secret is shown %v, grants %v", step.change, public, secret, grants)
+		}
+	}
+	if shown := must(t, d, "admin", "iam.client.get", `{"clientId":"app"}`); !cmp.Equal(shown["redirectUris"], []any{"https://app.example.org/cb"}) {
+		t.Errorf("it is shown as %v", shown)
+	}
+}

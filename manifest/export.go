@@ -1,0 +1,78 @@
+package manifest
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"sluice"
+	"sluice/client"
+)
+
+// An Exported is what an export did.
+type Exported struct {
+	Written   []string `json:"written"`           // files
+	Unchanged int      `json:"unchanged"`         // files that say already what the server has
+	Stale     []string `json:"stale,omitempty"`   // files about what the server does not have
+	Skipped   []string `json:"skipped,omitempty"` // folders that the user may not read
+}
+
+// Export writes what a server is configured with to a folder. Files that say the
+// same in other words stay as they are, and no file is deleted.
+func Export(ctx context.Context, c *client.Client, dir string) (*Exported, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, mistake("%v", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, mistake("%v", err)
+	}
+	defer root.Close()
+	done := &Exported{Written: []string{}}
+	for _, k := range kinds() {
+		err := done.export(ctx, c, root, k)
+		switch e := sluice.AsError(err); {
+		case err == nil:
+		case e.Kind == sluice.Forbidden || e.Code == "external-users":
+			done.Skipped = append(done.Skipped, k.folder())
+		default:
+			return nil, err
+		}
+	}
+	if len(done.Skipped) == len(kinds()) {
+		return nil, sluice.Errorf(sluice.Forbidden, "forbidden", "You may read none of the webhooks, pipelines, roles and clients; ask an administrator for a role that may.")
+	}
+	return done, nil
+}
+
+func (e *Exported) export(ctx context.Context, c *client.Client, root *os.Root, k *kind) error {
+	files, _, err := readKind(root, k)
+	if err != nil {
+		return err
+	}
+	before := &Plan{}
+	there, err := before.compareKind(ctx, c, k, files)
+	if err != nil {
+		return err
+	}
+	for _, change := range before.Changes {
+		if change.Action == Create {
+			e.Stale = append(e.Stale, change.after.file)
+			continue
+		}
+		change.before.file = change.after.file
+		there = append(there, change.before)
+	}
+	e.Unchanged += len(files) - len(before.Changes)
+	for _, t := range there {
+		if t.file == "" {
+			t.file = k.folder() + "/" + t.name + endings[0]
+		}
+		if err := t.write(root); err != nil {
+			return err
+		}
+		e.Written = append(e.Written, t.file)
+	}
+	slices.Sort(e.Written)
+	return nil
+}

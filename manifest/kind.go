@@ -1,0 +1,132 @@
+package manifest
+
+import (
+	"slices"
+	"strings"
+
+	"sluice"
+	"sluice/spelling"
+)
+
+// A kind is a kind of thing that files describe. Its folder is its name in the
+// plural.
+type kind struct {
+	name             string // of one: webhook
+	key              string // parameter and field with the name of a thing
+	get, put, remove string // commands
+	fields           []field
+}
+
+// A field is one that a file may have, and a parameter of the command that
+// stores the thing. A kind without fields has text as its files.
+type field struct {
+	name  string
+	unset any // the value where a file has none; it removes what is stored
+}
+
+// kinds are in the order in which they are stored: clients have roles, and
+// pipelines may need all others. They are deleted in the opposite order.
+func kinds() []*kind {
+	return []*kind{
+		{name: "role", key: "role", get: "iam.role.get", put: "iam.role.put", remove: "iam.role.delete", fields: []field{
+			{"permissions", []any{}},
+		}},
+		{name: "client", key: "clientId", get: "iam.client.get", put: "iam.client.put", remove: "iam.client.delete", fields: []field{
+			{"roles", []any{}}, {"grants", []any{"client_credentials"}},
+		}},
+		{name: "webhook", key: "eventKey", get: "webhook.get", put: "webhook.put", remove: "webhook.delete", fields: []field{
+			{"description", ""}, {"disabled", false}, {"payloadType", string(sluice.Base64)}, {"maxPayloadLength", sluice.DefaultPayloadLength},
+			{"multipart", string(sluice.MultipartFiles)}, {"provider", ""}, {"signature", nil}, {signingSecret, ""},
+			{"dedupe", ""}, {"dedupeWindow", "24h"}, {"schema", nil},
+		}},
+		{name: "pipeline", key: "name", get: "pipeline.get", remove: "pipeline.delete"},
+	}
+}
+
+// Fields of webhooks with secrets.
+const (
+	signingSecret = "signingSecret"
+	verifyToken   = "verifyToken"
+	stored        = "secret:" // stands before the name of a stored secret, which is none
+)
+
+func (k *kind) folder() string { return k.name + "s" }
+
+// isText tells whether the files of the kind are the things themselves, not
+// descriptions of them.
+func (k *kind) isText() bool { return k.fields == nil }
+
+// check refuses what a file of this kind can't have.
+func (k *kind) check(file string, given map[string]any) error {
+	names := make([]string, len(k.fields))
+	for i, f := range k.fields {
+		names[i] = f.name
+		if value, has := given[f.name]; has && !f.takes(value) {
+			return mistake("%s: %s must be %s.", file, f.name, f.wants())
+		}
+	}
+	for name := range given {
+		switch {
+		case slices.Contains(names, name):
+		case name == verifyToken:
+			return mistake("%s: a verify token is a secret, which is not for files; sluice webhook edit %s --verify-token sets it.", file, nameOf(file))
+		case spelling.Nearest(name, names) != "":
+			return mistake("%s: a %s has no %q; did you mean %s?", file, k.name, name, spelling.Nearest(name, names))
+		default:
+			return mistake("%s: a %s has no %q in a file; there are %s.", file, k.name, name, strings.Join(names, ", "))
+		}
+	}
+	return checkSecrets(file, given)
+}
+
+// checkSecrets refuses a secret in place of the name of one.
+func checkSecrets(file string, given map[string]any) error {
+	text, _ := given[signingSecret].(string)
+	if text == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		if !strings.HasPrefix(strings.TrimSpace(name), stored) {
+			return mistake("%s: a signing secret is not for files; store it with sluice secret put NAME and write signingSecret: secret:NAME.", file)
+		}
+	}
+	return nil
+}
+
+func (f field) takes(value any) bool {
+	switch f.unset.(type) {
+	case string:
+		_, ok := value.(string)
+		return ok
+	case bool:
+		_, ok := value.(bool)
+		return ok
+	case int:
+		_, ok := value.(int)
+		return ok
+	case []any:
+		list, ok := value.([]any)
+		return ok && !slices.ContainsFunc(list, func(item any) bool { _, text := item.(string); return !text })
+	}
+	_, ok := value.(map[string]any)
+	return ok // the server knows more
+}
+
+func (f field) wants() string {
+	switch f.unset.(type) {
+	case bool:
+		return "true or false"
+	case int:
+		return "a whole number"
+	case []any:
+		return "a list of names"
+	case nil:
+		return "an object"
+	}
+	return "text"
+}
+
+// mistake is the error for files that make no sense.
+func mistake(format string, args ...any) *sluice.Error {
+	return sluice.Errorf(sluice.Invalid, "file-invalid", format, args...)
+}

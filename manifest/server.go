@@ -1,0 +1,149 @@
+package manifest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"sluice"
+	"sluice/client"
+)
+
+// stored gives the things of a kind that a server has, by name: those that files
+// may describe.
+func (k *kind) stored(ctx context.Context, c *client.Client, presets map[string]string) (map[string]*thing, error) {
+	answer, err := c.Command(ctx, k.get, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(answer.Body, &list); err != nil {
+		return nil, malformed(k, err)
+	}
+	things := make(map[string]*thing, len(list))
+	for _, document := range list {
+		var given map[string]any
+		if err := decodeJSON(document, &given); err != nil {
+			return nil, malformed(k, err)
+		}
+		if given["builtIn"] != nil || given["folder"] == true {
+			continue // a role of the program's, or a pipeline of the operator's own folder
+		}
+		t := &thing{kind: k, name: textOf(given, k.key), token: textOf(given, "uuid"), updated: textOf(given, "updated")}
+		if k.isText() {
+			if t.text, err = c.PipelineSource(ctx, t.name); err != nil {
+				return nil, err
+			}
+		} else {
+			secrets, _ := given["signingSecrets"].(int)
+			t.secrets = secrets > 0 && given[signingSecret] == nil || given[verifyToken] != nil
+			t.fields = k.normal(given, presets)
+		}
+		things[t.name] = t
+	}
+	return things, nil
+}
+
+// presetsOf gives where known senders have the ids of their deliveries: what
+// holds for a webhook that does not say it.
+func presetsOf(ctx context.Context, c *client.Client) (map[string]string, error) {
+	answer, err := c.Command(ctx, "provider.get", nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []struct {
+		Provider string `json:"provider"`
+		Dedupe   string `json:"dedupe"`
+	}
+	if err := json.Unmarshal(answer.Body, &list); err != nil {
+		return nil, malformed(&kind{name: "provider"}, err)
+	}
+	presets := make(map[string]string, len(list))
+	for _, p := range list {
+		if presets[p.Provider] = p.Dedupe; p.Dedupe == "off" {
+			presets[p.Provider] = "" // webhooks don't show it
+		}
+	}
+	return presets, nil
+}
+
+// put stores a thing in place of what was there before, nil if nothing was. With
+// dryRun it is checked, and nothing stored.
+func (t *thing) put(ctx context.Context, c *client.Client, before *thing, dryRun bool) (answer map[string]any, err error) {
+	params := map[string]any{t.kind.key: t.name}
+	for _, f := range t.kind.fields {
+		after, has := t.fields[f.name]
+		switch {
+		case has:
+			params[f.name] = after
+		case before == nil && isList(f.unset):
+			params[f.name] = f.unset // an empty list is no missing one
+		case before != nil && before.fields[f.name] != nil:
+			params[f.name] = f.unset
+			if f.unset == nil || f.name == "dedupeWindow" {
+				params[f.name] = ""
+			}
+		}
+	}
+	if before != nil && before.token != "" {
+		params["uuid"], params["ifUpdated"] = before.token, before.updated
+	}
+	if dryRun {
+		params["dryRun"] = true
+	}
+	body, err := json.Marshal(params)
+	if err != nil {
+		return nil, err
+	}
+	got, err := c.Command(ctx, t.kind.put, nil, &client.Body{Content: body, ContentType: "application/json"})
+	if err != nil {
+		return nil, t.blame(err)
+	}
+	return answer, decodeJSON(got.Body, &answer)
+}
+
+// delete deletes a thing.
+func (t *thing) delete(ctx context.Context, c *client.Client) error {
+	params := url.Values{t.kind.key: {t.name}}
+	if t.token != "" {
+		params = url.Values{"uuid": {t.token}}
+	}
+	_, err := c.Command(ctx, t.kind.remove, params, nil)
+	return t.blame(err)
+}
+
+// changeable refuses a webhook whose token is not shown.
+func (t *thing) changeable() error {
+	if strings.HasPrefix(t.token, "…") {
+		return t.blame(sluice.NotPermitted(sluice.MaySeeTokens))
+	}
+	return nil
+}
+
+// blame names the thing that an error is about.
+func (t *thing) blame(err error) error {
+	if err == nil {
+		return nil
+	}
+	e := sluice.AsError(err)
+	if e.Kind == sluice.Internal {
+		return err
+	}
+	return e.Saying(fmt.Sprintf("The %s %s: %s", t.kind.name, t.name, e.Message))
+}
+
+func isList(value any) bool {
+	_, ok := value.([]any)
+	return ok
+}
+
+func textOf(fields map[string]any, name string) string {
+	text, _ := fields[name].(string)
+	return text
+}
+
+func malformed(k *kind, cause error) error {
+	return sluice.Errorf(sluice.Internal, "answer-malformed", "The server gave no %ss.", k.name).Because(cause)
+}

@@ -1,0 +1,128 @@
+package oidc
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+const (
+	challengeSize = 32  // bytes of a SHA-256
+	maxNonce      = 512 // bytes; it is stored
+)
+
+// Asked reads the request of a program that a browser brings (RFC 6749, 4.1.1).
+// Without a client and a URI that belongs to it there is nobody to tell, and the
+// error is for the person: Invalid. Other mistakes are for the program, see
+// Refused of the authorization.
+func (i *Issuer) Asked(ctx context.Context, query string) (sluice.Authorization, error) {
+	form, err := parseForm(query)
+	if err != nil {
+		return sluice.Authorization{}, err
+	}
+	client, err := i.Directory.Client(ctx, form["client_id"])
+	if err != nil {
+		return sluice.Authorization{}, err
+	}
+	if client == nil {
+		return sluice.Authorization{}, invalidRequest("No program is known here by this client_id. Its operator has to register it.")
+	}
+	if !client.MayRedirect(form["redirect_uri"]) {
+		return sluice.Authorization{}, invalidRequest("This redirect_uri is not one of the program's. Its operator has to register it.")
+	}
+	a := sluice.Authorization{
+		ClientID:  client.ID,
+		Redirect:  form["redirect_uri"],
+		State:     form["state"],
+		Nonce:     form["nonce"],
+		Challenge: form["code_challenge"],
+		MaxAge:    -1,
+	}
+	if err := complete(&a, client, form); err != nil {
+		e := sluice.AsError(err)
+		a.Refused = i.Deny(a, e.Code, e.Message)
+	}
+	return a, nil
+}
+
+// complete checks what the program asks for and how, and enters it.
+func complete(a *sluice.Authorization, client *sluice.Client, form map[string]string) (err error) {
+	switch {
+	case form["request"] != "":
+		return sluice.Errorf(sluice.Invalid, "request_not_supported", "The parameter request is not supported.")
+	case form["request_uri"] != "":
+		return sluice.Errorf(sluice.Invalid, "request_uri_not_supported", "The parameter request_uri is not supported.")
+	case form["response_type"] == "":
+		return invalidRequest("The parameter response_type is missing.")
+	case form["response_type"] != "code":
+		return sluice.Errorf(sluice.Invalid, "unsupported_response_type", "The only response_type here is code.")
+	case form["response_mode"] != "" && form["response_mode"] != "query":
+		return invalidRequest("The only response_mode here is query.")
+	case !slices.Contains(client.Grants, "authorization_code"):
+		return sluice.Errorf(sluice.Invalid, "unauthorized_client", "This client may not use the grant type authorization_code.")
+	case a.Challenge == "":
+		return invalidRequest("The parameter code_challenge is missing: PKCE is required here.")
+	case form["code_challenge_method"] != "S256":
+		return invalidRequest("The only code_challenge_method here is S256.")
+	case !isRandom(a.Challenge, challengeSize):
+		return invalidRequest("The code_challenge is not a SHA-256 in base64url.")
+	case len(a.Nonce) > maxNonce:
+		return invalidRequest("The nonce is too long.")
+	}
+	if age := form["max_age"]; age != "" {
+		seconds, err := strconv.ParseInt(age, 10, 32)
+		if err != nil || seconds < 0 {
+			return invalidRequest("The max_age is no number of seconds.")
+		}
+		a.MaxAge = time.Duration(seconds) * time.Second
+	}
+	prompt := strings.Fields(form["prompt"])
+	a.Silent = slices.Contains(prompt, "none")
+	a.SignIn = slices.Contains(prompt, "login") || slices.Contains(prompt, "select_account")
+	if a.Silent && len(prompt) > 1 {
+		return invalidRequest("The prompt none can't be combined with others.")
+	}
+	a.Scope, err = grantScope(form["scope"])
+	return err
+}
+
+// Allow returns where the browser takes the code with which the program gets
+// tokens that stand for the user.
+func (i *Issuer) Allow(ctx context.Context, a sluice.Authorization, username string, signedIn time.Time) (string, error) {
+	code, err := i.sessions.permit(ctx, sluice.Session{
+		Username: username,
+		ClientID: a.ClientID,
+		Scope:    a.Scope,
+		SignedIn: signedIn,
+		Code:     &sluice.Code{Redirect: a.Redirect, Challenge: a.Challenge, Nonce: a.Nonce},
+	})
+	if err != nil {
+		return "", err
+	}
+	return i.back(a, url.Values{"code": {code}}), nil
+}
+
+// Deny returns where the browser takes the news that the program gets no code,
+// with the reason in a word of OAuth and in a sentence.
+func (i *Issuer) Deny(a sluice.Authorization, reason, sentence string) string {
+	return i.back(a, url.Values{"error": {reason}, "error_description": {strings.Map(descriptive, sentence)}})
+}
+
+// back returns where the browser takes an answer. It names the issuer, so that
+// programs with several ones are not led astray (RFC 9207).
+func (i *Issuer) back(a sluice.Authorization, answer url.Values) string {
+	answer.Set("iss", i.url)
+	if a.State != "" {
+		answer.Set("state", a.State)
+	}
+	separator := "?"
+	if strings.Contains(a.Redirect, "?") {
+		separator = "&"
+	}
+	return a.Redirect + separator + answer.Encode()
+}

@@ -1,0 +1,84 @@
+package oidc
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"time"
+
+	"sluice"
+)
+
+// codeTTL is how long an authorization code is valid: the way of a browser to a
+// program, and of the program to the token endpoint.
+const codeTTL = time.Minute
+
+// An authorization code is the family of a session that has no tokens yet. So
+// it is stored as a hash, every node knows it, and it ends with all that ends
+// the sessions of a user or of a client.
+
+// permit stores a session that begins when its code is used.
+func (s *sessions) permit(ctx context.Context, session sluice.Session) (code string, err error) {
+	code = random(familySize)
+	session.Mark = randomBytes(familySize)
+	_, err = s.store(ctx, code, session, codeTTL)
+	return code, err
+}
+
+// A proof is what a program shows with a code: that the code was meant for it.
+type proof struct {
+	clientID string
+	redirect string
+	verifier string
+}
+
+func (p proof) fits(s *sluice.Session) bool {
+	sum := sha256.Sum256([]byte(p.verifier))
+	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
+	return s.ClientID == p.clientID && s.Code.Redirect == p.redirect &&
+		subtle.ConstantTimeCompare([]byte(s.Code.Challenge), []byte(challenge)) == 1
+}
+
+// redeem begins the session of a code, and returns its refresh token; none if
+// the code is not valid. Whatever comes of it, the code can't be used again:
+// shown with a wrong proof it is worth nothing from then on, and shown a second
+// time with the right one it ends the session, since someone has stolen both
+// (RFC 6749, 4.1.2).
+func (s *sessions) redeem(ctx context.Context, code string, p proof, lifetime time.Duration) (begun *sluice.Session, refresh string, err error) {
+	if !isRandom(code, familySize) {
+		return nil, "", nil
+	}
+	id := sessionID(code)
+	if known, err := s.records.Get(ctx, id); err != nil || known == nil {
+		return nil, "", err
+	}
+	var reused *sluice.Session
+	begun, err = s.records.Change(ctx, id, func(before *sluice.Session, _ map[string]*sluice.Session) (*sluice.Session, error) {
+		reused = nil
+		switch {
+		case before == nil || before.Code == nil || before.Code.Used && !p.fits(before):
+			return nil, sluice.ErrUnchanged
+		case before.Code.Used:
+			reused = before
+			return nil, nil
+		case !p.fits(before) || !s.now().Before(before.Expires):
+			return nil, nil
+		}
+		after, used := *before, *before.Code
+		used.Used = true
+		after.Code = &used
+		refresh = newRefresh(code, before.Mark)
+		after.Hash = hashRefresh(refresh)
+		after.Expires = s.now().UTC().Add(lifetime)
+		return &after, nil
+	})
+	if errors.Is(err, sluice.ErrUnchanged) {
+		return nil, "", nil
+	}
+	if err == nil && reused != nil {
+		s.reused(ctx, reused)
+	}
+	return begun, refresh, err
+}

@@ -1,0 +1,139 @@
+package pipeline
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+// maxVersions is how many sources of a pipeline are kept, the current one among
+// them.
+const maxVersions = 20
+
+type versionsParams struct {
+	Name string `json:"name" required:"true" doc:"The pipeline."`
+}
+
+// A versionView is a version of a pipeline as commands show it.
+type versionView struct {
+	Version int       `json:"version"`
+	Owner   string    `json:"owner"` // who stored it
+	Time    time.Time `json:"time"`
+	Current bool      `json:"current"`
+}
+
+func versionsCommand(r *Runner) command.Command {
+	return command.New("pipeline.versions", "List the latest 20 sources of a pipeline, newest first: who stored each, and when. pipeline.get shows one.",
+		func(ctx context.Context, p versionsParams) ([]versionView, error) {
+			stored, err := r.find(ctx, p.Name)
+			if err != nil {
+				return nil, err
+			}
+			former, err := r.former(ctx, stored)
+			if err != nil {
+				return nil, err
+			}
+			views := []versionView{{versionOf(stored), stored.Owner, stored.Updated, true}}
+			for _, v := range slices.Backward(former) {
+				views = append(views, versionView{v.Version, v.Owner, v.Time, false})
+			}
+			return views, nil
+		}, command.ReadOnly)
+}
+
+// versionOf returns the number of a pipeline's current version.
+func versionOf(p *sluice.Pipeline) int { return max(1, p.Version) }
+
+// former returns the versions of a pipeline before the current one, oldest first.
+func (r *Runner) former(ctx context.Context, p *sluice.Pipeline) ([]sluice.PipelineVersion, error) {
+	history, err := r.History.Get(ctx, p.Name)
+	if err != nil || history == nil || !history.Created.Equal(p.Created) {
+		return nil, err
+	}
+	// The current one is among them where storing the next one came to nothing.
+	return slices.DeleteFunc(slices.Clone(history.Versions), func(v sluice.PipelineVersion) bool { return v.Version >= versionOf(p) }), nil
+}
+
+// at returns a pipeline as it was in a version.
+func (r *Runner) at(ctx context.Context, p *sluice.Pipeline, version int) (*sluice.Pipeline, error) {
+	if version == versionOf(p) {
+		return p, nil
+	}
+	former, err := r.former(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range former {
+		if v.Version == version {
+			source, err := unpack(v.Packed)
+			return &sluice.Pipeline{Name: p.Name, Source: source, Owner: v.Owner, Folder: p.Folder, Version: version, Created: p.Created, Updated: v.Time}, err
+		}
+	}
+	return nil, sluice.Errorf(sluice.NotFound, "version-unknown", "The pipeline %s has no version %d, or it is not kept any more; pipeline.versions lists those there are.", quote(p.Name), version).About("version")
+}
+
+// keep makes sure that the current version of a pipeline is among those that are
+// kept, before it is replaced.
+func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
+	current := sluice.PipelineVersion{Version: versionOf(p), Owner: p.Owner, Time: p.Updated, Packed: pack(p.Source)}
+	_, err := r.History.Change(ctx, p.Name, func(before *sluice.PipelineHistory, _ map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error) {
+		next := &sluice.PipelineHistory{Created: p.Created}
+		if before != nil && before.Created.Equal(p.Created) {
+			next.Versions = slices.DeleteFunc(slices.Clone(before.Versions), func(v sluice.PipelineVersion) bool { return v.Version >= current.Version })
+		}
+		next.Versions = append(next.Versions, current)
+		next.Versions = next.Versions[max(0, len(next.Versions)-(maxVersions-1)):]
+		return next, nil
+	})
+	return err
+}
+
+// forget drops the former versions of a pipeline that was deleted. A failure is
+// only logged: a later pipeline of that name does not take them for its own.
+func (r *Runner) forget(ctx context.Context, name string) {
+	if err := sluice.Remove(context.WithoutCancel(ctx), r.History, name); err != nil {
+		r.Log.Warn("The former sources of a deleted pipeline could not be deleted.", "pipeline", name, "error", err.Error())
+	}
+}
+
+// tagOf returns what tells the current version of a pipeline from all others.
+func tagOf(p *sluice.Pipeline) string { return sluice.EntityTag(versionOf(p), p.Updated) }
+
+// checkMatch refuses a change of a pipeline that is not as its caller knows it: one
+// of the tags must be that of the current version, or * where any will do.
+func checkMatch(tags string, p *sluice.Pipeline, name string) error {
+	if tags == "" {
+		return nil
+	}
+	if p == nil {
+		return sluice.Errorf(sluice.Outdated, "changed-meanwhile", "There is no pipeline %s, or not any more, so none has the tag that was given; leave ifMatch (over HTTP: If-Match) out to create it.", quote(name)).About("ifMatch")
+	}
+	for tag := range strings.SplitSeq(tags, ",") {
+		if tag = strings.TrimSpace(tag); tag == "*" || strings.Trim(tag, `"`) == tagOf(p) {
+			return nil
+		}
+	}
+	return sluice.Errorf(sluice.Outdated, "changed-meanwhile", "The pipeline %s was changed meanwhile: %s stored version %d at %s. Read it again, and make your change to that.",
+		quote(name), p.Owner, versionOf(p), p.Updated.Format(time.RFC3339)).About("ifMatch")
+}
+
+// pack compresses a source: many are kept, in the memory of each node.
+func pack(source string) []byte {
+	var packed bytes.Buffer
+	w, _ := flate.NewWriter(&packed, flate.BestCompression) // fails on an unknown level only
+	_, _ = io.WriteString(w, source)                        // a buffer takes it all
+	_ = w.Close()
+	return packed.Bytes()
+}
+
+func unpack(packed []byte) (string, error) {
+	source, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), MaxSource))
+	return string(source), err
+}
