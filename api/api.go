@@ -1,9 +1,7 @@
 package api
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -80,9 +78,10 @@ func New(o Options) *API {
 	mux.HandleFunc(sluice.PipelinePath, pipelines)
 	mux.HandleFunc(sluice.PipelinePath+"/{name}", pipelines)
 	if o.Auth != nil {
-		mux.Handle("/auth/", a.limited(o.Auth))
-		mux.Handle(sluice.MetadataPath, a.limited(o.Auth))
-		mux.Handle(sluice.MetadataPath+"/", a.limited(o.Auth))
+		issuer := a.handle(a.arrived(maxForm, a.placed(o.Auth)))
+		mux.HandleFunc("/auth/", issuer)
+		mux.HandleFunc(sluice.MetadataPath, issuer)
+		mux.HandleFunc(sluice.MetadataPath+"/", issuer)
 	}
 	mux.HandleFunc(sluice.OpenAPIPath, a.handle(a.openAPI()))
 	mux.HandleFunc(sluice.HealthPath, a.handle(a.healthz))
@@ -91,7 +90,7 @@ func New(o Options) *API {
 	if o.Portal == nil {
 		o.Portal = notFound
 	}
-	mux.HandleFunc("/", a.handle(o.Portal))
+	mux.HandleFunc("/", a.handle(a.arrived(maxBody, o.Portal)))
 	others := compressed(func(w http.ResponseWriter, r *http.Request) {
 		// Commands are data, not routes; and most requests are calls of one.
 		if strings.HasPrefix(r.URL.Path, sluice.CommandPath) {
@@ -181,28 +180,6 @@ func (a *API) counted(serve command.Endpoint) command.Endpoint {
 		defer a.begun.Add(-1)
 		return serve(w, r)
 	}
-}
-
-// limited returns a handler a request whose body has arrived, in a place of its
-// own. Forms over the limit are left to the handler to refuse.
-func (a *API) limited(next http.Handler) http.Handler {
-	return a.handle(func(w http.ResponseWriter, r *http.Request) error {
-		memory := a.Bodies.Strange.Hold()
-		defer memory.Release()
-		body, err := a.Bodies.Read(w, r, nil, maxForm, &memory)
-		if err != nil && sluice.AsError(err).Kind != sluice.TooLarge {
-			return err
-		}
-		if err := a.Places.Enter(); err != nil {
-			return err
-		}
-		defer a.Places.Leave()
-		if err == nil {
-			r.Body = io.NopCloser(bytes.NewReader(body))
-		}
-		next.ServeHTTP(w, r)
-		return nil
-	})
 }
 
 func notFound(http.ResponseWriter, *http.Request) error {

@@ -1,11 +1,14 @@
 package api
 
 import (
+	"bytes"
 	"compress/gzip"
 	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
+
+	"sluice/limit"
 )
 
 // worthCompressing is how long a body must be for compression to save anything.
@@ -21,17 +24,23 @@ const worthCompressing = 1 << 10
 // issuer, which hold tokens, are never compressed. All others get a random
 // length, which makes guessing from what is stored expensive.
 func compressed(next http.HandlerFunc) http.HandlerFunc {
+	zipping := limit.NewPlaces(maxZipping)
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept-Encoding")
 		if !mayCompress(r) {
 			next(w, r)
 			return
 		}
-		c := &compressor{ResponseWriter: w}
+		c := &compressor{ResponseWriter: w, zipping: zipping}
+		defer c.leave()
 		next(c, r)
 		c.finish() // not if next panics: then another answer follows
 	}
 }
+
+// maxZipping is how many answers are compressed at the same time. Each takes nearly
+// a megabyte until its client has read it, so further ones are sent as they are.
+const maxZipping = 32
 
 func mayCompress(r *http.Request) bool {
 	noInput := r.Method == http.MethodGet && r.URL.RawQuery == ""
@@ -62,6 +71,7 @@ type compressor struct {
 	held    []byte
 	decided bool
 	zip     *gzip.Writer // nil: it is not compressed
+	zipping *limit.Places
 }
 
 var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
@@ -79,11 +89,13 @@ func (c *compressor) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (c *compressor) Write(p []byte) (int, error) {
 	if !c.decided {
-		c.held = append(c.held, p...)
-		if len(c.held) < worthCompressing {
+		if len(c.held)+len(p) < worthCompressing {
+			c.held = append(c.held, p...)
 			return len(p), nil
 		}
-		return len(p), c.decide(c.suits())
+		if err := c.decide(c.suits()); err != nil { // p itself is not held: it may be large
+			return 0, err
+		}
 	}
 	if c.zip != nil {
 		return c.zip.Write(p)
@@ -110,7 +122,7 @@ func (c *compressor) suits() bool {
 // decide sends what was held, compressed or not.
 func (c *compressor) decide(compress bool) error {
 	c.decided = true
-	if compress {
+	if compress && c.zipping.Enter() == nil {
 		c.Header().Set("Content-Encoding", "gzip")
 		c.Header().Del("Content-Length")
 		c.zip = zippers.Get().(*gzip.Writer)
@@ -141,6 +153,12 @@ func (c *compressor) finish() {
 	}
 }
 
+func (c *compressor) leave() {
+	if c.zip != nil {
+		c.zipping.Leave()
+	}
+}
+
 // FlushError lets a handler stream. An answer that is flushed before it is long
 // is not compressed.
 func (c *compressor) FlushError() error {
@@ -159,3 +177,12 @@ func (c *compressor) FlushError() error {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (c *compressor) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// zip compresses a document.
+func zip(document []byte) []byte {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	_, _ = w.Write(document) // a buffer takes everything
+	_ = w.Close()
+	return zipped.Bytes()
+}

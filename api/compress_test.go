@@ -5,7 +5,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -61,6 +63,81 @@ func TestCompression(t *testing.T) {
 		})
 	}
 }
+
+// TestFewAnswersAreCompressed: compressing takes memory for as long as an answer is
+// on its way, so those of clients that don't read must not take it from all.
+func TestFewAnswersAreCompressed(t *testing.T) {
+	long := strings.Repeat("a long answer ", 200)
+	begun, end := make(chan struct{}), make(chan struct{})
+	handler := compressed(func(w http.ResponseWriter, r *http.Request) {
+		text("application/json", long)(w, r)
+		if r.URL.Path == "/held" {
+			begun <- struct{}{}
+			<-end
+		}
+		if r.URL.Path == "/panic" {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	isCompressed := func() bool { return fetch(t, server.URL, "", "", "", "").header.Get("Content-Encoding") == "gzip" }
+	for range maxZipping {
+		func() {
+			defer func() { _ = recover() }()
+			r := httptest.NewRequest("GET", "/panic", nil)
+			r.Header.Set("Accept-Encoding", "gzip")
+			handler(httptest.NewRecorder(), r)
+		}()
+	}
+	if !isCompressed() {
+		t.Fatal("an answer is not compressed, after panics")
+	}
+	var held sync.WaitGroup
+	for range maxZipping {
+		held.Go(func() { fetch(t, server.URL, "", "/held", "", "") })
+		<-begun
+	}
+	if isCompressed() {
+		t.Errorf("more than %d answers are compressed at the same time", maxZipping)
+	}
+	close(end)
+	held.Wait()
+	if !isCompressed() {
+		t.Error("an answer is not compressed, although others have ended")
+	}
+}
+
+// TestAnswersAreNotCopied: a document that all answers share is in memory once,
+// however many clients don't read theirs.
+func TestAnswersAreNotCopied(t *testing.T) {
+	document := make([]byte, 8<<20)
+	handler := compressed(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(document)
+	})
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	handler(nowhere{}, r)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 { // what compresses takes some
+		t.Errorf("an answer of %d bytes takes %d", len(document), took)
+	}
+}
+
+// nowhere takes answers for nobody.
+type nowhere struct{}
+
+// Header implements http.ResponseWriter.
+func (nowhere) Header() http.Header { return http.Header{} }
+
+// Write implements http.ResponseWriter.
+func (nowhere) Write(p []byte) (int, error) { return len(p), nil }
+
+// WriteHeader implements http.ResponseWriter.
+func (nowhere) WriteHeader(int) {}
 
 type fetched struct {
 	status int

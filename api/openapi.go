@@ -13,9 +13,11 @@ import (
 type object = map[string]any
 
 // openAPI returns the endpoint that describes the API. The commands don't
-// change while the service runs, so the document is made once.
+// change while the service runs, so the document is made and compressed once:
+// anyone may ask for it, as often as they like.
 func (a *API) openAPI() command.Endpoint {
 	document, err := json.MarshalIndent(OpenAPI(a.Commands, a.Version, a.BaseURL, a.OpenID), "", "  ")
+	zipped := zip(document)
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			return notAllowed("GET, HEAD")
@@ -24,6 +26,11 @@ func (a *API) openAPI() command.Endpoint {
 			return err
 		}
 		w.Header().Set("Content-Type", "application/json")
+		if takesGzip(r.Header.Values("Accept-Encoding")) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(zipped)
+			return nil
+		}
 		_, _ = w.Write(document)
 		return nil
 	}

@@ -2,6 +2,7 @@ package lane
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"strconv"
 	"sync"
@@ -14,7 +15,11 @@ type answer struct {
 	header http.Header
 	status int
 	body   []byte
-	text   bytes.Buffer // as it is sent
+	text   bytes.Buffer // what is sent before the body, or all of a short answer
+
+	to   *conn
+	sent bool
+	err  error // of sending it
 }
 
 // maxKept is how large an answer may be for its buffer to be reused.
@@ -22,18 +27,26 @@ const maxKept = largeBuffer
 
 var answers = sync.Pool{New: func() any { return new(answer) }}
 
-// begin resets the answer for the next call.
-func (w *answer) begin() {
-	if w.text.Cap() > maxKept {
-		*w = answer{}
-	}
+// newAnswer returns the answer of a call that has come on a connection.
+func newAnswer(to *conn) *answer {
+	w := answers.Get().(*answer)
+	w.to = to
 	if w.header == nil {
 		w.header = make(http.Header, 8)
 	}
+	return w
+}
+
+// release keeps the buffers for another call, unless they are large.
+func (w *answer) release() {
+	if cap(w.body) > maxKept || w.text.Cap() > maxKept {
+		return
+	}
 	clear(w.header)
-	w.status = 0
 	w.body = w.body[:0]
 	w.text.Reset()
+	w.status, w.to, w.sent, w.err = 0, nil, false, nil
+	answers.Put(w)
 }
 
 // Header implements http.ResponseWriter.
@@ -48,9 +61,25 @@ func (w *answer) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter.
 func (w *answer) Write(p []byte) (int, error) {
+	if w.sent {
+		return 0, errSent
+	}
 	w.WriteHeader(http.StatusOK)
 	w.body = append(w.body, p...)
 	return len(p), nil
+}
+
+var errSent = errors.New("the answer is on its way already")
+
+// FlushError is for http.ResponseController. It sends the whole answer, and nothing
+// can be added then. A handler that has taken memory for a large one has to keep
+// that until the client has read it.
+func (w *answer) FlushError() error {
+	if !w.sent {
+		w.sent = true
+		w.err = w.to.send(w)
+	}
+	return w.err
 }
 
 // SetReadDeadline is for http.ResponseController. There is nothing to read that
@@ -60,30 +89,34 @@ func (w *answer) SetReadDeadline(time.Time) error { return nil }
 // framing are the headers that are not the handler's to set.
 var framing = map[string]bool{"Content-Length": true, "Transfer-Encoding": true, "Trailer": true, "Date": true}
 
-// finish returns the bytes of the answer, as sent at that time.
-func (w *answer) finish(now time.Time) []byte {
+// finish returns the bytes of the answer, as sent at that time. Those of a large
+// body are apart: one more copy of them is too much.
+func (w *answer) finish(now time.Time) (text, body []byte) {
 	w.WriteHeader(http.StatusOK)
 	hasBody := w.status != http.StatusNoContent && w.status != http.StatusNotModified
 	if _, set := w.header["Content-Type"]; !set && hasBody && len(w.body) > 0 {
 		w.header.Set("Content-Type", http.DetectContentType(w.body))
 	}
-	text := append(w.text.AvailableBuffer(), version+" "...)
-	text = strconv.AppendInt(text, int64(w.status), 10)
-	text = append(text, ' ')
-	text = append(text, http.StatusText(w.status)...)
-	text = append(text, endOfLine+"Date: "...)
-	text = now.UTC().AppendFormat(text, http.TimeFormat)
-	text = append(text, endOfLine...)
+	line := append(w.text.AvailableBuffer(), version+" "...)
+	line = strconv.AppendInt(line, int64(w.status), 10)
+	line = append(line, ' ')
+	line = append(line, http.StatusText(w.status)...)
+	line = append(line, endOfLine+"Date: "...)
+	line = now.UTC().AppendFormat(line, http.TimeFormat)
+	line = append(line, endOfLine...)
 	if hasBody {
-		text = append(text, "Content-Length: "...)
-		text = strconv.AppendInt(text, int64(len(w.body)), 10)
-		text = append(text, endOfLine...)
+		line = append(line, "Content-Length: "...)
+		line = strconv.AppendInt(line, int64(len(w.body)), 10)
+		line = append(line, endOfLine...)
 	}
-	w.text.Write(text)
+	w.text.Write(line)
 	_ = w.header.WriteSubset(&w.text, framing) // a buffer takes everything
 	w.text.WriteString(endOfLine)
+	if hasBody && len(w.body) > maxKept {
+		return w.text.Bytes(), w.body
+	}
 	if hasBody {
 		w.text.Write(w.body)
 	}
-	return w.text.Bytes()
+	return w.text.Bytes(), nil
 }

@@ -13,8 +13,7 @@ import (
 // TestAnswerIsFramedOnce: whatever a handler says of where its answer ends, there
 // is one end to it.
 func TestAnswerIsFramedOnce(t *testing.T) {
-	w := new(answer)
-	w.begin()
+	w := newAnswer(nil)
 	w.Header().Set("Content-Length", "9")
 	w.Header().Set("Transfer-Encoding", "chunked")
 	w.Header().Set("Date", "yesterday")
@@ -23,7 +22,7 @@ func TestAnswerIsFramedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	sent := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("elsewhere", 3600))
-	text := w.finish(sent)
+	text, _ := w.finish(sent)
 	for name, want := range map[string]int{"Content-Length:": 1, "Date:": 1, "Transfer-Encoding:": 0} {
 		if got := strings.Count(string(text), name); got != want {
 			t.Errorf("%s is there %d times, want %d", name, got, want)

@@ -196,15 +196,23 @@ func (c *conn) release() {
 
 // answer lets the handler answer a call, and tells whether another may follow.
 func (c *conn) answer(r *http.Request) bool {
-	w := answers.Get().(*answer)
-	defer answers.Put(w)
-	w.begin()
+	w := newAnswer(c)
+	defer w.release()
 	c.lane.opts.Handler.ServeHTTP(w, r)
+	return w.FlushError() == nil && w.header.Get("Connection") != "close"
+}
+
+// send writes an answer.
+func (c *conn) send(w *answer) error {
 	if c.lane.stopping.Load() {
 		w.header.Set("Connection", "close")
 	}
-	_, err := c.Write(w.finish(time.Now()))
-	return err == nil && w.header.Get("Connection") != "close"
+	text, body := w.finish(time.Now())
+	if _, err := c.Write(text); err != nil || body == nil {
+		return err
+	}
+	_, err := c.Write(body)
+	return err
 }
 
 // forward leaves a call behind that was answered. What has arrived behind it is

@@ -33,7 +33,7 @@ func (k *kind) stored(ctx context.Context, c *client.Client, presets map[string]
 		}
 		t := &thing{kind: k, name: textOf(given, k.key), token: textOf(given, "uuid"), updated: textOf(given, "updated")}
 		if k.isText() {
-			if t.text, err = c.PipelineSource(ctx, t.name); err != nil {
+			if t.text, _, err = c.PipelineSource(ctx, t.name, 0); err != nil {
 				return nil, err
 			}
 		} else {

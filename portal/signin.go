@@ -109,7 +109,7 @@ func (p *Portal) signedIn(w http.ResponseWriter, r *http.Request, session sluice
 	if err := p.sessions.begin(r.Context(), w, r, session); err != nil {
 		return err
 	}
-	p.Note(r.Context(), sluice.AuditEntry{Username: session.Username, Address: r.RemoteAddr, Command: "login", Target: "portal", Outcome: sluice.AuditAllowed})
+	p.Note(r.Context(), sluice.AuditEntry{Username: session.Username, Address: r.RemoteAddr, Command: "login", Target: "portal", Outcome: sluice.AuditAllowed, Access: true})
 	p.redirect(w, r, next)
 	return nil
 }
@@ -121,7 +121,7 @@ func (p *Portal) signOut(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.sessions.setCookie(w, "session", "", 0)
 	user := sluice.UserFrom(r.Context())
-	p.Note(r.Context(), sluice.AuditEntry{Username: user.Name, Address: r.RemoteAddr, Command: "logout", Target: "portal", Outcome: sluice.AuditAllowed})
+	p.Note(r.Context(), sluice.AuditEntry{Username: user.Name, Address: r.RemoteAddr, Command: "logout", Target: "portal", Outcome: sluice.AuditAllowed, Access: true})
 	p.redirect(w, r, "/signin")
 	return nil
 }

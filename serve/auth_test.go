@@ -2,8 +2,11 @@ package serve_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+
+	"sluice"
 )
 
 // TestAuthentication: who may run a command, and what others are told.
@@ -142,5 +145,24 @@ func TestHealth(t *testing.T) {
 	}
 	if status := s.send("GET", "/readyz", nil).object(t)["status"]; status != "ready" {
 		t.Errorf("status is %v", status)
+	}
+}
+
+// TestSignInsDontFloodTheAuditLog: whoever can sign in can do so again and again, and
+// must not drive out what others have changed.
+func TestSignInsDontFloodTheAuditLog(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const signIns = 60
+	form := header("Content-Type", "application/x-www-form-urlencoded")
+	for range signIns {
+		s.send("POST", "/signin", strings.NewReader("username=admin&password="+url.QueryEscape(adminPassword)), form).wantStatus(t, http.StatusSeeOther)
+	}
+	var log struct {
+		Items []sluice.AuditEntry `json:"items"`
+	}
+	s.command("audit.get", map[string]any{"command": "login", "limit": 2 * signIns}).wantStatus(t, 200).into(t, &log)
+	if got := len(log.Items); got == 0 || got > signIns/2 {
+		t.Errorf("%d sign-ins make %d entries", signIns, got)
 	}
 }

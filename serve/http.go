@@ -67,7 +67,9 @@ func (s *Server) startMetrics(ctx context.Context) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", s.metrics.Handler())
-	s.metricsServer = &http.Server{Handler: mux, ReadHeaderTimeout: s.cfg.HeaderTimeout, IdleTimeout: s.cfg.IdleTimeout}
+	s.metricsServer = &http.Server{
+		Handler: mux, ReadTimeout: s.cfg.HeaderTimeout, WriteTimeout: s.cfg.WriteTimeout, IdleTimeout: s.cfg.IdleTimeout, MaxHeaderBytes: maxHeader,
+	}
 	go func() { _ = s.metricsServer.Serve(listener) }() // ends with the server
 	return nil
 }

@@ -1,10 +1,15 @@
 package serve_test
 
 import (
+	"errors"
+	"io"
+	"net"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // metric returns the value of a metric as /metrics has it, "" if it is not
@@ -76,4 +81,39 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 	s.send("GET", "/metrics", nil, asAdmin).wantStatus(t, 200)
 	s.command("iam.user.put", map[string]any{"username": "vi", "password": "a password", "roles": "viewer"}).wantStatus(t, 200)
 	s.send("GET", "/metrics", nil, header("Authorization", basic("vi", "a password"))).wantProblem(t, 403, "forbidden")
+}
+
+// TestMetricsOfTheirOwnAddress: anyone who reaches it sees them and nothing else, and
+// a client that never reads is gone soon.
+func TestMetricsOfTheirOwnAddress(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	_ = free.Close()
+	s := start(t, "metrics-listen="+address, "write-timeout=300ms")
+	for path, want := range map[string]int{"/metrics": 200, "/": 404, "/api/v3/command/iam.whoami": 404, "/openapi.json": 404} {
+		answer, err := s.client.Get("http://" + address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s is answered %d, want %d", path, answer.StatusCode, want)
+		}
+	}
+	client, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	_ = client.SetDeadline(time.Now().Add(20 * time.Second)) // more than enough
+	for err == nil {
+		_, err = io.WriteString(client, strings.Repeat("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 1000))
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("a client that never reads stays")
+	}
 }

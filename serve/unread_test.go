@@ -44,6 +44,35 @@ func TestHTTP2ClientThatNeverReads(t *testing.T) {
 	}
 }
 
+// TestUnreadAnswersOfCalls: a large answer takes memory until its caller has read
+// it, so callers who never read can't take all there is.
+func TestUnreadAnswersOfCalls(t *testing.T) {
+	t.Parallel()
+	s := start(t, "max-body-memory=64MiB", "result-wait=30s")
+	hook := s.create("webhook.unread")
+	s.store("large", listening("webhook.unread", "set: {value: '#{repeat(\"x\", 4000000)}'}"))
+	for name, more := range map[string]string{"in the lane": "", "by net/http": "X-Other: \xff\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			w := s.dial(t)
+			if err := w.Conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+				t.Fatal(err)
+			}
+			w.say("POST " + receivePath + " HTTP/1.1\r\nHost: sluice\r\n" + more + "Token: " + hook.UUID + "\r\nContent-Length: 2\r\n\r\nhi")
+			if _, err := w.Read(make([]byte, 1)); err != nil { // the answer has begun
+				t.Fatal(err)
+			}
+			status := func() any {
+				return s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK).object(t)["status"]
+			}
+			if got := status(); got != "processing" {
+				t.Errorf("while another answer is not read, the next one is %v", got)
+			}
+			_ = w.Close()
+			eventually(t, "the memory comes back", func() bool { return status() == "ok" })
+		})
+	}
+}
+
 // TestSilentTailOverHTTP2: a stream that waits for its next event is not one that
 // nobody reads.
 func TestSilentTailOverHTTP2(t *testing.T) {

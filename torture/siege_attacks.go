@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -31,6 +33,7 @@ var attacks = []attack{
 	{name: "hungry multipart", run: hungryBodies("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=token\r\n\r\n\r\n", ""), bar: little, alone: true},
 	{name: "hungry queries", run: hungryQueries, bar: little, alone: true},
 	{name: "clients that never read", run: neverReading, bar: bar{ends: true}},
+	{name: "strangers who never read", run: unreadDocuments, bar: bar{ends: true}},
 	{name: "hungry runs", run: hungryRuns, bar: bar{refused: -1, brakes: true}},
 	{name: "large events", run: largeEvents, bar: bar{refused: -1}},
 	{name: "everything at once", run: everything, bar: bar{refused: -1, brakes: true}},
@@ -162,9 +165,24 @@ func (t *target) post(ctx context.Context, d *damage, path, contentType string, 
 	d.count(answer.StatusCode)
 }
 
-// neverReading clients ask for large results and never read them.
+// neverReading clients ask for large results, or make calls that have one, and never
+// read them.
 func neverReading(ctx context.Context, t *target, d *damage) {
-	const clients, soon = 40, 30 * time.Second
+	result := "GET /api/v3/result?svc-result-correlationid=" + t.large + " HTTP/1.1\r\nHost: x\r\n\r\n"
+	call := "POST " + receivePath + "?large=1 HTTP/1.1\r\nHost: x\r\nToken: " + t.good + "\r\nContent-Length: 0\r\n\r\n"
+	t.unread(ctx, d, 200, result, call)
+}
+
+// unreadDocuments are what strangers may see, and don't read.
+func unreadDocuments(ctx context.Context, t *target, d *damage) {
+	const enough = 400 // to fill what sockets hold
+	t.unread(ctx, d, 1000, strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n", enough))
+}
+
+// unread sends requests from so many clients, each one of them, and waits until the
+// server gives up that nothing is read.
+func (t *target) unread(ctx context.Context, d *damage, clients int, requests ...string) {
+	const soon = 30 * time.Second
 	d.begin()
 	together(clients, func(i int) {
 		c, err := t.dial(i)
@@ -174,11 +192,12 @@ func neverReading(ctx context.Context, t *target, d *damage) {
 		defer func() { _ = c.Close() }()
 		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
 		d.open.Add(1)
-		_, _ = fmt.Fprintf(c, "GET /api/v3/result?svc-result-correlationid=%s HTTP/1.1\r\nHost: x\r\n\r\n", t.large)
-		// Nothing is read. When the server has given up, a write fails.
+		_ = c.SetWriteDeadline(time.Now().Add(soon))
+		_, _ = io.WriteString(c, requests[i%len(requests)])
+		// When the server has given up, a write fails.
 		for began := time.Now(); time.Since(began) < soon; {
 			time.Sleep(writeTimeout / 10)
-			if _, err := io.WriteString(c, "\r\n"); err != nil {
+			if _, err := io.WriteString(c, "\r\n"); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 				d.open.Add(-1)
 				return
 			}

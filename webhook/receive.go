@@ -96,7 +96,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	}
 	memory := rc.Bodies.Answers.Hold()
 	defer memory.Release()
-	if memory.Try(2*int64(len(result.Value))) != nil {
+	if memory.Try(answerCopies*int64(len(result.Value))) != nil {
 		result.Status, result.Value = sluice.StatusProcessing, nil // it can be read later
 	}
 	status := rc.answer(w, &result, in.payload[:0])
@@ -270,5 +270,12 @@ func (rc *Receiver) answer(w http.ResponseWriter, result *sluice.Result, space [
 	}
 	header["Content-Type"] = jsonContent
 	_, _ = w.Write(append(result.AppendJSON(space), '\n')) // the caller has gone: the event stays
+	if len(result.Value) > maxKept {
+		_ = http.NewResponseController(w).Flush() // while there is memory for it
+	}
 	return http.StatusOK
 }
+
+// answerCopies is how many times a large result is in memory until its caller has
+// read it: as it is stored, as part of the answer, and as the lane sends it.
+const answerCopies = 3

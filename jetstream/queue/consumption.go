@@ -141,6 +141,9 @@ func (c *consumption) deliver(ctx context.Context, msg piece) {
 	defer c.end(msg)
 	for {
 		done, err := c.attempt(ctx, &msg)
+		if done != nil && done.stored != nil {
+			defer done.stored()
+		}
 		if err == nil && done != nil && done.retried() {
 			if c.holds() {
 				if c.hold(ctx, &msg, done) == nil {
@@ -268,6 +271,8 @@ type finished struct {
 	outcome  sluice.Outcome
 	before   bool      // it was run, and the outcome stored, by an earlier delivery
 	began    time.Time // the attempt
+
+	stored func() // says that it takes no memory any more; nil: it took none
 }
 
 // retried tells whether another attempt is to follow.
@@ -319,7 +324,9 @@ func (c *consumption) runFrom(d sluice.Delivery, sequence uint64, s *state) (*fi
 	if err != nil {
 		return nil, err
 	}
-	return &finished{Delivery: d, sequence: sequence, outcome: outcome, began: began}, nil
+	f := &finished{Delivery: d, sequence: sequence, outcome: outcome, began: began}
+	f.stored = c.queue.memory.settling(f) // still in the slot: no other run makes one meanwhile
+	return f, nil
 }
 
 // past is what may have been done with events before.

@@ -145,6 +145,9 @@ func (c *consumption) deliverLater(ctx context.Context, w *waiter, leave func())
 	e.count = newest.Count + 1
 	done, err := c.attemptLater(ctx, *e, newest)
 	leave()
+	if done != nil && done.stored != nil {
+		defer done.stored()
+	}
 	switch {
 	case err != nil:
 		return err

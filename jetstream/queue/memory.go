@@ -18,16 +18,32 @@ const (
 	prefetched = 8 << 20
 )
 
+// outcomeCopies is how many times a large outcome is in memory while it is stored:
+// as the pipeline made it, as it is written, and on its way through the engine.
+const outcomeCopies = 5
+
 // A memory bounds what the events of all pipelines take together: those that are
-// handed out, as they are stored, and those of them that are decoded.
-type memory struct{ stored, decoded bound }
+// handed out, as they are stored, and those of them that are decoded; and the
+// outcomes that are being stored.
+type memory struct{ stored, decoded, outcomes bound }
 
 // newMemory returns a memory of so many bytes; 0 is no bound.
 func newMemory(bytes int64) *memory {
 	if bytes == 0 {
 		bytes = math.MaxInt64
 	}
-	return &memory{stored: newBound(bytes / 2), decoded: newBound(bytes / 2)}
+	return &memory{stored: newBound(bytes / 2), decoded: newBound(bytes / 2), outcomes: newBound(bytes / 2)}
+}
+
+// settling waits for the memory to store what came of a run, until release is
+// called.
+func (m *memory) settling(f *finished) (release func()) {
+	if f == nil {
+		return func() {}
+	}
+	// Those before it give theirs back in any case: writers have time-outs.
+	weight, _ := m.outcomes.acquire(context.Background(), outcomeCopies*len(f.outcome.Value))
+	return func() { m.outcomes.release(weight) }
 }
 
 type bound struct {
