@@ -139,26 +139,23 @@ func (c *consumption) end(p piece) {
 // least memory so.
 func (c *consumption) deliver(ctx context.Context, msg piece) {
 	defer c.end(msg)
-	for {
-		done, err := c.attempt(ctx, &msg)
-		if done != nil && done.stored != nil {
-			defer done.stored()
+	done, err := c.attempt(ctx, &msg)
+	for err == nil && done != nil && done.retried() && c.holds() {
+		if err = c.hold(ctx, &msg, done); err == nil {
+			done, err = c.attempt(ctx, &msg)
 		}
-		if err == nil && done != nil && done.retried() {
-			if c.holds() {
-				if c.hold(ctx, &msg, done) == nil {
-					continue
-				}
-				c.redeliver(msg, consumeRetry) // stopping is not a failure
-				return
-			}
-			err = c.postpone(msg, done)
-		} else if err == nil && done != nil {
-			err = c.settle(msg, done)
-		}
-		c.tell(ctx, msg, done, err)
-		return
 	}
+	if done != nil && done.stored != nil {
+		defer done.stored()
+	}
+	switch {
+	case err != nil || done == nil:
+	case done.retried():
+		err = c.postpone(msg, done)
+	default:
+		err = c.settle(msg, done)
+	}
+	c.tell(ctx, msg, done, err)
 }
 
 // tell tells the engine what came of an event.
