@@ -126,9 +126,20 @@ type DeadLetter struct {
 type DeadLetterQuery struct {
 	Letter   string    // this one only
 	Pipeline string    // empty means any
+	Code     string    // of the error; empty means any
 	From, To time.Time // zero means unbounded
+	Oldest   bool      // the oldest first
 	Limit    int
 	Before   string // cursor: where the page before it ended
+}
+
+// A DeadLetterGroup counts the dead letters of a pipeline that have the same error.
+type DeadLetterGroup struct {
+	Pipeline string    `json:"pipeline"`
+	Code     string    `json:"code"`
+	Count    int       `json:"count"`
+	First    time.Time `json:"first"`
+	Last     time.Time `json:"last"`
 }
 
 // DeadLetters keeps the events that pipelines failed on.
@@ -136,6 +147,10 @@ type DeadLetters interface {
 	// Letters returns the dead letters of a query, and the cursor behind them
 	// if there may be more.
 	Letters(ctx context.Context, q DeadLetterQuery) (letters []DeadLetter, next string, err error)
+
+	// Groups counts the dead letters of a query by pipeline and error, the
+	// largest group first.
+	Groups(ctx context.Context, q DeadLetterQuery) ([]DeadLetterGroup, error)
 
 	// Drop deletes a dead letter, NotFound if there is none.
 	Drop(ctx context.Context, letter string) error

@@ -22,6 +22,7 @@ func Commands(r *Runner) []command.Command {
 		lintCommand(r),
 		testCommand(r),
 		letterGetCommand(r),
+		letterGroupsCommand(r),
 		letterReplayCommand(r),
 		letterDeleteCommand(r),
 	}
