@@ -138,18 +138,21 @@ func TestWhatCallersLearn(t *testing.T) {
 	}
 }
 
-// cause returns why a call failed, as its dead letter says.
-func (s *service) cause(t *testing.T, of result) map[string]any {
+// cause returns why a call failed, as its dead letter says, which is stored behind
+// the result.
+func (s *service) cause(t *testing.T, of result) (found map[string]any) {
 	t.Helper()
-	var page struct{ Items []map[string]any }
-	s.command("deadletter.get", map[string]any{"limit": 1000}).wantStatus(t, http.StatusOK).into(t, &page)
-	for _, letter := range page.Items {
-		if letter["correlationId"] == of.CorrelationID {
-			return letter["error"].(map[string]any)
+	eventually(t, "the dead letter of "+of.TraceID, func() bool {
+		var page struct{ Items []map[string]any }
+		s.command("deadletter.get", map[string]any{"limit": 1000}).wantStatus(t, http.StatusOK).into(t, &page)
+		for _, letter := range page.Items {
+			if letter["correlationId"] == of.CorrelationID {
+				found = letter["error"].(map[string]any)
+			}
 		}
-	}
-	t.Fatalf("the call that came to %+v is no dead letter", of)
-	return nil
+		return found != nil
+	})
+	return found
 }
 
 // TestFailedRun: the event is a dead letter, and a replay reaches the pipeline as
