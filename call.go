@@ -28,6 +28,7 @@ type Call struct {
 	Quarantine    string    `json:"quarantine,omitempty"` // id of what is kept of a refused one
 	Size          int       `json:"size"`                 // of the body, as far as it was read or announced
 	Duration      float64   `json:"duration"`             // until the answer, in milliseconds
+	Waited        float64   `json:"waited,omitempty"`     // of that time, for pipelines after the event was stored
 	RemoteAddr    string    `json:"remoteAddr,omitempty"`
 	Count         int       `json:"count,omitempty"` // how many calls it stands for, if more than one
 	Duplicate     bool      `json:"-"`               // its delivery was accepted before: the ids are those of the first call
@@ -56,6 +57,9 @@ func (c *Call) AppendJSON(b []byte) []byte {
 	b = appendOptional(b, `,"quarantine":`, c.Quarantine)
 	b = appendNumber(b, `,"size":`, c.Size)
 	b = appendMilliseconds(b, `,"duration":`, c.Duration)
+	if c.Waited != 0 {
+		b = appendMilliseconds(b, `,"waited":`, c.Waited)
+	}
 	b = appendOptional(b, `,"remoteAddr":`, c.RemoteAddr)
 	if c.Count != 0 {
 		b = appendNumber(b, `,"count":`, c.Count)

@@ -13,9 +13,17 @@ type TraceQuery struct {
 	EventKey string    // empty means any
 	Pipeline string    // that the event was handed to, or that a user ran; empty means any
 	Status   Status    // empty means any
+	Code     string    // of the refusal, or of the error of a run; empty means any
 	From, To time.Time // zero means unbounded
 	Limit    int
 	Before   string // cursor: where the page before it ended
+
+	// Text is what a call must have in it, in whatever case: in its keys, its
+	// trace id, where it came from, or how it failed. It may also be in the
+	// correlation id and in the payload, if these say so.
+	Text          string
+	InCorrelation bool
+	InPayload     bool
 }
 
 // Journal searches the calls there were, as far back as events are kept.
@@ -23,6 +31,10 @@ type Journal interface {
 	// Calls returns the calls of a query, and the cursor behind them if there
 	// may be more. A call is found as soon as it was answered.
 	Calls(ctx context.Context, q TraceQuery) (calls []Call, next string, err error)
+
+	// Reached returns how far back the search has looked that ended with a
+	// cursor.
+	Reached(ctx context.Context, cursor string) (time.Time, error)
 
 	// Event returns the event that a correlation id leads to, Gone if it is not
 	// kept any more.

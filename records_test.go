@@ -45,8 +45,8 @@ func TestRecordsAsTheyAreShown(t *testing.T) {
 	for want, record := range map[string]any{
 		`{"traceId":"none:1","time":"2025-01-02T03:04:05.0000006Z","status":"rejected","statusCode":404,"code":"c","size":0,"duration":0.001,"runs":[]}`:                                                                               &sluice.Call{TraceID: "none:1", Time: at, Status: sluice.StatusRejected, StatusCode: 404, Code: "c", Duration: sluice.Milliseconds(1400), Runs: []sluice.RunReport{}},
 		`{"traceId":"a:1","time":"2025-01-02T03:04:05.0000006Z","status":"","size":0,"duration":0,"runs":[{"pipeline":"","status":"ok","attempt":1,"delivery":0,"started":"2025-01-02T03:04:05.0000006Z","duration":1.5,"steps":[]}]}`: &sluice.Call{TraceID: "a:1", Time: at, Runs: []sluice.RunReport{run}},
-		`{"time":"2025-01-02T03:04:05.0000006Z","accepted":1,"refused":0,"failed":0,"runs":0,"runErrors":0,"p50":0.25,"p99":0.5}`:                                                                                                      &sluice.Minute{Time: at, Accepted: 1, P50: 0.25, P99: 0.5},
-		`{"pipeline":"p","waiting":0,"deadLetters":0}`: &sluice.PipelineStats{Pipeline: "p"},
+		`{"time":"2025-01-02T03:04:05.0000006Z","accepted":1,"refused":0,"failed":0,"errors":0,"runs":0,"runErrors":0,"p50":0.25,"p99":0.5}`:                                                                                           &sluice.Minute{Time: at, Accepted: 1, P50: 0.25, P99: 0.5},
+		`{"pipeline":"p","waiting":0,"retrying":0,"deadLetters":0}`: &sluice.PipelineStats{Pipeline: "p"},
 	} {
 		got, err := json.Marshal(record)
 		if err != nil || string(got) != want {

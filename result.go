@@ -34,8 +34,9 @@ type Result struct {
 	TraceID                string          `json:"traceId"`
 	Created                time.Time       `json:"created"`
 
-	Duplicate bool `json:"-"` // the delivery was accepted before: this is the first one's result
-	Differs   bool `json:"-"` // a duplicate with another body than the first one
+	Waited    time.Duration `json:"-"` // for pipelines, after the event was stored
+	Duplicate bool          `json:"-"` // the delivery was accepted before: this is the first one's result
+	Differs   bool          `json:"-"` // a duplicate with another body than the first one
 }
 
 // Accepted is the result of a call that no pipeline listens to: its value is

@@ -23,6 +23,10 @@ type Run struct {
 	// cut out of all that people read of the run.
 	Secret func(ctx context.Context, name string) (string, error)
 
+	// Recorded, if set, answers HTTP requests of steps in place of those whom they
+	// call: the run is only tried, and sends nothing. NotRecorded if it can't.
+	Recorded func(ctx context.Context, sent Exchange) (Exchange, error)
+
 	user   User
 	bound  *User // nobody in this run may do what this user may not; nil: there is no such bound
 	exited bool

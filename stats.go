@@ -19,6 +19,7 @@ type ServerStats struct {
 	Webhooks    int             `json:"webhooks"`
 	Pipelines   []PipelineStats `json:"pipelines"` // that listen
 	Minutes     []Minute        `json:"minutes"`
+	Hours       []Minute        `json:"hours,omitempty"` // likewise, hour by hour
 
 	// What only the metrics show.
 	Lost       int64 `json:"-"` // events found to be lost by the disk
@@ -50,15 +51,37 @@ type Minute struct {
 	Accepted  int       `json:"accepted"`  // calls that became events
 	Refused   int       `json:"refused"`   // calls that were the caller's mistake
 	Failed    int       `json:"failed"`    // calls that we could not take
+	Errors    int       `json:"errors"`    // calls that were accepted and that a pipeline then failed on for good
 	Runs      int       `json:"runs"`      // runs of pipelines
 	RunErrors int       `json:"runErrors"` // those of them that failed
 
-	// The median and the 99th percentile of the time that accepted calls took,
-	// in milliseconds. A stored minute has the counts instead that they are
+	// The median and the 99th percentile of the time until accepted calls were on
+	// stable storage, in milliseconds. A stored minute has the counts instead that they are
 	// computed from.
 	P50       float64 `json:"p50"`
 	P99       float64 `json:"p99"`
 	Latencies []int   `json:"latencies,omitempty" doc:"-"`
+
+	// Webhooks are the figures of single webhooks, by event key. Only hours have
+	// them.
+	Webhooks map[string]WebhookFigures `json:"webhooks,omitempty" doc:"-"`
+}
+
+// WebhookFigures are what became of the calls of one webhook in some time.
+type WebhookFigures struct {
+	Accepted int       `json:"accepted,omitempty"`
+	Refused  int       `json:"refused,omitempty"`
+	Errors   int       `json:"errors,omitempty"` // that were accepted and that a pipeline then failed on for good
+	Last     time.Time `json:"last,omitzero"`    // when the last call came
+}
+
+// WebhookStats are the figures of a webhook over some hours, as webhook.stats
+// shows them.
+type WebhookStats struct {
+	EventKey string `json:"eventKey"`
+	WebhookFigures
+
+	Hours []int `json:"hours"` // calls in each hour, refused ones included
 }
 
 // UnmarshalJSON also reads what version 0.1.0 has stored: there the time is the

@@ -66,6 +66,15 @@ func (c *Client) PipelineVersions(ctx context.Context, name string) (versions []
 	return versions, json.Unmarshal(answer.Body, &versions)
 }
 
+// Try tries a draft on past events.
+func (c *Client) Try(ctx context.Context, source string, params url.Values) (found sluice.TryResult, err error) {
+	answer, err := c.Command(ctx, "pipeline.try", params, &Body{Content: []byte(source)})
+	if err != nil {
+		return found, err
+	}
+	return found, json.Unmarshal(answer.Body, &found)
+}
+
 // RunPipeline runs a stored pipeline and returns its final body.
 func (c *Client) RunPipeline(ctx context.Context, name string, vars url.Values, body *Body) (Answer, error) {
 	return c.run(ctx, sluice.PipelinePath+"/"+url.PathEscape(name), vars, body)

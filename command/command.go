@@ -17,8 +17,10 @@ type Command struct {
 	ReadOnly bool           // changes nothing, so that GET may run it
 	Pure     bool           // needs nothing but its arguments and its run, so tests of pipelines run it unchanged
 	Traffic  bool           // moves data, as pipelines do constantly: the audit log has only refusals
+	Recorded bool           // takes recorded answers where a run is only tried, see sluice.Run
 	InRun    bool           // is a step of pipelines only: callers can't run it by itself
 	Trigger  bool           // starts a pipeline: the first step or none
+	Download bool           // answers with a Download
 
 	// Endpoint, if set, handles the HTTP request itself, authentication
 	// included; such a command can't be called in any other way.
@@ -49,6 +51,10 @@ func Pure(c *Command) { c.ReadOnly, c.Pure = true, true }
 // audit log has only refused calls.
 func Traffic(c *Command) { c.Traffic = true }
 
+// Recorded declares that the command does nothing outside where a run is only
+// tried: it asks the run for recorded answers.
+func Recorded(c *Command) { c.Recorded = true }
+
 // InRun declares that the command is a step of pipelines only: a caller who
 // runs it by itself is refused.
 func InRun(c *Command) { c.InRun = true }
@@ -73,6 +79,7 @@ func Answers(samples ...any) Option {
 func New[P, R any](name, summary string, run func(context.Context, P) (R, error), opts ...Option) Command {
 	c := declare[P](name, summary)
 	c.Results = []reflect.Type{reflect.TypeFor[R]()}
+	c.Download = c.Results[0] == reflect.TypeFor[Download]()
 	params := c.Params
 	c.run = func(ctx context.Context, args Args) (any, error) {
 		var p P

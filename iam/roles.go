@@ -33,7 +33,7 @@ var builtinRoles = map[string][]string{
 // viewing is what shows webhooks, pipelines, calls and figures, without what
 // callers have sent: and no users, clients, secrets, nor the audit log.
 var viewing = []string{
-	"webhook.get", "provider.get", "pipeline.get", "pipeline.versions", "pipeline.lint", "pipeline.test",
+	"webhook.get", "webhook.stats", "provider.get", "pipeline.get", "pipeline.versions", "pipeline.lint", "pipeline.test",
 	"trace.get", "deadletter.get", "deadletter.groups", "quarantine.get", "server.info", "server.stats",
 	"convert.*", "crypto.*", "iam.whoami", "iam.password.set",
 }

@@ -56,8 +56,14 @@ type Options struct {
 
 	RunMemory int64 // bytes that the events of all runs take in memory; 0: no bound
 
+	Version string // of the program
+
 	Sync SyncMode
 	Log  *slog.Logger
+
+	// ObserveFailed, if set, is told the key of each event that a pipeline failed
+	// on for good.
+	ObserveFailed func(eventKey string)
 
 	// ObserveBatch, if set, returns the function to call for each batch of a
 	// stream that was written and synced.
@@ -98,6 +104,7 @@ type Engine struct {
 	signing   *record.Bucket[sluice.SigningKey]
 	portal    *record.Bucket[sluice.PortalSession]
 	minutes   *record.Bucket[sluice.Minute]
+	hours     *record.Bucket[sluice.Minute]
 	pipelines *record.Bucket[sluice.Pipeline]
 	states    *record.Bucket[sluice.PipelineState]
 	versions  *record.Bucket[sluice.PipelineHistory]
@@ -113,6 +120,7 @@ type Engine struct {
 	journal     *journal.Journal
 	audit       *Audit
 	quarantine  *Quarantine
+	nodes       *nodes
 
 	marking  sync.Mutex
 	marks    marks  // as they were last written
@@ -124,6 +132,7 @@ type Engine struct {
 
 	cancel  context.CancelFunc
 	closing sync.Once
+	backing sync.Mutex // held while a backup is made
 }
 
 // Open starts the embedded engine, or connects to an external one. An external
@@ -165,6 +174,7 @@ func build(opts Options) *Engine {
 		signing:   record.New[sluice.SigningKey](h, "signing"),
 		portal:    record.New[sluice.PortalSession](h, "portal"),
 		minutes:   record.New[sluice.Minute](h, "minutes"),
+		hours:     record.New[sluice.Minute](h, "hours"),
 		pipelines: record.New[sluice.Pipeline](h, "pipelines"),
 		states:    record.New[sluice.PipelineState](h, "states"),
 		versions:  record.New[sluice.PipelineHistory](h, "versions"),
@@ -183,6 +193,7 @@ func build(opts Options) *Engine {
 		},
 	})
 	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.waiting, e.journal.Settled, opts.RunMemory)
+	e.queue.Failed = opts.ObserveFailed
 	e.events = &Events{
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
@@ -192,7 +203,7 @@ func build(opts Options) *Engine {
 	} else {
 		e.events.mark = func(context.Context) error { return nil }
 	}
-	e.audit = &Audit{host: h}
+	e.audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
 	e.quarantine = newQuarantine(h)
 	return e
 }

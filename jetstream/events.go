@@ -148,10 +148,13 @@ func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 		return sluice.Accepted(e.TraceID, id, e.ReceivedAt), nil
 	}
 	outcomes := make(map[string]sluice.Outcome, len(e.Listeners))
+	stored := time.Now()
 	if caller != nil {
 		caller.Await(ctx, sequence, e.Listeners, outcomes, wait)
 	}
-	return sluice.Combine(e.Listeners, outcomes, e.TraceID, id, e.ReceivedAt), nil
+	result := sluice.Combine(e.Listeners, outcomes, e.TraceID, id, e.ReceivedAt)
+	result.Waited = time.Since(stored)
+	return result, nil
 }
 
 // address returns the subject of an event, and sets its listeners.

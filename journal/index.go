@@ -181,7 +181,6 @@ func (x *index) remember(number uint64, found marks, young []int) {
 
 // read marks events by reading them, and returns which of them are young.
 func (x *index) read(ctx context.Context, number uint64, found *marks, positions []int, allow *allowance) (young []int, err error) {
-	const readers = 16
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	work := make(chan int)

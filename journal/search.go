@@ -3,9 +3,11 @@ package journal
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -30,19 +32,30 @@ type allowance struct {
 	chunks int64        // of the journal
 	window int64        // sequences of what belongs to no event
 	bytes  atomic.Int64 // of events
+	until  time.Time    // zero: however long it takes
 }
 
-func newAllowance() *allowance {
+// textTime is how long a search for a text goes on before it says how far it
+// has come: the index doesn't help it, and people wait.
+const textTime = 500 * time.Millisecond
+
+func newAllowance(q *sluice.TraceQuery) *allowance {
 	a := &allowance{blocks: 4096, chunks: 2000, window: 100_000}
 	a.bytes.Store(128 << 20)
+	if q.Text != "" {
+		a.chunks, a.until = 20_000, time.Now().Add(textTime)
+		a.bytes.Store(512 << 20)
+	}
 	return a
 }
 
 func (a *allowance) read(size int) { a.bytes.Add(-int64(size) - 1<<10) }
 
 func (a *allowance) spent() bool {
-	return a.blocks <= 0 || a.chunks <= 0 || a.bytes.Load() <= 0
+	return a.blocks <= 0 || a.chunks <= 0 || a.bytes.Load() <= 0 || a.late()
 }
+
+func (a *allowance) late() bool { return !a.until.IsZero() && time.Now().After(a.until) }
 
 // A search looks for the calls of a query.
 type search struct {
@@ -51,7 +64,8 @@ type search struct {
 	q     sluice.TraceQuery
 	want  mark // what a mark must have; 0 matches any
 	owner string
-	whole bool // the query has a whole trace id
+	whole bool   // the query has a whole trace id
+	text  string // the query's, in lower case
 	allow *allowance
 
 	since, until int64 // the query's times, in milliseconds
@@ -96,7 +110,7 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 }
 
 func (j *Journal) newSearch(q sluice.TraceQuery) *search {
-	s := &search{Journal: j, q: q, allow: newAllowance()}
+	s := &search{Journal: j, q: q, text: strings.ToLower(q.Text), allow: newAllowance(&q)}
 	if q.EventKey != "" {
 		s.want.key = hash32(q.EventKey)
 	}
@@ -160,14 +174,45 @@ func (s *search) between(ctx context.Context, in jetstream.Stream) (first, behin
 
 // resume sets walks to where a page of calls has ended.
 func resume(cursor string, events *eventWalk, eventless *eventlessWalk) error {
-	var before, eventlessBefore uint64
-	var line int
-	if n, err := fmt.Sscanf(cursor, "%d-%d-%d", &before, &eventlessBefore, &line); err != nil || n != 3 || line < 0 {
-		return sluice.InvalidParameter("after", "The parameter after must be the value of next of the page before.")
+	before, eventlessBefore, line, err := parseCursor(cursor)
+	if err != nil {
+		return err
 	}
 	events.before = min(events.before, before)
 	eventless.resume(eventlessBefore, line)
 	return nil
+}
+
+// parseCursor returns where the walks of a search go on.
+func parseCursor(cursor string) (events, eventless uint64, line int, err error) {
+	if n, err := fmt.Sscanf(cursor, "%d-%d-%d", &events, &eventless, &line); err != nil || n != 3 || line < 0 {
+		return 0, 0, 0, sluice.InvalidParameter("after", "The parameter after must be the value of next of the page before.")
+	}
+	return events, eventless, line, nil
+}
+
+// Reached implements sluice.Journal: the time of the event that a search looked
+// at last, or of the refused call if it has no events left to look at.
+func (j *Journal) Reached(ctx context.Context, cursor string) (time.Time, error) {
+	events, eventless, _, err := parseCursor(cursor)
+	if err != nil {
+		return time.Time{}, err
+	}
+	msg, err := j.events.GetMsg(ctx, max(1, events))
+	if err == nil {
+		return msg.Time.UTC(), nil
+	}
+	if !errors.Is(err, jetstream.ErrMsgNotFound) {
+		return time.Time{}, stream.NoAnswer(err)
+	}
+	found, err := j.host.Fetch(ctx, eventlessStream, stream.Range{Sequence: max(1, eventless), Count: 1})
+	if err != nil {
+		return time.Time{}, err
+	}
+	if len(found) > 0 {
+		return found[0].Time.UTC(), nil
+	}
+	return time.Now().UTC(), nil
 }
 
 // merge takes calls of both walks in the order of their times, and reports

@@ -81,7 +81,7 @@ func (w *eventlessWalk) peek(ctx context.Context, since time.Time) (*sluice.Call
 			continue
 		}
 		call := w.call(w.lines[len(w.lines)-1])
-		if call == nil || !w.matches(call) || w.q.Status != "" && call.Status != w.q.Status {
+		if call == nil || !w.matches(call) || !w.hasCode(call) || !w.mentions(call) || w.q.Status != "" && call.Status != w.q.Status {
 			w.step()
 			continue
 		}
@@ -116,7 +116,7 @@ func (w *eventlessWalk) load(ctx context.Context) (ok bool, err error) {
 		if w.before <= w.first {
 			return true, nil
 		}
-		if w.allow.window <= 0 {
+		if w.allow.window <= 0 || w.allow.late() {
 			return false, nil
 		}
 		return true, w.readWindow(ctx)

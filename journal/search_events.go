@@ -29,6 +29,7 @@ type eventWalk struct {
 	number uint64 // of the block below
 	marks  *marks // nil: none was read yet
 	chunk  chunk
+	read   map[uint64][]byte // events around the one that was looked into
 
 	failed     failed      // for a search for failed events
 	unfinished *unfinished // for a search for events in progress
@@ -240,6 +241,9 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 		}
 	}
 	sortRuns(call.Runs)
+	if fits, err := w.fits(ctx, call, sequence); !fits || err != nil {
+		return nil, err
+	}
 	call.Status, err = w.status(ctx, e, call.Runs, settled)
 	return call, err
 }

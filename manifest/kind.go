@@ -32,7 +32,7 @@ func kinds() []*kind {
 			{"permissions", []any{}},
 		}},
 		{name: "client", key: "clientId", get: "iam.client.get", put: "iam.client.put", remove: "iam.client.delete", fields: []field{
-			{"roles", []any{}}, {"grants", []any{"client_credentials"}},
+			{"roles", []any{}}, {"grants", []any{"client_credentials"}}, {"public", false}, {"redirectUris", []any{}},
 		}},
 		{name: "webhook", key: "eventKey", get: "webhook.get", put: "webhook.put", remove: "webhook.delete", fields: []field{
 			{"description", ""}, {"disabled", false}, {"payloadType", string(sluice.Base64)}, {"maxPayloadLength", sluice.DefaultPayloadLength},

@@ -97,6 +97,9 @@ func (k *kind) normal(given map[string]any, presets map[string]string) map[strin
 				value = unset
 			}
 		}
+		if f.name == "grants" && given["public"] == true {
+			unset = []any{"authorization_code", "refresh_token"}
+		}
 		if !reflect.DeepEqual(value, unset) {
 			fields[f.name] = value
 		}

@@ -3,8 +3,6 @@ package metrics
 import (
 	"math"
 	"slices"
-
-	"sluice"
 )
 
 // latencyBounds are the upper bounds of the latencies that a minute counts, in
@@ -47,19 +45,4 @@ func quantile(latencies []int, q float64) float64 {
 		return math.Round((low+share*(latencyBounds[i]-low))*1000) / 1000
 	}
 	return 0
-}
-
-// addTo adds the counts of one minute to another.
-func addTo(sum, other *sluice.Minute) {
-	sum.Accepted += other.Accepted
-	sum.Refused += other.Refused
-	sum.Failed += other.Failed
-	sum.Runs += other.Runs
-	sum.RunErrors += other.RunErrors
-	latencies := make([]int, max(len(sum.Latencies), len(other.Latencies)))
-	copy(latencies, sum.Latencies) // the stored list must not change
-	for i, n := range other.Latencies {
-		latencies[i] += n
-	}
-	sum.Latencies = latencies
 }

@@ -1,11 +1,11 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -14,25 +14,29 @@ import (
 
 const (
 	minutesKept  = 24 * 60
-	maxPending   = 60 // minutes kept while the engine stores nothing
+	hoursKept    = 30 * 24
+	maxPending   = 60  // minutes kept while the engine stores nothing
+	maxWebhooks  = 500 // webhooks that an hour counts one by one
 	storeTimeout = 5 * time.Second
 )
 
-// Minutes sums up calls and runs minute by minute, and keeps the last day. The
-// store has one record for each minute of the day, to which every node adds, so
-// it never grows.
+// Minutes sums up calls and runs minute by minute for the last day, and hour by
+// hour for the last 30 days. Every node adds what it counts, once a minute.
 type Minutes struct {
-	store sluice.Records[sluice.Minute]
-	log   *slog.Logger
+	minutes, hours *series
+	log            *slog.Logger
 
 	mu      sync.Mutex
 	current sluice.Minute
-	pending []sluice.Minute // that are not stored yet
 }
 
-// NewMinutes returns the sums of a store. Nothing is stored until Keep runs.
-func NewMinutes(store sluice.Records[sluice.Minute], log *slog.Logger) *Minutes {
-	return &Minutes{store: store, log: log}
+// NewMinutes returns the sums of two stores. Nothing is stored until Keep runs.
+func NewMinutes(minutes, hours sluice.Records[sluice.Minute], log *slog.Logger) *Minutes {
+	return &Minutes{
+		minutes: &series{store: minutes, period: time.Minute, kept: minutesKept},
+		hours:   &series{store: hours, period: time.Hour, kept: hoursKept},
+		log:     log,
+	}
 }
 
 // Call counts a call of a webhook.
@@ -40,16 +44,47 @@ func (m *Minutes) Call(c sluice.Call) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.roll(time.Now())
+	if c.Status == sluice.StatusHandshake {
+		return
+	}
+	key := m.counted(c.EventKey)
+	of := m.current.Webhooks[key]
 	switch {
-	case c.Status == sluice.StatusHandshake:
 	case c.CorrelationID != "":
 		m.current.Accepted++
-		m.current.Latencies[latencyBound(c.Duration)]++
+		of.Accepted++
+		m.current.Latencies[latencyBound(c.Duration-c.Waited)]++
 	case c.StatusCode >= http.StatusInternalServerError:
 		m.current.Failed++
+		of.Refused++
 	default:
 		m.current.Refused++
+		of.Refused++
 	}
+	of.Last = c.Time
+	m.current.Webhooks[key] = of
+}
+
+// CallFailed counts a call that was accepted and that a pipeline failed on for
+// good.
+func (m *Minutes) CallFailed(eventKey string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.roll(time.Now())
+	m.current.Errors++
+	key := m.counted(eventKey)
+	of := m.current.Webhooks[key]
+	of.Errors++
+	m.current.Webhooks[key] = of
+}
+
+// counted returns the key that a webhook is counted under in this minute: those
+// beyond the limit share the empty one with unknown webhooks.
+func (m *Minutes) counted(eventKey string) string {
+	if _, known := m.current.Webhooks[eventKey]; !known && len(m.current.Webhooks) >= maxWebhooks {
+		return ""
+	}
+	return eventKey
 }
 
 // Run counts a run of a pipeline.
@@ -70,15 +105,17 @@ func (m *Minutes) roll(now time.Time) {
 		return
 	}
 	m.setAside()
-	m.current = sluice.Minute{Time: start, Latencies: make([]int, len(latencyBounds))}
+	m.current = sluice.Minute{Time: start, Latencies: make([]int, len(latencyBounds)), Webhooks: make(map[string]sluice.WebhookFigures)}
 }
 
 // setAside moves the counts of the minute to those that wait to be stored.
 func (m *Minutes) setAside() {
-	if m.current.Accepted+m.current.Refused+m.current.Failed+m.current.Runs > 0 {
-		m.current.Latencies = trimmed(m.current.Latencies)
-		m.pending = append(m.pending, m.current)
-		m.pending = m.pending[max(0, len(m.pending)-maxPending):]
+	c := &m.current
+	if c.Accepted+c.Refused+c.Failed+c.Errors+c.Runs > 0 {
+		c.Latencies = trimmed(c.Latencies)
+		m.hours.wait(*c)
+		c.Webhooks = nil
+		m.minutes.wait(*c)
 	}
 	m.current = sluice.Minute{}
 }
@@ -105,73 +142,69 @@ func (m *Minutes) Keep(ctx context.Context) {
 	}
 }
 
-// flush stores the minutes that wait. Those that fail go on waiting.
+// flush stores what waits. What fails goes on waiting.
 func (m *Minutes) flush(ctx context.Context) {
-	m.mu.Lock()
-	waiting := m.pending
-	m.pending = nil
-	m.mu.Unlock()
-	for i, minute := range waiting {
-		if err := m.add(ctx, minute); err != nil {
+	for _, s := range []*series{m.minutes, m.hours} {
+		if err := s.flush(ctx); err != nil {
 			m.log.Warn("The counts of a minute could not be stored.", "error", err)
-			m.mu.Lock()
-			m.pending = append(slices.Clone(waiting[i:]), m.pending...)
-			m.mu.Unlock()
-			return
 		}
 	}
-}
-
-// add adds to the record of a minute, in place of the same minute of another day.
-func (m *Minutes) add(ctx context.Context, minute sluice.Minute) error {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	key := strconv.FormatInt(minute.Time.Unix()/60%minutesKept, 10)
-	_, err := m.store.Change(ctx, key, func(before *sluice.Minute, _ map[string]*sluice.Minute) (*sluice.Minute, error) {
-		sum := minute
-		if before != nil && before.Time.Equal(minute.Time) {
-			sum = *before
-			addTo(&sum, &minute)
-		}
-		return &sum, nil
-	})
-	return err
 }
 
 // Last returns the last minutes in order, the present one included, at most a
 // day: with quantiles, without the counts they are computed from.
-func (m *Minutes) Last(count int) []sluice.Minute {
-	minutes := make([]sluice.Minute, min(count, minutesKept))
-	first := time.Now().UTC().Truncate(time.Minute).Add(-time.Duration(len(minutes)-1) * time.Minute)
-	for i := range minutes {
-		minutes[i].Time = first.Add(time.Duration(i) * time.Minute)
+func (m *Minutes) Last(count int) []sluice.Minute { return withQuantiles(m.last(m.minutes, count)) }
+
+// LastHours returns the last hours likewise, at most 30 days.
+func (m *Minutes) LastHours(count int) []sluice.Minute {
+	hours := withQuantiles(m.last(m.hours, count))
+	for i := range hours {
+		hours[i].Webhooks = nil
 	}
-	add := func(minute *sluice.Minute) {
-		if i := int(minute.Time.Sub(first) / time.Minute); !minute.Time.Before(first) && i < len(minutes) {
-			addTo(&minutes[i], minute)
-		}
-	}
-	for _, stored := range m.store.All() {
-		add(stored)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for i := range m.pending {
-		add(&m.pending[i])
-	}
-	add(&m.current)
-	for i := range minutes {
-		latencies := minutes[i].Latencies
-		minutes[i].P50, minutes[i].P99, minutes[i].Latencies = quantile(latencies, 0.5), quantile(latencies, 0.99), nil
-	}
-	return minutes
+	return hours
 }
 
-// trimmed returns counts without the zeros at their end.
-func trimmed(counts []int) []int {
-	end := len(counts)
-	for end > 0 && counts[end-1] == 0 {
-		end--
+// Webhooks returns the figures of webhooks over the last hours, those with most
+// calls first. Of very many webhooks only the first to be called in an hour are
+// counted one by one.
+func (m *Minutes) Webhooks(count int) []sluice.WebhookStats {
+	hours := m.last(m.hours, count)
+	found := make(map[string]*sluice.WebhookStats)
+	for i, hour := range hours {
+		for key, figures := range hour.Webhooks {
+			if key == "" {
+				continue
+			}
+			of := found[key]
+			if of == nil {
+				of = &sluice.WebhookStats{EventKey: key, Hours: make([]int, len(hours))}
+				found[key] = of
+			}
+			addFigures(&of.WebhookFigures, figures)
+			of.Hours[i] += figures.Accepted + figures.Refused
+		}
 	}
-	return counts[:end]
+	all := make([]sluice.WebhookStats, 0, len(found))
+	for _, of := range found {
+		all = append(all, *of)
+	}
+	slices.SortFunc(all, func(a, b sluice.WebhookStats) int {
+		return cmp.Or(cmp.Compare(b.Accepted+b.Refused, a.Accepted+a.Refused), cmp.Compare(a.EventKey, b.EventKey))
+	})
+	return all
+}
+
+// last returns the last sums of a series, what was not stored yet included.
+func (m *Minutes) last(s *series, count int) []sluice.Minute {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return s.last(count, &m.current)
+}
+
+func withQuantiles(sums []sluice.Minute) []sluice.Minute {
+	for i := range sums {
+		latencies := sums[i].Latencies
+		sums[i].P50, sums[i].P99, sums[i].Latencies = quantile(latencies, 0.5), quantile(latencies, 0.99), nil
+	}
+	return sums
 }

@@ -21,6 +21,7 @@ func Commands(r *Runner) []command.Command {
 		runCommand(r),
 		lintCommand(r),
 		testCommand(r),
+		tryCommand(r),
 		letterGetCommand(r),
 		letterGroupsCommand(r),
 		letterReplayCommand(r),

@@ -39,7 +39,7 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 			return nil, err
 		}
 		run.Switch(sluice.UserFrom(ctx))
-		run.TraceID, run.CorrelationID, run.Event = outer.TraceID, outer.CorrelationID, outer.Event
+		run.TraceID, run.CorrelationID, run.Event, run.Recorded = outer.TraceID, outer.CorrelationID, outer.Event, outer.Recorded
 		return r.directly(ctx, program, run, p)
 	}
 	run.Switch(sluice.UserFrom(ctx))

@@ -22,6 +22,8 @@ type RunnerOptions struct {
 	Queue    sluice.Queue
 	Events   sluice.Events // takes replays
 	Letters  sluice.DeadLetters
+	Journal  sluice.Journal // past events, to try drafts on
+	Results  sluice.Results
 	User     func(ctx context.Context, username string) (sluice.User, error)    // as stored now
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // the user who stored it, as stored now
 	Secret   func(ctx context.Context, name string) (string, error)
@@ -102,6 +104,9 @@ func (r *Runner) call(ctx context.Context, c command.Command, args command.Args)
 
 // attempt runs a program once, in a span, and reports how that went.
 func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, delivery int) (out any, err error) {
+	if t := rehearsalOf(ctx); t != nil {
+		return t.execute(ctx, p, b)
+	}
 	report := sluice.RunReport{
 		Pipeline:      b.run.Pipeline,
 		TraceID:       b.run.TraceID,

@@ -26,7 +26,8 @@ type secrets struct {
 
 const (
 	redacted    = "***"
-	leastSecret = 4 // bytes: a shorter one would be found everywhere by chance, so only a whole value counts
+	more        = "…" // stands for the end of a text that was cut off
+	leastSecret = 4   // bytes: a shorter one would be found everywhere by chance, so only a whole value counts
 )
 
 type secretsKey struct{}
@@ -117,7 +118,6 @@ func (s *secrets) hideStart(text string, limit int) string {
 	if len(text) <= limit && len(hidden) <= limit {
 		return hidden
 	}
-	const more = "…"
 	s.mu.Lock()
 	end := min(len(hidden)-s.longest, limit-len(more))
 	s.mu.Unlock()

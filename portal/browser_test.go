@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -162,6 +164,33 @@ func (b *browser) theme(name string) {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
 		})
+		return err
+	}))
+}
+
+// until waits until a script's condition holds.
+func (b *browser) until(condition string) {
+	b.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !eval[bool](b, condition) {
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%s does not come true; the page is:\n%s", condition, b.page())
+		}
+		runtime.Gosched()
+	}
+}
+
+// press presses keys, one after the other.
+func (b *browser) press(keys string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(keys))
+}
+
+// inZone makes the browser believe that it is somewhere else.
+func (b *browser) inZone(name string) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: name})
 		return err
 	}))
 }

@@ -2,11 +2,10 @@ package portal
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
+	"time"
 
 	"sluice"
 	"sluice/problem"
@@ -14,8 +13,14 @@ import (
 
 func (p *Portal) routeCalls() {
 	p.page("GET /calls", p.callList)
+	p.page("GET /calls/export", p.callExport)
+	p.page("POST /calls/selected", p.callsSelected)
 	p.page("GET /calls/{trace}", p.callPage)
+	p.page("GET /calls/{trace}/previous", p.callPrevious)
+	p.page("GET /calls/{trace}/next", p.callNext)
 	p.page("POST /calls/{trace}/replay", p.callReplay)
+	p.page("GET /calls/{trace}/edit", p.callEdit)
+	p.page("POST /calls/{trace}/edit", p.callResend)
 	p.page("GET "+livePath, p.live)
 }
 
@@ -41,42 +46,52 @@ func (c tracedCall) Accepted() bool {
 	return c.Status != sluice.StatusRejected && (c.EventKey != "" || c.Key != "")
 }
 
+// Reason returns why a call failed, as far as a line has space for it.
+func (c tracedCall) Reason() string {
+	const most = 160
+	for _, run := range slices.Backward(c.Runs) {
+		if run.Error != nil {
+			return clipped(run.Error.Detail, most)
+		}
+	}
+	return ""
+}
+
 // calls is the answer of trace.get.
 type calls struct {
 	Items []tracedCall `json:"items"`
 	Next  string       `json:"next"`
-}
 
-// A callFilter says which calls a list shows.
-type callFilter struct{ EventKey, Pipeline, Status, Trace, From, To string }
+	Searched *time.Time `json:"searched"`
+	Facets   *facets    `json:"facets"`
+}
 
 type callListView struct {
 	callFilter
 
-	Statuses []string
 	Items    []tracedCall
 	Next     string
 	Problem  string
-	Live     string // path of the live stream; "" if the list ends in the past
+	Live     string     // path of the live stream; "" if the list ends in the past
+	Facets   *facets    // nil: none
+	Searched *time.Time // how far back the search has looked, if it found less than a page
+	Payloads bool       // the user may search in payloads
 }
-
-var callStatuses = []string{"ok", "processing", "error", "rejected"}
 
 func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	view := callListView{
-		callFilter: callFilter{query.Get("eventKey"), query.Get("pipeline"), query.Get("status"), strings.TrimSpace(query.Get("trace")), query.Get("from"), query.Get("to")},
-		Statuses:   callStatuses,
-	}
-	found, err := ask[calls](p, r, "trace.get", args("eventKey", view.EventKey, "pipeline", view.Pipeline, "status", view.Status, "traceId", view.Trace,
-		"from", asTime(view.From), "to", asTime(view.To), "limit", pageSize, "after", query.Get("after")))
+	view := callListView{callFilter: filterOf(p.base, query), Payloads: sluice.UserFrom(r.Context()).May(sluice.MaySeePayload)}
+	given := append(view.args(), args("limit", callPageSize, "after", query.Get("after"), "facets", "true")...)
+	found, err := ask[calls](p, r, "trace.get", given)
 	status, refusal, err := wrongFilter(err)
 	if err != nil {
 		return err
 	}
-	view.Problem = refusal
-	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
-	if view.Pipeline == "" && view.Status == "" && view.To == "" && query.Get("after") == "" && view.Problem == "" {
+	view.Problem, view.Items, view.Next, view.Facets = refusal, found.Items, p.nextPage(r, found.Next), found.Facets
+	if found.Next != "" && shownNumber(len(found.Items)) != callPageSize {
+		view.Searched = found.Searched
+	}
+	if view.onlyKeyAndTrace() && query.Get("after") == "" && view.Problem == "" {
 		view.Live = p.liveFrom(view.EventKey, view.Trace)
 	}
 	return p.render(w, r, status, "calls", "Calls", view)
@@ -113,68 +128,4 @@ func (p *Portal) latest(r *http.Request, eventKey string, limit string) ([]trace
 	}
 	found, err := ask[calls](p, r, "trace.get", args("eventKey", eventKey, "limit", limit))
 	return found.Items, err
-}
-
-// A callView is the page of one call.
-type callView struct {
-	tracedCall
-
-	Followed []tracedCall // events that followed from it
-	Picture  *timeline
-	Seen     bool // the user may see payloads
-	Headers  []sluice.Header
-	Text     string // payload, as people read it
-	Result   string
-	Live     string
-}
-
-func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
-	trace := r.PathValue("trace")
-	found, err := ask[calls](p, r, "trace.get", args("traceId", trace, "limit", "20"))
-	if err != nil {
-		return err
-	}
-	if len(found.Items) == 0 || !strings.Contains(trace, ":") {
-		return sluice.Errorf(sluice.NotFound, "call-unknown", "There is no call with that trace id, or it is no longer kept.")
-	}
-	slices.SortFunc(found.Items, func(a, b tracedCall) int { return a.Time.Compare(b.Time) })
-	view := callView{tracedCall: found.Items[0], Followed: found.Items[1:], Picture: picture(found.Items), Seen: sluice.UserFrom(r.Context()).May(sluice.MaySeePayload)}
-	view.Headers = shownHeaders(view.tracedCall.Headers)
-	view.Text = payloadText(view.tracedCall)
-	if view.tracedCall.Result != nil {
-		view.Result = pretty(view.tracedCall.Result)
-	}
-	if view.Status == sluice.StatusProcessing {
-		view.Live = p.liveFrom("", trace)
-	}
-	return p.render(w, r, http.StatusOK, "call", "Call "+trace, view)
-}
-
-// shownHeaders returns headers in the order of their names, shortened.
-func shownHeaders(headers map[string]string) (shown []sluice.Header) {
-	const most = 40
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		if len(shown) < most {
-			shown = append(shown, sluice.Header{Name: clipped(name, 60), Value: shortened(headers[name], maxHeader)})
-		}
-	}
-	return shown
-}
-
-// callReplay sends the event of a call again.
-func (p *Portal) callReplay(w http.ResponseWriter, r *http.Request) error {
-	again, err := ask[struct {
-		Items []struct {
-			TraceID string `json:"newTraceId"`
-		} `json:"items"`
-	}](p, r, "event.replay", args("traceId", r.PathValue("trace")))
-	if err != nil {
-		return err
-	}
-	if len(again.Items) == 0 {
-		p.redirect(w, r, "/calls?done=replayed")
-		return nil
-	}
-	p.redirect(w, r, "/calls/"+url.PathEscape(again.Items[0].TraceID)+"?done=replayed")
-	return nil
 }

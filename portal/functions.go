@@ -19,7 +19,8 @@ var functions = template.FuncMap{
 	"pretty":   pretty,
 	"ago":      ago,
 	"stamp":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
-	"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+	"clock":    clock,
+	"machine":  func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
 	"duration": func(milliseconds float64) string { return shownDuration(duration(milliseconds)) },
 	"plural":   plural,
 	"last6":    lastSix,
@@ -161,6 +162,15 @@ func ago(t time.Time) string {
 	default:
 		return t.UTC().Format("2 Jan 2006")
 	}
+}
+
+// clock returns the time of day, with the date unless it is today.
+func clock(t time.Time) string {
+	now := time.Now().UTC()
+	if t = t.UTC(); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2 Jan 15:04:05")
 }
 
 // shownDuration returns a duration with about three digits.

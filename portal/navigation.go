@@ -21,6 +21,7 @@ var sections = []section{
 		{Name: "Webhooks", Path: "/webhooks", command: "webhook.get"},
 		{Name: "Pipelines", Path: "/pipelines", command: "pipeline.get"},
 		{Name: "Dead letters", Path: "/deadletters", command: "deadletter.get"},
+		{Name: "Quarantine", Path: "/quarantine", command: "quarantine.get"},
 	}},
 	{"Tools", []link{
 		{Name: "Commands", Path: "/commands"},

@@ -28,8 +28,6 @@ type page struct {
 	Roles     string
 	Namespace string
 	Version   string
-	Style     string
-	Script    string
 	Done      string // what has just been done
 	Data      any
 
@@ -41,7 +39,9 @@ var done = map[string]string{
 	"created":  "Created.",
 	"saved":    "Saved.",
 	"deleted":  "Deleted.",
-	"replayed": "Sent again.",
+	"replayed": "Replayed: this is the new call.",
+	"sent":     "Sent: this is the new call.",
+	"last":     "There is no further call of this webhook in that direction.",
 }
 
 // loadTemplates returns the templates of all pages, each with the layout and
@@ -68,7 +68,6 @@ func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name
 		Title: title, Base: p.base, Path: r.URL.Path,
 		Username: user.Name, Roles: strings.Join(user.Roles, ", "),
 		Namespace: p.Namespace, Version: p.Version,
-		Style: p.assets.path("portal.css"), Script: p.assets.path("portal.js"),
 		Done: done[r.URL.Query().Get("done")], Data: data,
 	}
 	var content bytes.Buffer
@@ -81,6 +80,17 @@ func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name
 	return nil
 }
 
+// Styles returns where the styles of the pages are.
+func (s *page) Styles() []string {
+	return []string{s.portal.assets.path("portal.css"), s.portal.assets.path("lists.css")}
+}
+
+// Scripts returns where the scripts of the pages are, in the order in which
+// they run.
+func (s *page) Scripts() []string {
+	return []string{s.portal.assets.path("portal.js"), s.portal.assets.path("lists.js"), s.portal.assets.path("live.js")}
+}
+
 // May reports whether the user of the page may run a command.
 func (s *page) May(name string) bool { return s.portal.may(s.user, name) }
 
@@ -91,13 +101,19 @@ type callRow struct {
 	Link string
 }
 
+// callRows are the calls of a list.
+type callRows struct {
+	Items []callRow
+	Ticks bool // they can be ticked
+}
+
 // Rows returns calls as lists show them.
-func (s *page) Rows(items []tracedCall) []callRow {
+func (s *page) Rows(items []tracedCall, ticks bool) callRows {
 	rows := make([]callRow, len(items))
 	for i, c := range items {
 		rows[i] = callRow{c, s.Base + "/calls/" + url.PathEscape(c.TraceID)}
 	}
-	return rows
+	return callRows{rows, ticks}
 }
 
 // A failure is the page of an error.

@@ -52,6 +52,27 @@ func payloadText(c tracedCall) string {
 	return pretty(c.Payload)
 }
 
+// sentBody returns the body of a call as it came, as far as that is text, and
+// whether it is all there.
+func sentBody(c tracedCall) (body string, whole bool) {
+	switch sluice.Encoding(c.PayloadEncoding) {
+	case sluice.EncodingText:
+		return body, json.Unmarshal(c.Payload, &body) == nil
+	case sluice.EncodingJSON:
+		return string(c.Payload), true
+	case sluice.EncodingNone:
+		return "", c.Method != "" && c.Size == 0
+	case sluice.EncodingBase64:
+		var sent shownBinary
+		if err := json.Unmarshal(c.Payload, &sent); err != nil || sent.Origin == "" && sent.Size > 0 {
+			return "", false
+		}
+		content, err := base64.StdEncoding.DecodeString(sent.Origin)
+		return string(content), err == nil && isText(content)
+	}
+	return "", false
+}
+
 // binaryText returns bytes as text, if that is what they are.
 func binaryText(b shownBinary) string {
 	content, err := base64.StdEncoding.DecodeString(b.Origin)

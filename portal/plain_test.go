@@ -38,7 +38,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.followText("Look at it")
 	b.wants(trace, `"name": "Ada"`)
 	b.followText("Replay")
-	b.wants("Sent again.", "Repeats")
+	b.wants("Replayed", "Replay of")
 
 	b.open("/pipelines/new?eventKey=webhook.hello")
 	b.fill("#name", "hello")
@@ -59,7 +59,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.followText("Show the token")
 	b.wants(token)
 	b.follow("form[action$='try#try'] button")
-	b.wants("Answered 200", "Ada")
+	b.wants("Accepted, and all went well", "Ada")
 	b.open("/calls?eventKey=webhook.hello&status=ok")
 	b.wants(trace)
 	b.open("/commands/iam.user.put")
@@ -114,7 +114,7 @@ const contrasts = `(() => {
 
 // TestContrast: all text can be told from its background, light and dark.
 func TestContrast(t *testing.T) {
-	s := start(t)
+	s := start(t, "http-allow=127.0.0.0/8")
 	live := furnish(t, s)
 	b := s.browse()
 	b.open("/signin")
@@ -130,7 +130,7 @@ func TestContrast(t *testing.T) {
 	look("/signin")
 	b.signIn("admin", adminPassword)
 	for _, path := range []string{"/", "/calls", "/calls/" + live[0], "/calls/" + live[1], "/webhooks", "/webhooks/webhook.lead.created", "/webhooks/new",
-		"/webhooks/webhook.lead.created/delete", "/pipelines", "/pipelines/lead.created", "/pipelines/new", "/deadletters", "/deadletters/1", "/commands",
+		"/webhooks/webhook.lead.created/delete", "/pipelines", "/pipelines/lead.created", "/pipelines/new", "/deadletters", "/deadletters/1", "/quarantine", "/quarantine/" + live[3], "/calls/" + live[2], "/calls/" + live[3], "/calls/" + live[0] + "/edit", "/commands",
 		"/commands/webhook.put", "/reference", "/users", "/users/vera", "/roles", "/audit", "/me", "/start", "/start?key=webhook.quiet", "/nowhere"} {
 		b.open(path)
 		look(path)

@@ -104,6 +104,7 @@ func (p *Portal) routes() {
 	p.page("POST /start", p.start)
 	p.routeWebhooks()
 	p.routeCalls()
+	p.routeQuarantine()
 	p.routePipelines()
 	p.routeCommands()
 	p.routeAdministration()

@@ -4,8 +4,11 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"testing"
 	"time"
@@ -28,15 +31,22 @@ func TestScreenshots(t *testing.T) {
 		t.Skip("SKIPPED: SCREENSHOTS names no folder for the pictures")
 	}
 	data := t.TempDir()
-	s := start(t, "data="+data)
+	s := start(t, "data="+data, "http-allow=127.0.0.0/8")
 	b := s.browse()
+	only := regexp.MustCompile(os.Getenv("SCREENSHOTS_OF"))
 	shoot := func(name string) {
 		t.Helper()
+		if !only.MatchString(name) {
+			return
+		}
 		for _, view := range []struct {
 			name          string
 			theme         string
 			width, height int64
-		}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"phone", "light", 390, 844}} {
+		}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"phone", "light", 390, 844}, {"wide", "light", 1920, 1080}} {
+			if view.name == "wide" && name != "calls" && name != "overview" {
+				continue
+			}
 			b.theme(view.theme)
 			b.do(chromedp.EmulateViewport(view.width, view.height))
 			picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
@@ -67,15 +77,22 @@ func TestScreenshots(t *testing.T) {
 		"overview": "/", "overview-day": "/?span=day", "calls": "/calls", "webhooks": "/webhooks", "webhook": "/webhooks/webhook.lead.created",
 		"webhook-token": "/webhooks/webhook.lead.created?show=token",
 		"webhook-new":   "/webhooks/new", "webhook-edit": "/webhooks/webhook.lead.created/edit", "webhook-delete": "/webhooks/webhook.lead.created/delete",
+		"calls-search": "/calls?search=budget", "calls-none": "/calls?search=nowhere", "call-sent": "/calls/" + live[2], "call-refused": "/calls/" + live[3], "call-edit": "/calls/" + live[0] + "/edit",
+		"quarantine": "/quarantine", "quarantined": "/quarantine/" + live[3], "webhook-github": "/webhooks/webhook.github",
 		"pipelines": "/pipelines", "pipeline": "/pipelines/lead.created", "pipeline-edit": "/pipelines/lead.created/edit", "pipeline-new": "/pipelines/new",
 		"deadletters": "/deadletters", "deadletter": "/deadletters/1", "commands": "/commands", "command": "/commands/webhook.put",
 		"reference": "/reference", "users": "/users", "user": "/users/vera", "user-new": "/users/new", "roles": "/roles", "role": "/roles/developer",
 		"clients": "/clients", "client": "/clients/importer", "secrets": "/secrets", "secret-new": "/secrets/new", "audit": "/audit", "me": "/me",
 		"call": "/calls/" + live[0], "call-failed": "/calls/" + live[1], "start-waiting": "/start?key=webhook.quiet", "error": "/nowhere",
 	} {
-		b.open(path)
-		shoot(name)
+		if only.MatchString(name) {
+			b.open(path)
+			shoot(name)
+		}
 	}
+	b.open("/calls")
+	b.do(chromedp.Click(chromedp.CSS("tbody tr:nth-child(2) input")), chromedp.Click(chromedp.CSS("tbody tr:nth-child(4) input")), chromedp.Click(chromedp.CSS(".facets summary")))
+	shoot("calls-selected")
 	b.open("/pipelines/lead.created/edit")
 	b.fill("#source", "pipeline:\n  - event.listen:\n      eventKey: webhook.lead.created\n  - lgo:\n      message: hi\n  - set:\n      vlaue: 1\n")
 	b.follow("button[value=save]")
@@ -172,5 +189,37 @@ tests:
 		}
 		s.call(others[i%3], "application/json", `{"number":`+strconv.Itoa(i*i*i)+`}`)
 	}
-	return []string{good, bad}
+	return []string{good, bad, passedOn(t, s), forged(t, s)}
+}
+
+// passedOn gives the trace id of a call that a pipeline has sent to another
+// system, which did not take it.
+func passedOn(t *testing.T, s *service) string {
+	t.Helper()
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte(`{"error":"The warehouse is closed for maintenance."}`))
+	}))
+	t.Cleanup(outside.Close)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.order.passed.on", "payloadType": "raw"})
+	s.store("order.forward", `description: Passes orders on to the warehouse.
+retry: {times: 1, backoff: 10ms}
+pipeline:
+  - event.listen: {eventKey: webhook.order.passed.on}
+  - iam.run.as: {username: admin}
+  - http.forward: {url: "`+outside.URL+`/orders"}
+`)
+	return s.call(hook["uuid"].(string), "application/json", `{"order":4711,"items":[{"sku":"A-1","count":2}]}`)
+}
+
+// forged gives the trace id of a call that was refused for its signature.
+func forged(t *testing.T, s *service) string {
+	t.Helper()
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.github", "payloadType": "raw", "provider": "github", "signingSecret": "a secret of twenty characters"})
+	for range 3 {
+		s.call(hook["uuid"].(string), "application/json", `{"zen":"Keep it logically awesome."}`)
+	}
+	refused := s.command("quarantine.get", map[string]any{"eventKey": "webhook.github"})["items"].([]any)
+	return refused[0].(map[string]any)["id"].(string)
 }

@@ -42,6 +42,11 @@ func TestCallsAreLive(t *testing.T) {
 	b.waits(".live.on")
 	trace := s.call(hook["uuid"].(string), "application/json", `{"n":42}`)
 	row := `tr[data-trace="` + trace + `"]`
+	b.waits("[data-newer] button") // above the list, which stays where it is
+	if text := b.text("[data-newer] button"); text != "1 new call" {
+		t.Errorf("above the list stands %q", text)
+	}
+	b.do(chromedp.Click(chromedp.CSS("[data-newer] button")))
 	b.waits(row)
 	b.waits(row + " .badge.good") // by itself, a second later
 	b.follow(row + " a")
@@ -50,7 +55,7 @@ func TestCallsAreLive(t *testing.T) {
 		t.Errorf("the picture has %d steps", bars)
 	}
 	b.followText("Replay")
-	b.wants("Sent again.", "Repeats", trace)
+	b.wants("Replayed: this is the new call.", "Replay of", trace)
 }
 
 // TestWebhookLife: a webhook is made with a mistake first, called from its page,
@@ -74,7 +79,7 @@ func TestWebhookLife(t *testing.T) {
 	}
 	b.fill("#payload", `{"from": "the browser"}`)
 	b.follow("form[action$='try#try'] button")
-	b.wants("Answered 200", `"status": "ok"`)
+	b.wants("Accepted, and all went well", `"status": "ok"`)
 	b.followText("Edit")
 	b.fill("#field-maxPayloadLength", "1000")
 	b.follow("main form button.main")
@@ -149,6 +154,9 @@ func TestHostileContentInABrowser(t *testing.T) {
 	b.waits(".live.on")
 	text := s.call(token, "text/html", script)
 	file := s.call(token, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"<img src=x onerror=window.hurt=1>.txt\"\r\n\r\n"+script+"\r\n--x--\r\n")
+	b.waits("[data-newer] button")
+	b.until(`document.querySelector("[data-newer] button").textContent === "2 new calls"`)
+	b.do(chromedp.Click(chromedp.CSS("[data-newer] button")))
 	b.waits(`tr[data-trace="` + file + `"]`)
 	unhurt := func(where string) {
 		t.Helper()
@@ -236,7 +244,7 @@ func TestCopy(t *testing.T) {
 
 // TestPhone: no page is wider than a phone.
 func TestPhone(t *testing.T) {
-	s := start(t)
+	s := start(t, "http-allow=127.0.0.0/8")
 	live := furnish(t, s)
 	b := s.browse()
 	b.signIn("admin", adminPassword)

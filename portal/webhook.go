@@ -2,12 +2,14 @@ package portal
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 
 	"sluice"
+	"sluice/command"
 )
 
 func shownNumber(n int) string { return strconv.Itoa(n) }
@@ -36,9 +38,19 @@ type curlLine struct {
 
 // An attempt is a call that was tried.
 type attempt struct {
-	Status  int
-	TraceID string
-	Answer  string
+	Status    int
+	Outcome   string // ok, processing or error, of a call that was accepted
+	Malformed bool   // the payload is not the JSON that it claims to be
+	Duplicate bool   // its delivery was accepted before
+	TraceID   string
+	Link      string // path of the call
+	Answer    string
+	Problem   string // why there was no call
+}
+
+// Good reports whether all went well.
+func (a attempt) Good() bool {
+	return a.Status == http.StatusOK && a.Outcome == string(sluice.StatusOK) && !a.Malformed
 }
 
 func (p *Portal) webhookPage(w http.ResponseWriter, r *http.Request) error {
@@ -93,20 +105,58 @@ func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if !sluice.UserFrom(r.Context()).May(sluice.MaySeeTokens) {
-		return sluice.Errorf(sluice.Forbidden, "forbidden", "To call a webhook you need its token; ask an administrator for the permission webhook.token.")
-	}
 	media, payload := r.PostForm.Get("media"), formText(r, "payload")
-	call, err := http.NewRequestWithContext(r.Context(), http.MethodPost, sluice.ReceivePath, strings.NewReader(payload))
-	if err != nil {
+	result, err := p.try(r, hook, media, payload, nil)
+	if err != nil && sluice.AsError(err).Kind != sluice.Invalid {
 		return err
 	}
+	if err != nil {
+		result = &attempt{Problem: sluice.AsError(err).Message}
+	}
+	return p.renderWebhook(w, r, hook, payload, media, result)
+}
+
+// try makes a call as the sender of a webhook would, with its signature.
+func (p *Portal) try(r *http.Request, hook webhook, media, payload string, header http.Header) (*attempt, error) {
+	made, err := ask[struct {
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+		Body    string            `json:"body"`
+	}](p, r, "webhook.sign", append(args("eventKey", hook.EventKey, "contentType", media), argument("payload", command.Text(payload))))
+	if err != nil {
+		return nil, err
+	}
+	_, rawQuery, _ := strings.Cut(made.URL, "?")
+	call, err := http.NewRequestWithContext(r.Context(), http.MethodPost, sluice.ReceivePath+"?"+rawQuery, strings.NewReader(made.Body))
+	if err != nil {
+		return nil, err
+	}
 	call.RemoteAddr, call.Host = r.RemoteAddr, r.Host
-	call.Header.Set("Token", hook.UUID)
-	call.Header.Set("Content-Type", media)
+	maps.Copy(call.Header, header)
+	for name, value := range made.Headers {
+		call.Header.Set(name, value)
+	}
 	call.Header.Set("User-Agent", "sluice portal")
 	answer := &recorder{header: make(http.Header), status: http.StatusOK}
 	p.Receive(answer, call)
 	result := &attempt{Status: answer.status, TraceID: answer.header.Get(sluice.TraceHeader), Answer: pretty(json.RawMessage(answer.body.Bytes()))}
-	return p.renderWebhook(w, r, hook, payload, media, result)
+	if result.TraceID != "" && p.may(sluice.UserFrom(r.Context()), "trace.get") {
+		result.Link = p.base + "/calls/" + url.PathEscape(result.TraceID)
+	}
+	result.Duplicate = answer.header.Get("svc-duplicate") != ""
+	var came struct {
+		Status sluice.Status `json:"status"`
+	}
+	if err := json.Unmarshal(answer.body.Bytes(), &came); err == nil {
+		result.Outcome = string(came.Status)
+	}
+	result.Malformed = answer.status == http.StatusOK && isJSONType(media) && !json.Valid([]byte(payload))
+	return result, nil
+}
+
+// isJSONType reports whether a media type says that a body is JSON.
+func isJSONType(media string) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(media), ";")
+	kind = strings.TrimSpace(kind)
+	return kind == "application/json" || strings.HasSuffix(kind, "+json")
 }

@@ -32,10 +32,23 @@ type webhook struct {
 	PayloadType      string    `json:"payloadType"`
 	MaxPayloadLength int       `json:"maxPayloadLength"`
 	WebhookURL       string    `json:"webhookUrl"`
+	Provider         string    `json:"provider"`
+	Signature        any       `json:"signature"`
+	SigningSecrets   *int      `json:"signingSecrets"`
+	Dedupe           string    `json:"dedupe"`
+	DedupeWindow     string    `json:"dedupeWindow"`
+	Schema           any       `json:"schema"`
+	VerifyToken      string    `json:"verifyToken"`
+	Multipart        string    `json:"multipart"`
+	Disabled         bool      `json:"disabled"`
+	Description      string    `json:"description"`
 	Created          time.Time `json:"created"`
 	Updated          time.Time `json:"updated"`
 	Warnings         []string  `json:"warnings"`
 }
+
+// isSigned reports whether calls carry a signature.
+func (h webhook) isSigned() bool { return h.SigningSecrets != nil }
 
 // webhook returns the webhook that the path names.
 func (p *Portal) webhook(r *http.Request) (webhook, error) {
@@ -153,6 +166,12 @@ type confirmation struct {
 	Effect string
 	Action string // path
 	Back   string // path
+
+	// If it is about several things of a list: the name that the form has for
+	// them, and which ones they are.
+	Several bool
+	Field   string
+	Values  []string
 }
 
 func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request) error {

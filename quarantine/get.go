@@ -40,6 +40,7 @@ type getParams struct {
 	To       time.Time `json:"to" doc:"Latest time."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many calls. Default 100."`
 	After    string    `json:"after" doc:"The value of next of the page before."`
+	Brief    bool      `json:"brief" doc:"Leaves out headers and bodies."`
 }
 
 func (p *getParams) query() (sluice.QuarantineQuery, error) {
@@ -85,7 +86,7 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 			left := maxShown
 			for _, c := range calls {
 				item := shown{QuarantinedCall: c}
-				if left >= c.Size && sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+				if !p.Brief && left >= c.Size && sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
 					left -= c.Size
 					there, err := item.fill(ctx, k, receiver)
 					if err != nil {

@@ -172,10 +172,14 @@ func (s *Server) engineOptions() jetstream.Options {
 
 		RunMemory: int64(s.cfg.MaxRunMemory) / 2, // the other half is for what they make
 
+		Version: Version,
+
 		Sync: s.opts.Sync,
 		Log:  s.opts.Log,
 
 		ObserveBatch: s.metrics.Batch,
+
+		ObserveFailed: func(eventKey string) { s.minutes.CallFailed(eventKey) },
 	}
 	if s.folder != nil {
 		opts.Dir, opts.Begin = s.folder.Store(), s.folder.Convert

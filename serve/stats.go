@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -11,6 +12,7 @@ import (
 
 type statsParams struct {
 	Minutes int `json:"minutes" min:"1" max:"1440" doc:"Show this many of the last minutes. Default 60."`
+	Hours   int `json:"hours" min:"1" max:"720" doc:"Also show this many of the last hours."`
 }
 
 const defaultMinutes = 60
@@ -23,6 +25,31 @@ func statsCommand(stats func(context.Context) (sluice.ServerStats, error), minut
 				return s, err
 			}
 			s.Minutes = minutes.Last(cmp.Or(p.Minutes, defaultMinutes))
+			if p.Hours > 0 {
+				s.Hours = minutes.LastHours(p.Hours)
+			}
 			return s, nil
+		}, command.ReadOnly)
+}
+
+type webhookStatsParams struct {
+	EventKey string `json:"eventKey" doc:"Show only the webhook with this key."`
+	Hours    int    `json:"hours" min:"1" max:"720" doc:"Over this many of the last hours. Default 24."`
+	Limit    int    `json:"limit" min:"1" max:"1000" doc:"At most this many webhooks, those with most calls. Default 100."`
+}
+
+const (
+	defaultHours    = 24
+	defaultWebhooks = 100
+)
+
+func webhookStatsCommand(minutes *metrics.Minutes) command.Command {
+	return command.New("webhook.stats", "Show how many calls webhooks had in the last hours, how many were refused or failed, and when the last one came; those with most calls first.",
+		func(_ context.Context, p webhookStatsParams) ([]sluice.WebhookStats, error) {
+			all := minutes.Webhooks(cmp.Or(p.Hours, defaultHours))
+			if p.EventKey != "" {
+				all = slices.DeleteFunc(all, func(s sluice.WebhookStats) bool { return s.EventKey != p.EventKey })
+			}
+			return all[:min(len(all), cmp.Or(p.Limit, defaultWebhooks))], nil
 		}, command.ReadOnly)
 }

@@ -76,3 +76,50 @@ func TestStats(t *testing.T) {
 	check("after the restart")
 	s.command("server.stats", map[string]any{"minutes": 0}).wantProblem(t, http.StatusBadRequest, "parameter-invalid")
 }
+
+// TestWebhookStats: the calls of each webhook are counted, and one that a pipeline
+// failed on is a failed call, however many attempts there were.
+func TestWebhookStats(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=8s")
+	h, quiet := s.create("webhook.counted", "payloadType", "raw"), s.create("webhook.other")
+	s.send("PUT", "/api/v3/pipeline/picky", strings.NewReader("retry: {times: 2, backoff: 10ms}\npipeline:\n  - event.listen: {eventKey: webhook.counted}\n  - if: {\"true\": \"#{body.payload != 'good'}\", then: [fail: {message: no, statusCode: 503}]}\n"), asAdmin).wantStatus(t, http.StatusOK)
+	for _, body := range []string{"good", "bad", "good"} {
+		s.call(h, "text/plain", body).wantStatus(t, http.StatusOK)
+	}
+	s.call(quiet, "text/plain", "x").wantStatus(t, http.StatusOK)
+	type webhook struct {
+		EventKey                  string
+		Accepted, Refused, Errors int
+		Hours                     []int
+	}
+	read := func(params map[string]any) (found []webhook) {
+		s.command("webhook.stats", params).wantStatus(t, http.StatusOK).into(t, &found)
+		return found
+	}
+	check := func() {
+		t.Helper()
+		eventually(t, "the counts", func() bool {
+			found := read(nil)
+			return len(found) == 2 && found[0].EventKey == "webhook.counted" && found[0].Accepted == 3 && found[0].Errors == 1 && len(found[0].Hours) == 24 && found[1].Accepted == 1
+		})
+		if found := read(map[string]any{"eventKey": "webhook.other", "hours": 48}); len(found) != 1 || len(found[0].Hours) != 48 {
+			t.Errorf("of one webhook they are %+v", found)
+		}
+	}
+	check()
+	s.stop()
+	s.resume()
+	check()
+	var f struct {
+		Minutes, Hours []struct{ Accepted, Errors, Runs, RunErrors int }
+	}
+	s.command("server.stats", map[string]any{"minutes": 5, "hours": 720}).wantStatus(t, http.StatusOK).into(t, &f)
+	sum := 0
+	for _, hour := range f.Hours {
+		sum += hour.Errors
+	}
+	if len(f.Hours) != 720 || sum != 1 {
+		t.Errorf("%d hours have %d failed calls", len(f.Hours), sum)
+	}
+}

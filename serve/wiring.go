@@ -25,8 +25,8 @@ const runGrace = 5 * time.Second
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
 	secrets := step.NewSecrets(s.engine.Secrets())
-	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.opts.Log)
 	s.failing = metrics.NewFailing(s.engine.PipelineStates(), s.opts.Log)
+	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.engine.Hours(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks())
@@ -52,6 +52,7 @@ func (s *Server) wire() error {
 		engine:    s.engine,
 		minutes:   s.minutes,
 		stats:     s.stateOf,
+		backup:    s.sendBackup,
 	})
 	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
 	pages, err := s.newPortal(provider, users)
@@ -112,8 +113,10 @@ func (s *Server) newDirectory() *iam.Directory {
 		Cores:        s.cfg.PasswordCores,
 		External:     s.cfg.AuthIssuer != "",
 		CommandNames: func() []string { return s.commands.Names() },
-		EndSessions:  s.endSessions,
-		RotateKey:    func(ctx context.Context) (string, time.Time, error) { return s.issuer.RotateKey(ctx) },
+		EndSessions: func(ctx context.Context, username, clientID string) error {
+			return endSessions(ctx, s.engine, username, clientID)
+		},
+		RotateKey: func(ctx context.Context) (string, time.Time, error) { return s.issuer.RotateKey(ctx) },
 	})
 }
 
@@ -156,6 +159,8 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		Queue:   s.engine.Queue(),
 		Events:  s.engine.Events(),
 		Letters: s.engine.DeadLetters(),
+		Journal: s.engine.Journal(),
+		Results: s.engine.Events(),
 		User:    s.directory.User,
 		Owner:   s.directory.Owner,
 		Note:    s.directory.Note,

@@ -34,7 +34,7 @@ func forwardCommand(c *client) command.Command {
 			}
 			return c.send(request, sending{&c.stay, p.Timeout, expectation{"2xx"}})
 		},
-		command.Traffic)
+		command.Traffic, command.Recorded)
 }
 
 // newForward returns the request that sends an event on.

@@ -47,7 +47,7 @@ func requestCommand(c *client) command.Command {
 			}
 			return c.send(request, sending{&c.follow, p.Timeout, expect})
 		},
-		command.Traffic)
+		command.Traffic, command.Recorded)
 }
 
 // carryOn sets the headers that tell the called server what led to the call.

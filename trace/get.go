@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"strings"
@@ -23,8 +24,12 @@ type getParams struct {
 	Status   string    `json:"status" enum:"ok,error,processing,rejected,handshake" doc:"Only calls with this status; rejected ones were refused, a handshake was answered as its sender demands."`
 	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
 	Pipeline string    `json:"pipeline" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
+	Code     string    `json:"code" doc:"Only calls that were refused with this code, or whose run failed with it."`
+	Search   string    `json:"search" doc:"Only calls that have this text in their event key, trace id, correlation id, address, pipeline or error, in whatever case."`
+	Payloads bool      `json:"payloads" doc:"The text may also be in the payload; needs the permission trace.payload."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`
 	After    string    `json:"after" doc:"The value of next of the page before."`
+	Facets   bool      `json:"facets" doc:"Also counts the newest calls that fit, up to 500, by webhook, pipeline, status and code."`
 }
 
 const defaultLimit = 100
@@ -32,12 +37,18 @@ const defaultLimit = 100
 type answer struct {
 	Items []found `json:"items"`
 	Next  string  `json:"next,omitempty"`
+
+	// Searched is how far back a search for a text has looked, if it is not
+	// done: next goes on from there.
+	Searched *time.Time `json:"searched,omitempty"`
+
+	Facets *facets `json:"facets,omitempty"`
 }
 
 func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string)) command.Command {
 	return command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. Users who may see payloads also get the correlation ids, and with a whole trace id the payload and the result.",
 		func(ctx context.Context, p getParams) (answer, error) {
-			q, err := p.query()
+			q, err := p.query(ctx, journal)
 			if err != nil {
 				return answer{}, err
 			}
@@ -46,6 +57,18 @@ func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx co
 				return answer{}, err
 			}
 			out := answer{Items: make([]found, len(calls)), Next: next}
+			if q.Text != "" && next != "" {
+				at, err := journal.Reached(ctx, next)
+				if err != nil {
+					return answer{}, err
+				}
+				out.Searched = &at
+			}
+			if p.Facets {
+				if out.Facets, err = countFacets(ctx, journal, q); err != nil {
+					return answer{}, err
+				}
+			}
 			whole, mayKnow := strings.Contains(q.TraceID, ":"), sluice.UserFrom(ctx).May(sluice.MaySeePayload)
 			if whole && mayKnow && len(calls) > 0 {
 				seen(ctx, "trace.get", q.TraceID)
@@ -67,25 +90,57 @@ func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx co
 
 var validTraceID = regexp.MustCompile(`^[a-z0-9_-]{1,6}(:[a-z0-9]{1,64})?$`)
 
-func (p getParams) query() (sluice.TraceQuery, error) {
+func (p getParams) query(ctx context.Context, journal sluice.Journal) (sluice.TraceQuery, error) {
+	mayKnow := sluice.UserFrom(ctx).May(sluice.MaySeePayload)
 	q := sluice.TraceQuery{
 		TraceID:  strings.ToLower(p.TraceID),
 		EventKey: p.EventKey,
 		Pipeline: p.Pipeline,
 		Status:   sluice.Status(p.Status),
+		Code:     p.Code,
 		From:     p.From,
 		To:       p.To,
-		Limit:    p.Limit,
+		Limit:    cmp.Or(p.Limit, defaultLimit),
 		Before:   p.After,
+		Text:     strings.TrimSpace(p.Search),
+
+		InCorrelation: mayKnow,
+		InPayload:     p.Payloads,
 	}
-	if q.Limit == 0 {
-		q.Limit = defaultLimit
-	}
-	if q.TraceID != "" && !validTraceID.MatchString(q.TraceID) {
+	switch {
+	case q.TraceID != "" && !validTraceID.MatchString(q.TraceID):
 		return q, sluice.InvalidParameter("traceId", "The parameter traceId must be a trace id, or the up to 6 characters before its colon.")
-	}
-	if !q.To.IsZero() && q.To.Before(q.From) {
+	case !q.To.IsZero() && q.To.Before(q.From):
 		return q, sluice.InvalidParameter("to", "The parameter to must not be before from.")
+	case p.Payloads && !mayKnow:
+		return q, sluice.NotPermitted(sluice.MaySeePayload)
+	case len(q.Text) > maxText:
+		return q, sluice.InvalidParameter("search", "The parameter search must be at most %d characters.", maxText)
+	}
+	return p.shortCut(ctx, journal, q)
+}
+
+// maxText bounds the text of a search.
+const maxText = 200
+
+// shortCut searches for a whole trace id or correlation id by itself: that is
+// found at once, however long ago it was.
+func (p getParams) shortCut(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery) (sluice.TraceQuery, error) {
+	if q.TraceID != "" || q.InPayload {
+		return q, nil
+	}
+	id := strings.ToLower(q.Text)
+	if q.InCorrelation && correlationID.MatchString(id) {
+		event, err := journal.Event(ctx, id)
+		if err := unlessGone(err); err != nil {
+			return q, err
+		}
+		id = event.TraceID
+	}
+	if strings.Contains(id, ":") && validTraceID.MatchString(id) {
+		q.TraceID, q.Text = id, ""
 	}
 	return q, nil
 }
+
+var correlationID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)

@@ -21,6 +21,7 @@ func Commands(hooks *Store, guards *Guards, baseURL string, receiver *Receiver) 
 		getCommand(hooks, guards, baseURL),
 		deleteCommand(hooks),
 		providerCommand(),
+		signCommand(hooks, guards, baseURL),
 		receive,
 	}
 }

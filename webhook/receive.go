@@ -48,13 +48,15 @@ type ReceiverOptions struct {
 type Receiver struct {
 	ReceiverOptions
 
-	misses *limit.Tries
+	misses   *limit.Tries
+	refusals *limit.Tries // that are logged
 }
 
 // NewReceiver gives a receiver that lets a client address guess 20 tokens, and
-// one more every 3 seconds.
+// one more every 3 seconds. As many refused calls are logged, whatever strangers
+// do.
 func NewReceiver(o ReceiverOptions) *Receiver {
-	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second)}
+	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second), refusals: limit.NewTries(20, 3*time.Second)}
 }
 
 type receiveParams struct {
@@ -101,6 +103,9 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	}
 	status := rc.answer(w, &result, in.payload[:0])
 	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners}
+	if len(in.listeners) > 0 {
+		call.Waited = sluice.Milliseconds(result.Waited)
+	}
 	if result.Duplicate {
 		call = rc.repeated(in, &result, status)
 	}
@@ -123,6 +128,7 @@ func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 		call.Quarantine = rc.quarantine(in, traceID, e)
 	}
 	rc.observe(in, call)
+	rc.logRefusal(in.request, &call)
 	return e
 }
 
@@ -219,7 +225,7 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 func (rc *Receiver) event(in *incoming) *sluice.Event {
 	now := in.arrived.UTC()
 	r := in.request
-	in.headers = appendHeaders(in.headers, r, rc.Redact, in.guard.masked())
+	in.headers = appendHeaders(in.headers, r, in.token, rc.Redact, in.guard.masked())
 	e := &sluice.Event{
 		EventKey:    in.hook.EventKey,
 		Namespace:   rc.Namespace,

@@ -24,7 +24,7 @@ func pipelineNoun() *noun {
 		effect:  "Events don't start it any more.",
 		verbs: func(t *terminal, n *noun) []*cobra.Command {
 			return append(pipelinePauses(t, n),
-				pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t),
+				pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t), pipelineTry(t),
 				pipelineVersions(t), pipelineDiff(t), pipelineRollback(t))
 		},
 	}

@@ -186,8 +186,8 @@ var errNoTurn = errors.New("no turn")
 // that would keep others waiting waits itself.
 func (c *consumption) attempt(ctx context.Context, msg *piece) (*finished, error) {
 	if !c.turns.tryTake() {
-		if c.givesWay(msg) {
-			return nil, c.giveWay(msg)
+		if gaveWay, err := c.givesWay(msg); gaveWay {
+			return nil, err
 		}
 		if c.turns.take(ctx, false) != nil {
 			return nil, errNoTurn
@@ -208,7 +208,7 @@ func (c *consumption) settle(msg piece, done *finished) error {
 		return err
 	}
 	if msg.redelivered || msg.state != nil {
-		c.queue.waiting.drop(context.Background(), c.binding, done.sequence)
+		c.queue.waiting.drop(context.Background(), c.binding, c.key(done))
 	}
 	return nil
 }
@@ -295,7 +295,7 @@ func (c *consumption) runOnce(ctx context.Context, msg *piece) (*finished, error
 		if done != nil {
 			return &finished{Delivery: d, sequence: sequence, outcome: *done, before: true}, nil
 		}
-		if msg.state, err = c.queue.waiting.find(ctx, c.binding, sequence); err != nil {
+		if msg.state, err = c.queue.waiting.find(ctx, c.binding, c.queue.waiting.key(sequence, d.TraceID)); err != nil {
 			return nil, err
 		}
 		switch s := msg.state; {

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	deadLetterStream   = "DEADLETTERS"
+	// DeadLetterStream is the stream that holds the letters.
+	DeadLetterStream   = "DEADLETTERS"
 	deadLetterPrefix   = "svc.deadletter."
 	deadLetterMaxAge   = 30 * 24 * time.Hour
 	deadLetterMaxBytes = 1 << 30
@@ -36,7 +37,7 @@ func NewDeadLetters(h *stream.Host) *DeadLetters { return &DeadLetters{host: h} 
 // SetUp creates the stream where it is missing.
 func (l *DeadLetters) SetUp(ctx, running context.Context) (err error) {
 	l.stream, err = l.host.OpenStream(ctx, l.host.JS, l.host.Config(jetstream.StreamConfig{
-		Name:        deadLetterStream,
+		Name:        DeadLetterStream,
 		Subjects:    []string{deadLetterPrefix + ">"},
 		MaxAge:      deadLetterMaxAge,
 		MaxBytes:    deadLetterMaxBytes,
@@ -146,7 +147,7 @@ func (l *DeadLetters) Drop(ctx context.Context, name string) error {
 	if err != nil {
 		return stream.Unavailable("engine-unavailable", "The engine did not delete the dead letter.").Because(err)
 	}
-	return l.host.SyncStream(deadLetterStream, "msgs")
+	return l.host.SyncStream(DeadLetterStream, "msgs")
 }
 
 // ByPipeline counts the letters of each pipeline.

@@ -10,14 +10,15 @@ import (
 
 // A lane is what is known of the events that wait for one pipeline.
 type lane struct {
-	events  map[uint64]*waiter // by their sequence in the stream of events
-	due     dueHeap            // those of them that nobody runs here
-	changed chan struct{}      // closed and replaced when there is more to look at
+	events    map[string]*waiter // by key
+	sequences map[uint64]int     // of those events, in the stream of events
+	due       dueHeap            // those of them that nobody runs here
+	changed   chan struct{}      // closed and replaced when there is more to look at
 }
 
 // A waiter is an event that waits.
 type waiter struct {
-	sequence uint64
+	key string
 	state
 	place int // in the heap; -1: it is run here
 }
@@ -25,24 +26,25 @@ type waiter struct {
 func (w *Waiting) lane(binding string) *lane {
 	l := w.lanes[binding]
 	if l == nil {
-		l = &lane{events: make(map[uint64]*waiter), changed: make(chan struct{})}
+		l = &lane{events: make(map[string]*waiter), sequences: make(map[uint64]int), changed: make(chan struct{})}
 		w.lanes[binding] = l
 	}
 	return l
 }
 
 // note takes notice of a state that was stored.
-func (w *Waiting) note(binding string, sequence uint64, s state) {
+func (w *Waiting) note(binding, key string, s state) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.lane(binding)
-	e := l.events[sequence]
+	e := l.events[key]
 	switch {
 	case s.Held, s.Node == w.node, e != nil && s.sequence < e.state.sequence:
 		return
 	case e == nil:
-		e = &waiter{sequence: sequence, place: -1}
-		l.events[sequence] = e
+		e = &waiter{key: key, place: -1}
+		l.events[key] = e
+		l.sequences[sequenceOf(key)]++
 	}
 	e.state = s
 	l.enter(e)
@@ -99,29 +101,34 @@ func (w *Waiting) take(binding string) *waiter {
 }
 
 // again lets an event that was taken wait once more, for a while.
-func (w *Waiting) again(binding string, sequence uint64, wait time.Duration) {
+func (w *Waiting) again(binding, key string, wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.lane(binding)
-	if e := l.events[sequence]; e != nil && e.place < 0 {
+	if e := l.events[key]; e != nil && e.place < 0 {
 		e.Due = time.Now().Add(wait)
 		l.enter(e)
 	}
 }
 
 // forget takes an event out of the index.
-func (w *Waiting) forget(binding string, sequence uint64) {
+func (w *Waiting) forget(binding, key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.lane(binding)
-	e := l.events[sequence]
+	e := l.events[key]
 	if e == nil {
 		return
 	}
 	if e.place >= 0 {
 		heap.Remove(&l.due, e.place)
 	}
-	delete(l.events, sequence)
+	delete(l.events, key)
+	if sequence := sequenceOf(key); l.sequences[sequence] > 1 {
+		l.sequences[sequence]--
+	} else {
+		delete(l.sequences, sequence)
+	}
 }
 
 // keepOnly forgets the lanes of bindings that there are no more.
@@ -165,7 +172,7 @@ func (w *Waiting) Waits(sequence uint64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, l := range w.lanes {
-		if l.events[sequence] != nil {
+		if l.sequences[sequence] > 0 {
 			return true
 		}
 	}

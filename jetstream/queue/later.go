@@ -21,7 +21,7 @@ func (c *consumption) hold(ctx context.Context, msg *piece, done *finished) erro
 	if !done.before {
 		s := done.state()
 		s.Held = true
-		if err := c.queue.waiting.set(ctx, c.binding, done.sequence, s); err != nil {
+		if err := c.queue.waiting.set(ctx, c.binding, c.key(done), s); err != nil {
 			c.queue.host.Log.Warn("How often an event was tried could not be stored.", "pipeline", c.pipeline, "traceId", done.TraceID, "error", err)
 		}
 		msg.state = &s
@@ -47,27 +47,30 @@ func (f *finished) state() state {
 
 // postpone lets an event wait for its next attempt without its place.
 func (c *consumption) postpone(msg piece, done *finished) error {
-	return c.queue.waiting.put(context.Background(), c.binding, msg.stored(), done.state())
+	return c.queue.waiting.put(context.Background(), c.binding, c.key(done), msg.stored(), done.state())
 }
 
-// givesWay tells whether an event may wait for a turn that no live event needs: a
-// replay, unless it was delivered before and may wait already.
-func (c *consumption) givesWay(msg *piece) bool {
+// key returns the key by which an event waits.
+func (c *consumption) key(f *finished) string { return c.queue.waiting.key(f.sequence, f.TraceID) }
+
+// givesWay lets an event wait for a turn that no live event needs, if it is a
+// replay, and tells whether it does. One that was delivered before may wait
+// already.
+func (c *consumption) givesWay(msg *piece) (bool, error) {
 	const head = 8 << 10 // the field stands before the payload
 	data := msg.Data()
 	if !bytes.Contains(data[:min(len(data), head)], []byte(`"replayOf":"`)) || c.holds() {
-		return false
+		return false, nil
 	}
 	if msg.meta == nil || msg.meta.NumDelivered > 1 || msg.sequence() <= msg.before.stored {
-		return false
+		return false, nil
 	}
 	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: msg.sequence(), Subject: msg.Subject(), Data: data, Time: msg.meta.Timestamp})
-	return err == nil && e.ReplayOf != ""
-}
-
-// giveWay lets an event wait for such a turn.
-func (c *consumption) giveWay(msg *piece) error {
-	return c.queue.waiting.put(context.Background(), c.binding, msg.stored(), state{Due: time.Now().UTC()})
+	if err != nil || e.ReplayOf == "" {
+		return false, nil //nolint:nilerr // what is wrong with it is found when it has its turn
+	}
+	waiting := c.queue.waiting
+	return true, waiting.put(context.Background(), c.binding, waiting.key(e.Sequence, e.TraceID), msg.stored(), state{Due: time.Now().UTC()})
 }
 
 // runLater runs the pipeline for events that waited, each when it is due, until ctx
@@ -112,34 +115,40 @@ func (c *consumption) later(ctx context.Context, w *waiter) {
 	if ctx.Err() == nil {
 		c.queue.host.Log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
 	}
-	c.queue.waiting.again(c.binding, w.sequence, consumeRetry)
+	c.queue.waiting.again(c.binding, w.key, consumeRetry)
 }
 
 // deliverLater makes an attempt for an event that waited, unless another node
 // does, and stores what came of it. The turn ends before that.
 func (c *consumption) deliverLater(ctx context.Context, w *waiter, leave func()) error {
 	waiting := c.queue.waiting
-	newest, err := waiting.find(ctx, c.binding, w.sequence)
+	newest, err := waiting.find(ctx, c.binding, w.key)
 	switch {
 	case err != nil:
 		return err
 	case newest == nil || newest.Held: // it is done, or waits with its place
-		waiting.forget(c.binding, w.sequence)
+		waiting.forget(c.binding, w.key)
 		return nil
-	case newest.sequence != w.state.sequence:
-		return nil // the index is about to learn of that
+	case newest.sequence != w.state.sequence && newest.Node != waiting.node:
+		waiting.again(c.binding, w.key, consumeRetry) // the index is about to learn of that
+		return nil
 	}
-	claimed, err := waiting.claim(ctx, c.binding, w.sequence, newest)
-	if err != nil || !claimed {
+	claimed, err := waiting.claim(ctx, c.binding, w.key, newest)
+	if err != nil {
 		return err
 	}
-	defer c.keepClaim(ctx, w.sequence, *newest)()
-	e, err := waiting.event(ctx, c.binding, w.sequence)
+	if !claimed { // another node was first; when it is done, nothing is left of the event
+		waiting.again(c.binding, w.key, consumeRetry)
+		return nil
+	}
+	defer c.keepClaim(ctx, w.key, *newest)()
+	e, err := waiting.event(ctx, c.binding, w.key)
 	if err != nil {
 		return err
 	}
 	if e == nil {
-		waiting.drop(ctx, c.binding, w.sequence)
+		c.queue.host.Log.Error("An event that waited is lost.", "pipeline", c.pipeline, "event", sequenceOf(w.key))
+		waiting.drop(ctx, c.binding, w.key)
 		return nil
 	}
 	e.count = newest.Count + 1
@@ -152,12 +161,12 @@ func (c *consumption) deliverLater(ctx context.Context, w *waiter, leave func())
 	case err != nil:
 		return err
 	case done.retried():
-		return waiting.set(context.Background(), c.binding, e.sequence, done.state())
+		return waiting.set(context.Background(), c.binding, w.key, done.state())
 	}
 	if err := c.queue.settle(done, e.data); err != nil {
 		return err
 	}
-	waiting.drop(context.Background(), c.binding, e.sequence)
+	waiting.drop(context.Background(), c.binding, w.key)
 	return nil
 }
 
@@ -190,7 +199,7 @@ func (c *consumption) attemptLater(ctx context.Context, e storedEvent, s *state)
 
 // keepClaim renews the claim of this node on an event until the function that it
 // returns is called.
-func (c *consumption) keepClaim(ctx context.Context, sequence uint64, s state) (stop func()) {
+func (c *consumption) keepClaim(ctx context.Context, key string, s state) (stop func()) {
 	if c.queue.host.Embedded {
 		return func() {}
 	}
@@ -204,7 +213,7 @@ func (c *consumption) keepClaim(ctx context.Context, sequence uint64, s state) (
 			case <-done:
 				return
 			case <-tick.C:
-				if _, err := c.queue.waiting.claim(ctx, c.binding, sequence, &s); err != nil {
+				if _, err := c.queue.waiting.claim(ctx, c.binding, key, &s); err != nil {
 					c.queue.host.Log.Warn("Another node may run an event as well.", "pipeline", c.pipeline, "error", err)
 				}
 			}

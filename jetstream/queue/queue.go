@@ -38,7 +38,12 @@ type Queue struct {
 	deadLetters *DeadLetters
 	waiting     *Waiting
 	settled     func(sequence uint64, traceID string, o sluice.Outcome)
-	memory      *memory
+
+	// Failed, if set, is told the key of each event that a pipeline failed on for
+	// good.
+	Failed func(eventKey string)
+
+	memory *memory
 
 	ids    correlation.IDs
 	events jetstream.Stream

@@ -33,7 +33,7 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 		return nil, err
 	}
 	// It may be acknowledged because it waits for another attempt.
-	waits, err := q.waiting.find(ctx, binding.ID, e.Sequence)
+	waits, err := q.waiting.find(ctx, binding.ID, q.waiting.key(e.Sequence, e.TraceID))
 	if err != nil || waits != nil {
 		return nil, err
 	}

@@ -85,5 +85,9 @@ func (q *Queue) settle(f *finished, event []byte) error {
 		return err
 	}
 	q.settled(f.sequence, f.TraceID, f.outcome)
+	if failed && q.Failed != nil {
+		key, _ := f.Message["eventKey"].(string)
+		q.Failed(key)
+	}
 	return nil
 }

@@ -17,12 +17,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
 
 const (
-	waitingStream = "WAITING"
-	waitingPrefix = "svc.waiting." // before the binding, the event's sequence, and one of the next
+	// WaitingStream is the stream that holds what waits.
+	WaitingStream = "WAITING"
+	waitingPrefix = "svc.waiting." // before the binding, the event's key, and one of the next
 	waitingEvent  = "event"
 	waitingState  = "state"
 
@@ -45,6 +47,7 @@ const (
 type Waiting struct {
 	host   *stream.Host
 	node   string // this one
+	ids    correlation.IDs
 	stream jetstream.Stream
 	writer stream.Writer
 	dirty  atomic.Bool // something was removed since the last sync
@@ -70,9 +73,10 @@ func NewWaiting(h *stream.Host) *Waiting {
 }
 
 // SetUp creates the stream where it is missing, and begins to follow it.
-func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
+func (w *Waiting) SetUp(ctx, running context.Context, ids correlation.IDs) (err error) {
+	w.ids = ids
 	w.stream, err = w.host.OpenStream(ctx, w.host.JS, w.host.Config(jetstream.StreamConfig{
-		Name:        waitingStream,
+		Name:        WaitingStream,
 		Subjects:    []string{waitingPrefix + ">"},
 		AllowDirect: w.host.Embedded, // a replica may be behind
 	}))
@@ -102,7 +106,7 @@ func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 // syncRemovals syncs from time to time what the engine rewrites to remove
 // events. One that comes back after a power cut has an outcome, and goes again.
 func (w *Waiting) syncRemovals(running context.Context) {
-	blocks := w.host.Blocks(waitingStream)
+	blocks := w.host.Blocks(WaitingStream)
 	if blocks == nil {
 		return
 	}
@@ -123,7 +127,7 @@ func (w *Waiting) follow(messages jetstream.MessagesContext) {
 		if err != nil {
 			return // the engine stops
 		}
-		binding, sequence, ok := waitingKey(msg.Subject())
+		binding, key, ok := waitingKey(msg.Subject())
 		meta, err := msg.Metadata()
 		var s state
 		if !ok || err != nil || json.Unmarshal(msg.Data(), &s) != nil {
@@ -131,21 +135,33 @@ func (w *Waiting) follow(messages jetstream.MessagesContext) {
 			continue
 		}
 		s.sequence = meta.Sequence.Stream
-		w.note(binding, sequence, s)
+		w.note(binding, key, s)
 	}
 }
 
-func waitingSubject(binding string, sequence uint64, kind string) string {
-	return waitingPrefix + binding + "." + strconv.FormatUint(sequence, 10) + "." + kind
+// key returns what tells an event from others. The sequence is not enough: after a
+// power cut that of a lost event is used again.
+func (w *Waiting) key(sequence uint64, traceID string) string {
+	return strconv.FormatUint(w.ids.Nonce(traceID), 36) + "-" + strconv.FormatUint(sequence, 36)
 }
 
-func waitingKey(subject string) (binding string, sequence uint64, ok bool) {
+// sequenceOf returns the sequence of the event with a key, 0 if it is none.
+func sequenceOf(key string) uint64 {
+	_, text, _ := strings.Cut(key, "-")
+	sequence, _ := strconv.ParseUint(text, 36, 64)
+	return sequence
+}
+
+func waitingSubject(binding, key, kind string) string {
+	return waitingPrefix + binding + "." + key + "." + kind
+}
+
+func waitingKey(subject string) (binding, key string, ok bool) {
 	parts := strings.Split(strings.TrimPrefix(subject, waitingPrefix), ".")
 	if len(parts) != 3 {
-		return "", 0, false
+		return "", "", false
 	}
-	sequence, err := strconv.ParseUint(parts[1], 10, 64)
-	return parts[0], sequence, err == nil
+	return parts[0], parts[1], sequenceOf(parts[1]) > 0
 }
 
 // A stored event is one as it lies in the stream of events.
@@ -163,32 +179,32 @@ type origin struct {
 }
 
 // put stores an event and its state. Then it waits here.
-func (w *Waiting) put(ctx context.Context, binding string, e storedEvent, s state) error {
+func (w *Waiting) put(ctx context.Context, binding, key string, e storedEvent, s state) error {
 	head, err := json.Marshal(e.origin)
 	if err != nil {
 		return err
 	}
 	copied := append(append(make([]byte, 0, len(head)+1+len(e.data)), head...), '\n')
 	copied = append(copied, e.data...)
-	if _, err := w.writer.Write(ctx, waitingSubject(binding, e.sequence, waitingEvent), rand.Text(), copied); err != nil {
+	if _, err := w.writer.Write(ctx, waitingSubject(binding, key, waitingEvent), rand.Text(), copied); err != nil {
 		return err
 	}
-	return w.set(ctx, binding, e.sequence, s)
+	return w.set(ctx, binding, key, s)
 }
 
 // set stores the state of an event.
-func (w *Waiting) set(ctx context.Context, binding string, sequence uint64, s state) error {
+func (w *Waiting) set(ctx context.Context, binding, key string, s state) error {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	_, err = w.writer.Write(ctx, waitingSubject(binding, sequence, waitingState), rand.Text(), data)
+	_, err = w.writer.Write(ctx, waitingSubject(binding, key, waitingState), rand.Text(), data)
 	return err
 }
 
 // find returns the newest state of an event, nil if it does not wait.
-func (w *Waiting) find(ctx context.Context, binding string, sequence uint64) (*state, error) {
-	msg, err := w.last(ctx, waitingSubject(binding, sequence, waitingState))
+func (w *Waiting) find(ctx context.Context, binding, key string) (*state, error) {
+	msg, err := w.last(ctx, waitingSubject(binding, key, waitingState))
 	if msg == nil || err != nil {
 		return nil, err
 	}
@@ -201,13 +217,13 @@ func (w *Waiting) find(ctx context.Context, binding string, sequence uint64) (*s
 }
 
 // event returns the copy of an event that waits, nil if it is gone.
-func (w *Waiting) event(ctx context.Context, binding string, sequence uint64) (*storedEvent, error) {
-	msg, err := w.last(ctx, waitingSubject(binding, sequence, waitingEvent))
+func (w *Waiting) event(ctx context.Context, binding, key string) (*storedEvent, error) {
+	msg, err := w.last(ctx, waitingSubject(binding, key, waitingEvent))
 	if msg == nil || err != nil {
 		return nil, err
 	}
 	head, data, _ := bytes.Cut(msg.Data, []byte("\n"))
-	e := &storedEvent{sequence: sequence, data: data}
+	e := &storedEvent{sequence: sequenceOf(key), data: data}
 	return e, json.Unmarshal(head, &e.origin)
 }
 
@@ -224,7 +240,7 @@ func (w *Waiting) last(ctx context.Context, subject string) (*jetstream.RawStrea
 
 // claim makes an event this node's for a while, if its state is the newest one.
 // Within one process nobody else can have it.
-func (w *Waiting) claim(ctx context.Context, binding string, sequence uint64, s *state) (ok bool, err error) {
+func (w *Waiting) claim(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
 	if w.host.Embedded {
 		return true, nil
 	}
@@ -234,7 +250,7 @@ func (w *Waiting) claim(ctx context.Context, binding string, sequence uint64, s 
 	if err != nil {
 		return false, err
 	}
-	msg := &nats.Msg{Subject: waitingSubject(binding, sequence, waitingState), Data: data}
+	msg := &nats.Msg{Subject: waitingSubject(binding, key, waitingState), Data: data}
 	ack, err := w.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(s.sequence))
 	if err != nil {
 		if err = stream.NotTaken("the claim", err); stream.WasConflict(err) {
@@ -248,9 +264,9 @@ func (w *Waiting) claim(ctx context.Context, binding string, sequence uint64, s 
 
 // drop removes an event: it is done. If that fails, it is found to be done when
 // it is due.
-func (w *Waiting) drop(ctx context.Context, binding string, sequence uint64) {
-	w.forget(binding, sequence)
-	w.remove(ctx, waitingSubject(binding, sequence, "*"))
+func (w *Waiting) drop(ctx context.Context, binding, key string) {
+	w.forget(binding, key)
+	w.remove(ctx, waitingSubject(binding, key, "*"))
 }
 
 // dropAll removes all that waits for a binding.

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/client"
+)
+
+const (
+	defaultTries = 100
+	triesAtOnce  = 25 // so that progress is seen
+	triesShown   = 20
+)
+
+func pipelineTry(t *terminal) *cobra.Command {
+	var params *parameters
+	cmd := &cobra.Command{
+		Use:   "try FILE",
+		Short: "Try a draft of a pipeline on past events, without doing anything outside",
+		Long: "Try a draft of a pipeline on past events, and show where it would end in another way than the\n" +
+			"pipeline did. Nothing is done outside: what was called then answers as it did then, otherwise as\n" +
+			"the stubs of the draft's first test say. The events are those of the stored pipeline with the\n" +
+			"file's name, or with the key that the draft listens to, unless flags say otherwise. It can be\n" +
+			"interrupted: what was found by then is shown.",
+		Example: "  sluice pipeline try leads.yaml --since 1d",
+		Args:    arguments(1, 1, "a file with a pipeline"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			values, err := params.values()
+			if err != nil {
+				return err
+			}
+			source, err := t.read(args[0])
+			if err != nil {
+				return err
+			}
+			c, err := t.connect()
+			if err != nil {
+				return err
+			}
+			if !values.Has("eventKey") && !values.Has("pipeline") {
+				if _, err := c.PipelineVersions(cmd.Context(), nameOf(args[0])); err == nil {
+					values.Set("pipeline", nameOf(args[0]))
+				}
+			}
+			found, failed := t.tryAll(cmd.Context(), c, string(source), values)
+			if failed != nil && found.Tried() == 0 {
+				return failed
+			}
+			if err := t.showTried(args[0], found); err != nil {
+				return err
+			}
+			if failed == nil && found.Fails > 0 {
+				return &failure{code: exitFailed, message: "The draft fails on " + counted(found.Fails, "event") + "."}
+			}
+			return failed
+		},
+	}
+	params = t.declare(cmd, "pipeline.try", "after")
+	return cmd
+}
+
+// tryAll tries a draft page by page. With an error, it returns what was found by
+// then.
+func (t *terminal) tryAll(ctx context.Context, c *client.Client, source string, params url.Values) (all sluice.TryResult, err error) {
+	limit := defaultTries
+	if params.Has("limit") {
+		if limit, err = strconv.Atoi(params.Get("limit")); err != nil || limit < 1 {
+			return all, usage("--limit must be a number of events, not %q.", params.Get("limit"))
+		}
+	}
+	all.Items = []sluice.TryItem{}
+	bar := t.progress(limit, "trying")
+	defer bar.end()
+	for all.Tried() < limit {
+		params.Set("limit", strconv.Itoa(min(triesAtOnce, limit-all.Tried())))
+		page, err := c.Try(ctx, source, params)
+		if err != nil {
+			if errors.Is(err, context.Canceled) {
+				t.note("Stopped.")
+			}
+			return all, err
+		}
+		all.Same, all.Differs, all.Fails, all.Unknown = all.Same+page.Same, all.Differs+page.Differs, all.Fails+page.Fails, all.Unknown+page.Unknown
+		all.Items = append(all.Items, page.Items[:min(len(page.Items), triesShown-len(all.Items))]...)
+		for range page.Tried() {
+			bar.step()
+		}
+		if all.Next = page.Next; page.Next == "" {
+			break
+		}
+		params.Set("after", page.Next)
+	}
+	return all, nil
+}
+
+func (t *terminal) showTried(file string, found sluice.TryResult) error {
+	form, err := t.form()
+	if err != nil || form != "table" {
+		return firstError(err, func() error { return t.showValue(found) })
+	}
+	fmt.Fprintf(t.out, "%s: tried on %s: %d as before, %d differ, %d fail, %d unknown\n", file, counted(found.Tried(), "event"), found.Same, found.Differs, found.Fails, found.Unknown)
+	colour := colours(t.out)
+	for _, item := range found.Items {
+		shade := yellow
+		if item.Verdict == sluice.TryFails {
+			shade = red
+		}
+		fmt.Fprintf(t.out, "  %s  %s  %s\n", paint(colour, shade, fmt.Sprintf("%-7s", item.Verdict)), item.TraceID, item.EventKey)
+		if item.Reason != "" {
+			fmt.Fprintln(t.out, "    "+printable(item.Reason))
+			continue
+		}
+		fmt.Fprintln(t.out, "    was:      "+printable(ended(item.Was)))
+		fmt.Fprintln(t.out, "    would be: "+printable(ended(item.WouldBe)))
+	}
+	return nil
+}
+
+// ended tells in a line how a run ended.
+func ended(o *sluice.TryOutcome) string {
+	const longest = 200
+	if o == nil {
+		return "no run"
+	}
+	parts := []string{string(o.Status)}
+	for _, part := range []string{o.Code, o.Message, string(o.Value)} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	text := strings.Join(parts, " ")
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "…"
+	}
+	for _, call := range o.Calls {
+		text += ", " + call.Command
+		if call.HTTP != nil {
+			text += " " + call.HTTP.Method + " " + firstOf(call.HTTP.URL, call.HTTP.Host)
+		}
+	}
+	return text
+}

@@ -1,0 +1,131 @@
+package pipeline
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+)
+
+const (
+	defaultTries = 100
+
+	// maxTryTime is how long one call goes on before it answers with a cursor.
+	maxTryTime = 10 * time.Second
+	// tryPage is how many calls are in memory at the same time: each may have
+	// made many exchanges with others.
+	tryPage = 5
+	// maxTryItems is how many events are shown, and maxTryCalls what was done for
+	// one of them.
+	maxTryItems, maxTryCalls = 20, 20
+)
+
+type tryParams struct {
+	Source   string    `json:"source" required:"true" body:"only" doc:"The draft, as YAML or JSON."`
+	EventKey string    `json:"eventKey" doc:"Try it on the events with this key. Default: the key that the draft listens to, unless pipeline is given."`
+	Pipeline string    `json:"pipeline" doc:"Try it on the events that this pipeline has run on, and compare it with that. Default: the only pipeline that has run on an event."`
+	From     time.Time `json:"from" doc:"Earliest time of the events."`
+	To       time.Time `json:"to" doc:"Latest time of the events."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many events, newest first. Default 100. Fewer if it takes more than 10 seconds: then next says where to go on."`
+	After    string    `json:"after" doc:"The value of next of the answer before."`
+}
+
+func tryCommand(r *Runner) command.Command {
+	return command.New("pipeline.try", "Try a draft of a pipeline on past events, and compare what it would make of them with what was made of them. Nothing is done outside: commands that reach outside answer as recorded, otherwise as the stubs of the draft's first test say; otherwise the outcome is unknown. What callers have sent is shown to users with trace.payload.",
+		func(ctx context.Context, p tryParams) (sluice.TryResult, error) {
+			program, err := r.Parse(p.Source)
+			if err != nil {
+				return sluice.TryResult{}, err
+			}
+			user := sluice.UserFrom(ctx)
+			if err := program.mayListen(user); err != nil {
+				return sluice.TryResult{}, err
+			}
+			q, err := r.pastEvents(ctx, program, p)
+			if err != nil {
+				return sluice.TryResult{}, err
+			}
+			if sluice.RunFrom(ctx) == nil { // otherwise the run has a slot
+				release, err := r.testSlot(user.Name)
+				if err != nil {
+					return sluice.TryResult{}, err
+				}
+				defer release()
+			}
+			return r.tryAll(ctx, &rehearsal{Runner: r, program: program, owner: user, pipeline: p.Pipeline}, q)
+		}, command.ReadOnly)
+}
+
+// pastEvents returns which events a draft is to be tried on.
+func (r *Runner) pastEvents(ctx context.Context, program *Program, p tryParams) (sluice.TraceQuery, error) {
+	q := sluice.TraceQuery{EventKey: p.EventKey, Pipeline: p.Pipeline, From: p.From, To: p.To, Limit: p.Limit, Before: p.After}
+	if q.Limit == 0 {
+		q.Limit = defaultTries
+	}
+	if !q.To.IsZero() && q.To.Before(q.From) {
+		return q, sluice.InvalidParameter("to", "The parameter to must not be before from.")
+	}
+	if p.Pipeline != "" {
+		if _, err := r.find(ctx, p.Pipeline); err != nil {
+			return q, err
+		}
+	}
+	if q.EventKey == "" && q.Pipeline == "" {
+		pattern, _ := program.Listens()
+		q.EventKey, _ = strings.CutPrefix(pattern, sluice.EventPrefix)
+	}
+	if !sluice.ValidKey(q.EventKey) && (q.EventKey != "" || q.Pipeline == "") {
+		return q, sluice.InvalidParameter("eventKey", "Say which events to try it on: give the key of events as eventKey, without * and #, or a stored pipeline that has run on them.")
+	}
+	return q, nil
+}
+
+// tryAll tries a draft on the events of a query, one after the other.
+func (r *Runner) tryAll(ctx context.Context, draft *rehearsal, q sluice.TraceQuery) (sluice.TryResult, error) {
+	result, wanted, end := sluice.TryResult{Items: []sluice.TryItem{}}, q.Limit, time.Now().Add(maxTryTime)
+	mayKnow := draft.owner.May(sluice.MaySeePayload)
+	for {
+		q.Limit = min(tryPage, wanted-result.Tried())
+		calls, next, err := r.Journal.Calls(ctx, q)
+		if err != nil {
+			return result, err
+		}
+		for i := range calls {
+			if calls[i].CorrelationID == "" || calls[i].ReplayOf != "" {
+				continue // it made no event, or one that was there before
+			}
+			item, err := draft.on(ctx, &calls[i])
+			if err != nil && sluice.AsError(err).Kind != sluice.Gone {
+				return result, err
+			}
+			if err == nil {
+				tally(&result, item, mayKnow)
+			}
+		}
+		q.Before, result.Next = next, next
+		if next == "" || result.Tried() >= wanted || time.Now().After(end) {
+			break
+		}
+	}
+	if mayKnow && len(result.Items) > 0 {
+		r.Seen(ctx, "pipeline.try", q.EventKey+q.Pipeline)
+	}
+	return result, nil
+}
+
+// tally adds an event to a result.
+func tally(result *sluice.TryResult, item sluice.TryItem, mayKnow bool) {
+	counter := map[sluice.Verdict]*int{
+		sluice.TrySame: &result.Same, sluice.TryDiffers: &result.Differs, sluice.TryFails: &result.Fails, sluice.TryUnknown: &result.Unknown,
+	}[item.Verdict]
+	*counter++
+	if item.Verdict == sluice.TrySame || len(result.Items) == maxTryItems {
+		return
+	}
+	if !mayKnow {
+		item.HidePayloads()
+	}
+	result.Items = append(result.Items, item)
+}

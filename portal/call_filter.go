@@ -1,0 +1,131 @@
+package portal
+
+import (
+	"net/url"
+	"strings"
+
+	"sluice/command"
+)
+
+// callPageSize is how many calls a list shows at once.
+const callPageSize = "50"
+
+// A callFilter says which calls a list shows.
+type callFilter struct {
+	Search, EventKey, Pipeline, Status, Code, Trace, From, To string
+
+	InPayloads bool // the search is also in payloads
+
+	path string
+}
+
+var callStatuses = []string{"ok", "processing", "error", "rejected", "handshake"}
+
+func filterOf(base string, query url.Values) callFilter {
+	return callFilter{
+		Search: strings.TrimSpace(query.Get("search")), EventKey: query.Get("eventKey"), Pipeline: query.Get("pipeline"), Status: query.Get("status"),
+		Code: query.Get("code"), Trace: strings.TrimSpace(query.Get("trace")), From: query.Get("from"), To: query.Get("to"),
+		InPayloads: query.Get("payloads") != "", path: base + "/calls",
+	}
+}
+
+// args returns the filter as trace.get takes it.
+func (f callFilter) args() command.Args {
+	given := args("search", f.Search, "eventKey", f.EventKey, "pipeline", f.Pipeline, "status", f.Status, "code", f.Code, "traceId", f.Trace,
+		"from", asTime(f.From), "to", asTime(f.To))
+	if f.InPayloads && f.Search != "" {
+		given = append(given, argument("payloads", true))
+	}
+	return given
+}
+
+// values returns the filter as the query of a page has it.
+func (f callFilter) values() url.Values {
+	query := url.Values{}
+	for name, value := range map[string]string{
+		"search": f.Search, "eventKey": f.EventKey, "pipeline": f.Pipeline, "status": f.Status, "code": f.Code, "trace": f.Trace, "from": f.From, "to": f.To,
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if f.InPayloads {
+		query.Set("payloads", "yes")
+	}
+	return query
+}
+
+// Narrowed returns the path of the list with one more condition, or with an
+// empty value one less.
+func (f callFilter) Narrowed(name, value string) string {
+	query := f.values()
+	query.Set(name, value)
+	if value == "" {
+		query.Del(name)
+	}
+	if len(query) == 0 {
+		return f.path
+	}
+	return f.path + "?" + query.Encode()
+}
+
+// Export returns the path of all that fits, as JSON lines.
+func (f callFilter) Export() string { return f.path + "/export?" + f.values().Encode() }
+
+// Statuses returns those there are.
+func (f callFilter) Statuses() []string { return callStatuses }
+
+// Empty reports whether the list shows all calls.
+func (f callFilter) Empty() bool { return len(f.values()) == 0 }
+
+// onlyKeyAndTrace reports whether the list can be live: the stream of calls is
+// narrowed by these alone.
+func (f callFilter) onlyKeyAndTrace() bool {
+	f.EventKey, f.Trace = "", ""
+	return f.Empty()
+}
+
+// A chosen is a condition of the list that is not in its form.
+type chosen struct{ Name, Title, Value string }
+
+// Chosen returns the conditions that facets and links have set.
+func (f callFilter) Chosen() (all []chosen) {
+	for _, c := range []chosen{{"eventKey", "webhook", f.EventKey}, {"pipeline", "pipeline", f.Pipeline}, {"code", "code", f.Code}, {"trace", "trace id", f.Trace}} {
+		if c.Value != "" {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// facets are the counts of trace.get.
+type facets struct {
+	Calls     int     `json:"calls"`
+	More      bool    `json:"more"`
+	Webhooks  []facet `json:"webhooks"`
+	Pipelines []facet `json:"pipelines"`
+	Statuses  []facet `json:"statuses"`
+	Codes     []facet `json:"codes"`
+}
+
+type facet struct {
+	Value string `json:"value"`
+	Count int    `json:"count"`
+}
+
+// A facetGroup is what a list can be narrowed by.
+type facetGroup struct {
+	Name, Title string
+	Values      []facet
+}
+
+// Groups returns the counts under their headings, without those that tell
+// nothing.
+func (f *facets) Groups() (groups []facetGroup) {
+	for _, g := range []facetGroup{{"status", "Status", f.Statuses}, {"eventKey", "Webhook", f.Webhooks}, {"pipeline", "Pipeline", f.Pipelines}, {"code", "Code", f.Codes}} {
+		if len(g.Values) > 0 {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}

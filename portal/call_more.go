@@ -1,0 +1,211 @@
+package portal
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+)
+
+// callNext leads to the next call of the same webhook.
+func (p *Portal) callNext(w http.ResponseWriter, r *http.Request) error {
+	return p.callBeside(w, r, func(c tracedCall) (*tracedCall, error) {
+		var next *tracedCall
+		for after, page := "", 0; page < 10; page++ { // they come newest first, and the oldest is wanted
+			found, err := ask[calls](p, r, "trace.get", args("eventKey", c.EventKey, "from", c.Time.Format(time.RFC3339Nano), "limit", "1000", "after", after))
+			if err != nil {
+				return nil, err
+			}
+			for i := range found.Items {
+				if found.Items[i].Time.After(c.Time) {
+					next = &found.Items[i]
+				}
+			}
+			if after = found.Next; after == "" {
+				break
+			}
+		}
+		return next, nil
+	})
+}
+
+// callPrevious leads to the call of the same webhook before.
+func (p *Portal) callPrevious(w http.ResponseWriter, r *http.Request) error {
+	return p.callBeside(w, r, func(c tracedCall) (*tracedCall, error) {
+		found, err := ask[calls](p, r, "trace.get", args("eventKey", c.EventKey, "to", c.Time.Format(time.RFC3339Nano), "limit", "10"))
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(found.Items, func(other tracedCall) bool { return other.Time.Before(c.Time) })
+		if i < 0 {
+			return nil, nil
+		}
+		return &found.Items[i], nil
+	})
+}
+
+// callBeside leads from a call to another one, or says that there is none.
+func (p *Portal) callBeside(w http.ResponseWriter, r *http.Request, find func(tracedCall) (*tracedCall, error)) error {
+	c, err := p.call(r)
+	if err != nil {
+		return err
+	}
+	other, err := find(c)
+	if err != nil {
+		return err
+	}
+	if other == nil {
+		p.redirect(w, r, "/calls/"+url.PathEscape(c.TraceID)+"?done=last")
+		return nil
+	}
+	p.redirect(w, r, "/calls/"+url.PathEscape(other.TraceID))
+	return nil
+}
+
+// call returns the call that the path names.
+func (p *Portal) call(r *http.Request) (tracedCall, error) {
+	items, err := p.callsOf(r)
+	if err != nil {
+		return tracedCall{}, err
+	}
+	return items[0], nil
+}
+
+// callsOf returns the call that the path names, and what followed from it.
+func (p *Portal) callsOf(r *http.Request) ([]tracedCall, error) {
+	trace := r.PathValue("trace")
+	found, err := ask[calls](p, r, "trace.get", args("traceId", trace, "limit", "20"))
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Items) == 0 || !strings.Contains(trace, ":") {
+		return nil, sluice.Errorf(sluice.NotFound, "call-unknown", "There is no call with that trace id, or it is no longer kept.")
+	}
+	slices.SortStableFunc(found.Items, func(a, b tracedCall) int { return a.Time.Compare(b.Time) })
+	return found.Items, nil
+}
+
+// A resendView is the page on which a call is edited and sent again.
+type resendView struct {
+	TraceID  string
+	EventKey string
+	Signed   bool // the call is signed anew
+	Media    string
+	Headers  string // one a line
+	Payload  string
+	Problem  string
+	Result   *attempt
+}
+
+// callEdit shows what was sent, to be changed.
+func (p *Portal) callEdit(w http.ResponseWriter, r *http.Request) error {
+	c, err := p.call(r)
+	if err != nil {
+		return err
+	}
+	body, whole := sentBody(c)
+	if c.EventKey == "" || !whole {
+		return sluice.Errorf(sluice.Invalid, "call-not-editable", "What this call has sent can't be edited: it is not kept, no text, or you may not see it. Replay it as it is.")
+	}
+	hook, err := ask[webhook](p, r, "webhook.get", args("eventKey", c.EventKey))
+	if err != nil {
+		return err
+	}
+	view := resendView{TraceID: c.TraceID, EventKey: c.EventKey, Signed: hook.isSigned(), Media: c.ContentType, Payload: body}
+	for _, h := range shownHeaders(c.Headers) {
+		if !isConnection(h.Name) && !strings.EqualFold(hook.Dedupe, "header:"+h.Name) {
+			view.Headers += h.Name + ": " + h.Value + "\n"
+		}
+	}
+	return p.render(w, r, http.StatusOK, "resend", "Edit and send again", view)
+}
+
+// isConnection reports whether a header belongs to the call as it was made, and
+// not to what was sent.
+func isConnection(name string) bool {
+	switch strings.ToLower(name) {
+	case "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding", "user-agent", "sec-fetch-site":
+		return true
+	}
+	return strings.HasPrefix(name, "x-forwarded-") || strings.Contains(name, "signature")
+}
+
+// callResend calls the webhook with what was edited.
+func (p *Portal) callResend(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	view := resendView{TraceID: r.PathValue("trace"), EventKey: r.PostForm.Get("eventKey"), Media: r.PostForm.Get("media"), Headers: formText(r, "headers"), Payload: formText(r, "payload")}
+	hook, err := ask[webhook](p, r, "webhook.get", args("eventKey", view.EventKey))
+	if err != nil {
+		return err
+	}
+	view.Signed = hook.isSigned()
+	header, err := parseHeaders(view.Headers)
+	if err == nil {
+		view.Result, err = p.try(r, hook, view.Media, view.Payload, header)
+	}
+	if err != nil && sluice.AsError(err).Kind != sluice.Invalid {
+		return err
+	}
+	if err != nil {
+		view.Problem = sluice.AsError(err).Message
+	}
+	if view.Result != nil && view.Result.Status == http.StatusOK && view.Result.TraceID != "" {
+		p.redirect(w, r, "/calls/"+url.PathEscape(view.Result.TraceID)+"?done=sent")
+		return nil
+	}
+	return p.render(w, r, http.StatusOK, "resend", "Edit and send again", view)
+}
+
+// parseHeaders reads headers, one a line.
+func parseHeaders(text string) (http.Header, error) {
+	header := make(http.Header)
+	for number, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		name = strings.TrimSpace(name)
+		if !ok || name == "" || strings.ContainsAny(name, " \t\"(),/;<=>?@[]{}\\") {
+			return nil, sluice.Errorf(sluice.Invalid, "header-malformed", "Line %d of the headers is not written as name: value.", number+1)
+		}
+		header.Add(name, strings.TrimSpace(value))
+	}
+	return header, nil
+}
+
+// curlOfCall returns the curl line that makes a call again, with the place of
+// the token left open.
+func curlOfCall(receive string, c tracedCall) string {
+	body, whole := sentBody(c)
+	if !whole {
+		return ""
+	}
+	line := "curl " + shellQuoted(receive)
+	if c.Method != http.MethodPost {
+		line += " -X " + c.Method
+	}
+	line += " \\\n  -H 'token: TOKEN'"
+	if c.ContentType != "" {
+		line += " \\\n  -H " + shellQuoted("content-type: "+c.ContentType)
+	}
+	for _, h := range shownHeaders(c.Headers) {
+		if !isConnection(h.Name) || strings.Contains(h.Name, "signature") {
+			line += " \\\n  -H " + shellQuoted(h.Name+": "+h.Value)
+		}
+	}
+	if body != "" {
+		line += " \\\n  --data-binary " + shellQuoted(body)
+	}
+	return line
+}
+
+// shellQuoted returns a text as a shell takes it.
+func shellQuoted(text string) string {
+	return fmt.Sprintf("'%s'", strings.ReplaceAll(text, "'", `'\''`))
+}

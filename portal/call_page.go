@@ -1,0 +1,86 @@
+package portal
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"sluice"
+)
+
+// A callView is the page of one call.
+type callView struct {
+	tracedCall
+
+	Followed  []tracedCall // events that followed from it
+	Picture   *timeline
+	Seen      bool // the user may see payloads
+	Headers   []sluice.Header
+	Text      string // payload, as people read it
+	Raw       string // and as it came, if that is another text
+	Curl      string // that makes the call again; "" if it can't be told
+	Editable  bool
+	Refused   *quarantined // what is kept of a refused call
+	Result    string
+	Live      string
+	CallsPath string // of the calls of the same webhook
+}
+
+func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
+	items, err := p.callsOf(r)
+	if err != nil {
+		return err
+	}
+	user := sluice.UserFrom(r.Context())
+	view := callView{tracedCall: items[0], Followed: items[1:], Picture: picture(items), Seen: user.May(sluice.MaySeePayload)}
+	view.Headers = shownHeaders(view.tracedCall.Headers)
+	view.Text = payloadText(view.tracedCall)
+	if body, whole := sentBody(view.tracedCall); whole {
+		if fits := shortened(body, maxShown) == body; fits && body != view.Text {
+			view.Raw = body
+		}
+		if curl := curlOfCall(p.BaseURL+sluice.ReceivePath, view.tracedCall); view.EventKey != "" && view.Method != "" && shortened(curl, maxShown) == curl {
+			view.Curl = curl
+		}
+		view.Editable = view.EventKey != "" && user.May(sluice.MaySeeTokens) && p.may(user, "webhook.sign")
+	}
+	if view.tracedCall.Result != nil {
+		view.Result = pretty(view.tracedCall.Result)
+	}
+	if view.Status == sluice.StatusProcessing {
+		view.Live = p.liveFrom("", view.TraceID)
+	}
+	if view.Quarantine != "" && p.may(user, "quarantine.get") {
+		if view.Refused, err = p.kept(r, view.Quarantine); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
+			return err
+		}
+	}
+	view.CallsPath = p.base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
+	return p.render(w, r, http.StatusOK, "call", "Call "+view.TraceID, view)
+}
+
+// shownHeaders returns headers in the order of their names, shortened.
+func shownHeaders(headers map[string]string) (shown []sluice.Header) {
+	const most = 40
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		if len(shown) < most {
+			shown = append(shown, sluice.Header{Name: clipped(name, 60), Value: shortened(headers[name], maxHeader)})
+		}
+	}
+	return shown
+}
+
+// callReplay sends the event of a call again.
+func (p *Portal) callReplay(w http.ResponseWriter, r *http.Request) error {
+	again, err := p.replay(r, r.PathValue("trace"))
+	if err != nil {
+		return err
+	}
+	if again == "" {
+		p.redirect(w, r, "/calls?done=replayed")
+		return nil
+	}
+	p.redirect(w, r, "/calls/"+url.PathEscape(again)+"?done=replayed")
+	return nil
+}

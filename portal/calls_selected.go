@@ -1,0 +1,102 @@
+package portal
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+)
+
+// maxExported bounds the lines of one export.
+const maxExported = 10_000
+
+// callsSelected replays or exports the calls that were ticked.
+func (p *Portal) callsSelected(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	traces, err := selected(r, "trace")
+	if err != nil {
+		return err
+	}
+	if r.PostForm.Get("do") == "export" {
+		return p.exportTraces(w, r, traces)
+	}
+	view := outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"call", "calls"}, Back: "/calls"}
+	err = view.each(traces, func(trace string) (outcome, error) {
+		again, err := p.replay(r, trace)
+		return outcome{Name: trace, Link: "/calls/" + url.PathEscape(again), Text: again}, err
+	})
+	if err != nil {
+		return err
+	}
+	return p.render(w, r, http.StatusOK, "outcomes", "Replay", view)
+}
+
+// replay sends the event of a call again, and returns the trace id of the new
+// one.
+func (p *Portal) replay(r *http.Request, trace string) (string, error) {
+	again, err := ask[struct {
+		Items []struct {
+			TraceID string `json:"newTraceId"`
+		} `json:"items"`
+	}](p, r, "event.replay", args("traceId", trace))
+	if err != nil || len(again.Items) == 0 {
+		return "", err
+	}
+	return again.Items[0].TraceID, nil
+}
+
+// exportTraces writes calls with all that the user may see of them.
+func (p *Portal) exportTraces(w http.ResponseWriter, r *http.Request, traces []string) error {
+	var lines []json.RawMessage
+	for _, trace := range traces {
+		found, err := ask[exported](p, r, "trace.get", args("traceId", trace, "limit", "20"))
+		if err != nil {
+			return err
+		}
+		lines = append(lines, found.Items...)
+	}
+	startExport(w)
+	writeLines(w, lines)
+	return nil
+}
+
+type exported struct {
+	Items []json.RawMessage `json:"items"`
+	Next  string            `json:"next"`
+}
+
+// callExport writes all calls of a list, newest first, as it finds them.
+func (p *Portal) callExport(w http.ResponseWriter, r *http.Request) error {
+	filter, after := filterOf(p.base, r.URL.Query()), ""
+	for written := 0; written < maxExported; {
+		found, err := ask[exported](p, r, "trace.get", append(filter.args(), args("limit", "500", "after", after)...))
+		if err != nil && written == 0 {
+			return err
+		}
+		if err != nil {
+			p.Log.Warn("An export of calls is not complete.", "error", err)
+			panic(http.ErrAbortHandler) // the browser must not take it for whole
+		}
+		if after == "" {
+			startExport(w)
+		}
+		writeLines(w, found.Items)
+		written += len(found.Items)
+		if after = found.Next; after == "" {
+			break
+		}
+	}
+	return nil
+}
+
+func startExport(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="calls.jsonl"`)
+}
+
+func writeLines(w http.ResponseWriter, lines []json.RawMessage) {
+	for _, line := range lines {
+		_, _ = w.Write(append(line, '\n')) // an error means that the browser has gone
+	}
+}

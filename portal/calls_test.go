@@ -1,0 +1,214 @@
+package portal_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestASearchForgives: part of what people know of a call finds it, and the list
+// says what it did not look at.
+func TestASearchForgives(t *testing.T) {
+	s := start(t, "result-wait=8s")
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe.charge", "payloadType": "raw"})
+	other := s.command("webhook.put", map[string]any{"eventKey": "webhook.other"})
+	s.store("picky", "pipeline:\n  - event.listen: {eventKey: webhook.stripe.charge}\n  - assert: {\"true\": \"#{body.payload.n > 0}\", message: The number is too small.}\n")
+	bad := s.call(hook["uuid"].(string), "application/json", `{"n":-1,"who":"Grace Hopper"}`)
+	plain := s.call(other["uuid"].(string), "text/plain", "Grace, too")
+	v := s.signedIn("admin", adminPassword)
+	for search, found := range map[string]string{
+		"search=STRIPE": bad, "search=too+small": bad, "search=" + bad[9:]: bad, "search=other": plain, "code=assertion-failed": bad, "search=" + strings.ToUpper(bad): bad,
+		"search=hopper&payloads=yes": bad, "search=grace,&payloads=yes": plain, "eventKey=webhook.other": plain, "status=error": bad,
+	} {
+		other := map[string]string{bad: plain, plain: bad}[found]
+		v.get("/calls?"+search).wants(t, 200, found).lacks(t, other)
+	}
+	v.get("/calls?search=hopper").wants(t, 200, "No calls found", "Search in payloads").lacks(t, bad)
+	v.get("/calls?search=stripe").wants(t, 200, "The number is too small.", "assertion-failed", `<small>1</small>`)
+	v.get("/calls?search="+strings.Repeat("x", 300)).wants(t, 400, "at most 200 characters")
+	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
+	vera := s.signedIn("vera", "a long password")
+	vera.get("/calls?search=stripe").wants(t, 200, bad, "The number is too small.").lacks(t, "in payloads")
+	vera.get("/calls?search=hopper&payloads=yes").wants(t, 403, "trace.payload")
+	vera.get("/calls/"+bad).wants(t, 200, "The number is too small.").lacks(t, "Hopper", "As curl", "Edit and send again")
+}
+
+// TestCallsAreExported: what a list shows, or what is ticked in it, comes as JSON
+// lines; payloads only with what is ticked.
+func TestCallsAreExported(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
+	var traces []string
+	for range 3 {
+		traces = append(traces, s.call(hook["uuid"].(string), "text/plain", "private"))
+	}
+	v := s.signedIn("admin", adminPassword)
+	lines := func(got answer) (found []string) {
+		t.Helper()
+		got.wants(t, 200)
+		if kind := got.header.Get("Content-Disposition"); !strings.Contains(kind, "calls.jsonl") {
+			t.Errorf("it is %s", kind)
+		}
+		for line := range strings.Lines(got.body) {
+			var call map[string]any
+			if err := json.Unmarshal([]byte(line), &call); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+			found = append(found, call["traceId"].(string))
+		}
+		return found
+	}
+	all := v.get("/calls/export?eventKey=webhook.a")
+	if found := lines(all); len(found) != 3 || found[0] != traces[2] {
+		t.Errorf("the export has %v", found)
+	}
+	all.lacks(t, "private")
+	ticked := v.post("/calls/selected", "do", "export", "trace", traces[0], "trace", traces[2])
+	if found := lines(ticked); len(found) != 2 || found[0] != traces[0] {
+		t.Errorf("the export has %v", found)
+	}
+	ticked.wants(t, 200, "private")
+	v.post("/calls/selected", "do", "export").wants(t, 400, "Tick what is meant")
+}
+
+// TestTheKeyboardWorksOnCalls: / searches, j and k move, x ticks, Enter opens;
+// what is ticked is replayed together.
+func TestTheKeyboardWorksOnCalls(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.keys"})
+	for range 3 {
+		s.call(hook["uuid"].(string), "text/plain", "x")
+	}
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/calls")
+	b.press("/")
+	if focus := eval[string](b, `document.activeElement.id`); focus != "search" {
+		t.Errorf("/ leads to %q", focus)
+	}
+	b.do(chromedp.Focus(chromedp.CSS("#main")))
+	b.press("jjk")
+	row := func(n string) string { return `document.querySelectorAll("tr[data-row]")[` + n + `]` }
+	if !eval[bool](b, row("0")+`.contains(document.activeElement)`) {
+		t.Error("j and k do not lead back to the first row")
+	}
+	b.press("xjx")
+	b.wants("2 selected")
+	b.followText("Replay")
+	b.wants("2 calls replayed")
+	b.open("/calls")
+	b.wants("replay")
+	b.do(chromedp.Focus(chromedp.CSS("#main")))
+	b.press("j")
+	trace := eval[string](b, row("0")+`.dataset.trace`)
+	if _, err := chromedp.RunResponse(b.ctx, chromedp.KeyEvent("\r")); err != nil {
+		t.Fatal(err)
+	}
+	b.wants(trace, "How it went")
+	b.followText("Previous")
+	if eval[string](b, `document.querySelector("h1 code").textContent`) == trace {
+		t.Error("the previous call is the same one")
+	}
+	b.followText("Next")
+	b.wants(trace)
+	b.followText("Next")
+	b.wants("There is no further call")
+}
+
+// TestTimesAreTheReaders: a page shows the time where the reader is, with UTC
+// beside it, and filters by it.
+func TestTimesAreTheReaders(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.time"})
+	trace := s.call(hook["uuid"].(string), "text/plain", "x")
+	b := s.browse()
+	b.inZone("Pacific/Kiritimati") // 14 hours ahead
+	b.signIn("admin", adminPassword)
+	b.open("/calls")
+	at := eval[string](b, `document.querySelector("tr[data-row] time").dateTime`)
+	utc, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := utc.In(time.FixedZone("", 14*60*60))
+	if shown := b.text("tr[data-row] time"); !strings.Contains(shown, there.Format("15:04:05")) {
+		t.Errorf("the page shows %s, want %s", shown, there.Format("15:04:05"))
+	}
+	if title := eval[string](b, `document.querySelector("tr[data-row] time").title`); !strings.Contains(title, utc.Format("15:04:05")+" UTC") {
+		t.Errorf("on hover it is %q", title)
+	}
+	b.fill("#from", there.Add(-time.Minute).Format("2006-01-02T15:04"))
+	b.follow("form[role=search] button")
+	b.wants("webhook.time")
+	if from := eval[string](b, `new URL(location.href).searchParams.get("from")`); !strings.HasPrefix(from, utc.Add(-time.Minute).Format("2006-01-02T15:04")) {
+		t.Errorf("the filter is from %s", from)
+	}
+	b.wants("webhook.time")
+	if !eval[bool](b, `document.querySelector("tr[data-trace='`+trace+`']") !== null`) {
+		t.Error("the call is not in the list")
+	}
+}
+
+// TestACallIsEditedAndSentAgain: with another payload it is a new call, signed as
+// its sender would.
+func TestACallIsEditedAndSentAgain(t *testing.T) {
+	s := start(t)
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe", "payloadType": "raw", "provider": "stripe", "signingSecret": "whsec_test"})
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/webhooks/webhook.stripe")
+	b.fill("#payload", `{"id":"evt_1"}`)
+	b.follow("form[action$='try#try'] button")
+	b.wants("Accepted, and all went well")
+	b.follow(".note a")
+	b.wants(`"id": "evt_1"`)
+	b.followText("Edit and send again")
+	b.fill("#payload", `{"id":"evt_2","edited":true}`)
+	b.follow("main form button.main")
+	b.wants("Sent: this is the new call.", `"edited": true`)
+	v := s.signedIn("admin", adminPassword)
+	v.post("/webhooks/webhook.stripe/try", "media", "application/json", "payload", "{broken").wants(t, 200, "not valid JSON").lacks(t, `class="note good"`)
+	v.post("/calls/x:y/edit", "eventKey", "webhook.stripe", "payload", "{}", "headers", "no colon").wants(t, 200, "not written as name: value")
+}
+
+// TestTheQuarantine: refused calls are listed with their reasons, looked at,
+// admitted once the cause is mended, and deleted after a question.
+func TestTheQuarantine(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.trusted", "payloadType": "raw", "provider": "github", "signingSecret": "a secret of twenty characters"})
+	token := hook["uuid"].(string)
+	for range 3 {
+		s.call(token, "application/json", `{"a":"<img src=x>"}`)
+	}
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/quarantine")
+	b.wants("webhook.trusted", "signature-missing", "3 calls", "The header X-Hub-Signature-256 is missing.")
+	b.follow(".cards button[value=admit]")
+	b.wants("0 calls admitted, 3 not")
+	b.open("/quarantine")
+	b.do(chromedp.Click(chromedp.CSS("tbody input")))
+	b.followText("Admit without checking")
+	b.wants("1 call admitted.")
+	b.follow("tbody a")
+	b.wants(`"a": "<img src=x>"`)
+	b.open("/quarantine")
+	b.follow("tbody .row-link")
+	b.wants("Refused with 401", "<img src=x>")
+	b.open("/quarantine")
+	s.command("webhook.put", map[string]any{"uuid": token, "provider": ""})
+	b.do(chromedp.Click(chromedp.CSS("tbody input")))
+	b.follow(".bulk button.main")
+	b.wants("1 call admitted.")
+	b.open("/quarantine")
+	b.follow(".cards button[value=delete]")
+	b.wants("Delete this kept call?")
+	b.followText("Delete the kept call")
+	b.wants("Deleted.", "The quarantine is empty")
+	v := s.signedIn("admin", adminPassword)
+	v.get("/quarantine/nothing").wants(t, http.StatusNotFound)
+}

@@ -1,0 +1,64 @@
+package portal
+
+import (
+	"net/http"
+
+	"sluice"
+)
+
+// maxSelected bounds the things that are done something with at once.
+const maxSelected = 1000
+
+// selected returns the things that were ticked in a list.
+func selected(r *http.Request, name string) ([]string, error) {
+	items := r.PostForm[name]
+	if len(items) == 0 || len(items) > maxSelected {
+		return nil, sluice.Errorf(sluice.Invalid, "nothing-selected", "Tick what is meant in the list, up to %d lines.", maxSelected)
+	}
+	return items, nil
+}
+
+// An outcome is what became of one of several things.
+type outcome struct {
+	Name    string
+	Link    string // path of what came of it; "" if nothing is left
+	Text    string
+	Problem string // why nothing was done
+}
+
+// outcomes are the page that says what became of several things.
+type outcomes struct {
+	Title string
+	Verb  string    // what was done
+	What  [2]string // with one, and with several
+	Back  string    // path of the list
+	Done  int
+	Items []outcome
+}
+
+// each does something with one thing after the other, and notes what came of
+// it. Errors that would come again with each of them end it.
+func (o *outcomes) each(names []string, do func(name string) (outcome, error)) error {
+	for _, name := range names {
+		item, err := do(name)
+		if err != nil {
+			e := sluice.AsError(err)
+			if e.Kind == sluice.Forbidden || e.Kind == sluice.Unavailable || !isMistake(err) {
+				return err
+			}
+			item = outcome{Name: name, Problem: e.Message}
+		}
+		o.add(item)
+	}
+	return nil
+}
+
+func (o *outcomes) add(item outcome) {
+	if item.Problem == "" {
+		o.Done++
+	}
+	o.Items = append(o.Items, item)
+}
+
+// Left returns with how many nothing was done.
+func (o outcomes) Left() int { return len(o.Items) - o.Done }

@@ -1,0 +1,220 @@
+package portal
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"sluice"
+	"sluice/command"
+)
+
+func (p *Portal) routeQuarantine() {
+	p.page("GET /quarantine", p.quarantineList)
+	p.page("GET /quarantine/{id}", p.quarantinePage)
+	p.page("POST /quarantine/selected", p.quarantineSelected)
+	p.page("POST /quarantine/group", p.quarantineGroup)
+}
+
+// A quarantined call is one as quarantine.get shows it.
+type quarantined struct {
+	sluice.QuarantinedCall
+
+	Method       string              `json:"method"`
+	Query        map[string][]string `json:"query"`
+	Headers      map[string]string   `json:"headers"`
+	Body         string              `json:"body"`
+	BodyEncoding string              `json:"bodyEncoding"`
+}
+
+// ShownHeaders returns the headers in order.
+func (q quarantined) ShownHeaders() []sluice.Header { return shownHeaders(q.Headers) }
+
+// Text returns the body as people read it.
+func (q quarantined) Text() string {
+	if q.BodyEncoding == string(sluice.EncodingBase64) {
+		return shownBytes(q.Size) + " that are no text"
+	}
+	return pretty(q.Body)
+}
+
+// FailedChecks returns where the payload does not meet the webhook's schema.
+func (q quarantined) FailedChecks() string {
+	if q.Errors == nil {
+		return ""
+	}
+	return pretty(q.Errors)
+}
+
+type quarantinePage struct {
+	Items []quarantined `json:"items"`
+	Next  string        `json:"next"`
+}
+
+type quarantineListView struct {
+	EventKey, Code string
+	Groups         []quarantineGroup
+	Items          []quarantined
+	Next           string
+}
+
+// A quarantineGroup is the calls of a webhook that were refused for the same
+// reason.
+type quarantineGroup struct {
+	EventKey, Code string
+	Count          int
+	Latest         quarantined
+}
+
+func (p *Portal) quarantineList(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query()
+	view := quarantineListView{EventKey: query.Get("eventKey"), Code: query.Get("code")}
+	found, err := p.refusedCalls(r, args("eventKey", view.EventKey, "code", view.Code, "limit", pageSize, "after", query.Get("after")))
+	if err != nil {
+		return err
+	}
+	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
+	const counted = "1000"
+	all, err := p.refusedCalls(r, args("eventKey", view.EventKey, "code", view.Code, "limit", counted))
+	if err != nil {
+		return err
+	}
+	view.Groups = groupsOf(all.Items)
+	return p.render(w, r, http.StatusOK, "quarantine", "Quarantine", view)
+}
+
+// refusedCalls returns calls without what was sent.
+func (p *Portal) refusedCalls(r *http.Request, given command.Args) (quarantinePage, error) {
+	return ask[quarantinePage](p, r, "quarantine.get", append(given, argument("brief", true)))
+}
+
+// groupsOf puts calls together that were refused for the same reason, the
+// largest group first.
+func groupsOf(items []quarantined) (groups []quarantineGroup) {
+	for _, item := range items {
+		i := slices.IndexFunc(groups, func(g quarantineGroup) bool { return g.EventKey == item.EventKey && g.Code == item.Code })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, quarantineGroup{EventKey: item.EventKey, Code: item.Code, Latest: item}) // they come newest first
+		}
+		groups[i].Count++
+	}
+	slices.SortStableFunc(groups, func(a, b quarantineGroup) int { return cmp.Compare(b.Count, a.Count) })
+	return groups
+}
+
+// kept returns what is kept of a refused call.
+func (p *Portal) kept(r *http.Request, id string) (*quarantined, error) {
+	found, err := ask[quarantinePage](p, r, "quarantine.get", args("id", id))
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Items) == 0 {
+		return nil, sluice.Errorf(sluice.NotFound, "quarantine-unknown", "There is no such call in the quarantine: it was admitted or deleted, or is too old.")
+	}
+	return &found.Items[0], nil
+}
+
+func (p *Portal) quarantinePage(w http.ResponseWriter, r *http.Request) error {
+	item, err := p.kept(r, r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return p.render(w, r, http.StatusOK, "quarantined", "Refused call "+item.ID, item)
+}
+
+// quarantineSelected lets in or deletes the calls that were ticked.
+func (p *Portal) quarantineSelected(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	ids, err := selected(r, "id")
+	if err != nil {
+		return err
+	}
+	if r.PostForm.Get("do") == "delete" {
+		return p.quarantineDelete(w, r, ids)
+	}
+	view := admission()
+	for _, id := range ids {
+		given := args("id", id)
+		if r.PostForm.Get("do") == "force" {
+			given = append(given, argument("force", true))
+		}
+		if err := p.admit(r, &view, given); err != nil {
+			return err
+		}
+	}
+	return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
+}
+
+func admission() outcomes {
+	return outcomes{Title: "Admission", Verb: "admitted", What: [2]string{"call", "calls"}, Back: "/quarantine"}
+}
+
+// admit lets calls in, and notes what came of it.
+func (p *Portal) admit(r *http.Request, view *outcomes, given command.Args) error {
+	done, err := ask[struct {
+		Items []struct {
+			ID      string `json:"id"`
+			TraceID string `json:"traceId"`
+			Message string `json:"message"`
+		} `json:"items"`
+	}](p, r, "quarantine.admit", given)
+	if err != nil && sluice.AsError(err).Kind == sluice.NotFound {
+		return nil // someone else was faster
+	}
+	if err != nil {
+		return err
+	}
+	for _, item := range done.Items {
+		view.add(outcome{Name: item.ID, Link: "/calls/" + url.PathEscape(item.TraceID), Text: item.TraceID, Problem: item.Message})
+	}
+	return nil
+}
+
+// quarantineGroup lets in, or deletes, all calls of a group.
+func (p *Portal) quarantineGroup(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	given := args("eventKey", r.PostForm.Get("eventKey"), "code", r.PostForm.Get("code"), "limit", shownNumber(maxSelected))
+	if r.PostForm.Get("do") != "delete" {
+		view := admission()
+		if err := p.admit(r, &view, given); err != nil {
+			return err
+		}
+		return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
+	}
+	found, err := p.refusedCalls(r, given)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, item := range found.Items {
+		ids = append(ids, item.ID)
+	}
+	return p.quarantineDelete(w, r, ids)
+}
+
+// quarantineDelete deletes calls once that was confirmed: what is deleted does
+// not come back.
+func (p *Portal) quarantineDelete(w http.ResponseWriter, r *http.Request, ids []string) error {
+	if !p.may(sluice.UserFrom(r.Context()), "quarantine.delete") {
+		return sluice.NotPermitted("quarantine.delete")
+	}
+	if r.PostForm.Get("sure") == "" {
+		return p.render(w, r, http.StatusOK, "confirm", "Delete refused calls", confirmation{
+			Name: plural(len(ids), "refused call", "refused calls"), What: "kept call", Several: len(ids) != 1, Action: "/quarantine/selected", Back: "/quarantine",
+			Effect: "What was sent can’t be looked at or admitted any more.", Field: "id", Values: ids,
+		})
+	}
+	for _, id := range ids {
+		if _, _, err := p.run(r, "quarantine.delete", args("id", id)); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
+			return err
+		}
+	}
+	p.redirect(w, r, "/quarantine?done=deleted")
+	return nil
+}

@@ -1,0 +1,126 @@
+// Lists and times: the reader's own time zone, the keyboard, and what is ticked.
+"use strict";
+
+const two = (n) => String(n).padStart(2, "0");
+const clockOf = (at) => `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+const dayOf = (at) => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+const utcOf = (at) => at.toISOString().slice(0, 19).replace("T", " ") + " UTC";
+
+function agoOf(at) {
+  const seconds = Math.floor((Date.now() - at) / 1000);
+  if (seconds < 5) return "just now";
+  if (seconds < 60) return seconds + " s ago";
+  if (seconds < 3600) return Math.floor(seconds / 60) + " min ago";
+  if (seconds < 86400) return Math.floor(seconds / 3600) + " h ago";
+  return Math.floor(seconds / 86400) + " d ago";
+}
+
+// showTimes writes times in the zone of the reader, with UTC on hover.
+function showTimes(within) {
+  for (const time of within.querySelectorAll("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    time.title = `${dayOf(at)} ${clockOf(at)} here, ${utcOf(at)}`;
+    if ("clock" in time.dataset) {
+      const today = dayOf(at) === dayOf(new Date());
+      time.textContent = (today ? "" : at.toLocaleDateString("en-GB", { day: "numeric", month: "short" }) + " ") + clockOf(at);
+    } else if ("moment" in time.dataset) {
+      time.textContent = `${dayOf(at)} ${clockOf(at)}`;
+    } else if (Date.now() - at < 86400000) {
+      time.textContent = agoOf(at);
+    }
+  }
+}
+
+showTimes(document);
+for (const zone of document.querySelectorAll("[data-zone]")) zone.remove();
+setInterval(() => showTimes(document), 10000);
+
+// Fields for times take those of the reader's zone, and send UTC.
+for (const field of document.querySelectorAll("input[data-utc]")) {
+  if (field.value) {
+    const at = new Date(field.value + "Z");
+    field.value = `${dayOf(at)}T${clockOf(at)}`;
+  }
+  field.form.addEventListener("formdata", (event) => {
+    if (!field.value) return;
+    event.formData.set(field.name, new Date(field.value).toISOString().slice(0, 19));
+  });
+}
+// Fields that are empty say nothing: they need not be in the address.
+for (const form of document.querySelectorAll("form[role=search]")) {
+  form.addEventListener("formdata", (event) => {
+    for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
+  });
+}
+
+// How dense rows are, and what is open, is remembered in the browser.
+const density = document.querySelector("[data-density]");
+function setDensity(comfortable) {
+  document.documentElement.classList.toggle("comfortable", comfortable);
+  if (density) density.textContent = comfortable ? "Dense rows" : "Comfortable rows";
+}
+setDensity(localStorage.getItem("rows") === "comfortable");
+if (density) {
+  density.hidden = false;
+  density.addEventListener("click", () => {
+    const comfortable = !document.documentElement.classList.contains("comfortable");
+    localStorage.setItem("rows", comfortable ? "comfortable" : "dense");
+    setDensity(comfortable);
+  });
+}
+for (const details of document.querySelectorAll("details[data-keep]")) {
+  details.open = localStorage.getItem("open." + details.dataset.keep) === "yes";
+  details.addEventListener("toggle", () => localStorage.setItem("open." + details.dataset.keep, details.open ? "yes" : "no"));
+}
+
+// What is ticked.
+for (const form of document.querySelectorAll(".bulk-form")) {
+  const all = form.querySelector("[data-tick-all]");
+  const boxes = () => [...form.querySelectorAll("tbody input[type=checkbox]")];
+  const count = () => {
+    const ticked = boxes().filter((box) => box.checked).length;
+    const said = form.querySelector("[data-selected]");
+    if (said) said.textContent = ticked + " selected";
+    if (all) {
+      all.checked = ticked > 0 && ticked === boxes().length;
+      all.indeterminate = ticked > 0 && !all.checked;
+    }
+  };
+  if (all) {
+    all.hidden = false;
+    all.addEventListener("change", () => { for (const box of boxes()) box.checked = all.checked; count(); });
+  }
+  form.addEventListener("change", count);
+  addEventListener("pageshow", count);
+}
+
+// Keys: j and k move through a list, x ticks, / searches, n shows new calls.
+const rowsOf = () => [...document.querySelectorAll("tr[data-row]")];
+
+function moveTo(step) {
+  const rows = rowsOf();
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  const next = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + step, 0), rows.length - 1)];
+  next?.querySelector("a")?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+const keys = {
+  j: () => moveTo(1),
+  k: () => moveTo(-1),
+  x: () => {
+    const box = document.activeElement.closest("tr[data-row]")?.querySelector("input[type=checkbox]");
+    if (box) { box.checked = !box.checked; box.dispatchEvent(new Event("change", { bubbles: true })); }
+  },
+  n: () => { if (typeof showNewer === "function" && document.querySelector("[data-newer]:not([hidden])")) showNewer(); },
+  "/": () => { const field = document.querySelector("[data-search], input[type=search]"); field?.focus(); field?.select(); },
+};
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
+  const act = keys[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+for (const hint of document.querySelectorAll("[data-keys]")) hint.hidden = rowsOf().length === 0;

@@ -1,0 +1,142 @@
+// What happens while a page is open. Whatever callers have sent is only ever set
+// as text.
+"use strict";
+
+const classes = { ok: "good", handshake: "good", error: "bad", rejected: "bad", processing: "wait" };
+const root = document.querySelector("a.brand")?.getAttribute("href") ?? "/";
+const callPath = (trace) => root + "calls/" + encodeURIComponent(trace);
+
+function shownBytes(n) {
+  if (n < 1000) return n + " B";
+  return n < 1e6 ? (n / 1000).toFixed(n < 1e4 ? 1 : 0) + " kB" : (n / 1e6).toFixed(1) + " MB";
+}
+
+function setBadge(badge, status) {
+  badge.textContent = status;
+  badge.className = "badge " + (classes[status] ?? "wait");
+}
+
+const maxRows = 200;
+
+function addRow(call, most = maxRows) {
+  const body = document.querySelector("[data-rows]");
+  if (!body || body.querySelector(`[data-trace="${CSS.escape(call.traceId)}"]`)) return;
+  const row = document.querySelector("template[data-row-template]").content.cloneNode(true).firstElementChild;
+  const set = (name, text) => { row.querySelector(`[data-${name}]`).textContent = text; };
+  row.dataset.trace = call.traceId;
+  row.runs = call.runs;
+  row.querySelector("[data-time]").setAttribute("datetime", call.time);
+  const tick = row.querySelector("input");
+  if (tick) {
+    tick.value = call.traceId;
+    tick.setAttribute("aria-label", "Select " + call.traceId);
+  }
+  set("key", call.eventKey || "unknown");
+  set("reason", call.code || call.reason || "");
+  set("id", call.traceId);
+  set("from", call.remoteAddr || "");
+  set("size", shownBytes(call.size));
+  set("duration", call.duration ? (call.duration < 10 ? call.duration.toFixed(1) : Math.round(call.duration)) + " ms" : "");
+  setBadge(row.querySelector("[data-badge]"), call.status);
+  row.querySelector("[data-link]").setAttribute("href", callPath(call.traceId));
+  body.prepend(row);
+  while (body.children.length > most) body.lastElementChild.remove();
+  document.querySelector("[data-empty]")?.remove();
+  showTimes(row);
+}
+
+// A call has failed if a pipeline has, whatever others make of it.
+function settle(call, run) {
+  call.runs = { ...call.runs, [run.pipeline]: run.status };
+  if (run.error) call.reason = run.error.detail;
+  return Object.values(call.runs).includes("error") ? "error" : run.status;
+}
+
+function noteRun(run) {
+  const row = document.querySelector(`[data-rows] [data-trace="${CSS.escape(run.traceId)}"]`);
+  const badge = row?.querySelector("[data-status] .badge");
+  if (!badge || !row.runs && badge.textContent !== "processing") return;
+  const status = settle(row, run);
+  setBadge(badge, status);
+  if (status === "error" && row.reason) row.querySelector(".reason").textContent = row.reason;
+}
+
+// New calls wait above a list that people read, until they ask for them.
+const newer = new Map();
+
+function keepNewer(call) {
+  newer.set(call.traceId, call);
+  if (newer.size > maxRows) newer.delete(newer.keys().next().value);
+  const place = document.querySelector("[data-newer]");
+  place.hidden = false;
+  place.querySelector("button").textContent = newer.size === 1 ? "1 new call" : newer.size + " new calls";
+}
+
+function showNewer() {
+  for (const call of newer.values()) addRow(call);
+  newer.clear();
+  document.querySelector("[data-newer]").hidden = true;
+}
+
+document.querySelector("[data-show-newer]")?.addEventListener("click", showNewer);
+
+// Figures of a page are fetched again a moment after something has happened.
+let refreshing;
+function refreshFigures() {
+  refreshing ??= setTimeout(async () => {
+    try {
+      const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      for (const part of document.querySelectorAll("[data-figures]")) {
+        const other = fresh.querySelector(`[data-figures="${part.dataset.figures}"]`);
+        if (other && !part.matches(":hover, :focus-within")) part.replaceChildren(...other.childNodes);
+      }
+      showTimes(document);
+    } catch { /* the next event tries again */ }
+    refreshing = undefined;
+  }, 2000);
+}
+
+const actions = {
+  rows: {
+    call: (call) => { addRow(call, 8); refreshFigures(); },
+    run: (run) => { noteRun(run); refreshFigures(); },
+  },
+  wait: {
+    call: keepNewer,
+    run: (run) => {
+      const call = newer.get(run.traceId);
+      if (call) call.status = settle(call, run);
+      else noteRun(run);
+    },
+  },
+  reload: { run: () => location.reload() },
+  arrived: {
+    call: (call, element) => {
+      const place = element.querySelector("[data-arrived]");
+      const link = document.createElement("a");
+      link.href = callPath(call.traceId);
+      link.textContent = "Look at it";
+      const said = { rejected: "A call arrived and was refused. ", handshake: "The handshake arrived and was answered. " };
+      place.replaceChildren(said[call.status] ?? "The call arrived. ", link);
+      element.classList.add("arrived");
+      for (const step of document.querySelectorAll("[data-step]")) step.classList.add("done");
+    },
+  },
+};
+
+for (const element of document.querySelectorAll("[data-live]")) {
+  const source = new EventSource(element.dataset.live);
+  const text = element.querySelector("[data-live-text]");
+  const say = (on) => {
+    element.classList.toggle("on", on);
+    if (text) text.textContent = on ? "Live" : "Not live; trying again…";
+  };
+  source.addEventListener("open", () => say(true));
+  source.addEventListener("error", () => say(false));
+  const action = actions[element.dataset.calls];
+  for (const type of ["call", "run"]) {
+    source.addEventListener(type, (event) => action[type]?.(JSON.parse(event.data), element));
+  }
+  addEventListener("pagehide", () => source.close());
+}

@@ -1,0 +1,79 @@
+package trace
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"sluice"
+)
+
+// facets are how the newest calls of a search divide.
+type facets struct {
+	Calls     int        `json:"calls"`           // that were counted
+	More      bool       `json:"more"`            // there are older ones, which were not
+	Since     *time.Time `json:"since,omitempty"` // the oldest of those that were counted
+	Webhooks  []facet    `json:"webhooks"`
+	Pipelines []facet    `json:"pipelines"`
+	Statuses  []facet    `json:"statuses"`
+	Codes     []facet    `json:"codes"`
+}
+
+// A facet is a value that a search can be narrowed to.
+type facet struct {
+	Value string `json:"value"`
+	Count int    `json:"count"`
+}
+
+const (
+	// maxCounted bounds the calls that are counted, and maxFacets the values of
+	// each kind that are listed.
+	maxCounted, maxFacets = 500, 12
+)
+
+// countFacets counts the newest calls of a search.
+func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery) (*facets, error) {
+	q.Limit, q.Before = maxCounted, ""
+	calls, next, err := journal.Calls(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	webhooks, pipelines, statuses, codes := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	for _, c := range calls {
+		of := max(1, c.Count)
+		webhooks[c.EventKey] += of
+		statuses[string(c.Status)] += of
+		codes[c.Code] += of
+		ran, failed := map[string]bool{}, map[string]bool{} // a call counts once, however many attempts there were
+		for _, run := range c.Runs {
+			ran[run.Pipeline] = true
+			if run.Error != nil {
+				failed[run.Error.Code] = true
+			}
+		}
+		for name := range ran {
+			pipelines[name]++
+		}
+		for code := range failed {
+			codes[code]++
+		}
+	}
+	f := &facets{Calls: len(calls), More: next != "", Webhooks: largest(webhooks), Pipelines: largest(pipelines), Statuses: largest(statuses), Codes: largest(codes)}
+	if len(calls) > 0 {
+		f.Since = &calls[len(calls)-1].Time
+	}
+	return f, nil
+}
+
+// largest returns the values with the highest counts, without the empty one.
+func largest(counts map[string]int) []facet {
+	delete(counts, "")
+	found := make([]facet, 0, len(counts))
+	for _, value := range slices.Sorted(maps.Keys(counts)) {
+		found = append(found, facet{value, counts[value]})
+	}
+	slices.SortStableFunc(found, func(a, b facet) int { return cmp.Compare(b.Count, a.Count) })
+	return found[:min(len(found), maxFacets)]
+}

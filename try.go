@@ -1,0 +1,75 @@
+package sluice
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// A TryResult tells what a draft of a pipeline would make of past events, as
+// pipeline.try shows it.
+type TryResult struct {
+	Same    int       `json:"same"`
+	Differs int       `json:"differs"`
+	Fails   int       `json:"fails"`
+	Unknown int       `json:"unknown"`
+	Items   []TryItem `json:"items"`          // the first that are not the same
+	Next    string    `json:"next,omitempty"` // cursor: there may be older events
+}
+
+// Tried returns how many events the draft was tried on.
+func (r *TryResult) Tried() int { return r.Same + r.Differs + r.Fails + r.Unknown }
+
+// A Verdict is how what a draft would make of an event compares to what was made
+// of it.
+type Verdict string
+
+// The verdicts.
+const (
+	TrySame    Verdict = "same"
+	TryDiffers Verdict = "differs"
+	TryFails   Verdict = "fails"   // and did not, or in another way
+	TryUnknown Verdict = "unknown" // nobody knows what a command would have answered
+)
+
+// A TryItem is one event that a draft was tried on.
+type TryItem struct {
+	TraceID  string      `json:"traceId"`
+	EventKey string      `json:"eventKey,omitempty"`
+	Time     time.Time   `json:"time"`
+	Verdict  Verdict     `json:"verdict"`
+	Reason   string      `json:"reason,omitempty"` // of unknown
+	Was      *TryOutcome `json:"was,omitempty"`    // nothing if no pipeline has run on it
+	WouldBe  *TryOutcome `json:"wouldBe,omitempty"`
+}
+
+// A TryOutcome is what a run ended with, and what it did outside on its way.
+type TryOutcome struct {
+	Status  Status          `json:"status"`
+	Code    string          `json:"code,omitempty"`    // of the error
+	Message string          `json:"message,omitempty"` // of the error
+	Value   json.RawMessage `json:"value,omitempty"`   // as far as it is kept; cut off, it is a text
+	Calls   []TryCall       `json:"calls,omitempty"`
+}
+
+// A TryCall is a command that reaches outside.
+type TryCall struct {
+	Command string    `json:"command"`
+	Args    string    `json:"args,omitempty"` // JSON, perhaps cut off; not known of past runs
+	HTTP    *Exchange `json:"http,omitempty"`
+}
+
+// HidePayloads leaves of an item what everybody may see who may see calls.
+func (i *TryItem) HidePayloads() {
+	for _, o := range []*TryOutcome{i.Was, i.WouldBe} {
+		if o == nil {
+			continue
+		}
+		o.Value, o.Message = nil, ""
+		for n := range o.Calls {
+			o.Calls[n].Args = ""
+			if o.Calls[n].HTTP != nil {
+				o.Calls[n].HTTP = o.Calls[n].HTTP.brief()
+			}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package webhook
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/sender"
+)
+
+type signParams struct {
+	EventKey    string `json:"eventKey" required:"true" audit:"yes" doc:"Event key of the webhook."`
+	ContentType string `json:"contentType" doc:"Media type of the payload. Default application/json."`
+	Payload     string `json:"payload" body:"only" doc:"The payload, as its sender would send it."`
+}
+
+// signed is a call that can be made.
+type signed struct {
+	Method  string            `json:"method"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+	Body    string            `json:"body"`
+}
+
+func signCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
+	return command.New("webhook.sign", "Make a call as the webhook's sender would, with its signature, to try the webhook with it. Needs the permission webhook.token, too.",
+		func(ctx context.Context, p signParams) (signed, error) {
+			if !sluice.UserFrom(ctx).May(sluice.MaySeeTokens) {
+				return signed{}, sluice.NotPermitted(sluice.MaySeeTokens)
+			}
+			hook, err := hooks.withKey(p.EventKey)
+			if err != nil {
+				return signed{}, err
+			}
+			g, err := guards.of(ctx, &hook)
+			if err != nil {
+				return signed{}, err
+			}
+			return g.sign(baseURL+sluice.ReceivePath+"?token="+hook.UUID, p, time.Now())
+		})
+}
+
+// sign makes a call with a signature, where calls have one.
+func (g *guard) sign(url string, p signParams, now time.Time) (signed, error) {
+	media := p.ContentType
+	if media == "" {
+		media = "application/json"
+	}
+	call := &sender.Call{Method: http.MethodPost, URL: url, Header: http.Header{"Content-Type": {media}}, Body: []byte(p.Payload)}
+	if g != nil && g.verifier != nil {
+		if err := g.verifier.Sign(call, now); err != nil {
+			return signed{}, err
+		}
+	}
+	out := signed{Method: call.Method, URL: call.URL, Headers: make(map[string]string, len(call.Header)), Body: string(call.Body)}
+	for name, values := range call.Header {
+		out.Headers[name] = values[0]
+	}
+	return out, nil
+}
