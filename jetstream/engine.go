@@ -192,8 +192,10 @@ func build(opts Options) *Engine {
 			return e.queue.Outcome(ctx, env, pipeline)
 		},
 	})
-	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.waiting, e.journal.Settled, opts.RunMemory)
-	e.queue.Failed = opts.ObserveFailed
+	e.queue = queue.New(h, queue.Options{
+		Listeners: listeners, Floors: e.floors, Outcomes: e.outcomes, DeadLetters: e.deadLetters, Waiting: e.waiting,
+		Settled: e.journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
+	})
 	e.events = &Events{
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
 		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
