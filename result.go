@@ -25,14 +25,14 @@ const statusDone = 200
 // A Result is what came of a call. Its JSON is the body of a successful
 // call and of a ready poll.
 type Result struct {
-	StatusCode             int             `json:"statusCode"`
-	Status                 Status          `json:"status"`
-	Value                  json.RawMessage `json:"value"`
-	Error                  *Problem        `json:"error,omitempty"`
-	PollingRedirectEnabled bool            `json:"pollingRedirectEnabled"`
-	CorrelationID          string          `json:"correlationId"`
-	TraceID                string          `json:"traceId"`
-	Created                time.Time       `json:"created"`
+	StatusCode             int             `json:"statusCode" doc:"200, or the status of a failure."`
+	Status                 Status          `json:"status" doc:"How far the work has come." enum:"processing,ok,error"`
+	Value                  json.RawMessage `json:"value" doc:"What the pipelines made of the call; null until they have."`
+	Error                  *Problem        `json:"error,omitempty" doc:"Why it failed."`
+	PollingRedirectEnabled bool            `json:"pollingRedirectEnabled" doc:"What the request asked for."`
+	CorrelationID          string          `json:"correlationId" doc:"Finds the result, in a poll."`
+	TraceID                string          `json:"traceId" doc:"Finds the call, in traces and logs."`
+	Created                time.Time       `json:"created" doc:"When the call was accepted."`
 
 	Waited    time.Duration `json:"-"` // for pipelines, after the event was stored
 	Duplicate bool          `json:"-"` // the delivery was accepted before: this is the first one's result

@@ -19,9 +19,6 @@ import (
 	"sluice/webhook"
 )
 
-// runGrace is how long runs of pipelines may go on when the server stops.
-const runGrace = 5 * time.Second
-
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
 	secrets := step.NewSecrets(s.engine.Secrets())
@@ -170,7 +167,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		HasWebhook: webhooks.HasKey,
 		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory) / 2)},
 		MaxRuns:    s.cfg.MaxRuns,
-		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(runGrace) },
+		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
 		Observe:    s.observeRun,
 		Spans:      s.spans(),
 		Log:        s.opts.Log,
