@@ -99,8 +99,7 @@ func (ch *Change) make(ctx context.Context, c *client.Client, force bool) error 
 	case ch.Action == Delete:
 		return ch.before.delete(ctx, c)
 	case ch.after.kind.isText():
-		_, err := c.PutPipeline(ctx, ch.Name, ch.after.text, force)
-		return ch.after.blame(err)
+		return ch.after.putText(ctx, c, ch.before, force)
 	}
 	answer, err := ch.after.put(ctx, c, ch.before, false)
 	if err == nil && ch.Action == Create {
