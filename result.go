@@ -2,6 +2,7 @@ package sluice
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -71,7 +72,8 @@ func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlati
 			r.StatusCode, r.Status, r.Value, r.Error = statusDone, StatusProcessing, nil, nil
 			return r
 		case o.Status == StatusError && r.Error == nil:
-			r.StatusCode, r.Status, r.Error = o.StatusCode, StatusError, o.Error
+			r.Status, r.Error = StatusError, o.failure(traceID)
+			r.StatusCode = r.Error.StatusCode
 		}
 	}
 	if len(listeners) == 1 {
@@ -84,6 +86,23 @@ func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlati
 	}
 	r.Value = append(r.Value, '}')
 	return r
+}
+
+// failure is what the caller of a webhook is told of an outcome that is an
+// error: nothing of the inside, and what the author of the pipeline says to
+// callers.
+func (o *Outcome) failure(traceID string) *Problem {
+	p := &Problem{
+		Title:  "The call could not be handled",
+		Detail: "The call was taken, and could not be handled; the operator of the service finds the cause by the trace id.",
+		Status: 500, Code: "pipeline-failed", TraceID: traceID,
+	}
+	if said := o.Said; said != nil {
+		p.Detail = said.Message
+		p.Status, p.Code = cmp.Or(said.StatusCode, p.Status), cmp.Or(said.Code, p.Code)
+	}
+	p.Type, p.StatusCode = "urn:sluice:problem:"+p.Code, p.Status
+	return p
 }
 
 func appendValue(b []byte, value json.RawMessage) []byte {

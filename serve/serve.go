@@ -55,6 +55,7 @@ type Server struct {
 	metrics   *metrics.Metrics
 	telemetry *telemetry.Spans // nil: no spans are sent
 	minutes   *metrics.Minutes
+	failing   *metrics.Failing
 	keeper    *quarantine.Keeper
 	directory *iam.Directory
 	issuer    *oidc.Issuer // nil with an external provider
@@ -237,6 +238,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		}
 	}
 	s.work.Go(func() { s.minutes.Keep(running) })
+	s.work.Go(func() { s.failing.Keep(running) })
 	s.work.Go(func() { s.keeper.Run(running) })
 	s.work.Go(func() {
 		select {
