@@ -18,6 +18,7 @@ var rooms = map[string][]string{
 	"value":      {},
 	".":          {"value"},
 	"durable":    {},
+	"backup":     {".", "seal"},
 	"command":    {".", "spelling", "value"},
 	"config":     {".", "value"},
 	"expression": {".", "spelling", "value"},
@@ -31,7 +32,7 @@ var rooms = map[string][]string{
 	"event":      {".", "command", "value"},
 	"webhook":    {".", "command", "limit", "problem", "sender", "spelling", "value"},
 	"iam":        {".", "command", "limit"},
-	"jetstream":  {".", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/delivery", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal", "seal"},
+	"jetstream":  {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/delivery", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal", "seal"},
 	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "value"},
 
 	"jetstream/delivery":    {".", "jetstream/correlation", "jetstream/stream"},
@@ -53,12 +54,14 @@ var rooms = map[string][]string{
 	"oidc/dextest": {},
 	"api":          {".", "command", "limit", "problem", "value"},
 	"portal":       {".", "command", "difference", "limit", "problem", "value"},
-	"serve":        {".", "api", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "quarantine", "seal", "sender", "step", "telemetry", "trace", "webhook"},
+	"serve":        {".", "api", "backup", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "quarantine", "seal", "sender", "step", "telemetry", "trace", "webhook"},
 	"client":       {".", "problem", "spelling"},
 	"manifest":     {".", "client", "spelling"},
-	"cmd/sluice":   {".", "client", "config", "difference", "manifest", "serve", "spelling"},
+	"cmd/sluice":   {".", "backup", "client", "config", "difference", "manifest", "serve", "spelling"},
 	"bench":        {".", "config", "jetstream", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
+
+	"api/clienttest": {"api/clienttest/generated"},
 }
 
 func TestImportsPointDownward(t *testing.T) {

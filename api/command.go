@@ -50,6 +50,9 @@ func (a *API) command(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	memory.Release() // the arguments have done their work
+	if d, ok := out.(command.Download); ok {
+		return a.download(w, r, d)
+	}
 	return a.answer(w, r, args, out)
 }
 

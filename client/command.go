@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 
@@ -17,12 +18,10 @@ type Body struct {
 // Command calls a command with parameters as text. With a body they go in the
 // query, otherwise in the body, which is not logged.
 func (c *Client) Command(ctx context.Context, name string, params url.Values, body *Body) (Answer, error) {
-	r := request{method: http.MethodPost, path: sluice.CommandPath + url.PathEscape(name), header: http.Header{}}
 	if body == nil {
-		r.body = []byte(params.Encode())
-		r.header.Set("Content-Type", "application/x-www-form-urlencoded")
-		return c.do(ctx, r)
+		return c.do(ctx, plainCommand(name, params))
 	}
+	r := request{method: http.MethodPost, path: sluice.CommandPath + url.PathEscape(name), header: http.Header{}}
 	if len(params) > 0 {
 		r.path += "?" + params.Encode()
 	}
@@ -31,4 +30,29 @@ func (c *Client) Command(ctx context.Context, name string, params url.Values, bo
 		r.header.Set("Content-Type", body.ContentType)
 	}
 	return c.do(ctx, r)
+}
+
+// plainCommand returns the request for a command with parameters only.
+func plainCommand(name string, params url.Values) request {
+	return request{
+		method: http.MethodPost, path: sluice.CommandPath + url.PathEscape(name), body: []byte(params.Encode()),
+		header: http.Header{"Content-Type": {"application/x-www-form-urlencoded"}},
+	}
+}
+
+// Download calls a command that answers with bytes, and leaves them to be read.
+func (c *Client) Download(ctx context.Context, name string, params url.Values) (io.ReadCloser, error) {
+	response, err := c.open(ctx, plainCommand(name, params))
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode < http.StatusBadRequest {
+		return response.Body, nil
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	return nil, refusal(Answer{response.StatusCode, response.Header, content})
 }

@@ -35,7 +35,7 @@ func writeDurably(name string, content []byte) error {
 		_ = os.Remove(draft.Name()) // the first error says more
 		return err
 	}
-	return syncFolder(dir)
+	return SyncFolder(dir)
 }
 
 // lock keeps other clients of the same person out until unlock is called. The

@@ -12,8 +12,8 @@ func tryLock(file *os.File) error {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
-// syncFolder lets the names in a folder survive a power cut.
-func syncFolder(dir string) error {
+// SyncFolder lets the names in a folder survive a power cut.
+func SyncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -12,6 +12,6 @@ func tryLock(file *os.File) error {
 	return windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 }
 
-// syncFolder does nothing: Windows keeps the names in a folder by itself, and
+// SyncFolder does nothing: Windows keeps the names in a folder by itself, and
 // has no call for it.
-func syncFolder(string) error { return nil }
+func SyncFolder(string) error { return nil }

@@ -20,6 +20,7 @@ type Command struct {
 	Recorded bool           // takes recorded answers where a run is only tried, see sluice.Run
 	InRun    bool           // is a step of pipelines only: callers can't run it by itself
 	Trigger  bool           // starts a pipeline: the first step or none
+	Download bool           // answers with a Download
 
 	// Endpoint, if set, handles the HTTP request itself, authentication
 	// included; such a command can't be called in any other way.
@@ -78,6 +79,7 @@ func Answers(samples ...any) Option {
 func New[P, R any](name, summary string, run func(context.Context, P) (R, error), opts ...Option) Command {
 	c := declare[P](name, summary)
 	c.Results = []reflect.Type{reflect.TypeFor[R]()}
+	c.Download = c.Results[0] == reflect.TypeFor[Download]()
 	params := c.Params
 	c.run = func(ctx context.Context, args Args) (any, error) {
 		var p P

@@ -21,7 +21,7 @@ func writeFile(t *testing.T, content string) string {
 
 func TestLaterSourcesWin(t *testing.T) {
 	file := writeFile(t, "listen: 127.0.0.1:1\nresult-ttl: 1m\nnamespace: from-file\ntrusted-proxies: [10.0.0.0/8, 192.0.2.1]\nmin-free-disk: 2GiB\n")
-	environ := []string{"SLUICE_LISTEN=127.0.0.1:2", "SLUICE_RESULT_TTL=2m", "SLUICE_DATA=", "SLUICE_ADMIN_PASSWORD=x", "SLUICE_URL=http://x", "SLUICE_TOKEN=y", "SLUICE_CLIENT_ID=ci", "SLUICE_CLIENT_SECRET=z", "SLUICE_NEW_SECRET_KEY=k", "HOME=/root"}
+	environ := []string{"SLUICE_LISTEN=127.0.0.1:2", "SLUICE_RESULT_TTL=2m", "SLUICE_DATA=", "SLUICE_ADMIN_PASSWORD=x", "SLUICE_URL=http://x", "SLUICE_TOKEN=y", "SLUICE_CLIENT_ID=ci", "SLUICE_CLIENT_SECRET=z", "SLUICE_NEW_SECRET_KEY=k", "SLUICE_BACKUP_PASSPHRASE=p", "HOME=/root"}
 	c, err := config.Load(file, environ, map[string]string{"listen": "127.0.0.1:3"})
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func Settings() []Setting {
 // otherVariables are variables of the environment that are not settings. Most
 // are those of the command-line client, which may be set when a server starts.
 var otherVariables = []string{
-	"SLUICE_CONFIG", "SLUICE_ADMIN_PASSWORD", "SLUICE_NEW_SECRET_KEY",
+	"SLUICE_CONFIG", "SLUICE_ADMIN_PASSWORD", "SLUICE_NEW_SECRET_KEY", "SLUICE_BACKUP_PASSPHRASE",
 	"SLUICE_URL", "SLUICE_USERNAME", "SLUICE_PASSWORD", "SLUICE_TOKEN", "SLUICE_PROFILE", "SLUICE_CLIENT_DIR",
 	"SLUICE_CLIENT_ID", "SLUICE_CLIENT_SECRET",
 }

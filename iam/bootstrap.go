@@ -3,8 +3,8 @@ package iam
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -20,21 +20,13 @@ func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], pas
 		return false, "", err
 	}
 	if password == "" {
-		generated = strings.ToLower(rand.Text())
+		generated = madeUp()
 		password = generated
 	}
 	if err := CheckFirst(ctx, accounts, password); err != nil {
 		return false, "", err
 	}
-	now := time.Now().UTC()
-	mine := &sluice.Account{
-		ID:       rand.Text(),
-		Username: sluice.AdminName,
-		Password: HashPassword(norm.NFC.String(password)),
-		Roles:    []string{sluice.AdminName},
-		Created:  now,
-		Updated:  now,
-	}
+	mine := newAdmin(HashPassword(norm.NFC.String(password)))
 	kept, err := accounts.Change(ctx, sluice.AdminName, func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
 		if before != nil {
 			return before, nil // another node was faster
@@ -45,6 +37,41 @@ func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], pas
 		return false, "", err
 	}
 	return true, generated, nil
+}
+
+func madeUp() string { return strings.ToLower(rand.Text()) }
+
+func newAdmin(hash string) *sluice.Account {
+	made := now()
+	return &sluice.Account{
+		ID: rand.Text(), Username: sluice.AdminName, Password: hash, Roles: []string{sluice.AdminName},
+		Created: made, Updated: made,
+	}
+}
+
+// ResetAdmin lets the admin in again: with the given password, or one that it makes
+// up and returns, and with all that an admin may do, whatever was changed since.
+func ResetAdmin(ctx context.Context, accounts sluice.Records[sluice.Account], password string) (generated string, err error) {
+	if password == "" {
+		generated = madeUp()
+		password = generated
+	}
+	hash, err := newPassword(password, sluice.AdminName)
+	if err != nil {
+		return "", err
+	}
+	_, err = accounts.Change(ctx, sluice.AdminName, func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
+		if before == nil {
+			return newAdmin(hash), nil
+		}
+		after := *before
+		after.Password, after.Disabled, after.Updated = hash, false, now()
+		if !slices.Contains(after.Roles, sluice.AdminName) {
+			after.Roles = append(slices.Clone(after.Roles), sluice.AdminName)
+		}
+		return &after, nil
+	})
+	return generated, err
 }
 
 // CheckFirst refuses a password that is too weak for the admin, unless there is

@@ -16,6 +16,8 @@ import (
 // together: so nobody can drive them out by being refused. The bytes are more
 // than two full subjects take.
 const (
+	auditStream = "AUDIT"
+
 	changeSubject = "svc.audit"
 	accessSubject = "svc.audit.access"
 
@@ -33,7 +35,7 @@ type Audit struct {
 
 func (a *Audit) setUp(ctx, running context.Context) (err error) {
 	a.stream, err = a.host.OpenStream(ctx, a.host.JS, a.host.Config(jetstream.StreamConfig{
-		Name:     "AUDIT",
+		Name:     auditStream,
 		Subjects: []string{changeSubject, accessSubject},
 		MaxAge:   auditMaxAge,
 		MaxBytes: auditMaxBytes,
@@ -44,7 +46,7 @@ func (a *Audit) setUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.writer, err = a.host.StartWriter(running, a.stream, "")
+	a.writer, err = a.host.StartWriter(running, a.stream, stream.WriterOptions{})
 	return err
 }
 

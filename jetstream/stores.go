@@ -60,6 +60,9 @@ func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] { return 
 // Minutes returns the store of the sums of each minute of the last day.
 func (e *Engine) Minutes() sluice.Records[sluice.Minute] { return e.minutes }
 
+// PipelineStates returns the store of which pipelines fail, by name.
+func (e *Engine) PipelineStates() sluice.Records[sluice.PipelineState] { return e.states }
+
 // Hours returns the store of the sums of each hour of the last 30 days.
 func (e *Engine) Hours() sluice.Records[sluice.Minute] { return e.hours }
 
@@ -101,6 +104,7 @@ func (e *Engine) Warnings() []string {
 	if e.host.Embedded {
 		return warnings
 	}
+	warnings = append(warnings, e.nodes.warnings()...)
 	if !e.opts.SyncsAlways {
 		warnings = append(warnings, "durability is the engine's: run it with sync_interval: always, and say so with --nats-sync always")
 	}

@@ -22,7 +22,7 @@ func (c *checker) invocation(s *step, n, params *node) action {
 	case !known:
 		c.noCommand(n, s.name)
 		return nil
-	case cmd.Endpoint != nil:
+	case cmd.HTTPOnly():
 		c.problemf(n, "%s is called over HTTP only; it can't be a step.", s.name)
 		return nil
 	case cmd.Trigger:

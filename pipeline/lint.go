@@ -57,10 +57,18 @@ func lintCommand(r *Runner) command.Command {
 // caller stored it.
 func (r *Runner) lintRights(ctx context.Context, name string, p *Program) (result sluice.LintResult, err error) {
 	user := sluice.UserFrom(ctx)
-	if result.Problems, err = r.checkRights(ctx, p, user); err != nil {
+	found, err := r.checkRights(ctx, p, user)
+	if err != nil {
 		return result, err
 	}
-	result.Problems = append([]sluice.Finding{}, result.Problems...)
+	result.Problems = append([]sluice.Finding{}, found...)
+	if r.User != nil && p.mayListen(user) != nil {
+		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
+			Line: p.trigger.line, Column: p.trigger.column, Step: p.trigger.command, Command: p.trigger.command, Permission: p.trigger.command, Code: "not-permitted",
+			Message: "You may not store pipelines that listen: you lack " + p.trigger.command + ".",
+			Hint:    "Ask an administrator for a role that has the permission " + p.trigger.command + ".",
+		})
+	}
 	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil
 	result.Listens, _ = p.Listens()
 	var before *sluice.Pipeline

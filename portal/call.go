@@ -30,7 +30,7 @@ func args(pairs ...string) command.Args {
 // with the cursor of the next page if it is a list.
 func (p *Portal) run(r *http.Request, name string, args command.Args) (output json.RawMessage, next string, err error) {
 	cmd, ok := p.Commands.Find(name)
-	if !ok || cmd.Endpoint != nil {
+	if !ok || cmd.HTTPOnly() {
 		return nil, "", sluice.Errorf(sluice.NotFound, "command-unknown", "There is no such command.")
 	}
 	out, err := p.Commands.Call(r.Context(), cmd, args)

@@ -97,7 +97,7 @@ func (p *Portal) commandView(r *http.Request, cmd command.Command, entered url.V
 	view := commandView{
 		form: formOf(cmd, entered, err),
 		Name: cmd.Name, Summary: cmd.Summary, Tag: tag, ReadOnly: cmd.ReadOnly,
-		Step:    cmd.Endpoint != nil || cmd.Trigger || cmd.InRun,
+		Step:    cmd.HTTPOnly() || cmd.Trigger || cmd.InRun,
 		Allowed: cmd.Allows(sluice.UserFrom(r.Context())),
 		Line:    "curl -u " + sluice.UserFrom(r.Context()).Name + " " + curlOf(cmd, p.BaseURL+sluice.CommandPath+cmd.Name),
 	}

@@ -143,7 +143,7 @@ func (v *overviewPage) sum(base string, linked bool) {
 		if b.Oldest != nil && (v.Oldest == nil || b.Oldest.Before(*v.Oldest)) {
 			v.Oldest = b.Oldest
 		}
-		if b.Waiting > 0 || b.DeadLetters > 0 {
+		if b.Waiting > 0 || b.Failing != nil {
 			v.Behind = append(v.Behind, b)
 		}
 	}

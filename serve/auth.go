@@ -8,6 +8,7 @@ import (
 
 	"sluice"
 	"sluice/iam"
+	"sluice/jetstream"
 	"sluice/oidc"
 	"sluice/portal"
 )
@@ -80,12 +81,12 @@ func (s *Server) newIssuer() *oidc.Issuer {
 
 // endSessions ends the logins of a user, or those made through a client, and
 // signs the user out of the portal.
-func (s *Server) endSessions(ctx context.Context, username, clientID string) error {
-	err := oidc.EndSessions(ctx, s.engine.Sessions(), username, clientID)
+func endSessions(ctx context.Context, engine *jetstream.Engine, username, clientID string) error {
+	err := oidc.EndSessions(ctx, engine.Sessions(), username, clientID)
 	if username == "" {
 		return err
 	}
-	return errors.Join(err, portal.EndSessions(ctx, s.engine.PortalSessions(), username))
+	return errors.Join(err, portal.EndSessions(ctx, engine.PortalSessions(), username))
 }
 
 // openID returns where the issuer of access tokens describes itself: a path

@@ -87,7 +87,7 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 		"things": nounCommands(t),
 		"calls":  {callCommand(t), resultCommand(t), listenCommand(t), traceCommand(t), replayCommand(t)},
 		"login":  {loginCommand(t), logoutCommand(t), profileCommand(t)},
-		"server": {commandCommand(t), auditCommand(t), statsCommand(t), exportCommand(t), applyCommand(t)},
+		"server": {commandCommand(t), auditCommand(t), statsCommand(t), exportCommand(t), applyCommand(t), backupCommand(t)},
 	} {
 		for _, cmd := range commands {
 			cmd.GroupID = group
@@ -95,11 +95,11 @@ func rootCommand(t *terminal, hurry <-chan struct{}) *cobra.Command {
 			root.AddCommand(cmd)
 		}
 	}
-	server := serveCommand(hurry)
-	server.GroupID = "server"
-	health, check := healthCommand(), checkCommand(t)
-	health.GroupID, check.GroupID = "server", "server"
-	root.AddCommand(server, health, check, exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
+	for _, cmd := range []*cobra.Command{serveCommand(hurry), healthCommand(), checkCommand(t), restoreCommand(t), adminCommand(t)} {
+		cmd.GroupID = "server"
+		root.AddCommand(cmd)
+	}
+	root.AddCommand(exitCodesTopic(), versionCommand(t), completionCommand(), manCommand())
 	root.SetHelpCommand(helpCommand())
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { t.begin(cmd) }
 	return root

@@ -109,6 +109,15 @@ func (t *terminal) report(document any, format string, args ...any) error {
 	return t.showValue(document)
 }
 
+// advise tells people, and no programs, what to do next.
+func (t *terminal) advise(sentence string) error {
+	form, err := t.form()
+	if err == nil && form == "table" {
+		_, err = fmt.Fprintln(t.out, printable(sentence))
+	}
+	return err
+}
+
 // showValue writes a value as show does a document.
 func (t *terminal) showValue(value any, columns ...column) error {
 	document, err := toJSON(value)

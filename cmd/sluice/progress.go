@@ -54,9 +54,12 @@ func (p *progress) turn() {
 }
 
 // step notes that a step is done.
-func (p *progress) step() {
-	if p.bar != nil {
-		_ = p.bar.Add(1)
+func (p *progress) step() { p.steps(1) }
+
+// steps notes that some steps are done. Of an unknown number nothing is counted.
+func (p *progress) steps(done int) {
+	if p.bar != nil && p.stop == nil {
+		_ = p.bar.Add(done)
 	}
 }
 
@@ -71,4 +74,35 @@ func (p *progress) end() {
 	}
 	_ = p.bar.Clear()
 	p.bar, p.stop = nil, nil
+}
+
+// transfer shows how many bytes have come, of how many: 0 if that is told later, -1
+// if nobody knows.
+func (t *terminal) transfer(all int64, what string) *progress {
+	if !isTerminal(t.err) {
+		return &progress{}
+	}
+	return &progress{bar: progressbar.NewOptions64(max(all, -1),
+		progressbar.OptionSetWriter(t.err),
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionThrottle(100*time.Millisecond),
+	)}
+}
+
+// reach notes how far it has come.
+func (p *progress) reach(done int64) {
+	if p.bar != nil {
+		_ = p.bar.Set64(done) // fails if it can't be shown
+	}
+}
+
+// reachOf notes how far it has come, of how much.
+func (p *progress) reachOf(done, all int64) {
+	if p.bar != nil && p.bar.GetMax64() != all {
+		p.bar.ChangeMax64(all)
+	}
+	p.reach(done)
 }

@@ -4,11 +4,9 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"sluice/config"
 	"sluice/serve"
 )
 
@@ -45,13 +43,9 @@ func secretPut(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// placeSettings are the settings that say where a server keeps what it stores,
-// and how to open it.
-var placeSettings = []string{"data", "nats", "nats-credentials", "nats-replicas", "secret-key-file"}
-
 // secretRekey works on a data folder rather than with a server.
 func secretRekey(t *terminal) *cobra.Command {
-	var file string
+	var at place
 	cmd := &cobra.Command{
 		Use: "rekey", Short: "Seal all that a stopped server has stored with another key",
 		Long: "Seal all that a stopped server has stored with another key: webhooks, users, clients, logins,\n" +
@@ -60,22 +54,15 @@ func secretRekey(t *terminal) *cobra.Command {
 		Example: "  SLUICE_NEW_SECRET_KEY=$(cat new.key) sluice secret rekey --data ./data",
 		Args:    arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			given := make(map[string]string)
-			for _, name := range placeSettings {
-				if flag := cmd.Flags().Lookup(name); flag.Changed {
-					given[name] = flag.Value.String()
-				}
-			}
-			cfg, err := config.Load(firstOf(file, os.Getenv("SLUICE_CONFIG")), os.Environ(), given)
+			cfg, log, flush, err := at.open(t, cmd)
 			if err != nil {
 				return err
 			}
+			defer flush()
 			key := os.Getenv("SLUICE_NEW_SECRET_KEY")
 			if key == "" {
 				return usage("SLUICE_NEW_SECRET_KEY is not set; openssl rand -base64 32 makes a key.")
 			}
-			log, flush := serve.NewLog(t.err, cfg.LogLevel, cfg.LogFormat)
-			defer flush()
 			err = serve.Rekey(cmd.Context(), cfg, key, log, func(step string) { fmt.Fprintln(t.err, step) })
 			if err != nil {
 				return err
@@ -83,12 +70,7 @@ func secretRekey(t *terminal) *cobra.Command {
 			return t.report(map[string]bool{"rekeyed": true}, "All is sealed with the new key. Start the server with it from now on: SLUICE_SECRET_KEY, or --secret-key-file.")
 		},
 	}
-	cmd.Flags().StringVar(&file, "config", "", "YAML file with the settings of the server")
-	for _, s := range config.Settings() {
-		if slices.Contains(placeSettings, s.Name) {
-			cmd.Flags().String(s.Name, s.Default, s.Doc)
-		}
-	}
+	at.addFlags(cmd)
 	return cmd
 }
 

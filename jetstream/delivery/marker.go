@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -43,10 +42,13 @@ func NewMarkers(h *stream.Host, events jetstream.Stream) *Markers {
 	return &Markers{host: h, events: events, places: make(chan struct{}, together)}
 }
 
-// A marker is what is stored of a delivery.
+// A marker is what is stored of a delivery. One that was made of a record has its
+// event's place and time in it, and a trace id without the webhook's part.
 type marker struct {
-	TraceID string `json:"traceId"`
-	Digest  []byte `json:"digest"`
+	TraceID  string     `json:"traceId"`
+	Digest   []byte     `json:"digest"`
+	Sequence uint64     `json:"sequence,omitempty"` // 0: the event is right behind it
+	At       *time.Time `json:"at,omitempty"`
 }
 
 // Write stores the event of a delivery, and gives its sequence. If the delivery
@@ -64,8 +66,8 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID, sub
 	case <-ctx.Done():
 		return 0, nil, stream.NotTaken("the event", ctx.Err())
 	}
-	name := MarkerPrefix + base64.RawURLEncoding.EncodeToString(f.Key[:])
-	content, err := json.Marshal(marker{traceID, f.Digest[:]})
+	name := markerSubject(f.Key)
+	content, err := json.Marshal(marker{TraceID: traceID, Digest: f.Digest[:]})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -80,7 +82,7 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID, sub
 			m.host.Doubt()
 		}
 		// Be it a conflict or no answer: the marker tells what happened.
-		known, failed := m.find(ctx, name)
+		known, at, failed := m.find(ctx, name, sluice.TraceOwner(traceID))
 		switch {
 		case failed != nil:
 			return 0, nil, stream.NotTaken("the event", errors.Join(err, failed))
@@ -91,7 +93,7 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID, sub
 		case time.Since(known.At) < f.Window:
 			return 0, known, nil
 		default:
-			before = known.Sequence - 1 // too long ago: a new one in its place
+			before = at // too long ago: a new one in its place
 		}
 	}
 	return 0, nil, stream.NotTaken("the event", err)
@@ -129,20 +131,25 @@ func (m *Markers) store(ctx context.Context, messages []*nats.Msg, before uint64
 	return ack.Sequence, nil
 }
 
-// find returns the delivery of a marker, nil if there is none.
-func (m *Markers) find(ctx context.Context, name string) (*Accepted, error) {
+// find returns the delivery of a marker, nil if there is none, and where the marker
+// is. The owner is the part of the trace id that stands for the webhook.
+func (m *Markers) find(ctx context.Context, name, owner string) (first *Accepted, at uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	msg, err := m.events.GetLastMsgForSubject(ctx, name)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var known marker
 	if err := json.Unmarshal(msg.Data, &known); err != nil || len(known.Digest) != 3 {
-		return nil, errors.Join(err, errors.New("a marker of a delivery can't be read"))
+		return nil, 0, errors.Join(err, errors.New("a marker of a delivery can't be read"))
 	}
-	return &Accepted{Sequence: msg.Sequence + 1, TraceID: known.TraceID, At: msg.Time, Digest: [3]byte(known.Digest)}, nil
+	first = &Accepted{Sequence: msg.Sequence + 1, TraceID: known.TraceID, At: msg.Time, Digest: [3]byte(known.Digest)}
+	if known.Sequence > 0 && known.At != nil {
+		first.Sequence, first.TraceID, first.At = known.Sequence, owner+known.TraceID, *known.At
+	}
+	return first, msg.Sequence, nil
 }

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	recordStream  = "DELIVERIES"
+	// RecordStream is the stream that holds the records.
+	RecordStream  = "DELIVERIES"
 	recordSubject = "svc.deliveries"
 	recordAge     = longest + 24*time.Hour
 	recordBytes   = 2 << 30
@@ -57,17 +58,10 @@ func NewRecords(h *stream.Host, index *Index) *Records {
 // records as long as running lasts. Events is the stream of events.
 func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (err error) {
 	r.events = events
-	r.stream, err = r.host.OpenStream(ctx, r.host.JS, r.host.Config(jetstream.StreamConfig{
-		Name:        recordStream,
-		Subjects:    []string{recordSubject},
-		MaxAge:      recordAge,
-		MaxBytes:    recordBytes,
-		AllowDirect: true,
-	}))
-	if err != nil {
+	if r.stream, err = r.host.OpenStream(ctx, r.host.JS, recordConfig(r.host)); err != nil {
 		return err
 	}
-	if r.writer, err = r.host.StartWriter(running, r.stream, ""); err != nil {
+	if r.writer, err = r.host.StartWriter(running, r.stream, stream.WriterOptions{}); err != nil {
 		return err
 	}
 	// Millions of ids may take longer than the rest of a start is allowed to.
@@ -77,6 +71,16 @@ func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (
 	r.host.Start(func() { r.write(running) })
 	r.host.Every(running, time.Minute, func(now time.Time) { r.index.Expire(now) })
 	return nil
+}
+
+func recordConfig(h *stream.Host) jetstream.StreamConfig {
+	return h.Config(jetstream.StreamConfig{
+		Name:        RecordStream,
+		Subjects:    []string{recordSubject},
+		MaxAge:      recordAge,
+		MaxBytes:    recordBytes,
+		AllowDirect: true,
+	})
 }
 
 // Note says that an event is on stable storage; f is nil if it is no delivery.

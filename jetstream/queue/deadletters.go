@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	deadLetterStream   = "DEADLETTERS"
+	// DeadLetterStream is the stream that holds the letters.
+	DeadLetterStream   = "DEADLETTERS"
 	deadLetterPrefix   = "svc.deadletter."
 	deadLetterMaxAge   = 30 * 24 * time.Hour
 	deadLetterMaxBytes = 1 << 30
@@ -36,7 +37,7 @@ func NewDeadLetters(h *stream.Host) *DeadLetters { return &DeadLetters{host: h} 
 // SetUp creates the stream where it is missing.
 func (l *DeadLetters) SetUp(ctx, running context.Context) (err error) {
 	l.stream, err = l.host.OpenStream(ctx, l.host.JS, l.host.Config(jetstream.StreamConfig{
-		Name:        deadLetterStream,
+		Name:        DeadLetterStream,
 		Subjects:    []string{deadLetterPrefix + ">"},
 		MaxAge:      deadLetterMaxAge,
 		MaxBytes:    deadLetterMaxBytes,
@@ -45,7 +46,7 @@ func (l *DeadLetters) SetUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l.writer, err = l.host.StartWriter(running, l.stream, "")
+	l.writer, err = l.host.StartWriter(running, l.stream, stream.WriterOptions{})
 	return err
 }
 
@@ -97,11 +98,11 @@ func (l *DeadLetters) Letters(ctx context.Context, q sluice.DeadLetterQuery) (le
 		}
 		return []sluice.DeadLetter{*letter}, "", err
 	}
-	return stream.Scan(ctx, l.stream, stream.ScanQuery{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
+	return stream.Scan(ctx, l.stream, stream.ScanQuery{From: q.From, To: q.To, Oldest: q.Oldest, Before: q.Before, Limit: q.Limit},
 		func(d *sluice.DeadLetter) time.Time { return d.Time },
 		func(sequence uint64, d *sluice.DeadLetter) bool {
 			d.Letter = strconv.FormatUint(sequence, 10)
-			return q.Pipeline == "" || q.Pipeline == d.Pipeline
+			return (q.Pipeline == "" || q.Pipeline == d.Pipeline) && (q.Code == "" || q.Code == d.Error.Code)
 		})
 }
 
@@ -146,7 +147,7 @@ func (l *DeadLetters) Drop(ctx context.Context, name string) error {
 	if err != nil {
 		return stream.Unavailable("engine-unavailable", "The engine did not delete the dead letter.").Because(err)
 	}
-	return l.host.SyncStream(deadLetterStream, "msgs")
+	return l.host.SyncStream(DeadLetterStream, "msgs")
 }
 
 // ByPipeline counts the letters of each pipeline.

@@ -39,6 +39,9 @@ func NewFloors(h *stream.Host, l *Listeners) *Floors {
 // Name returns the name of the bucket that floors are kept in.
 func (f *Floors) Name() string { return f.floors.Name() }
 
+// StreamName returns the name of the stream that floors are kept in.
+func (f *Floors) StreamName() string { return f.floors.StreamName() }
+
 // SetUp reads the floors that are known.
 func (f *Floors) SetUp(ctx, running context.Context, in record.Generation) error {
 	return f.floors.SetUp(ctx, running, in)

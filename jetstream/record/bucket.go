@@ -63,6 +63,9 @@ func New[T any](h *stream.Host, name string) *Bucket[T] {
 // Name returns the name of the bucket.
 func (b *Bucket[T]) Name() string { return b.name }
 
+// StreamName returns the name of the stream that the bucket is made of.
+func (b *Bucket[T]) StreamName() string { return streamOf(b.generation().bucket(b.name)) }
+
 // SetUp creates the bucket of a generation where it is missing, fills the copy
 // and keeps it up to date.
 func (b *Bucket[T]) SetUp(ctx, running context.Context, in Generation) (err error) {

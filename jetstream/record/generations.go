@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
+	"sluice/durable"
 	"sluice/jetstream/stream"
 	"sluice/seal"
 )
@@ -45,7 +46,8 @@ type Generations struct {
 }
 
 const (
-	stateStream  = "SEALED"
+	// StateStream is the stream that says which generation counts.
+	StateStream  = "SEALED"
 	stateSubject = "svc.sealed"
 	checkName    = "check" // that the check value is sealed for
 )
@@ -53,6 +55,7 @@ const (
 // A state says which generation counts. It is a stream of its own rather than a
 // bucket, since a bucket may be read from a replica that is behind.
 type state struct {
+	Format     int      `json:"format,omitempty"` // of all that is stored; 0: the first that had a state
 	Generation string   `json:"generation"`
 	Check      []byte   `json:"check"`          // opens with the key of the generation
 	Drop       []string `json:"drop,omitempty"` // streams that don't count any more
@@ -181,7 +184,7 @@ func newGeneration(box *seal.Box) Generation {
 
 // newState returns the state in which a generation counts.
 func newState(in Generation, drop []string) *state {
-	return &state{Generation: in.id, Check: in.check, Drop: drop}
+	return &state{Format: durable.Format, Generation: in.id, Check: in.check, Drop: drop}
 }
 
 func (s *state) opensWith(box *seal.Box) bool {
@@ -191,7 +194,7 @@ func (s *state) opensWith(box *seal.Box) bool {
 
 // load reads the state, nil if there is none.
 func (g *Generations) load(ctx context.Context) (*state, error) {
-	found, err := g.Host.JS.Stream(ctx, stateStream)
+	found, err := g.Host.JS.Stream(ctx, StateStream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, nil
 	}
@@ -209,6 +212,10 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 	if err := json.Unmarshal(msg.Data, s); err != nil {
 		return nil, fmt.Errorf("state of the records: %w", err)
 	}
+	if s.Format > durable.Format {
+		return nil, sluice.Errorf(sluice.Invalid, "engine-newer",
+			"What is stored here has format %d, this program knows %d: a newer version of sluice wrote it; start that version, or restore a backup from before the upgrade elsewhere. Nothing was changed.", s.Format, durable.Format)
+	}
 	return s, nil
 }
 
@@ -216,7 +223,7 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 // revision, 0 for none.
 func (g *Generations) save(ctx context.Context, s *state, revision uint64) error {
 	_, err := g.Host.OpenStream(ctx, g.Host.JS, g.Host.Config(jetstream.StreamConfig{
-		Name:              stateStream,
+		Name:              StateStream,
 		Subjects:          []string{stateSubject},
 		MaxMsgsPerSubject: 2, // the one before stays until this one is synced
 	}))
@@ -232,7 +239,7 @@ func (g *Generations) save(ctx context.Context, s *state, revision uint64) error
 		return err
 	}
 	s.revision = ack.Sequence
-	return g.Host.SyncStream(stateStream)
+	return g.Host.SyncStream(StateStream)
 }
 
 // tellf reports a step of a move.

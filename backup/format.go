@@ -1,0 +1,69 @@
+package backup
+
+import (
+	"encoding/json"
+	"hash/crc32"
+	"time"
+
+	"sluice"
+)
+
+// format is the version of the files that this program writes and reads.
+const format = 1
+
+// magic is what every file begins with; the format and a line end follow.
+const magic = "sluice backup, format "
+
+// Kinds of frames.
+const (
+	headerFrame  = 'H'
+	streamFrame  = 'S' // begins a stream
+	dataFrame    = 'D' // some of the stream's contents
+	endFrame     = 'E'
+	failureFrame = 'F' // why there is no more
+)
+
+const (
+	frameHead = 5        // kind and length
+	frameSum  = 4        // checksum
+	maxFrame  = 16 << 20 // content: a damaged length must not take all memory
+)
+
+var checksums = crc32.MakeTable(crc32.Castagnoli)
+
+// A Header says what a backup is of.
+type Header struct {
+	Created   time.Time  `json:"created"`
+	Version   string     `json:"version"`    // of the server
+	Data      int        `json:"dataFormat"` // in which the server stores
+	Engine    string     `json:"engine"`
+	Namespace string     `json:"namespace"`
+	Key       *SealedKey `json:"key,omitempty"` // nil: the operator has the key
+}
+
+// A Stream is one of the engine's, as it was at a moment.
+type Stream struct {
+	Name     string          `json:"name"`
+	Config   json.RawMessage `json:"config"` // as the engine describes it
+	State    json.RawMessage `json:"state"`  // likewise
+	Messages uint64          `json:"messages"`
+	Bytes    uint64          `json:"bytes"` // of its messages as they are stored
+}
+
+// A Summary is what is in a backup.
+type Summary struct {
+	Streams  int    `json:"streams"`
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"` // of messages as they are stored
+}
+
+func (s *Summary) add(of Stream) {
+	s.Streams++
+	s.Messages += of.Messages
+	s.Bytes += of.Bytes
+}
+
+// damaged is the error of a file that can't be restored.
+func damaged(format string, args ...any) error {
+	return sluice.Errorf(sluice.Invalid, "backup-damaged", format, args...)
+}

@@ -1,0 +1,62 @@
+package backup
+
+import (
+	"crypto/rand"
+
+	"golang.org/x/crypto/argon2"
+
+	"sluice"
+	"sluice/seal"
+)
+
+// A SealedKey is the key that opens the records of a backup, sealed with a
+// passphrase. An empty passphrase protects it from a look, and from nothing more:
+// whoever has the file then has the key.
+type SealedKey struct {
+	Passphrase bool   `json:"passphrase"` // there is one
+	Salt       []byte `json:"salt"`
+	Sealed     []byte `json:"sealed"`
+}
+
+// PassphraseMissing is the code of the error for a passphrase that is needed and not
+// given.
+const PassphraseMissing = "passphrase-missing"
+
+const keyName = "key of a backup" // that it is sealed for
+
+// SealKey seals a key with a passphrase, which may be empty.
+func SealKey(key, passphrase string) (*SealedKey, error) {
+	k := &SealedKey{Passphrase: passphrase != "", Salt: make([]byte, 16)}
+	_, _ = rand.Read(k.Salt) // never fails
+	box, err := k.box(passphrase)
+	if err != nil {
+		return nil, err
+	}
+	k.Sealed = box.Seal(keyName, []byte(key))
+	return k, nil
+}
+
+// Open returns the key.
+func (k *SealedKey) Open(passphrase string) (string, error) {
+	if k.Passphrase && passphrase == "" {
+		return "", sluice.Errorf(sluice.Invalid, PassphraseMissing, "The key in this backup is sealed with a passphrase; give it as SLUICE_BACKUP_PASSPHRASE.")
+	}
+	if !k.Passphrase {
+		passphrase = ""
+	}
+	box, err := k.box(passphrase)
+	if err != nil {
+		return "", err
+	}
+	key, err := box.Open(keyName, k.Sealed)
+	if err != nil {
+		return "", sluice.Errorf(sluice.Invalid, "passphrase-wrong", "The key in this backup was sealed with another passphrase.").Because(err)
+	}
+	return string(key), nil
+}
+
+// box is slow on purpose: people think passphrases up.
+func (k *SealedKey) box(passphrase string) (*seal.Box, error) {
+	const passes, memory, threads = 3, 64 << 10, 1
+	return seal.New(argon2.IDKey([]byte(passphrase), k.Salt, passes, memory, threads, seal.KeySize))
+}

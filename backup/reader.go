@@ -1,0 +1,218 @@
+package backup
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"hash/crc32"
+	"io"
+	"strconv"
+	"strings"
+
+	"sluice"
+)
+
+// A Reader reads a backup. Whatever it returns was checked; that a backup is whole
+// is known only when Next has returned io.EOF.
+type Reader struct {
+	Header Header
+
+	from    *bufio.Reader
+	sum     uint32
+	place   int64 // bytes that were read
+	stream  string
+	summary Summary // of what was read
+	content []byte  // of the last frame
+	left    []byte  // of it, to be read
+	next    byte    // kind of a frame that Read has found behind the contents; 0: none
+}
+
+// NewReader reads the beginning of a backup.
+func NewReader(from io.Reader) (*Reader, error) {
+	r := &Reader{from: bufio.NewReaderSize(from, 1<<20)}
+	if err := r.checkFormat(); err != nil {
+		return nil, err
+	}
+	kind, err := r.frame()
+	if err != nil {
+		return nil, err
+	}
+	if kind != headerFrame {
+		return nil, r.misplaced(kind)
+	}
+	return r, r.decode(&r.Header)
+}
+
+// checkFormat reads the first line.
+func (r *Reader) checkFormat() error {
+	const longest = 40
+	line, err := r.from.Peek(longest)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	first, _, ended := strings.Cut(string(line), "\n")
+	number, ours := strings.CutPrefix(first, magic)
+	found, err := strconv.Atoi(number)
+	switch {
+	case !ours && strings.HasPrefix(magic, first):
+		return r.cutOff()
+	case !ours || ended && err != nil:
+		return damaged("This is no backup of sluice.")
+	case !ended:
+		return r.cutOff()
+	case found > format:
+		return sluice.Errorf(sluice.Invalid, "backup-newer", "A newer version wrote this backup: it has format %d, this program knows %d. Restore it with that version.", found, format)
+	}
+	r.place = int64(len(first)) + 1
+	r.sum = crc32.Checksum(line[:r.place], checksums)
+	_, err = r.from.Discard(int(r.place))
+	return err
+}
+
+// Next goes on to the next stream, over what is left of the one before. At the end
+// of a backup that is whole it returns io.EOF.
+func (r *Reader) Next() (Stream, error) {
+	kind, err := r.next, error(nil)
+	if r.next = 0; kind == 0 {
+		kind, err = r.frame()
+	}
+	for err == nil && kind == dataFrame && r.stream != "" {
+		kind, err = r.frame()
+	}
+	r.left = nil
+	if err != nil {
+		return Stream{}, err
+	}
+	switch kind {
+	case streamFrame:
+		var s Stream
+		if err := r.decode(&s); err != nil {
+			return Stream{}, err
+		}
+		r.stream = s.Name
+		r.summary.add(s)
+		return s, nil
+	case endFrame:
+		return Stream{}, r.end()
+	}
+	return Stream{}, r.misplaced(kind)
+}
+
+// Read reads the contents of the stream.
+func (r *Reader) Read(p []byte) (int, error) {
+	for len(r.left) == 0 {
+		if r.next != 0 {
+			return 0, io.EOF
+		}
+		kind, err := r.frame()
+		switch {
+		case err != nil:
+			return 0, err
+		case kind == dataFrame:
+			r.left = r.content
+		default:
+			r.next = kind
+		}
+	}
+	n := copy(p, r.left)
+	r.left = r.left[n:]
+	return n, nil
+}
+
+// Summary returns what was in the backup up to here.
+func (r *Reader) Summary() Summary { return r.summary }
+
+// end checks the last frame, and that nothing is behind it.
+func (r *Reader) end() error {
+	var said Summary
+	if err := r.decode(&said); err != nil {
+		return err
+	}
+	if said != r.summary {
+		return damaged("The backup is damaged: it has %d streams with %d messages, and should have %d with %d.", r.summary.Streams, r.summary.Messages, said.Streams, said.Messages)
+	}
+	if _, err := r.from.ReadByte(); err == nil {
+		return damaged("The backup is damaged: there is something behind its end, at byte %d.", r.place)
+	}
+	return io.EOF
+}
+
+// frame reads a frame, and returns its kind.
+func (r *Reader) frame() (byte, error) {
+	var head [frameHead]byte
+	if err := r.fill(head[:]); err != nil {
+		return 0, err
+	}
+	length := binary.BigEndian.Uint32(head[1:])
+	if length > maxFrame {
+		return 0, r.broken()
+	}
+	if cap(r.content) < int(length) {
+		r.content = make([]byte, length)
+	}
+	r.content = r.content[:length]
+	var sum [frameSum]byte
+	if err := errors.Join(r.fill(r.content), r.fill(sum[:])); err != nil {
+		return 0, err
+	}
+	r.sum = crc32.Update(crc32.Update(r.sum, checksums, head[:]), checksums, r.content)
+	if r.sum != binary.BigEndian.Uint32(sum[:]) {
+		return 0, r.broken()
+	}
+	r.place += int64(len(head)) + int64(length) + int64(len(sum))
+	if head[0] == failureFrame {
+		return 0, sluice.Errorf(sluice.Unavailable, "backup-failed", "The backup ended early: %s", r.content)
+	}
+	return head[0], nil
+}
+
+func (r *Reader) fill(p []byte) error {
+	_, err := io.ReadFull(r.from, p)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return r.cutOff()
+	}
+	return err
+}
+
+func (r *Reader) decode(into any) error {
+	if err := json.Unmarshal(r.content, into); err != nil {
+		return r.broken()
+	}
+	return nil
+}
+
+func (r *Reader) cutOff() error {
+	return damaged("The backup is cut off behind byte %d%s: its end is missing.", r.place, r.where())
+}
+
+func (r *Reader) broken() error {
+	return damaged("The backup is damaged behind byte %d%s: a checksum does not fit.", r.place, r.where())
+}
+
+func (r *Reader) misplaced(kind byte) error {
+	return damaged("The backup is damaged behind byte %d%s: there is a part of the kind %q that does not belong there.", r.place, r.where(), kind)
+}
+
+// where names the stream that was being read.
+func (r *Reader) where() string {
+	if r.stream == "" {
+		return ""
+	}
+	return ", in " + r.stream
+}
+
+// Check reads a backup to its end, and returns what is in it if it is whole.
+func Check(from io.Reader) (Header, Summary, error) {
+	r, err := NewReader(from)
+	if err != nil {
+		return Header{}, Summary{}, err
+	}
+	for err == nil {
+		_, err = r.Next()
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return r.Header, r.summary, err
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"sluice/backup"
+	"sluice/client"
+)
+
+const passphraseVariable = "SLUICE_BACKUP_PASSPHRASE"
+
+func backupCommand(t *terminal) *cobra.Command {
+	return &cobra.Command{
+		Use: "backup FILE", Short: "Back up a running server",
+		Long: "Back up a running server to one file: everything that it has stored. Every call that was answered\n" +
+			"before is in it. The file is checked as it is written, and is there as a whole or not at all; - is\n" +
+			"standard output. If the key that opens it lies in the server's data folder, it is in the file:\n" +
+			"sealed with the passphrase in " + passphraseVariable + " if there is one, otherwise whoever has the\n" +
+			"file can open it.",
+		Example: "  sluice backup sluice-$(date +%F).backup",
+		Args:    arguments(1, 1, "a file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "-" && isTerminal(t.out) {
+				return usage("A backup is no text for a terminal; redirect it, or name a file.")
+			}
+			c, err := t.connect()
+			if err != nil {
+				return err
+			}
+			params := url.Values{}
+			if passphrase := os.Getenv(passphraseVariable); passphrase != "" {
+				params.Set("passphrase", passphrase)
+			}
+			began := time.Now()
+			answer, err := c.Download(cmd.Context(), "server.backup", params)
+			if err != nil {
+				return err
+			}
+			defer answer.Close()
+			s := &saving{terminal: t, name: args[0]}
+			if err := s.save(answer); err != nil {
+				return firstError(cmd.Context().Err(), func() error { return err })
+			}
+			if args[0] == "-" {
+				return nil
+			}
+			if err := t.report(s.told(), "Wrote %s: %s in %s.", s.name, s.size(), time.Since(began).Round(time.Millisecond)); err != nil {
+				return err
+			}
+			return t.advise(s.aboutKey())
+		},
+	}
+}
+
+// A saving is a backup that is written to a file.
+type saving struct {
+	*terminal
+
+	name    string
+	header  backup.Header
+	summary backup.Summary
+	written int64
+}
+
+// save writes a backup, and checks it meanwhile. A file of that name is replaced
+// once the new one is whole.
+func (s *saving) save(from io.Reader) (err error) {
+	if s.name == "-" {
+		return s.copy(from, s.out)
+	}
+	draft := s.name + ".part"
+	file, err := os.OpenFile(draft, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return usage("%v", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(draft) // it is worth nothing
+		}
+	}()
+	if err := errors.Join(s.copy(from, file), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(draft, s.name); err != nil {
+		return err
+	}
+	return client.SyncFolder(filepath.Dir(s.name))
+}
+
+func (s *saving) copy(from io.Reader, to io.Writer) (err error) {
+	shown := s.transfer(-1, "backing up")
+	defer shown.end()
+	counted := writerFunc(func(p []byte) (int, error) {
+		n, err := to.Write(p)
+		s.written += int64(n)
+		shown.reach(s.written)
+		return n, err
+	})
+	s.header, s.summary, err = backup.Check(io.TeeReader(from, counted))
+	return err
+}
+
+// told is what programs are told.
+func (s *saving) told() map[string]any {
+	return map[string]any{
+		"file": s.name, "size": s.written, "created": s.header.Created,
+		"streams": s.summary.Streams, "messages": s.summary.Messages, "bytes": s.summary.Bytes,
+		"key": s.header.Key != nil,
+	}
+}
+
+func (s *saving) size() string {
+	return fmt.Sprintf("%d messages in %d streams, %s", s.summary.Messages, s.summary.Streams, bytesOf(float64(s.written)))
+}
+
+// aboutKey says what is needed to open the backup.
+func (s *saving) aboutKey() string {
+	switch {
+	case s.header.Key == nil:
+		return "It opens with the key that the server was given (SLUICE_SECRET_KEY or --secret-key-file): keep that, too."
+	case s.header.Key.Passphrase:
+		return "It opens with the passphrase: keep that, too."
+	}
+	return "Whoever has the file can open it: keep it as safe as the data folder, or set " + passphraseVariable + "."
+}
+
+type writerFunc func([]byte) (int, error)
+
+// Write implements io.Writer.
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/backup"
+	"sluice/config"
+	"sluice/serve"
+)
+
+// restoreCommand works on a data folder, or on an external engine, rather than with
+// a server.
+func restoreCommand(t *terminal) *cobra.Command {
+	var at place
+	var checkOnly bool
+	cmd := &cobra.Command{
+		Use: "restore FILE", Short: "Make a data folder from a backup",
+		Long: "Make a data folder from a backup, or with --nats the streams of an external engine; the backup may\n" +
+			"be of either. The folder must be empty, or not there. A backup that is damaged is refused, and\n" +
+			"nothing is left behind when something fails. The passphrase of the backup, if there is one, is read\n" +
+			"from " + passphraseVariable + ", or asked for.",
+		Example: "  sluice restore sluice.backup --data ./data\n  sluice restore sluice.backup --check",
+		Args:    arguments(1, 1, "a file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, log, flush, err := at.open(t, cmd)
+			if err != nil {
+				return err
+			}
+			defer flush()
+			file, err := os.Open(args[0])
+			if err != nil {
+				return usage("%v", err)
+			}
+			defer file.Close()
+			shown := t.transfer(0, "restoring")
+			defer shown.end()
+			opts := serve.RestoreOptions{Passphrase: os.Getenv(passphraseVariable), CheckOnly: checkOnly, Log: log, Progress: shown.reachOf}
+			done, err := serve.Restore(cmd.Context(), cfg, file, opts)
+			if sluice.AsError(err).Code == backup.PassphraseMissing && isTerminal(t.in) {
+				shown.end()
+				if opts.Passphrase, err = t.askSecret(cmd.Context(), "Passphrase of the backup: "); err != nil {
+					return err
+				}
+				done, err = serve.Restore(cmd.Context(), cfg, file, opts)
+			}
+			shown.end()
+			if err != nil {
+				return err
+			}
+			content := fmt.Sprintf("%d messages in %d streams, of a server of version %s (%s), made %s",
+				done.Messages, done.Streams, done.Version, done.Engine, done.Created.Format("2006-01-02 15:04:05 MST"))
+			if checkOnly {
+				return t.report(restoredDocument(done), "The backup is whole: %s.", content)
+			}
+			if err := t.report(restoredDocument(done), "Restored %s.", content); err != nil {
+				return err
+			}
+			return t.advise("Start the server: " + startLine(cfg, done))
+		},
+	}
+	cmd.Flags().BoolVar(&checkOnly, "check", false, "only check whether the backup is whole")
+	at.addFlags(cmd)
+	t.addForm(cmd)
+	return cmd
+}
+
+func restoredDocument(done serve.Restored) map[string]any {
+	return map[string]any{
+		"created": done.Created, "version": done.Version, "engine": done.Engine, "needsKey": done.NeedsKey,
+		"streams": done.Streams, "messages": done.Messages, "bytes": done.Bytes,
+	}
+}
+
+// startLine says how to start a server on what was restored.
+func startLine(cfg config.Config, done serve.Restored) string {
+	line := "sluice serve --data " + cfg.Data
+	if cfg.NATS != "" {
+		line = "sluice serve --nats …"
+	}
+	switch {
+	case done.KeyFile != "":
+		line += " --secret-key-file " + done.KeyFile
+	case done.NeedsKey:
+		line += ", with the key that it had (SLUICE_SECRET_KEY or --secret-key-file)"
+	}
+	return line
+}

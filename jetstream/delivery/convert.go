@@ -1,0 +1,94 @@
+package delivery
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/stream"
+)
+
+// ReadAtStart makes the next start of an embedded engine without records read its
+// events for deliveries. Without it, a start takes the events that are there for
+// none.
+func ReadAtStart(ctx context.Context, h *stream.Host) error {
+	if _, err := h.OpenStream(ctx, h.JS, recordConfig(h)); err != nil {
+		return err
+	}
+	_, err := h.JS.Publish(ctx, recordSubject, make([]byte, 16)) // covers no event
+	return err
+}
+
+// Convert makes markers of the records that came to an external engine from an
+// embedded one, and deletes the records.
+func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
+	r := NewRecords(h, NewIndex())
+	if r.events, err = h.JS.Stream(ctx, events); err != nil {
+		return err
+	}
+	if r.stream, err = h.JS.Stream(ctx, RecordStream); err != nil {
+		return err
+	}
+	if r.writer, err = h.StartWriter(ctx, r.stream, stream.WriterOptions{}); err != nil {
+		return err
+	}
+	if err := r.load(ctx); err != nil {
+		return err
+	}
+	if err := r.index.writeMarkers(ctx, h.JS); err != nil {
+		return err
+	}
+	return h.JS.DeleteStream(ctx, RecordStream)
+}
+
+// writeMarkers writes a marker for each delivery that is known. It can't stand right
+// before its event, so it names it.
+func (x *Index) writeMarkers(ctx context.Context, js jetstream.JetStream) error {
+	const atOnce = 256
+	var pending []jetstream.PubAckFuture
+	for i := range x.shards {
+		for kind := range x.shards[i].shelves {
+			s := &x.shards[i].shelves[kind]
+			for number := s.first; number < s.next; number++ {
+				e := s.at(number)
+				at := e.at()
+				content, err := json.Marshal(marker{TraceID: e.accepted("").TraceID, Digest: e.digest[:], Sequence: e.number(), At: &at})
+				if err != nil {
+					return err
+				}
+				future, err := js.PublishAsync(markerSubject(e.key), content)
+				if err != nil {
+					return err
+				}
+				if pending = append(pending, future); len(pending) == atOnce {
+					if err := settle(ctx, pending); err != nil {
+						return err
+					}
+					pending = pending[:0]
+				}
+			}
+		}
+	}
+	return settle(ctx, pending)
+}
+
+// settle returns when messages are stored.
+func settle(ctx context.Context, pending []jetstream.PubAckFuture) error {
+	for _, future := range pending {
+		select {
+		case <-future.Ok():
+		case err := <-future.Err():
+			return errors.Join(errors.New("a marker was not stored"), err)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func markerSubject(key [12]byte) string {
+	return MarkerPrefix + base64.RawURLEncoding.EncodeToString(key[:])
+}

@@ -1,0 +1,96 @@
+package jetstream
+
+import (
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats.go"
+
+	"sluice"
+	"sluice/durable"
+	"sluice/jetstream/natstest"
+	"sluice/jetstream/record"
+)
+
+// TestNodesOfTwoVersions are told apart, and one that stores in a newer format ends
+// those that don't know it.
+func TestNodesOfTwoVersions(t *testing.T) {
+	url := natstest.Start(natstest.Options()).ClientURL()
+	open := func(version string) *Engine {
+		return openEngine(t, Options{URL: url, Replicas: 1, Version: version, Log: slog.New(slog.DiscardHandler)})
+	}
+	first, same := open("1.0.0"), open("1.0.0")
+	natstest.Eventually(t, "the first two know each other", func() bool {
+		first.nodes.mu.Lock()
+		defer first.nodes.mu.Unlock()
+		return len(first.nodes.others) == 1
+	})
+	warned := func(e *Engine) bool {
+		return strings.Contains(strings.Join(e.Warnings(), "\n"), "nodes of other versions share the engine: 1 of version 1.1.0; this one has 1.0.0")
+	}
+	if warned(first) {
+		t.Error("warned of a node of the same version")
+	}
+	newer := open("1.1.0")
+	for _, e := range []*Engine{first, same} {
+		natstest.Eventually(t, "the other version is noticed", func() bool { return warned(e) })
+	}
+	newer.Close()
+	natstest.Eventually(t, "it is noticed that it has gone", func() bool { return !warned(first) })
+	next, err := json.Marshal(node{"next", "2.0.0", durable.Format + 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.host.Conn.Publish(nodeSubject, next); err != nil {
+		t.Fatal(err)
+	}
+	<-first.Failed()
+	if got := first.Failure().Error(); !strings.Contains(got, "Start version 2.0.0 here") {
+		t.Errorf("it ends with %q", got)
+	}
+}
+
+// TestANewerFormatIsRefused by an engine, embedded or external, and left as it is.
+func TestANewerFormatIsRefused(t *testing.T) {
+	for name, opts := range map[string]Options{
+		"embedded": {Dir: t.TempDir()},
+		"external": {URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts.Log, opts.Box = slog.New(slog.DiscardHandler), natstest.Box
+			e := openEngine(t, opts)
+			s, err := e.host.JS.Stream(t.Context(), record.StateStream)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stored, err := s.GetLastMsgForSubject(t.Context(), "svc.sealed")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var state map[string]any
+			if err := json.Unmarshal(stored.Data, &state); err != nil {
+				t.Fatal(err)
+			}
+			state["format"] = durable.Format + 1
+			newer := nats.NewMsg("svc.sealed")
+			if newer.Data, err = json.Marshal(state); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.host.JS.PublishMsg(t.Context(), newer); err != nil {
+				t.Fatal(err)
+			}
+			e.Close()
+			again, err := Open(t.Context(), opts)
+			if err == nil { // an external engine fails later
+				defer again.Close()
+				<-again.Failed()
+				err = again.Failure()
+			}
+			if sluice.AsError(err).Code != "engine-newer" {
+				t.Errorf("opened: %v", err)
+			}
+		})
+	}
+}

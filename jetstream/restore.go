@@ -1,0 +1,300 @@
+package jetstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/backup"
+	"sluice/jetstream/delivery"
+	"sluice/jetstream/stream"
+)
+
+// Restore makes an engine that has nothing yet what a backup says. If it fails, the
+// streams that it has made on an external engine are deleted; the folder of an
+// embedded one is the caller's to clear.
+func Restore(ctx context.Context, opts Options, from *backup.Reader) (err error) {
+	e := build(opts)
+	var cancel context.CancelFunc
+	ctx, cancel = context.WithCancel(ctx)
+	e.cancel = cancel
+	defer e.Close()
+	if err := e.connect(); err != nil {
+		return err
+	}
+	if err := e.awaitExternal(ctx); err != nil {
+		return err
+	}
+	r := &restoration{host: e.host, from: from}
+	if err := r.checkEmpty(ctx, e.backupOrder()); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			r.undo(ctx)
+		}
+	}()
+	if err := r.streams(ctx); err != nil {
+		return err
+	}
+	if err := r.awaitReplicas(ctx); err != nil {
+		return err
+	}
+	if err := r.deliveries(ctx); err != nil {
+		return fmt.Errorf("deliveries: %w", err)
+	}
+	return nil
+}
+
+// awaitExternal returns when an external engine can be used, or why it can't.
+func (e *Engine) awaitExternal(ctx context.Context) (err error) {
+	const patience, pause = 10 * time.Second, 200 * time.Millisecond
+	for deadline := time.Now().Add(patience); ; {
+		if err = checkExternal(ctx, e.host); err == nil || time.Now().After(deadline) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+	if err != nil {
+		return sluice.Errorf(sluice.Unavailable, "engine-unavailable", "It can't be restored: %s.", explain(err, e.host.Conn)).Because(err)
+	}
+	return nil
+}
+
+// undoTimeout bounds how long it takes to delete what was made.
+const undoTimeout = 30 * time.Second
+
+// A restoration makes the streams of an engine from a backup.
+type restoration struct {
+	host *stream.Host
+	from *backup.Reader
+	made []string
+}
+
+// checkEmpty refuses an engine on which sluice has stored something.
+func (r *restoration) checkEmpty(ctx context.Context, ours []string) error {
+	names := r.host.JS.StreamNames(ctx)
+	for name := range names.Name() {
+		if slices.Contains(ours, name) {
+			return sluice.Errorf(sluice.Conflict, "engine-not-empty", "There are streams of sluice on this engine already (%s); restore to an engine, or an account of it, that has none.", name)
+		}
+	}
+	return names.Err()
+}
+
+// undo deletes what was made.
+func (r *restoration) undo(ctx context.Context) {
+	if r.host.Embedded {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
+	defer cancel()
+	for _, name := range r.made {
+		if err := r.host.JS.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+			r.host.Log.Error("A stream of a failed restore is left behind; delete it.", "stream", name, "error", err)
+		}
+	}
+}
+
+// streams restores all streams of the backup.
+func (r *restoration) streams(ctx context.Context) error {
+	for {
+		s, err := r.from.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r.made = append(r.made, s.Name)
+		if err := r.stream(ctx, s); err != nil {
+			return fmt.Errorf("restoring %s: %w", s.Name, err)
+		}
+	}
+}
+
+// stream restores one stream.
+func (r *restoration) stream(ctx context.Context, s backup.Stream) error {
+	config, err := r.config(s)
+	if err != nil {
+		return err
+	}
+	var begun struct {
+		apiAnswer
+
+		To string `json:"deliver_subject"`
+	}
+	if err := ask(ctx, r.host.Conn, "$JS.API.STREAM.RESTORE."+s.Name, map[string]any{"config": config, "state": s.State}, &begun); err != nil {
+		return err
+	}
+	if err := r.send(ctx, begun.To); err != nil {
+		return err
+	}
+	var done struct {
+		apiAnswer
+
+		State struct {
+			LastSeq uint64 `json:"last_seq"`
+		} `json:"state"`
+	}
+	last, err := r.host.Conn.RequestWithContext(ctx, begun.To, nil)
+	if err != nil {
+		return stream.NoAnswer(err)
+	}
+	if err := json.Unmarshal(last.Data, &done); err != nil {
+		return err
+	}
+	var want struct {
+		LastSeq uint64 `json:"last_seq"`
+	}
+	if err := errors.Join(done.failure(), json.Unmarshal(s.State, &want)); err != nil {
+		return err
+	}
+	if done.State.LastSeq != want.LastSeq {
+		return fmt.Errorf("it ends at %d in place of %d", done.State.LastSeq, want.LastSeq)
+	}
+	if s.Name == eventStream {
+		return r.closeStart(ctx)
+	}
+	return nil
+}
+
+// closeStart lets the stream of events begin with its first event. Events that were
+// removed while the backup was made would otherwise pass for lost ones.
+func (r *restoration) closeStart(ctx context.Context) error {
+	events, err := r.host.JS.Stream(ctx, eventStream)
+	if err != nil {
+		return err
+	}
+	begin := events.CachedInfo().State.FirstSeq
+	first, err := events.GetMsg(ctx, begin, jetstream.WithGetMsgSubject(">"))
+	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && first.Sequence == begin {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return events.Purge(ctx, jetstream.WithPurgeSequence(first.Sequence))
+}
+
+// config returns the configuration that a stream is restored with: that in the
+// backup, as far as it does not depend on the engine. A start sets the limits.
+func (r *restoration) config(s backup.Stream) (config jetstream.StreamConfig, err error) {
+	if err := json.Unmarshal(s.Config, &config); err != nil {
+		return config, err
+	}
+	config = r.host.Config(config)
+	config.MaxBytes, config.Placement = -1, nil
+	if marks := delivery.MarkerPrefix + ">"; s.Name == eventStream && !r.host.Embedded && !slices.Contains(config.Subjects, marks) {
+		config.Subjects = append(config.Subjects, marks)
+	}
+	for name := range config.Metadata {
+		if strings.HasPrefix(name, "_nats.") {
+			delete(config.Metadata, name)
+		}
+	}
+	return config, nil
+}
+
+// send sends the contents of a stream to where the engine wants them, some chunks
+// at a time.
+func (r *restoration) send(ctx context.Context, to string) error {
+	const onTheWay = chunkWindow / chunkSize
+	acks := make(chan *nats.Msg, onTheWay+1)
+	inbox := r.host.Conn.NewInbox()
+	sub, err := r.host.Conn.ChanSubscribe(inbox, acks)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = sub.Unsubscribe() }() // fails if the connection has gone, which ends it too
+	await := func() error {
+		select {
+		case ack := <-acks:
+			if len(ack.Data) == 0 {
+				return nil
+			}
+			var failed apiAnswer
+			return errors.Join(json.Unmarshal(ack.Data, &failed), failed.failure())
+		case <-time.After(chunkTimeout):
+			return stream.NoAnswer(errors.New("the engine does not take more"))
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	unanswered := 0
+	for chunk := make([]byte, chunkSize); ; {
+		n, err := io.ReadFull(r.from, chunk)
+		if n > 0 {
+			if unanswered == onTheWay {
+				if err := await(); err != nil {
+					return err
+				}
+				unanswered--
+			}
+			if err := r.host.Conn.PublishRequest(to, inbox, chunk[:n]); err != nil {
+				return err
+			}
+			unanswered++
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			for ; unanswered > 0; unanswered-- {
+				if err := await(); err != nil {
+					return err
+				}
+			}
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// awaitReplicas returns when every replica that is there has all of its stream.
+func (r *restoration) awaitReplicas(ctx context.Context) error {
+	const pause = 200 * time.Millisecond
+	for _, name := range r.made {
+		for {
+			s, err := r.host.JS.Stream(ctx, name)
+			if err == nil && replicated(s.CachedInfo().Cluster) {
+				break
+			}
+			select {
+			case <-ctx.Done():
+				return errors.Join(ctx.Err(), err)
+			case <-time.After(pause):
+			}
+		}
+	}
+	return nil
+}
+
+func replicated(cluster *jetstream.ClusterInfo) bool {
+	return cluster == nil || !slices.ContainsFunc(cluster.Replicas, func(p *jetstream.PeerInfo) bool { return !p.Offline && (!p.Current || p.Lag > 0) })
+}
+
+// deliveries brings what is known of accepted deliveries into the form that the
+// engine needs: records if it is embedded, markers if it is external.
+func (r *restoration) deliveries(ctx context.Context) error {
+	recorded := slices.Contains(r.made, delivery.RecordStream)
+	switch {
+	case r.host.Embedded && !recorded:
+		return delivery.ReadAtStart(ctx, r.host)
+	case !r.host.Embedded && recorded:
+		return delivery.Convert(ctx, r.host, eventStream)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package serve
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"sluice"
+	"sluice/backup"
+	"sluice/command"
+	"sluice/durable"
+)
+
+type backupParams struct {
+	Passphrase string `json:"passphrase" doc:"Seals the key that opens the backup, if it lies in the data folder. Without one, whoever has the backup has the key."`
+}
+
+// backupCommand returns the command that backs up a running server.
+func backupCommand(send func(ctx context.Context, to io.Writer, passphrase string) error) command.Command {
+	return command.New("server.backup", "Back up all that the server has stored, while it runs: one file, as sluice restore takes it.",
+		func(_ context.Context, p backupParams) (command.Download, error) {
+			return command.Download{ContentType: "application/octet-stream", Send: func(ctx context.Context, to io.Writer) error {
+				return send(ctx, to, p.Passphrase)
+			}}, nil
+		})
+}
+
+func (s *Server) backupHeader(passphrase string) (backup.Header, error) {
+	h := backup.Header{
+		Created: time.Now().UTC(), Version: Version, Data: durable.Format,
+		Engine: s.engine.Describe(), Namespace: s.cfg.Namespace,
+	}
+	if s.folder == nil || s.cfg.SecretKey != "" || s.cfg.SecretKeyFile != "" {
+		return h, nil // the operator has the key
+	}
+	key, err := s.folder.Content(keyFile, nil)
+	if err != nil {
+		return h, err
+	}
+	h.Key, err = backup.SealKey(key, passphrase)
+	return h, err
+}
+
+// sendBackup writes a backup. If it fails halfway, the file says why.
+func (s *Server) sendBackup(ctx context.Context, to io.Writer, passphrase string) error {
+	header, err := s.backupHeader(passphrase)
+	if err != nil {
+		return err
+	}
+	out := &output{to: to}
+	buffered := bufio.NewWriterSize(out, 64<<10)
+	w, err := backup.NewWriter(buffered, header)
+	if err != nil {
+		return err
+	}
+	if err = s.engine.Backup(ctx, w); err == nil {
+		return buffered.Flush()
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	if !out.begun {
+		return err // which is answered
+	}
+	message := "something went wrong on the server; its log says more"
+	if ours, ok := errors.AsType[*sluice.Error](err); ok {
+		message = ours.Message
+	}
+	return errors.Join(err, w.Fail(message), buffered.Flush())
+}
+
+// An output knows whether something was written to it.
+type output struct {
+	to    io.Writer
+	begun bool
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	o.begun = true
+	return o.to.Write(p)
+}

@@ -1,0 +1,168 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+
+	"sluice"
+	"sluice/backup"
+	"sluice/config"
+	"sluice/durable"
+	"sluice/jetstream"
+)
+
+// RestoreOptions are what a restore needs beside the settings that say where to.
+type RestoreOptions struct {
+	Passphrase string // of the key in the backup
+	CheckOnly  bool   // restore nothing
+	Log        *slog.Logger
+
+	// Progress is told how many bytes of how many were read.
+	Progress func(read, all int64)
+}
+
+// Restored is what a restore has made.
+type Restored struct {
+	backup.Header `json:"-"`
+	backup.Summary
+
+	NeedsKey bool   `json:"needsKey"` // the operator has the key that opens it
+	KeyFile  string `json:"keyFile,omitempty"`
+}
+
+// Restore makes a data folder, or the streams of an external engine, from a backup.
+// The backup is read twice: nothing is made of one that is damaged. If something
+// fails, nothing is left behind.
+func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts RestoreOptions) (done Restored, err error) {
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return done, err
+	}
+	passes := int64(2)
+	if opts.CheckOnly {
+		passes = 1
+	}
+	source := &watched{from: file, ctx: ctx, tell: func(read int64) { opts.Progress(read, passes*size) }}
+	if err := source.rewind(file); err != nil {
+		return done, err
+	}
+	if done.Header, done.Summary, err = backup.Check(source); err != nil {
+		return done, err
+	}
+	if done.Data > durable.Format {
+		return done, sluice.Errorf(sluice.Invalid, "backup-newer", "A newer version made this backup (%s): what is in it has format %d, this program knows %d. Restore it with that version.", done.Version, done.Data, durable.Format)
+	}
+	done.NeedsKey = done.Key == nil
+	if opts.CheckOnly {
+		return done, nil
+	}
+	key, err := keyOf(cfg, done.Header, opts.Passphrase)
+	if err != nil {
+		return done, err
+	}
+	if err := source.rewind(file); err != nil {
+		return done, err
+	}
+	from, err := backup.NewReader(source)
+	if err != nil {
+		return done, err
+	}
+	if cfg.NATS == "" {
+		return done, restoreFolder(ctx, cfg, from, key, opts.Log)
+	}
+	target := jetstream.Options{URL: cfg.NATS, Credentials: cfg.NATSCredentials, Replicas: cfg.NATSReplicas, Log: opts.Log}
+	if err := jetstream.Restore(ctx, target, from); err != nil {
+		return done, restoreError(err)
+	}
+	if key == "" {
+		return done, nil
+	}
+	done.KeyFile = cfg.SecretKeyFile
+	return done, durable.WriteFile(cfg.SecretKeyFile, key+"\n")
+}
+
+// restoreFolder makes a data folder, with the key in it if there is one.
+func restoreFolder(ctx context.Context, cfg config.Config, from *backup.Reader, key string, log *slog.Logger) (err error) {
+	folder, err := durable.CreateFolder(cfg.Data)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, folder.Abandon())
+		}
+	}()
+	if err := jetstream.Restore(ctx, jetstream.Options{Dir: folder.Store(), Log: log}, from); err != nil {
+		return restoreError(err)
+	}
+	if key != "" {
+		if _, err := folder.Content(keyFile, func() string { return key }); err != nil {
+			return err
+		}
+	}
+	return folder.Finish()
+}
+
+// restoreError is the error of a restore that failed. One of ours needs no words
+// before it.
+func restoreError(err error) error {
+	if ours, ok := errors.AsType[*sluice.Error](err); ok {
+		return ours
+	}
+	return fmt.Errorf("it could not be restored: %w", err)
+}
+
+// keyOf returns the key that is to be stored beside what is restored: "" if the
+// operator has it.
+func keyOf(cfg config.Config, h backup.Header, passphrase string) (string, error) {
+	setting, given, err := givenKey(cfg)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && (!missing || h.Key == nil) {
+		return "", err
+	}
+	if h.Key == nil {
+		return "", nil
+	}
+	key, err := h.Key.Open(passphrase)
+	switch {
+	case err != nil:
+		return "", err
+	case given != "" && !sameKey(given, key):
+		return "", sluice.Errorf(sluice.Invalid, "secret-key-other", "%s is not the key of this backup, which has its own: leave the setting out.", setting)
+	case given != "":
+		return "", nil
+	case cfg.NATS != "" && !missing:
+		return "", sluice.Errorf(sluice.Invalid, "secret-key-missing", "The key of this backup has to be kept for the servers of the external engine: name a file with --secret-key-file, and it is written there.")
+	}
+	return key, nil
+}
+
+// watched tells how much of a backup was read, and stops when ctx ends.
+type watched struct {
+	from io.Reader
+	ctx  context.Context //nolint:containedctx // readers take none
+	tell func(read int64)
+	read int64
+}
+
+// Read implements io.Reader.
+func (w *watched) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := w.from.Read(p)
+	w.read += int64(n)
+	w.tell(w.read)
+	return n, err
+}
+
+func (w *watched) rewind(file io.Seeker) error {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("the backup must be a file that can be read twice: %w", err)
+	}
+	return nil
+}
