@@ -237,6 +237,12 @@ func TestDeliveryIDs(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+	if kept := s.quarantine(map[string]any{"code": "delivery-id-invalid"}); len(kept) != 5 || len(kept[0].Diagnosis) == 0 {
+		t.Errorf("kept: %+v", kept)
+	}
+	if a := s.admit(map[string]any{"code": "delivery-id-invalid", "force": true}); a.Admitted != 5 {
+		t.Errorf("forced in: %+v", a)
+	}
 	first := call(`{"a":1}`, "id-1").wantStatus(t, 200)
 	again := call(`{"a":1}`, "id-1").wantStatus(t, 200)
 	if first.header.Get("svc-duplicate") != "" || again.header.Get("svc-duplicate") != "true" {
