@@ -54,7 +54,8 @@ type Options struct {
 	// stores it; it may be nil.
 	Begin func() error
 
-	RunMemory int64 // bytes that the events of all runs take in memory; 0: no bound
+	RunMemory      int64 // bytes that the events of all runs take in memory; 0: no bound
+	DeliveryMemory int64 // bytes that the ids of deliveries take; 0: no bound but that on their number
 
 	Version string // of the program
 
@@ -198,7 +199,8 @@ func build(opts Options) *Engine {
 	})
 	e.events = &Events{
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
-		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
+		keep:           retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
+		deliveryMemory: opts.DeliveryMemory,
 	}
 	if h.Embedded {
 		e.events.mark = e.writeMarks
