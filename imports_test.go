@@ -57,7 +57,7 @@ var rooms = map[string][]string{
 	"client":       {".", "problem", "spelling"},
 	"manifest":     {".", "client", "spelling"},
 	"cmd/sluice":   {".", "backup", "client", "config", "manifest", "serve", "spelling"},
-	"bench":        {".", "config", "jetstream", "serve"},
+	"bench":        {".", "backup", "config", "jetstream", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
 }
 

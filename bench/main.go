@@ -49,6 +49,7 @@ var parts = []part{
 	{"pipelines", "calls that start a pipeline, its backlog, latency and polls, alone and with 1,000 pipelines beside it", measurePipelines},
 	{"trace", "time to find calls among 1,000,000", measureTrace},
 	{"portal", "time and size of the portal's pages, with 100,000 webhooks and 1,000,000 calls", measurePortal},
+	{"backup", "speed of a backup against the disk's, and calls while one is made", measureBackup},
 	{"start", "time from start to ready: empty, and with 1,000,000 events", measureStart},
 }
 
