@@ -22,7 +22,7 @@ import (
 )
 
 // backupOrder returns the streams of a backup in the order in which they are taken
-// (docs/decisions/0019). The moment of a backup is that of the stream of events.
+// (docs/decisions/0020). The moment of a backup is that of the stream of events.
 //
 // What tells of events comes before them, so that it tells of no event that is not
 // in the backup: its sequence would be used again. What came of events comes
