@@ -59,6 +59,8 @@ var rooms = map[string][]string{
 	"cmd/sluice":   {".", "backup", "client", "config", "manifest", "serve", "spelling"},
 	"bench":        {".", "backup", "config", "jetstream", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
+
+	"api/clienttest": {"api/clienttest/generated"},
 }
 
 func TestImportsPointDownward(t *testing.T) {

@@ -123,6 +123,7 @@ var (
 	noStore    = []string{"no-store"}
 	noReferrer = []string{"no-referrer"}
 	noSniff    = []string{"nosniff"}
+	noContent  = []string{"default-src 'none'; base-uri 'none'; frame-ancestors 'none'"} // an answer is data; pages have a policy of their own
 )
 
 // guard does what every request needs, before it reaches its handler.
@@ -132,6 +133,7 @@ func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 		header["Cache-Control"] = noStore
 		header["Referrer-Policy"] = noReferrer
 		header["X-Content-Type-Options"] = noSniff
+		header["Content-Security-Policy"] = noContent
 		if r.TransferEncoding != nil {
 			// A request may have had a Content-Length as well: what follows
 			// on such a connection can't be trusted (RFC 9112, 6.1).

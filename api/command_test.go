@@ -95,18 +95,34 @@ func TestOneDeclarationMakesEndpointPermissionAndDescriptions(t *testing.T) {
 				Summary    string `json:"summary"`
 				Permission string `json:"x-permission"`
 				Parameters []struct {
-					Name string `json:"name"`
+					Name     string `json:"name"`
+					Required bool   `json:"required"`
 				} `json:"parameters"`
+				Body struct {
+					Required bool `json:"required"`
+				} `json:"requestBody"`
 			} `json:"paths"`
+			Components struct {
+				Schemas map[string]struct {
+					Required []string `json:"required"`
+				} `json:"schemas"`
+			} `json:"components"`
 		}
 		if err := json.Unmarshal([]byte(content), &document); err != nil {
 			t.Fatal(err)
 		}
-		for _, method := range []string{"get", "post"} {
-			op := document.Paths["/api/v3/command/test.echo"][method]
-			if op.Summary != "Say something again." || op.Permission != "test.echo" || len(op.Parameters) != 2 || op.Parameters[0].Name != "text" {
+		for method, op := range document.Paths["/api/v3/command/test.echo"] {
+			if op.Summary != "Say something again." || op.Permission != "test.echo" {
 				t.Errorf("%s is described as %+v", method, op)
 			}
+		}
+		op := document.Paths["/api/v3/command/test.echo"]["get"]
+		if len(op.Parameters) != 2 || op.Parameters[0].Name != "text" || !op.Parameters[0].Required || op.Parameters[1].Required {
+			t.Errorf("GET is described as %+v", op)
+		}
+		op = document.Paths["/api/v3/command/test.echo"]["post"]
+		if required := document.Components.Schemas["TestEchoParameters"].Required; len(op.Parameters) != 0 || !op.Body.Required || len(required) != 1 || required[0] != "text" {
+			t.Errorf("POST is described as %+v with %v", op, required)
 		}
 	})
 	t.Run("reference", func(t *testing.T) {

@@ -2,7 +2,10 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 
 	"sluice"
@@ -37,199 +40,105 @@ func (a *API) openAPI() command.Endpoint {
 }
 
 // OpenAPI describes the commands and the other endpoints as OpenAPI 3.1. openID
-// is where the issuer of access tokens describes itself.
+// is where the issuer of access tokens describes itself: a path for the server's
+// own, the URL of an external provider, or nothing.
 func OpenAPI(set command.Set, version, baseURL, openID string) map[string]any {
+	d := &description{schemas: newSchemas()}
 	paths := object{
-		sluice.ResultPath: object{"get": resultOperation()},
-		sluice.EventsPath: object{"get": eventsOperation()},
-		sluice.HealthPath: object{"get": healthOperation("healthz", "Tell that the process runs.")},
-		sluice.ReadyPath:  object{"get": healthOperation("readyz", "Tell whether calls are welcome.")},
+		sluice.ResultPath: object{"get": d.result()},
+		sluice.EventsPath: object{"get": d.events()},
+		sluice.HealthPath: object{"get": probe("healthz", "Tell that the process runs.")},
+		sluice.ReadyPath:  object{"get": probe("readyz", "Tell whether calls are welcome.")},
 	}
-	describePipelines(set, paths)
 	for _, cmd := range set.All() {
-		operations := object{"post": commandOperation(cmd, "post")}
+		operations := object{"post": d.command(cmd, "post")}
 		if cmd.ReadOnly || cmd.Endpoint != nil {
-			operations["get"] = commandOperation(cmd, "get")
+			operations["get"] = d.command(cmd, "get")
 		}
 		paths[sluice.CommandPath+cmd.Name] = operations
 	}
+	d.pipelines(set, paths)
 	schemes := object{
-		"basic":  object{"type": "http", "scheme": "basic"},
-		"bearer": object{"type": "http", "scheme": "bearer"},
+		"basic":  object{"type": "http", "scheme": "basic", "description": "A username and its password."},
+		"bearer": object{"type": "http", "scheme": "bearer", "description": "An access token."},
 	}
 	if openID != "" {
-		schemes["openid"] = object{"type": "openIdConnect", "openIdConnectUrl": openID}
+		scheme := object{"type": "openIdConnect", "openIdConnectUrl": openID, "description": "The issuer of access tokens."}
+		if strings.HasPrefix(openID, "/") {
+			scheme["openIdConnectUrl"], scheme["x-path"] = baseURL+openID, openID
+		}
+		schemes["openid"] = scheme
+		d.openID(paths)
 	}
+	problems := d.schemas.of(reflect.TypeFor[sluice.Problem]())
 	return object{
 		"openapi": "3.1.0",
 		"info": object{
 			"title":       "sluice",
 			"version":     version,
 			"description": "Receives webhooks durably. Every operation under " + sluice.CommandPath + " is a command.",
+			"license":     object{"name": "Apache 2.0", "identifier": "Apache-2.0"},
+			"contact":     object{"name": "The operator of this server", "url": baseURL},
 		},
 		"servers": []object{{"url": baseURL}},
+		"tags":    d.tags(paths),
 		"paths":   paths,
 		"components": object{
 			"securitySchemes": schemes,
-			"schemas": object{
-				"Problem": schemaOf[sluice.Problem](),
-				"Result":  schemaOf[sluice.Result](),
+			"schemas":         d.schemas.named,
+			"responses": object{
+				"Refused": content("What is wrong with the request, and what to do next.", problemMedia, problems),
+				"Failed":  content("What the server could not do. With a Retry-After it will pass.", problemMedia, problems),
 			},
 		},
 	}
 }
 
-func commandOperation(cmd command.Command, method string) object {
-	group, _, _ := strings.Cut(cmd.Name, ".")
-	op := object{
-		"operationId": method + "." + cmd.Name,
-		"summary":     cmd.Summary,
-		"tags":        []string{group},
-		"parameters":  queryParameters(cmd),
-		"responses":   commandResponses(cmd),
-	}
-	if cmd.Endpoint != nil {
-		op["security"] = []object{}
-	} else {
-		op["security"] = []object{{"basic": []string{}}, {"bearer": []string{}}}
-		op["x-permission"] = cmd.Name
-	}
-	if method == "post" || method == "put" {
-		op["requestBody"] = requestBody(cmd)
-	}
-	return op
-}
+// A description is an OpenAPI document in the making.
+type description struct{ schemas *schemas }
 
-func queryParameters(cmd command.Command) []object {
-	params := make([]object, 0, len(cmd.Params))
-	for _, p := range cmd.Params {
-		if p.Body == command.BodyOnly {
-			continue
-		}
-		described := object{
-			"name":        p.Name,
-			"in":          "query",
-			"description": p.Doc,
-			"schema":      paramSchema(p),
-		}
-		// Required, but there or in the body.
-		if p.Required {
-			described["x-required"] = true
-		}
-		if p.Alias != "" {
-			described["x-alias"] = p.Alias
-		}
-		params = append(params, described)
-	}
-	return params
-}
+const (
+	problemMedia = "application/problem+json"
+	generalTag   = "general" // of what is no command
+)
 
-// requestBody describes the body of a POST. Parameters may be there or in the
-// query, so none is required in either.
-func requestBody(cmd command.Command) object {
-	if cmd.Endpoint != nil {
-		return object{"description": "The payload, of any type.", "content": object{"*/*": object{}}}
-	}
-	whole, takesBody := cmd.BodyParam()
-	if takesBody && whole.Body == command.BodyOnly {
-		return object{
-			"description": whole.Doc,
-			"required":    whole.Required,
-			"content":     object{"*/*": object{"schema": paramSchema(whole)}},
-			"x-parameter": whole.Name,
-		}
-	}
-	properties := object{}
-	for _, p := range cmd.Params {
-		schema := paramSchema(p)
-		schema["description"] = p.Doc
-		properties[p.Name] = schema
-	}
-	schema := object{"type": "object", "properties": properties}
-	body := object{"content": object{
-		"application/json":                  object{"schema": schema},
-		"application/x-www-form-urlencoded": object{"schema": schema},
-	}}
-	if takesBody {
-		body["description"], body["x-parameter"] = whole.Doc, whole.Name
-	}
-	return body
-}
-
-func commandResponses(cmd command.Command) object {
-	ok := ref("Result")
-	switch len(cmd.Results) {
-	case 0:
-	case 1:
-		ok = schemaFor(cmd.Results[0])
-	default:
-		alternatives := make([]object, len(cmd.Results))
-		for i, t := range cmd.Results {
-			alternatives[i] = schemaFor(t)
-		}
-		ok = object{"oneOf": alternatives}
-	}
-	media := "application/json"
-	if cmd.Download {
-		media, ok = "application/octet-stream", object{}
-	}
-	responses := object{
-		"200":     content("The command's output.", media, ok),
-		"default": problemResponse(),
-	}
-	if cmd.Endpoint != nil {
-		responses["302"] = object{"description": "The way to the result, where a redirect was asked for."}
-	}
-	return responses
-}
-
-// documentParameters are those that a request to one pipeline may have besides its
-// name.
-func documentParameters(cmd command.Command) (params []object) {
-	for _, p := range queryParameters(cmd) {
-		switch p["name"] {
-		case "ifMatch":
-			p["name"], p["in"] = "If-Match", "header"
-			params = append(params, p)
-		case "force", "version":
-			params = append(params, p)
-		}
-	}
-	return params
-}
-
-// describePipelines adds the paths under which pipelines are documents.
-func describePipelines(set command.Set, paths object) {
-	name := object{"name": "name", "in": "path", "required": true, "description": "Name of the pipeline.", "schema": object{"type": "string"}}
-	one, all := object{}, object{}
-	for method, verb := range map[string]string{"put": "pipeline.put", "get": "pipeline.get", "delete": "pipeline.delete", "post": "pipeline.run"} {
-		cmd, ok := set.Find(verb)
-		if !ok {
-			return
-		}
-		op := commandOperation(cmd, method)
-		op["operationId"] = method + ".pipeline"
-		op["parameters"] = append([]object{name}, documentParameters(cmd)...)
-		one[method] = op
-		if method == "get" {
-			op["responses"] = object{
-				"200":     content("The source.", "application/yaml", object{"type": "string"}),
-				"default": problemResponse(),
+// tags declares the tags of the operations: the groups of the commands.
+func (*description) tags(paths object) []object {
+	groups := map[string]string{generalTag: "Results, what happens live, and health."}
+	for _, operations := range paths {
+		for _, op := range operations.(object) {
+			if tag := op.(object)["tags"].([]string)[0]; groups[tag] == "" {
+				groups[tag] = "The commands " + tag + ".*"
 			}
 		}
 	}
-	run, _ := set.Find("pipeline.run")
-	op := commandOperation(run, "post")
-	op["operationId"], op["summary"], op["parameters"] = "post.pipelines", "Run the pipeline in the body and answer its final body.", []object{}
-	op["requestBody"] = object{"description": "The pipeline, in YAML or JSON.", "required": true, "content": object{"*/*": object{"schema": object{"type": "string"}}}}
-	all["post"] = op
-	paths[sluice.PipelinePath], paths[sluice.PipelinePath+"/{name}"] = all, one
+	tags := make([]object, 0, len(groups))
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		tags = append(tags, object{"name": name, "description": groups[name]})
+	}
+	return tags
 }
 
-func resultOperation() object {
+// openID adds the issuer as a way to authenticate to the operations that have
+// others.
+func (*description) openID(paths object) {
+	for _, operations := range paths {
+		for _, op := range operations.(object) {
+			if ways := op.(object)["security"].([]object); len(ways) > 0 {
+				op.(object)["security"] = append(ways, object{"openid": []string{}})
+			}
+		}
+	}
+}
+
+func (d *description) result() object {
+	ready := content("The result; with status processing and a Retry-After if pollingRedirectEnabled is false and it is not ready.", "application/json", d.schemas.of(reflect.TypeFor[sluice.Result]()))
+	ready["headers"] = object{"Retry-After": integerHeader("How many seconds to wait before the next poll.")}
 	return object{
 		"operationId": "result",
 		"summary":     "Get the result of a call.",
+		"description": "Whoever has the correlation id of a call may ask. Polls must be 5 seconds apart, unless the server holds them.",
+		"tags":        []string{generalTag},
 		"security":    []object{},
 		"parameters": []object{
 			{
@@ -244,52 +153,74 @@ func resultOperation() object {
 			},
 		},
 		"responses": object{
-			"200":     content("The result.", "application/json", ref("Result")),
-			"410":     content("No such result, or it has expired.", "application/problem+json", ref("Problem")),
-			"default": problemResponse(),
+			"200": ready,
+			"302": redirect("It is not ready: ask again there. The server holds that request for up to 5 seconds."),
+			"410": content("There is no such result, or it has expired.", problemMedia, ref("Problem")),
+			"429": content("The polls come too often: wait as Retry-After says.", problemMedia, ref("Problem")),
+			"4XX": responseRef("Refused"),
+			"5XX": responseRef("Failed"),
 		},
 	}
 }
 
-func eventsOperation() object {
-	parameter := func(name, description string) object {
-		return object{"name": name, "in": "query", "description": description, "schema": object{"type": "string"}}
+func (d *description) events() object {
+	parameter := func(name, about string) object {
+		return object{"name": name, "in": "query", "description": about, "schema": object{"type": "string"}}
 	}
 	return object{
 		"operationId":  "events",
-		"summary":      "Follow calls and runs as they happen, as Server-Sent Events: call, run, dropped and error.",
-		"security":     []object{{"basic": []string{}}, {"bearer": []string{}}},
+		"summary":      "Follow calls and runs as they happen.",
+		"description":  "Server-Sent Events: call, run, dropped and error. Needs the permission " + tailPermission + ".",
+		"tags":         []string{generalTag},
+		"security":     authenticated(),
 		"x-permission": tailPermission,
 		"parameters": []object{
 			parameter("eventKey", "Only calls of the webhook with this key."),
 			parameter("traceId", "Only this call, or the calls of a webhook by the last 6 characters of its token."),
 			parameter("lastEventId", "Go on behind the event with this id, as with the header Last-Event-ID."),
 		},
-		"responses": object{
-			"200":     content("What happens.", "text/event-stream", object{"type": "string"}),
-			"default": problemResponse(),
-		},
+		"responses": responses(content("What happens.", "text/event-stream", object{"type": "string"})),
 	}
 }
 
-func healthOperation(id, summary string) object {
+func probe(id, summary string) object {
 	return object{
 		"operationId": id,
 		"summary":     summary,
+		"description": "For those who watch over the server.",
+		"tags":        []string{generalTag},
 		"security":    []object{},
-		"responses": object{
-			"200":     content("All is well.", "application/json", object{"type": "object"}),
-			"default": problemResponse(),
-		},
+		"responses":   responses(content("All is well.", "application/json", object{"type": "object"})),
 	}
 }
 
-func problemResponse() object {
-	return content("What went wrong and what to do next.", "application/problem+json", ref("Problem"))
+// responses are those of an operation that is answered with ok unless it fails.
+func responses(ok object) object {
+	return object{"200": ok, "4XX": responseRef("Refused"), "5XX": responseRef("Failed")}
 }
 
-func content(description, media string, schema object) object {
-	return object{"description": description, "content": object{media: object{"schema": schema}}}
+// redirect is an answer that leads elsewhere.
+func redirect(about string) object {
+	return object{"description": about, "headers": object{
+		"Location":    textHeader("Where to go."),
+		"Retry-After": integerHeader("How many seconds to wait, for those who don't follow at once."),
+	}}
+}
+
+func textHeader(about string) object {
+	return object{"description": about, "schema": object{"type": "string"}}
+}
+
+func integerHeader(about string) object {
+	return object{"description": about, "schema": object{"type": "integer"}}
+}
+
+func authenticated() []object { return []object{{"basic": []string{}}, {"bearer": []string{}}} }
+
+func content(about, media string, schema object) object {
+	return object{"description": about, "content": object{media: object{"schema": schema}}}
 }
 
 func ref(name string) object { return object{"$ref": "#/components/schemas/" + name} }
+
+func responseRef(name string) object { return object{"$ref": "#/components/responses/" + name} }

@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"maps"
+	"path"
 	"reflect"
 	"strings"
 	"time"
@@ -34,10 +35,17 @@ func paramSchema(p command.Param) object {
 	return schema
 }
 
-func schemaOf[T any]() object { return schemaFor(reflect.TypeFor[T]()) }
+// schemas are the JSON Schemas of what encoding/json makes of types. Structs
+// have names, under which others refer to them.
+type schemas struct {
+	named object
+	types map[string]reflect.Type
+}
 
-// schemaFor returns the JSON Schema of what encoding/json makes of a type.
-func schemaFor(t reflect.Type) object {
+func newSchemas() *schemas { return &schemas{object{}, make(map[string]reflect.Type)} }
+
+// of returns the schema of a type, or a reference to it.
+func (s *schemas) of(t reflect.Type) object {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return object{"type": "string", "format": "date-time"}
@@ -46,13 +54,13 @@ func schemaFor(t reflect.Type) object {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		return structSchema(t)
+		return s.structure(t)
 	case reflect.Slice:
-		return object{"type": "array", "items": schemaFor(t.Elem())}
+		return s.list(t)
 	case reflect.Map:
-		return object{"type": "object", "additionalProperties": schemaFor(t.Elem())}
+		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
 	case reflect.Pointer:
-		return schemaFor(t.Elem())
+		return s.of(t.Elem())
 	case reflect.Bool:
 		return object{"type": "boolean"}
 	case reflect.Int, reflect.Int64:
@@ -66,24 +74,94 @@ func schemaFor(t reflect.Type) object {
 	}
 }
 
-func structSchema(t reflect.Type) object {
+// structure returns a reference to the schema of a struct, or the schema itself
+// if the struct has no name.
+func (s *schemas) structure(t reflect.Type) object {
+	if t.Name() == "" {
+		return s.fields(t)
+	}
+	name := s.name(t)
+	if s.named[name] == nil {
+		s.named[name] = object{} // it may contain itself
+		s.named[name] = s.fields(t)
+	}
+	return ref(name)
+}
+
+// list returns the schema of a list. Lists of views have a name, so that
+// programs can tell them from one of their items.
+func (s *schemas) list(t reflect.Type) object {
+	schema := object{"type": "array", "items": s.of(t.Elem())}
+	if !isView(t.Elem()) {
+		return schema
+	}
+	name := s.name(t.Elem()) + "List"
+	s.named[name] = schema
+	return ref(name)
+}
+
+// isView reports whether a type shows one of the things that commands are about:
+// its name ends with view.
+func isView(t reflect.Type) bool { return strings.HasSuffix(strings.ToLower(t.Name()), "view") }
+
+// name returns the name of a struct for programs. A view has that of the thing
+// that it shows, others that of their package and their own: webhook.view is a
+// Webhook, iam.userView a User, event.replays are EventReplays. Types of the root
+// package are known by their own.
+func (s *schemas) name(t reflect.Type) string {
+	room := title(path.Base(t.PkgPath()))
+	own := title(t.Name())
+	name := room + own
+	switch {
+	case t.Name() == "view":
+		name = room
+	case isView(t):
+		name = strings.TrimSuffix(own, "View")
+	case t.PkgPath() == "sluice":
+		name = own
+	}
+	if other := s.types[name]; other != nil && other != t {
+		name = room + own
+	}
+	s.types[name] = t
+	return name
+}
+
+func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+// fields returns the schema of a struct. Tags say what a field means (doc), and
+// which values it has (enum).
+func (s *schemas) fields(t reflect.Type) object {
 	properties := object{}
 	var required []string
 	for f := range t.Fields() {
 		if f.Anonymous {
-			embedded := structSchema(f.Type)
+			embedded := s.fields(f.Type)
 			maps.Copy(properties, embedded["properties"].(object))
-			required = append(required, embedded["required"].([]string)...)
+			inner, _ := embedded["required"].([]string)
+			required = append(required, inner...)
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" || f.Tag.Get("doc") == "-" {
+		doc := f.Tag.Get("doc")
+		if name == "-" || doc == "-" {
 			continue // answers never have it
 		}
-		properties[name] = schemaFor(f.Type)
-		if options != "omitempty" {
+		schema := s.of(f.Type)
+		if doc != "" {
+			schema["description"] = doc
+		}
+		if enum := f.Tag.Get("enum"); enum != "" {
+			schema["enum"] = strings.Split(enum, ",")
+		}
+		properties[name] = schema
+		if !strings.HasPrefix(options, "omit") {
 			required = append(required, name)
 		}
 	}
-	return object{"type": "object", "properties": properties, "required": required}
+	schema := object{"type": "object", "properties": properties}
+	if required != nil {
+		schema["required"] = required
+	}
+	return schema
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -176,16 +177,23 @@ func TestANewerServer(t *testing.T) {
 		_, _ = io.WriteString(w, `{"openapi":"3.2.0","info":{"version":"9"},"paths":{
 			"/api/v4/other":{"get":{}},
 			"/api/v3/command/moon.put":{"summary":"about","post":{"summary":"Put the moon.","security":[{"x":[]}],"parameters":[
-				{"name":"phase","schema":{"type":["string","null"],"enum":["new",7]},"x-required":true,"description":"Which."}],
-				"requestBody":{"x-parameter":"surface","description":"The surface."}}}}}`)
+				{"name":"phase","schema":{"type":["string","null"],"enum":["new",7]},"required":true,"description":"Which."}],
+				"requestBody":{"x-parameter":"surface","description":"The surface."}}},
+			"/api/v3/command/sun.put":{"post":{"requestBody":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Sun"}}}}}}},
+			"components":{"schemas":{"Sun":{"required":["b"],"properties":{
+				"a":{"type":"boolean","x-order":1,"x-alias":"c"},"b":{"type":"string","x-order":0,"description":"First.","x-new":1}}}}}}`)
 	})
 	described, err := c.Describe(t.Context())
-	if err != nil || len(described.Commands) != 1 {
+	if err != nil || len(described.Commands) != 2 {
 		t.Fatalf("got %+v, %v", described, err)
 	}
 	cmd, err := described.Find("moon.put")
 	if err != nil || cmd.Summary != "Put the moon." || cmd.Body != "The surface." || len(cmd.Params) != 1 || !cmd.Params[0].Required {
 		t.Errorf("got %+v, %v", cmd, err)
+	}
+	sun, err := described.Find("sun.put")
+	if want := []client.Param{{Name: "b", Type: "string", Required: true, Doc: "First."}, {Name: "a", Type: "boolean", Alias: "c"}}; err != nil || !reflect.DeepEqual(sun.Params, want) {
+		t.Errorf("got %+v, %v", sun, err)
 	}
 	if _, err := described.Find("moon.putt"); !strings.Contains(sluice.AsError(err).Message, "did you mean moon.put?") {
 		t.Errorf("got %v", err)

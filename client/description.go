@@ -1,9 +1,11 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -46,10 +48,24 @@ type openAPI struct {
 	} `json:"info"`
 	Paths      map[string]pathItem `json:"paths"`
 	Components struct {
+		Schemas map[string]schema `json:"schemas"`
 		Schemes map[string]struct {
 			OpenID string `json:"openIdConnectUrl"`
+			Path   string `json:"x-path"` // of the server's own issuer
 		} `json:"securitySchemes"`
 	} `json:"components"`
+}
+
+// A schema is what a value is like, or where that is said.
+type schema struct {
+	Ref         string            `json:"$ref"`
+	Type        any               `json:"type"` // a newer server may have several
+	Enum        []any             `json:"enum"`
+	Description string            `json:"description"`
+	Properties  map[string]schema `json:"properties"`
+	Required    []string          `json:"required"`
+	Alias       string            `json:"x-alias"`
+	Order       int               `json:"x-order"`
 }
 
 type pathItem struct {
@@ -63,17 +79,23 @@ type operation struct {
 	Parameters []struct {
 		Name        string `json:"name"`
 		Alias       string `json:"x-alias"`
-		Required    bool   `json:"x-required"`
+		Required    bool   `json:"required"`
 		Description string `json:"description"`
-		Schema      struct {
-			Type any   `json:"type"` // a newer server may have several
-			Enum []any `json:"enum"`
-		} `json:"schema"`
+		Schema      schema `json:"schema"`
+		Content     media  `json:"content"` // in place of the schema, for what is written as JSON
 	} `json:"parameters"`
 	Body struct {
 		Parameter   string `json:"x-parameter"`
 		Description string `json:"description"`
+		Content     media  `json:"content"`
 	} `json:"requestBody"`
+}
+
+// media is what a value is like, by how it is written.
+type media struct {
+	JSON struct {
+		Schema schema `json:"schema"`
+	} `json:"application/json"`
 }
 
 // Describe asks the server what it can do. It needs no credentials.
@@ -89,34 +111,59 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 	d := Description{Version: document.Info.Version}
 	for _, scheme := range document.Components.Schemes {
 		if scheme.OpenID != "" {
-			d.issuer = strings.TrimSuffix(scheme.OpenID, "/.well-known/openid-configuration")
+			d.issuer = strings.TrimSuffix(cmp.Or(scheme.Path, scheme.OpenID), "/.well-known/openid-configuration")
 		}
 	}
 	for path, item := range document.Paths {
 		if name, ok := strings.CutPrefix(path, sluice.CommandPath); ok {
-			d.Commands = append(d.Commands, commandOf(name, item))
+			d.Commands = append(d.Commands, document.command(name, item))
 		}
 	}
 	slices.SortFunc(d.Commands, func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
 	return d, nil
 }
 
-func commandOf(name string, item pathItem) Command {
+// command returns a command as its operations describe it: its parameters are in
+// the query beside a body that it takes whole, and otherwise in the body.
+func (d *openAPI) command(name string, item pathItem) Command {
 	post := item.Post
 	c := Command{Name: name, Summary: post.Summary, ReadOnly: item.Get != nil, Params: []Param{}}
 	c.Open = post.Security != nil && len(*post.Security) == 0
 	for _, p := range post.Parameters {
-		param := Param{Name: p.Name, Alias: p.Alias, Required: p.Required, Doc: p.Description}
-		param.Type, _ = p.Schema.Type.(string)
-		for _, value := range p.Schema.Enum {
-			param.Enum = append(param.Enum, fmt.Sprint(value))
+		if p.Schema.Type == nil {
+			p.Schema = p.Content.JSON.Schema
 		}
-		c.Params = append(c.Params, param)
+		c.Params = append(c.Params, paramOf(p.Name, p.Alias, p.Description, p.Required, p.Schema))
+	}
+	body := d.resolve(post.Body.Content.JSON.Schema)
+	inBody := slices.SortedFunc(maps.Keys(body.Properties), func(a, b string) int {
+		return cmp.Or(cmp.Compare(body.Properties[a].Order, body.Properties[b].Order), strings.Compare(a, b))
+	})
+	for _, name := range inBody {
+		p := body.Properties[name]
+		c.Params = append(c.Params, paramOf(name, p.Alias, p.Description, slices.Contains(body.Required, name), p))
 	}
 	if post.Body.Parameter != "" || c.Open {
 		c.Body = post.Body.Description
 	}
 	return c
+}
+
+// resolve follows a reference to a named schema.
+func (d *openAPI) resolve(s schema) schema {
+	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
+		return d.Components.Schemas[name]
+	}
+	return s
+}
+
+func paramOf(name, alias, doc string, required bool, s schema) Param {
+	p := Param{Name: name, Alias: alias, Doc: doc, Required: required}
+	p.Type, _ = s.Type.(string)
+	for _, value := range s.Enum {
+		p.Enum = append(p.Enum, fmt.Sprint(value))
+	}
+	return p
 }
 
 // Find returns the command of that name. The error for an unknown name says

@@ -56,6 +56,7 @@ type Config struct {
 	Pipelines  string        `name:"pipelines" doc:"folder of pipelines (*.yaml) that are loaded at the start and when they change"`
 	MaxRuns    int           `name:"max-runs" default:"4096" doc:"runs of pipelines at the same time"`
 	RunTimeout time.Duration `name:"run-timeout" default:"15m" doc:"longest time for a run of a pipeline"`
+	RunGrace   time.Duration `name:"run-grace" default:"5s" doc:"time that runs of pipelines have to end when the server stops; calls are taken meanwhile"`
 	HTTPAllow  Networks      `name:"http-allow" doc:"private networks that http.request may call, comma-separated, such as 127.0.0.0/8"`
 
 	SecretKey     string `name:"secret-key" doc:"key that seals all records, 32 bytes in base64; better given as a variable than as a flag; default: one made in the data folder"`
@@ -203,8 +204,8 @@ func (c *Config) checkPublicURL() error {
 }
 
 func (c *Config) checkPositive() error {
-	if c.ResultWait < 0 || c.DrainWait < 0 {
-		return errors.New("result-wait and drain-wait: must not be negative")
+	if c.ResultWait < 0 || c.DrainWait < 0 || c.RunGrace < 0 {
+		return errors.New("result-wait, drain-wait and run-grace: must not be negative")
 	}
 	if err := c.checkMemory(); err != nil {
 		return err

@@ -1,7 +1,10 @@
 package iam
 
 import (
+	"bytes"
+	"compress/gzip"
 	_ "embed"
+	"io"
 	"strings"
 	"sync"
 	"unicode"
@@ -19,6 +22,24 @@ var commonWords = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
+//go:embed commonest.txt.gz
+var commonestZipped []byte
+
+// commonest are the passwords of 8 characters or more that people have had most
+// often, as lists of stolen ones show.
+var commonest = sync.OnceValue(func() map[string]bool {
+	passwords := make(map[string]bool)
+	unzip, err := gzip.NewReader(bytes.NewReader(commonestZipped))
+	if err != nil {
+		return passwords // a test reads it
+	}
+	text, _ := io.ReadAll(unzip) // see above
+	for line := range strings.Lines(string(text)) {
+		passwords[strings.TrimSpace(line)] = true
+	}
+	return passwords
+})
+
 // letterFor undoes what people write in place of letters.
 var letterFor = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i")
 
@@ -26,8 +47,8 @@ var letterFor = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5",
 // mostly dates and telephone numbers.
 const minDigits = 12
 
-// isCommon reports whether a password is among those that are guessed first: a
-// common word, once or twice, as it is or with some characters in place of
+// isCommon reports whether a password is among those that are guessed first: one of
+// the commonest; a common word, once or twice, as it is or with some characters in place of
 // letters, with digits and signs before or behind it; a pattern that repeats; a
 // row of neighbours in the alphabet or on a keyboard; a short number; or the
 // name of its user.
@@ -36,7 +57,7 @@ func isCommon(password, username string) bool {
 	if username != "" && isWord(plain, map[string]bool{strings.ToLower(username): true}) {
 		return true
 	}
-	return isWord(plain, commonWords()) || repeats(plain) || isRow(plain) ||
+	return commonest()[plain] || isWord(plain, commonWords()) || repeats(plain) || isRow(plain) ||
 		len(plain) < minDigits && strings.Trim(plain, "0123456789") == ""
 }
 

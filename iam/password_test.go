@@ -15,7 +15,7 @@ func TestCommonPasswords(t *testing.T) {
 		"whatever", "jennifer", "michelle", "liverpool", "letmein1", "letmein123", "welcome1", "Welcome123", "welcome2024!", "admin123",
 		"administrator", "adminadmin", "changeme", "changeme1", "secret123", "testtest", "test1234", "computer", "internet", "12121212",
 		"abcabcabc", "19840101", "0123456789", "monkey123", "dragon12", "master123", "aaaaaaaa", "aaaabbbb", "qweasdzxc", "summer2024",
-		"sluice123", "webhooks!", "alice-2024",
+		"sluice123", "webhooks!", "alice-2024", "maverick", "12qwaszx", "R2D2C3PO", "a1b2c3d4", "gfhjkm123",
 	} {
 		if !isCommon(password, "alice") {
 			t.Errorf("%s is not taken for a common password", password)
@@ -28,6 +28,14 @@ func TestCommonPasswords(t *testing.T) {
 		if isCommon(password, "alice") {
 			t.Errorf("%s is taken for a common password", password)
 		}
+	}
+}
+
+// TestTheCommonestPasswords: at least the 3,000 commonest are known.
+func TestTheCommonestPasswords(t *testing.T) {
+	const enough = 3000
+	if known := len(commonest()); known < enough {
+		t.Errorf("%d are known", known)
 	}
 }
 

@@ -26,8 +26,8 @@ import (
 //
 // What tells of events comes before them, so that it tells of no event that is not
 // in the backup: its sequence would be used again. What came of events comes
-// behind them, so that the outcome of whatever a pipeline has finished by then is
-// there. Floors come before the pipelines they are of.
+// behind them, so that whatever a pipeline has acknowledged by then waits for
+// another attempt, or has its outcome there. Floors come before the pipelines they are of.
 func (e *Engine) backupOrder() []string {
 	order := []string{record.StateStream, e.floors.StreamName(), e.keys.StreamName()}
 	for _, b := range e.buckets() {
@@ -41,7 +41,7 @@ func (e *Engine) backupOrder() []string {
 		order = append(order, delivery.RecordStream)
 	}
 	return append(order, eventStream,
-		queue.OutcomeStream, queue.DeadLetterStream, eventless, quarantineStream, auditStream)
+		queue.WaitingStream, queue.OutcomeStream, queue.DeadLetterStream, eventless, quarantineStream, auditStream)
 }
 
 // Backup writes all that is stored to a backup, while the engine goes on.

@@ -73,7 +73,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	s.created = s.stream.CachedInfo().Created
 	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
 	s.measureSpace(s.stream.CachedInfo())
-	if s.writer, err = s.host.StartWriter(running, s.stream, queue.DirectPrefix+"withdrawn"); err != nil {
+	if s.writer, err = s.host.StartWriter(running, s.stream, stream.WriterOptions{Withdrawn: queue.DirectPrefix + "withdrawn"}); err != nil {
 		return err
 	}
 	s.queue.SetUp(ids, s.stream)

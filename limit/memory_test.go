@@ -40,11 +40,34 @@ func TestMemoryIsShared(t *testing.T) {
 	})
 }
 
+// watched is a body that tells when so many bytes of it have arrived: memory for them
+// is taken by then.
+type watched struct {
+	io.ReadCloser
+
+	left    int
+	arrived chan struct{}
+}
+
+// Read implements io.Reader.
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
+	if w.left -= n; n > 0 && w.left == 0 {
+		close(w.arrived)
+	}
+	return n, err
+}
+
 // TestSlowSendersGiveWay: where there is no memory for all, a body that trickles
 // in ends for one that comes at once.
 func TestSlowSendersGiveWay(t *testing.T) {
 	all := bodies(limit.Pace{Idle: time.Minute, Total: time.Minute})
+	const sent = 900 << 10
+	arrived := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength < 0 { // the slow one
+			r.Body = &watched{ReadCloser: r.Body, left: sent, arrived: arrived}
+		}
 		if _, err := read(w, r, all, nil, 4<<20); err != nil {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
@@ -66,14 +89,10 @@ func TestSlowSendersGiveWay(t *testing.T) {
 	content, sender := io.Pipe()
 	defer sender.Close()
 	slow := send(content)
-	if _, err := sender.Write(make([]byte, 900<<10)); err != nil { // and then nothing more
+	if _, err := sender.Write(make([]byte, sent)); err != nil { // and then nothing more
 		t.Fatal(err)
 	}
-	for taken := false; !taken; { // what was sent must have arrived
-		probe := all.Known.Hold()
-		taken = probe.Grow(t.Context(), 800<<10) != nil
-		probe.Release()
-	}
+	<-arrived
 	if got := <-send(bytes.NewReader(make([]byte, 800<<10))); got != http.StatusOK {
 		t.Errorf("the fast one is answered %d", got)
 	}
@@ -87,8 +106,10 @@ func TestSlowSendersGiveWay(t *testing.T) {
 // gets it before one that is still on its way.
 func TestBodiesGiveWayToOnesThatAreHere(t *testing.T) {
 	all := bodies(limit.Pace{Idle: time.Minute, Total: time.Minute})
-	ended := make(chan error, 1)
+	const sent = 900 << 10
+	arrived, ended := make(chan struct{}), make(chan error, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = &watched{ReadCloser: r.Body, left: sent, arrived: arrived}
 		_, err := read(w, r, all, nil, 4<<20)
 		ended <- err
 	}))
@@ -100,15 +121,12 @@ func TestBodiesGiveWayToOnesThatAreHere(t *testing.T) {
 			response.Body.Close()
 		}
 	}()
-	if _, err := sender.Write(make([]byte, 900<<10)); err != nil {
+	if _, err := sender.Write(make([]byte, sent)); err != nil {
 		t.Fatal(err)
 	}
+	<-arrived
 	here := all.Known.Hold()
 	defer here.Release()
-	for taken := false; !taken; { // what was sent must have arrived
-		taken = here.Try(900<<10) != nil
-		here.Release()
-	}
 	if err := all.Grow(t.Context(), &here, 900<<10); err != nil {
 		t.Errorf("there is no memory: %v", err)
 	}

@@ -47,6 +47,7 @@ func TestNormalForm(t *testing.T) {
 		"dates and texts":          {"webhook", "schema: {default: 2030-01-31, const: '12', maximum: 1.0}", "schema:\n  const: \"12\"\n  default: \"2030-01-31\"\n  maximum: 1\n"},
 		"lists have no order":      {"role", "permissions: [b, a, b]", "permissions:\n  - a\n  - b\n"},
 		"grants by default":        {"client", "roles: []\ngrants: [client_credentials]", "{}\n"},
+		"grants of a public one":   {"client", "public: true\ngrants: [refresh_token, authorization_code]", "public: true\n"},
 	} {
 		k := kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.name == test.kind })]
 		var given map[string]any

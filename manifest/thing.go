@@ -27,6 +27,7 @@ type thing struct {
 
 	token   string // by which the server finds a webhook
 	updated string // when the server says a webhook was changed
+	tag     string // of the version of a pipeline
 	secrets bool   // it has secrets that are not in the file
 }
 
@@ -96,6 +97,9 @@ func (k *kind) normal(given map[string]any, presets map[string]string) map[strin
 			if value == "" || unset == "" && value == "off" {
 				value = unset
 			}
+		}
+		if f.name == "grants" && given["public"] == true {
+			unset = []any{"authorization_code", "refresh_token"}
 		}
 		if !reflect.DeepEqual(value, unset) {
 			fields[f.name] = value

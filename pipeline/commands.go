@@ -16,11 +16,14 @@ func Commands(r *Runner) []command.Command {
 		versionsCommand(r),
 		rollbackCommand(r),
 		deleteCommand(r),
+		pauseCommand(r),
+		resumeCommand(r),
 		runCommand(r),
 		lintCommand(r),
 		testCommand(r),
 		tryCommand(r),
 		letterGetCommand(r),
+		letterGroupsCommand(r),
 		letterReplayCommand(r),
 		letterDeleteCommand(r),
 	}
@@ -42,7 +45,9 @@ type view struct {
 	Source      string           `json:"source,omitempty"`
 	Owner       string           `json:"owner"`
 	Listens     string           `json:"listens,omitempty"` // pattern of message keys
+	Paused      bool             `json:"paused"`
 	Concurrency int              `json:"concurrency,omitempty"`
+	Rate        string           `json:"rate,omitempty"`
 	Folder      bool             `json:"folder"`
 	Version     int              `json:"version"`
 	ETag        string           `json:"etag"` // of this version
@@ -66,12 +71,12 @@ func (r *Runner) show(p *sluice.Pipeline) view {
 // viewOf returns the view of a pipeline, without its source. The program is nil
 // if the source has mistakes.
 func viewOf(p *sluice.Pipeline, program *Program) view {
-	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Version: versionOf(p), ETag: tagOf(p), Created: p.Created, Updated: p.Updated}
+	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Paused: p.Paused, Version: versionOf(p), ETag: tagOf(p), Created: p.Created, Updated: p.Updated}
 	if p.Binding != nil {
 		v.Listens = p.Binding.Pattern
 	}
 	if program != nil {
-		v.Description, v.Concurrency = program.description, program.concurrency
+		v.Description, v.Concurrency, v.Rate = program.description, program.concurrency, program.rate.text
 		v.Listens, _ = program.Listens()
 	}
 	return v

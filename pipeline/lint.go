@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -55,8 +56,15 @@ func lintCommand(r *Runner) command.Command {
 // lintRights returns what is wrong with a program without mistakes, if the
 // caller stored it.
 func (r *Runner) lintRights(ctx context.Context, p *Program) (result sluice.LintResult, err error) {
-	result.Problems, err = r.checkRights(ctx, p, sluice.UserFrom(ctx))
-	result.Problems = append([]sluice.Finding{}, result.Problems...)
+	found, err := r.checkRights(ctx, p, sluice.UserFrom(ctx))
+	result.Problems = append([]sluice.Finding{}, found...)
+	if r.User != nil && p.mayListen(sluice.UserFrom(ctx)) != nil {
+		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
+			Line: p.trigger.line, Column: p.trigger.column, Step: p.trigger.command, Command: p.trigger.command, Permission: p.trigger.command, Code: "not-permitted",
+			Message: "You may not store pipelines that listen: you lack " + p.trigger.command + ".",
+			Hint:    "Ask an administrator for a role that has the permission " + p.trigger.command + ".",
+		})
+	}
 	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil
 	result.Listens, _ = p.Listens()
 	result.Warnings = r.unknownKey(p)

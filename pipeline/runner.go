@@ -61,6 +61,9 @@ func NewRunner(o RunnerOptions) *Runner {
 	}
 }
 
+// Running gives how many runs are under way, for events and for callers.
+func (r *Runner) Running() int { return len(r.slots) }
+
 // Parse makes a program of a source.
 func (r *Runner) Parse(source string) (*Program, error) {
 	return Parse(source, r.Commands(), r.Language)

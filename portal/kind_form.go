@@ -113,7 +113,7 @@ func (k *kind) adapt(f *field, isNew bool) {
 	}
 	switch {
 	case f.Name == "permissions": // there are many
-		f.Kind, f.Rows = "text", 6
+		f.Kind, f.Rows = "area", 6
 		f.Value = strings.ReplaceAll(f.Value, ", ", ",\n")
 	case f.Kind == "select":
 		f.Choices = []choice{{"false", "no", f.Value == "false"}, {"true", "yes", f.Value == "true"}}

@@ -29,6 +29,7 @@ type page struct {
 	Namespace string
 	Version   string
 	Done      string // what has just been done
+	Alerts    []alert
 	Data      any
 
 	user sluice.User
@@ -68,7 +69,7 @@ func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name
 		Title: title, Base: p.base, Path: r.URL.Path,
 		Username: user.Name, Roles: strings.Join(user.Roles, ", "),
 		Namespace: p.Namespace, Version: p.Version,
-		Done: done[r.URL.Query().Get("done")], Data: data,
+		Done: done[r.URL.Query().Get("done")], Alerts: p.alerts(r), Data: data,
 	}
 	var content bytes.Buffer
 	if err := p.templates[name].ExecuteTemplate(&content, "layout", shown); err != nil {

@@ -48,7 +48,7 @@ func (p *Portal) referencePage(w http.ResponseWriter, r *http.Request) error {
 			}
 			tags[tag] = true
 			if tag == view.Tag {
-				view.Operations = append(view.Operations, operationOf(path, method, described))
+				view.Operations = append(view.Operations, p.operationOf(path, method, described))
 			}
 		}
 	}
@@ -56,7 +56,7 @@ func (p *Portal) referencePage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "reference", "API reference", view)
 }
 
-func operationOf(path, method string, described map[string]any) operation {
+func (p *Portal) operationOf(path, method string, described map[string]any) operation {
 	op := operation{Method: strings.ToUpper(method), Path: path}
 	op.Summary, _ = described["summary"].(string)
 	op.Command, _ = described["x-permission"].(string)
@@ -69,7 +69,7 @@ func operationOf(path, method string, described map[string]any) operation {
 	for media, content := range object(object(described["requestBody"])["content"]) {
 		op.Body = strings.TrimPrefix(op.Body+", "+media, ", ")
 		if len(op.Params) == 0 {
-			properties := object(object(object(content)["schema"])["properties"])
+			properties := object(p.resolved(object(object(content)["schema"]))["properties"])
 			for _, name := range slices.Sorted(maps.Keys(properties)) {
 				schema := object(properties[name])
 				op.Params = append(op.Params, parameter{name, "body", kindOf(schema), text(schema["description"])})
@@ -78,9 +78,22 @@ func operationOf(path, method string, described map[string]any) operation {
 	}
 	responses := object(described["responses"])
 	for _, code := range slices.Sorted(maps.Keys(responses)) {
-		op.Statuses = append(op.Statuses, status{code, text(object(responses[code])["description"])})
+		op.Statuses = append(op.Statuses, status{code, text(p.resolved(object(responses[code]))["description"])})
 	}
 	return op
+}
+
+// resolved follows a reference to a named part of the document.
+func (p *Portal) resolved(part map[string]any) map[string]any {
+	path, isRef := strings.CutPrefix(text(part["$ref"]), "#/")
+	if !isRef {
+		return part
+	}
+	found := p.Reference
+	for name := range strings.SplitSeq(path, "/") {
+		found = object(found[name])
+	}
+	return found
 }
 
 // kindOf returns in words which values a schema allows.

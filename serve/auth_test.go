@@ -113,10 +113,11 @@ func TestOpenEndpoints(t *testing.T) {
 				got.wantProblem(t, test.status, test.code)
 			}
 			for name, want := range map[string]string{
-				"Cache-Control":          "no-store",
-				"Referrer-Policy":        "no-referrer",
-				"X-Content-Type-Options": "nosniff",
-				"Location":               "",
+				"Cache-Control":           "no-store",
+				"Referrer-Policy":         "no-referrer",
+				"X-Content-Type-Options":  "nosniff",
+				"Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+				"Location":                "",
 			} {
 				if value := got.header.Get(name); value != want {
 					t.Errorf("the header %s is %q, want %q", name, value, want)

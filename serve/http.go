@@ -92,6 +92,11 @@ func baseURL(cfg config.Config, addr net.Addr) string {
 	if cfg.PublicURL != "" {
 		return strings.TrimSuffix(cfg.PublicURL, "/")
 	}
+	return ownURL(cfg, addr)
+}
+
+// ownURL returns the URL of the address that the server listens on.
+func ownURL(cfg config.Config, addr net.Addr) string {
 	scheme := "http"
 	if cfg.TLSCert != "" {
 		scheme = "https"

@@ -250,3 +250,47 @@ func TestStopInterruptsLongRuns(t *testing.T) {
 		t.Errorf("stop: %v", err)
 	}
 }
+
+// TestCallsAreTakenUntilRunsHaveEnded: the port stays open while a stop waits for
+// the runs of pipelines, and what comes meanwhile is run after the next start.
+func TestCallsAreTakenUntilRunsHaveEnded(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t)
+	s := start(t, "http-allow=127.0.0.0/8", "run-grace=1m")
+	s.store("held", "pipeline: [event.listen: {eventKey: webhook.held}, iam.run.as: {username: admin}, "+o.held()+"]")
+	hook := s.create("webhook.held")
+	s.call(hook, "text/plain", "first").wantStatus(t, http.StatusOK)
+	o.next()
+	server, stopped := s.server, make(chan error, 1)
+	go func() { stopped <- server.Stop() }()
+	eventually(t, "unreadiness", func() bool { return s.send("GET", "/readyz", nil).status != http.StatusOK })
+	s.client.CloseIdleConnections()
+	second := s.call(hook, "text/plain", "second").wantStatus(t, http.StatusOK) // on a new connection
+	s.client.CloseIdleConnections()
+	close(o.release)
+	if err := <-stopped; err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	s.server = nil
+	s.resume()
+	o.next()
+	eventually(t, "the second call is run", func() bool {
+		return strings.Contains(string(s.poll(second.header.Get("svc-result-correlationid")).body), `"status":"ok"`)
+	})
+}
+
+// TestRunsHaveTheirGrace: a run that takes longer than the setting allows does not
+// hold up the stop.
+func TestRunsHaveTheirGrace(t *testing.T) {
+	t.Parallel()
+	o := newOutside(t)
+	s := start(t, "http-allow=127.0.0.0/8", "run-grace=50ms")
+	s.store("held", "pipeline: [event.listen: {eventKey: webhook.held}, iam.run.as: {username: admin}, "+o.held()+"]")
+	s.call(s.create("webhook.held"), "text/plain", "x").wantStatus(t, http.StatusOK)
+	o.next()
+	began := time.Now()
+	s.stop()
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}

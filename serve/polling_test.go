@@ -200,7 +200,7 @@ func TestPollingRedirectOfACall(t *testing.T) {
 // that the stop ends is begun again afterwards, and the same id finds its result.
 func TestStopEndsHeldPolls(t *testing.T) {
 	t.Parallel()
-	k := beginTask(t)
+	k := beginTask(t, "run-grace=1s")
 	k.client.Timeout = 4 * time.Second // a poll that outlasts the stop is held for 5
 	held := k.hold(t, k.id)
 	stopped := k.beginStop(t)

@@ -102,6 +102,37 @@ func TestRefusedCallsAreKeptAndLetIn(t *testing.T) {
 	s.command("quarantine.admit", nil).wantProblem(t, 400, "parameter-missing")
 }
 
+// TestTheTokenIsNotInTheQuarantine: wherever it came in a call, those who look at
+// what was refused can't call the webhook with it.
+func TestTheTokenIsNotInTheQuarantine(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	h := s.create("webhook.github", "provider", "github", "signingSecret", "s")
+	upper := strings.ToUpper(h.UUID)
+	for name, send := range map[string]func() answer{
+		"query":  func() answer { return s.send("POST", receivePath+"?token="+upper, strings.NewReader("{}")) },
+		"header": func() answer { return s.call(h, "text/plain", "{}", header("X-Original-Uri", "/in?token="+h.UUID)) },
+		"form": func() answer {
+			return s.send("POST", receivePath, strings.NewReader("a=1&token="+upper), header("Content-Type", "application/x-www-form-urlencoded"))
+		},
+		"JSON": func() answer {
+			return s.send("POST", receivePath, strings.NewReader(`{"token":"`+upper+`"}`), header("Content-Type", "application/json"))
+		},
+		"multipart": func() answer {
+			body := "--b\r\nContent-Disposition: form-data; name=token\r\n\r\n" + upper + "\r\n--b\r\nContent-Disposition: form-data; name=file; filename=f\r\n\r\nhi\r\n--b--\r\n"
+			return s.send("POST", receivePath, strings.NewReader(body), header("Content-Type", "multipart/form-data; boundary=b"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := send().wantProblem(t, 401, "signature-missing")["traceId"]
+			kept := s.command("quarantine.get", map[string]any{"id": id}).wantStatus(t, 200).String()
+			if strings.Contains(strings.ToLower(kept), h.UUID) || !strings.Contains(kept, "signature-missing") {
+				t.Errorf("kept: %s", kept)
+			}
+		})
+	}
+}
+
 // newest returns the newest event of a webhook.
 func (s *service) newest(h hook) map[string]any {
 	s.t.Helper()

@@ -33,7 +33,11 @@ func Run(ctx context.Context, cfg config.Config, opts Options, out io.Writer) er
 
 // greet prints where the server listens and what to take care of.
 func (s *Server) greet(out io.Writer) {
-	fmt.Fprintf(out, "sluice %s listens on %s (%s engine)\n", Release(), s.baseURL, s.engine.Describe())
+	where := ownURL(s.cfg, s.listener.Addr())
+	if where != s.baseURL {
+		where += " as " + s.baseURL
+	}
+	fmt.Fprintf(out, "sluice %s listens on %s (%s engine)\n", Release(), where, s.engine.Describe())
 	for _, w := range s.warnings() {
 		fmt.Fprintf(out, "warning: %s\n", w)
 	}

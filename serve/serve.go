@@ -29,9 +29,6 @@ import (
 	"sluice/telemetry"
 )
 
-// drainTimeout bounds how long a stop waits for calls in flight.
-const drainTimeout = 10 * time.Second
-
 // Options are what a server needs beside its settings.
 type Options struct {
 	AdminPassword string             // of the first start; "" generates one
@@ -58,6 +55,7 @@ type Server struct {
 	metrics   *metrics.Metrics
 	telemetry *telemetry.Spans // nil: no spans are sent
 	minutes   *metrics.Minutes
+	failing   *metrics.Failing
 	keeper    *quarantine.Keeper
 	directory *iam.Directory
 	issuer    *oidc.Issuer // nil with an external provider
@@ -72,6 +70,7 @@ type Server struct {
 
 	answering     context.Context //nolint:containedctx // ends when calls can't be answered any more
 	stopAnswering context.CancelFunc
+	stopRuns      context.CancelFunc // nil: there are none
 	stopWork      context.CancelFunc // nil: there is none
 	work          sync.WaitGroup     // beside the answering of calls
 	metricsServer *http.Server       // nil: metrics have no address of their own
@@ -224,63 +223,14 @@ func (s *Server) Wait(ctx context.Context) error {
 	}
 }
 
-// Stop drains and ends the service: it turns unready, waits for load balancers
-// to notice if so configured, refuses new calls (see api.Draining), and lets
-// those in flight finish. In a hurry it waits for nothing.
-func (s *Server) Stop() error {
-	s.unready.Store(true)
-	select {
-	case <-time.After(s.cfg.DrainWait):
-	case <-s.opts.Hurry:
-	}
-	s.stopOnce.Do(func() { close(s.stopping) })
-	ctx, cancel := s.atMost(drainTimeout)
-	defer cancel()
-	_ = s.listener.Close()
-	// Callers whose calls take much longer, such as a run that waits, are told
-	// to come again while there is time to tell them.
-	late := time.AfterFunc(drainTimeout/2, s.api.Interrupt)
-	defer late.Stop()
-	// Existing connections stay open for now: callers on them are told to come
-	// again, instead of being cut off.
-	s.awaitCalls(ctx)
-	err := s.endCalls(ctx)
-	if err != nil && ctx.Err() != nil {
-		s.opts.Log.Warn("Calls that did not end in time are cut off.")
-		err = s.http.Close()
-	}
-	s.close()
-	return err
-}
-
-// atMost returns a context that ends after some time, or earlier in a hurry.
-func (s *Server) atMost(d time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	go func() {
-		select {
-		case <-s.opts.Hurry:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
-}
-
-// endCalls closes connections, once the calls on them are answered.
-func (s *Server) endCalls(ctx context.Context) (err error) {
-	if s.lane != nil {
-		err = s.lane.Shutdown(ctx)
-	}
-	return errors.Join(err, s.http.Shutdown(ctx))
-}
-
 // startWork begins the work beside the answering of calls: it keeps the figures
 // of each minute, loads the pipelines of the operator's folder, and runs the
 // stored ones for events. With an external engine pipelines wait until it is
 // set up.
 func (s *Server) startWork(ctx context.Context) error {
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stopWork = stop
+	var running, serving context.Context
+	running, s.stopWork = context.WithCancel(context.WithoutCancel(ctx))
+	serving, s.stopRuns = context.WithCancel(running)
 	dir := s.cfg.Pipelines
 	if s.cfg.NATS == "" && dir != "" {
 		if err := s.runner.SyncFolder(ctx, dir); err != nil {
@@ -288,65 +238,20 @@ func (s *Server) startWork(ctx context.Context) error {
 		}
 	}
 	s.work.Go(func() { s.minutes.Keep(running) })
+	s.work.Go(func() { s.failing.Keep(running) })
 	s.work.Go(func() { s.keeper.Run(running) })
 	s.work.Go(func() {
 		select {
 		case <-s.engine.SetUp():
-		case <-running.Done():
+		case <-serving.Done():
 			return
 		}
 		if dir != "" {
-			s.work.Go(func() { s.runner.WatchFolder(running, dir) })
+			s.work.Go(func() { s.runner.WatchFolder(serving, dir) })
 		}
-		if err := s.runner.Serve(running); err != nil {
+		if err := s.runner.Serve(serving); err != nil {
 			s.opts.Log.Error("Pipelines don't run any more.", "error", err)
 		}
 	})
 	return nil
-}
-
-// awaitCalls returns when no call is in flight, or ctx ends.
-func (s *Server) awaitCalls(ctx context.Context) {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for s.api.InFlight() > 0 {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// close releases what Start took.
-func (s *Server) close() {
-	s.stopAnswering()
-	if s.listener != nil {
-		_ = s.listener.Close() // closed twice on a clean stop
-	}
-	if s.metricsServer != nil {
-		_ = s.metricsServer.Close() // nothing more can be done
-	}
-	if s.stopWork != nil {
-		s.stopWork()
-		s.work.Wait()
-	}
-	if s.directory != nil {
-		ctx, cancel := s.atMost(time.Second)
-		s.directory.FlushAudit(ctx)
-		cancel()
-	}
-	if s.engine != nil {
-		s.engine.Close()
-	}
-	if s.folder != nil {
-		s.folder.Close()
-	}
-	if s.telemetry != nil {
-		ctx, cancel := s.atMost(drainTimeout)
-		defer cancel()
-		if err := s.telemetry.Stop(ctx); err != nil {
-			s.opts.Log.Warn("The last spans could not be sent.", "error", err)
-		}
-	}
 }

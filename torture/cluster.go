@@ -25,6 +25,10 @@ type clusterFault struct {
 	within time.Duration // the longest time that a node may refuse calls
 	happen func(context.Context, *rig) error
 	walled bool // it needs a network namespace
+
+	proxied  bool // callers reach the nodes through a proxy
+	seamless bool // no call may be refused
+	negative bool // a control: calls must be refused
 }
 
 // away is how long a server stays away.
@@ -34,7 +38,7 @@ const away = 12 * time.Second
 const election = 12 * time.Second
 
 var clusterFaults = []clusterFault{
-	{name: "none", within: time.Second, happen: func(ctx context.Context, _ *rig) error {
+	{name: "none", seamless: true, happen: func(ctx context.Context, _ *rig) error {
 		sleep(ctx, 3*time.Second)
 		return nil
 	}},
@@ -94,6 +98,8 @@ var clusterFaults = []clusterFault{
 		sleep(ctx, 2*time.Second)
 		return r.startNode(ctx, r.nodes[0])
 	}},
+	{name: "restart-nodes", proxied: true, seamless: true, happen: restartNodes},
+	{name: "restart-nodes-bare", negative: true, happen: restartNodes},
 }
 
 // hang stops a server for a while, as if its machine had no time for it.
@@ -126,6 +132,9 @@ func runCluster(ctx context.Context, s settings) error {
 	}
 	var tries []try
 	for _, f := range clusterFaults {
+		if f.negative && !s.negative {
+			continue
+		}
 		tries = append(tries, try{f.name, func() (clusterRow, error) { return tryFault(ctx, s, f) }})
 	}
 	tries = append(tries, try{"trim", func() (clusterRow, error) { return tryTrim(ctx, s) }})
@@ -159,7 +168,7 @@ func tryFault(ctx context.Context, s settings, f clusterFault) (clusterRow, erro
 		return clusterRow{}, err
 	}
 	defer r.stop()
-	load, stop, err := r.load(ctx)
+	load, stop, err := r.load(ctx, f.proxied)
 	if err != nil {
 		return clusterRow{}, err
 	}
@@ -184,9 +193,12 @@ func tryFault(ctx context.Context, s settings, f clusterFault) (clusterRow, erro
 }
 
 // load starts callers, and gives what stops them; it may be called twice.
-func (r *rig) load(ctx context.Context) (*clusterLoad, func(), error) {
+func (r *rig) load(ctx context.Context, proxied bool) (*clusterLoad, func(), error) {
 	counter := newCounter()
 	load, err := newClusterLoad(ctx, r, counter)
+	if err == nil && proxied {
+		load.proxy, err = startProxy(ctx, r.nodes)
+	}
 	if err != nil {
 		counter.Close()
 		return nil, nil, err
@@ -195,6 +207,9 @@ func (r *rig) load(ctx context.Context) (*clusterLoad, func(), error) {
 	done := make(chan struct{})
 	go func() {
 		load.run(loading)
+		if load.proxy != nil {
+			load.proxy.close()
+		}
 		close(done)
 	}()
 	return load, func() {
@@ -231,7 +246,11 @@ func (r *clusterRow) judge(f clusterFault) {
 	fails(g.longestRefusal > f.within, "calls were refused for too long")
 	fails(g.longestCall > longestWait, "a call took too long")
 	fails(g.blind > 2*time.Second, "a node said that it was ready while it refused calls")
-	fails(f.name == "none" && g.refused > 0, "calls were refused though nothing happened")
+	fails(f.seamless && g.refused > 0, "calls were refused")
+	if f.negative {
+		wrong = nil
+		fails(g.refused == 0, "no call was refused: the test can't detect it")
+	}
 	r.verdict = "ok"
 	if len(wrong) > 0 {
 		r.verdict = "BAD: " + strings.Join(wrong, "; ")

@@ -33,6 +33,7 @@ type clusterCall struct {
 type clusterLoad struct {
 	rig     *rig
 	counter *counter
+	proxy   *proxy          // before the nodes; nil: callers call them directly
 	tokens  map[bool]string // of the webhooks, by whether runs are counted
 
 	ids  atomic.Uint64
@@ -64,8 +65,12 @@ func newClusterLoad(ctx context.Context, r *rig, c *counter) (*clusterLoad, erro
 func (l *clusterLoad) run(ctx context.Context) {
 	var all sync.WaitGroup
 	for i, n := range l.rig.nodes {
+		url := n.url
+		if l.proxy != nil {
+			url = l.proxy.URL
+		}
 		for range callersPerNode {
-			all.Go(func() { l.call(ctx, i, n.url) })
+			all.Go(func() { l.call(ctx, i, url) })
 		}
 		all.Go(func() { l.watchReadiness(ctx, i, n) })
 	}

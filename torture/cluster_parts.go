@@ -68,6 +68,7 @@ func runNode(ctx context.Context, data string, options []string) error {
 		"event-max-bytes":             options[3],
 		"secret-key":                  secret,
 		"result-ttl":                  "24h",
+		"drain-wait":                  "1s", // see askEvery
 		"max-connections-per-address": "16384",
 		"http-allow":                  "127.0.0.0/8",
 	})

@@ -94,7 +94,7 @@ func tryLoss(ctx context.Context, s settings) (clusterRow, error) {
 		return clusterRow{}, err
 	}
 	defer r.stop()
-	load, stop, err := r.load(ctx)
+	load, stop, err := r.load(ctx, false)
 	if err != nil {
 		return clusterRow{}, err
 	}

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"net/http"
@@ -27,10 +28,10 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 	if in.hook, err = rc.Webhooks.Webhook(ctx, c.Token); err != nil {
 		return nil, err
 	}
-	if token, _ := requestToken(in.query, request.Header); token == "" { // what was ambiguous was refused before
-		if token, rest, err := bodyToken(request.Header.Get("Content-Type"), in.body); err == nil && token != "" {
-			in.body, in.raw = rest, in.body
-		}
+	if token, _ := requestToken(in.query, request.Header); token != "" { // what was ambiguous was refused before
+		in.token = token // as it was written
+	} else if token, rest, err := bodyToken(request.Header.Get("Content-Type"), in.body); err == nil && token != "" {
+		in.token, in.body, in.raw = token, rest, in.body
 	}
 	return in, nil
 }
@@ -97,16 +98,20 @@ const mask = "•••"
 // Show returns a request that was refused without what is secret in it.
 func (rc *Receiver) Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte) {
 	headers, body = make(map[string]string, len(c.Request.Header)), c.Request.Body
+	token := c.Token
 	var masked []string
 	if in, err := rc.again(ctx, c); err == nil {
-		body, query = in.body, in.query.without("token", "uuid")
+		token, body, query = in.token, in.body, in.query.without("token", "uuid")
+		if in.raw != nil { // a part of it may still be the token
+			body = bytes.ReplaceAll(body, []byte(token), []byte(mask))
+		}
 		if guard, err := rc.Guards.of(ctx, &in.hook); err == nil {
 			masked = guard.masked()
 		}
 	}
 	for name, values := range c.Request.Header {
 		name = strings.ToLower(name)
-		headers[name] = withoutToken(strings.Join(values, ", "))
+		headers[name] = withoutToken(strings.Join(values, ", "), token)
 		if sluice.SecretHeader(name) || containedIn([][]string{rc.Redact, masked}, name) {
 			headers[name] = mask
 		}

@@ -10,14 +10,14 @@ import (
 	"sluice"
 )
 
-// appendHeaders appends the headers of a request as events carry them, without
-// those that are secret.
-func appendHeaders(headers sluice.Headers, r *http.Request, redact ...[]string) sluice.Headers {
+// appendHeaders appends the headers of a call with a token as events carry them,
+// without those that are secret.
+func appendHeaders(headers sluice.Headers, r *http.Request, token string, redact ...[]string) sluice.Headers {
 	headers = append(headers, sluice.Header{Name: "host", Value: r.Host})
 	for name, values := range r.Header {
 		name = lower(name)
 		if !sluice.SecretHeader(name) && !containedIn(redact, name) {
-			headers = append(headers, sluice.Header{Name: name, Value: withoutToken(strings.Join(values, ", "))})
+			headers = append(headers, sluice.Header{Name: name, Value: withoutToken(strings.Join(values, ", "), token)})
 		}
 	}
 	slices.SortFunc(headers, func(a, b sluice.Header) int { return cmp.Compare(a.Name, b.Name) })
@@ -33,10 +33,13 @@ func containedIn(lists [][]string, name string) bool {
 	return false
 }
 
-// withoutToken shortens the token in a value that has the URL of a webhook in it:
-// proxies and browsers pass on the URL that was called in headers of their own,
-// such as X-Original-Uri and Referer.
-func withoutToken(value string) string {
+// withoutToken shortens the token of a call in the value of a header, and any token
+// in the URL of a webhook: proxies and browsers pass on the URL that was called in
+// headers of their own, such as X-Original-Uri and Referer.
+func withoutToken(value, token string) string {
+	if len(token) == tokenLength && len(value) >= tokenLength {
+		value = strings.ReplaceAll(value, token, "…"+sluice.Last6(token))
+	}
 	if !strings.Contains(value, "webhook.receive") {
 		return value
 	}

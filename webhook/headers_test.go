@@ -24,7 +24,7 @@ func FuzzHeaders(f *testing.F) {
 		if err != nil || !allTokens(r.Header) {
 			return // a server doesn't let it through
 		}
-		got := appendHeaders(nil, r, []string{strings.ToLower(redact)})
+		got := appendHeaders(nil, r, "", []string{strings.ToLower(redact)})
 		names := make([]string, len(got))
 		for i, h := range got {
 			names[i] = h.Name
@@ -37,7 +37,7 @@ func FuzzHeaders(f *testing.F) {
 					t.Fatalf("the secret header %s was passed on", h.Name)
 				}
 			}
-			if want := withoutToken(strings.Join(r.Header.Values(h.Name), ", ")); h.Name != "host" && h.Value != want {
+			if want := withoutToken(strings.Join(r.Header.Values(h.Name), ", "), ""); h.Name != "host" && h.Value != want {
 				t.Fatalf("the header %s is %q, want %q", h.Name, h.Value, want)
 			}
 		}
@@ -61,12 +61,13 @@ func allTokens(header http.Header) bool {
 // TestURLsInHeadersHaveNoToken: the URL that was called, as others pass it on,
 // is not a way for the token into events; other values stay as they are.
 func TestURLsInHeadersHaveNoToken(t *testing.T) {
-	const token = "560d359a-35cf-4bb6-af9c-9d879fa0675f"
+	const token, other = "560d359a-35cf-4bb6-af9c-9d879fa0675f", "1b1b1b1b-35cf-4bb6-af9c-9d879fa0675f"
 	for value, want := range map[string]string{
 		"http://h/api/v3/command/webhook.receive?token=" + token:                            "http://h/api/v3/command/webhook.receive?token=…a0675f",
 		"/api/v3/command/webhook.receive?a=1&uuid=" + strings.ToUpper(token) + "&b=2":       "/api/v3/command/webhook.receive?a=1&uuid=…A0675F&b=2",
 		"/login?to=%2Fapi%2Fv3%2Fcommand%2Fwebhook.receive%3Ftoken%3D" + token + "%26x%3D1": "/login?to=%2Fapi%2Fv3%2Fcommand%2Fwebhook.receive%3Ftoken%3D…a0675f%26x%3D1",
-		"https://other.example/?token=" + token:                                             "https://other.example/?token=" + token,
+		"https://hooks.example/in?token=" + token:                                           "https://hooks.example/in?token=…a0675f",
+		"https://other.example/?token=" + other:                                             "https://other.example/?token=" + other,
 		"webhook.receive":                                                                   "webhook.receive",
 	} {
 		r, err := http.NewRequest(http.MethodGet, "http://sluice/", nil)
@@ -74,7 +75,7 @@ func TestURLsInHeadersHaveNoToken(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("X-Original-Uri", value)
-		got := appendHeaders(nil, r, nil)
+		got := appendHeaders(nil, r, token, nil)
 		if len(got) != 2 || got[1].Value != want {
 			t.Errorf("%s becomes %q, want %s", value, got, want)
 		}
@@ -88,7 +89,7 @@ func TestHeadersAreAppended(t *testing.T) {
 		t.Fatal(err)
 	}
 	space := make(sluice.Headers, 0, 10)
-	got := appendHeaders(space, r, nil)
+	got := appendHeaders(space, r, "", nil)
 	if len(got) != 1 || got[0] != (sluice.Header{Name: "host", Value: "sluice"}) {
 		t.Errorf("the headers are %q", got)
 	}

@@ -48,13 +48,15 @@ type ReceiverOptions struct {
 type Receiver struct {
 	ReceiverOptions
 
-	misses *limit.Tries
+	misses   *limit.Tries
+	refusals *limit.Tries // that are logged
 }
 
 // NewReceiver gives a receiver that lets a client address guess 20 tokens, and
-// one more every 3 seconds.
+// one more every 3 seconds. As many refused calls are logged, whatever strangers
+// do.
 func NewReceiver(o ReceiverOptions) *Receiver {
-	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second)}
+	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second), refusals: limit.NewTries(20, 3*time.Second)}
 }
 
 type receiveParams struct {
@@ -126,6 +128,7 @@ func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 		call.Quarantine = rc.quarantine(in, traceID, e)
 	}
 	rc.observe(in, call)
+	rc.logRefusal(in.request, &call)
 	return e
 }
 
@@ -222,7 +225,7 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 func (rc *Receiver) event(in *incoming) *sluice.Event {
 	now := in.arrived.UTC()
 	r := in.request
-	in.headers = appendHeaders(in.headers, r, rc.Redact, in.guard.masked())
+	in.headers = appendHeaders(in.headers, r, in.token, rc.Redact, in.guard.masked())
 	e := &sluice.Event{
 		EventKey:    in.hook.EventKey,
 		Namespace:   rc.Namespace,

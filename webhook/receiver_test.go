@@ -152,3 +152,18 @@ func TestCallsDontShareMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusalsAreLogged: an operator sees that calls are refused and why, and
+// strangers can't fill the log.
+func TestRefusalsAreLogged(t *testing.T) {
+	r, log := receiver(finder{}, new(sink))
+	for range 100 {
+		if err := r.serve(newRecorder(), httptest.NewRequest("PUT", "/?token="+known, nil)); err == nil {
+			t.Fatal("a PUT is taken")
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 20 || !strings.Contains(lines[0], "A call was refused") || !strings.Contains(lines[0], "statusCode=405") || strings.Contains(log.String(), known) {
+		t.Errorf("%d lines are logged, the first one: %s", len(lines), lines[0])
+	}
+}

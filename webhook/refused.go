@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -21,4 +22,14 @@ func (rc *Receiver) refused(r *http.Request, err error) {
 
 func rejected(traceID string, e *sluice.Error) sluice.Call {
 	return sluice.Call{TraceID: traceID, Status: sluice.StatusRejected, StatusCode: problem.Status(e), Code: e.Code}
+}
+
+// logRefusal writes a line about a call that its caller did wrong. What goes wrong
+// here is logged where it happens.
+func (rc *Receiver) logRefusal(r *http.Request, c *sluice.Call) {
+	if c.StatusCode >= http.StatusInternalServerError || rc.refusals.Try("") > 0 {
+		return
+	}
+	rc.Log.LogAttrs(r.Context(), slog.LevelInfo, "A call was refused.", slog.String("traceId", c.TraceID),
+		slog.String("code", c.Code), slog.Int("statusCode", c.StatusCode), slog.String("eventKey", c.EventKey), slog.String("remoteAddr", r.RemoteAddr))
 }

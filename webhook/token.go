@@ -15,10 +15,13 @@ func canonical(token string) string {
 	return strings.ToLower(token)
 }
 
-// wellFormed reports whether a token can be one of ours: 36 characters, in
-// upper or lower case, and no other spelling of a UUID.
+// tokenLength is how many characters a token has.
+const tokenLength = 36
+
+// wellFormed reports whether a token can be one of ours: in upper or lower case, and
+// no other spelling of a UUID.
 func wellFormed(token string) bool {
-	return len(token) == 36 && uuid.Validate(token) == nil
+	return len(token) == tokenLength && uuid.Validate(token) == nil
 }
 
 // requestToken returns the token in the query and the header of a request, ""

@@ -197,6 +197,8 @@ func nounDelete(t *terminal, n *noun) *cobra.Command {
 		what := n.called() + " " + args[0]
 		if len(args) > 1 {
 			what = counted(len(args), n.called())
+		} else if _, _, err := n.handleOf(cmd.Context(), c, args[0]); err != nil { // don't ask about what isn't there
+			return err
 		}
 		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+n.effect); err != nil {
 			return err

@@ -23,7 +23,7 @@ type column struct {
 func columnsOf(fields ...string) []column {
 	columns := make([]column, len(fields))
 	for i, field := range fields {
-		columns[i] = column{titleOf(field), field, nil, i == 0 || field == "traceId" || field == "eventKey"}
+		columns[i] = column{titleOf(field), field, nil, i == 0 || field == "traceId" || field == "eventKey" || field == "uuid"}
 	}
 	return columns
 }

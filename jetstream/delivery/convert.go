@@ -32,7 +32,7 @@ func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
 	if r.stream, err = h.JS.Stream(ctx, RecordStream); err != nil {
 		return err
 	}
-	if r.writer, err = h.StartWriter(ctx, r.stream, ""); err != nil {
+	if r.writer, err = h.StartWriter(ctx, r.stream, stream.WriterOptions{}); err != nil {
 		return err
 	}
 	if err := r.load(ctx); err != nil {

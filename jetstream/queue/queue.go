@@ -36,6 +36,7 @@ type Queue struct {
 	floors      *Floors
 	outcomes    *Outcomes
 	deadLetters *DeadLetters
+	waiting     *Waiting
 	settled     func(sequence uint64, traceID string, o sluice.Outcome)
 
 	// Failed, if set, is told the key of each event that a pipeline failed on for
@@ -57,9 +58,9 @@ type Queue struct {
 // New returns a queue that is yet to be set up. settled is told what a pipeline has
 // made of an event for good. bytes bounds what the events of all runs take in
 // memory; 0: nothing does.
-func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, settled func(sequence uint64, traceID string, o sluice.Outcome), bytes int64) *Queue {
+func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, w *Waiting, settled func(sequence uint64, traceID string, o sluice.Outcome), bytes int64) *Queue {
 	return &Queue{
-		host: h, listeners: l, floors: f, outcomes: o, deadLetters: d, settled: settled, memory: newMemory(bytes),
+		host: h, listeners: l, floors: f, outcomes: o, deadLetters: d, waiting: w, settled: settled, memory: newMemory(bytes),
 		progress: progress{seen: make(map[string]seenProgress)},
 		work:     &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
 	}
@@ -77,6 +78,7 @@ func (q *Queue) Start(running context.Context) {
 	q.crew = &crew{start: q.host.Start, done: running.Done(), work: make(chan func())}
 	q.host.Every(running, heartbeat, q.work.beat)
 	q.floors.keep(running)
+	q.host.Every(running, time.Minute, func(time.Time) { q.waiting.keepOnly(q.listeners.Bound()) })
 }
 
 // Unreadable gives how many events could not be read, since the start.
@@ -111,6 +113,7 @@ func (q *Queue) Unbind(ctx context.Context, b *sluice.Binding) error {
 	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return stream.Unavailable("engine-unavailable", "The engine did not end the binding.").Because(err)
 	}
+	q.waiting.dropAll(ctx, b.ID)
 	if err := q.floors.drop(ctx, b.ID); err != nil {
 		return err
 	}
@@ -142,12 +145,16 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		pipeline: p.Name,
 		binding:  p.Binding.ID,
 		run:      run,
-		slots:    make(chan struct{}, p.Binding.Concurrency),
-		bytes:    semaphore.NewWeighted(sluice.MaxRunBytes),
+		turns:    newTurns(p.Binding.Concurrency, p.Binding.Rate),
+		ordered:  p.Binding.Concurrency == 1,
+
+		laterPlaces: make(chan struct{}, sluice.Deliveries(p.Binding.Concurrency)),
+		bytes:       semaphore.NewWeighted(sluice.MaxRunBytes),
 
 		handedOut: handedOut{events: make(map[uint64]struct{})},
 	}
 	defer c.deliveries.Wait()
+	c.deliveries.Go(func() { c.runLater(ctx) })
 	for {
 		err := c.follow(ctx, p.Binding)
 		if ctx.Err() != nil {
@@ -176,5 +183,8 @@ func (q *Queue) DropUnbound(ctx context.Context) error {
 			return err
 		}
 	}
-	return consumers.Err()
+	if err := consumers.Err(); err != nil {
+		return err
+	}
+	return q.waiting.dropUnbound(ctx, bound)
 }

@@ -1,0 +1,216 @@
+package api
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"sluice"
+	"sluice/command"
+)
+
+// command describes a command, called by a method. Parameters may be mixed: in
+// the query, a form or a JSON object. For each method one way is described, the
+// one that a client should take: JSON with POST, the query with GET and beside a
+// body that the command takes whole.
+func (d *description) command(cmd command.Command, method string) object {
+	op := object{
+		"operationId": operationID(cmd, method),
+		"summary":     cmd.Summary,
+		"description": about(cmd, method),
+		"tags":        []string{tagOf(cmd)},
+		"responses":   d.answers(cmd),
+		"security":    []object{},
+	}
+	if cmd.Endpoint == nil {
+		op["security"], op["x-permission"] = authenticated(), cmd.Name
+	}
+	switch whole, takesBody := cmd.BodyParam(); {
+	case method == "get" || method == "delete":
+		op["parameters"] = query(cmd)
+	case cmd.Endpoint != nil:
+		op["parameters"] = query(cmd)
+		op["requestBody"] = object{"description": "The payload, of any type.", "content": object{"*/*": object{}}}
+	case takesBody && whole.Body == command.BodyOnly:
+		op["parameters"] = query(cmd)
+		op["requestBody"] = object{"description": whole.Doc, "required": whole.Required, "content": wholeBody(whole), "x-parameter": whole.Name}
+	case len(cmd.Params) > 0:
+		op["requestBody"] = d.body(cmd)
+	}
+	return op
+}
+
+// operationID returns the name of an operation in programs: webhookPut. What GET
+// does has the plain name.
+func operationID(cmd command.Command, method string) string {
+	words := strings.Split(cmd.Name, ".")
+	for i := range words[1:] {
+		words[i+1] = title(words[i+1])
+	}
+	id := strings.Join(words, "")
+	if method == "post" && (cmd.ReadOnly || cmd.Endpoint != nil) {
+		id += "ByPost"
+	}
+	return id
+}
+
+// tagOf returns the group of a command. Those without one direct a pipeline.
+func tagOf(cmd command.Command) string {
+	group, _, grouped := strings.Cut(cmd.Name, ".")
+	if !grouped {
+		return "flow"
+	}
+	return group
+}
+
+// about says what programs should know of an operation.
+func about(cmd command.Command, method string) string {
+	text := cmd.Summary
+	switch {
+	case cmd.Endpoint != nil:
+		text += " The token is the authorization, in the query, in a header or in the body."
+	case cmd.InRun || cmd.Trigger:
+		text += " A step of pipelines: by itself it is refused."
+	default:
+		text += " Needs the permission " + cmd.Name + "."
+	}
+	if whole, takesBody := cmd.BodyParam(); takesBody && whole.Body != command.BodyOnly && method == "post" {
+		text += " A body that is neither JSON nor a form is the parameter " + whole.Name + "."
+	}
+	return text
+}
+
+// query describes the parameters as those of a URL.
+func query(cmd command.Command) []object {
+	params := make([]object, 0, len(cmd.Params))
+	for _, p := range cmd.Params {
+		if p.Body == command.BodyOnly {
+			continue
+		}
+		described := object{"name": p.Name, "in": "query", "description": p.Doc}
+		if p.Required && cmd.Endpoint == nil { // which has other places for it
+			described["required"] = true
+		}
+		if p.Alias != "" {
+			described["x-alias"] = p.Alias
+		}
+		switch p.Type {
+		case "array": // separated by commas, since a name may come once
+			described["schema"], described["style"], described["explode"] = paramSchema(p), "form", false
+		case "object", "":
+			described["content"] = object{"application/json": object{"schema": paramSchema(p)}}
+		default:
+			described["schema"] = paramSchema(p)
+		}
+		params = append(params, described)
+	}
+	return params
+}
+
+// wholeBody describes a body that a command takes whole: any value, or a text
+// that may be JSON itself.
+func wholeBody(p command.Param) object {
+	if p.Type == "" {
+		return object{"application/json": object{"schema": object{}}, "text/plain": object{"schema": object{"type": "string"}}}
+	}
+	return object{"application/yaml": object{"schema": object{}}, "application/json": object{"schema": object{"type": "object"}}}
+}
+
+// body describes the parameters as a JSON object, or as a form.
+func (d *description) body(cmd command.Command) object {
+	properties := object{}
+	var required []string
+	for i, p := range cmd.Params {
+		schema := paramSchema(p)
+		schema["description"], schema["x-order"] = p.Doc, i
+		if p.Alias != "" {
+			schema["x-alias"] = p.Alias
+		}
+		properties[p.Name] = schema
+		if p.Required {
+			required = append(required, p.Name)
+		}
+	}
+	schema := object{"type": "object", "properties": properties}
+	if required != nil {
+		schema["required"] = required
+	}
+	name := title(operationID(cmd, "")) + "Parameters"
+	d.schemas.named[name] = schema
+	body := object{"required": required != nil, "content": object{
+		"application/json":                  object{"schema": ref(name)},
+		"application/x-www-form-urlencoded": object{"schema": ref(name)},
+	}}
+	if whole, takesBody := cmd.BodyParam(); takesBody {
+		body["description"], body["x-parameter"] = whole.Doc, whole.Name
+	}
+	return body
+}
+
+// answers describes what a command answers with.
+func (d *description) answers(cmd command.Command) object {
+	const output = "What the command answers with."
+	if cmd.Endpoint != nil {
+		ok := content("The result of the call, or that it is on its way.", "application/json", d.schemas.of(reflect.TypeFor[sluice.Result]()))
+		ok["headers"] = object{
+			strings.ToLower(sluice.CorrelationHeader): textHeader("The correlation id, to poll with."),
+			strings.ToLower(sluice.TraceHeader):       textHeader("The trace id, to find the call by."),
+		}
+		all := responses(ok)
+		all["302"] = redirect("The way to the result, where a redirect was asked for.")
+		return all
+	}
+	if cmd.Download {
+		return responses(content(output, "application/octet-stream", object{}))
+	}
+	alternatives := make([]object, len(cmd.Results))
+	for i, t := range cmd.Results {
+		alternatives[i] = d.schemas.of(t)
+	}
+	if len(alternatives) == 1 {
+		return responses(content(output, "application/json", alternatives[0]))
+	}
+	// One by its name, or the list of all.
+	ok := content("The list, or the one that was asked for.", "application/json", object{"oneOf": alternatives})
+	if slices.ContainsFunc(cmd.Params, func(p command.Param) bool { return p.Name == "after" }) {
+		ok["headers"] = object{"Link": textHeader("The next page of the list, if there is one.")}
+	}
+	return responses(ok)
+}
+
+// documentParameters are those that a request to one pipeline may have besides its
+// name.
+func documentParameters(cmd command.Command) (params []object) {
+	for _, p := range query(cmd) {
+		switch p["name"] {
+		case "ifMatch":
+			p["name"], p["in"] = "If-Match", "header"
+			params = append(params, p)
+		case "force", "version":
+			params = append(params, p)
+		}
+	}
+	return params
+}
+
+// pipelines adds the paths under which pipelines are documents.
+func (d *description) pipelines(set command.Set, paths object) {
+	name := object{"name": "name", "in": "path", "required": true, "description": "Name of the pipeline.", "schema": object{"type": "string"}}
+	one := object{}
+	for method, verb := range map[string]string{"put": "pipeline.put", "get": "pipeline.get", "delete": "pipeline.delete", "post": "pipeline.run"} {
+		cmd, ok := set.Find(verb)
+		if !ok {
+			return
+		}
+		op := d.command(cmd, method)
+		op["operationId"] = map[string]string{"put": "storePipeline", "get": "readPipeline", "delete": "deletePipeline", "post": "runPipeline"}[method]
+		op["parameters"] = append([]object{name}, documentParameters(cmd)...)
+		one[method] = op
+	}
+	one["get"].(object)["responses"] = responses(content("The source.", "application/yaml", object{}))
+	run, _ := set.Find("pipeline.run")
+	op := d.command(run, "post")
+	op["operationId"], op["summary"], op["parameters"] = "runSource", "Run the pipeline in the body and answer its final body.", []object{}
+	op["requestBody"] = object{"description": "The pipeline, in YAML or JSON.", "required": true, "content": wholeBody(command.Param{Type: "string"})}
+	paths[sluice.PipelinePath], paths[sluice.PipelinePath+"/{name}"] = object{"post": op}, one
+}

@@ -1,0 +1,120 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// drainTimeout bounds how long a stop waits for calls in flight.
+const drainTimeout = 10 * time.Second
+
+// Stop drains and ends the service: it turns unready, ends the runs of pipelines
+// and waits for load balancers to notice if so configured, while it still takes
+// calls. Then it refuses new ones (see api.Draining), and lets those in flight
+// finish. In a hurry it waits for nothing.
+func (s *Server) Stop() error {
+	s.unready.Store(true)
+	s.endRuns()
+	s.stopOnce.Do(func() { close(s.stopping) })
+	ctx, cancel := s.atMost(drainTimeout)
+	defer cancel()
+	_ = s.listener.Close()
+	// Callers whose calls take much longer are told to come again while there
+	// is time to tell them.
+	late := time.AfterFunc(drainTimeout/2, s.api.Interrupt)
+	defer late.Stop()
+	// Existing connections stay open for now: callers on them are told to come
+	// again, instead of being cut off.
+	await(ctx, func() bool { return s.api.InFlight() == 0 })
+	err := s.endCalls(ctx)
+	if err != nil && ctx.Err() != nil {
+		s.opts.Log.Warn("Calls that did not end in time are cut off.")
+		err = s.http.Close()
+	}
+	s.close()
+	return err
+}
+
+// endRuns hands out no more events, and returns when all runs have ended or their
+// time is over, and load balancers had theirs to notice. Events of calls that are
+// taken meanwhile are run by other nodes, or after the next start.
+func (s *Server) endRuns() {
+	grace, cancel := s.atMost(s.cfg.RunGrace)
+	defer cancel()
+	noticed, stop := s.atMost(s.cfg.DrainWait)
+	defer stop()
+	s.stopRuns()
+	<-noticed.Done()
+	await(grace, func() bool { return s.runner.Running() == 0 })
+	if s.runner.Running() > 0 {
+		s.api.Interrupt() // those that callers wait for; the others are cut off by now
+	}
+}
+
+// atMost returns a context that ends after some time, or earlier in a hurry.
+func (s *Server) atMost(d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	go func() {
+		select {
+		case <-s.opts.Hurry:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// endCalls closes connections, once the calls on them are answered.
+func (s *Server) endCalls(ctx context.Context) (err error) {
+	if s.lane != nil {
+		err = s.lane.Shutdown(ctx)
+	}
+	return errors.Join(err, s.http.Shutdown(ctx))
+}
+
+// await returns when something holds, or ctx ends.
+func await(ctx context.Context, holds func() bool) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// close releases what Start took.
+func (s *Server) close() {
+	s.stopAnswering()
+	if s.listener != nil {
+		_ = s.listener.Close() // closed twice on a clean stop
+	}
+	if s.metricsServer != nil {
+		_ = s.metricsServer.Close() // nothing more can be done
+	}
+	if s.stopWork != nil {
+		s.stopWork()
+		s.work.Wait()
+	}
+	if s.directory != nil {
+		ctx, cancel := s.atMost(time.Second)
+		s.directory.FlushAudit(ctx)
+		cancel()
+	}
+	if s.engine != nil {
+		s.engine.Close()
+	}
+	if s.folder != nil {
+		s.folder.Close()
+	}
+	if s.telemetry != nil {
+		ctx, cancel := s.atMost(drainTimeout)
+		defer cancel()
+		if err := s.telemetry.Stop(ctx); err != nil {
+			s.opts.Log.Warn("The last spans could not be sent.", "error", err)
+		}
+	}
+}
