@@ -45,7 +45,7 @@ type view struct {
 	Source      string           `json:"source,omitempty"`
 	Owner       string           `json:"owner"`
 	Listens     string           `json:"listens,omitempty"` // pattern of message keys
-	Paused      bool             `json:"paused"`
+	Paused      bool             `json:"paused,omitempty"`
 	Concurrency int              `json:"concurrency,omitempty"`
 	Rate        string           `json:"rate,omitempty"`
 	Folder      bool             `json:"folder"`
