@@ -54,7 +54,8 @@ type Options struct {
 	// stores it; it may be nil.
 	Begin func() error
 
-	RunMemory int64 // bytes that the events of all runs take in memory; 0: no bound
+	RunMemory      int64 // bytes that the events of all runs take in memory; 0: no bound
+	DeliveryMemory int64 // bytes that the ids of deliveries take; 0: no bound but that on their number
 
 	Version string // of the program
 
@@ -192,11 +193,14 @@ func build(opts Options) *Engine {
 			return e.queue.Outcome(ctx, env, pipeline)
 		},
 	})
-	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.waiting, e.journal.Settled, opts.RunMemory)
-	e.queue.Failed = opts.ObserveFailed
+	e.queue = queue.New(h, queue.Options{
+		Listeners: listeners, Floors: e.floors, Outcomes: e.outcomes, DeadLetters: e.deadLetters, Waiting: e.waiting,
+		Settled: e.journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
+	})
 	e.events = &Events{
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
-		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
+		keep:           retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
+		deliveryMemory: opts.DeliveryMemory,
 	}
 	if h.Embedded {
 		e.events.mark = e.writeMarks

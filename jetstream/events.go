@@ -35,6 +35,8 @@ type Events struct {
 	space     *space
 	once      deliveries
 
+	deliveryMemory int64 // bytes for the ids of deliveries; 0: no bound
+
 	// mark stores how much there is.
 	mark func(context.Context) error
 

@@ -45,7 +45,7 @@ type view struct {
 	Source      string           `json:"source,omitempty" doc:"Its source, in YAML or JSON; lists leave it out."`
 	Owner       string           `json:"owner" doc:"Who stored it last, with whose rights it may switch users."`
 	Listens     string           `json:"listens,omitempty" doc:"Pattern of the message keys that start it."`
-	Paused      bool             `json:"paused" doc:"Events wait until it is resumed."`
+	Paused      bool             `json:"paused,omitempty" doc:"Events wait until it is resumed."`
 	Concurrency int              `json:"concurrency,omitempty" doc:"How many runs it has at the same time at most."`
 	Rate        string           `json:"rate,omitempty" doc:"How often it begins a run at most, such as 10/s."`
 	Folder      bool             `json:"folder" doc:"It is from the folder of the operator."`

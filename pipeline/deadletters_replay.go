@@ -28,7 +28,7 @@ const defaultLetterRate = 100
 
 type replays struct {
 	Replayed int      `json:"replayed"`
-	Skipped  int      `json:"skipped"` // whose pipeline no longer listens to them; they stay
+	Skipped  int      `json:"skipped,omitempty"` // whose pipeline no longer listens to them; they stay
 	Items    []replay `json:"items"`
 	Next     string   `json:"next,omitempty"` // for the parameter after, if there may be more
 }

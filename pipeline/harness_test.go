@@ -172,6 +172,7 @@ type fixture struct {
 	set     command.Set
 	store   *store
 	queue   *queue
+	history *history
 	letters *letters
 	reports chan sluice.RunReport
 }
@@ -186,12 +187,13 @@ func language() *expression.Language {
 func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 	f := &fixture{world: &world{}, store: newStore(), reports: make(chan sluice.RunReport, 1000)}
 	f.queue = newQueue()
+	f.history = &history{records: map[string]*sluice.PipelineHistory{}}
 	f.letters = &letters{}
 	r := pipeline.RunnerOptions{
 		Commands: func() command.Set { return f.set },
 		Language: language(),
 		Store:    f.store,
-		History:  &history{records: map[string]*sluice.PipelineHistory{}},
+		History:  f.history,
 		Queue:    f.queue,
 		Events:   f.letters,
 		Letters:  f.letters,

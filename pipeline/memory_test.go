@@ -248,6 +248,8 @@ func (l *letters) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (s
 type history struct {
 	mu      sync.Mutex
 	records map[string]*sluice.PipelineHistory
+
+	meanwhile func() // happens before a change
 }
 
 func (h *history) Get(_ context.Context, key string) (*sluice.PipelineHistory, error) {
@@ -259,6 +261,9 @@ func (h *history) Get(_ context.Context, key string) (*sluice.PipelineHistory, e
 func (h *history) All() []*sluice.PipelineHistory { return slices.Collect(maps.Values(h.records)) }
 
 func (h *history) Change(_ context.Context, key string, decide func(*sluice.PipelineHistory, map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error)) (*sluice.PipelineHistory, error) {
+	if h.meanwhile != nil {
+		h.meanwhile()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	after, err := decide(h.records[key], h.records)

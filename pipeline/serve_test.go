@@ -167,7 +167,7 @@ func TestPause(t *testing.T) {
 		t.Errorf("it is shown as %v", got)
 	}
 	answer, err = f.call(t.Context(), "pipeline.resume", arg("name", "p"))
-	if got := object(t, answer, err); got["paused"] != false {
+	if got := object(t, answer, err); got["paused"] != nil {
 		t.Errorf("the answer is %v", got)
 	}
 	next("+p b1")

@@ -240,7 +240,7 @@ func TestRecoveryInBulk(t *testing.T) {
 
 	s.store("bulk", "pipeline: [event.listen: {eventKey: webhook.bulk}, set: {value: 1}]")
 	done := s.command("deadletter.replay", map[string]any{"code": "failed", "since": "1d", "rate": 1000}).wantStatus(t, 200).object(t)
-	if done["replayed"] != 3.0 || done["skipped"] != 0.0 {
+	if done["replayed"] != 3.0 || done["skipped"] != nil {
 		t.Errorf("the replay answered %v", done)
 	}
 	s.letters(t, "bulk", 1)

@@ -28,6 +28,24 @@ const (
 	consumeRetry = 500 * time.Millisecond
 )
 
+// Options are what a queue is made of.
+type Options struct {
+	Listeners   *Listeners
+	Floors      *Floors
+	Outcomes    *Outcomes
+	DeadLetters *DeadLetters
+	Waiting     *Waiting
+
+	// Settled is told what a pipeline has made of an event for good, and Failed
+	// the keys of those on which it failed. Failed may be nil.
+	Settled func(sequence uint64, traceID string, o sluice.Outcome)
+	Failed  func(eventKey string)
+
+	// RunMemory bounds what the events of all runs take in memory; 0: nothing
+	// does.
+	RunMemory int64
+}
+
 // A Queue implements sluice.Queue: a binding is a durable consumer of the stream
 // of events.
 type Queue struct {
@@ -38,12 +56,8 @@ type Queue struct {
 	deadLetters *DeadLetters
 	waiting     *Waiting
 	settled     func(sequence uint64, traceID string, o sluice.Outcome)
-
-	// Failed, if set, is told the key of each event that a pipeline failed on for
-	// good.
-	Failed func(eventKey string)
-
-	memory *memory
+	failed      func(eventKey string)
+	memory      *memory
 
 	ids    correlation.IDs
 	events jetstream.Stream
@@ -55,12 +69,14 @@ type Queue struct {
 	crew     *crew
 }
 
-// New returns a queue that is yet to be set up. settled is told what a pipeline has
-// made of an event for good. bytes bounds what the events of all runs take in
-// memory; 0: nothing does.
-func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, w *Waiting, settled func(sequence uint64, traceID string, o sluice.Outcome), bytes int64) *Queue {
+// New returns a queue that is yet to be set up.
+func New(h *stream.Host, o Options) *Queue {
+	if o.Failed == nil {
+		o.Failed = func(string) {}
+	}
 	return &Queue{
-		host: h, listeners: l, floors: f, outcomes: o, deadLetters: d, waiting: w, settled: settled, memory: newMemory(bytes),
+		host: h, listeners: o.Listeners, floors: o.Floors, outcomes: o.Outcomes, deadLetters: o.DeadLetters, waiting: o.Waiting,
+		settled: o.Settled, failed: o.Failed, memory: newMemory(o.RunMemory),
 		progress: progress{seen: make(map[string]seenProgress)},
 		work:     &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
 	}

@@ -85,9 +85,9 @@ func (q *Queue) settle(f *finished, event []byte) error {
 		return err
 	}
 	q.settled(f.sequence, f.TraceID, f.outcome)
-	if failed && q.Failed != nil {
+	if failed {
 		key, _ := f.Message["eventKey"].(string)
-		q.Failed(key)
+		q.failed(key)
 	}
 	return nil
 }
