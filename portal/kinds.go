@@ -87,6 +87,8 @@ func (p *Portal) routeAdministration() {
 	}
 	p.page("GET /audit", p.auditPage)
 	p.page("GET /deadletters", p.letterList)
+	p.page("POST /deadletters/selected", p.lettersSelected)
+	p.page("POST /deadletters/group", p.lettersOfGroup)
 	p.page("GET /deadletters/{letter}", p.letterPage)
 	p.page("POST /deadletters/{letter}/replay", p.letterReplay)
 	p.page("GET /deadletters/{letter}/delete", p.letterConfirm)
