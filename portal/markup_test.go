@@ -36,7 +36,7 @@ func TestMarkup(t *testing.T) {
 		}
 	}
 	if validator != "" {
-		cmd := exec.CommandContext(t.Context(), validator, "--preset", "html-validate:standard", "-f", "text", "*.html")
+		cmd := exec.CommandContext(t.Context(), validator, "--preset", "standard", "-f", "text", "*.html")
 		cmd.Dir = folder
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v:\n%s", err, out)
