@@ -31,7 +31,7 @@ var rooms = map[string][]string{
 	"sender":     {".", "value"},
 	"event":      {".", "command", "value"},
 	"webhook":    {".", "command", "limit", "problem", "sender", "spelling", "value"},
-	"iam":        {".", "command", "limit"},
+	"iam":        {".", "command", "limit", "spelling"},
 	"jetstream":  {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/delivery", "jetstream/queue", "jetstream/record", "jetstream/stream", "journal", "seal"},
 	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "value"},
 

@@ -2,6 +2,7 @@ package portal
 
 import (
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -54,6 +55,18 @@ func alertsOf(stats sluice.ServerStats) (all []alert) {
 	}
 	for _, warning := range stats.Warnings[:min(len(stats.Warnings), maxAlerts)] {
 		all = append(all, alert{Text: warning})
+	}
+	failing := 0
+	for _, p := range stats.Pipelines {
+		if p.Failing == nil {
+			continue
+		}
+		if failing++; failing <= maxAlerts {
+			all = append(all, alert{Bad: true, Text: "The pipeline " + p.Pipeline + " has been failing since " + p.Failing.UTC().Format("15:04") + " UTC.", Link: "/pipelines/" + url.PathEscape(p.Pipeline)})
+		}
+	}
+	if failing > maxAlerts {
+		all = append(all, alert{Bad: true, Text: plural(failing-maxAlerts, "more pipeline is", "more pipelines are") + " failing.", Link: "/pipelines"})
 	}
 	return all
 }

@@ -14,6 +14,8 @@ import (
 func (p *Portal) routeCalls() {
 	p.page("GET /calls", p.callList)
 	p.page("GET /calls/export", p.callExport)
+	p.page("GET /calls/replay", p.replayAllPage)
+	p.page("POST /calls/replay", p.replayAll)
 	p.page("POST /calls/selected", p.callsSelected)
 	p.page("GET /calls/{trace}", p.callPage)
 	p.page("GET /calls/{trace}/previous", p.callPrevious)

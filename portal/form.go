@@ -103,7 +103,7 @@ func fieldOf(p command.Param, entered url.Values) field {
 
 // optional returns choices, the first of which is none.
 func optional(values []string) []choice {
-	choices := append(make([]choice, 0, len(values)+1), choice{Label: "(not given)"})
+	choices := append(make([]choice, 0, len(values)+1), choice{Label: "(default)"})
 	for _, value := range values {
 		choices = append(choices, choice{Value: value, Label: value})
 	}

@@ -38,6 +38,8 @@ type page struct {
 // done are the messages about what was done on the previous page.
 var done = map[string]string{
 	"created":    "Created.",
+	"paused":     "Paused: events wait, nothing is lost.",
+	"resumed":    "Resumed: what has waited is run now.",
 	"saved":      "Saved.",
 	"deleted":    "Deleted.",
 	"replayed":   "Replayed: this is the new call.",

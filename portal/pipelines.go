@@ -22,6 +22,7 @@ func (p *Portal) routePipelines() {
 	p.page("GET /pipelines/{name}/versions/{version}", p.versionPage)
 	p.page("POST /pipelines/{name}/versions/{version}/rollback", p.versionRollback)
 	p.page("POST /pipelines/{name}/run", p.pipelineRun)
+	p.page("POST /pipelines/{name}/pause", p.pipelinePause)
 	p.page("POST /pipelines/{name}/test", p.pipelineTest)
 	p.page("GET /pipelines/{name}/delete", p.pipelineConfirm)
 	p.page("POST /pipelines/{name}/delete", p.pipelineDelete)
@@ -36,6 +37,7 @@ type pipeline struct {
 	Listens     string    `json:"listens"`
 	Concurrency int       `json:"concurrency"`
 	Folder      bool      `json:"folder"`
+	Paused      bool      `json:"paused"`
 	ETag        string    `json:"etag"`
 	Created     time.Time `json:"created"`
 	Updated     time.Time `json:"updated"`
@@ -200,6 +202,22 @@ func (p *Portal) runPipeline(r *http.Request, view *pipelineView) (json.RawMessa
 	}
 	output, _, err := p.run(r, "pipeline.run", given)
 	return output, err
+}
+
+// pipelinePause begins or ends a pause, in which events wait.
+func (p *Portal) pipelinePause(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	command, done := "pipeline.pause", "paused"
+	if r.PostForm.Get("do") == "resume" {
+		command, done = "pipeline.resume", "resumed"
+	}
+	if _, _, err := p.run(r, command, args("name", r.PathValue("name"))); err != nil {
+		return err
+	}
+	p.redirect(w, r, "/pipelines/"+url.PathEscape(r.PathValue("name"))+"?done="+done)
+	return nil
 }
 
 // pipelineTest runs the tests that a pipeline carries.

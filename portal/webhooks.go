@@ -148,6 +148,7 @@ type confirmation struct {
 	Several bool
 	Field   string
 	Values  []string
+	Code    string // and with which code they failed, if that selects them
 }
 
 func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request) error {

@@ -38,13 +38,10 @@ var beginning = strings.ReplaceAll(`# Providers
 
 Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with the parameter 'signature'. [A first provider](first-provider.md) goes through it step by step. This page is generated from the presets.
 
-Make the webhook with the name of the provider and the secret that you share with it, and give the provider its URL:
-
-'''sh
-sluice secret put github # asks for it, so that it is in no history of commands
-sluice webhook create webhook.github.push --provider github --signing-secret secret:github
-sluice webhook url webhook.github.push
-'''
+With the command line, for GitHub:
+1. 'sluice secret put github' asks for the secret that you share with the provider, so that it is in no history of commands.
+2. 'sluice webhook create webhook.github.push --provider github --signing-secret secret:github' makes the webhook.
+3. 'sluice webhook url webhook.github.push' prints the URL to enter there.
 
 Some providers show their secret only when they have the URL. Then make the webhook with '--disabled' alone first, and complete it with 'sluice webhook edit webhook.stripe.payment --provider stripe --signing-secret secret:stripe --disabled=false'. While a secret is being changed, give both, separated by a comma, and in the end the new one alone.
 `, "'", "`")

@@ -91,9 +91,8 @@ type piece struct {
 	meta *jetstream.MsgMetadata // nil: it can't be read
 	size int64                  // that it takes as it is stored
 
-	before      past // what may have been done with events before
-	redelivered bool
-	state       *state // how far it has come, if it waits with its place
+	before past   // what may have been done with events before
+	state  *state // how far it has come, if it waits with its place
 }
 
 // stored returns the event as it lies in the stream.
@@ -207,7 +206,7 @@ func (c *consumption) settle(msg piece, done *finished) error {
 	if err := c.queue.settle(done, msg.Data()); err != nil {
 		return err
 	}
-	if msg.redelivered || msg.state != nil {
+	if msg.state != nil || done.Count > 1 { // a process before this one may have begun to let it wait
 		c.queue.waiting.drop(context.Background(), c.binding, c.key(done))
 	}
 	return nil
@@ -287,7 +286,6 @@ func (c *consumption) runOnce(ctx context.Context, msg *piece) (*finished, error
 		return nil, nil
 	}
 	if msg.state == nil && (d.Count > 1 || sequence <= msg.before.stored) {
-		msg.redelivered = true
 		done, err := c.queue.outcomes.Get(ctx, sequence, d.TraceID, c.pipeline)
 		if err != nil {
 			return nil, err

@@ -14,6 +14,7 @@ type lane struct {
 	sequences map[uint64]int     // of those events, in the stream of events
 	due       dueHeap            // those of them that nobody runs here
 	changed   chan struct{}      // closed and replaced when there is more to look at
+	used      bool               // an event has waited here since the start
 }
 
 // A waiter is an event that waits.
@@ -32,11 +33,32 @@ func (w *Waiting) lane(binding string) *lane {
 	return l
 }
 
-// note takes notice of a state that was stored.
-func (w *Waiting) note(binding, key string, s state) {
+// expect says that a state is about to be stored.
+func (w *Waiting) expect(binding string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.lane(binding).used = true
+}
+
+// may tells whether an event may wait for a binding, with its place or without.
+// Within one process the index knows.
+func (w *Waiting) may(binding string) bool {
+	if !w.host.Embedded {
+		return true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.lanes[binding]
+	return w.behind > 0 || l != nil && l.used
+}
+
+// note takes notice of a state that was stored, with so many behind it.
+func (w *Waiting) note(binding, key string, s state, behind uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.behind = min(w.behind, behind)
 	l := w.lane(binding)
+	l.used = true
 	e := l.events[key]
 	switch {
 	case s.Held, s.Node == w.node, e != nil && s.sequence < e.state.sequence:

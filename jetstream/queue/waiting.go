@@ -52,8 +52,9 @@ type Waiting struct {
 	writer stream.Writer
 	dirty  atomic.Bool // something was removed since the last sync
 
-	mu    sync.Mutex
-	lanes map[string]*lane // by binding
+	mu     sync.Mutex
+	lanes  map[string]*lane // by binding
+	behind uint64           // states that were stored before the start and are not in the index yet
 }
 
 // A state is how far an event has come with a pipeline.
@@ -90,6 +91,7 @@ func (w *Waiting) SetUp(ctx, running context.Context, ids correlation.IDs) (err 
 	if err != nil {
 		return err
 	}
+	w.behind = follow.CachedInfo().NumPending
 	messages, err := follow.Messages()
 	if err != nil {
 		return err
@@ -135,7 +137,7 @@ func (w *Waiting) follow(messages jetstream.MessagesContext) {
 			continue
 		}
 		s.sequence = meta.Sequence.Stream
-		w.note(binding, key, s)
+		w.note(binding, key, s, meta.NumPending)
 	}
 }
 
@@ -198,12 +200,16 @@ func (w *Waiting) set(ctx context.Context, binding, key string, s state) error {
 	if err != nil {
 		return err
 	}
+	w.expect(binding)
 	_, err = w.writer.Write(ctx, waitingSubject(binding, key, waitingState), rand.Text(), data)
 	return err
 }
 
 // find returns the newest state of an event, nil if it does not wait.
 func (w *Waiting) find(ctx context.Context, binding, key string) (*state, error) {
+	if !w.may(binding) {
+		return nil, nil
+	}
 	msg, err := w.last(ctx, waitingSubject(binding, key, waitingState))
 	if msg == nil || err != nil {
 		return nil, err
@@ -265,6 +271,9 @@ func (w *Waiting) claim(ctx context.Context, binding, key string, s *state) (ok 
 // drop removes an event: it is done. If that fails, it is found to be done when
 // it is due.
 func (w *Waiting) drop(ctx context.Context, binding, key string) {
+	if !w.may(binding) {
+		return
+	}
 	w.forget(binding, key)
 	w.remove(ctx, waitingSubject(binding, key, "*"))
 }

@@ -143,3 +143,6 @@ if (sender) {
   sender.addEventListener("change", show);
   show();
 }
+
+// What takes several steps goes on by itself, and the page shows how far it is.
+document.querySelector("form[data-go-on]")?.requestSubmit();
