@@ -286,7 +286,9 @@ func (q *Queue) delivery(msg piece) (d sluice.Delivery, sequence uint64, err err
 	complete(message, msg.Subject(), d.TraceID, meta.Timestamp)
 	d.Hops, _ = message["hops"].(int)
 	d.Hops = max(0, d.Hops)
-	message["correlationId"] = d.CorrelationID
+	if given, _ := message["correlationId"].(string); !q.ids.WasSpooled(given, d.TraceID) {
+		message["correlationId"] = d.CorrelationID
+	}
 	message["deliveryCount"] = d.Count
 	return d, sequence, nil
 }
