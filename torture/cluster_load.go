@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,7 +60,10 @@ func newClusterLoad(ctx context.Context, r *rig, c *counter) (*clusterLoad, erro
 		}
 		l.tokens[counted] = hook.UUID
 	}
-	return l, api.store(ctx, "counted", kinds[2].source("webhook.counted", c.URL))
+	// Calls are counted by their own ids: the ledger knows no others of calls that
+	// were not answered.
+	source := strings.ReplaceAll(kinds[2].source("webhook.counted", c.URL), "request.correlationId", "body.query.id[0]")
+	return l, api.store(ctx, "counted", source)
 }
 
 // run calls all nodes until ctx ends.
@@ -132,8 +137,8 @@ func (l *clusterLoad) refusesSince(node int, since time.Time) bool {
 
 // figures of one fault.
 type clusterFigures struct {
-	acked, lost, late, repeated, missing, refused, letters int
-	longestRefusal, longestCall, blind                     time.Duration
+	acked, lost, doubled, unanswered, late, repeated, missing, refused, letters int
+	longestRefusal, longestCall, blind                                          time.Duration
 }
 
 // figures compares the ledger with what the engine has.
@@ -146,11 +151,13 @@ func (l *clusterLoad) figures(ctx context.Context) (f clusterFigures, err error)
 		return f, err
 	}
 	for _, c := range l.made {
-		at, found := stored[c.id]
+		times := stored[c.id]
+		found := len(times) > 0
+		f.doubled += max(0, len(times)-1)
 		f.longestCall = max(f.longestCall, c.ended.Sub(c.began))
 		if !c.acked {
 			f.refused++
-			if found && at.Sub(c.ended) > 500*time.Millisecond {
+			if found && times[0].Sub(c.ended) > 500*time.Millisecond {
 				f.late++
 			}
 			continue
@@ -158,16 +165,41 @@ func (l *clusterLoad) figures(ctx context.Context) (f clusterFigures, err error)
 		f.acked++
 		if !found {
 			f.lost++
-		} else if runs := l.counter.of(c.correlationID); c.counted {
+		} else if runs := l.counter.of(strconv.FormatUint(c.id, 10)); c.counted {
 			f.repeated += max(0, runs-1)
 			if runs == 0 {
 				f.missing++
 			}
 		}
 	}
+	f.unanswered = l.unanswered(ctx)
 	f.longestRefusal = l.longestRefusal()
 	f.blind = slices.Max(l.blind)
 	return f, nil
+}
+
+// polled is how many results are asked for.
+const polled = 300
+
+// unanswered asks for results, each at a node that was not called, and counts those
+// that are not there.
+func (l *clusterLoad) unanswered(ctx context.Context) (n int) {
+	clients := make([]*client, len(l.rig.nodes))
+	for i, node := range l.rig.nodes {
+		clients[i] = newClient(node.url, 1)
+		defer clients[i].close()
+	}
+	every := max(1, len(l.made)/polled)
+	for i, c := range l.made {
+		if i%every > 0 || !c.acked {
+			continue
+		}
+		result, err := clients[(c.node+1)%len(clients)].result(ctx, c.correlationID, readyWithin)
+		if err != nil || result.Status != sluice.StatusOK {
+			n++
+		}
+	}
+	return n
 }
 
 // longestRefusal gives the longest time in which a node took no call, though some
@@ -196,19 +228,19 @@ func (l *clusterLoad) longestRefusal() (longest time.Duration) {
 func (l *clusterLoad) awaitRuns(ctx context.Context) {
 	deadline := time.Now().Add(settleWithin)
 	for _, c := range l.made {
-		for c.acked && c.counted && l.counter.of(c.correlationID) == 0 && time.Now().Before(deadline) && ctx.Err() == nil {
+		for c.acked && c.counted && l.counter.of(strconv.FormatUint(c.id, 10)) == 0 && time.Now().Before(deadline) && ctx.Err() == nil {
 			sleep(ctx, 20*time.Millisecond)
 		}
 	}
 }
 
 // stored gives when each call was stored, read from the engine itself.
-func (r *rig) stored(ctx context.Context) (map[uint64]time.Time, error) {
+func (r *rig) stored(ctx context.Context) (map[uint64][]time.Time, error) {
 	stream, err := r.js.Stream(ctx, eventStream)
 	if err != nil {
 		return nil, err
 	}
-	stored := make(map[uint64]time.Time)
+	stored := make(map[uint64][]time.Time)
 	if stream.CachedInfo().State.Msgs == 0 {
 		return stored, nil
 	}
@@ -232,7 +264,7 @@ func (r *rig) stored(ctx context.Context) (map[uint64]time.Time, error) {
 		}
 		pending = meta.NumPending
 		if id := callOf(msg.Data()); id > 0 {
-			stored[id] = meta.Timestamp
+			stored[id] = append(stored[id], meta.Timestamp)
 		}
 	}
 	return stored, nil
