@@ -99,7 +99,7 @@ func (s *Events) findSpooled(ctx context.Context, r correlation.SpooledReference
 	if err != nil {
 		return correlation.Envelope{}, err
 	}
-	if waits {
+	if waits && !s.host.Embedded {
 		return correlation.Envelope{}, errWaits
 	}
 	for _, f := range found {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 )
@@ -133,11 +132,14 @@ func TestAnEngineThatComesBack(t *testing.T) {
 	}
 	_, stop = runEngine(t, options)
 	defer stop()
-	s.client.Timeout = time.Minute
-	eventually(t, "the call is run, under the id that its caller has", func() bool {
-		polled := s.send("GET", resultPath+"?pollingRedirectEnabled=false&svc-result-correlationid="+id, nil).result(t)
-		return polled.Status == "ok" && polled.Value == id
+	var polled answer
+	eventually(t, "the call is run", func() bool {
+		polled = s.held(t.Context(), id)
+		return polled.status == 200
 	})
+	if got := polled.result(t); got.Value != id {
+		t.Errorf("the pipeline knows the call as %v, its caller as %s", got.Value, id)
+	}
 	found := s.command("trace.get", map[string]any{"traceId": traceOf(spooled)}).wantStatus(t, 200).object(t)
 	if calls := found["items"].([]any); len(calls) != 1 {
 		t.Errorf("the trace has %v", calls)

@@ -160,6 +160,7 @@ func runCluster(ctx context.Context, s settings) error {
 			row = clusterRow{verdict: "FAILED: " + err.Error(), err: fmt.Errorf("%s: %w", t.name, err)}
 		}
 		row.name = t.name
+		fmt.Fprintf(os.Stderr, "%s: %s\n", t.name, row.verdict)
 		failed = errors.Join(failed, row.err)
 		rows = append(rows, row)
 	}

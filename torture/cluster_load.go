@@ -172,7 +172,7 @@ func (l *clusterLoad) figures(ctx context.Context) (f clusterFigures, err error)
 			}
 		}
 	}
-	f.unanswered = l.unanswered(ctx)
+	f.unanswered = l.unanswered(ctx, stored)
 	f.longestRefusal = l.longestRefusal()
 	f.blind = slices.Max(l.blind)
 	return f, nil
@@ -181,9 +181,9 @@ func (l *clusterLoad) figures(ctx context.Context) (f clusterFigures, err error)
 // polled is how many results are asked for.
 const polled = 300
 
-// unanswered asks for results, each at a node that was not called, and counts those
-// that are not there.
-func (l *clusterLoad) unanswered(ctx context.Context) (n int) {
+// unanswered asks for results of calls that are stored, each at a node that was not
+// called, and counts those that are not there.
+func (l *clusterLoad) unanswered(ctx context.Context, stored map[uint64][]time.Time) (n int) {
 	clients := make([]*client, len(l.rig.nodes))
 	for i, node := range l.rig.nodes {
 		clients[i] = newClient(node.url, 1)
@@ -191,7 +191,7 @@ func (l *clusterLoad) unanswered(ctx context.Context) (n int) {
 	}
 	every := max(1, len(l.made)/polled)
 	for i, c := range l.made {
-		if i%every > 0 || !c.acked {
+		if i%every > 0 || !c.acked || len(stored[c.id]) == 0 {
 			continue
 		}
 		result, err := clients[(c.node+1)%len(clients)].result(ctx, c.correlationID, readyWithin)
