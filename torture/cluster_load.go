@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +29,7 @@ type clusterCall struct {
 	node          int
 	began, ended  time.Time
 	acked         bool
+	cutOff        bool // it got no answer, so nobody knows what became of it
 	counted       bool // a pipeline tells the counter of its run
 	correlationID string
 }
@@ -70,20 +73,20 @@ func newClusterLoad(ctx context.Context, r *rig, c *counter) (*clusterLoad, erro
 func (l *clusterLoad) run(ctx context.Context) {
 	var all sync.WaitGroup
 	for i, n := range l.rig.nodes {
-		url := n.url
+		at := n.url
 		if l.proxy != nil {
-			url = l.proxy.URL
+			at = l.proxy.URL
 		}
 		for range callersPerNode {
-			all.Go(func() { l.call(ctx, i, url) })
+			all.Go(func() { l.call(ctx, i, at) })
 		}
 		all.Go(func() { l.watchReadiness(ctx, i, n) })
 	}
 	all.Wait()
 }
 
-func (l *clusterLoad) call(ctx context.Context, node int, url string) {
-	c := newClient(url, 1)
+func (l *clusterLoad) call(ctx context.Context, node int, at string) {
+	c := newClient(at, 1)
 	c.http.Timeout = callTimeout
 	defer c.close()
 	var body []byte
@@ -94,6 +97,7 @@ func (l *clusterLoad) call(ctx context.Context, node int, url string) {
 		call := clusterCall{id: id, node: node, counted: counted, began: time.Now()}
 		result, err := c.receive(context.WithoutCancel(ctx), l.tokens[counted], id, body)
 		call.ended, call.acked, call.correlationID = time.Now(), err == nil, result.CorrelationID
+		_, call.cutOff = errors.AsType[*url.Error](err)
 		l.mu.Lock()
 		l.made = append(l.made, call)
 		l.mu.Unlock()
@@ -157,7 +161,7 @@ func (l *clusterLoad) figures(ctx context.Context) (f clusterFigures, err error)
 		f.longestCall = max(f.longestCall, c.ended.Sub(c.began))
 		if !c.acked {
 			f.refused++
-			if found && times[0].Sub(c.ended) > 500*time.Millisecond {
+			if found && !c.cutOff && times[0].Sub(c.ended) > 500*time.Millisecond {
 				f.late++
 			}
 			continue
@@ -194,12 +198,23 @@ func (l *clusterLoad) unanswered(ctx context.Context, stored map[uint64][]time.T
 		if i%every > 0 || !c.acked || len(stored[c.id]) == 0 {
 			continue
 		}
-		result, err := clients[(c.node+1)%len(clients)].result(ctx, c.correlationID, readyWithin)
-		if err != nil || result.Status != sluice.StatusOK {
+		if !has(ctx, clients[(c.node+1)%len(clients)], c.correlationID) {
 			n++
 		}
 	}
 	return n
+}
+
+// has tells whether a node has the result of a call. A moment in which it does not
+// reach the engine is none of the ones that are looked for here.
+func has(ctx context.Context, c *client, correlationID string) bool {
+	for deadline := time.Now().Add(5 * time.Second); ctx.Err() == nil; sleep(ctx, 200*time.Millisecond) {
+		result, err := c.result(ctx, correlationID, readyWithin)
+		if err == nil || time.Now().After(deadline) {
+			return err == nil && result.Status == sluice.StatusOK
+		}
+	}
+	return false
 }
 
 // longestRefusal gives the longest time in which a node took no call, though some

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// handOverWithin is how long a node may refuse calls that is taken down twice while
+// handOverWithin is how long a node may refuse calls that is taken down while
 // it hands over.
-const handOverWithin = 8 * time.Second
+const handOverWithin = election
 
 // loseQuorum kills two servers for a while.
 func loseQuorum(lost time.Duration) func(context.Context, *rig) error {
