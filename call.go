@@ -16,23 +16,23 @@ const StatusHandshake Status = "handshake"
 // that a pipeline or a user has sent; or the run of a pipeline that a user has
 // started. It is entered in the journal and found there again.
 type Call struct {
-	TraceID       string    `json:"traceId"`
-	CorrelationID string    `json:"correlationId,omitempty"` // of an accepted one
-	EventKey      string    `json:"eventKey,omitempty"`      // where the webhook is known
-	Key           string    `json:"key,omitempty"`           // of a message, if it is no event
-	ReplayOf      string    `json:"replayOf,omitempty"`      // trace id of the event it repeats
-	Time          time.Time `json:"time"`
-	Status        Status    `json:"status"`               // by its runs; ok if no pipeline listens
-	StatusCode    int       `json:"statusCode,omitempty"` // of the HTTP answer
-	Code          string    `json:"code,omitempty"`       // of the refusal
-	Quarantine    string    `json:"quarantine,omitempty"` // id of what is kept of a refused one
-	Size          int       `json:"size"`                 // of the body, as far as it was read or announced
-	Duration      float64   `json:"duration"`             // until the answer, in milliseconds
-	Waited        float64   `json:"waited,omitempty"`     // of that time, for pipelines after the event was stored
-	RemoteAddr    string    `json:"remoteAddr,omitempty"`
-	Count         int       `json:"count,omitempty"` // how many calls it stands for, if more than one
-	Spooled       bool      `json:"-"`               // it waits in a spool, and is entered in the journal when it is handed over
-	Duplicate     bool      `json:"-"`               // its delivery was accepted before: the ids are those of the first call
+	TraceID       string    `json:"traceId" doc:"Finds the call, in traces and logs."`
+	CorrelationID string    `json:"correlationId,omitempty" doc:"Finds its result; only accepted ones have it."`
+	EventKey      string    `json:"eventKey,omitempty" doc:"Of its webhook, where that is known."`
+	Key           string    `json:"key,omitempty" doc:"Of a message, if it is no event."`
+	ReplayOf      string    `json:"replayOf,omitempty" doc:"Trace id of the event that it repeats."`
+	Time          time.Time `json:"time" doc:"When it came."`
+	Status        Status    `json:"status" doc:"By its runs; ok if no pipeline listens." enum:"processing,ok,error,rejected,handshake"`
+	StatusCode    int       `json:"statusCode,omitempty" doc:"Of the HTTP answer."`
+	Code          string    `json:"code,omitempty" doc:"Of the refusal."`
+	Quarantine    string    `json:"quarantine,omitempty" doc:"Id of what is kept of a refused one."`
+	Size          int       `json:"size" doc:"Of the body, as far as it was read or announced."`
+	Duration      float64   `json:"duration" doc:"Until the answer, in milliseconds."`
+	Waited        float64   `json:"waited,omitempty" doc:"Of that time, for pipelines after the event was stored."`
+	RemoteAddr    string    `json:"remoteAddr,omitempty" doc:"Where it came from."`
+	Count         int       `json:"count,omitempty" doc:"How many calls it stands for, if more than one."`
+	Spooled       bool      `json:"-"` // it waits in a spool, and is entered in the journal when it is handed over
+	Duplicate     bool      `json:"-"` // its delivery was accepted before: the ids are those of the first call
 
 	// Listeners are the pipelines that it starts. They are stored; a call found
 	// by a search has its runs instead, in the order in which they began.

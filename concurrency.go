@@ -13,7 +13,9 @@ package sluice
 //     number it ends.
 //  3. Slots, a pipeline's concurrency: the runs of one pipeline at the same time.
 //     One keeps the order of events, and a pipeline that hangs takes no more than
-//     its own.
+//     its own. Retries and replays have half of them at most. A pipeline's rate
+//     bounds how often one is taken. An event that waits for another attempt takes
+//     none, unless the order counts.
 //  4. Bytes (MaxRunBytes): the stored size of the events that the runs of one
 //     pipeline have decoded. Slots alone don't bound memory, since a decoded event
 //     takes up to twenty times its size.

@@ -54,6 +54,15 @@ type Hints struct {
 	Challenge  []string      // ways to authenticate, with Unauthenticated
 	Close      bool          // the connection can't be used any further
 	Details    any           // a list of all that is wrong, shown as errors
+	Said       *Said         // what outsiders may know of it
+}
+
+// Said is what the outside caller of a webhook is told of a failure. All else
+// that an error has is about the inside, and none of their business.
+type Said struct {
+	Message    string `json:"message"`
+	StatusCode int    `json:"statusCode,omitempty"` // 0 means that of any failure
+	Code       string `json:"code,omitempty"`       // empty means that of any failure
 }
 
 // A Place is a spot in the source of a pipeline.
@@ -145,6 +154,11 @@ func (e *Error) Challenging(challenges ...string) *Error {
 // Detailed lists all that is wrong.
 func (e *Error) Detailed(details any) *Error {
 	return e.with(func(c *Error) { c.Details = details })
+}
+
+// Telling sets what outsiders may know of it.
+func (e *Error) Telling(said Said) *Error {
+	return e.with(func(c *Error) { c.Said = &said })
 }
 
 // Closing marks the connection as unusable from here on.

@@ -15,7 +15,8 @@ func TestErrorsDoNotChange(t *testing.T) {
 	shared := sluice.Errorf(sluice.Invalid, "no-good", "No good.")
 	before := *shared
 	changed := shared.Because(errors.New("why")).Saying("Bad.").Coded("bad").About("name").At(sluice.Place{Line: 1}).
-		InCall("abcdef:0123456789").WithStatus(418).After(time.Second).Allowing("GET").Challenging("Basic").Closing().Detailed([]string{"one"})
+		InCall("abcdef:0123456789").WithStatus(418).After(time.Second).Allowing("GET").Challenging("Basic").Closing().Detailed([]string{"one"}).
+		Telling(sluice.Said{Message: "No."})
 	if !reflect.DeepEqual(*shared, before) {
 		t.Errorf("the error became %+v", *shared)
 	}

@@ -25,12 +25,13 @@ var rooms = map[string][]string{
 	"problem":    {"."},
 	"limit":      {"."},
 	"spelling":   {},
+	"difference": {},
 	"seal":       {"."},
 	"lane":       {},
 	"sender":     {".", "value"},
 	"event":      {".", "command", "value"},
 	"webhook":    {".", "command", "limit", "problem", "sender", "spelling", "value"},
-	"iam":        {".", "command", "limit"},
+	"iam":        {".", "command", "limit", "spelling"},
 	"jetstream":  {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/delivery", "jetstream/queue", "jetstream/record", "jetstream/spool", "jetstream/stream", "journal", "seal"},
 	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "value"},
 
@@ -53,13 +54,15 @@ var rooms = map[string][]string{
 	"oidc/dex":     {},
 	"oidc/dextest": {},
 	"api":          {".", "command", "limit", "problem", "value"},
-	"portal":       {".", "command", "limit", "problem", "value"},
+	"portal":       {".", "command", "difference", "limit", "problem", "value"},
 	"serve":        {".", "api", "backup", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "quarantine", "seal", "sender", "step", "telemetry", "trace", "webhook"},
 	"client":       {".", "problem", "spelling"},
 	"manifest":     {".", "client", "spelling"},
-	"cmd/sluice":   {".", "backup", "client", "config", "manifest", "serve", "spelling"},
-	"bench":        {".", "config", "jetstream", "serve"},
+	"cmd/sluice":   {".", "backup", "client", "config", "difference", "manifest", "serve", "spelling"},
+	"bench":        {".", "backup", "config", "jetstream", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
+
+	"api/clienttest": {"api/clienttest/generated"},
 }
 
 func TestImportsPointDownward(t *testing.T) {

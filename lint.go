@@ -1,5 +1,7 @@
 package sluice
 
+import "strings"
+
 // A LintResult lists the mistakes in the source of a pipeline, as pipeline.lint
 // shows them.
 type LintResult struct {
@@ -22,4 +24,18 @@ type Finding struct {
 	Parameter  string `json:"parameter,omitempty"`
 	Message    string `json:"message"`
 	Hint       string `json:"hint,omitempty"` // what to do; for a lack of rights the line to add
+}
+
+// Advice returns what to do about the finding, in a sentence: the line to add or
+// to write in its place, a command to run, or something else.
+func (f Finding) Advice() string {
+	switch {
+	case strings.HasPrefix(f.Hint, "sluice "):
+		return "Try: " + f.Hint
+	case !strings.HasPrefix(f.Hint, "- "):
+		return f.Hint
+	case f.Command == "iam.run.as":
+		return "Write in its place: " + f.Hint
+	}
+	return "Add before it: " + f.Hint
 }

@@ -16,6 +16,7 @@ type Pipeline struct {
 	Folder  bool      `json:"folder,omitempty"`  // it comes from the operator's folder
 	Version int       `json:"version,omitempty"` // counts its sources and owners from 1; 0 if it was stored before they were counted
 	Binding *Binding  `json:"binding,omitempty"` // to the events that start it; nil if none do
+	Paused  bool      `json:"paused,omitempty"`  // events wait for it
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 }
@@ -35,6 +36,8 @@ type Binding struct {
 	Pattern     string `json:"pattern"`     // of message keys, see KeyMatches
 	Concurrency int    `json:"concurrency"` // runs at the same time; 1 keeps the order of events
 	Start       uint64 `json:"start"`       // position of the first event for the pipeline
+
+	Rate float64 `json:"rate,omitempty"` // runs that begin in a second, on each node; 0 means any number
 }
 
 // A Delivery is an event that is handed to a pipeline.
@@ -44,17 +47,23 @@ type Delivery struct {
 	CorrelationID string // the same at each delivery of the event
 	Hops          int    // how many events led to this one
 	Count         int    // how often it was delivered, this time included
+
+	Attempts int       // that have failed before
+	First    time.Time // when the first of them began; zero if there were none
 }
 
 // An Outcome is what a pipeline has made of an event.
 type Outcome struct {
 	Pipeline   string          `json:"pipeline"`
-	Status     Status          `json:"status"` // ok or error
+	Status     Status          `json:"status"` // ok or error; processing: this attempt failed, and another is due
 	StatusCode int             `json:"statusCode"`
 	Value      json.RawMessage `json:"value,omitempty"`
 	Error      *Problem        `json:"error,omitempty"`
+	Said       *Said           `json:"said,omitempty"` // what the caller may know of the error
 	Attempts   int             `json:"attempts"`
 	Finished   time.Time       `json:"finished"`
+
+	Next time.Time `json:"-"` // when another attempt is due, if it is processing
 }
 
 // AppendJSON appends the outcome's JSON, as encoding/json would write it.
@@ -69,6 +78,10 @@ func (o *Outcome) AppendJSON(b []byte) []byte {
 	if o.Error != nil {
 		b = append(b, `,"error":`...)
 		b = appendJSON(b, o.Error)
+	}
+	if o.Said != nil {
+		b = append(b, `,"said":`...)
+		b = appendJSON(b, o.Said)
 	}
 	b = appendNumber(b, `,"attempts":`, o.Attempts)
 	b = append(b, `,"finished":"`...)
@@ -87,9 +100,12 @@ type Queue interface {
 
 	// Consume hands the events of a pipeline to run until ctx ends, and returns
 	// when all runs have. Each event is handed out until an outcome of it is on
-	// stable storage, on one node at a time. If run returns an error, there is
-	// no outcome, and the event is handed out again. While the engine can't be
-	// reached, Consume keeps trying.
+	// stable storage, on one node at a time. If run returns an outcome that is
+	// processing, how often it was tried is on stable storage, and the event
+	// waits for the next attempt without a place of the pipeline, unless order
+	// counts. If run returns an error, that was no attempt: there is no outcome,
+	// and the event is handed out again soon. While the engine can't be reached,
+	// Consume keeps trying.
 	Consume(ctx context.Context, p *Pipeline, run func(Delivery) (Outcome, error))
 }
 
@@ -110,9 +126,20 @@ type DeadLetter struct {
 type DeadLetterQuery struct {
 	Letter   string    // this one only
 	Pipeline string    // empty means any
+	Code     string    // of the error; empty means any
 	From, To time.Time // zero means unbounded
+	Oldest   bool      // the oldest first
 	Limit    int
 	Before   string // cursor: where the page before it ended
+}
+
+// A DeadLetterGroup counts the dead letters of a pipeline that have the same error.
+type DeadLetterGroup struct {
+	Pipeline string    `json:"pipeline"`
+	Code     string    `json:"code"`
+	Count    int       `json:"count"`
+	First    time.Time `json:"first"`
+	Last     time.Time `json:"last"`
 }
 
 // DeadLetters keeps the events that pipelines failed on.
@@ -120,6 +147,10 @@ type DeadLetters interface {
 	// Letters returns the dead letters of a query, and the cursor behind them
 	// if there may be more.
 	Letters(ctx context.Context, q DeadLetterQuery) (letters []DeadLetter, next string, err error)
+
+	// Groups counts the dead letters of a query by pipeline and error, the
+	// largest group first.
+	Groups(ctx context.Context, q DeadLetterQuery) ([]DeadLetterGroup, error)
 
 	// Drop deletes a dead letter, NotFound if there is none.
 	Drop(ctx context.Context, letter string) error

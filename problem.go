@@ -3,17 +3,17 @@ package sluice
 // A Problem is an error as callers see it (RFC 9457): the body of an answer, or
 // a part of the result of a failed pipeline. Package problem makes them.
 type Problem struct {
-	Type       string `json:"type"`
-	Title      string `json:"title"`
-	Status     int    `json:"status"`
-	Detail     string `json:"detail"`
-	Code       string `json:"code"`
-	StatusCode int    `json:"statusCode"`
-	TraceID    string `json:"traceId,omitempty"`
-	Parameter  string `json:"parameter,omitempty"`
-	Line       int    `json:"line,omitempty"`
-	Column     int    `json:"column,omitempty"`
-	Snippet    string `json:"snippet,omitempty"`
-	Step       string `json:"step,omitempty"`
-	Errors     any    `json:"errors,omitempty"`
+	Type       string `json:"type" doc:"Name of the kind of problem."`
+	Title      string `json:"title" doc:"The status in words."`
+	Status     int    `json:"status" doc:"The HTTP status."`
+	Detail     string `json:"detail" doc:"What went wrong, and what to do next."`
+	Code       string `json:"code" doc:"A stable word for it, such as payload-too-large."`
+	StatusCode int    `json:"statusCode" doc:"The HTTP status once more."`
+	TraceID    string `json:"traceId,omitempty" doc:"The call that it is about."`
+	Parameter  string `json:"parameter,omitempty" doc:"The parameter at fault."`
+	Line       int    `json:"line,omitempty" doc:"Where in the source it is."`
+	Column     int    `json:"column,omitempty" doc:"Where in the line it is."`
+	Snippet    string `json:"snippet,omitempty" doc:"That part of the source."`
+	Step       string `json:"step,omitempty" doc:"The step that failed."`
+	Errors     any    `json:"errors,omitempty" doc:"What is wrong, one by one."`
 }

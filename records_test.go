@@ -18,7 +18,7 @@ func TestRecordsJSON(t *testing.T) {
 		"accepted call":        &sluice.Call{Time: at, TraceID: "abcdef:1", CorrelationID: "c", EventKey: "webhook.a", Status: sluice.StatusProcessing, StatusCode: 200, Size: 7, Duration: 0.001, Listeners: []string{"a", "b"}, Count: 2},
 		"message":              &sluice.Call{Time: at, TraceID: "direct:1", Key: "a.b", ReplayOf: "direct:0", Status: sluice.StatusOK, Duration: 1234567.89},
 		"outcome":              &sluice.Outcome{Pipeline: "p", Status: sluice.StatusOK, StatusCode: 200, Value: json.RawMessage(`{"a":1}`), Attempts: 1, Finished: at},
-		"failure":              &sluice.Outcome{Pipeline: "p", Status: sluice.StatusError, StatusCode: 500, Error: problem, Attempts: 4, Finished: at},
+		"failure":              &sluice.Outcome{Pipeline: "p", Status: sluice.StatusError, StatusCode: 500, Error: problem, Said: &sluice.Said{Message: "a \"b\"", StatusCode: 422}, Attempts: 4, Finished: at},
 		"run that did nothing": &sluice.RunReport{TraceID: "abcdef:1", Attempt: 1, Started: at, Status: sluice.StatusOK, Steps: []sluice.StepReport{}},
 		"run": &sluice.RunReport{Pipeline: "p", TraceID: "abcdef:1", CorrelationID: "c", EventKey: "webhook.a", Attempt: 2, Delivery: 1, Started: at, Duration: 5.125, Status: sluice.StatusError, Error: problem, Steps: []sluice.StepReport{
 			{Command: "set", ID: "first", Line: 2, Started: 1, Duration: 2, Status: sluice.StatusOK},
@@ -45,8 +45,8 @@ func TestRecordsAsTheyAreShown(t *testing.T) {
 	for want, record := range map[string]any{
 		`{"traceId":"none:1","time":"2025-01-02T03:04:05.0000006Z","status":"rejected","statusCode":404,"code":"c","size":0,"duration":0.001,"runs":[]}`:                                                                               &sluice.Call{TraceID: "none:1", Time: at, Status: sluice.StatusRejected, StatusCode: 404, Code: "c", Duration: sluice.Milliseconds(1400), Runs: []sluice.RunReport{}},
 		`{"traceId":"a:1","time":"2025-01-02T03:04:05.0000006Z","status":"","size":0,"duration":0,"runs":[{"pipeline":"","status":"ok","attempt":1,"delivery":0,"started":"2025-01-02T03:04:05.0000006Z","duration":1.5,"steps":[]}]}`: &sluice.Call{TraceID: "a:1", Time: at, Runs: []sluice.RunReport{run}},
-		`{"time":"2025-01-02T03:04:05.0000006Z","accepted":1,"refused":0,"failed":0,"errors":0,"runs":0,"runErrors":0,"p50":0.25,"p99":0.5}`:                                                                                                      &sluice.Minute{Time: at, Accepted: 1, P50: 0.25, P99: 0.5},
-		`{"pipeline":"p","waiting":0,"deadLetters":0}`: &sluice.PipelineStats{Pipeline: "p"},
+		`{"time":"2025-01-02T03:04:05.0000006Z","accepted":1,"refused":0,"failed":0,"errors":0,"runs":0,"runErrors":0,"p50":0.25,"p99":0.5}`:                                                                                           &sluice.Minute{Time: at, Accepted: 1, P50: 0.25, P99: 0.5},
+		`{"pipeline":"p","waiting":0,"retrying":0,"deadLetters":0}`: &sluice.PipelineStats{Pipeline: "p"},
 	} {
 		got, err := json.Marshal(record)
 		if err != nil || string(got) != want {

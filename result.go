@@ -2,6 +2,7 @@ package sluice
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -24,14 +25,14 @@ const statusDone = 200
 // A Result is what came of a call. Its JSON is the body of a successful
 // call and of a ready poll.
 type Result struct {
-	StatusCode             int             `json:"statusCode"`
-	Status                 Status          `json:"status"`
-	Value                  json.RawMessage `json:"value"`
-	Error                  *Problem        `json:"error,omitempty"`
-	PollingRedirectEnabled bool            `json:"pollingRedirectEnabled"`
-	CorrelationID          string          `json:"correlationId"`
-	TraceID                string          `json:"traceId"`
-	Created                time.Time       `json:"created"`
+	StatusCode             int             `json:"statusCode" doc:"200, or the status of a failure."`
+	Status                 Status          `json:"status" doc:"How far the work has come." enum:"processing,ok,error"`
+	Value                  json.RawMessage `json:"value" doc:"What the pipelines made of the call; null until they have."`
+	Error                  *Problem        `json:"error,omitempty" doc:"Why it failed."`
+	PollingRedirectEnabled bool            `json:"pollingRedirectEnabled" doc:"What the request asked for."`
+	CorrelationID          string          `json:"correlationId" doc:"Finds the result, in a poll."`
+	TraceID                string          `json:"traceId" doc:"Finds the call, in traces and logs."`
+	Created                time.Time       `json:"created" doc:"When the call was accepted."`
 
 	Waited    time.Duration `json:"-"` // for pipelines, after the event was stored
 	Duplicate bool          `json:"-"` // the delivery was accepted before: this is the first one's result
@@ -78,7 +79,8 @@ func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlati
 			r.StatusCode, r.Status, r.Value, r.Error = statusDone, StatusProcessing, nil, nil
 			return r
 		case o.Status == StatusError && r.Error == nil:
-			r.StatusCode, r.Status, r.Error = o.StatusCode, StatusError, o.Error
+			r.Status, r.Error = StatusError, o.failure(traceID)
+			r.StatusCode = r.Error.StatusCode
 		}
 	}
 	if len(listeners) == 1 {
@@ -91,6 +93,23 @@ func Combine(listeners []string, outcomes map[string]Outcome, traceID, correlati
 	}
 	r.Value = append(r.Value, '}')
 	return r
+}
+
+// failure is what the caller of a webhook is told of an outcome that is an
+// error: nothing of the inside, and what the author of the pipeline says to
+// callers.
+func (o *Outcome) failure(traceID string) *Problem {
+	p := &Problem{
+		Title:  "The call could not be handled",
+		Detail: "The call was taken, and could not be handled; the operator of the service finds the cause by the trace id.",
+		Status: 500, Code: "pipeline-failed", TraceID: traceID,
+	}
+	if said := o.Said; said != nil {
+		p.Detail = said.Message
+		p.Status, p.Code = cmp.Or(said.StatusCode, p.Status), cmp.Or(said.Code, p.Code)
+	}
+	p.Type, p.StatusCode = "urn:sluice:problem:"+p.Code, p.Status
+	return p
 }
 
 func appendValue(b []byte, value json.RawMessage) []byte {

@@ -41,8 +41,18 @@ type SpoolStats struct {
 type PipelineStats struct {
 	Pipeline    string     `json:"pipeline"`
 	Waiting     int64      `json:"waiting"`          // events that it has not finished
-	Oldest      *time.Time `json:"oldest,omitempty"` // when the oldest of those was stored
+	Retrying    int64      `json:"retrying"`         // those of them that wait for another attempt, or for live events to go first
+	Oldest      *time.Time `json:"oldest,omitempty"` // since when the oldest of those waits
 	DeadLetters int64      `json:"deadLetters"`
+	Failing     *time.Time `json:"failingSince,omitempty"` // since when its latest runs fail
+}
+
+// A PipelineState says whether the latest runs of a pipeline failed.
+type PipelineState struct {
+	Pipeline string    `json:"pipeline"`
+	Failing  bool      `json:"failing"`
+	Since    time.Time `json:"since"` // when it began to fail
+	Time     time.Time `json:"time"`  // of the latest run
 }
 
 // A Minute sums up the calls and runs of one minute, over all nodes.

@@ -25,6 +25,9 @@ const (
 	largeBody    = 64 << 10 // takes memory that counts when it is decoded
 )
 
+// formType is the content type of a form.
+const formType = "application/x-www-form-urlencoded"
+
 // arguments collects a call's arguments from the query, and from a body that is
 // a form or a JSON object. A body that is neither, or that the command takes
 // whole, is the command's body.
@@ -53,7 +56,7 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 	}
 	var more command.Args
 	switch {
-	case media == "application/x-www-form-urlencoded":
+	case media == formType:
 		if more, err = formArguments(string(content)); err != nil {
 			return nil, sluice.Errorf(sluice.Invalid, "body-malformed", "The form in the body is malformed; percent-encode what is not a letter or digit.")
 		}

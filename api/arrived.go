@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"io"
+	"mime"
 	"net/http"
 
 	"sluice"
@@ -13,12 +14,13 @@ import (
 // came, as its reader gathers it, and as the values in it.
 const formCopies = 4
 
-// arrived hands a request on when its body is here, within the bounds on those of
+// arrived hands a request on when its form is here, within the bounds on bodies of
 // strangers: the issuer and the portal read forms by themselves, and know only then
-// who has sent them. What is too large is left to them to refuse.
+// who has sent them. What is too large is left to them to refuse, as are other
+// bodies: they read none.
 func (a *API) arrived(longest int, next command.Endpoint) command.Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if r.Body == http.NoBody {
+		if media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); media != formType {
 			return next(w, r)
 		}
 		memory := a.Bodies.Strange.Hold()

@@ -88,7 +88,7 @@ func query(cmd command.Command) []object {
 			continue
 		}
 		described := object{"name": p.Name, "in": "query", "description": p.Doc}
-		if p.Required {
+		if p.Required && cmd.Endpoint == nil { // which has other places for it
 			described["required"] = true
 		}
 		if p.Alias != "" {
@@ -113,7 +113,7 @@ func wholeBody(p command.Param) object {
 	if p.Type == "" {
 		return object{"application/json": object{"schema": object{}}, "text/plain": object{"schema": object{"type": "string"}}}
 	}
-	return object{"application/yaml": object{"schema": object{"type": "string"}}, "application/json": object{"schema": object{"type": "object"}}}
+	return object{"application/yaml": object{"schema": object{}}, "application/json": object{"schema": object{"type": "object"}}}
 }
 
 // body describes the parameters as a JSON object, or as a form.
@@ -207,7 +207,7 @@ func (d *description) pipelines(set command.Set, paths object) {
 		op["parameters"] = append([]object{name}, documentParameters(cmd)...)
 		one[method] = op
 	}
-	one["get"].(object)["responses"] = responses(content("The source.", "application/yaml", object{"type": "string"}))
+	one["get"].(object)["responses"] = responses(content("The source.", "application/yaml", object{}))
 	run, _ := set.Find("pipeline.run")
 	op := d.command(run, "post")
 	op["operationId"], op["summary"], op["parameters"] = "runSource", "Run the pipeline in the body and answer its final body.", []object{}

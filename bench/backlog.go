@@ -32,7 +32,7 @@ func (b *bench) compareBacklogs(ctx context.Context, both []*pipelineServer) err
 	for round := range min(backlogRounds, b.rounds) {
 		for i := range both {
 			at := (i + round) % len(both)
-			took, err := both[at].drain(ctx, tokens[at])
+			took, err := both[at].drain(ctx, tokens[at], threeSteps(backlogKey))
 			if err != nil {
 				return fmt.Errorf("backlog: %w", err)
 			}
@@ -79,9 +79,10 @@ func (g *gate) source() string {
 // drain lets events pile up and returns how long the pipeline takes for them.
 // The first runs wait at a gate, and take all slots: so the events behind them
 // wait as they would for a slow pipeline, with everything else in operation.
-// Then the pipeline is replaced by that of three steps, and the gate opens. The
-// last event is done when at most those that run beside it are not.
-func (p *pipelineServer) drain(ctx context.Context, token string) (time.Duration, error) {
+// Then the pipeline is replaced by the one of the source, and the gate opens. The
+// last event is done when at most those that run beside it are not, and those
+// that wait for another attempt: every hundredth is waited for, too.
+func (p *pipelineServer) drain(ctx context.Context, token, source string) (time.Duration, error) {
 	g := newGate()
 	defer g.Close()
 	if err := p.storePipeline(ctx, "backlog", g.source()); err != nil {
@@ -90,29 +91,28 @@ func (p *pipelineServer) drain(ctx context.Context, token string) (time.Duration
 	progressf("%s events pile up", grouped(backlogEvents))
 	ids := make([]string, backlogEvents)
 	if err := inParallel(ctx, writers, backlogEvents, func(ctx context.Context, i int) (err error) {
-		ids[i], err = p.enqueue(ctx, token)
+		ids[i], err = p.enqueue(ctx, fmt.Sprintf("%s&n=%d", token, i))
 		return err
 	}); err != nil {
 		return 0, err
 	}
-	last, err := p.enqueue(ctx, token)
+	last, err := p.enqueue(ctx, token+"&n=last")
 	if err != nil {
 		return 0, err
 	}
-	if err := p.storePipeline(ctx, "backlog", threeSteps(backlogKey)); err != nil {
+	if err := p.storePipeline(ctx, "backlog", source); err != nil {
 		return 0, err
 	}
 	began := time.Now()
 	close(g.opened)
 	result, err := p.await(ctx, last)
-	took := time.Since(began)
-	if err != nil {
-		return 0, err
+	if err == nil {
+		err = checkResult(result, true)
 	}
-	if err := checkResult(result, true); err != nil {
-		return 0, err
+	if err == nil {
+		err = p.allReady(ctx, ids)
 	}
-	return took, p.allReady(ctx, ids)
+	return time.Since(began), err
 }
 
 // enqueue calls a webhook without waiting for its result, and returns the id

@@ -47,8 +47,10 @@ var parts = []part{
 	{"webhooks", "cost of a call and resident memory with 10 and with 100,000 webhooks", measureWebhooks},
 	{"auth", "calls a second by kind of credentials, against no authentication; and a flood of wrong passwords", measureAuth},
 	{"pipelines", "calls that start a pipeline, its backlog, latency and polls, alone and with 1,000 pipelines beside it", measurePipelines},
+	{"delivery", "a backlog with events that fail and are retried, and one whose runs call another service", measureDelivery},
 	{"trace", "time to find calls among 1,000,000", measureTrace},
 	{"portal", "time and size of the portal's pages, with 100,000 webhooks and 1,000,000 calls", measurePortal},
+	{"backup", "speed of a backup against the disk's, and calls while one is made", measureBackup},
 	{"start", "time from start to ready: empty, and with 1,000,000 events", measureStart},
 }
 

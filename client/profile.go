@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/spelling"
 )
 
 // A Login is a server, with the tokens that a person has there.
@@ -70,7 +71,12 @@ func (p *Profiles) Load(name string) (Login, error) {
 	}
 	content, err := os.ReadFile(p.file(name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return Login{}, sluice.Errorf(sluice.NotFound, "profile-unknown", "There is no profile %s; sluice login --profile %s makes it, sluice profile lists those there are.", name, name)
+		hint := "sluice profile lists those there are."
+		names, _ := p.Names() // without them there is less to say
+		if near := spelling.Nearest(name, names); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		return Login{}, sluice.Errorf(sluice.NotFound, "profile-unknown", "There is no profile %s; sluice login --profile %s makes it; %s", name, name, hint)
 	}
 	if err != nil {
 		return Login{}, storage(err)

@@ -20,12 +20,15 @@ const (
 )
 
 type replayParams struct {
-	TraceID  string    `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again. Give this, or eventKey with from and to."`
-	EventKey string    `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, except replays."`
+	TraceID  string    `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again. Give this, or some of what follows."`
+	EventKey string    `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, except replays. Default: any."`
+	Status   string    `json:"status" enum:"ok,error,processing" audit:"yes" doc:"Only events of calls with this status."`
+	Code     string    `json:"code" audit:"yes" doc:"Only events that a pipeline failed on with this code of its error."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these events."`
-	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these events."`
+	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these events. Default: now."`
+	Since    string    `json:"since" audit:"yes" doc:"In place of from: how long ago, such as 30m or 1d."`
 	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only this pipeline gets them; default: all that listen to them now."`
-	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 50."`
+	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 50. Live events go before them in any case."`
 }
 
 type replays struct {
@@ -59,21 +62,27 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 
 // find returns the calls whose events are to be sent again, oldest first.
 func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]replay, error) {
-	if (p.TraceID == "") == (p.EventKey == "") {
-		return nil, sluice.InvalidParameter("traceId", "Give either traceId, or eventKey with from and to.")
+	from, err := sluice.Since(p.From, p.Since)
+	if err != nil {
+		return nil, err
+	}
+	if p.TraceID == "" && p.EventKey != "" && from.IsZero() {
+		return nil, sluice.InvalidParameter("from", "Say from when on: since, such as 1h, or from, such as 2030-01-31T12:00:00Z.")
+	}
+	if (p.TraceID == "") == from.IsZero() || p.TraceID != "" && p.EventKey+p.Status+p.Code != "" {
+		return nil, sluice.InvalidParameter("traceId", "Give either traceId, or a span of time: since, or from and to.")
 	}
 	if p.TraceID != "" {
 		return findOne(ctx, journal, strings.ToLower(p.TraceID))
 	}
-	if err := checkKey("eventKey", p.EventKey); err != nil {
-		return nil, err
+	if p.EventKey != "" {
+		if err := checkKey("eventKey", p.EventKey); err != nil {
+			return nil, err
+		}
 	}
-	q := sluice.TraceQuery{EventKey: p.EventKey, From: p.From, To: p.To, Limit: 1000}
-	if p.From.IsZero() {
-		return nil, missingTime("from")
-	}
+	q := sluice.TraceQuery{EventKey: p.EventKey, Status: sluice.Status(p.Status), From: from, To: p.To, Limit: 1000}
 	if p.To.IsZero() {
-		return nil, missingTime("to")
+		q.To = time.Now()
 	}
 	var found []replay
 	for {
@@ -82,7 +91,7 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 			return nil, err
 		}
 		for _, c := range calls {
-			if c.CorrelationID != "" && c.ReplayOf == "" {
+			if c.CorrelationID != "" && c.ReplayOf == "" && p.failed(c) {
 				found = append(found, replay{TraceID: c.TraceID, CorrelationID: c.CorrelationID})
 			}
 		}
@@ -95,6 +104,13 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 		}
 		q.Before = next
 	}
+}
+
+// failed tells whether the code is that of a run of a call.
+func (p replayParams) failed(c sluice.Call) bool {
+	return p.Code == "" || slices.ContainsFunc(c.Runs, func(r sluice.RunReport) bool {
+		return r.Error != nil && r.Error.Code == p.Code && (p.Pipeline == "" || p.Pipeline == r.Pipeline)
+	})
 }
 
 // findOne returns the event of a call. What followed from the call has the same
@@ -160,8 +176,4 @@ func (r *replay) send(ctx context.Context, events sluice.Events, journal sluice.
 	}
 	r.NewTraceID, r.CorrelationID = repeated.TraceID, result.CorrelationID
 	return nil
-}
-
-func missingTime(parameter string) error {
-	return sluice.InvalidParameter(parameter, "The parameter %s must be a time such as 2030-01-31T12:00:00Z.", parameter)
 }

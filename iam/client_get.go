@@ -26,10 +26,10 @@ func clientGetCommand(d *Directory) command.Command {
 				}
 				return showClient(client), nil
 			}
-			clients := make([]clientView, 0)
+			clients := make([]oAuthClientView, 0)
 			for _, client := range d.Clients.All() {
 				clients = append(clients, showClient(client))
 			}
-			return command.PageOf(clients, func(c clientView) string { return c.ClientID }, p.Search, p.After, p.Limit), nil
-		}), command.ReadOnly, command.Answers([]clientView{}, clientView{}))
+			return command.PageOf(clients, func(c oAuthClientView) string { return c.ClientID }, p.Search, p.After, p.Limit), nil
+		}), command.ReadOnly, command.Answers([]oAuthClientView{}, oAuthClientView{}))
 }

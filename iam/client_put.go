@@ -23,20 +23,20 @@ type clientPutParams struct {
 	Renew        bool     `json:"renew" doc:"Make a new secret; the old one stops working at once."`
 }
 
-// A clientView is a client as commands show it.
-type clientView struct {
-	ClientID     string    `json:"clientId"`
-	Roles        []string  `json:"roles"`
-	Grants       []string  `json:"grants"`
-	RedirectURIs []string  `json:"redirectUris,omitempty"`
-	Public       bool      `json:"public,omitempty"`
-	Secret       string    `json:"secret,omitempty"` // only when it was just made
-	Created      time.Time `json:"created"`
-	Updated      time.Time `json:"updated"`
+// An oAuthClientView is a client as commands show it.
+type oAuthClientView struct {
+	ClientID     string    `json:"clientId" doc:"Its id."`
+	Roles        []string  `json:"roles" doc:"Roles of the tokens that it gets for itself."`
+	Grants       []string  `json:"grants" doc:"Grants that it may use."`
+	RedirectURIs []string  `json:"redirectUris,omitempty" doc:"Where browsers may take authorization codes for it."`
+	Public       bool      `json:"public,omitempty" doc:"It has no secret."`
+	Secret       string    `json:"secret,omitempty" doc:"Its secret, only when it was just made."`
+	Created      time.Time `json:"created" doc:"When it was created."`
+	Updated      time.Time `json:"updated" doc:"When it was last changed."`
 }
 
-func showClient(c *sluice.Client) clientView {
-	return clientView{
+func showClient(c *sluice.Client) oAuthClientView {
+	return oAuthClientView{
 		ClientID: c.ID, Roles: c.Roles, Grants: c.Grants, RedirectURIs: c.RedirectURIs, Public: c.Secret == "",
 		Created: c.Created, Updated: c.Updated,
 	}
@@ -47,9 +47,9 @@ var grants = []string{"client_credentials", "authorization_code", "password", "r
 
 func clientPutCommand(d *Directory) command.Command {
 	return command.New("iam.client.put", "Create an OAuth 2.0 client, or edit the one with that id. Its secret is shown when it is made, and never again.",
-		ofOurs(d, func(ctx context.Context, p clientPutParams) (clientView, error) {
+		ofOurs(d, func(ctx context.Context, p clientPutParams) (oAuthClientView, error) {
 			if err := d.checkClient(ctx, p); err != nil {
-				return clientView{}, err
+				return oAuthClientView{}, err
 			}
 			secret := ""
 			client, err := d.Clients.Change(ctx, p.ClientID, func(before *sluice.Client, _ map[string]*sluice.Client) (after *sluice.Client, err error) {
@@ -62,7 +62,7 @@ func clientPutCommand(d *Directory) command.Command {
 				return after, err
 			})
 			if err != nil {
-				return clientView{}, err
+				return oAuthClientView{}, err
 			}
 			shown := showClient(client)
 			shown.Secret = secret

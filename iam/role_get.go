@@ -35,27 +35,27 @@ func roleGetCommand(d *Directory) command.Command {
 			for _, role := range d.Roles.All() {
 				byName[role.Name] = *role
 			}
-			roles := make([]shownRole, 0, len(byName))
+			roles := make([]roleView, 0, len(byName))
 			for _, role := range byName {
 				roles = append(roles, d.shown(role))
 			}
-			return command.PageOf(roles, func(r shownRole) string { return r.Name }, p.Search, p.After, p.Limit), nil
-		}, command.ReadOnly, command.Answers([]shownRole{}, shownRole{}))
+			return command.PageOf(roles, func(r roleView) string { return r.Name }, p.Search, p.After, p.Limit), nil
+		}, command.ReadOnly, command.Answers([]roleView{}, roleView{}))
 }
 
-// A shownRole is a role with where it comes from.
-type shownRole struct {
+// A roleView is a role with where it comes from.
+type roleView struct {
 	sluice.Role
 
 	BuiltIn string `json:"builtIn,omitempty"` // unchanged or changed; empty for a role that is not built in
 }
 
-func (d *Directory) shown(role sluice.Role) shownRole {
+func (d *Directory) shown(role sluice.Role) roleView {
 	if builtinRoles[role.Name] == nil {
-		return shownRole{Role: role}
+		return roleView{Role: role}
 	}
 	if slices.ContainsFunc(d.Roles.All(), func(stored *sluice.Role) bool { return stored.Name == role.Name }) {
-		return shownRole{role, "changed"}
+		return roleView{role, "changed"}
 	}
-	return shownRole{role, "unchanged"}
+	return roleView{role, "unchanged"}
 }

@@ -2,9 +2,11 @@ package iam
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"sluice"
+	"sluice/spelling"
 )
 
 // Names of clients.
@@ -89,6 +91,18 @@ func mayGive(caller sluice.User, permissions []string) error {
 	return nil
 }
 
+// meantRole says which role may be meant by a name that none has.
+func (d *Directory) meantRole(name string) string {
+	names := slices.Collect(maps.Keys(builtinRoles))
+	for _, role := range d.Roles.All() {
+		names = append(names, role.Name)
+	}
+	if near := spelling.Nearest(name, names); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "iam.role.get lists those there are."
+}
+
 // checkRoles refuses names of roles that don't exist.
 func (d *Directory) checkRoles(ctx context.Context, roles []string) error {
 	for _, name := range roles {
@@ -97,7 +111,7 @@ func (d *Directory) checkRoles(ctx context.Context, roles []string) error {
 			return err
 		}
 		if role == nil {
-			return sluice.InvalidParameter("roles", "There is no role of the name %q; iam.role.get lists those there are.", name)
+			return sluice.InvalidParameter("roles", "There is no role of the name %q; %s", name, d.meantRole(name))
 		}
 	}
 	return nil

@@ -19,12 +19,12 @@ type userPutParams struct {
 
 // A userView is an account as commands show it: without the password.
 type userView struct {
-	Username string     `json:"username"`
-	Roles    []string   `json:"roles"`
-	Disabled bool       `json:"disabled"`
-	Created  *time.Time `json:"created,omitempty"`
-	Updated  *time.Time `json:"updated,omitempty"`
-	Warnings []string   `json:"warnings,omitempty"`
+	Username string     `json:"username" doc:"Their name."`
+	Roles    []string   `json:"roles" doc:"Roles that say what they may do."`
+	Disabled bool       `json:"disabled" doc:"They can not log in."`
+	Created  *time.Time `json:"created,omitempty" doc:"When they were created."`
+	Updated  *time.Time `json:"updated,omitempty" doc:"When they were last changed."`
+	Warnings []string   `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
 }
 
 func showUser(a *sluice.Account) userView {

@@ -46,7 +46,7 @@ func (a *Audit) setUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a.writer, err = a.host.StartWriter(running, a.stream, "")
+	a.writer, err = a.host.StartWriter(running, a.stream, stream.WriterOptions{})
 	return err
 }
 

@@ -22,12 +22,12 @@ import (
 )
 
 // backupOrder returns the streams of a backup in the order in which they are taken
-// (docs/decisions/0019). The moment of a backup is that of the stream of events.
+// (docs/decisions/0020). The moment of a backup is that of the stream of events.
 //
 // What tells of events comes before them, so that it tells of no event that is not
 // in the backup: its sequence would be used again. What came of events comes
-// behind them, so that the outcome of whatever a pipeline has finished by then is
-// there. Floors come before the pipelines they are of.
+// behind them, so that whatever a pipeline has acknowledged by then waits for
+// another attempt, or has its outcome there. Floors come before the pipelines they are of.
 func (e *Engine) backupOrder() []string {
 	order := []string{record.StateStream, e.floors.StreamName(), e.keys.StreamName()}
 	for _, b := range e.buckets() {
@@ -41,7 +41,7 @@ func (e *Engine) backupOrder() []string {
 		order = append(order, delivery.RecordStream)
 	}
 	return append(order, eventStream,
-		queue.OutcomeStream, queue.DeadLetterStream, eventless, quarantineStream, auditStream)
+		queue.WaitingStream, queue.OutcomeStream, queue.DeadLetterStream, eventless, quarantineStream, auditStream)
 }
 
 // Backup writes all that is stored to a backup, while the engine goes on.
@@ -63,7 +63,7 @@ func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 	if err := e.floors.Write(ctx); err != nil {
 		return err
 	}
-	s := &backupRun{conn: conn, to: to}
+	s := &backupRun{conn: conn, to: to, calls: e.events.writer.Durable}
 	for _, name := range e.backupOrder() {
 		if err := s.take(ctx, name, name == eventStream); err != nil {
 			return fmt.Errorf("backup of %s: %w", name, err)
@@ -96,6 +96,26 @@ const (
 type backupRun struct {
 	conn *nats.Conn
 	to   *backup.Writer
+
+	calls func() uint64 // how many there were
+	seen  uint64        // of them, at
+	at    time.Time
+	busy  bool // there are many
+}
+
+// yield lets calls go first: nobody waits for a backup. While more than some come, it
+// sends some 25 MB a second; a backup that took all it can get would slow them down, and
+// then take their small number for leave to do so.
+func (s *backupRun) yield() {
+	const look, some, rest = 100 * time.Millisecond, 20, 10 * time.Millisecond
+	if took := time.Since(s.at); took > look {
+		calls := s.calls()
+		s.busy = s.seen > 0 && time.Duration(calls-s.seen)*look > some*took
+		s.seen, s.at = calls, time.Now()
+	}
+	if s.busy {
+		time.Sleep(rest)
+	}
 }
 
 // take writes a stream, with its consumers if they are wanted.
@@ -174,6 +194,7 @@ func (s *backupRun) copy(ctx context.Context, about backup.Stream, chunks <-chan
 			if _, err := s.to.Write(held.Data); err != nil {
 				return true, err
 			}
+			s.yield()
 		}
 		if len(msg.Data) == 0 {
 			return begun, nil

@@ -57,7 +57,8 @@ type Options struct {
 	// stores it; it may be nil.
 	Begin func() error
 
-	RunMemory int64 // bytes that the events of all runs take in memory; 0: no bound
+	RunMemory      int64 // bytes that the events of all runs take in memory; 0: no bound
+	DeliveryMemory int64 // bytes that the ids of deliveries take; 0: no bound but that on their number
 
 	Version string // of the program
 
@@ -112,12 +113,14 @@ type Engine struct {
 	minutes   *record.Bucket[sluice.Minute]
 	hours     *record.Bucket[sluice.Minute]
 	pipelines *record.Bucket[sluice.Pipeline]
+	states    *record.Bucket[sluice.PipelineState]
 	versions  *record.Bucket[sluice.PipelineHistory]
 	secrets   *record.Bucket[sluice.Secret]
 	keys      *record.Bucket[record.Key]
 
 	outcomes    *queue.Outcomes
 	deadLetters *queue.DeadLetters
+	waiting     *queue.Waiting
 	floors      *queue.Floors
 	queue       *queue.Queue
 	events      *Events
@@ -181,6 +184,7 @@ func build(opts Options) *Engine {
 		minutes:   record.New[sluice.Minute](h, "minutes"),
 		hours:     record.New[sluice.Minute](h, "hours"),
 		pipelines: record.New[sluice.Pipeline](h, "pipelines"),
+		states:    record.New[sluice.PipelineState](h, "states"),
 		versions:  record.New[sluice.PipelineHistory](h, "versions"),
 		secrets:   record.New[sluice.Secret](h, "secrets"),
 		keys:      record.New[record.Key](h, "keys"),
@@ -188,18 +192,22 @@ func build(opts Options) *Engine {
 	hub, listeners := queue.NewHub(), queue.NewListeners(e.pipelines)
 	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
 	e.deadLetters = queue.NewDeadLetters(h)
+	e.waiting = queue.NewWaiting(h)
 	e.floors = queue.NewFloors(h, listeners)
 	e.journal = journal.New(h, journal.Events{
-		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers,
+		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits,
 		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
 			return e.queue.Outcome(ctx, env, pipeline)
 		},
 	})
-	e.queue = queue.New(h, listeners, e.floors, e.outcomes, e.deadLetters, e.journal.Settled, opts.RunMemory)
-	e.queue.Failed = opts.ObserveFailed
+	e.queue = queue.New(h, queue.Options{
+		Listeners: listeners, Floors: e.floors, Outcomes: e.outcomes, DeadLetters: e.deadLetters, Waiting: e.waiting,
+		Settled: e.journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
+	})
 	e.events = &Events{
 		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored, called: e.journal.Call,
-		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
+		keep:           retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
+		deliveryMemory: opts.DeliveryMemory,
 	}
 	if h.Embedded {
 		e.events.mark = e.writeMarks

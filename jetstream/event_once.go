@@ -25,7 +25,7 @@ func (s *Events) setUpDeliveries(ctx, running context.Context) error {
 		s.once.markers = delivery.NewMarkers(s.host, s.stream)
 		return nil
 	}
-	s.once.index = delivery.NewIndex()
+	s.once.index = delivery.NewIndex(s.deliveryMemory)
 	s.once.records = delivery.NewRecords(s.host, s.once.index)
 	return s.once.records.SetUp(ctx, running, s.stream)
 }

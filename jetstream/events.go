@@ -40,6 +40,8 @@ type Events struct {
 	space     *space
 	once      deliveries
 
+	deliveryMemory int64 // bytes for the ids of deliveries; 0: no bound
+
 	// mark stores how much there is.
 	mark func(context.Context) error
 
@@ -81,7 +83,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	s.created = s.stream.CachedInfo().Created
 	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
 	s.measureSpace(s.stream.CachedInfo())
-	if s.writer, err = s.host.StartWriter(running, s.stream, withdrawnSubject); err != nil {
+	if s.writer, err = s.host.StartWriter(running, s.stream, stream.WriterOptions{Withdrawn: withdrawnSubject}); err != nil {
 		return err
 	}
 	s.queue.SetUp(ids, s.stream)

@@ -276,7 +276,7 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 			return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 3, Finished: time.Now().UTC()}, nil
 		})
 		result := send(t, e, key, patience)
-		if result.Status != sluice.StatusError || result.StatusCode != 400 || result.Error.Code != "no-good" || result.Value != nil {
+		if result.Status != sluice.StatusError || result.StatusCode != 500 || result.Error.Code != "pipeline-failed" || result.Value != nil {
 			t.Fatalf("the result is %+v", result)
 		}
 		letters, _, err := e.DeadLetters().Letters(t.Context(), sluice.DeadLetterQuery{Pipeline: p.Name, Limit: 10})

@@ -98,7 +98,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 
 // buckets gives all buckets of records but that of keys.
 func (e *Engine) buckets() []bucket {
-	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.hours, e.pipelines, e.versions, e.secrets, e.floors}
+	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.hours, e.pipelines, e.versions, e.states, e.secrets, e.floors}
 }
 
 // A bucket is one of records of any type.
@@ -128,6 +128,9 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 	}
 	if err := e.deadLetters.SetUp(ctx, running); err != nil {
 		return fmt.Errorf("dead letters: %w", err)
+	}
+	if err := e.waiting.SetUp(ctx, running, ids); err != nil {
+		return fmt.Errorf("waiting events: %w", err)
 	}
 	if err := e.audit.setUp(ctx, running); err != nil {
 		return fmt.Errorf("audit log: %w", err)

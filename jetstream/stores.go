@@ -60,6 +60,9 @@ func (e *Engine) PortalSessions() sluice.Records[sluice.PortalSession] { return 
 // Minutes returns the store of the sums of each minute of the last day.
 func (e *Engine) Minutes() sluice.Records[sluice.Minute] { return e.minutes }
 
+// PipelineStates returns the store of which pipelines fail, by name.
+func (e *Engine) PipelineStates() sluice.Records[sluice.PipelineState] { return e.states }
+
 // Hours returns the store of the sums of each hour of the last 30 days.
 func (e *Engine) Hours() sluice.Records[sluice.Minute] { return e.hours }
 

@@ -75,6 +75,9 @@ type Events struct {
 	// done yet, Gone if the outcome has expired.
 	Outcome func(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error)
 
+	// Waits tells whether an event waits for another attempt of a pipeline.
+	Waits func(sequence uint64) bool
+
 	// Bound returns the pipelines that listen, by the ids of their bindings.
 	Bound func() map[string]*sluice.Pipeline
 

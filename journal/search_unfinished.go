@@ -13,7 +13,8 @@ import (
 type unfinished struct {
 	lagging []lagging
 	done    map[nameBits]uint64 // up to where all of some pipelines are done
-	recent  int64               // since when consumers may not count events, in milliseconds
+	waits   func(sequence uint64) bool
+	recent  int64 // since when consumers may not count events, in milliseconds
 }
 
 // lagging is a pipeline with unfinished events, and up to where it is done.
@@ -24,7 +25,7 @@ type lagging struct {
 
 // unfinished asks the engine how far pipelines are.
 func (s *search) unfinished(ctx context.Context) (*unfinished, error) {
-	u := &unfinished{done: make(map[nameBits]uint64), recent: time.Now().Add(-unlisted).UnixMilli()}
+	u := &unfinished{done: make(map[nameBits]uint64), waits: s.about.Waits, recent: time.Now().Add(-unlisted).UnixMilli()}
 	bound := s.about.Bound()
 	consumers := s.events.ListConsumers(ctx)
 	for info := range consumers.Info() {
@@ -62,5 +63,5 @@ func (u *unfinished) may(sequence uint64, m *mark) bool {
 		}
 		u.done[m.pipelines] = done
 	}
-	return sequence > done
+	return sequence > done || u.waits(sequence)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"sluice"
 	"sluice/client"
@@ -74,11 +73,8 @@ func (p *Plan) lint(ctx context.Context, c *client.Client, t *thing) error {
 	}
 	first := problems[0]
 	text := fmt.Sprintf("%s:%d:%d: %s", t.file, first.Line, first.Column, first.Message)
-	switch {
-	case strings.HasPrefix(first.Hint, "- "):
-		text += " Add before it: " + first.Hint
-	case strings.HasPrefix(first.Hint, "sluice "):
-		text += " Try: " + first.Hint
+	if advice := first.Advice(); advice != "" {
+		text += " " + advice
 	}
 	if more := len(problems) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
@@ -103,8 +99,7 @@ func (ch *Change) make(ctx context.Context, c *client.Client, force bool) error 
 	case ch.Action == Delete:
 		return ch.before.delete(ctx, c)
 	case ch.after.kind.isText():
-		_, err := c.PutPipeline(ctx, ch.Name, ch.after.text, force)
-		return ch.after.blame(err)
+		return ch.after.putText(ctx, c, ch.before, force)
 	}
 	answer, err := ch.after.put(ctx, c, ch.before, false)
 	if err == nil && ch.Action == Create {

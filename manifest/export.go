@@ -20,7 +20,7 @@ type Exported struct {
 // Export writes what a server is configured with to a folder. Files that say the
 // same in other words stay as they are, and no file is deleted.
 func Export(ctx context.Context, c *client.Client, dir string) (*Exported, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, mistake("%v", err)
 	}
 	root, err := os.OpenRoot(dir)

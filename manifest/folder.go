@@ -85,10 +85,10 @@ func (t *thing) write(dir *os.Root) error {
 		text = "# Its secrets are kept by the server and not written here. To store it at another one, put the\n" +
 			"# signing secret there with sluice secret put NAME, and add: signingSecret: secret:NAME\n" + text
 	}
-	if err := dir.MkdirAll(t.kind.folder(), 0o755); err != nil {
+	if err := dir.MkdirAll(t.kind.folder(), 0o750); err != nil {
 		return unwritable(err)
 	}
-	if err := dir.WriteFile(t.file, []byte(text), 0o644); err != nil {
+	if err := dir.WriteFile(t.file, []byte(text), 0o600); err != nil {
 		return unwritable(err)
 	}
 	return nil

@@ -39,7 +39,7 @@ func kinds() []*kind {
 			{"multipart", string(sluice.MultipartFiles)}, {"provider", ""}, {"signature", nil}, {signingSecret, ""},
 			{"dedupe", ""}, {"dedupeWindow", "24h"}, {"schema", nil},
 		}},
-		{name: "pipeline", key: "name", get: "pipeline.get", remove: "pipeline.delete"},
+		{name: "pipeline", key: "name", get: "pipeline.get", put: "pipeline.put", remove: "pipeline.delete"},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"sluice"
@@ -33,7 +34,7 @@ func (k *kind) stored(ctx context.Context, c *client.Client, presets map[string]
 		}
 		t := &thing{kind: k, name: textOf(given, k.key), token: textOf(given, "uuid"), updated: textOf(given, "updated")}
 		if k.isText() {
-			if t.text, _, err = c.PipelineSource(ctx, t.name, 0); err != nil {
+			if t.text, t.tag, err = c.PipelineSource(ctx, t.name, 0); err != nil {
 				return nil, err
 			}
 		} else {
@@ -104,11 +105,25 @@ func (t *thing) put(ctx context.Context, c *client.Client, before *thing, dryRun
 	return answer, decodeJSON(got.Body, &answer)
 }
 
+// putText stores a pipeline in place of the one that was there before, nil if none
+// was.
+func (t *thing) putText(ctx context.Context, c *client.Client, before *thing, force bool) error {
+	params := url.Values{t.kind.key: {t.name}, "force": {strconv.FormatBool(force)}}
+	if before != nil {
+		params.Set("ifMatch", before.tag)
+	}
+	_, err := c.Command(ctx, t.kind.put, params, &client.Body{Content: []byte(t.text)})
+	return t.blame(err)
+}
+
 // delete deletes a thing.
 func (t *thing) delete(ctx context.Context, c *client.Client) error {
 	params := url.Values{t.kind.key: {t.name}}
-	if t.token != "" {
+	switch {
+	case t.token != "":
 		params = url.Values{"uuid": {t.token}}
+	case t.tag != "":
+		params.Set("ifMatch", t.tag)
 	}
 	_, err := c.Command(ctx, t.kind.remove, params, nil)
 	return t.blame(err)

@@ -27,6 +27,7 @@ type thing struct {
 
 	token   string // by which the server finds a webhook
 	updated string // when the server says a webhook was changed
+	tag     string // of the version of a pipeline
 	secrets bool   // it has secrets that are not in the file
 }
 

@@ -27,6 +27,7 @@ var (
 	spooled     = description("sluice_spool_waiting", "Calls that wait in the spool of this node until the engine takes them.")
 	spoolOldest = description("sluice_spool_oldest_seconds", "Age of the oldest call that waits in the spool.")
 	spoolBytes  = description("sluice_spool_bytes", "Bytes of the spool that are in use.")
+	failing     = description("sluice_pipeline_failing", "1 if the latest runs of a pipeline failed.", "pipeline")
 	oldest      = description("sluice_events_oldest_seconds", "Age of the oldest event that a pipeline has not finished.", "pipeline")
 )
 
@@ -35,7 +36,7 @@ type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, waiting, oldest, spooled, spoolOldest, spoolBytes} {
+	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, waiting, failing, oldest, spooled, spoolOldest, spoolBytes} {
 		ch <- d
 	}
 }
@@ -64,6 +65,11 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(unrecorded, prometheus.CounterValue, float64(s.Unrecorded))
 	for _, p := range s.Pipelines {
 		gauge(waiting, float64(p.Waiting), p.Pipeline)
+		fails := 0.0
+		if p.Failing != nil {
+			fails = 1
+		}
+		gauge(failing, fails, p.Pipeline)
 		gauge(oldest, age(p.Oldest), p.Pipeline)
 	}
 	if s.Spool != nil {

@@ -8,6 +8,9 @@
 // decides on the scope is a field of its own. Access tokens are JWTs signed with
 // ES256; refresh tokens are random and stored as hashes.
 //
+// Where a person lets a program act for them, the pages and the sessions of
+// browsers are package portal's, and what is asked and granted is decided here.
+//
 // Users, passwords and their throttling are behind sluice.Directory, which
 // package iam implements; so is reading the Authorization header of commands.
 // Package jetstream stores sessions and signing keys.

@@ -25,13 +25,7 @@ type checker struct {
 	ids      map[string]int // of steps, with their lines
 }
 
-// Defaults and bounds of a pipeline.
-const (
-	maxRetries     = 20
-	defaultBackoff = time.Second
-	maxBackoff     = time.Minute
-	maxNames       = 1000 // variables, and headers
-)
+const maxNames = 1000 // variables, and headers
 
 // sections are what a source may have at its top.
 var sections = map[string]func(*checker, *Program, *node){
@@ -44,6 +38,7 @@ var sections = map[string]func(*checker, *Program, *node){
 		p.concurrency = c.integer(n, "concurrency", 1, sluice.MaxConcurrency)
 	},
 	"retry": func(c *checker, p *Program, n *node) { c.retry(p, n) },
+	"rate":  func(c *checker, p *Program, n *node) { p.rate = c.rate(n) },
 	"timeout": func(c *checker, p *Program, n *node) {
 		p.timeout = c.duration(n, "timeout", time.Millisecond, maxRunTime)
 	},
@@ -51,7 +46,7 @@ var sections = map[string]func(*checker, *Program, *node){
 }
 
 func (c *checker) program(root *node) *Program {
-	p := &Program{concurrency: sluice.DefaultConcurrency, backoff: defaultBackoff, timeout: maxRunTime, commands: c.commands}
+	p := &Program{concurrency: sluice.DefaultConcurrency, retry: defaultRetry, timeout: maxRunTime, commands: c.commands}
 	if root.kind != object {
 		c.problemf(root, "A source is an object with the section pipeline, not %s.", root.describe())
 		return nil
@@ -93,13 +88,6 @@ func (c *checker) options(n *node, what string, known map[string]func(*node)) {
 			c.unknown(key, "key", slices.Sorted(maps.Keys(known)))
 		}
 	}
-}
-
-func (c *checker) retry(p *Program, n *node) {
-	c.options(n, "retry", map[string]func(*node){
-		"times":   func(n *node) { p.retries = c.integer(n, "times", 0, maxRetries) },
-		"backoff": func(n *node) { p.backoff = c.duration(n, "backoff", 0, maxBackoff) },
-	})
 }
 
 // fields reads the variables or headers that a run starts with.

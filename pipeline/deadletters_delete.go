@@ -8,20 +8,22 @@ import (
 )
 
 type lettersDeleted struct {
-	Deleted int `json:"deleted"`
+	Deleted int    `json:"deleted"`
+	Next    string `json:"next,omitempty"` // for the parameter after, if there may be more
 }
 
 func letterDeleteCommand(r *Runner) command.Command {
 	return command.New("deadletter.delete", "Delete dead letters for good.",
 		func(ctx context.Context, p letterParams) (lettersDeleted, error) {
 			done := lettersDeleted{}
-			err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
+			next, err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
 				dropped, err := r.drop(ctx, letter.Letter)
 				if dropped {
 					done.Deleted++
 				}
 				return err
 			})
+			done.Next = next
 			return done, err
 		})
 }

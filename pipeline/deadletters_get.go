@@ -12,12 +12,18 @@ type letterPage struct {
 	Next  string              `json:"next,omitempty"`
 }
 
+const defaultLetters = 100
+
 func letterGetCommand(r *Runner) command.Command {
 	return command.New("deadletter.get", "List the events that pipelines failed on for good, newest first. With letter the event itself is shown, to users who may see payloads.",
 		func(ctx context.Context, p letterParams) (letterPage, error) {
 			mayKnow := sluice.UserFrom(ctx).May(sluice.MaySeePayload)
 			page := letterPage{Items: []sluice.DeadLetter{}}
-			next, err := r.eachLetter(ctx, p.query(), func(letter sluice.DeadLetter) error {
+			q, err := p.query(defaultLetters)
+			if err != nil {
+				return page, err
+			}
+			next, err := r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
 				if !mayKnow {
 					letter.CorrelationID = "" // with it the result can be read
 				}

@@ -1,16 +1,36 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"time"
+
+	"golang.org/x/time/rate"
 
 	"sluice"
 	"sluice/command"
 )
 
+type letterReplayParams struct {
+	Letter   string    `json:"letter" audit:"yes" doc:"This one only."`
+	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only those of this pipeline."`
+	Code     string    `json:"code" audit:"yes" doc:"Only those with this code of their error; deadletter.groups lists the codes."`
+	From     time.Time `json:"from" audit:"yes" doc:"Earliest time."`
+	To       time.Time `json:"to" audit:"yes" doc:"Latest time."`
+	Since    string    `json:"since" audit:"yes" doc:"In place of from: how long ago, such as 30m or 1d."`
+	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 100. Live events go before them in any case."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many, the oldest first. Default 1000."`
+	After    string    `json:"after" doc:"The value of next of the answer before."`
+}
+
+const defaultLetterRate = 100
+
 type replays struct {
 	Replayed int      `json:"replayed"`
+	Skipped  int      `json:"skipped,omitempty"` // whose pipeline no longer listens to them; they stay
 	Items    []replay `json:"items"`
+	Next     string   `json:"next,omitempty"` // for the parameter after, if there may be more
 }
 
 // A replay is an event that was sent again.
@@ -21,17 +41,27 @@ type replay struct {
 }
 
 func letterReplayCommand(r *Runner) command.Command {
-	return command.New("deadletter.replay", "Send events again to the pipelines that failed on them, under new trace ids, and drop their dead letters.",
-		func(ctx context.Context, p letterParams) (replays, error) {
+	return command.New("deadletter.replay", "Send events again to the pipelines that failed on them, under new trace ids, the oldest first, and drop their dead letters.",
+		func(ctx context.Context, p letterReplayParams) (replays, error) {
 			done := replays{Items: []replay{}}
-			err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
+			pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultLetterRate)), 1)
+			selected := letterParams{p.Letter, p.Pipeline, p.Code, p.From, p.To, p.Since, p.Limit, p.After}
+			next, err := r.eachSelected(ctx, selected, func(letter sluice.DeadLetter) error {
+				if err := pace.Wait(ctx); err != nil {
+					return err
+				}
 				again, err := r.replay(ctx, letter)
-				if err == nil {
+				switch {
+				case err == nil:
 					done.Items = append(done.Items, again)
 					done.Replayed++
+				case p.Letter == "" && sluice.AsError(err).Code == codeNotListening:
+					done.Skipped++
+					return nil
 				}
 				return err
 			})
+			done.Next = next
 			return done, err
 		})
 }
@@ -61,6 +91,9 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, 
 	return done, nil
 }
 
+// codeNotListening is the code of errors about a pipeline that does not listen.
+const codeNotListening = "pipeline-not-listening"
+
 // listensStill checks that an event would reach the pipeline it is for.
 func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event) error {
 	stored, err := r.Store.Get(ctx, name)
@@ -68,7 +101,7 @@ func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event)
 		return err
 	}
 	if stored == nil || stored.Binding == nil || !sluice.KeyMatches(stored.Binding.Pattern, e.MessageKey()) {
-		return sluice.Errorf(sluice.Conflict, "pipeline-not-listening", "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", quote(name), e.MessageKey())
+		return sluice.Errorf(sluice.Conflict, codeNotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", quote(name), e.MessageKey())
 	}
 	return nil
 }

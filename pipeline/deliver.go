@@ -11,55 +11,74 @@ import (
 	"sluice/problem"
 )
 
-// deliver runs a pipeline for an event, retries it with a growing pause as its
-// retry section says, and returns the outcome. An error means that the server
-// stops, or that the engine is away: there is no outcome, and the queue delivers
-// the event again later.
+// deliver makes an attempt to run a pipeline for an event, and returns the outcome:
+// where it failed and the retry section of the source says so, that another one
+// is due. An error means that the server stops, or that the engine is away: that
+// was no attempt, and the queue delivers the event again later.
 func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
+	number, first := d.Attempts+1, d.First
+	if first.IsZero() {
+		first = time.Now()
+	}
 	program, err := r.program(p)
 	if err != nil {
-		return r.failed(p, d, 1, err), nil
+		return r.failed(p, d, number, err), nil
 	}
-	backoff := program.backoff
-	for number := 1; ; number++ {
-		out, err := r.deliverOnce(ctx, p, program, d, number)
-		if err == nil {
-			return r.succeeded(p, d, number, out), nil
-		}
-		if ctx.Err() != nil {
-			return sluice.Outcome{}, ctx.Err()
-		}
-		if sluice.EngineAway(err) {
-			return sluice.Outcome{}, err // that is no attempt
-		}
-		if sluice.AsError(err).Code == codeNoMemory {
-			// It is no fault of the pipeline. Runs that lack memory together
-			// must not come again together.
-			return sluice.Outcome{}, errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
-		}
-		if number > program.retries || !worthRetrying(err) {
-			return r.failed(p, d, number, err), nil
-		}
-		if err := pause(ctx, backoff); err != nil {
-			return sluice.Outcome{}, err
-		}
-		backoff = min(2*backoff, maxBackoff)
+	out, err := r.deliverOnce(ctx, p, program, d, number)
+	switch {
+	case err == nil:
+		return r.succeeded(p, d, number, out), nil
+	case ctx.Err() != nil:
+		return sluice.Outcome{}, ctx.Err()
+	case sluice.EngineAway(err):
+		return sluice.Outcome{}, err
+	case sluice.AsError(err).Code == codeNoMemory:
+		// It is no fault of the pipeline. Runs that lack memory together
+		// must not come again together.
+		return sluice.Outcome{}, errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
 	}
+	next := time.Now().Add(program.retry.pause(number, sluice.AsError(err).RetryAfter))
+	if number > program.retry.times || !worthRetrying(err) || next.Sub(first) > program.retry.within {
+		return r.failed(p, d, number, err), nil
+	}
+	return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusProcessing, Attempts: number, Next: next}, nil
 }
 
 // longestGiveBack is how long a run without memory waits before its event is
 // given back.
 const longestGiveBack = time.Second
 
-// worthRetrying reports whether another attempt may end better: not after a
-// refusal.
-func worthRetrying(err error) bool {
-	status := problem.Status(err)
-	return status < http.StatusBadRequest || status >= http.StatusInternalServerError
+// pause returns how long to wait after an attempt that failed. A part of it is
+// random, so that events that failed together don't come again together. An
+// answer may ask for longer.
+func (p retryPolicy) pause(attempt int, asked time.Duration) time.Duration {
+	const jitter = 4 // one part of so many
+	wait := p.backoff
+	for i := 1; i < attempt && wait < p.maxBackoff; i++ {
+		wait *= 2
+	}
+	if wait >= p.maxBackoff {
+		wait = p.maxBackoff - rand.N(p.maxBackoff/jitter)
+	} else {
+		wait = min(wait+rand.N(wait/jitter), p.maxBackoff)
+	}
+	return max(wait, min(asked, p.maxBackoff))
 }
 
-// deliverOnce makes one attempt, as soon as there is a free slot. The pause
-// between attempts takes none.
+// worthRetrying reports whether another attempt may end better: not after a
+// refusal, unless it is one for the moment, and not after a loop.
+func worthRetrying(err error) bool {
+	switch status := problem.Status(err); status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true
+	case http.StatusLoopDetected:
+		return false
+	default:
+		return status < http.StatusBadRequest || status >= http.StatusInternalServerError
+	}
+}
+
+// deliverOnce makes one attempt, as soon as there is a free slot.
 func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *Program, d sluice.Delivery, number int) (any, error) {
 	select {
 	case r.slots <- struct{}{}:
@@ -122,6 +141,7 @@ func (r *Runner) failed(p *sluice.Pipeline, d sluice.Delivery, attempts int, err
 		Status:     sluice.StatusError,
 		StatusCode: shown.StatusCode,
 		Error:      shown,
+		Said:       e.Said,
 		Attempts:   attempts,
 		Finished:   time.Now().UTC(),
 	}

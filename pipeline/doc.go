@@ -7,7 +7,7 @@
 // # Sources
 //
 // A source has the section pipeline, a list of steps, and may have description,
-// headers, vars, body, concurrency, retry, timeout and tests. A step is the name
+// headers, vars, body, concurrency, rate, retry, timeout and tests. A step is the name
 // of a command, or one name: {parameters}. Besides those of its command every
 // step has these parameters:
 //

@@ -86,11 +86,12 @@ type noParams struct{}
 
 // world is what the steps of the tests do to the outside.
 type world struct {
-	mu       sync.Mutex
-	logged   []string
-	failures int           // how often unsteady still fails
-	calls    int           // of unsteady
-	started  chan struct{} // is sent to when hang hangs
+	mu         sync.Mutex
+	logged     []string
+	failures   int           // how often unsteady still fails
+	retryAfter time.Duration // that unsteady asks for
+	calls      int           // of unsteady
+	started    chan struct{} // is sent to when hang hangs
 }
 
 func (w *world) log(message any) {
@@ -141,7 +142,7 @@ func (w *world) commands() []command.Command {
 			w.calls++
 			if w.failures > 0 {
 				w.failures--
-				return nil, sluice.Errorf(sluice.Unavailable, "unsteady", "Not now.")
+				return nil, sluice.Errorf(sluice.Unavailable, "unsteady", "Not now.").After(w.retryAfter)
 			}
 			return "steady", nil
 		}),
@@ -171,6 +172,7 @@ type fixture struct {
 	set     command.Set
 	store   *store
 	queue   *queue
+	history *history
 	letters *letters
 	reports chan sluice.RunReport
 }
@@ -185,12 +187,13 @@ func language() *expression.Language {
 func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 	f := &fixture{world: &world{}, store: newStore(), reports: make(chan sluice.RunReport, 1000)}
 	f.queue = newQueue()
+	f.history = &history{records: map[string]*sluice.PipelineHistory{}}
 	f.letters = &letters{}
 	r := pipeline.RunnerOptions{
 		Commands: func() command.Set { return f.set },
 		Language: language(),
 		Store:    f.store,
-		History:  &history{records: map[string]*sluice.PipelineHistory{}},
+		History:  f.history,
 		Queue:    f.queue,
 		Events:   f.letters,
 		Letters:  f.letters,

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"sluice"
 	"sluice/command"
@@ -10,7 +11,7 @@ import (
 
 // sourceParams are those of commands that examine a source.
 type sourceParams struct {
-	Name   string `json:"name" doc:"Name of the stored pipeline, if no source is given."`
+	Name   string `json:"name" doc:"Name of the stored pipeline: it is taken if no source is given, otherwise the source is meant for it."`
 	Source string `json:"source" body:"only" doc:"The pipeline as YAML or JSON."`
 }
 
@@ -38,7 +39,7 @@ func lintCommand(r *Runner) command.Command {
 			}
 			program, err := r.Parse(source)
 			if err == nil {
-				return r.lintRights(ctx, program)
+				return r.lintRights(ctx, p.Name, program)
 			}
 			problems, ok := errors.AsType[SourceErrors](err)
 			if !ok {
@@ -54,12 +55,30 @@ func lintCommand(r *Runner) command.Command {
 
 // lintRights returns what is wrong with a program without mistakes, if the
 // caller stored it.
-func (r *Runner) lintRights(ctx context.Context, p *Program) (result sluice.LintResult, err error) {
-	result.Problems, err = r.checkRights(ctx, p, sluice.UserFrom(ctx))
-	result.Problems = append([]sluice.Finding{}, result.Problems...)
+func (r *Runner) lintRights(ctx context.Context, name string, p *Program) (result sluice.LintResult, err error) {
+	user := sluice.UserFrom(ctx)
+	found, err := r.checkRights(ctx, p, user)
+	if err != nil {
+		return result, err
+	}
+	result.Problems = append([]sluice.Finding{}, found...)
+	if r.User != nil && p.mayListen(user) != nil {
+		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
+			Line: p.trigger.line, Column: p.trigger.column, Step: p.trigger.command, Command: p.trigger.command, Permission: p.trigger.command, Code: "not-permitted",
+			Message: "You may not store pipelines that listen: you lack " + p.trigger.command + ".",
+			Hint:    "Ask an administrator for a role that has the permission " + p.trigger.command + ".",
+		})
+	}
 	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil
 	result.Listens, _ = p.Listens()
-	result.Warnings = r.unknownKey(p)
+	var before *sluice.Pipeline
+	if name != "" {
+		if before, err = r.Store.Get(ctx, name); err != nil {
+			return result, err
+		}
+	}
+	lent, err := r.lentRights(ctx, p, before, user, result.Problems)
+	result.Warnings = slices.Concat(lent, r.unknownKey(p))
 	return result, err
 }
 

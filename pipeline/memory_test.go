@@ -144,14 +144,33 @@ func (q *queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		case <-ctx.Done():
 			return
 		case d := <-events:
-			wait.Go(func() {
-				outcome, err := run(d)
-				if err != nil {
-					q.errors <- err
-				} else {
-					q.outcomes <- outcome
-				}
-			})
+			wait.Go(func() { q.deliver(ctx, d, run) })
+		}
+	}
+}
+
+// deliver runs a pipeline for an event until it is done.
+func (q *queue) deliver(ctx context.Context, d sluice.Delivery, run func(sluice.Delivery) (sluice.Outcome, error)) {
+	for {
+		began := time.Now()
+		outcome, err := run(d)
+		switch {
+		case err != nil:
+			q.errors <- err
+			return
+		case outcome.Status != sluice.StatusProcessing:
+			q.outcomes <- outcome
+			return
+		}
+		d.Attempts = outcome.Attempts
+		if d.First.IsZero() {
+			d.First = began
+		}
+		select {
+		case <-time.After(time.Until(outcome.Next)):
+		case <-ctx.Done():
+			q.errors <- ctx.Err()
+			return
 		}
 	}
 }
@@ -185,7 +204,7 @@ func (l *letters) Letters(_ context.Context, q sluice.DeadLetterQuery) (found []
 			continue
 		}
 		if q.Letter != "" && q.Letter != letter.Letter || q.Pipeline != "" && q.Pipeline != letter.Pipeline ||
-			!q.From.IsZero() && letter.Time.Before(q.From) || !q.To.IsZero() && letter.Time.After(q.To) {
+			q.Code != "" && q.Code != letter.Error.Code || !q.From.IsZero() && letter.Time.Before(q.From) || !q.To.IsZero() && letter.Time.After(q.To) {
 			continue
 		}
 		if len(found) == q.Limit {
@@ -194,6 +213,14 @@ func (l *letters) Letters(_ context.Context, q sluice.DeadLetterQuery) (found []
 		found = append(found, letter)
 	}
 	return found, "", nil
+}
+
+func (l *letters) Groups(_ context.Context, q sluice.DeadLetterQuery) (groups []sluice.DeadLetterGroup, err error) {
+	found, _, err := l.Letters(context.Background(), sluice.DeadLetterQuery{Pipeline: q.Pipeline, From: q.From, To: q.To, Limit: 1000})
+	if len(found) == 0 || err != nil {
+		return nil, err
+	}
+	return []sluice.DeadLetterGroup{{Pipeline: q.Pipeline, Code: found[0].Error.Code, Count: len(found)}}, nil
 }
 
 func (l *letters) Drop(_ context.Context, letter string) error {
@@ -221,6 +248,8 @@ func (l *letters) Accept(_ context.Context, e *sluice.Event, _ time.Duration) (s
 type history struct {
 	mu      sync.Mutex
 	records map[string]*sluice.PipelineHistory
+
+	meanwhile func() // happens before a change
 }
 
 func (h *history) Get(_ context.Context, key string) (*sluice.PipelineHistory, error) {
@@ -232,6 +261,9 @@ func (h *history) Get(_ context.Context, key string) (*sluice.PipelineHistory, e
 func (h *history) All() []*sluice.PipelineHistory { return slices.Collect(maps.Values(h.records)) }
 
 func (h *history) Change(_ context.Context, key string, decide func(*sluice.PipelineHistory, map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error)) (*sluice.PipelineHistory, error) {
+	if h.meanwhile != nil {
+		h.meanwhile()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	after, err := decide(h.records[key], h.records)

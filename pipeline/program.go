@@ -18,8 +18,8 @@ type Program struct {
 	trigger     *trigger
 	steps       []*step
 	concurrency int
-	retries     int           // after the first attempt
-	backoff     time.Duration // before the first retry; it doubles
+	retry       retryPolicy
+	rate        pace
 	timeout     time.Duration // of one run
 	tests       []testCase
 	commands    command.Set

@@ -60,9 +60,10 @@ func (r *recording) add(set command.Set, run sluice.RunReport) {
 	for _, s := range run.Steps {
 		s.Started += sluice.Milliseconds(run.Started.Sub(r.run.Started))
 		cmd, known := set.Find(s.Command)
-		if !known || reachesOutside(cmd) {
-			r.steps = append(r.steps, s)
+		if known && !reachesOutside(cmd) || cmd.Recorded && s.HTTP == nil || s.Code == "forbidden" {
+			continue // it did nothing there
 		}
+		r.steps = append(r.steps, s)
 	}
 }
 
@@ -70,14 +71,12 @@ func (r *recording) add(set command.Set, run sluice.RunReport) {
 // request was sent then. Each answer is given once.
 func (t *rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.Exchange, error) {
 	hidden, _ := secretsOf(ctx)
-	shown := sluice.Exchange{Method: sent.Method, URL: hidden.hideStart(sent.URL, maxURL)}
+	shown := &sluice.Exchange{Method: sent.Method, URL: hidden.hideStart(sent.URL, maxURL)}
 	if t.noted < maxExchanges {
 		shown.Request = hidden.hideStart(sent.Request, maxMessage)
 		t.noted += len(shown.Request)
 	}
-	if len(t.calls) > 0 {
-		t.calls[len(t.calls)-1].HTTP = &shown
-	}
+	t.note(sluice.TryCall{Command: t.calling, HTTP: shown})
 	for i, s := range t.past.steps {
 		if s.HTTP == nil || t.past.taken[i] || s.HTTP.Method != shown.Method || s.HTTP.URL != shown.URL {
 			continue

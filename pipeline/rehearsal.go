@@ -22,6 +22,7 @@ type rehearsal struct {
 	// Of the current event:
 	past    recording
 	calls   []sluice.TryCall
+	calling string // the command that asks for a recorded answer
 	noted   int    // bytes of calls
 	missing string // the command of which nobody knows what it would answer
 }
@@ -119,12 +120,14 @@ func (t *rehearsal) call(ctx context.Context, cmd command.Command, args command.
 	case !reachesOutside(cmd) && (cmd.Name != receivesEvent || isOwnEvent(sluice.RunFrom(ctx), args)):
 		return t.Commands().Call(ctx, cmd, args)
 	}
-	t.note(ctx, cmd, args)
 	if cmd.Recorded {
+		t.calling = cmd.Name
 		out, err := t.Commands().Call(ctx, cmd, args)
 		if !sluice.IsNotRecorded(err) {
 			return out, err
 		}
+	} else {
+		t.note(sluice.TryCall{Command: cmd.Name, Args: t.shown(ctx, args)})
 	}
 	if len(t.program.tests) > 0 {
 		if s, ok := t.program.tests[0].stubs[cmd.Name]; ok {
@@ -154,15 +157,19 @@ func isOwnEvent(run *sluice.Run, args command.Args) bool {
 }
 
 // note notes what would have been done outside.
-func (t *rehearsal) note(ctx context.Context, cmd command.Command, args command.Args) {
-	call := sluice.TryCall{Command: cmd.Name}
-	if !cmd.Recorded && t.noted < maxExchanges {
-		hidden, _ := secretsOf(ctx)
-		text, _ := value.AppendJSON(nil, hidden.hide(named(args)), maxMessage+1) // cut off if it is longer
-		call.Args = startOf(string(text), maxMessage)
-		t.noted += len(call.Args)
-	}
+func (t *rehearsal) note(call sluice.TryCall) {
 	if len(t.calls) < maxReported {
 		t.calls = append(t.calls, call)
 	}
+}
+
+// shown returns arguments as people read them, without secrets.
+func (t *rehearsal) shown(ctx context.Context, args command.Args) string {
+	if t.noted >= maxExchanges {
+		return ""
+	}
+	hidden, _ := secretsOf(ctx)
+	text, _ := value.AppendJSON(nil, hidden.hide(named(args)), maxMessage+1) // cut off if it is longer
+	t.noted += min(len(text), maxMessage)
+	return startOf(string(text), maxMessage)
 }

@@ -111,6 +111,14 @@ func (w *rights) switchHint(permission string) string {
 	if !w.owner.May(permission) {
 		username = "a user who may"
 	}
+	return switchLine(username)
+}
+
+// switchLine returns the line of a source that switches to a user.
+func switchLine(username string) string {
+	if strings.Contains(username, ":") { // of a client
+		username = "'" + username + "'"
+	}
 	return "- iam.run.as: {username: " + username + "}"
 }
 
@@ -128,7 +136,7 @@ func (w *rights) switched(s *step, a *invocation) *sluice.User {
 		w.note(s, sluice.Finding{
 			Code: "not-permitted", Permission: permission,
 			Message: fmt.Sprintf("%s, who stores this pipeline, may not let it run as %s.", w.owner.Name, name),
-			Hint:    "- iam.run.as: {username: " + w.owner.Name + "}",
+			Hint:    switchLine(w.owner.Name),
 		})
 	}
 	user := w.user(name)
@@ -136,7 +144,7 @@ func (w *rights) switched(s *step, a *invocation) *sluice.User {
 		w.note(s, sluice.Finding{
 			Code: "user-unknown", Permission: sluice.MayRunAs + name,
 			Message: fmt.Sprintf("There is no user %s, or it is disabled.", quote(name)),
-			Hint:    "- iam.run.as: {username: " + w.owner.Name + "}",
+			Hint:    switchLine(w.owner.Name),
 		})
 	}
 	return user
@@ -208,16 +216,16 @@ func (w *rights) note(s *step, f sluice.Finding) {
 	}
 }
 
-// notPermitted is the error of a program that would be refused what it does.
+// notPermitted is the error of a program that would be refused what it does. The
+// line to add is at its end, so that it can be copied.
 func notPermitted(found []sluice.Finding) error {
-	message := fmt.Sprintf("Line %d: %s", found[0].Line, found[0].Message)
-	if strings.HasPrefix(found[0].Hint, "- ") {
-		message += " Add before it: " + found[0].Hint
-	}
+	first := found[0]
+	message := fmt.Sprintf("Line %d: %s", first.Line, first.Message)
 	if more := len(found) - 1; more > 0 {
-		message += fmt.Sprintf(" (and %d more)", more)
+		message += fmt.Sprintf(" There are %d more.", more)
 	}
-	return sluice.Errorf(sluice.Unprocessable, "pipeline-not-permitted", "%s; or store it all the same with force=true.", strings.TrimSuffix(message, ".")).Detailed(found)
+	return sluice.Errorf(sluice.Unprocessable, "pipeline-not-permitted", "%s With force=true (--force) it is stored all the same. %s", message, first.Advice()).
+		At(sluice.Place{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
 }
 
 // unknownKey warns of an event key that no webhook has. Events may be sent in

@@ -161,6 +161,11 @@ func (s *secrets) hideError(e *sluice.Error) *sluice.Error {
 		return e
 	}
 	shown := e.Saying(s.hideText(e.Message)).About(s.hideText(e.Parameter))
+	if e.Said != nil {
+		said := *e.Said
+		said.Message = s.hideText(said.Message)
+		shown = shown.Telling(said)
+	}
 	if e.Err != nil && s.hideText(e.Err.Error()) != e.Err.Error() {
 		return shown.Because(errors.New(s.hideText(e.Err.Error())))
 	}

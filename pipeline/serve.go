@@ -55,13 +55,13 @@ func (s *service) follow(ctx context.Context) {
 	stored, bound := make(map[string]*sluice.Pipeline), make(map[string]*sluice.Pipeline)
 	for _, p := range s.Store.All() {
 		stored[p.Name] = p
-		if p.Binding != nil {
+		if p.Binding != nil && !p.Paused {
 			bound[p.Binding.ID] = p
 		}
 	}
 	s.programs.keepOnly(stored)
 	for id, c := range s.consumers {
-		if bound[id] == nil || bound[id].Binding.Concurrency != c.pipeline.Binding.Concurrency {
+		if bound[id] == nil || *bound[id].Binding != *c.pipeline.Binding {
 			c.retire()
 			delete(s.consumers, id)
 		}

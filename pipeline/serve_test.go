@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -83,20 +84,107 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// TestBackoff: attempts wait longer and longer, up to a minute.
+// TestBackoff: attempts wait twice as long each time, up to maxBackoff, a part of
+// it at random; answers may ask for longer; and at some time it is enough.
 func TestBackoff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := newFixture()
-		f.failures = 8
-		f.put(t, "p", "retry: {times: 8, backoff: 1s}\n"+listening+"- unsteady")
-		defer f.serving(t)()
-		started := time.Now()
-		f.send(t, "p", delivery())
-		<-f.queue.outcomes
-		if took, want := time.Since(started), (1+2+4+8+16+32+60+60)*time.Second; took != want {
-			t.Errorf("it took %s, want %s", took, want)
+	tests := []struct {
+		name, retry string
+		retryAfter  time.Duration
+		failures    int
+		attempts    int
+		least, most time.Duration // in all
+	}{
+		{"doubled", "{times: 8, backoff: 1s}", 0, 8, 9, 255 * time.Second, 255 * 5 / 4 * time.Second},
+		{"bounded", "{times: 8, backoff: 1s, maxBackoff: 4s}", 0, 8, 9, (3 + 6*3) * time.Second, (3*5/4 + 6*4 + 1) * time.Second},
+		{"an hour by default", "{times: 100, backoff: 1h}", 0, 10, 11, 10 * 45 * time.Minute, 10 * time.Hour},
+		{"as often as it says", "{times: 2, backoff: 1s}", 0, 9, 3, 3 * time.Second, 4 * time.Second},
+		{"given up in time", "{times: 100, backoff: 1m, maxBackoff: 1m, within: 10m}", 0, 99, 0, 8 * time.Minute, 10 * time.Minute},
+		{"three days by default", "{times: 100, backoff: 1h}", 0, 99, 0, 71 * time.Hour, 72 * time.Hour},
+		{"an answer asks for longer", "{times: 3, backoff: 1s}", time.Minute, 3, 4, 3 * time.Minute, 3 * time.Minute},
+		{"an answer asks for less", "{times: 1, backoff: 1m}", time.Second, 1, 2, time.Minute, 75 * time.Second},
+		{"an answer asks for years", "{times: 1, backoff: 1s, maxBackoff: 1m}", 90_000 * time.Hour, 1, 2, time.Minute, time.Minute},
+		{"an answer asks for the past", "{times: 1, backoff: 1s}", -time.Hour, 1, 2, time.Second, 2 * time.Second},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture()
+				f.failures, f.retryAfter = test.failures, test.retryAfter
+				f.put(t, "p", "retry: "+test.retry+"\n"+listening+"- unsteady")
+				defer f.serving(t)()
+				started := time.Now()
+				f.send(t, "p", delivery())
+				got := <-f.queue.outcomes
+				if took := time.Since(started); took < test.least || took > test.most {
+					t.Errorf("it took %s, want %s to %s", took, test.least, test.most)
+				}
+				if test.attempts > 0 && got.Attempts != test.attempts {
+					t.Errorf("there were %d attempts, want %d", got.Attempts, test.attempts)
+				}
+			})
+		})
+	}
+}
+
+// TestWhatIsRetried: what may end better another time.
+func TestWhatIsRetried(t *testing.T) {
+	for status, want := range map[int]int{400: 1, 401: 1, 403: 1, 404: 1, 408: 2, 409: 1, 410: 1, 413: 1, 422: 1, 425: 2, 429: 2, 500: 2, 502: 2, 503: 2, 504: 2, 508: 1, 599: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFixture()
+			f.put(t, "p", fmt.Sprintf("retry: {times: 1}\n%s- fail: {message: x, statusCode: %d}", listening, status))
+			defer f.serving(t)()
+			f.send(t, "p", delivery())
+			if got := <-f.queue.outcomes; got.Attempts != want {
+				t.Errorf("after %d there are %d attempts, want %d", status, got.Attempts, want)
+			}
+		})
+	}
+}
+
+// TestPause: while a pipeline is paused nothing is taken for it, on whichever
+// node; storing it anew does not end that.
+func TestPause(t *testing.T) {
+	f := newFixture()
+	next := func(want string) {
+		t.Helper()
+		if got := <-f.queue.consumed; got != want {
+			t.Fatalf("the queue says %s, want %s", got, want)
 		}
-	})
+	}
+	f.put(t, "p", listening+"- pass")
+	defer f.serving(t)()
+	next("+p b1")
+	for range 2 { // twice is as good as once
+		answer, err := f.call(t.Context(), "pipeline.pause", arg("name", "p"))
+		if got := object(t, answer, err); got["paused"] != true {
+			t.Errorf("the answer is %v", got)
+		}
+	}
+	next("-p b1")
+	f.put(t, "p", "rate: 10/m\n"+listening+"- pass")
+	answer, err := f.call(t.Context(), "pipeline.get", arg("name", "p"))
+	if got := object(t, answer, err); got["paused"] != true || got["rate"] != "10/m" {
+		t.Errorf("it is shown as %v", got)
+	}
+	answer, err = f.call(t.Context(), "pipeline.resume", arg("name", "p"))
+	if got := object(t, answer, err); got["paused"] != nil {
+		t.Errorf("the answer is %v", got)
+	}
+	next("+p b1")
+	f.put(t, "p", "rate: 20/m\n"+listening+"- pass")
+	for range 2 { // in whichever order
+		if got := <-f.queue.consumed; got != "-p b1" && got != "+p b1" {
+			t.Errorf("the queue says %s", got)
+		}
+	}
+
+	f.put(t, "deaf", "pipeline: [pass]")
+	for _, name := range []string{"pipeline.pause", "pipeline.resume"} {
+		_, err = f.call(t.Context(), name, arg("name", "deaf"))
+		refused(t, err, "pipeline-not-listening", "nothing to pause")
+		_, err = f.call(t.Context(), name, arg("name", "none"))
+		refused(t, err, "pipeline-unknown", "")
+	}
 }
 
 // TestReport: a report tells all that was done.

@@ -85,11 +85,15 @@ func (r *Runner) bind(ctx context.Context, p *Program, before *sluice.Pipeline) 
 	if !listens || before != nil && p.fits(before.Binding) {
 		return nil, nil
 	}
-	return r.Queue.Bind(ctx, pattern, p.concurrency)
+	fresh, err := r.Queue.Bind(ctx, pattern, p.concurrency)
+	if err == nil {
+		fresh.Rate = p.rate.perSecond
+	}
+	return fresh, err
 }
 
 // fits reports whether a binding takes the events that the program needs. Its
-// concurrency can be changed.
+// concurrency and its rate can be changed.
 func (p *Program) fits(b *sluice.Binding) bool {
 	pattern, listens := p.Listens()
 	return listens && b != nil && b.Pattern == pattern
@@ -107,7 +111,7 @@ func (r *Runner) store(ctx context.Context, p *Program, c change, fresh *sluice.
 		switch {
 		case before != nil && p.fits(before.Binding):
 			kept := *before.Binding
-			kept.Concurrency = p.concurrency
+			kept.Concurrency, kept.Rate = p.concurrency, p.rate.perSecond
 			next.Binding = &kept
 		case fresh == nil && p.trigger != nil:
 			return nil, changedMeanwhile()
@@ -130,7 +134,7 @@ func (c *change) next(before *sluice.Pipeline) (*sluice.Pipeline, error) {
 	if before.Folder != next.Folder {
 		return nil, readOnly(next.Name)
 	}
-	next.Created = before.Created
+	next.Created, next.Paused = before.Created, before.Paused
 	if sameVersion(before, &next) {
 		next.Version, next.Updated = before.Version, before.Updated
 		return &next, nil

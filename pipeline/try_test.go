@@ -38,6 +38,8 @@ func (p *past) Calls(_ context.Context, q sluice.TraceQuery) (calls []sluice.Cal
 	return calls, next, nil
 }
 
+func (p *past) Reached(context.Context, string) (time.Time, error) { return time.Time{}, nil }
+
 func (p *past) Event(_ context.Context, correlationID string) (sluice.Event, error) {
 	p.read++
 	if correlationID == "7" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -84,14 +85,23 @@ func (r *Runner) at(ctx context.Context, p *sluice.Pipeline, version int) (*slui
 func (r *Runner) keep(ctx context.Context, p *sluice.Pipeline) error {
 	current := sluice.PipelineVersion{Version: versionOf(p), Owner: p.Owner, Time: p.Updated, Packed: pack(p.Source)}
 	_, err := r.History.Change(ctx, p.Name, func(before *sluice.PipelineHistory, _ map[string]*sluice.PipelineHistory) (*sluice.PipelineHistory, error) {
-		next := &sluice.PipelineHistory{Created: p.Created}
-		if before != nil && before.Created.Equal(p.Created) {
-			next.Versions = slices.DeleteFunc(slices.Clone(before.Versions), func(v sluice.PipelineVersion) bool { return v.Version >= current.Version })
+		var kept []sluice.PipelineVersion
+		switch {
+		case before == nil || before.Created.Before(p.Created):
+		case before.Created.After(p.Created):
+			return nil, sluice.ErrUnchanged // it was deleted and created again since it was read
+		default:
+			kept = before.Versions
 		}
-		next.Versions = append(next.Versions, current)
-		next.Versions = next.Versions[max(0, len(next.Versions)-(maxVersions-1)):]
-		return next, nil
+		if last := len(kept) - 1; last >= 0 && kept[last].Version >= current.Version {
+			return nil, sluice.ErrUnchanged // someone kept it before, and perhaps stored others since
+		}
+		kept = append(slices.Clone(kept), current)
+		return &sluice.PipelineHistory{Created: p.Created, Versions: kept[max(0, len(kept)-(maxVersions-1)):]}, nil
 	})
+	if errors.Is(err, sluice.ErrUnchanged) {
+		return nil
+	}
 	return err
 }
 

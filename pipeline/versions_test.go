@@ -221,6 +221,29 @@ func TestVersionsOfConcurrentChanges(t *testing.T) {
 	}
 }
 
+// TestVersionsOfALateWriter: who has read the pipeline long ago drives out nothing
+// that was stored since.
+func TestVersionsOfALateWriter(t *testing.T) {
+	f := newFixture()
+	source := func(n int) string { return fmt.Sprintf("pipeline: [set: {value: %d}]", n) }
+	f.put(t, "p", source(1))
+	f.history.meanwhile = func() {
+		f.history.meanwhile = nil
+		for n := 2; n <= 4; n++ {
+			f.put(t, "p", source(n))
+		}
+	}
+	f.put(t, "p", source(5))
+	if list := f.versions(t, "p"); len(list) != 5 {
+		t.Fatalf("the versions are %v", list)
+	}
+	for n := 1; n <= 5; n++ {
+		if got := f.sourceOf(t, "p", n); got != source(n) {
+			t.Errorf("version %d is %v", n, got)
+		}
+	}
+}
+
 // TestVersionsOfLargeSources: sources that can't be compressed come back as well,
 // up to the largest.
 func TestVersionsOfLargeSources(t *testing.T) {

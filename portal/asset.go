@@ -1,6 +1,8 @@
 package portal
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -20,10 +22,11 @@ var static embed.FS
 type assets struct {
 	names    map[string]string // names to load them by, by their own
 	contents map[string][]byte // by the names to load them by
+	packed   map[string][]byte // the same, compressed
 }
 
 func loadAssets() assets {
-	a := assets{make(map[string]string), make(map[string][]byte)}
+	a := assets{make(map[string]string), make(map[string][]byte), make(map[string][]byte)}
 	files, err := static.ReadDir("static")
 	if err != nil {
 		panic(err)
@@ -37,9 +40,18 @@ func loadAssets() assets {
 		ending := path.Ext(file.Name())
 		name := strings.TrimSuffix(file.Name(), ending) + "." + hex.EncodeToString(sum[:6]) + ending
 		a.names[file.Name()] = name
-		a.contents[name] = content
+		a.contents[name], a.packed[name] = content, packed(content)
 	}
 	return a
+}
+
+// packed returns a file as browsers that can unpack it get it.
+func packed(content []byte) []byte {
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails on an unknown level only
+	_, _ = w.Write(content)                               // a buffer takes it all
+	_ = w.Close()
+	return b.Bytes()
 }
 
 // path returns where a file is loaded from.
@@ -54,5 +66,10 @@ func (p *Portal) serveAsset(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("Vary", "Accept-Encoding")
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		content = p.assets.packed[name]
+	}
 	_, _ = w.Write(content) // an error means that the browser has gone
 }

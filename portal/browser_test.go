@@ -78,8 +78,10 @@ func (b *browser) page() string {
 	return text
 }
 
+// open goes to a page, and leaves a draft where it is without a question.
 func (b *browser) open(path string) {
 	b.t.Helper()
+	eval[bool](b, `document.querySelector("textarea[data-draft]")?.form.dispatchEvent(new Event("submit")) ?? true`)
 	b.do(chromedp.Navigate(b.s.base() + path))
 }
 
@@ -172,7 +174,7 @@ func (b *browser) theme(name string) {
 func (b *browser) until(condition string) {
 	b.t.Helper()
 	deadline := time.Now().Add(patience)
-	for !eval[bool](b, condition) {
+	for !eval[bool](b, "Boolean("+condition+")") {
 		if time.Now().After(deadline) {
 			b.t.Fatalf("%s does not come true; the page is:\n%s", condition, b.page())
 		}

@@ -72,6 +72,13 @@ func (f callFilter) Narrowed(name, value string) string {
 // Export returns the path of all that fits, as JSON lines.
 func (f callFilter) Export() string { return f.path + "/export?" + f.values().Encode() }
 
+// ReplayAll returns the path of the page that replays all that fits.
+func (f callFilter) ReplayAll() string { return f.path + "/replay?" + f.values().Encode() }
+
+// Failed reports whether the list shows failed calls that can be replayed
+// together: event.replay knows no text, and needs a time.
+func (f callFilter) Failed() bool { return f.Status == "error" && f.Search == "" && f.Trace == "" }
+
 // Statuses returns those there are.
 func (f callFilter) Statuses() []string { return callStatuses }
 

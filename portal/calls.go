@@ -14,6 +14,8 @@ import (
 func (p *Portal) routeCalls() {
 	p.page("GET /calls", p.callList)
 	p.page("GET /calls/export", p.callExport)
+	p.page("GET /calls/replay", p.replayAllPage)
+	p.page("POST /calls/replay", p.replayAll)
 	p.page("POST /calls/selected", p.callsSelected)
 	p.page("GET /calls/{trace}", p.callPage)
 	p.page("GET /calls/{trace}/previous", p.callPrevious)
@@ -43,7 +45,7 @@ func (c tracedCall) ByHand() bool { return sluice.TraceOwner(c.TraceID) == sluic
 // Accepted reports whether it became an event or a message. Users who may not see
 // payloads don't know its correlation id.
 func (c tracedCall) Accepted() bool {
-	return c.Status != sluice.StatusRejected && (c.EventKey != "" || c.Key != "")
+	return c.Status != sluice.StatusRejected && c.Status != sluice.StatusHandshake && (c.EventKey != "" || c.Key != "")
 }
 
 // Reason returns why a call failed, as far as a line has space for it.

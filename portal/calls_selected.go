@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+
+	"sluice"
 )
 
 // maxExported bounds the lines of one export.
@@ -44,6 +46,46 @@ func (p *Portal) replay(r *http.Request, trace string) (string, error) {
 		return "", err
 	}
 	return again.Items[0].TraceID, nil
+}
+
+// A replayAllView asks before all failed calls of a list are replayed, or says
+// how many were.
+type replayAllView struct {
+	callFilter
+
+	Since    string // how far back, if the list has no beginning
+	Problem  string
+	Replayed int
+	Done     bool
+}
+
+func (p *Portal) replayAllPage(w http.ResponseWriter, r *http.Request) error {
+	return p.render(w, r, http.StatusOK, "replay_all", "Replay failed calls", replayAllView{callFilter: filterOf(p.base, r.URL.Query()), Since: "1d"})
+}
+
+// replayAll replays the failed calls of a list.
+func (p *Portal) replayAll(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	view := replayAllView{callFilter: filterOf(p.base, r.PostForm), Since: r.PostForm.Get("since")}
+	given := args("status", "error", "eventKey", view.EventKey, "code", view.Code, "pipeline", view.Pipeline, "to", asTime(view.To), "rate", "200")
+	if view.From != "" {
+		given = append(given, args("from", asTime(view.From))...)
+	} else {
+		given = append(given, args("since", view.Since)...)
+	}
+	again, err := ask[struct {
+		Replayed int `json:"replayed"`
+	}](p, r, "event.replay", given)
+	if err != nil && (!isMistake(err) || sluice.AsError(err).Kind == sluice.Forbidden) {
+		return err
+	}
+	if err != nil {
+		view.Problem = sluice.AsError(err).Message
+	}
+	view.Replayed, view.Done = again.Replayed, err == nil
+	return p.render(w, r, http.StatusOK, "replay_all", "Replay failed calls", view)
 }
 
 // exportTraces writes calls with all that the user may see of them.

@@ -3,6 +3,8 @@ package portal
 import (
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 
 	"sluice"
 )
@@ -14,18 +16,117 @@ type deadLetters struct {
 }
 
 type letterListView struct {
-	Pipeline string
-	Items    []sluice.DeadLetter
-	Next     string
+	Pipeline, Code string
+	Groups         []sluice.DeadLetterGroup
+	Items          []sluice.DeadLetter
+	Next           string
 }
 
 func (p *Portal) letterList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	found, err := ask[deadLetters](p, r, "deadletter.get", args("pipeline", query.Get("pipeline"), "limit", pageSize, "after", query.Get("after")))
+	view := letterListView{Pipeline: query.Get("pipeline"), Code: query.Get("code")}
+	found, err := ask[deadLetters](p, r, "deadletter.get", args("pipeline", view.Pipeline, "code", view.Code, "limit", pageSize, "after", query.Get("after")))
 	if err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "letters", "Dead letters", letterListView{query.Get("pipeline"), found.Items, p.nextPage(r, found.Next)})
+	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
+	if p.may(sluice.UserFrom(r.Context()), "deadletter.groups") {
+		groups, err := ask[struct {
+			Items []sluice.DeadLetterGroup `json:"items"`
+		}](p, r, "deadletter.groups", args("pipeline", view.Pipeline))
+		if err != nil {
+			return err
+		}
+		view.Groups = slices.DeleteFunc(groups.Items, func(g sluice.DeadLetterGroup) bool { return view.Code != "" && g.Code != view.Code })
+	}
+	return p.render(w, r, http.StatusOK, "letters", "Dead letters", view)
+}
+
+// lettersSelected replays or deletes the dead letters that were ticked.
+func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	letters, err := selected(r, "letter")
+	if err != nil {
+		return err
+	}
+	if r.PostForm.Get("do") == "delete" {
+		return p.lettersDelete(w, r, letters)
+	}
+	view := outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"dead letter", "dead letters"}, Back: "/deadletters"}
+	err = view.each(letters, func(letter string) (outcome, error) {
+		trace, err := p.replayLetter(r, letter)
+		return outcome{Name: letter, Link: "/calls/" + url.PathEscape(trace), Text: trace}, err
+	})
+	if err != nil {
+		return err
+	}
+	return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
+}
+
+// lettersDelete deletes dead letters once that was confirmed.
+func (p *Portal) lettersDelete(w http.ResponseWriter, r *http.Request, letters []string) error {
+	if !p.may(sluice.UserFrom(r.Context()), "deadletter.delete") {
+		return sluice.NotPermitted("deadletter.delete")
+	}
+	if r.PostForm.Get("sure") == "" {
+		return p.render(w, r, http.StatusOK, "confirm", "Delete dead letters", confirmation{
+			Name: plural(len(letters), "dead letter", "dead letters"), What: "dead letter", Several: len(letters) != 1, Action: "/deadletters/selected", Back: "/deadletters",
+			Effect: "The events can’t be sent to their pipelines again from here.", Field: "letter", Values: letters,
+		})
+	}
+	for _, letter := range letters {
+		if _, _, err := p.run(r, "deadletter.delete", args("letter", letter)); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
+			return err
+		}
+	}
+	p.redirect(w, r, "/deadletters?done=deleted")
+	return nil
+}
+
+// A bulkView says how far a replay or deletion of many has come. It goes on in
+// steps, so that people see that it does.
+type bulkView struct {
+	Pipeline, Code, Do string
+	Done, Skipped      int
+	After              string // where to go on; "" at the end
+}
+
+// lettersOfGroup replays or deletes a part of a group, and says how far it has
+// come.
+func (p *Portal) lettersOfGroup(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	form := r.PostForm
+	view := bulkView{Pipeline: form.Get("pipeline"), Code: form.Get("code"), Do: form.Get("do")}
+	if view.Do == "delete" && form.Get("sure") == "" {
+		return p.render(w, r, http.StatusOK, "confirm", "Delete dead letters", confirmation{
+			Name: "all of " + view.Pipeline + " with the code " + view.Code, What: "dead letter", Several: true, Action: "/deadletters/group", Back: "/deadletters",
+			Effect: "The events can’t be sent to the pipeline again from here.", Field: "pipeline", Values: []string{view.Pipeline}, Code: view.Code,
+		})
+	}
+	view.Done, _ = strconv.Atoi(form.Get("done"))
+	view.Skipped, _ = strconv.Atoi(form.Get("skipped"))
+	const step = "100"
+	command := "deadletter.replay"
+	if view.Do == "delete" {
+		command = "deadletter.delete"
+	}
+	did, err := ask[struct {
+		Replayed int    `json:"replayed"`
+		Deleted  int    `json:"deleted"`
+		Skipped  int    `json:"skipped"`
+		Next     string `json:"next"`
+	}](p, r, command, args("pipeline", view.Pipeline, "code", view.Code, "limit", step, "after", form.Get("after")))
+	if err != nil {
+		return err
+	}
+	view.Done += did.Replayed + did.Deleted
+	view.Skipped += did.Skipped
+	view.After = did.Next
+	return p.render(w, r, http.StatusOK, "bulk", "Dead letters", view)
 }
 
 // letter returns the dead letter that the path names.
@@ -48,17 +149,27 @@ func (p *Portal) letterPage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "letter", "Dead letter "+letter.Letter, letter)
 }
 
-func (p *Portal) letterReplay(w http.ResponseWriter, r *http.Request) error {
+// replayLetter sends the event of a dead letter again, and returns the trace id
+// of the new one.
+func (p *Portal) replayLetter(r *http.Request, letter string) (string, error) {
 	again, err := ask[struct {
 		Items []struct {
 			TraceID string `json:"traceId"`
 		} `json:"items"`
-	}](p, r, "deadletter.replay", args("letter", r.PathValue("letter")))
+	}](p, r, "deadletter.replay", args("letter", letter))
+	if err != nil || len(again.Items) == 0 {
+		return "", err
+	}
+	return again.Items[0].TraceID, nil
+}
+
+func (p *Portal) letterReplay(w http.ResponseWriter, r *http.Request) error {
+	trace, err := p.replayLetter(r, r.PathValue("letter"))
 	if err != nil {
 		return err
 	}
-	if len(again.Items) == 1 && p.may(sluice.UserFrom(r.Context()), "trace.get") {
-		p.redirect(w, r, "/calls/"+url.PathEscape(again.Items[0].TraceID)+"?done=replayed")
+	if trace != "" && p.may(sluice.UserFrom(r.Context()), "trace.get") {
+		p.redirect(w, r, "/calls/"+url.PathEscape(trace)+"?done=replayed")
 		return nil
 	}
 	p.redirect(w, r, "/deadletters?done=replayed")

@@ -1,11 +1,14 @@
 package portal
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"sluice"
+	"sluice/difference"
 	"sluice/problem"
 )
 
@@ -16,17 +19,45 @@ type editor struct {
 	NameMark string // what is wrong with the name
 	Source   string
 	Tag      string // of the version that was loaded; "" for a new pipeline
+	Unsaved  bool   // the source is not what is stored
 	Problem  string // what is wrong, if it is not a mistake in the source
 	Checked  bool   // without mistakes
 	Findings []sluice.Finding
+	Warnings []sluice.Finding // that must be confirmed
+	Force    bool             // it can be stored in spite of the findings
+	Theirs   *theirs          // what someone else has stored meanwhile
+	Tried    *sluice.TryResult
+	Limit    string // of the events that it was tried on
 	Gutter   []gutterLine
 	Lines    []sourceLine // with the mistakes in them; nil if there are none
+}
+
+// theirs is what someone else has stored meanwhile.
+type theirs struct {
+	Tag   string
+	Owner string
+	Edits []diffLine // from theirs to ours
 }
 
 // A gutterLine is the number beside a line.
 type gutterLine struct {
 	Number int
 	Marked bool
+}
+
+// A diffLine is a line of a difference.
+type diffLine struct {
+	Class string // added, removed or ""
+	Text  string
+}
+
+// diffLines returns the way from one source to another.
+func diffLines(before, after string) (lines []diffLine) {
+	classes := map[byte]string{'+': "added", '-': "removed"}
+	for _, e := range difference.Lines(before, after) {
+		lines = append(lines, diffLine{classes[e.Sign], string(e.Sign) + " " + e.Line})
+	}
+	return lines
 }
 
 // firstSource is what a new pipeline begins with.
@@ -76,36 +107,56 @@ func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int
 	return p.render(w, r, status, "editor", title, e)
 }
 
-// pipelineSave stores, or merely checks, what was written. Mistakes are shown
-// on the same page, each at its line.
+// pipelineSave stores, merely checks, or tries what was written. Mistakes are
+// shown on the same page, each at its line.
 func (p *Portal) pipelineSave(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxForm); err != nil {
 		return err
 	}
-	e := editor{Name: r.PathValue("name"), Source: formText(r, "source"), Tag: r.PostForm.Get("tag")}
+	e := editor{Name: r.PathValue("name"), Source: formText(r, "source"), Tag: r.PostForm.Get("tag"), Unsaved: true, Limit: r.PostForm.Get("limit")}
 	if e.Name == "" {
 		e.New, e.Name = true, strings.TrimSpace(r.PostForm.Get("name"))
 	}
-	lint, err := ask[sluice.LintResult](p, r, "pipeline.lint", args("source", e.Source))
+	do := r.PostForm.Get("do")
+	if do == "overwrite" {
+		e.Tag = r.PostForm.Get("theirs")
+	}
+	lint, err := ask[sluice.LintResult](p, r, "pipeline.lint", args("source", e.Source, "name", r.PathValue("name")))
 	switch {
 	case err != nil && !isMistake(err):
 		return err
 	case err != nil:
 		e.Problem = sluice.AsError(err).Message
-	case !lint.Valid:
-		e.Findings = lint.Problems
-	case r.PostForm.Get("do") == "check":
+	case !lint.Valid && (do != "force" || !onlyRights(lint.Problems)):
+		e.Findings, e.Force = lint.Problems, onlyRights(lint.Problems)
+	case do == "check":
 		e.Checked = true
 		return p.renderEditor(w, r, http.StatusOK, e)
+	case do == "try":
+		return p.tryDraft(w, r, e)
+	case do != "force" && hasLent(lint.Warnings):
+		e.Warnings = lint.Warnings
 	default:
-		return p.store(w, r, e)
+		return p.store(w, r, e, do == "force")
 	}
 	return p.renderEditor(w, r, http.StatusUnprocessableEntity, e)
 }
 
+// onlyRights reports whether all that was found is a lack of rights, in spite of
+// which a pipeline can be stored.
+func onlyRights(found []sluice.Finding) bool {
+	return !slices.ContainsFunc(found, func(f sluice.Finding) bool { return f.Permission == "" })
+}
+
+// hasLent reports whether the pipeline would do more than before because of who
+// saves it, which must be confirmed.
+func hasLent(warnings []sluice.Finding) bool {
+	return slices.ContainsFunc(warnings, func(f sluice.Finding) bool { return f.Code == "rights-lent" })
+}
+
 // store stores a source without mistakes.
-func (p *Portal) store(w http.ResponseWriter, r *http.Request, e editor) error {
-	_, _, err := p.run(r, "pipeline.put", append(args("source", e.Source, "ifMatch", e.Tag), argument("name", e.Name)))
+func (p *Portal) store(w http.ResponseWriter, r *http.Request, e editor, force bool) error {
+	_, _, err := p.run(r, "pipeline.put", append(args("source", e.Source, "ifMatch", e.Tag), argument("name", e.Name), argument("force", force)))
 	if err == nil {
 		p.redirect(w, r, "/pipelines/"+url.PathEscape(e.Name)+"?done=saved")
 		return nil
@@ -114,10 +165,113 @@ func (p *Portal) store(w http.ResponseWriter, r *http.Request, e editor) error {
 		return err
 	}
 	failure := sluice.AsError(err)
-	if failure.Parameter == "name" {
+	switch {
+	case failure.Parameter == "name":
 		e.NameMark = failure.Message
-	} else {
+	case failure.Code == "changed-meanwhile":
+		if now, err := p.pipeline(r); err == nil {
+			e.Theirs = &theirs{Tag: now.ETag, Owner: now.Owner, Edits: diffLines(now.Source, e.Source)}
+		}
+		fallthrough
+	default:
 		e.Problem = failure.Message
 	}
 	return p.renderEditor(w, r, problem.Status(failure), e)
+}
+
+// tryDraft shows what a draft would make of past events.
+func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor) error {
+	given := args("source", e.Source, "limit", e.Limit)
+	if !e.New {
+		given = append(given, args("pipeline", e.Name)...)
+	}
+	result, err := ask[sluice.TryResult](p, r, "pipeline.try", given)
+	if err != nil && !isMistake(err) {
+		return err
+	}
+	if err != nil {
+		e.Problem = sluice.AsError(err).Message
+		return p.renderEditor(w, r, problem.Status(err), e)
+	}
+	e.Tried = &result
+	return p.renderEditor(w, r, http.StatusOK, e)
+}
+
+// editorCheck answers the editor with the mistakes in a source, as it is typed.
+func (p *Portal) editorCheck(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	found, _, err := p.run(r, "pipeline.lint", args("source", formText(r, "source"), "name", r.URL.Query().Get("name")))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, found)
+	return nil
+}
+
+// editorWords are what the editor offers while people type.
+type editorWords struct {
+	Commands  []wordCommand `json:"commands"`
+	EventKeys []string      `json:"eventKeys"`
+	Secrets   []string      `json:"secrets"`
+	Users     []string      `json:"users"`
+	Functions []string      `json:"functions"`
+}
+
+type wordCommand struct {
+	Name    string      `json:"name"`
+	Summary string      `json:"summary"`
+	Allowed bool        `json:"allowed"`
+	Params  []wordParam `json:"params"`
+}
+
+type wordParam struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+}
+
+// editorWords answers the editor with what it can offer the user.
+func (p *Portal) editorWords(w http.ResponseWriter, r *http.Request) error {
+	user, words := sluice.UserFrom(r.Context()), editorWords{EventKeys: []string{}, Secrets: []string{}, Users: []string{}, Functions: []string{"secret"}}
+	for _, cmd := range p.Commands.All() {
+		if cmd.Endpoint != nil {
+			continue
+		}
+		word := wordCommand{Name: cmd.Name, Summary: cmd.Summary, Allowed: cmd.Allows(user), Params: []wordParam{}}
+		for _, param := range cmd.Params {
+			word.Params = append(word.Params, wordParam{param.Name, param.Doc})
+		}
+		words.Commands = append(words.Commands, word)
+		if group, _, _ := strings.Cut(cmd.Name, "."); group == "convert" || group == "crypto" {
+			words.Functions = append(words.Functions, cmd.Name)
+		}
+	}
+	const most = "1000"
+	for _, list := range []struct {
+		command, key string
+		to           *[]string
+	}{{"webhook.get", "eventKey", &words.EventKeys}, {"secret.get", "name", &words.Secrets}, {"iam.user.get", "username", &words.Users}} {
+		if !p.may(user, list.command) {
+			continue
+		}
+		items, _, err := fetch[[]map[string]any](p, r, list.command, args("limit", most))
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			*list.to = append(*list.to, text(item[list.key]))
+		}
+	}
+	content, err := json.Marshal(words)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, content)
+	return nil
+}
+
+func writeJSON(w http.ResponseWriter, content []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(content) // an error means that the browser has gone
 }

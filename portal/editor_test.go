@@ -2,7 +2,10 @@ package portal_test
 
 import (
 	"regexp"
+	"strconv"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestASecondEditor: whoever saves what was changed meanwhile is told by whom, and
@@ -19,4 +22,101 @@ func TestASecondEditor(t *testing.T) {
 	v.post("/pipelines/p/edit", "source", "pipeline: [log, log]", "tag", tag[1]).wants(t, 303)
 	v.post("/pipelines/p/edit", "source", "pipeline: [wait: {duration: 1s}]", "tag", tag[1]).
 		wants(t, 412, "changed meanwhile", "admin stored version 2", "wait: {duration: 1s}", tag[1])
+}
+
+// TestTheEditor: mistakes and missing rights are marked while people type, words
+// are completed, a draft survives, and leaving is asked about.
+func TestTheEditor(t *testing.T) {
+	s := start(t)
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.orders"})
+	s.store("p", "pipeline:\n  - set: {value: 1}\n")
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/pipelines/p/edit")
+	b.waits("[data-lint].good")
+	typed := func(text string) {
+		t.Helper()
+		eval[bool](b, `(document.querySelector("#source").editor.set(`+strconv.Quote(text)+`), true)`)
+	}
+	if asks := eval[bool](b, `!dispatchEvent(new Event("beforeunload", { cancelable: true }))`); asks {
+		t.Error("leaving is asked about though nothing was typed")
+	}
+	typed("pipeline:\n  - event.listen: {eventKey: webhook.orders}\n  - http.request: {url: http://example.org}\n")
+	b.waits("[data-lint].bad")
+	b.until(inEditor + `.querySelector(".cm-lintRange-error")?.textContent === "http.request"`) // who runs it may not
+	if asks := eval[bool](b, `!dispatchEvent(new Event("beforeunload", { cancelable: true }))`); !asks {
+		t.Error("leaving is not asked about")
+	}
+	b.open("/pipelines/p/edit")
+	b.waits("[data-draft-bar]")
+	b.do(chromedp.Click(chromedp.CSS("[data-draft-restore]")))
+	b.until(`document.querySelector("#source").value.includes("http.request")`)
+	b.follow("button[value=save]")
+	b.wants("nothing was saved", "iam.run.as", "Save all the same")
+	typed("pipeline:\n  - ")
+	eval[bool](b, `(document.querySelector("#source").editor.end(), true)`)
+	b.press("conv")
+	b.until(inEditor + `.querySelector(".cm-tooltip-autocomplete [aria-selected]")?.textContent.startsWith("convert.")`)
+	typed("pipeline:\n  - set: {value: 2}\n")
+	b.waits("[data-lint].good")
+	b.follow("button[value=save]")
+	b.wants("Saved.", "2 versions")
+	b.open("/pipelines/p/edit")
+	if eval[bool](b, `document.querySelector("[data-draft-bar]").checkVisibility()`) {
+		t.Error("the draft is still there after it was saved")
+	}
+}
+
+// TestTwoBrowsers: of two who edit at once the second sees what the first has
+// stored, and decides.
+func TestTwoBrowsers(t *testing.T) {
+	s := start(t)
+	s.store("p", "pipeline:\n  - set: {value: one}\n")
+	s.command("iam.user.put", map[string]any{"username": "dev", "password": "a long password", "roles": []string{"developer"}})
+	first, second := s.browse(), s.browse()
+	first.signIn("admin", adminPassword)
+	second.signIn("dev", "a long password")
+	first.open("/pipelines/p/edit")
+	second.open("/pipelines/p/edit")
+	first.fill("#source", "pipeline:\n  - set: {value: of the first}\n")
+	first.follow("button[value=save]")
+	first.wants("Saved.")
+	second.fill("#source", "pipeline:\n  - set: {value: of the second}\n")
+	second.follow("button[value=save]")
+	second.wants("changed meanwhile", "has stored meanwhile", "- set: {value: of the first}", "+   - set: {value: of the second}")
+	second.followText("Overwrite theirs")
+	second.wants("Saved.", "of the second")
+	first.open("/pipelines/p/versions/2")
+	first.wants("What has changed since", "of the first", "of the second")
+	first.followText("Roll back to it")
+	first.wants("Rolled back", "of the first", "4 versions")
+}
+
+// TestADraftIsTried: what a draft would make of past calls is shown beside what
+// was made of them.
+func TestADraftIsTried(t *testing.T) {
+	s := start(t, "result-wait=8s")
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
+	s.store("p", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - set: {value: '#{body.payload.n}'}\n")
+	for _, n := range []string{"1", "2", "3"} {
+		s.call(hook["uuid"].(string), "application/json", `{"n":`+n+`}`)
+	}
+	v := s.signedIn("admin", adminPassword)
+	source := "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - assert: {\"true\": '#{body.payload.n != 2}', message: Two is too much.}\n  - set: {value: '#{body.payload.n > 2 ? 100 : body.payload.n}'}\n"
+	v.post("/pipelines/p/edit", "source", source, "do", "try", "limit", "20").wants(t, 200, "1 the same", "1 differs", "1 fails", "Two is too much.", "Would be")
+	v.get("/pipelines/p").wants(t, 200).lacks(t, "too much") // nothing was stored
+}
+
+// TestLentRights: who saves another's pipeline, and so lends it their rights, is
+// asked first.
+func TestLentRights(t *testing.T) {
+	s := start(t)
+	s.command("iam.user.put", map[string]any{"username": "dev", "password": "a long password", "roles": []string{"developer"}})
+	dev, admin := s.signedIn("dev", "a long password"), s.signedIn("admin", adminPassword)
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})
+	const source = "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - iam.run.as: {username: admin}\n  - server.info: {}\n"
+	dev.post("/pipelines/new", "name", "p", "source", source, "do", "save").wants(t, 422, "dev, who stores this pipeline, may not let it", "Save all the same")
+	dev.post("/pipelines/new", "name", "p", "source", source, "do", "force").wants(t, 303)
+	admin.post("/pipelines/p/edit", "source", source, "do", "save").wants(t, 422, "is this what you want?", "with the rights of admin")
+	admin.post("/pipelines/p/edit", "source", source, "do", "force").wants(t, 303)
 }

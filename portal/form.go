@@ -15,7 +15,7 @@ type field struct {
 	Name     string
 	Label    string
 	Help     string
-	Kind     string // text (of several lines), select, choices, or a type of input
+	Kind     string // area, select, choices, or a type of input
 	Value    string
 	Hint     string
 	Problem  string // what is wrong with the value
@@ -78,7 +78,7 @@ func (f *form) drop(names ...string) {
 // fieldOf returns the field of a parameter.
 func fieldOf(p command.Param, entered url.Values) field {
 	f := field{
-		Name: p.Name, Label: p.Name, Help: p.Doc, Kind: "input", Required: p.Required,
+		Name: p.Name, Label: p.Name, Help: p.Doc, Kind: "text", Required: p.Required,
 		Value: entered.Get(p.Name), Hint: p.Wants(),
 	}
 	switch {
@@ -89,7 +89,7 @@ func fieldOf(p command.Param, entered url.Values) field {
 	case p.Type == "integer":
 		f.Kind = "number"
 	case p.Type == "object" || p.Type == "" || p.Body == command.BodyOnly:
-		f.Kind, f.Rows = "text", 4
+		f.Kind, f.Rows = "area", 4
 	case p.Type == "array":
 		f.Hint = "separated by commas"
 		f.Value = strings.Join(slices.DeleteFunc(slices.Clone(entered[p.Name]), func(s string) bool { return s == "" }), ", ")
@@ -103,7 +103,7 @@ func fieldOf(p command.Param, entered url.Values) field {
 
 // optional returns choices, the first of which is none.
 func optional(values []string) []choice {
-	choices := append(make([]choice, 0, len(values)+1), choice{Label: "(not given)"})
+	choices := append(make([]choice, 0, len(values)+1), choice{Label: "(default)"})
 	for _, value := range values {
 		choices = append(choices, choice{Value: value, Label: value})
 	}

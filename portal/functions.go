@@ -25,8 +25,12 @@ var functions = template.FuncMap{
 	"plural":   plural,
 	"last6":    lastSix,
 	"in":       within,
+	"labels":   labels.Replace,
 	"add":      func(a, b int) int { return a + b },
 }
+
+// labels are how forms call parameters that a text names.
+var labels = strings.NewReplacer("`signingSecret`", "the signing secret", "`verifyToken`", "the verify token", "`dedupe`", "the delivery id", "`signature`", "an own signature", "`", "")
 
 // whole returns an integer of whichever type.
 func whole(n any) int64 {

@@ -110,6 +110,12 @@ func (s *service) store(name, source string) {
 	}
 }
 
+// token gives the token of a webhook.
+func (s *service) token(eventKey string) string {
+	s.t.Helper()
+	return s.command("webhook.get", map[string]any{"eventKey": eventKey})["uuid"].(string)
+}
+
 // call calls a webhook and gives the trace id.
 func (s *service) call(token, contentType, body string) string {
 	s.t.Helper()

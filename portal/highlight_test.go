@@ -53,7 +53,7 @@ func FuzzHighlight(f *testing.F) {
 }
 
 func TestPlotsOfNothing(t *testing.T) {
-	for _, p := range []*plot{callPlot(make([]sluice.Minute, 60)), latencyPlot(make([]sluice.Minute, 1440))} {
+	for _, p := range []*plot{callPlot(make([]sluice.Minute, 60), spans[1]), latencyPlot(make([]sluice.Minute, 1440), spans[1])} {
 		if p.Empty == "" || len(p.Bars) != 0 {
 			t.Errorf("%s shows something", p.Title)
 		}
@@ -63,7 +63,7 @@ func TestPlotsOfNothing(t *testing.T) {
 func TestPlots(t *testing.T) {
 	minutes := make([]sluice.Minute, 60)
 	minutes[10] = sluice.Minute{Accepted: 7, Refused: 1, Failed: 2, P50: 1.5, P99: 12}
-	calls, latency := callPlot(minutes), latencyPlot(minutes)
+	calls, latency := callPlot(minutes, spans[1]), latencyPlot(minutes, spans[1])
 	if len(calls.Bars) != 3 || calls.Empty != "" {
 		t.Errorf("the bars are %v", calls.Bars)
 	}
@@ -74,7 +74,7 @@ func TestPlots(t *testing.T) {
 		t.Errorf("a single point is %+v", latency.Lines[0])
 	}
 	minutes[11] = minutes[10]
-	if line := latencyPlot(minutes).Lines[0]; len(line.Dots) != 0 || !strings.HasPrefix(line.Path, "M") || strings.Count(line.Path, "L") != 1 {
+	if line := latencyPlot(minutes, spans[1]).Lines[0]; len(line.Dots) != 0 || !strings.HasPrefix(line.Path, "M") || strings.Count(line.Path, "L") != 1 {
 		t.Errorf("two points are %+v", line)
 	}
 }

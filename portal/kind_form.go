@@ -24,8 +24,9 @@ type kindForm struct {
 	Fixed     bool   // it can't be changed
 	MayPut    bool
 	MayDelete bool
-	Facts     []column // what can't be edited
-	Output    string   // what has just been stored, where that is shown once
+	Facts     []column      // what can't be edited
+	Allows    []commandLine // what a role lets users do, in words
+	Output    string        // what has just been stored, where that is shown once
 	Warnings  []string
 }
 
@@ -70,8 +71,22 @@ func (p *Portal) kindStored(r *http.Request, k *kind, name string) (kindForm, er
 		}
 	}
 	view, err := p.kindForm(r, k, name, entered, nil)
+	if permissions := entered["permissions"]; permissions != nil {
+		view.Allows = p.allowedBy(permissions)
+	}
 	view.Facts, view.MayDelete = facts, view.MayDelete && !kept
 	return view, err
+}
+
+// allowedBy returns the commands that permissions allow.
+func (p *Portal) allowedBy(permissions []string) (lines []commandLine) {
+	holder := sluice.User{Permissions: permissions}
+	for _, cmd := range p.Commands.All() {
+		if cmd.Endpoint == nil && cmd.Allows(holder) {
+			lines = append(lines, commandLine{cmd.Name, cmd.Summary, true})
+		}
+	}
+	return lines
 }
 
 func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Values, failure error) (kindForm, error) {
@@ -113,7 +128,7 @@ func (k *kind) adapt(f *field, isNew bool) {
 	}
 	switch {
 	case f.Name == "permissions": // there are many
-		f.Kind, f.Rows = "text", 6
+		f.Kind, f.Rows = "area", 6
 		f.Value = strings.ReplaceAll(f.Value, ", ", ",\n")
 	case f.Kind == "select":
 		f.Choices = []choice{{"false", "no", f.Value == "false"}, {"true", "yes", f.Value == "true"}}

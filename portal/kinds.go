@@ -47,7 +47,7 @@ var kinds = []*kind{
 		path: "/roles", Title: "Roles", One: "role", Key: "role",
 		About: "Named sets of permissions. A permission is a command’s name, a pattern such as webhook.*, or read for all that changes nothing.",
 		get:   "iam.role.get", put: "iam.role.put", remove: "iam.role.delete",
-		Effect:  "Who has it loses its permissions. A built-in role gets back what it had.",
+		Effect:  "Users who have it lose its permissions. A built-in role gets its original permissions back.",
 		columns: []column{{"permissions", "Permissions"}, {"builtIn", "Built in"}},
 		labels:  map[string]string{"role": "Name", "permissions": "Permissions"},
 		fixed:   func(name string) bool { return name == sluice.AdminName },
@@ -87,6 +87,8 @@ func (p *Portal) routeAdministration() {
 	}
 	p.page("GET /audit", p.auditPage)
 	p.page("GET /deadletters", p.letterList)
+	p.page("POST /deadletters/selected", p.lettersSelected)
+	p.page("POST /deadletters/group", p.lettersOfGroup)
 	p.page("GET /deadletters/{letter}", p.letterPage)
 	p.page("POST /deadletters/{letter}/replay", p.letterReplay)
 	p.page("GET /deadletters/{letter}/delete", p.letterConfirm)

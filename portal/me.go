@@ -30,7 +30,7 @@ func (p *Portal) showMe(w http.ResponseWriter, r *http.Request, status int, fail
 		External: p.Provider != nil,
 	}
 	view.drop("username")
-	for name, label := range map[string]string{"password": "New password", "current": "Password so far"} {
+	for name, label := range map[string]string{"password": "New password", "current": "Current password"} {
 		view.find(name).Label = label
 	}
 	view.find("current").Required = true

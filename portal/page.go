@@ -29,6 +29,7 @@ type page struct {
 	Namespace string
 	Version   string
 	Done      string // what has just been done
+	Alerts    []alert
 	Data      any
 
 	user sluice.User
@@ -36,12 +37,15 @@ type page struct {
 
 // done are the messages about what was done on the previous page.
 var done = map[string]string{
-	"created":  "Created.",
-	"saved":    "Saved.",
-	"deleted":  "Deleted.",
-	"replayed": "Replayed: this is the new call.",
-	"sent":     "Sent: this is the new call.",
-	"last":     "There is no further call of this webhook in that direction.",
+	"created":    "Created.",
+	"paused":     "Paused: events wait, nothing is lost.",
+	"resumed":    "Resumed: what has waited is run now.",
+	"saved":      "Saved.",
+	"deleted":    "Deleted.",
+	"replayed":   "Replayed: this is the new call.",
+	"sent":       "Sent: this is the new call.",
+	"rolledback": "Rolled back: the former source is stored again.",
+	"last":       "There is no further call of this webhook in that direction.",
 }
 
 // loadTemplates returns the templates of all pages, each with the layout and
@@ -68,7 +72,7 @@ func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name
 		Title: title, Base: p.base, Path: r.URL.Path,
 		Username: user.Name, Roles: strings.Join(user.Roles, ", "),
 		Namespace: p.Namespace, Version: p.Version,
-		Done: done[r.URL.Query().Get("done")], Data: data,
+		Done: done[r.URL.Query().Get("done")], Alerts: p.alerts(r), Data: data,
 	}
 	var content bytes.Buffer
 	if err := p.templates[name].ExecuteTemplate(&content, "layout", shown); err != nil {
@@ -90,6 +94,15 @@ func (s *page) Styles() []string {
 func (s *page) Scripts() []string {
 	return []string{s.portal.assets.path("portal.js"), s.portal.assets.path("lists.js"), s.portal.assets.path("live.js")}
 }
+
+// Asset returns where a file is loaded from.
+func (s *page) Asset(name string) string { return s.portal.assets.path(name) }
+
+// Saved reports whether the page follows a save.
+func (s *page) Saved() bool { return s.Done == done["saved"] }
+
+// Limits returns on how many past calls a draft can be tried.
+func (s *page) Limits() []string { return []string{"20", "100", "500"} }
 
 // May reports whether the user of the page may run a command.
 func (s *page) May(name string) bool { return s.portal.may(s.user, name) }

@@ -17,7 +17,12 @@ func (p *Portal) routePipelines() {
 	p.page("GET /pipelines/{name}", p.pipelinePage)
 	p.page("GET /pipelines/{name}/edit", p.pipelineEdit)
 	p.page("POST /pipelines/{name}/edit", p.pipelineSave)
+	p.page("POST /editor/check", p.editorCheck)
+	p.page("GET /editor/words", p.editorWords)
+	p.page("GET /pipelines/{name}/versions/{version}", p.versionPage)
+	p.page("POST /pipelines/{name}/versions/{version}/rollback", p.versionRollback)
 	p.page("POST /pipelines/{name}/run", p.pipelineRun)
+	p.page("POST /pipelines/{name}/pause", p.pipelinePause)
 	p.page("POST /pipelines/{name}/test", p.pipelineTest)
 	p.page("GET /pipelines/{name}/delete", p.pipelineConfirm)
 	p.page("POST /pipelines/{name}/delete", p.pipelineDelete)
@@ -32,6 +37,7 @@ type pipeline struct {
 	Listens     string    `json:"listens"`
 	Concurrency int       `json:"concurrency"`
 	Folder      bool      `json:"folder"`
+	Paused      bool      `json:"paused"`
 	ETag        string    `json:"etag"`
 	Created     time.Time `json:"created"`
 	Updated     time.Time `json:"updated"`
@@ -88,16 +94,18 @@ func (p *Portal) pipeline(r *http.Request) (pipeline, error) {
 type pipelineView struct {
 	pipeline
 
-	Lines   []sourceLine
-	Body    string       // for a run to try
-	Trace   string       // of the call whose event a run gets
-	Past    []tracedCall // calls whose events it can get
-	History []tracedCall
-	RunsURL string // of all runs; "" if there are none
-	Ran     bool
-	Output  string
-	Problem string
-	Tested  *testResult
+	Lines    []sourceLine
+	Versions []version
+	Findings []sluice.Finding // what would be found if it were stored now
+	Body     string           // for a run to try
+	Trace    string           // of the call whose event a run gets
+	Past     []tracedCall     // calls whose events it can get
+	History  []tracedCall
+	RunsURL  string // of all runs; "" if there are none
+	Ran      bool
+	Output   string
+	Problem  string
+	Tested   *testResult
 }
 
 type testResult struct {
@@ -124,7 +132,13 @@ func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*p
 	if err := do(view); err != nil {
 		return err
 	}
-	view.Lines = beginning(highlight(found.Source, nil))
+	if view.Findings, err = p.findingsOf(r, found); err != nil {
+		return err
+	}
+	view.Lines = beginning(highlight(found.Source, view.Findings))
+	if view.Versions, err = p.versions(r, found.Name); err != nil {
+		return err
+	}
 	if err := p.addHistory(r, view); err != nil {
 		return err
 	}
@@ -132,6 +146,17 @@ func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*p
 		return err
 	}
 	return p.render(w, r, http.StatusOK, "pipeline", found.Name, view)
+}
+
+// findingsOf returns what would be found if a pipeline were stored now: rights may
+// have changed since it was.
+func (p *Portal) findingsOf(r *http.Request, stored pipeline) ([]sluice.Finding, error) {
+	user := sluice.UserFrom(r.Context())
+	if !p.may(user, "pipeline.lint") || stored.Owner != user.Name {
+		return nil, nil // for others it would be found with their own rights
+	}
+	lint, err := ask[sluice.LintResult](p, r, "pipeline.lint", args("name", stored.Name))
+	return lint.Problems, err
 }
 
 // pipelineRun runs a pipeline with the event of a past call, or with a body that
@@ -177,6 +202,22 @@ func (p *Portal) runPipeline(r *http.Request, view *pipelineView) (json.RawMessa
 	}
 	output, _, err := p.run(r, "pipeline.run", given)
 	return output, err
+}
+
+// pipelinePause begins or ends a pause, in which events wait.
+func (p *Portal) pipelinePause(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	command, done := "pipeline.pause", "paused"
+	if r.PostForm.Get("do") == "resume" {
+		command, done = "pipeline.resume", "resumed"
+	}
+	if _, _, err := p.run(r, command, args("name", r.PathValue("name"))); err != nil {
+		return err
+	}
+	p.redirect(w, r, "/pipelines/"+url.PathEscape(r.PathValue("name"))+"?done="+done)
+	return nil
 }
 
 // pipelineTest runs the tests that a pipeline carries.

@@ -3,8 +3,10 @@ package portal
 import (
 	"fmt"
 	"math"
+	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"sluice"
 )
@@ -15,6 +17,7 @@ type plot struct {
 	Width, Height int
 	Left, Right   int // ends of the x axis
 	Bars          []plotBar
+	Spots         []plotSpot
 	Lines         []plotLine
 	X, Y          []tick
 	Legend        []legend
@@ -26,6 +29,16 @@ type plot struct {
 type plotBar struct {
 	X, Y, Width, Height float64
 	Class               string
+}
+
+// A plotSpot is a part of the picture that tells its values, and leads to the
+// calls of its time.
+type plotSpot struct {
+	X, Width float64
+	Title    string
+	Link     string // path; "" if the user may not see calls
+
+	from, to time.Time
 }
 
 // A plotLine is a curve, in pieces where there are gaps, and dots where a piece
@@ -45,7 +58,7 @@ type legend struct{ Class, Name string }
 const (
 	plotWidth  = 480
 	plotHeight = 200
-	plotLeft   = 48
+	plotLeft   = 54
 	plotTop    = 8
 	plotBottom = 24
 	maxBars    = 120 // more minutes are put together
@@ -55,14 +68,17 @@ func newPlot(title string) *plot {
 	return &plot{Title: title, Width: plotWidth, Height: plotHeight, Left: plotLeft, Right: plotWidth}
 }
 
-// callPlot shows the calls a minute, by what became of them.
-func callPlot(minutes []sluice.Minute) *plot {
+// callPlot shows the calls of a time, by what became of them.
+func callPlot(sums []sluice.Minute, of span) *plot {
 	p := newPlot("Calls a minute")
-	p.Legend = []legend{{"accepted", "accepted"}, {"refused", "refused (the caller’s mistake)"}, {"failed", "failed (ours)"}}
-	groups := grouped(minutes)
+	if of.hours > 0 {
+		p.Title = "Calls an hour"
+	}
+	p.Legend = []legend{{"accepted", "accepted"}, {"refused", "refused"}, {"failed", "failed"}}
+	groups := grouped(sums, of.period())
 	highest := 0.0
 	for _, g := range groups {
-		highest = max(highest, g.accepted+g.refused+g.failed)
+		highest = max(highest, g.good+g.refused+g.failed)
 	}
 	if highest == 0 {
 		p.Empty = "No calls in this time."
@@ -74,7 +90,7 @@ func callPlot(minutes []sluice.Minute) *plot {
 		for _, part := range []struct {
 			class string
 			value float64
-		}{{"bar-accepted", g.accepted}, {"bar-refused", g.refused}, {"bar-failed", g.failed}} {
+		}{{"bar-accepted", g.good}, {"bar-refused", g.refused}, {"bar-failed", g.failed}} {
 			if part.value == 0 {
 				continue
 			}
@@ -82,17 +98,18 @@ func callPlot(minutes []sluice.Minute) *plot {
 			base -= height
 			p.Bars = append(p.Bars, plotBar{round(plotLeft + float64(i)*width + width*.1), round(base), round(width * .8), round(height), part.class})
 		}
+		p.spot(i, len(groups), g, fmt.Sprintf("%s accepted, %s refused, %s failed", shownCount(g.calls[0]), shownCount(g.calls[1]), shownCount(g.calls[2])))
 	}
-	p.xAxis(minutes)
-	p.Summary = fmt.Sprintf("Calls a minute, at most %s.", strconv.FormatFloat(highest, 'f', 1, 64))
+	p.xAxis(sums, of)
+	p.Summary = fmt.Sprintf("%s, at most %s.", p.Title, strconv.FormatFloat(highest, 'f', 1, 64))
 	return p
 }
 
-// latencyPlot shows how long accepted calls took.
-func latencyPlot(minutes []sluice.Minute) *plot {
-	p := newPlot("Time to accept a call")
-	p.Legend = []legend{{"p50", "half of the calls (p50)"}, {"p99", "all but the slowest hundredth (p99)"}}
-	groups := grouped(minutes)
+// latencyPlot shows how long it took until calls were on stable storage.
+func latencyPlot(sums []sluice.Minute, of span) *plot {
+	p := newPlot("Time to stable storage")
+	p.Legend = []legend{{"p50", "median"}, {"p99", "slowest 1 %"}}
+	groups := grouped(sums, of.period())
 	highest := 0.0
 	for _, g := range groups {
 		highest = max(highest, g.p99)
@@ -103,31 +120,60 @@ func latencyPlot(minutes []sluice.Minute) *plot {
 	top := p.yAxis(highest, shownMillis)
 	p.curve(groups, top, "p99", func(g group) float64 { return g.p99 })
 	p.curve(groups, top, "p50", func(g group) float64 { return g.p50 })
-	p.xAxis(minutes)
-	p.Summary = "Time to accept a call, p99 at most " + shownMillis(highest) + "."
+	for i, g := range groups {
+		if g.p99 > 0 {
+			p.spot(i, len(groups), g, fmt.Sprintf("median %s, slowest 1 %% from %s", shownMillis(g.p50), shownMillis(g.p99)))
+		}
+	}
+	p.xAxis(sums, of)
+	p.Summary = "Time to stable storage, slowest 1 % at most " + shownMillis(highest) + "."
 	return p
 }
 
-// A group is some minutes put together, each value for one minute.
-type group struct{ accepted, refused, failed, p50, p99 float64 }
+// spot makes the place of a group tell its values.
+func (p *plot) spot(i, of int, g group, text string) {
+	width := float64(plotWidth-plotLeft) / float64(of)
+	layout := "15:04"
+	if time.Since(g.from) > 24*time.Hour {
+		layout = "2 Jan 15:04"
+	}
+	p.Spots = append(p.Spots, plotSpot{X: round(plotLeft + float64(i)*width), Width: round(width), Title: g.from.Format(layout) + " UTC: " + text, from: g.from, to: g.to})
+}
 
-// grouped puts minutes together, so that there are not too many. Of latencies
-// the worst counts.
-func grouped(minutes []sluice.Minute) []group {
-	size := (len(minutes) + maxBars - 1) / maxBars
+// link makes the picture lead to calls.
+func (p *plot) link(base string) {
+	const layout = "2006-01-02T15:04:05"
+	for i := range p.Spots {
+		s := &p.Spots[i]
+		s.Link = base + "/calls?from=" + url.QueryEscape(s.from.Format(layout)) + "&to=" + url.QueryEscape(s.to.Format(layout))
+	}
+}
+
+// A group is some sums put together, each value for one of them.
+type group struct {
+	good, refused, failed, p50, p99 float64
+
+	calls    [3]int // accepted, refused and failed, all of them
+	from, to time.Time
+}
+
+// grouped puts sums together, so that there are not too many. Of latencies the
+// worst counts.
+func grouped(sums []sluice.Minute, period time.Duration) []group {
+	size := (len(sums) + maxBars - 1) / maxBars
 	groups := make([]group, 0, maxBars)
-	for start := 0; start < len(minutes); start += size {
-		var g group
-		part := minutes[start:min(start+size, len(minutes))]
+	for start := 0; start < len(sums); start += size {
+		part := sums[start:min(start+size, len(sums))]
+		g := group{from: part[0].Time.UTC(), to: part[len(part)-1].Time.UTC().Add(period)}
 		for _, m := range part {
-			g.accepted += float64(m.Accepted)
-			g.refused += float64(m.Refused)
-			g.failed += float64(m.Failed)
+			g.calls[0] += m.Accepted
+			g.calls[1] += m.Refused
+			g.calls[2] += m.Failed + m.Errors
+			g.good += float64(max(0, m.Accepted-m.Errors))
 			g.p50, g.p99 = max(g.p50, m.P50), max(g.p99, m.P99)
 		}
-		g.accepted /= float64(len(part))
-		g.refused /= float64(len(part))
-		g.failed /= float64(len(part))
+		parts := float64(len(part))
+		g.good, g.refused, g.failed = g.good/parts, float64(g.calls[1])/parts, float64(g.calls[2])/parts
 		groups = append(groups, g)
 	}
 	return groups
@@ -180,12 +226,16 @@ func niceStep(least float64) float64 {
 }
 
 // xAxis marks times, in UTC.
-func (p *plot) xAxis(minutes []sluice.Minute) {
+func (p *plot) xAxis(sums []sluice.Minute, of span) {
 	const marks = 4
+	layout := "15:04"
+	if of.hours > 0 {
+		layout = "2 Jan"
+	}
 	for i := range marks {
-		at := len(minutes) * i / marks
-		x := plotLeft + float64(plotWidth-plotLeft)*float64(at)/float64(len(minutes))
-		p.X = append(p.X, tick{round(x), minutes[at].Time.UTC().Format("15:04")})
+		at := len(sums) * i / marks
+		x := plotLeft + float64(plotWidth-plotLeft)*float64(at)/float64(len(sums))
+		p.X = append(p.X, tick{round(x), sums[at].Time.UTC().Format(layout)})
 	}
 }
 

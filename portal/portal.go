@@ -64,7 +64,8 @@ type Portal struct {
 	assets    assets
 	templates map[string]*template.Template
 	mux       *http.ServeMux
-	guarded   http.Handler  // the mux, behind the guard against other sites
+	guarded   http.Handler // the mux, behind the guard against other sites
+	board     alertBoard
 	streams   *limit.Places // of the live streams
 	readers   *limit.Shares[string]
 }

@@ -27,6 +27,15 @@ type webhookView struct {
 	Result   *attempt
 	Lines    []curlLine
 	CallsURL string
+	Signed   bool
+
+	Preset       *provider // nil: it has no known sender
+	Greeted      *tracedCall
+	Arrived      *tracedCall
+	RefusedCalls int
+	Live         string
+	Listeners    []string
+	Latest       []tracedCall
 }
 
 // A curlLine is a way to call the webhook.
@@ -70,8 +79,72 @@ func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, hook webh
 	}
 	view.Shown = view.Token && query.Get("show") == "token"
 	view.Receive, _, _ = strings.Cut(hook.WebhookURL, "?")
-	view.Lines = curlLines(view.Receive, hook.UUID, view.Shown)
+	view.Lines, view.Signed = curlLines(view.Receive, hook.UUID, view.Shown), hook.isSigned()
+	if err := p.addCalls(r, &view); err != nil {
+		return err
+	}
+	if err := p.addSender(r, &view); err != nil {
+		return err
+	}
 	return p.render(w, r, http.StatusOK, "webhook", hook.EventKey, view)
+}
+
+// addCalls adds to the page of a webhook its latest calls, and who listens.
+func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
+	const latest = "5"
+	if view.Latest, err = p.latest(r, view.EventKey, latest); err != nil {
+		return err
+	}
+	listening, err := p.listening(r)
+	for _, l := range listening {
+		if sluice.KeyMatches(l.Listens, sluice.EventPrefix+view.EventKey) {
+			view.Listeners = append(view.Listeners, l.Name)
+		}
+	}
+	return err
+}
+
+// addSender adds to the page of a webhook how its sender is set up, and what of
+// it has arrived.
+func (p *Portal) addSender(r *http.Request, view *webhookView) error {
+	user := sluice.UserFrom(r.Context())
+	if view.Provider == "" || !p.may(user, "provider.get") {
+		return nil
+	}
+	preset, err := ask[provider](p, r, "provider.get", args("provider", view.Provider))
+	if err != nil {
+		return err
+	}
+	view.Preset = &preset
+	if p.may(user, "trace.get") {
+		if view.Greeted, err = p.lastCall(r, view.EventKey, sluice.StatusHandshake); err != nil {
+			return err
+		}
+		for i := range view.Latest {
+			if view.Arrived == nil && view.Latest[i].Accepted() && view.Latest[i].Status != sluice.StatusHandshake {
+				view.Arrived = &view.Latest[i]
+			}
+		}
+		view.Live = p.liveFrom(view.EventKey, "")
+	}
+	if p.may(user, "quarantine.get") {
+		refused, err := p.refusedCalls(r, args("eventKey", view.EventKey, "limit", "1000"))
+		if err != nil {
+			return err
+		}
+		view.RefusedCalls = len(refused.Items)
+	}
+	return nil
+}
+
+// lastCall returns the newest call of a webhook with a status, nil if there is
+// none.
+func (p *Portal) lastCall(r *http.Request, eventKey string, status sluice.Status) (*tracedCall, error) {
+	found, err := ask[calls](p, r, "trace.get", args("eventKey", eventKey, "status", string(status), "limit", "1"))
+	if err != nil || len(found.Items) == 0 {
+		return nil, err
+	}
+	return &found.Items[0], nil
 }
 
 // hiddenToken stands for a token on the screen.

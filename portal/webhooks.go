@@ -3,11 +3,10 @@ package portal
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"sluice"
-	"sluice/command"
-	"sluice/problem"
 )
 
 // pageSize is how many items lists show at once.
@@ -57,8 +56,18 @@ func (p *Portal) webhook(r *http.Request) (webhook, error) {
 
 type webhookList struct {
 	Search string
-	Items  []webhook
+	Items  []webhookRow
+	Counts bool   // the user may see how many calls there were
 	Next   string // path of the next page
+}
+
+// A webhookRow is a webhook in the list, with what became of its calls in a day.
+type webhookRow struct {
+	webhook
+	sluice.WebhookFigures
+
+	Line      sparkline
+	Listeners []string // pipelines
 }
 
 func (p *Portal) webhookList(w http.ResponseWriter, r *http.Request) error {
@@ -67,7 +76,52 @@ func (p *Portal) webhookList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "webhooks", "Webhooks", webhookList{search, items, p.nextPage(r, next)})
+	view := webhookList{Search: search, Counts: p.may(sluice.UserFrom(r.Context()), "webhook.stats"), Next: p.nextPage(r, next)}
+	figures, err := p.figuresOf(r)
+	if err != nil {
+		return err
+	}
+	listening, err := p.listening(r)
+	if err != nil {
+		return err
+	}
+	for _, hook := range items {
+		of := figures[hook.EventKey]
+		row := webhookRow{webhook: hook, WebhookFigures: of.WebhookFigures}
+		if of.Hours != nil {
+			row.Line = newSparkline(of.Hours)
+		}
+		for _, l := range listening {
+			if sluice.KeyMatches(l.Listens, sluice.EventPrefix+hook.EventKey) {
+				row.Listeners = append(row.Listeners, l.Name)
+			}
+		}
+		view.Items = append(view.Items, row)
+	}
+	return p.render(w, r, http.StatusOK, "webhooks", "Webhooks", view)
+}
+
+// figuresOf returns what became of the calls of webhooks in a day.
+func (p *Portal) figuresOf(r *http.Request) (map[string]sluice.WebhookStats, error) {
+	if !p.may(sluice.UserFrom(r.Context()), "webhook.stats") {
+		return nil, nil
+	}
+	found, err := ask[[]sluice.WebhookStats](p, r, "webhook.stats", args("limit", "1000"))
+	figures := make(map[string]sluice.WebhookStats, len(found))
+	for _, of := range found {
+		figures[of.EventKey] = of
+	}
+	return figures, err
+}
+
+// listening returns the pipelines that listen to something.
+func (p *Portal) listening(r *http.Request) ([]pipeline, error) {
+	if !p.may(sluice.UserFrom(r.Context()), "pipeline.get") {
+		return nil, nil
+	}
+	const most = "1000"
+	found, err := ask[[]pipeline](p, r, "pipeline.get", args("limit", most))
+	return slices.DeleteFunc(found, func(l pipeline) bool { return l.Listens == "" }), err
 }
 
 // nextPage returns the path of the page after a cursor, "" if there is none.
@@ -79,84 +133,6 @@ func (p *Portal) nextPage(r *http.Request, after string) string {
 	query.Del("done")
 	query.Set("after", after)
 	return p.base + r.URL.Path + "?" + query.Encode()
-}
-
-// A webhookForm is the page on which a webhook is made or edited.
-type webhookForm struct {
-	form
-
-	Key string // of the webhook that is edited; "" for a new one
-}
-
-func (p *Portal) webhookNew(w http.ResponseWriter, r *http.Request) error {
-	return p.webhookForm(w, r, http.StatusOK, "", url.Values{}, nil)
-}
-
-// webhookForm shows the form, with the rules of each field.
-func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int, key string, entered url.Values, err error) error {
-	cmd, _ := p.Commands.Find("webhook.put")
-	f := webhookForm{formOf(cmd, entered, err), key}
-	f.drop("uuid")
-	for name, more := range map[string]field{
-		"eventKey":         {Label: "Event key", Help: "The name of the webhook, and the key that pipelines listen to. It is " + sluice.KeyRule + ". By convention it is in lower case and starts with webhook. and it must be unique.", Hint: "webhook.lead.created"},
-		"payloadType":      {Label: "Payload type", Help: "How the body of a call travels in its event: base64 keeps every byte (the default), raw passes JSON and text on as they are, ignore leaves it out."},
-		"maxPayloadLength": {Label: "Largest payload, in bytes", Help: "Larger calls are refused with 413. 512,000 unless given, at most 4,194,304."},
-	} {
-		at := f.find(name)
-		at.Label, at.Help, at.Hint = more.Label, more.Help, more.Hint
-	}
-	f.find("payloadType").Choices[0].Label = "base64 (default)"
-	if f.find("eventKey").Required = true; key != "" {
-		f.find("payloadType").Choices = f.find("payloadType").Choices[1:]
-		return p.render(w, r, status, "webhook_form", "Edit "+key, f)
-	}
-	return p.render(w, r, status, "webhook_form", "New webhook", f)
-}
-
-func (p *Portal) webhookCreate(w http.ResponseWriter, r *http.Request) error {
-	return p.webhookPut(w, r, nil, "created")
-}
-
-func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
-	return p.webhookForm(w, r, http.StatusOK, hook.EventKey, url.Values{
-		"eventKey": {hook.EventKey}, "payloadType": {hook.PayloadType}, "maxPayloadLength": {shownNumber(hook.MaxPayloadLength)},
-	}, nil)
-}
-
-func (p *Portal) webhookSave(w http.ResponseWriter, r *http.Request) error {
-	hook, err := p.webhook(r)
-	if err != nil {
-		return err
-	}
-	return p.webhookPut(w, r, &hook, "saved")
-}
-
-// webhookPut stores what was entered, for a new webhook or the one given.
-func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before *webhook, done string) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
-	cmd, _ := p.Commands.Find("webhook.put")
-	given, key := argsOf(cmd, r.PostForm), ""
-	if before != nil {
-		given, key = append(given, command.Arg{Name: "uuid", Value: command.Text(before.UUID)}), before.EventKey
-	}
-	hook, err := ask[webhook](p, r, "webhook.put", given)
-	if err != nil {
-		if !isMistake(err) {
-			return err
-		}
-		return p.webhookForm(w, r, problem.Status(err), key, r.PostForm, err)
-	}
-	if before == nil && hook.Warnings != nil {
-		done += "&unusual=yes"
-	}
-	p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey)+"?done="+done)
-	return nil
 }
 
 // A confirmation asks before something is deleted.
@@ -172,6 +148,7 @@ type confirmation struct {
 	Several bool
 	Field   string
 	Values  []string
+	Code    string // and with which code they failed, if that selects them
 }
 
 func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request) error {

@@ -14,7 +14,7 @@ type admitParams struct {
 	Code     string    `json:"code" audit:"yes" doc:"Lets in calls that were refused so, such as signature-invalid."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
-	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many calls, the newest, in the order in which they came. Default 100."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls, the newest, in the order in which they came. Default 100."`
 	Force    bool      `json:"force" doc:"Lets them in without checking them again."`
 }
 

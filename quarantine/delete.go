@@ -14,7 +14,7 @@ type deleteParams struct {
 	Code     string    `json:"code" audit:"yes" doc:"Deletes calls that were refused so, such as signature-invalid."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
-	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many calls, the newest. Default 100."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls, the newest. Default 100."`
 }
 
 type deleted struct {

@@ -38,7 +38,7 @@ type getParams struct {
 	Code     string    `json:"code" doc:"Only calls that were refused so, such as signature-invalid."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
-	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most so many calls. Default 100."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`
 	After    string    `json:"after" doc:"The value of next of the page before."`
 	Brief    bool      `json:"brief" doc:"Leaves out headers and bodies."`
 }

@@ -17,8 +17,10 @@ type Call struct {
 	Body   []byte      // the bytes as they came
 }
 
-// maxHeader bounds the headers that are looked at: the longest is a JWT.
-const maxHeader = 8 << 10
+// maxHeader bounds the headers that are looked at. Signatures and tokens are
+// shorter; an id that is signed may be longer than an id can be, which is said only
+// once its signature is known to be right.
+const maxHeader = 16 << 10
 
 // header returns the one value of a header whose name is canonical.
 func (c *Call) header(name string) (string, error) {

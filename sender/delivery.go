@@ -47,8 +47,11 @@ func ParseDedupe(text string) (Dedupe, error) {
 	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, cloudevent, or off.")
 }
 
+// IDInvalid is the code of the error about an id of a delivery that can't be one.
+const IDInvalid = "delivery-id-invalid"
+
 // ID returns the id of a delivery, "" if the call has none. One that can't be an
-// id is an error with the code delivery-id-invalid.
+// id is an error with the code IDInvalid.
 func (d Dedupe) ID(c *Call) (string, error) {
 	var values []string
 	switch d.where {
@@ -115,7 +118,7 @@ func checkID(id string) (string, error) {
 }
 
 func idInvalid(text string) *sluice.Error {
-	return sluice.Errorf(sluice.Invalid, "delivery-id-invalid", "%s", text)
+	return sluice.Errorf(sluice.Invalid, IDInvalid, "%s", text)
 }
 
 func idEmpty() *sluice.Error { return idInvalid("The id of the delivery is empty.") }

@@ -11,7 +11,7 @@ import (
 // docs/providers.md is generated: UPDATE_GOLDEN=1 go test ./... writes it anew.
 func TestProvidersPage(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Providers\n\nSenders that `webhook.put` knows by the parameter `provider`: what is checked of their calls, and how to set them up. Any other sender is described with the parameter `signature`. This page is generated from the presets.\n")
+	b.WriteString(beginning)
 	for _, p := range Presets() {
 		fmt.Fprintf(&b, "\n## %s\n\n`%s`. %s\n", p.Title, p.Name, facts(p))
 		for i, line := range p.Setup {
@@ -32,6 +32,19 @@ func TestProvidersPage(t *testing.T) {
 		t.Errorf("%s is not what the presets say; run UPDATE_GOLDEN=1 go test ./...", path)
 	}
 }
+
+// beginning is what the page says before it comes to the providers.
+var beginning = strings.ReplaceAll(`# Providers
+
+Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with the parameter 'signature'. [A first provider](first-provider.md) goes through it step by step. This page is generated from the presets.
+
+With the command line, for GitHub:
+1. 'sluice secret put github' asks for the secret that you share with the provider, so that it is in no history of commands.
+2. 'sluice webhook create webhook.github.push --provider github --signing-secret secret:github' makes the webhook.
+3. 'sluice webhook url webhook.github.push' prints the URL to enter there.
+
+Some providers show their secret only when they have the URL. Then make the webhook with '--disabled' alone first, and complete it with 'sluice webhook edit webhook.stripe.payment --provider stripe --signing-secret secret:stripe --disabled=false'. While a secret is being changed, give both, separated by a comma, and in the end the new one alone.
+`, "'", "`")
 
 // facts returns one line of what a preset says of itself.
 func facts(p Preset) string {

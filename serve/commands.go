@@ -35,6 +35,7 @@ type commandOptions struct {
 	login     *iam.Authenticator
 	engine    *jetstream.Engine
 	minutes   *metrics.Minutes
+	stats     func(context.Context) (sluice.ServerStats, error)
 	backup    func(ctx context.Context, to io.Writer, passphrase string) error
 }
 
@@ -53,7 +54,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 		pipeline.Commands(runner),
 		step.Commands(o.steps),
 		iam.Commands(o.directory, o.login),
-		[]command.Command{infoCommand(o.namespace, o.engine), statsCommand(o.engine, o.minutes), webhookStatsCommand(o.minutes), backupCommand(o.backup)},
+		[]command.Command{infoCommand(o.namespace, o.engine), statsCommand(o.stats, o.minutes), webhookStatsCommand(o.minutes), backupCommand(o.backup)},
 	)
 	return commands, runner
 }

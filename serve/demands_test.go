@@ -51,6 +51,9 @@ func TestWhatWebhooksDemand(t *testing.T) {
 		bad("a schema that is no JSON", `"schema":"{"`, "schema", "JSON"),
 		bad("a schema that is no schema", `"schema":{"properties":{"a":{"type":"strin"}}}`, "schema", "/properties/a/type"),
 		bad("a schema that leads elsewhere", `"schema":{"$ref":"https://example.com/x.json"}`, "schema", "within the schema"),
+		bad("a schema that leads beside itself", `"schema":{"$ref":"other.json"}`, "schema", "within the schema"),
+		bad("a schema that is its own", `"schema":{"$ref":"#"}`, "schema", "at its top: it leads back"),
+		bad("a schema without end", `"schema":{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"anyOf":[{"type":"null"},{"$ref":"#/$defs/b"}]},"b":{"if":true,"then":{"$ref":"#/$defs/a"}}}}`, "schema", "it leads back"),
 		bad("a schema that leads to a file", `"schema":{"$ref":"file:///etc/passwd"}`, "schema", "within the schema"),
 		bad("a schema that leads to a standard", `"schema":{"$ref":"https://json-schema.org/draft/2020-12/schema"}`, "schema", "within the schema"),
 		bad("a schema with a bad pattern", `"schema":{"pattern":"("}`, "schema", "pattern"),
@@ -204,6 +207,10 @@ func TestPayloadsMeetTheirSchema(t *testing.T) {
 	if errors := s.call(h, "application/json", "["+strings.Repeat("1,", 99)+"1]").wantProblem(t, 422, "payload-invalid")["errors"].([]any); len(errors) != 20 {
 		t.Errorf("%d errors are shown", len(errors))
 	}
+	// One that leads back to itself within the payload is fine, whatever it is called.
+	h = s.create("webhook.schema.tree", "schema", `{"$id":"https://example.com/tree.json","type":"object","required":["name"],"properties":{"children":{"items":{"$ref":"tree.json"}}}}`)
+	s.call(h, "application/json", `{"name":"a","children":[{"name":"b","children":[]}]}`).wantStatus(t, 200)
+	s.call(h, "application/json", `{"name":"a","children":[{"children":[]}]}`).wantProblem(t, 422, "payload-invalid")
 	// A schema that tries everything again at each level costs a bounded time.
 	h = s.create("webhook.schema.heavy", "schema", `{"properties":{"a":{"anyOf":[{"$ref":"#"},{"$ref":"#"},{"$ref":"#"},{"type":"null"}]}},"required":["b"]}`)
 	began := time.Now()
@@ -236,6 +243,12 @@ func TestDeliveryIDs(t *testing.T) {
 		if got := call("{}", ids...); got.status != 400 || got.object(t)["code"] != "delivery-id-invalid" {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+	if kept := s.quarantine(map[string]any{"code": "delivery-id-invalid"}); len(kept) != 5 || len(kept[0].Diagnosis) == 0 {
+		t.Errorf("kept: %+v", kept)
+	}
+	if a := s.admit(map[string]any{"code": "delivery-id-invalid", "force": true}); a.Admitted != 5 {
+		t.Errorf("forced in: %+v", a)
 	}
 	first := call(`{"a":1}`, "id-1").wantStatus(t, 200)
 	again := call(`{"a":1}`, "id-1").wantStatus(t, 200)

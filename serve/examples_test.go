@@ -184,3 +184,22 @@ func writeFile(t *testing.T, name, content string) {
 		t.Fatal(err)
 	}
 }
+
+// TestDevelopersStoreExamples: with their own name in them, without being
+// administrators.
+func TestDevelopersStoreExamples(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.command("secret.put", map[string]any{"name": "chat-token", "value": "a token of the chat"}).wantStatus(t, 200)
+	s.command("secret.put", map[string]any{"name": "shop-key", "value": "a key of the shop"}).wantStatus(t, 200)
+	s.user("registrar", "webhook.*", "set")
+	s.user("dev", "run.as:registrar")
+	s.command("iam.user.put", map[string]any{"username": "dev", "roles": []string{"developer", "dev"}}).wantStatus(t, 200)
+	asDev := func(r *http.Request) { r.SetBasicAuth("dev", "dev's password") }
+	for _, name := range exampleNames(t) {
+		source := strings.ReplaceAll(readExample(t, name), "{username: admin}", "{username: dev}")
+		if got := s.put(name, source, asDev); got.status != 200 {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

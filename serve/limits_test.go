@@ -42,10 +42,11 @@ func TestLimits(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s.store("limits", test.first+"pipeline: [{event.listen: {eventKey: webhook.limits}}, {iam.run.as: {username: admin}}, "+asItems(test.step)+"]")
 			got := s.call(hook, "text/plain", "").result(t)
-			if got.Status != "error" || got.StatusCode != test.status || got.Error["code"] != test.code {
-				t.Errorf("it came to %.500v, want %d %s", got, test.status, test.code)
+			cause := s.cause(t, got)
+			if got.Status != "error" || cause["statusCode"] != float64(test.status) || cause["code"] != test.code {
+				t.Errorf("it came to %.500v, want %d %s", cause, test.status, test.code)
 			}
-			if detail, _ := got.Error["detail"].(string); !strings.HasSuffix(detail, ".") && !strings.HasSuffix(detail, "?") || len(detail) > 1000 {
+			if detail, _ := cause["detail"].(string); !strings.HasSuffix(detail, ".") && !strings.HasSuffix(detail, "?") || len(detail) > 1000 {
 				t.Errorf("the detail is %.1500q", detail)
 			}
 			s.run(`pipeline: [set: {value: 1}]`).wantStatus(t, 200)
@@ -116,7 +117,7 @@ func TestHangingPipelinesDisturbNobody(t *testing.T) {
 		t.Errorf("the good one came to %+v", got)
 	}
 	for _, id := range ids {
-		if got := s.await(t, id); got.Error["code"] != "run-too-long" {
+		if got := s.await(t, id); s.cause(t, got)["code"] != "run-too-long" {
 			t.Errorf("a bad one came to %+v", got)
 		}
 	}

@@ -146,3 +146,51 @@ func wantAsDescribed(t *testing.T, router routers.Router, r *http.Request, got a
 type readCloser struct{ *bytes.Reader }
 
 func (readCloser) Close() error { return nil }
+
+// TestDescriptionMakesGoodClients: what programs generate from it has names for
+// what people talk about, knows what is required, and can tell a list from one of
+// its items.
+func TestDescriptionMakesGoodClients(t *testing.T) {
+	t.Parallel()
+	s := start(t, "public-url=https://hooks.example.org/sluice")
+	document := description(t, s)
+	schemas := document.Components.Schemas
+	for name, property := range map[string]string{
+		"Webhook": "webhookUrl", "User": "username", "Pipeline": "source", "Call": "traceId", "Result": "correlationId",
+		"Problem": "code", "Role": "permissions", "OAuthClient": "grants", "Provider": "provider",
+	} {
+		if schemas[name] == nil || schemas[name].Value.Properties[property] == nil {
+			t.Errorf("there is no schema %s with %s", name, property)
+		}
+	}
+	get := document.Paths.Value("/api/v3/command/webhook.get").Get
+	var alternatives []string
+	for _, one := range get.Responses.Value("200").Value.Content["application/json"].Schema.Value.OneOf {
+		alternatives = append(alternatives, one.Ref)
+	}
+	if want := []string{"#/components/schemas/WebhookList", "#/components/schemas/Webhook"}; !slices.Equal(alternatives, want) {
+		t.Errorf("webhook.get answers with %v", alternatives)
+	}
+	remove := document.Paths.Value("/api/v3/command/webhook.delete").Post
+	if body := remove.RequestBody.Value; !body.Required || !slices.Equal(body.Content["application/json"].Schema.Value.Required, []string{"uuid"}) {
+		t.Error("webhook.delete can be called without uuid")
+	}
+	if redirect := document.Paths.Value("/api/v3/result").Get.Responses.Value("302"); redirect == nil || redirect.Value.Headers["Location"] == nil {
+		t.Error("a poll is not redirected")
+	}
+	if url := document.Components.SecuritySchemes["openid"].Value.OpenIdConnectUrl; url != "https://hooks.example.org/sluice/auth/realms/default/.well-known/openid-configuration" {
+		t.Errorf("the issuer is at %s", url)
+	}
+	for path, item := range document.Paths.Map() {
+		for method, operation := range item.Operations() {
+			if len(operation.Tags) != 1 || document.Tags.Get(operation.Tags[0]) == nil || operation.Description == "" {
+				t.Errorf("%s %s has the tags %v and the description %q", method, path, operation.Tags, operation.Description)
+			}
+			for _, parameter := range operation.Parameters {
+				if parameter.Value.Description == "" {
+					t.Errorf("%s %s does not say what %s is", method, path, parameter.Value.Name)
+				}
+			}
+		}
+	}
+}

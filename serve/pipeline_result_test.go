@@ -87,7 +87,7 @@ func TestSeveralListeners(t *testing.T) {
 	}
 	s.store("c", `pipeline: [event.listen: {eventKey: webhook.several}, fail: {message: no, statusCode: 418}]`)
 	got = s.call(hook, "text/plain", "").result(t)
-	if got.Status != "error" || got.StatusCode != 418 || got.Error["code"] != "failed" {
+	if got.Status != "error" || got.StatusCode != 418 || got.Error["code"] != "pipeline-failed" || got.Error["detail"] != "no" {
 		t.Errorf("the result is %+v, want the error of c", got)
 	}
 	if again := s.poll(got.CorrelationID).result(t); !cmp.Equal(got, again) {
@@ -95,8 +95,68 @@ func TestSeveralListeners(t *testing.T) {
 	}
 }
 
-// TestFailedRun: the result says what went wrong; the event is a dead letter, and
-// a replay reaches the pipeline as it is by then.
+// TestWhatCallersLearn: of a failure the caller of a webhook learns what the author
+// says to callers, and nothing of the inside; a dead letter has it all.
+func TestWhatCallersLearn(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=8s")
+	hook := s.create("webhook.learns", "payloadType", "raw")
+	s.command("secret.put", map[string]any{"name": "key", "value": "a secret value"}).wantStatus(t, 200)
+	const neutral = "The call was taken, and could not be handled; the operator of the service finds the cause by the trace id."
+	tests := []struct {
+		step   string
+		status float64
+		detail string // for the caller
+		code   string // inside
+	}{
+		{"fail: {message: No milk., statusCode: 422}", 422, "No milk.", "failed"},
+		{"fail: {message: No milk.}", 500, "No milk.", "failed"},
+		{"fail: {message: \"The key is #{secret('key')}.\"}", 500, "The key is ***.", "failed"},
+		{"if: {true: true, then: [fail: {message: No milk., statusCode: 409}]}", 409, "No milk.", "failed"},
+		{"assert: {true: false, message: There is no amount.}", 500, "There is no amount.", "assertion-failed"},
+		{"assert: {true: false}", 500, neutral, "assertion-failed"},
+		{"set: {value: '#{body.payload.inner.part}'}", 500, neutral, "expression-failed"},
+		{"webhook.get: {}", 500, neutral, "forbidden"},
+		{"set: {value: \"#{secret('nothing')}\"}", 500, neutral, "secret-unknown"},
+	}
+	for _, test := range tests {
+		s.put("learns", "pipeline: [{event.listen: {eventKey: webhook.learns}}, {"+test.step+"}]", asAdmin, forced).wantStatus(t, 200)
+		got := s.call(hook, "application/json", `{"inner": 1}`).result(t)
+		want := map[string]any{
+			"type": "urn:sluice:problem:pipeline-failed", "title": "The call could not be handled", "code": "pipeline-failed",
+			"status": test.status, "statusCode": test.status, "detail": test.detail, "traceId": got.TraceID,
+		}
+		if diff := cmp.Diff(want, got.Error); diff != "" || got.Status != "error" || float64(got.StatusCode) != test.status {
+			t.Errorf("%s: the result is %+v (-want +got):\n%s", test.step, got, diff)
+		}
+		if polled := s.poll(got.CorrelationID).result(t); !cmp.Equal(got, polled) {
+			t.Errorf("%s: the result is %+v, want %+v", test.step, polled, got)
+		}
+		if cause := s.cause(t, got); cause["code"] != test.code || cause["line"] == nil {
+			t.Errorf("%s: the dead letter has %v, want %s", test.step, cause, test.code)
+		}
+	}
+}
+
+// cause returns why a call failed, as its dead letter says, which is stored behind
+// the result.
+func (s *service) cause(t *testing.T, of result) (found map[string]any) {
+	t.Helper()
+	eventually(t, "the dead letter of "+of.TraceID, func() bool {
+		var page struct{ Items []map[string]any }
+		s.command("deadletter.get", map[string]any{"limit": 1000}).wantStatus(t, http.StatusOK).into(t, &page)
+		for _, letter := range page.Items {
+			if letter["correlationId"] == of.CorrelationID {
+				found = letter["error"].(map[string]any)
+			}
+		}
+		return found != nil
+	})
+	return found
+}
+
+// TestFailedRun: the event is a dead letter, and a replay reaches the pipeline as
+// it is by then.
 func TestFailedRun(t *testing.T) {
 	t.Parallel()
 	s := start(t, "result-wait=8s")
@@ -107,10 +167,11 @@ func TestFailedRun(t *testing.T) {
 	if got.Status != "error" || got.StatusCode != 422 || got.Value != nil || !strings.Contains(string(call.body), `"value":null`) {
 		t.Errorf("the answer is %s", call.body)
 	}
+	cause := s.cause(t, got)
 	for field, want := range map[string]any{"status": 422.0, "statusCode": 422.0, "code": "failed", "traceId": got.TraceID,
 		"detail": `Step 2, fail "here" (line 3): No milk.`} {
-		if got.Error[field] != want {
-			t.Errorf("%s of the error is %v, want %v", field, got.Error[field], want)
+		if cause[field] != want {
+			t.Errorf("%s of the error is %v, want %v", field, cause[field], want)
 		}
 	}
 	if polled := s.poll(got.CorrelationID).result(t); !cmp.Equal(got, polled) {

@@ -67,6 +67,21 @@ func TestRightsAreCheckedWhenAPipelineIsStored(t *testing.T) {
 	}
 }
 
+// TestWhoMayListen: lint tells who may not store a pipeline that listens.
+func TestWhoMayListen(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.create("webhook.a")
+	asDeaf := s.user("deaf", "pipeline.*")
+	const source = "pipeline:\n- event.listen: {eventKey: webhook.a}\n- set: {value: 1}\n"
+	lint := s.send("POST", "/api/v3/command/pipeline.lint", strings.NewReader(source), asDeaf, header("Content-Type", "application/yaml")).wantStatus(t, 200).object(t)
+	want := "2 event.listen event.listen Ask an administrator for a role that has the permission event.listen."
+	if got := findings(lint["problems"]); got != want || lint["valid"] != false {
+		t.Errorf("lint finds %q in %v, want %q", got, lint, want)
+	}
+	s.put("p", source, asDeaf, forced).wantProblem(t, 403, "forbidden")
+}
+
 // findings returns what stands in a list of findings, in one line.
 func findings(list any) string {
 	var lines []string

@@ -15,10 +15,11 @@ func (s *service) user(name string, permissions ...string) func(*http.Request) {
 }
 
 // wantRefused checks that a result is an error about a permission.
-func wantRefused(t *testing.T, got result, permission string) {
+func (s *service) wantRefused(t *testing.T, got result, permission string) {
 	t.Helper()
-	detail, _ := got.Error["detail"].(string)
-	if got.Status != "error" || got.StatusCode != 403 || got.Error["code"] != "forbidden" || !strings.Contains(detail, "permission "+permission) {
+	cause := s.cause(t, got)
+	detail, _ := cause["detail"].(string)
+	if got.Status != "error" || cause["statusCode"] != 403.0 || cause["code"] != "forbidden" || !strings.Contains(detail, "permission "+permission) {
 		t.Errorf("the result is %+v, want that the permission %s is missing", got, permission)
 	}
 }
@@ -59,14 +60,14 @@ func TestAnonymousRuns(t *testing.T) {
 		"audit.get: {}":                             "audit.get",
 		"server.info: {}":                           "server.info",
 	} {
-		wantRefused(t, run(step), permission)
+		s.wantRefused(t, run(step), permission)
 	}
 	t.Run("the operator may allow more", func(t *testing.T) {
 		s.command("iam.role.put", map[string]any{"role": "anonymous", "permissions": "server.info"}).wantStatus(t, 200)
 		if got := run("server.info: {}"); got.Status != "ok" {
 			t.Errorf("it came to %+v", got)
 		}
-		wantRefused(t, run("log: {message: x}"), "log")
+		s.wantRefused(t, run("log: {message: x}"), "log")
 	})
 }
 
@@ -97,20 +98,20 @@ func TestRunAs(t *testing.T) {
 	}
 
 	wantUser(as(asDev, "ada"), "ada")
-	wantRefused(t, as(asDev, "admin"), "run.as:admin")
-	wantRefused(t, as(asDev, "bob"), "run.as:bob")
-	wantRefused(t, as(asDev, "nobody"), "run.as:nobody")
-	wantRefused(t, as(asBob, "ada"), "run.as:ada")
-	wantRefused(t, as(asBob, "bob"), "iam.whoami") // to oneself one may always
+	s.wantRefused(t, as(asDev, "admin"), "run.as:admin")
+	s.wantRefused(t, as(asDev, "bob"), "run.as:bob")
+	s.wantRefused(t, as(asDev, "nobody"), "run.as:nobody")
+	s.wantRefused(t, as(asBob, "ada"), "run.as:ada")
+	s.wantRefused(t, as(asBob, "bob"), "iam.whoami") // to oneself one may always
 	wantUser(as(asDev, "ada"), "ada")
 	s.command("iam.user.put", map[string]any{"username": "ada", "disabled": true}).wantStatus(t, 200)
-	if got := call(); got.StatusCode != 403 {
+	if got := call(); got.Status != "error" || s.cause(t, got)["statusCode"] != 403.0 {
 		t.Errorf("it runs as a disabled user: %+v", got)
 	}
 	s.command("iam.user.put", map[string]any{"username": "ada", "disabled": false}).wantStatus(t, 200)
 	wantUser(call(), "ada")
 	s.command("iam.user.put", map[string]any{"username": "dev", "disabled": true}).wantStatus(t, 200)
-	wantRefused(t, call(), "run.as:ada")
+	s.wantRefused(t, call(), "run.as:ada")
 	for _, name := range []string{"ada", "admin", "anonymousUser"} {
 		wantUser(as(asAdmin, name), name)
 	}
@@ -143,7 +144,7 @@ func TestRunAs(t *testing.T) {
 		}
 		for _, steps := range []string{"iam.run.as: {username: '#{body.payload}'}", "iam.run.as: {username: admin}, pipeline.run: {name: chosen}"} {
 			s.store("as", "pipeline: [event.listen: {eventKey: webhook.as}, "+steps+"]")
-			if got := s.call(hook, "text/plain", "ada").result(t); got.StatusCode != 403 || !strings.Contains(toText(t, got.Error), "written out in the source") {
+			if got := s.call(hook, "text/plain", "ada").result(t); got.Status != "error" || !strings.Contains(toText(t, s.cause(t, got)), "written out in the source") {
 				t.Errorf("%s came to %+v", steps, got)
 			}
 		}
@@ -192,7 +193,7 @@ func TestAuthorizeInAPipeline(t *testing.T) {
 		}
 	}
 	s.command("secret.put", map[string]any{"name": "credentials", "value": basic("ada", "wrong password")}).wantStatus(t, 200)
-	if got := s.call(hook, "text/plain", "").result(t); got.Status != "error" || got.StatusCode != 401 {
+	if got := s.call(hook, "text/plain", "").result(t); got.Status != "error" || s.cause(t, got)["statusCode"] != 401.0 {
 		t.Errorf("with wrong credentials it came to %+v", got)
 	}
 	for line := range strings.Lines(s.log.String()) {

@@ -112,7 +112,7 @@ func TestWhoMayUseSecrets(t *testing.T) {
 	hook := s.create("webhook.uses")
 	source := `pipeline: [event.listen: {eventKey: webhook.uses}, set: {value: "#{len(secret('key'))}"}]`
 	s.put("uses", source, s.user("without", "pipeline.put", "event.listen", "secret.put"), forced).wantStatus(t, 200)
-	if got := s.call(hook, "text/plain", "").result(t); got.StatusCode != 403 || !strings.Contains(got.Error["detail"].(string), "permission secret.use") {
+	if got := s.call(hook, "text/plain", "").result(t); got.Status != "error" || !strings.Contains(s.cause(t, got)["detail"].(string), "permission secret.use") {
 		t.Errorf("without the permission it came to %+v", got)
 	}
 	s.put("uses", source, s.user("with", "pipeline.put", "event.listen", "secret.use")).wantStatus(t, 200)
@@ -120,7 +120,7 @@ func TestWhoMayUseSecrets(t *testing.T) {
 		t.Errorf("it came to %+v", got)
 	}
 	s.command("secret.delete", map[string]any{"name": "key"}).wantStatus(t, 200)
-	if got := s.call(hook, "text/plain", "").result(t); got.Status != "error" || !strings.Contains(got.Error["detail"].(string), `no secret "key"`) {
+	if got := s.call(hook, "text/plain", "").result(t); got.Status != "error" || !strings.Contains(s.cause(t, got)["detail"].(string), `no secret "key"`) {
 		t.Errorf("without the secret it came to %+v", got)
 	}
 }

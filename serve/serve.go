@@ -56,6 +56,7 @@ type Server struct {
 	metrics   *metrics.Metrics
 	telemetry *telemetry.Spans // nil: no spans are sent
 	minutes   *metrics.Minutes
+	failing   *metrics.Failing
 	keeper    *quarantine.Keeper
 	directory *iam.Directory
 	issuer    *oidc.Issuer // nil with an external provider
@@ -168,7 +169,8 @@ func (s *Server) engineOptions() jetstream.Options {
 		ResultMaxCount: int64(s.cfg.ResultMaxCount),
 		ResultMaxBytes: int64(s.cfg.ResultMaxBytes),
 
-		RunMemory: int64(s.cfg.MaxRunMemory) / 2, // the other half is for what they make
+		RunMemory:      int64(s.cfg.MaxRunMemory) / 2, // the other half is for what they make
+		DeliveryMemory: int64(s.cfg.MemoryLimit) / 8,
 
 		Version: Version,
 
@@ -244,6 +246,7 @@ func (s *Server) startWork(ctx context.Context) error {
 		}
 	}
 	s.work.Go(func() { s.minutes.Keep(running) })
+	s.work.Go(func() { s.failing.Keep(running) })
 	s.work.Go(func() { s.keeper.Run(running) })
 	s.work.Go(func() {
 		select {

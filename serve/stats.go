@@ -7,7 +7,6 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/jetstream"
 	"sluice/metrics"
 )
 
@@ -18,10 +17,10 @@ type statsParams struct {
 
 const defaultMinutes = 60
 
-func statsCommand(engine *jetstream.Engine, minutes *metrics.Minutes) command.Command {
+func statsCommand(stats func(context.Context) (sluice.ServerStats, error), minutes *metrics.Minutes) command.Command {
 	return command.New("server.stats", "Show what the server is doing: calls of the last minutes with their latency, what waits and what failed, engine and disk.",
 		func(ctx context.Context, p statsParams) (sluice.ServerStats, error) {
-			s, err := engine.Stats(ctx)
+			s, err := stats(ctx)
 			if err != nil && s.Ready {
 				return s, err
 			}

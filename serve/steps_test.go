@@ -95,10 +95,10 @@ func TestRetries(t *testing.T) {
 		calls        []string
 		letters      int
 	}{
-		{"a pipeline, until it works", "retry: {times: 3, backoff: 1ms}\n" + listening("webhook.retry", request, check), flaky(2), "ok", []string{"/1", "/2", "/3"}, 0},
-		{"a pipeline, until it is enough", "retry: {times: 2, backoff: 1ms}\n" + listening("webhook.retry", request, check), flaky(99), "error", []string{"/1", "/2", "/3"}, 1},
+		{"a pipeline, until it works", "retry: {times: 3, backoff: 10ms}\n" + listening("webhook.retry", request, check), flaky(2), "ok", []string{"/1", "/2", "/3"}, 0},
+		{"a pipeline, until it is enough", "retry: {times: 2, backoff: 10ms}\n" + listening("webhook.retry", request, check), flaky(99), "error", []string{"/1", "/2", "/3"}, 1},
 		{"one attempt by default", listening("webhook.retry", request, check), flaky(99), "error", []string{"/1"}, 1},
-		{"never after a 4xx", "retry: {times: 2, backoff: 1ms}\n" + listening("webhook.retry", request, check),
+		{"never after a 4xx", "retry: {times: 2, backoff: 10ms}\n" + listening("webhook.retry", request, check),
 			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, "error", []string{"/1"}, 1},
 		{"a step", listening("webhook.retry", "foreach:\n    in: [1]\n    onError: {retry: {times: 2, wait: 1ms}}\n    do:\n    - "+request+"\n    - "+check), flaky(2), "ok", []string{"/1", "/1", "/1"}, 0},
 	}

@@ -85,6 +85,7 @@ func TestADraftIsTried(t *testing.T) {
 		{"failing as before", listen + "- fail: {message: Never., statusCode: 422, if: '#{!body.payload.ok}'}\n" + request("/orders"), "1 same, 3 differ, 0 fail, 0 unknown", nil, ""},
 		{"without rights", strings.Replace(stored, "- iam.run.as: {username: admin}\n", "", 1), "1 same, 0 differ, 3 fail, 0 unknown", nil, "http.request"},
 		{"with a stub", strings.Replace(stored, "/orders'", "/elsewhere'", 1) + "tests:\n- name: a\n  stub: {http.request: {statusCode: 200, body: {path: /stub}}}\n", "1 same, 3 differ, 0 fail, 0 unknown", nil, `"value":"/stub2"`},
+		{"that asks for what is no URL", listen + "- http.request: {url: '#{body.payload.n}', onError: ignore}\n", "0 same, 4 differ, 0 fail, 0 unknown", nil, ""},
 		{"that sends events", listen + "- event.send: {eventKey: webhook.sent, payload: \"#{secret('key')}\"}\n", "0 same, 0 differ, 0 fail, 4 unknown", nil, "event.send"},
 		{"with a stub for events", listen + "- event.send: {eventKey: webhook.sent, payload: \"#{secret('key')}\"}\ntests:\n- {name: a, stub: {event.send: {traceId: x}}}\n", "0 same, 4 differ, 0 fail, 0 unknown", nil,
 			`{\"eventKey\":\"webhook.sent\",\"payload\":\"***\"}`},
@@ -145,6 +146,21 @@ func TestWhatWasRecordedOnlyInPart(t *testing.T) {
 		s.call(hook, "text/plain", "x").result(t)
 		if got := s.try(asAdmin, source, "pipeline", path); counts(got.tried(t)) != want {
 			t.Errorf("%s: %s, want %s", path, got.body, want)
+		}
+	}
+}
+
+// TestARefusalStaysTheSame: what was refused and still is, is no difference.
+func TestARefusalStaysTheSame(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=8s")
+	hook := s.create("webhook.refused")
+	for _, step := range []string{"http.request: {url: 'https://example.com'}", "event.send: {eventKey: webhook.other}", "iam.run.as: {username: nobody}"} {
+		source := "pipeline:\n- event.listen: {eventKey: webhook.refused}\n- " + step + "\n"
+		s.put("refused", source, asAdmin, forced).wantStatus(t, 200)
+		s.call(hook, "text/plain", "x").result(t)
+		if got := s.try(asAdmin, source, "limit", "1"); counts(got.tried(t)) != "1 same, 0 differ, 0 fail, 0 unknown" {
+			t.Errorf("%s: %s", step, got.body)
 		}
 	}
 }

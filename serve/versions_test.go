@@ -93,3 +93,42 @@ func TestWhoSeesVersions(t *testing.T) {
 	s.send("POST", "/api/v3/command/pipeline.rollback?name=p&version=1", nil, asViewer).wantProblem(t, 403, "forbidden")
 	s.send("GET", "/api/v3/command/pipeline.rollback?name=p&version=1", nil, asAdmin).wantProblem(t, 405, "method-not-allowed")
 }
+
+// TestVersionsOfTwoNodes: what nodes store at the same time is a version each, and
+// is found on both.
+func TestVersionsOfTwoNodes(t *testing.T) {
+	t.Parallel()
+	nats, stop := runEngine(t, engineOptions(t))
+	t.Cleanup(stop)
+	settings := []string{"nats=" + nats.ClientURL(), "secret-key=" + strings.Repeat("0f", 32)}
+	nodes := []*service{start(t, settings...), start(t, settings...)}
+	nodes[0].put("shared", "pipeline: [set: {value: first}]", asAdmin).wantStatus(t, 200)
+	const edits = 6 // of each
+	var editors sync.WaitGroup
+	for i, node := range nodes {
+		editors.Go(func() {
+			for n := range edits {
+				source := fmt.Sprintf("pipeline: [set: {value: %d}]", i*edits+n)
+				if got := node.put("shared", source, asAdmin); got.status != 200 {
+					t.Errorf("answered %s", got)
+				}
+			}
+		})
+	}
+	editors.Wait()
+	for _, node := range nodes {
+		sources := make(map[string]bool)
+		for version := 1; version <= 1+2*edits; version++ {
+			var got answer
+			eventually(t, "the version", func() bool {
+				got = node.send("GET", fmt.Sprint("/api/v3/pipeline/shared?version=", version), nil, asAdmin)
+				return got.status == 200
+			})
+			sources[string(got.body)] = true
+		}
+		if len(sources) != 1+2*edits {
+			t.Errorf("there are %d sources: %v", len(sources), sources)
+		}
+		node.put("shared", "pipeline: [fail: {message: lost}]", asAdmin, header("If-Match", `"1-abc"`)).wantProblem(t, 412, "changed-meanwhile")
+	}
+}

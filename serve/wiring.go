@@ -22,6 +22,7 @@ import (
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
 	secrets := step.NewSecrets(s.engine.Secrets())
+	s.failing = metrics.NewFailing(s.engine.PipelineStates(), s.opts.Log)
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.engine.Hours(), s.opts.Log)
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
@@ -47,6 +48,7 @@ func (s *Server) wire() error {
 		login:     login,
 		engine:    s.engine,
 		minutes:   s.minutes,
+		stats:     s.stateOf,
 		backup:    s.sendBackup,
 	})
 	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
@@ -175,6 +177,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 func (s *Server) observeRun(report sluice.RunReport) {
 	s.metrics.Run(report)
 	s.minutes.Run(report)
+	s.failing.Run(report)
 	s.engine.Journal().Run(report)
 }
 
@@ -212,11 +215,22 @@ func (s *Server) stats() sluice.ServerStats {
 	const timeout = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	stats, err := s.engine.Stats(ctx)
+	stats, err := s.stateOf(ctx)
 	if err != nil {
 		s.opts.Log.Warn("The metrics of the engine can't be read.", "error", err)
 	}
 	return stats
+}
+
+// stateOf returns what the engine is doing and holds, and which pipelines fail.
+func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
+	stats, err := s.engine.Stats(ctx)
+	for i := range stats.Pipelines {
+		if p, _ := s.engine.Pipelines().Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
+			stats.Pipelines[i].Failing = s.failing.Since(p)
+		}
+	}
+	return stats, err
 }
 
 // spans returns what reports spans of work; it does nothing if they are not

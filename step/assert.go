@@ -9,7 +9,7 @@ import (
 
 type assertParams struct {
 	True    bool   `json:"true" required:"true" doc:"What must be true."`
-	Message string `json:"message" doc:"What the error says if it is not."`
+	Message string `json:"message" doc:"What the error says if it is not, also to the caller of a webhook."`
 	Body    any    `json:"body" body:"default" doc:"Passed on."`
 }
 
@@ -20,9 +20,10 @@ func assertCommand() command.Command {
 				return p.Body, nil
 			}
 			if p.Message == "" {
-				p.Message = "What this pipeline asserts is not true."
+				return nil, sluice.Errorf(sluice.Invalid, "assertion-failed", "What this pipeline asserts is not true.")
 			}
-			return nil, sluice.Errorf(sluice.Invalid, "assertion-failed", "%s", cut(p.Message, maxMessage))
+			message := cut(p.Message, maxMessage)
+			return nil, sluice.Errorf(sluice.Invalid, "assertion-failed", "%s", message).Telling(sluice.Said{Message: message})
 		},
 		command.Pure, command.InRun)
 }

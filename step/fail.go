@@ -9,7 +9,7 @@ import (
 )
 
 type failParams struct {
-	Message    string `json:"message" required:"true" doc:"What the error says."`
+	Message    string `json:"message" required:"true" doc:"What the error says, also to the caller of a webhook."`
 	StatusCode *int   `json:"statusCode" min:"400" max:"599" doc:"HTTP status of the failure. Default 500."`
 }
 
@@ -24,7 +24,9 @@ func failCommand() command.Command {
 			if status < http.StatusInternalServerError {
 				kind = sluice.Invalid
 			}
-			return nil, sluice.Errorf(kind, "failed", "%s", cut(p.Message, maxMessage)).WithStatus(status)
+			message := cut(p.Message, maxMessage)
+			return nil, sluice.Errorf(kind, "failed", "%s", message).WithStatus(status).
+				Telling(sluice.Said{Message: message, StatusCode: status})
 		},
 		command.Pure, command.InRun)
 }

@@ -17,17 +17,22 @@ import (
 type kind struct {
 	name   string // of the pipeline; "" if none listens
 	counts bool   // its runs report themselves to the counter
+	first  string // sections of the source before its steps
 	steps  string // behind those that all have
 	fails  bool
 	often  int // how often it is called, of all kinds together
 }
 
 // kinds are those of the webhooks that are called, in their order. A call of the
-// slow one is answered before it is done.
+// slow one is answered before it is done; the retried one fails twice before.
 var kinds = []kind{
-	{often: 40},
-	{name: "plain", often: 30},
-	{name: "counted", counts: true, often: 20},
+	{often: 38},
+	{name: "plain", often: 28},
+	{name: "counted", counts: true, often: 18},
+	{
+		name: "retried", first: "retry: {times: 2, backoff: 200ms}\n",
+		steps: "  - fail: {message: not yet, statusCode: 503, if: '#{request.attempt < 3}'}\n", often: 6,
+	},
 	{name: "failing", counts: true, steps: "  - fail: {message: as asked, statusCode: 422}\n", fails: true, often: 8},
 	{name: "slow", counts: true, steps: "  - wait: {duration: 500ms}\n", often: 2},
 }
@@ -49,7 +54,7 @@ const allKinds = 100
 // if runs are counted, the number of the run, so that a repeated run has
 // another result.
 func (k kind) source(eventKey, counter string) string {
-	s, value := fmt.Sprintf("concurrency: 64\npipeline:\n  - event.listen: {eventKey: %s}\n", eventKey), "#{body.query.id[0]}"
+	s, value := k.first+fmt.Sprintf("concurrency: 64\npipeline:\n  - event.listen: {eventKey: %s}\n", eventKey), "#{body.query.id[0]}"
 	if k.counts {
 		s += fmt.Sprintf("  - http.request: {url: \"%s/?id=#{request.correlationId}\", output: vars.counted}\n", counter)
 		value += " in run #{vars.counted.headers.run}"

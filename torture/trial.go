@@ -25,6 +25,10 @@ type trial struct {
 	// folder as the next start finds it.
 	takeDown func(*server) error
 
+	// moveOn ends the server, and makes the data folder that the next one is
+	// started on; nil: takeDown does.
+	moveOn func(context.Context, *move) error
+
 	// anyTime takes the server down at random moments, now and then also while
 	// it starts; otherwise it is after half of the longest load.
 	anyTime bool
@@ -109,8 +113,11 @@ func (t *trial) loadAndTakeDown(ctx context.Context, moment time.Duration) error
 	case <-s.exited:
 		return fmt.Errorf("the server ended by itself: %w: %s", s.err, s.log.text)
 	default:
-		return t.takeDown(s)
 	}
+	if t.moveOn != nil {
+		return t.moveOn(ctx, &move{t, s, url, load})
+	}
+	return t.takeDown(s)
 }
 
 // firstWithin is how long the first answer may take.

@@ -52,11 +52,19 @@ func (l *hookLedger) create() *hook {
 	return h
 }
 
-// answered counts a change that the server has answered.
-func (l *hookLedger) answered() {
+// answered notes a change that the server has answered.
+func (l *hookLedger) answered(note func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.answers++
+	note()
+}
+
+// asking notes a change that is about to be sent.
+func (l *hookLedger) asking(note func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	note()
 }
 
 // compare counts the webhooks that are not as they were answered, or as asked
@@ -99,7 +107,7 @@ func (h *hook) settle(w sluice.Webhook, there bool) bool {
 	version := w.MaxPayloadLength - maxPayloadLength(0)
 	fits := !h.deleted &&
 		(h.uuid == w.UUID || h.uuid == "") &&
-		(version == h.version || version == h.asked) &&
+		(version >= h.version && version <= h.asked) &&
 		w.PayloadType == payloadType(version)
 	h.uuid, h.version, h.asked, h.deleting, h.deleted = w.UUID, version, version, false, false
 	return fits

@@ -42,7 +42,7 @@ func (w *writer) change(ctx context.Context) error {
 	h := w.own[i]
 	var err error
 	if choice > 1 {
-		h.asked++
+		w.hooks.asking(func() { h.asked++ })
 		err = w.put(ctx, h, map[string]any{"uuid": h.uuid})
 	} else {
 		err = w.delete(ctx, h)
@@ -66,18 +66,16 @@ func (w *writer) put(ctx context.Context, h *hook, params map[string]any) error 
 	if err := w.client.command(ctx, "webhook.put", params, &answer); err != nil {
 		return err
 	}
-	h.uuid, h.version = answer.UUID, h.asked
-	w.hooks.answered()
+	w.hooks.answered(func() { h.uuid, h.version = answer.UUID, h.asked })
 	return nil
 }
 
 func (w *writer) delete(ctx context.Context, h *hook) error {
-	h.deleting = true
+	w.hooks.asking(func() { h.deleting = true })
 	var answer struct{ Deleted bool }
 	if err := w.client.command(ctx, "webhook.delete", map[string]any{"uuid": h.uuid}, &answer); err != nil {
 		return err
 	}
-	h.deleted = answer.Deleted
-	w.hooks.answered()
+	w.hooks.answered(func() { h.deleted = answer.Deleted })
 	return nil
 }

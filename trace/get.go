@@ -35,8 +35,8 @@ type getParams struct {
 const defaultLimit = 100
 
 type answer struct {
-	Items []found `json:"items"`
-	Next  string  `json:"next,omitempty"`
+	Items []callView `json:"items"`
+	Next  string     `json:"next,omitempty"`
 
 	// Searched is how far back a search for a text has looked, if it is not
 	// done: next goes on from there.
@@ -56,7 +56,7 @@ func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx co
 			if err != nil {
 				return answer{}, err
 			}
-			out := answer{Items: make([]found, len(calls)), Next: next}
+			out := answer{Items: make([]callView, len(calls)), Next: next}
 			if q.Text != "" && next != "" {
 				at, err := journal.Reached(ctx, next)
 				if err != nil {

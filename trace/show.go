@@ -15,8 +15,8 @@ const (
 	maxBinary = 64 << 10
 )
 
-// found is a call that was found; in full, with its payload and result.
-type found struct {
+// A callView is a call that was found; in full, with its payload and result.
+type callView struct {
 	sluice.Call
 
 	Payload         any                 `json:"payload,omitempty"`
@@ -29,14 +29,14 @@ type found struct {
 }
 
 // hide takes away what steps have sent and got.
-func (f *found) hide() {
+func (f *callView) hide() {
 	for i := range f.Runs {
 		f.Runs[i].HidePayloads()
 	}
 }
 
 // show adds the event and the result, as far as they are kept.
-func (f *found) show(ctx context.Context, journal sluice.Journal, results sluice.Results) error {
+func (f *callView) show(ctx context.Context, journal sluice.Journal, results sluice.Results) error {
 	if f.CorrelationID == "" {
 		return nil
 	}

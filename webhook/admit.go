@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/limit"
+	"sluice/sender"
 )
 
 // again returns a call that was refused as it came then.
@@ -132,6 +133,8 @@ func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []s
 		return []string{"The webhook was disabled when the call came."}
 	case duplicateDiffers:
 		return []string{"A call with the same delivery id was accepted before, with another body: the sender uses an id twice, or dedupe names the wrong place."}
+	case sender.IDInvalid:
+		return []string{"The delivery id is empty, came twice, is longer than 256 bytes, or has control characters in it: dedupe may name the wrong place. With dedupe off, or by force, such a call is let in without an id."}
 	case "payload-invalid":
 		return diagnosePayload(c)
 	}

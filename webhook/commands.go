@@ -28,25 +28,25 @@ func Commands(hooks *Store, guards *Guards, baseURL string, receiver *Receiver) 
 
 // A view is a webhook as its commands show it.
 type view struct {
-	UUID             string             `json:"uuid"`
-	EventKey         string             `json:"eventKey"`
-	PayloadType      sluice.PayloadType `json:"payloadType"`
-	MaxPayloadLength int                `json:"maxPayloadLength"`
-	WebhookURL       string             `json:"webhookUrl"`
-	Provider         string             `json:"provider,omitempty"`
-	Signature        json.RawMessage    `json:"signature,omitempty"`
-	SigningSecrets   *int               `json:"signingSecrets,omitempty"` // where calls can be signed
-	SigningSecret    string             `json:"signingSecret,omitempty"`  // names of stored secrets, never a secret
-	Dedupe           string             `json:"dedupe,omitempty"`
-	DedupeWindow     string             `json:"dedupeWindow,omitempty"`
-	Schema           json.RawMessage    `json:"schema,omitempty"`
-	VerifyToken      string             `json:"verifyToken,omitempty"`
-	Multipart        sluice.Multipart   `json:"multipart,omitempty"`
-	Disabled         bool               `json:"disabled,omitempty"`
-	Description      string             `json:"description,omitempty"`
-	Created          time.Time          `json:"created"`
-	Updated          time.Time          `json:"updated"`
-	Warnings         []string           `json:"warnings,omitempty"`
+	UUID             string             `json:"uuid" doc:"Its token; users who may not see tokens get the last 6 characters."`
+	EventKey         string             `json:"eventKey" doc:"Its name, which pipelines listen to."`
+	PayloadType      sluice.PayloadType `json:"payloadType" doc:"How its payloads are passed on." enum:"raw,base64,ignore"`
+	MaxPayloadLength int                `json:"maxPayloadLength" doc:"Length of the largest payload that it takes, in bytes."`
+	WebhookURL       string             `json:"webhookUrl" doc:"Where the sender calls it."`
+	Provider         string             `json:"provider,omitempty" doc:"The sender whose calls are checked."`
+	Signature        json.RawMessage    `json:"signature,omitempty" doc:"How calls are signed, if no provider says it."`
+	SigningSecrets   *int               `json:"signingSecrets,omitempty" doc:"How many secrets a call may be signed with."`
+	SigningSecret    string             `json:"signingSecret,omitempty" doc:"The stored secrets that calls are signed with, by name."`
+	Dedupe           string             `json:"dedupe,omitempty" doc:"Where the id of a delivery is."`
+	DedupeWindow     string             `json:"dedupeWindow,omitempty" doc:"How long a delivery is known, such as 24h."`
+	Schema           json.RawMessage    `json:"schema,omitempty" doc:"JSON Schema of the payloads."`
+	VerifyToken      string             `json:"verifyToken,omitempty" doc:"What the sender shows in its handshake."`
+	Multipart        sluice.Multipart   `json:"multipart,omitempty" doc:"What is taken of multipart bodies." enum:"files,all"`
+	Disabled         bool               `json:"disabled,omitempty" doc:"Calls are refused."`
+	Description      string             `json:"description,omitempty" doc:"What people wrote about it."`
+	Created          time.Time          `json:"created" doc:"When it was created."`
+	Updated          time.Time          `json:"updated" doc:"When it was last changed."`
+	Warnings         []string           `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
 }
 
 // show gives the view of a webhook for the user of ctx. Users who may

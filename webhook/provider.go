@@ -10,8 +10,8 @@ import (
 type providerParams struct {
 	Provider string `json:"provider" doc:"Name of the one provider to show. Without it all are listed."`
 	Search   string `json:"search" doc:"Lists only providers whose name has this in it."`
-	Limit    int    `json:"limit" min:"1" doc:"Lists at most so many; the Link header leads to the next page."`
-	After    string `json:"after" doc:"Lists only providers whose name comes behind this one."`
+	Limit    int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"Lists only providers whose name comes after this one."`
 }
 
 // providerView is a known sender as provider.get shows it.

@@ -5,6 +5,7 @@ import (
 
 	"sluice"
 	"sluice/problem"
+	"sluice/sender"
 )
 
 // A Quarantine keeps calls that were refused, for people to look at.
@@ -18,7 +19,7 @@ type Quarantine interface {
 // known webhook, and may be meant well.
 func isQuarantined(code string) bool {
 	switch code {
-	case "signature-invalid", "signature-missing", "signature-expired", "payload-invalid", "webhook-disabled", duplicateDiffers:
+	case "signature-invalid", "signature-missing", "signature-expired", "payload-invalid", "webhook-disabled", sender.IDInvalid, duplicateDiffers:
 		return true
 	}
 	return false

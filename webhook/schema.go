@@ -28,7 +28,8 @@ const (
 	maxFinding    = 300     // characters of a message
 	maxSteps      = 200_000 // schemas within the schema that are tried on one payload
 	schemasKept   = 16      // compiled ones that wait for payloads
-	schemaAddress = "urn:sluice:schema"
+	schemaBase    = "https://schema.invalid/"
+	schemaAddress = schemaBase + "schema"
 )
 
 // A schema is what payloads of a webhook must meet. Compiled schemas count their
@@ -87,7 +88,17 @@ func compileSchema(source []byte) (*countingSchema, error) {
 		return nil, badSchema("is not valid: " + schemaFault(err))
 	}
 	c := &countingSchema{Schema: compiled}
-	return c, c.count(reflect.ValueOf(compiled), make(map[*jsonschema.Schema]bool))
+	all := make(map[*jsonschema.Schema]bool)
+	if err := c.count(reflect.ValueOf(compiled), all); err != nil {
+		return nil, err
+	}
+	done := make(map[*jsonschema.Schema]bool)
+	for s := range all {
+		if found := endless(s, nil, done); found != nil {
+			return nil, badSchema("is not valid: at " + placeOf(found) + ": it leads back to itself without end")
+		}
+	}
+	return c, nil
 }
 
 // noLoader refuses references to other places.
@@ -105,7 +116,7 @@ func schemaFault(err error) string {
 			return "at " + place(found[0].Pointer) + ": " + found[0].Message
 		}
 	}
-	return strings.ReplaceAll(err.Error(), schemaAddress, "")
+	return strings.NewReplacer(schemaAddress, "", schemaBase, "").Replace(err.Error())
 }
 
 func place(pointer string) string {

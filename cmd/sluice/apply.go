@@ -65,7 +65,7 @@ func applyCommand(t *terminal) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&a.Prune, "prune", false, "delete what is in no file, of the kinds that have a folder")
 	flags.BoolVar(&a.dryRun, "dry-run", false, "show what would be changed, and change nothing")
-	flags.BoolVar(&a.check, "check", false, "the same, with exit code 7 if something would be changed")
+	flags.BoolVar(&a.check, "check", false, "show what would be changed, and end with exit code 7 if there is something")
 	flags.BoolVar(&a.Force, "force", false, "store pipelines although steps would be refused when they run")
 	addYes(cmd, &a.yes)
 	return cmd

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strconv"
 	"time"
@@ -20,6 +21,7 @@ type change struct {
 	command     string
 	count       string // field with the number, and the word for it: replayed
 	asks        bool   // it can't be undone
+	groups      string // command that counts what the flags select; "" means that none does
 }
 
 func (ch change) of(t *terminal, n *noun) *cobra.Command {
@@ -90,33 +92,84 @@ func (t *terminal) changeAll(ctx context.Context, c *client.Client, ch change, n
 	if params.Get("to") == "" {
 		params.Set("to", time.Now().UTC().Format(time.RFC3339Nano))
 	}
-	params.Set("limit", strconv.Itoa(page))
-	bar := t.progress(-1, ch.command)
+	bar := t.progress(ch.selected(ctx, c, params), ch.command)
 	defer bar.end()
-	total, items := 0, []json.RawMessage{}
-	for {
+	params.Set("limit", strconv.Itoa(page))
+	total, skipped, items := 0, 0, []json.RawMessage{}
+	for more := true; more; {
 		answer, err := c.Command(ctx, ch.command, params, nil)
 		if err != nil {
 			return err
 		}
-		var done map[string]json.RawMessage
-		var number int
-		var some []json.RawMessage
-		if err := json.Unmarshal(answer.Body, &done); err != nil {
+		done, err := ch.read(answer)
+		if err != nil {
 			return err
 		}
-		_ = json.Unmarshal(done[ch.count], &number) // otherwise it is 0
-		_ = json.Unmarshal(done["items"], &some)    // of a replay only
-		total += number
-		items = append(items, some...)
-		if number < page {
-			break
-		}
+		total, skipped, items = total+done.count, skipped+done.skipped, append(items, done.items...)
+		bar.steps(done.count + done.skipped)
+		params.Set("after", done.next)
+		more = done.next != "" || !done.paged && done.count == page
 	}
 	bar.end()
 	report := map[string]any{ch.count: total}
 	if len(items) > 0 {
 		report["items"] = items
 	}
+	if skipped > 0 {
+		report["skipped"] = skipped
+		t.note(counted(skipped, n.called()) + " skipped: their pipelines no longer listen to them.")
+	}
 	return t.report(report, "%s: %s", counted(total, n.called()), ch.count)
+}
+
+// selected returns how many things parameters select, -1 if that can't be told.
+func (ch change) selected(ctx context.Context, c *client.Client, params url.Values) int {
+	if ch.groups == "" {
+		return -1
+	}
+	by := url.Values{}
+	for _, name := range []string{"pipeline", "from", "to"} {
+		if params.Has(name) {
+			by.Set(name, params.Get(name))
+		}
+	}
+	answer, err := c.Command(ctx, ch.groups, by, nil)
+	if err != nil {
+		return -1 // the change itself may be allowed
+	}
+	var found struct {
+		Items []sluice.DeadLetterGroup `json:"items"`
+	}
+	if json.Unmarshal(answer.Body, &found) != nil {
+		return -1
+	}
+	count := 0
+	for _, g := range found.Items {
+		if code := params.Get("code"); code == "" || code == g.Code {
+			count += g.Count
+		}
+	}
+	return count
+}
+
+// A changed page is what the answer to a change of many things says.
+type changedPage struct {
+	count, skipped int
+	items          []json.RawMessage // of some changes only
+	paged          bool              // the command has cursors
+	next           string
+}
+
+func (ch change) read(answer client.Answer) (p changedPage, err error) {
+	var done map[string]json.RawMessage
+	if err := json.Unmarshal(answer.Body, &done); err != nil {
+		return p, err
+	}
+	for name, into := range map[string]any{ch.count: &p.count, "skipped": &p.skipped, "items": &p.items, "next": &p.next} {
+		if done[name] != nil {
+			err = errors.Join(err, json.Unmarshal(done[name], into))
+		}
+	}
+	p.paged = ch.groups != ""
+	return p, err
 }

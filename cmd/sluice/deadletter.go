@@ -10,9 +10,10 @@ func deadletterNoun() *noun {
 		columns: columnsOf("letter", "time", "pipeline", "eventKey", "attempts", "error", "traceId"),
 		none:    "There are no dead letters.",
 		verbs: func(t *terminal, n *noun) []*cobra.Command {
-			replay := change{"replay", "Send the events of dead letters again", "deadletter.replay", "replayed", false}
-			remove := change{"delete", "Delete dead letters for good", "deadletter.delete", "deleted", true}
-			return []*cobra.Command{replay.of(t, n), remove.of(t, n)}
+			replay := change{"replay", "Send the events of dead letters again", "deadletter.replay", "replayed", false, "deadletter.groups"}
+			remove := change{"delete", "Delete dead letters for good", "deadletter.delete", "deleted", true, "deadletter.groups"}
+			groups := list{"deadletter.groups", nil, n.none, "", columnsOf("count", "pipeline", "code", "first", "last")}
+			return []*cobra.Command{groups.verb(t, "groups", "Count dead letters by pipeline and error"), replay.of(t, n), remove.of(t, n)}
 		},
 	}
 }

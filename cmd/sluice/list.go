@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice/client"
+	"sluice/spelling"
 )
 
 // A list is a verb that shows the things a command lists.
@@ -54,7 +55,27 @@ func (l list) show(ctx context.Context, t *terminal, c *client.Client, params ur
 	if err != nil {
 		return err
 	}
+	if t.none(answer.Body, l.none) {
+		t.meant(ctx, c, params)
+		return nil
+	}
 	return l.print(t, answer)
+}
+
+// meant tells people of a name that may be meant by a parameter that names
+// nothing there is.
+func (t *terminal) meant(ctx context.Context, c *client.Client, params url.Values) {
+	for name := range params {
+		list, ok := named[name]
+		if !ok {
+			continue
+		}
+		names, _ := namesOf(ctx, c, list[0], list[1]) // without them there is nothing to say
+		given := params.Get(name)
+		if near := spelling.Nearest(given, names); near != "" && !slices.Contains(names, given) {
+			t.note(printable("There is no " + given + "; did you mean " + near + "?"))
+		}
+	}
 }
 
 // print shows a page, and how to get the next one.

@@ -22,11 +22,10 @@ func pipelineNoun() *noun {
 		columns: columnsOf("name", "listens", "paused", "owner", "updated", "description"),
 		none:    "There are no pipelines; sluice pipeline put FILE stores one.",
 		effect:  "Events don't start it any more.",
-		verbs: func(t *terminal, _ *noun) []*cobra.Command {
-			return []*cobra.Command{
+		verbs: func(t *terminal, n *noun) []*cobra.Command {
+			return append(pipelinePauses(t, n),
 				pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t), pipelineTry(t),
-				pipelineVersions(t), pipelineDiff(t), pipelineRollback(t),
-			}
+				pipelineVersions(t), pipelineDiff(t), pipelineRollback(t))
 		},
 	}
 }

@@ -27,7 +27,7 @@ func mistake(l sluice.LintResult, file string, force bool) error {
 	if more := len(l.Problems) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
-	return &failure{code: exitFailed, message: text}
+	return &failure{code: exitFailed, message: text, hint: first.Advice()}
 }
 
 // A lintedFile is a file with its mistakes.
@@ -91,8 +91,12 @@ func (t *terminal) showLinted(found []lintedFile) error {
 		if f.Valid {
 			fmt.Fprintf(t.out, "%s: no mistakes\n", f.File)
 		}
-		for _, p := range slices.Concat(f.Problems, f.Warnings) {
-			fmt.Fprintf(t.out, "%s:%d:%d: %s\n", f.File, p.Line, p.Column, printable(strings.TrimSpace(p.Message+" "+p.Hint)))
+		for i, p := range slices.Concat(f.Problems, f.Warnings) {
+			text := p.Message + " " + p.Advice()
+			if i >= len(f.Problems) {
+				text = "warning: " + text
+			}
+			fmt.Fprintf(t.out, "%s:%d:%d: %s\n", f.File, p.Line, p.Column, printable(strings.TrimSpace(text)))
 			if p.Snippet != "" {
 				fmt.Fprintln(t.out, "    "+paint(colours(t.out), faint, printable(p.Snippet)))
 			}

@@ -84,6 +84,7 @@ func (t *terminal) tryAll(ctx context.Context, c *client.Client, source string, 
 		page, err := c.Try(ctx, source, params)
 		if err != nil {
 			if errors.Is(err, context.Canceled) {
+				bar.end()
 				t.note("Stopped.")
 			}
 			return all, err

@@ -54,9 +54,12 @@ func (p *progress) turn() {
 }
 
 // step notes that a step is done.
-func (p *progress) step() {
-	if p.bar != nil {
-		_ = p.bar.Add(1)
+func (p *progress) step() { p.steps(1) }
+
+// steps notes that some steps are done. Of an unknown number nothing is counted.
+func (p *progress) steps(done int) {
+	if p.bar != nil && p.stop == nil {
+		_ = p.bar.Add(done)
 	}
 }
 

@@ -10,8 +10,8 @@ func quarantineNoun() *noun {
 		columns: columnsOf("id", "time", "eventKey", "code", "size", "remoteAddr", "diagnosis"),
 		none:    "No refused calls are kept.",
 		verbs: func(t *terminal, n *noun) []*cobra.Command {
-			admit := change{"admit", "Let refused calls in after all", "quarantine.admit", "admitted", false}
-			remove := change{"delete", "Delete refused calls for good", "quarantine.delete", "deleted", true}
+			admit := change{"admit", "Let refused calls in after all", "quarantine.admit", "admitted", false, ""}
+			remove := change{"delete", "Delete refused calls for good", "quarantine.delete", "deleted", true, ""}
 			return []*cobra.Command{admit.of(t, n), remove.of(t, n)}
 		},
 	}

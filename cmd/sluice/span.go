@@ -1,13 +1,12 @@
 package main
 
 import (
-	"errors"
 	"net/url"
-	"regexp"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"sluice"
 )
 
 // A span is a span of time, as given by flags.
@@ -56,7 +55,7 @@ func parseMoment(text string, now time.Time) (at time.Time, err error) {
 	case "yesterday":
 		return midnight.AddDate(0, 0, -1), nil
 	}
-	if ago, err := parseAge(text); err == nil {
+	if ago, err := sluice.ParseAge(text); err == nil {
 		return now.Add(-ago), nil
 	}
 	for _, layout := range moments {
@@ -65,31 +64,4 @@ func parseMoment(text string, now time.Time) (at time.Time, err error) {
 		}
 	}
 	return at, err
-}
-
-var daysInAge = regexp.MustCompile(`^(\d{1,4})([dw])`)
-
-// parseAge reads a duration such as 30m, 2h, 1d or 1w2d12h.
-func parseAge(text string) (age time.Duration, err error) {
-	rest := text
-	for {
-		found := daysInAge.FindStringSubmatch(rest)
-		if found == nil {
-			break
-		}
-		days, _ := strconv.Atoi(found[1]) // the pattern says that it is a number
-		if found[2] == "w" {
-			days *= 7
-		}
-		age += time.Duration(days) * 24 * time.Hour
-		rest = rest[len(found[0]):]
-	}
-	if rest == "" && text != "" {
-		return age, nil
-	}
-	more, err := time.ParseDuration(rest)
-	if more < 0 {
-		return 0, errors.New("a time ago is not negative")
-	}
-	return age + more, err
 }

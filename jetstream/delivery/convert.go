@@ -25,14 +25,14 @@ func ReadAtStart(ctx context.Context, h *stream.Host) error {
 // Convert makes markers of the records that came to an external engine from an
 // embedded one, and deletes the records.
 func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
-	r := NewRecords(h, NewIndex())
+	r := NewRecords(h, NewIndex(0))
 	if r.events, err = h.JS.Stream(ctx, events); err != nil {
 		return err
 	}
 	if r.stream, err = h.JS.Stream(ctx, RecordStream); err != nil {
 		return err
 	}
-	if r.writer, err = h.StartWriter(ctx, r.stream, ""); err != nil {
+	if r.writer, err = h.StartWriter(ctx, r.stream, stream.WriterOptions{}); err != nil {
 		return err
 	}
 	if err := r.load(ctx); err != nil {

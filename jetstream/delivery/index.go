@@ -13,6 +13,9 @@ import (
 // MaxIDs bounds the ids that are remembered. Beyond it the oldest are forgotten.
 const MaxIDs = 10_000_000
 
+// bytesPerID is what one takes in memory at most.
+const bytesPerID = 48
+
 // keeps are how long entries are kept: the shortest that covers the window of a
 // webhook.
 var keeps = [...]time.Duration{time.Hour, 24 * time.Hour, 168 * time.Hour}
@@ -46,9 +49,13 @@ type shard struct {
 	doubts  map[[12]byte]uint64        // deliveries that may have been stored behind an event, nobody knows
 }
 
-// NewIndex returns an index that knows nothing yet.
-func NewIndex() *Index {
+// NewIndex returns an index that knows nothing yet. It takes at most so many bytes
+// of memory; 0 is no bound but that on the number of ids.
+func NewIndex(memory int64) *Index {
 	x := &Index{max: MaxIDs}
+	if memory > 0 {
+		x.max = min(x.max, memory/bytesPerID)
+	}
 	for i := range x.shards {
 		s := &x.shards[i]
 		s.flights, s.doubts = make(map[[12]byte]chan struct{}), make(map[[12]byte]uint64)

@@ -83,7 +83,7 @@ func TestAShelfIsAMapInOrder(t *testing.T) {
 // TestOneOfManyIsTheFirst: of calls at the same moment one is accepted, the others
 // learn which, also if the first ones fail.
 func TestOneOfManyIsTheFirst(t *testing.T) {
-	x := NewIndex()
+	x := NewIndex(0)
 	now := time.Now()
 	f := sluice.NewFingerprint("token", "id", nil, time.Hour)
 	var mu sync.Mutex
@@ -131,8 +131,7 @@ func TestOneOfManyIsTheFirst(t *testing.T) {
 
 // TestTheOldestMakeRoom: the number of ids is bounded.
 func TestTheOldestMakeRoom(t *testing.T) {
-	x := NewIndex()
-	x.max = 1000
+	x := NewIndex(1000 * bytesPerID)
 	for i := range 5000 {
 		x.End(sluice.NewFingerprint("token", fmt.Sprint(i), nil, 24*time.Hour), uint64(i), sluice.NewTraceID("owner0", time.Now()))
 	}

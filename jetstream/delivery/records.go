@@ -61,7 +61,7 @@ func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (
 	if r.stream, err = r.host.OpenStream(ctx, r.host.JS, recordConfig(r.host)); err != nil {
 		return err
 	}
-	if r.writer, err = r.host.StartWriter(running, r.stream, ""); err != nil {
+	if r.writer, err = r.host.StartWriter(running, r.stream, stream.WriterOptions{}); err != nil {
 		return err
 	}
 	// Millions of ids may take longer than the rest of a start is allowed to.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -13,22 +12,23 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"sluice"
-	"sluice/jetstream/correlation"
 	"sluice/problem"
-	"sluice/value"
 )
 
 // A consumption hands the events of one pipeline to its runs, within the bounds of
 // sluice.Deliveries.
 type consumption struct {
-	queue      *Queue
-	pipeline   string
-	binding    string
-	run        func(sluice.Delivery) (sluice.Outcome, error)
-	slots      chan struct{}       // one for each run that may go on at the same time
-	bytes      *semaphore.Weighted // of the events that are decoded
-	handedOut  handedOut
-	deliveries sync.WaitGroup
+	queue    *Queue
+	pipeline string
+	binding  string
+	run      func(sluice.Delivery) (sluice.Outcome, error)
+	turns    *turns // of the runs that may go on at the same time
+	ordered  bool   // events are run one after the other
+
+	laterPlaces chan struct{}       // one for each event that waited and is worked on
+	bytes       *semaphore.Weighted // of the events that are decoded
+	handedOut   handedOut
+	deliveries  sync.WaitGroup
 }
 
 // follow takes events as they come until ctx ends or the engine fails.
@@ -91,7 +91,17 @@ type piece struct {
 	meta *jetstream.MsgMetadata // nil: it can't be read
 	size int64                  // that it takes as it is stored
 
-	before past // what may have been done with events before
+	before past   // what may have been done with events before
+	state  *state // how far it has come, if it waits with its place
+}
+
+// stored returns the event as it lies in the stream.
+func (p piece) stored() storedEvent {
+	e := storedEvent{sequence: p.sequence(), data: p.Data(), origin: origin{Subject: p.Subject()}}
+	if p.meta != nil {
+		e.count, e.Time = int(p.meta.NumDelivered), p.meta.Timestamp
+	}
+	return e
 }
 
 // sequence returns the event's place in the stream.
@@ -123,33 +133,83 @@ func (c *consumption) end(p piece) {
 	c.handedOut.leave(p.sequence())
 }
 
-// deliver runs the pipeline for one event as soon as there is a free slot, and
-// tells the engine what came of it. An event that waits is not decoded: it takes
-// the least memory so.
+// deliver runs the pipeline for one event as soon as it has its turn, and tells
+// the engine what came of it. An event that waits is not decoded: it takes the
+// least memory so.
 func (c *consumption) deliver(ctx context.Context, msg piece) {
 	defer c.end(msg)
-	leave, err := c.enter(ctx, msg.Data())
-	if err != nil {
-		c.redeliver(msg, 0)
-		return
+	done, err := c.attempt(ctx, &msg)
+	for err == nil && done != nil && done.retried() && c.holds() {
+		if err = c.hold(ctx, &msg, done); err == nil {
+			done, err = c.attempt(ctx, &msg)
+		}
 	}
-	done, err := c.runOnce(ctx, msg)
-	defer c.queue.memory.settling(done)() // in the slot: no other run makes one meanwhile
-	leave()
-	if err == nil && done != nil {
-		err = c.queue.settle(done, msg.Data())
+	if done != nil && done.stored != nil {
+		defer done.stored()
 	}
+	switch {
+	case err != nil || done == nil:
+	case done.retried():
+		err = c.postpone(msg, done)
+	default:
+		err = c.settle(msg, done)
+	}
+	c.tell(ctx, msg, done, err)
+}
+
+// tell tells the engine what came of an event.
+func (c *consumption) tell(ctx context.Context, msg piece, done *finished, err error) {
 	switch {
 	case err == nil:
 		_ = msg.Ack() // otherwise it is delivered again, and its outcome is found
 	case errors.Is(err, errUnreadable):
 		c.refuse(msg, err)
+	case errors.Is(err, errNoTurn):
+		c.redeliver(msg, 0)
 	case ctx.Err() != nil:
 		c.redeliver(msg, consumeRetry) // stopping is not a failure
 	default:
 		c.queue.host.Log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
-		c.redeliver(msg, consumeRetry)
+		wait := consumeRetry
+		if done != nil && done.retried() {
+			wait = max(wait, time.Until(done.outcome.Next))
+		}
+		c.redeliver(msg, wait)
 	}
+}
+
+// errNoTurn is the error of an event that had no turn before the pipeline stopped.
+var errNoTurn = errors.New("no turn")
+
+// attempt runs the pipeline for an event once, when it has its turn. A replay
+// that would keep others waiting waits itself.
+func (c *consumption) attempt(ctx context.Context, msg *piece) (*finished, error) {
+	if !c.turns.tryTake() {
+		if gaveWay, err := c.givesWay(msg); gaveWay {
+			return nil, err
+		}
+		if c.turns.take(ctx, false) != nil {
+			return nil, errNoTurn
+		}
+	}
+	defer c.turns.give(false)
+	release, err := c.decoding(ctx, msg.Data())
+	if err != nil {
+		return nil, errNoTurn
+	}
+	defer release()
+	return c.runOnce(ctx, msg)
+}
+
+// settle stores what came of an event for good.
+func (c *consumption) settle(msg piece, done *finished) error {
+	if err := c.queue.settle(done, msg.Data()); err != nil {
+		return err
+	}
+	if msg.state != nil || done.Count > 1 { // a process before this one may have begun to let it wait
+		c.queue.waiting.drop(context.Background(), c.binding, c.key(done))
+	}
+	return nil
 }
 
 // maxUnreadable is how much of an event that can't be read its dead letter has.
@@ -159,9 +219,9 @@ const maxUnreadable = 64 << 10
 func (c *consumption) refuse(msg piece, cause error) {
 	q := c.queue
 	q.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline, "error", cause)
-	d, sequence, _ := q.delivery(msg)
+	d, _ := q.delivery(msg.stored())
 	shown := problem.Of(sluice.Errorf(sluice.Invalid, "event-unreadable", "The event is no JSON object within the limits; a program that publishes to the engine has sent it.").InCall(d.TraceID))
-	f := &finished{Delivery: d, sequence: sequence, outcome: sluice.Outcome{
+	f := &finished{Delivery: d, sequence: msg.sequence(), outcome: sluice.Outcome{
 		Pipeline: c.pipeline, Status: sluice.StatusError, StatusCode: shown.StatusCode, Error: shown, Attempts: 1, Finished: time.Now().UTC(),
 	}}
 	beginning := msg.Data()[:min(len(msg.Data()), maxUnreadable)]
@@ -177,28 +237,20 @@ func (c *consumption) refuse(msg piece, cause error) {
 	_ = msg.Term() // otherwise it comes again
 }
 
-// enter waits for a slot, and for the memory to decode an event.
-func (c *consumption) enter(ctx context.Context, event []byte) (leave func(), err error) {
-	select {
-	case c.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+// decoding waits for the memory to decode an event.
+func (c *consumption) decoding(ctx context.Context, event []byte) (release func(), err error) {
 	weight := int64(min(len(event), sluice.MaxRunBytes))
 	if err := c.bytes.Acquire(ctx, weight); err != nil {
-		<-c.slots
 		return nil, err
 	}
 	decoded, err := c.queue.memory.decoded.acquire(ctx, footprint(event))
 	if err != nil {
 		c.bytes.Release(weight)
-		<-c.slots
 		return nil, err
 	}
 	return func() {
 		c.queue.memory.decoded.release(decoded)
 		c.bytes.Release(weight)
-		<-c.slots
 	}, nil
 }
 
@@ -211,36 +263,65 @@ func (c *consumption) redeliver(msg piece, after time.Duration) {
 // it.
 type finished struct {
 	sluice.Delivery
-
 	sequence uint64
 	outcome  sluice.Outcome
-	before   bool // it was run, and the outcome stored, by an earlier delivery
+	before   bool      // it was run, and the outcome stored, by an earlier delivery
+	began    time.Time // the attempt
+
+	stored func() // says that it takes no memory any more; nil: it took none
 }
+
+// retried tells whether another attempt is to follow.
+func (f *finished) retried() bool { return f.outcome.Status == sluice.StatusProcessing }
 
 // runOnce runs the pipeline for an event, unless that was done before. It returns
 // nil if there is nothing left to do.
-func (c *consumption) runOnce(ctx context.Context, msg piece) (*finished, error) {
-	d, sequence, err := c.queue.delivery(msg)
+func (c *consumption) runOnce(ctx context.Context, msg *piece) (*finished, error) {
+	d, err := c.queue.delivery(msg.stored())
 	if err != nil {
 		return nil, err
 	}
+	sequence := msg.sequence()
 	if sequence <= msg.before.done {
 		return nil, nil
 	}
-	if d.Count > 1 || sequence <= msg.before.stored {
+	if msg.state == nil && (d.Count > 1 || sequence <= msg.before.stored) {
 		done, err := c.queue.outcomes.Get(ctx, sequence, d.TraceID, c.pipeline)
 		if err != nil {
 			return nil, err
 		}
 		if done != nil {
-			return &finished{d, sequence, *done, true}, nil
+			return &finished{Delivery: d, sequence: sequence, outcome: *done, before: true}, nil
 		}
+		if msg.state, err = c.queue.waiting.find(ctx, c.binding, c.queue.waiting.key(sequence, d.TraceID)); err != nil {
+			return nil, err
+		}
+		switch s := msg.state; {
+		case s == nil:
+		case !s.Held:
+			msg.state = nil
+			return nil, nil // it waits elsewhere
+		case time.Until(s.Due) > 0:
+			d.First = s.First
+			return &finished{Delivery: d, sequence: sequence, outcome: sluice.Outcome{Status: sluice.StatusProcessing, Attempts: s.Attempts, Next: s.Due}, before: true}, nil
+		}
+	}
+	return c.runFrom(d, sequence, msg.state)
+}
+
+// runFrom runs the pipeline for an event that has come so far.
+func (c *consumption) runFrom(d sluice.Delivery, sequence uint64, s *state) (*finished, error) {
+	began := time.Now().UTC()
+	if s != nil {
+		d.Attempts, d.First = s.Attempts, s.First
 	}
 	outcome, err := c.run(d)
 	if err != nil {
 		return nil, err
 	}
-	return &finished{d, sequence, outcome, false}, nil
+	f := &finished{Delivery: d, sequence: sequence, outcome: outcome, began: began}
+	f.stored = c.queue.memory.settling(f) // still in the slot: no other run makes one meanwhile
+	return f, nil
 }
 
 // past is what may have been done with events before.
@@ -260,88 +341,4 @@ func (c *consumption) past(ctx context.Context) (past, error) {
 		before.done = floor
 	}
 	return before, nil
-}
-
-// errUnreadable is the error of an event that can't be decoded, now or ever.
-var errUnreadable = errors.New("unreadable event")
-
-// delivery returns a message as a delivery.
-func (q *Queue) delivery(msg piece) (d sluice.Delivery, sequence uint64, err error) {
-	meta := msg.meta
-	if meta == nil {
-		return d, 0, errUnreadable
-	}
-	sequence = meta.Sequence.Stream
-	d = sluice.Delivery{Count: int(meta.NumDelivered), TraceID: sluice.ForeignTraceID(meta.Timestamp, sequence)}
-	d.CorrelationID = q.ids.ID(sequence, d.TraceID)
-	message, err := value.DecodeObject(msg.Data())
-	if err != nil {
-		return d, sequence, fmt.Errorf("%w %d: %w", errUnreadable, sequence, err)
-	}
-	d.Message = message
-	if traceID, _ := message["traceId"].(string); sluice.ValidTraceID(traceID) {
-		d.TraceID = strings.Clone(traceID) // it is kept longer than the event
-		d.CorrelationID = q.ids.ID(sequence, d.TraceID)
-	}
-	complete(message, msg.Subject(), d.TraceID, meta.Timestamp)
-	d.Hops, _ = message["hops"].(int)
-	d.Hops = max(0, d.Hops)
-	if given, _ := message["correlationId"].(string); !q.ids.WasSpooled(given, d.TraceID) {
-		message["correlationId"] = d.CorrelationID
-	}
-	message["deliveryCount"] = d.Count
-	return d, sequence, nil
-}
-
-// complete gives an event what a foreign program may have left out or written
-// differently.
-func complete(message map[string]any, subject, traceID string, stored time.Time) {
-	message["traceId"] = traceID
-	eventKey, _ := message["eventKey"].(string)
-	key, _ := message["key"].(string)
-	onEvent, onKey := correlation.KeysOf(subject, eventKey, key)
-	if onEvent != eventKey {
-		message["eventKey"] = onEvent
-	}
-	if onKey != key {
-		message["key"] = onKey
-	}
-	if received, _ := message["receivedAt"].(string); received == "" {
-		message["receivedAt"] = stored.UTC().Format(time.RFC3339Nano)
-	}
-}
-
-// settle stores an outcome, and a dead letter if it is a failure. They are on
-// stable storage before the event is acknowledged: otherwise a power cut could
-// keep the acknowledgement and lose the outcome.
-func (q *Queue) settle(f *finished, event []byte) error {
-	// Not the run's context: what was done is stored even while the server
-	// stops. Writers have time-outs of their own.
-	ctx := context.Background()
-	failed := f.outcome.Status == sluice.StatusError
-	if f.before {
-		if !failed {
-			return nil
-		}
-		return q.deadLetters.addMissing(ctx, f.Delivery, event, f.outcome)
-	}
-	// The outcome comes first: without one the event is run again, and a letter
-	// would be left behind if it went well then.
-	if err := q.outcomes.store(ctx, f.sequence, f.TraceID, f.outcome); err != nil {
-		return err
-	}
-	if failed {
-		if err := q.deadLetters.add(ctx, f.Delivery, event, f.outcome); err != nil {
-			return err
-		}
-	}
-	if err := q.outcomes.tell(f.sequence, f.TraceID, f.outcome); err != nil {
-		return err
-	}
-	q.settled(f.sequence, f.TraceID, f.outcome)
-	if f.outcome.Status == sluice.StatusError && q.Failed != nil {
-		key, _ := f.Message["eventKey"].(string)
-		q.Failed(key)
-	}
-	return nil
 }

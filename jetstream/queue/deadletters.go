@@ -46,7 +46,7 @@ func (l *DeadLetters) SetUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l.writer, err = l.host.StartWriter(running, l.stream, "")
+	l.writer, err = l.host.StartWriter(running, l.stream, stream.WriterOptions{})
 	return err
 }
 
@@ -98,11 +98,11 @@ func (l *DeadLetters) Letters(ctx context.Context, q sluice.DeadLetterQuery) (le
 		}
 		return []sluice.DeadLetter{*letter}, "", err
 	}
-	return stream.Scan(ctx, l.stream, stream.ScanQuery{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
+	return stream.Scan(ctx, l.stream, stream.ScanQuery{From: q.From, To: q.To, Oldest: q.Oldest, Before: q.Before, Limit: q.Limit},
 		func(d *sluice.DeadLetter) time.Time { return d.Time },
 		func(sequence uint64, d *sluice.DeadLetter) bool {
 			d.Letter = strconv.FormatUint(sequence, 10)
-			return q.Pipeline == "" || q.Pipeline == d.Pipeline
+			return (q.Pipeline == "" || q.Pipeline == d.Pipeline) && (q.Code == "" || q.Code == d.Error.Code)
 		})
 }
 

@@ -63,7 +63,7 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 	if err != nil {
 		return err
 	}
-	if o.writer, err = o.host.StartWriter(running, o.stream, ""); err != nil {
+	if o.writer, err = o.host.StartWriter(running, o.stream, stream.WriterOptions{}); err != nil {
 		return err
 	}
 	if !o.host.Embedded {

@@ -28,6 +28,24 @@ const (
 	consumeRetry = 500 * time.Millisecond
 )
 
+// Options are what a queue is made of.
+type Options struct {
+	Listeners   *Listeners
+	Floors      *Floors
+	Outcomes    *Outcomes
+	DeadLetters *DeadLetters
+	Waiting     *Waiting
+
+	// Settled is told what a pipeline has made of an event for good, and Failed
+	// the keys of those on which it failed. Failed may be nil.
+	Settled func(sequence uint64, traceID string, o sluice.Outcome)
+	Failed  func(eventKey string)
+
+	// RunMemory bounds what the events of all runs take in memory; 0: nothing
+	// does.
+	RunMemory int64
+}
+
 // A Queue implements sluice.Queue: a binding is a durable consumer of the stream
 // of events.
 type Queue struct {
@@ -36,13 +54,10 @@ type Queue struct {
 	floors      *Floors
 	outcomes    *Outcomes
 	deadLetters *DeadLetters
+	waiting     *Waiting
 	settled     func(sequence uint64, traceID string, o sluice.Outcome)
-
-	// Failed, if set, is told the key of each event that a pipeline failed on for
-	// good.
-	Failed func(eventKey string)
-
-	memory *memory
+	failed      func(eventKey string)
+	memory      *memory
 
 	ids    correlation.IDs
 	events jetstream.Stream
@@ -54,12 +69,14 @@ type Queue struct {
 	crew     *crew
 }
 
-// New returns a queue that is yet to be set up. settled is told what a pipeline has
-// made of an event for good. bytes bounds what the events of all runs take in
-// memory; 0: nothing does.
-func New(h *stream.Host, l *Listeners, f *Floors, o *Outcomes, d *DeadLetters, settled func(sequence uint64, traceID string, o sluice.Outcome), bytes int64) *Queue {
+// New returns a queue that is yet to be set up.
+func New(h *stream.Host, o Options) *Queue {
+	if o.Failed == nil {
+		o.Failed = func(string) {}
+	}
 	return &Queue{
-		host: h, listeners: l, floors: f, outcomes: o, deadLetters: d, settled: settled, memory: newMemory(bytes),
+		host: h, listeners: o.Listeners, floors: o.Floors, outcomes: o.Outcomes, deadLetters: o.DeadLetters, waiting: o.Waiting,
+		settled: o.Settled, failed: o.Failed, memory: newMemory(o.RunMemory),
 		progress: progress{seen: make(map[string]seenProgress)},
 		work:     &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
 	}
@@ -77,6 +94,7 @@ func (q *Queue) Start(running context.Context) {
 	q.crew = &crew{start: q.host.Start, done: running.Done(), work: make(chan func())}
 	q.host.Every(running, heartbeat, q.work.beat)
 	q.floors.keep(running)
+	q.host.Every(running, time.Minute, func(time.Time) { q.waiting.keepOnly(q.listeners.Bound()) })
 }
 
 // Unreadable gives how many events could not be read, since the start.
@@ -111,6 +129,7 @@ func (q *Queue) Unbind(ctx context.Context, b *sluice.Binding) error {
 	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return stream.Unavailable("engine-unavailable", "The engine did not end the binding.").Because(err)
 	}
+	q.waiting.dropAll(ctx, b.ID)
 	if err := q.floors.drop(ctx, b.ID); err != nil {
 		return err
 	}
@@ -142,12 +161,16 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		pipeline: p.Name,
 		binding:  p.Binding.ID,
 		run:      run,
-		slots:    make(chan struct{}, p.Binding.Concurrency),
-		bytes:    semaphore.NewWeighted(sluice.MaxRunBytes),
+		turns:    newTurns(p.Binding.Concurrency, p.Binding.Rate),
+		ordered:  p.Binding.Concurrency == 1,
+
+		laterPlaces: make(chan struct{}, sluice.Deliveries(p.Binding.Concurrency)),
+		bytes:       semaphore.NewWeighted(sluice.MaxRunBytes),
 
 		handedOut: handedOut{events: make(map[uint64]struct{})},
 	}
 	defer c.deliveries.Wait()
+	c.deliveries.Go(func() { c.runLater(ctx) })
 	for {
 		err := c.follow(ctx, p.Binding)
 		if ctx.Err() != nil {
@@ -176,5 +199,8 @@ func (q *Queue) DropUnbound(ctx context.Context) error {
 			return err
 		}
 	}
-	return consumers.Err()
+	if err := consumers.Err(); err != nil {
+		return err
+	}
+	return q.waiting.dropUnbound(ctx, bound)
 }

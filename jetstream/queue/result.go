@@ -32,6 +32,11 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 	if err != nil || !finished {
 		return nil, err
 	}
+	// It may be acknowledged because it waits for another attempt.
+	waits, err := q.waiting.find(ctx, binding.ID, q.waiting.key(e.Sequence, e.TraceID))
+	if err != nil || waits != nil {
+		return nil, err
+	}
 	// It may have finished after the first look.
 	outcome, err = q.outcomes.Get(ctx, e.Sequence, e.TraceID, pipeline)
 	if outcome == nil && err == nil {
@@ -49,7 +54,8 @@ func (q *Queue) Takers(e correlation.Envelope) []string { return q.listeners.Tak
 func abandoned(pipeline string, e correlation.Envelope) *sluice.Outcome {
 	err := sluice.Errorf(sluice.Gone, "pipeline-gone", "The pipeline %s was deleted or listens to other events by now.", pipeline)
 	shown := problem.Of(err.InCall(e.TraceID))
-	return &sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusError, StatusCode: shown.Status, Error: shown, Finished: e.Received}
+	said := &sluice.Said{Message: "What was to handle the call was removed before it came to that.", StatusCode: shown.Status, Code: err.Code}
+	return &sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusError, StatusCode: shown.Status, Error: shown, Said: said, Finished: e.Received}
 }
 
 // Gone is the error of a result that is no longer kept, or never was.

@@ -63,7 +63,7 @@ func openBox(running context.Context, h *stream.Host, from jetstream.Stream) (*b
 	b.bytes.Store(int64(info.State.Bytes))
 	running, b.stop = context.WithCancel(running)
 	var err error
-	b.writer, err = h.StartWriter(running, from, "")
+	b.writer, err = h.StartWriter(running, from, stream.WriterOptions{})
 	return b, err
 }
 

@@ -16,35 +16,44 @@ import (
 // maxScan bounds the entries that one scan reads; a cursor goes on from there.
 const maxScan = 10_000
 
-// A ScanQuery selects the entries of a stream that a scan reads, newest first.
+// A ScanQuery selects the entries of a stream that a scan reads.
 type ScanQuery struct {
 	From, To time.Time // zero means unbounded
+	Oldest   bool      // the oldest first, otherwise the newest
 	Before   string    // cursor: where the page before it ended
 	Limit    int
 }
 
-// Scan returns the selected entries that match, newest first, and the cursor
-// behind them if there may be more. Entries are stored in the order of their
-// times.
+// Scan returns the selected entries that match, in the order of the query, and the
+// cursor behind them if there may be more. Entries are stored in the order of
+// their times.
 func Scan[T any](ctx context.Context, stream jetstream.Stream, s ScanQuery, timeOf func(*T) time.Time, matches func(sequence uint64, entry *T) bool) (entries []T, next string, err error) {
 	info, err := stream.Info(ctx)
 	if err != nil {
 		return nil, "", NoAnswer(err)
 	}
-	first, last := info.State.FirstSeq, info.State.LastSeq
-	switch {
-	case s.Before != "":
-		before, err := strconv.ParseUint(s.Before, 10, 64)
-		if err != nil || before == 0 {
+	first, last := max(1, info.State.FirstSeq), info.State.LastSeq
+	if s.Before != "" {
+		place, err := strconv.ParseUint(s.Before, 10, 64)
+		if err != nil || place == 0 {
 			return nil, "", sluice.InvalidParameter("after", "The parameter after must be the cursor of a page before.")
 		}
-		last = min(last, before-1)
-	case !s.To.IsZero():
+		if s.Oldest {
+			first = max(first, place)
+		} else {
+			last = min(last, place-1)
+		}
+	}
+	if !s.To.IsZero() && s.Before == "" {
 		last = lastUntil(ctx, stream, first, last, s.To, timeOf)
 	}
-	for sequence := last; sequence >= first && sequence > 0; sequence-- {
-		if len(entries) == s.Limit || last-sequence == maxScan {
-			return entries, strconv.FormatUint(sequence+1, 10), nil
+	for read := uint64(0); read+first <= last; read++ {
+		sequence := last - read
+		if s.Oldest {
+			sequence = first + read
+		}
+		if len(entries) == s.Limit || read == maxScan {
+			return entries, s.cursor(sequence), nil
 		}
 		entry, err := Read[T](ctx, stream, sequence)
 		if err != nil {
@@ -54,14 +63,23 @@ func Scan[T any](ctx context.Context, stream jetstream.Stream, s ScanQuery, time
 			continue
 		}
 		at := timeOf(entry)
-		if at.Before(s.From) {
+		early, late := at.Before(s.From), !s.To.IsZero() && at.After(s.To)
+		if !s.Oldest && early || s.Oldest && late {
 			break
 		}
-		if (s.To.IsZero() || !at.After(s.To)) && matches(sequence, entry) {
+		if !early && !late && matches(sequence, entry) {
 			entries = append(entries, *entry)
 		}
 	}
 	return entries, "", nil
+}
+
+// cursor returns the cursor before the entry that comes next.
+func (s ScanQuery) cursor(next uint64) string {
+	if s.Oldest {
+		return strconv.FormatUint(next, 10)
+	}
+	return strconv.FormatUint(next+1, 10)
 }
 
 // lastUntil returns the sequence of the newest entry that is not after a time.

@@ -20,16 +20,28 @@ type Writer interface {
 	Durable() uint64
 }
 
-// StartWriter returns the writer of a stream that fits the host. Where withdrawn
-// is not empty, a message that was refused is not stored later: what is stored in
-// its place has that subject.
-func (h *Host) StartWriter(running context.Context, stream jetstream.Stream, withdrawn string) (Writer, error) {
+// WriterOptions are about one writer. None of them is needed.
+type WriterOptions struct {
+	// Withdrawn has the effect that a message that was refused is not stored
+	// later: what is stored in its place has this subject.
+	Withdrawn string
+
+	// Rewritten says that messages are removed from the midst of the stream,
+	// so that the engine rewrites older blocks; they are synced, too.
+	Rewritten bool
+}
+
+// StartWriter returns the writer of a stream that fits the host.
+func (h *Host) StartWriter(running context.Context, stream jetstream.Stream, o WriterOptions) (Writer, error) {
 	if !h.Embedded {
-		return newClusterWriter(running, h, stream.CachedInfo().Config.Name, withdrawn)
+		return newClusterWriter(running, h, stream.CachedInfo().Config.Name, o.Withdrawn)
 	}
 	batch, err := newBatchWriter(h, stream)
 	if err != nil {
 		return nil, err
+	}
+	if batch.blocks != nil {
+		batch.blocks.Rewritten = o.Rewritten
 	}
 	h.Start(func() { batch.run(running) })
 	h.Start(batch.watch)

@@ -97,10 +97,31 @@ function refreshFigures() {
   }, 2000);
 }
 
+// Failures are told by the browser to those who want that, while a page is open.
+const notify = document.querySelector("[data-notify]");
+const notifies = () => localStorage.getItem("notify") === "yes" && Notification.permission === "granted";
+if (notify && "Notification" in window && isSecureContext) {
+  const label = () => { notify.textContent = notifies() ? "Do not notify me" : "Notify me of failures"; };
+  notify.hidden = false;
+  notify.addEventListener("click", async () => {
+    const wanted = !notifies() && await Notification.requestPermission() === "granted";
+    localStorage.setItem("notify", wanted ? "yes" : "no");
+    label();
+  });
+  label();
+}
+let told = 0;
+function tellOfFailure(run) {
+  if (run.status !== "error" || !notify || !("Notification" in window) || !notifies() || Date.now() - told < 60000) return;
+  told = Date.now(); // once a minute: an outage fails a lot
+  const note = new Notification("A run of " + (run.pipeline || "a pipeline") + " failed", { body: run.error?.detail ?? "", tag: "sluice" });
+  note.addEventListener("click", () => { window.focus(); location.href = callPath(run.traceId); });
+}
+
 const actions = {
   rows: {
     call: (call) => { addRow(call, 8); refreshFigures(); },
-    run: (run) => { noteRun(run); refreshFigures(); },
+    run: (run) => { noteRun(run); tellOfFailure(run); refreshFigures(); },
   },
   wait: {
     call: keepNewer,

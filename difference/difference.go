@@ -1,0 +1,103 @@
+// Package difference says how one text differs from another, line by line. How
+// that is shown is the business of those who show it: the command line and the
+// portal.
+package difference
+
+import (
+	"slices"
+	"strings"
+)
+
+// An Edit is a line of one of two texts, or of both.
+type Edit struct {
+	Sign byte // '-', '+', or ' ' for both
+	Line string
+}
+
+// Lines returns the way from one text to another, with a few unchanged lines
+// around each change.
+func Lines(before, after string) (edits []Edit) {
+	all := editsOf(linesOf(before), linesOf(after))
+	for i, e := range all {
+		if nearChange(all, i) {
+			edits = append(edits, e)
+		}
+	}
+	return edits
+}
+
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+func nearChange(edits []Edit, at int) bool {
+	const context = 2
+	for i := max(0, at-context); i <= min(len(edits)-1, at+context); i++ {
+		if edits[i].Sign != ' ' {
+			return true
+		}
+	}
+	return false
+}
+
+// editsOf returns the shortest way from one text to another. A common start and
+// end need no search; a search that would take too long is left out.
+func editsOf(a, b []string) []Edit {
+	const most = 4_000_000
+	var head, tail []Edit
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		head = append(head, Edit{' ', a[0]})
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		tail = append([]Edit{{' ', a[len(a)-1]}}, tail...)
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	middle := make([]Edit, 0, len(a)+len(b))
+	if len(a)*len(b) > most {
+		for _, line := range a {
+			middle = append(middle, Edit{'-', line})
+		}
+		for _, line := range b {
+			middle = append(middle, Edit{'+', line})
+		}
+	} else {
+		middle = viaCommon(a, b)
+	}
+	return append(append(head, middle...), tail...)
+}
+
+// viaCommon goes by the longest common subsequence of two lists of lines.
+func viaCommon(a, b []string) (edits []Edit) {
+	common := make([][]int, len(a)+1) // of what follows
+	for i := range common {
+		common[i] = make([]int, len(b)+1)
+	}
+	for i := range slices.Backward(a) {
+		for j := range slices.Backward(b) {
+			if a[i] == b[j] {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			edits = append(edits, Edit{' ', a[i]})
+			i, j = i+1, j+1
+		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
+			edits = append(edits, Edit{'-', a[i]})
+			i++
+		default:
+			edits = append(edits, Edit{'+', b[j]})
+			j++
+		}
+	}
+	return edits
+}

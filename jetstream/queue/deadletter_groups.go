@@ -1,0 +1,96 @@
+package queue
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+// Groups implements sluice.DeadLetters. It reads all letters of the time there are
+// by now, one after the other, of each what stands before the event.
+func (l *DeadLetters) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]sluice.DeadLetterGroup, error) {
+	if err := l.host.Connected(); err != nil {
+		return nil, err
+	}
+	subject := deadLetterPrefix + ">"
+	if q.Pipeline != "" {
+		subject = deadLetterPrefix + q.Pipeline
+	}
+	groups := make(map[[2]string]*sluice.DeadLetterGroup)
+	err := l.each(ctx, subject, func(letter sluice.DeadLetter) {
+		if letter.Time.Before(q.From) || !q.To.IsZero() && letter.Time.After(q.To) {
+			return
+		}
+		key := [2]string{letter.Pipeline, letter.Error.Code}
+		g := groups[key]
+		if g == nil {
+			g = &sluice.DeadLetterGroup{Pipeline: letter.Pipeline, Code: letter.Error.Code, First: letter.Time}
+			groups[key] = g
+		}
+		g.Count++
+		g.Last = letter.Time
+	})
+	if err != nil {
+		return nil, err
+	}
+	found := make([]sluice.DeadLetterGroup, 0, len(groups))
+	for g := range maps.Values(groups) {
+		found = append(found, *g)
+	}
+	slices.SortFunc(found, func(a, b sluice.DeadLetterGroup) int {
+		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Pipeline, b.Pipeline), cmp.Compare(a.Code, b.Code))
+	})
+	return found, nil
+}
+
+// each visits the letters of a subject, oldest first, without their events.
+func (l *DeadLetters) each(ctx context.Context, subject string, visit func(sluice.DeadLetter)) error {
+	follow, err := l.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{subject}})
+	if err != nil {
+		return stream.NoAnswer(err)
+	}
+	left := follow.CachedInfo().NumPending
+	if left == 0 {
+		return nil
+	}
+	messages, err := follow.Messages()
+	if err != nil {
+		return stream.NoAnswer(err)
+	}
+	defer messages.Stop()
+	for left > 0 {
+		msg, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return stream.NoAnswer(err)
+		}
+		meta, err := msg.Metadata()
+		if err != nil {
+			return err
+		}
+		left = meta.NumPending
+		if letter, err := readLetter(msg.Data()); err == nil {
+			visit(letter)
+		}
+	}
+	return nil
+}
+
+// readLetter reads a letter up to its event, which may be megabytes.
+func readLetter(data []byte) (letter sluice.DeadLetter, err error) {
+	head, _, cut := bytes.Cut(data, []byte(`,"event":{`))
+	if cut {
+		head = append(bytes.Clone(head), '}')
+	}
+	if err = json.Unmarshal(head, &letter); err != nil {
+		err = json.Unmarshal(data, &letter) // the text stands elsewhere
+	}
+	return letter, err
+}

@@ -1,0 +1,100 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"sluice/jetstream/stream"
+)
+
+func keyOf(i int) string { return fmt.Sprintf("n-%d", i+1) }
+
+// TestEventsAreTakenWhenTheyAreDue: each at its time, the next one first, however
+// they came in; meanwhile they take no turn.
+func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, turns, began := NewWaiting(&stream.Host{Embedded: true}), newTurns(16, 0), time.Now()
+		for i := range 16 {
+			due := began.Add(time.Minute + time.Duration(16-i)*time.Second)
+			w.note("b", keyOf(i), state{Attempts: 1, Due: due, sequence: uint64(i)}, 0)
+		}
+		if w.take("b") != nil {
+			t.Error("one is taken before it is due")
+		}
+		for range 16 { // all slots are free for live events
+			if !turns.tryTake() {
+				t.Error("an event that waits holds a slot")
+			}
+		}
+		early := make(chan time.Duration)
+		go func() {
+			_ = w.await(t.Context(), "b")
+			early <- time.Since(began)
+		}()
+		synctest.Wait()
+		w.note("b", "n-2s", state{Due: began.Add(2 * time.Second), sequence: 99}, 0)
+		if at := <-early; at != 2*time.Second {
+			t.Errorf("one that came in meanwhile is due after %s", at)
+		}
+		if e := w.take("b"); e == nil || e.key != "n-2s" {
+			t.Errorf("taken is %+v", e)
+		}
+		w.forget("b", "n-2s")
+		for i := range 16 {
+			if err := w.await(t.Context(), "b"); err != nil {
+				t.Fatal(err)
+			}
+			e := w.take("b")
+			if at := time.Since(began); e == nil || e.key != keyOf(15-i) || at != time.Minute+time.Duration(i+1)*time.Second {
+				t.Errorf("after %s %+v is taken", at, e)
+			}
+		}
+		if count, _ := w.count("b"); count != 16 || !w.Waits(1) || w.Waits(99) {
+			t.Errorf("%d are known", count)
+		}
+	})
+}
+
+// TestStatesOfOneEvent: the newest counts; one that is held, or that this node has
+// claimed, changes nothing.
+func TestStatesOfOneEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, now := NewWaiting(&stream.Host{Embedded: true}), time.Now()
+		if w.may("b") {
+			t.Error("an event may wait where none ever did")
+		}
+		w.note("b", keyOf(0), state{Attempts: 2, Due: now, sequence: 2}, 0)
+		w.note("b", keyOf(0), state{Attempts: 1, Due: now, sequence: 1}, 0)
+		e := w.take("b")
+		if e == nil || e.Attempts != 2 {
+			t.Fatalf("taken is %+v", e)
+		}
+		w.note("b", keyOf(0), state{Attempts: 2, Due: now, Node: w.node, sequence: 3}, 0)
+		w.note("b", keyOf(1), state{Attempts: 1, Due: now, Held: true, sequence: 4}, 0)
+		if e := w.take("b"); e != nil {
+			t.Errorf("taken is %+v", e)
+		}
+		w.again("b", keyOf(0), time.Second)
+		w.again("b", keyOf(0), time.Hour) // it waits already
+		if err := w.await(t.Context(), "b"); err != nil || time.Since(now) != time.Second {
+			t.Errorf("it is due again after %s (%v)", time.Since(now), err)
+		}
+		w.note("b", keyOf(0), state{Attempts: 2, Due: now.Add(time.Minute), Node: "another", sequence: 5}, 0)
+		if e := w.take("b"); e != nil {
+			t.Errorf("taken is %+v, which another node runs", e)
+		}
+		w.forget("b", keyOf(0))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := w.await(ctx, "b"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("nothing waits, and something is due: %v", err)
+		}
+		if count, _ := w.count("b"); count != 0 || !w.may("b") {
+			t.Errorf("%d are left", count)
+		}
+	})
+}

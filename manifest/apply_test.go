@@ -1,0 +1,149 @@
+package manifest
+
+import (
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"sluice"
+	"sluice/client"
+	"sluice/config"
+	"sluice/serve"
+)
+
+// startServer starts a server and returns its client, logged in as the admin.
+func startServer(t *testing.T) *client.Client {
+	t.Helper()
+	const password = "a-short-tour"
+	cfg, err := config.Load("", nil, map[string]string{"listen": "127.0.0.1:0", "data": t.TempDir(), "min-free-disk": "1MiB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := serve.Start(t.Context(), cfg, serve.Options{AdminPassword: password, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Stop() })
+	if _, _, err := s.CreateAdmin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(s.URL(), client.Password("admin", password))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.CloseIdle)
+	return c
+}
+
+// folderWith writes files and returns their folder.
+func folderWith(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func run(t *testing.T, c *client.Client, command string, params url.Values, body string) {
+	t.Helper()
+	carried := &client.Body{Content: []byte(body)}
+	if body == "" {
+		carried = nil
+	}
+	if _, err := c.Command(t.Context(), command, params, carried); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestChangedMeanwhile: what others have changed since the plan was made and shown
+// is not overwritten.
+func TestChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	c := startServer(t)
+	const source = "pipeline: [log: {message: one}]"
+	run(t, c, "pipeline.put", url.Values{"name": {"notes"}}, source)
+	run(t, c, "webhook.put", url.Values{"eventKey": {"webhook.x"}}, "")
+	for name, test := range map[string]struct {
+		files  map[string]string
+		change func()
+	}{
+		"a pipeline": {
+			map[string]string{"pipelines/notes.yaml": source + "\n"},
+			func() {
+				run(t, c, "pipeline.put", url.Values{"name": {"notes"}}, "pipeline: [log: {message: two}]")
+			},
+		},
+		"a webhook": {
+			map[string]string{"webhooks/webhook.x.yaml": "payloadType: raw"},
+			func() {
+				token, err := c.Token(t.Context(), "webhook.x")
+				if err != nil {
+					t.Fatal(err)
+				}
+				run(t, c, "webhook.put", url.Values{"uuid": {token}, "description": {"by another one"}}, "")
+			},
+		},
+	} {
+		plan, err := Compare(t.Context(), c, folderWith(t, test.files), Options{})
+		if err != nil || len(plan.Changes) != 1 || plan.Changes[0].Action != Update {
+			t.Fatalf("%s: the plan is %+v, %v", name, plan, err)
+		}
+		test.change()
+		err = plan.Apply(t.Context(), c, func(*Change) { t.Errorf("%s was overwritten", name) })
+		if sluice.AsError(err).Code != "changed-meanwhile" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestRoundTrip: whatever a webhook has, another server gets it from the files, and
+// both say the same.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	from, to := startServer(t), startServer(t)
+	for _, c := range []*client.Client{from, to} {
+		run(t, c, "secret.put", url.Values{"name": {"hub"}, "value": {"stored secret"}}, "")
+	}
+	for _, params := range []url.Values{
+		{"eventKey": {"webhook.plain"}},
+		{"eventKey": {"webhook.full"}, "payloadType": {"ignore"}, "maxPayloadLength": {"77"}, "multipart": {"all"}, "disabled": {"true"}, "description": {"two\nlines: #1"}, "schema": {`{"type":"object","properties":{"a":{"maximum":1.5,"const":12345678901}}}`}},
+		{"eventKey": {"webhook.preset"}, "provider": {"github"}, "signingSecret": {"secret:hub"}, "dedupe": {"off"}},
+		{"eventKey": {"webhook.scheme"}, "signature": {`{"header":"X-Sig","format":"t={timestamp},v1={signature}","signed":"{timestamp}.{body}"}`}, "signingSecret": {"secret:hub"}, "dedupe": {"header:X-Id"}, "dedupeWindow": {"90s"}},
+	} {
+		run(t, from, "webhook.put", params, "")
+	}
+	run(t, from, "iam.role.put", url.Values{"role": {"nothing"}, "permissions": {""}}, "")
+	run(t, from, "iam.client.put", url.Values{"clientId": {"CI"}, "roles": {"nothing"}, "grants": {"password,refresh_token"}}, "")
+	run(t, from, "pipeline.put", url.Values{"name": {"p"}}, "# äöü\r\npipeline: [log: {message: é}]\n")
+	dir := t.TempDir()
+	done, err := Export(t.Context(), from, dir)
+	if err != nil || len(done.Written) != 7 || done.Skipped != nil {
+		t.Fatalf("exported %+v, %v", done, err)
+	}
+	plan, err := Compare(t.Context(), to, dir, Options{Prune: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Apply(t.Context(), to, func(*Change) {}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []*client.Client{from, to} {
+		plan, err := Compare(t.Context(), c, dir, Options{Prune: true})
+		if err != nil || len(plan.Changes) > 0 {
+			for _, change := range plan.Changes {
+				before, after := change.Sources()
+				t.Errorf("%s %s %s:\n%s\n%s", change.Action, change.Kind, change.Name, before, after)
+			}
+			t.Errorf("a second time there is something to do: %v", err)
+		}
+	}
+}

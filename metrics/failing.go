@@ -1,0 +1,147 @@
+package metrics
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"sluice"
+)
+
+const (
+	// judged is how many of its latest runs a pipeline is judged by. One event
+	// that it can't handle does not make a pipeline that fails.
+	judged = 5
+	// forgotten is after which time without a run a failure counts no more.
+	forgotten = 24 * time.Hour
+	// failingEvery is how often what has changed is stored.
+	failingEvery = 5 * time.Second
+)
+
+// Failing knows which pipelines fail at present: those whose latest run for an
+// event failed, as did most of the few before it. A run that goes well ends that;
+// so does storing the pipeline anew, and a day without a run. Other nodes, and
+// the process after this one, learn of a pipeline that began or ceased to fail
+// from a store.
+type Failing struct {
+	store sluice.Records[sluice.PipelineState]
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	latest map[string]*latestRuns // by the name of the pipeline
+}
+
+// latestRuns are those that this node has made of a pipeline, the newest first.
+type latestRuns struct {
+	failed [judged]bool
+	count  int
+	state  sluice.PipelineState
+}
+
+// NewFailing returns what a store knows. Nothing is stored until Keep runs.
+func NewFailing(store sluice.Records[sluice.PipelineState], log *slog.Logger) *Failing {
+	return &Failing{store: store, log: log, latest: make(map[string]*latestRuns)}
+}
+
+// Run counts a run of a pipeline.
+func (f *Failing) Run(r sluice.RunReport) {
+	if r.Delivery == 0 {
+		return // a user has started it
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	runs := f.latest[r.Pipeline]
+	if runs == nil {
+		runs = &latestRuns{state: sluice.PipelineState{Pipeline: r.Pipeline}}
+		f.latest[r.Pipeline] = runs
+	}
+	runs.add(r.Status == sluice.StatusError, time.Now().UTC())
+}
+
+// add adds a run that has just ended.
+func (l *latestRuns) add(failed bool, at time.Time) {
+	copy(l.failed[1:], l.failed[:])
+	l.failed[0] = failed
+	l.count = min(l.count+1, judged)
+	failures := 0
+	for _, failed := range l.failed[:l.count] {
+		if failed {
+			failures++
+		}
+	}
+	failing := failed && 2*failures > l.count
+	if failing && !l.state.Failing {
+		l.state.Since = at
+	}
+	l.state.Failing, l.state.Time = failing, at
+}
+
+// Since returns since when a pipeline fails, nil if it doesn't.
+func (f *Failing) Since(p *sluice.Pipeline) *time.Time {
+	state := f.stateOf(p.Name)
+	if !state.Failing || p.Updated.After(state.Time) || time.Since(state.Time) > forgotten {
+		return nil
+	}
+	return &state.Since
+}
+
+// stateOf returns the newest that is known of a pipeline.
+func (f *Failing) stateOf(pipeline string) (newest sluice.PipelineState) {
+	stored, err := f.store.Get(context.Background(), pipeline)
+	if stored != nil && err == nil {
+		newest = *stored
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if runs := f.latest[pipeline]; runs != nil && runs.state.Time.After(newest.Time) {
+		return runs.state
+	}
+	return newest
+}
+
+// Keep stores which pipelines began or ceased to fail, until ctx ends.
+func (f *Failing) Keep(ctx context.Context) {
+	tick := time.NewTicker(failingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			f.flush(ctx)
+		case <-ctx.Done():
+			f.flush(context.WithoutCancel(ctx))
+			return
+		}
+	}
+}
+
+// flush stores what is not stored yet. What fails is tried again next time.
+func (f *Failing) flush(ctx context.Context) {
+	stored := make(map[string]sluice.PipelineState)
+	for _, state := range f.store.All() {
+		stored[state.Pipeline] = *state
+	}
+	var changed []sluice.PipelineState
+	f.mu.Lock()
+	for name, runs := range f.latest {
+		if runs.state.Failing != stored[name].Failing && runs.state.Time.After(stored[name].Time) {
+			changed = append(changed, runs.state)
+		}
+	}
+	f.mu.Unlock()
+	for _, state := range changed {
+		if err := f.put(ctx, state); err != nil {
+			f.log.Warn("Which pipelines fail could not be stored.", "error", err)
+			return
+		}
+	}
+}
+
+func (f *Failing) put(ctx context.Context, state sluice.PipelineState) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	_, err := f.store.Change(ctx, state.Pipeline, func(*sluice.PipelineState, map[string]*sluice.PipelineState) (*sluice.PipelineState, error) {
+		return &state, nil
+	})
+	return err
+}

@@ -1,0 +1,64 @@
+package metrics_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/jetstream"
+	"sluice/jetstream/natstest"
+	"sluice/metrics"
+)
+
+// TestFailingEnds: a pipeline fails while its latest runs do, and no longer. F is
+// a failed run, g a good one.
+func TestFailingEnds(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	report := func(f *metrics.Failing, pipeline string, runs string) {
+		for _, run := range runs {
+			status := sluice.StatusOK
+			if run == 'F' {
+				status = sluice.StatusError
+			}
+			f.Run(sluice.RunReport{Pipeline: pipeline, Status: status, Delivery: 1})
+		}
+	}
+	f := metrics.NewFailing(engine.PipelineStates(), log)
+	for runs, want := range map[string]bool{
+		"": false, "F": true, "FFF": true, "Fg": false, "FFFFFFg": false, "gF": false, "ggggF": false, "gggFFF": true, "FgFgF": true, "ggFF": false, "gFF": true,
+	} {
+		report(f, "p"+runs, runs)
+		if got := f.Since(&sluice.Pipeline{Name: "p" + runs}) != nil; got != want {
+			t.Errorf("after %q it fails: %t", runs, got)
+		}
+	}
+	f.Run(sluice.RunReport{Pipeline: "p", Status: sluice.StatusError}) // started by a user
+	if f.Since(&sluice.Pipeline{Name: "p"}) != nil {
+		t.Error("a run that a user has started counts")
+	}
+	if f.Since(&sluice.Pipeline{Name: "pFFF", Updated: time.Now().Add(time.Second)}) != nil {
+		t.Error("a pipeline that was stored anew still fails")
+	}
+
+	ctx, stop := context.WithCancel(t.Context())
+	var keeping sync.WaitGroup
+	keeping.Go(func() { f.Keep(ctx) })
+	stop()
+	keeping.Wait()
+	another := metrics.NewFailing(engine.PipelineStates(), log)
+	if another.Since(&sluice.Pipeline{Name: "pFFF"}) == nil || another.Since(&sluice.Pipeline{Name: "pFg"}) != nil {
+		t.Error("another process does not know what fails")
+	}
+	report(another, "pFFF", "g")
+	if another.Since(&sluice.Pipeline{Name: "pFFF"}) != nil {
+		t.Error("a good run of another process does not count")
+	}
+}

@@ -1,0 +1,58 @@
+package pipeline
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Defaults and bounds of how events are delivered to a pipeline.
+const (
+	maxRetries        = 100
+	defaultBackoff    = time.Second
+	leastBackoff      = 10 * time.Millisecond
+	defaultMaxBackoff = time.Hour
+	longestBackoff    = 24 * time.Hour
+	defaultWithin     = 72 * time.Hour
+	longestWithin     = 7 * 24 * time.Hour
+	maxRate           = 100_000
+)
+
+// A retryPolicy says when a failed run is followed by another attempt.
+type retryPolicy struct {
+	times      int           // after the first attempt
+	backoff    time.Duration // before the first retry; it doubles
+	maxBackoff time.Duration
+	within     time.Duration // of the first attempt
+}
+
+var defaultRetry = retryPolicy{backoff: defaultBackoff, maxBackoff: defaultMaxBackoff, within: defaultWithin}
+
+func (c *checker) retry(p *Program, n *node) {
+	c.options(n, "retry", map[string]func(*node){
+		"times":      func(n *node) { p.retry.times = c.integer(n, "times", 0, maxRetries) },
+		"backoff":    func(n *node) { p.retry.backoff = c.duration(n, "backoff", leastBackoff, longestBackoff) },
+		"maxBackoff": func(n *node) { p.retry.maxBackoff = c.duration(n, "maxBackoff", leastBackoff, longestBackoff) },
+		"within":     func(n *node) { p.retry.within = c.duration(n, "within", time.Second, longestWithin) },
+	})
+}
+
+// A pace is how often a pipeline begins a run at most.
+type pace struct {
+	text      string // as it is written; "" means that nothing bounds it
+	perSecond float64
+}
+
+var paceUnits = map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
+
+func (c *checker) rate(n *node) pace {
+	text, _ := n.string()
+	count, unit, _ := strings.Cut(text, "/")
+	number, err := strconv.Atoi(count)
+	per := paceUnits[unit]
+	if err != nil || per == 0 || number < 1 || number > maxRate {
+		c.problemf(n, "rate must be an integer from 1 to %d for a second, minute or hour, such as 10/s, 100/m or 1000/h.", maxRate)
+		return pace{}
+	}
+	return pace{text, float64(number) / per.Seconds()}
+}

@@ -1,0 +1,72 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"sluice"
+)
+
+// An alert is something that people should see on whichever page they are.
+type alert struct {
+	Bad  bool // it is a failure, otherwise a warning
+	Text string
+	Link string // path of where to look; "" if there is nothing to see
+}
+
+// alertsFresh is how long what was found is shown: asking costs, and pages come
+// often.
+const alertsFresh = 5 * time.Second
+
+// maxAlerts bounds what is shown of each kind.
+const maxAlerts = 3
+
+// An alertBoard keeps what was found for a moment.
+type alertBoard struct {
+	mu    sync.Mutex
+	found []alert
+	at    time.Time
+}
+
+// alerts returns what is wrong, for users who may see the server's state.
+func (p *Portal) alerts(r *http.Request) []alert {
+	if !p.may(sluice.UserFrom(r.Context()), "server.stats") {
+		return nil
+	}
+	p.board.mu.Lock()
+	defer p.board.mu.Unlock()
+	if time.Since(p.board.at) < alertsFresh {
+		return p.board.found
+	}
+	stats, err := ask[sluice.ServerStats](p, r, "server.stats", args("minutes", "1"))
+	if err != nil {
+		stats = sluice.ServerStats{Problem: sluice.AsError(err).Message}
+	}
+	p.board.found, p.board.at = alertsOf(stats), time.Now()
+	return p.board.found
+}
+
+// alertsOf returns what a server's state has to say.
+func alertsOf(stats sluice.ServerStats) (all []alert) {
+	if !stats.Ready {
+		all = append(all, alert{Bad: true, Text: "Calls can’t be accepted at the moment: " + stats.Problem})
+	}
+	for _, warning := range stats.Warnings[:min(len(stats.Warnings), maxAlerts)] {
+		all = append(all, alert{Text: warning})
+	}
+	failing := 0
+	for _, p := range stats.Pipelines {
+		if p.Failing == nil {
+			continue
+		}
+		if failing++; failing <= maxAlerts {
+			all = append(all, alert{Bad: true, Text: "The pipeline " + p.Pipeline + " has been failing since " + p.Failing.UTC().Format("15:04") + " UTC.", Link: "/pipelines/" + url.PathEscape(p.Pipeline)})
+		}
+	}
+	if failing > maxAlerts {
+		all = append(all, alert{Bad: true, Text: plural(failing-maxAlerts, "more pipeline is", "more pipelines are") + " failing.", Link: "/pipelines"})
+	}
+	return all
+}

@@ -1,0 +1,128 @@
+// The editor of pipelines. It takes the place of the textarea that pages have
+// without scripts, and keeps that up to date, so that forms send what was typed.
+//
+// It lives in a shadow root: there its styles are sheets of the document, which
+// the policy of the pages allows, whereas it forbids styles written in a page.
+import { EditorState } from "@codemirror/state";
+import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { HighlightStyle, bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { defaultKeymap, history, historyKeymap, indentLess, indentMore, insertNewlineKeepIndent } from "@codemirror/commands";
+import { autocompletion, closeBrackets } from "@codemirror/autocomplete";
+import { lintGutter, linter, lintKeymap } from "@codemirror/lint";
+import { tags } from "@lezer/highlight";
+import { completions } from "./completion.js";
+import { pipelineLanguage } from "./language.js";
+
+const colours = HighlightStyle.define([
+  { tag: tags.propertyName, color: "var(--key)" },
+  { tag: tags.string, color: "var(--text)" },
+  { tag: tags.special(tags.string), color: "var(--expression)" },
+  { tag: tags.number, color: "var(--number)" },
+  { tag: tags.comment, color: "var(--soft)", fontStyle: "italic" },
+  { tag: tags.punctuation, color: "var(--soft)" },
+]);
+
+const look = EditorView.theme({
+  "&": { color: "var(--ink)", backgroundColor: "var(--sheet)", fontSize: ".8125rem" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55", maxHeight: "70vh", overflow: "auto" },
+  ".cm-content, .cm-gutter": { minHeight: "22rem" },
+  ".cm-content": { caretColor: "var(--ink)", padding: ".6rem 0" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  ".cm-gutters": { backgroundColor: "var(--code)", color: "var(--soft)", borderRight: "1px solid var(--line)" },
+  ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 6%, transparent)" },
+  ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent)" },
+  ".cm-tooltip": { backgroundColor: "var(--sheet)", color: "var(--ink)", border: "1px solid var(--strong-line)", borderRadius: "8px", overflow: "hidden", maxWidth: "32rem" },
+  ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
+  ".cm-completionInfo": { padding: ".4rem .6rem", maxWidth: "22rem" },
+  ".cm-completionDetail": { fontStyle: "normal", color: "var(--bad)" },
+  ".cm-diagnostic": { padding: ".35rem .6rem", fontFamily: "var(--sans)" },
+  ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
+  ".cm-diagnostic-warning": { borderLeftColor: "var(--wait)" },
+});
+
+const post = (path, body) => fetch(path, { method: "POST", headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: new URLSearchParams(body) });
+
+// diagnosticsOf places what the server has found at its lines.
+function diagnosticsOf(doc, found) {
+  const place = (finding, severity) => {
+    const line = doc.line(Math.min(Math.max(finding.line, 1), doc.lines));
+    const from = Math.min(line.from + Math.max(finding.column - 1, 0), line.to);
+    const word = doc.sliceString(from, line.to).match(/^[^\s:,{}[\]]+/)?.[0].length ?? 0;
+    const message = finding.message + (finding.hint && !finding.message.includes(finding.hint) ? "\n" + finding.hint : "");
+    return { from, to: Math.min(line.to, from + word), severity, message };
+  };
+  return [...found.problems.map((f) => place(f, "error")), ...(found.warnings ?? []).map((f) => place(f, "warning"))]
+    .sort((a, b) => a.from - b.from);
+}
+
+// say tells beside the editor how the source is.
+function say(found) {
+  const place = document.querySelector("[data-lint]");
+  if (!place) return;
+  const warnings = found.warnings?.length ?? 0, mistakes = found.problems.length;
+  const several = (n, one, many) => (n === 1 ? "1 " + one : n + " " + many);
+  place.className = "lint " + (mistakes ? "bad" : warnings ? "wait" : "good");
+  place.textContent = mistakes ? several(mistakes, "mistake", "mistakes") : warnings ? "No mistakes, " + several(warnings, "warning", "warnings") : "No mistakes";
+}
+
+function start(area) {
+  const host = document.createElement("div");
+  host.className = "code";
+  const root = host.attachShadow({ mode: "open" });
+  area.closest(".editor").before(host);
+  area.closest(".editor").hidden = true;
+  let words = { commands: [], eventKeys: [], secrets: [], users: [], functions: [] };
+  fetch(area.dataset.words).then((r) => r.json()).then((known) => { words = known; }).catch(() => {});
+  const check = async (view) => {
+    const doc = view.state.doc;
+    const response = await post(area.dataset.check, { source: doc.toString() });
+    if (!response.ok) return [];
+    const found = await response.json();
+    say(found);
+    return diagnosticsOf(doc, found);
+  };
+  const view = new EditorView({
+    root,
+    parent: root,
+    state: EditorState.create({
+      doc: area.value,
+      extensions: [
+        lineNumbers(), history(), drawSelection(), highlightActiveLine(), bracketMatching(), closeBrackets(), lintGutter(),
+        indentUnit.of("  "), EditorState.tabSize.of(2), pipelineLanguage, syntaxHighlighting(colours), look,
+        autocompletion({ override: [(context) => completions(words)(context)], icons: false }),
+        linter(check, { delay: 400 }),
+        EditorView.contentAttributes.of({ "aria-label": "Source of the pipeline, in YAML", "aria-describedby": "source-help" }),
+        keymap.of([
+          { key: "Mod-s", run: () => { area.form.querySelector("button[value=save]").click(); return true; } },
+          { key: "Enter", run: insertNewlineKeepIndent },
+          { key: "Tab", run: indentMore, shift: indentLess },
+          ...lintKeymap, ...historyKeymap, ...defaultKeymap,
+        ]),
+        EditorView.updateListener.of((update) => {
+          if (!update.docChanged) return;
+          area.value = update.state.doc.toString();
+          area.dispatchEvent(new Event("input", { bubbles: true }));
+        }),
+      ],
+    }),
+  });
+  const to = (number) => {
+    const line = view.state.doc.line(Math.min(Number(number), view.state.doc.lines));
+    view.dispatch({ selection: { anchor: line.from, head: line.to }, effects: EditorView.scrollIntoView(line.from, { y: "center" }) });
+    view.focus();
+  };
+  for (const link of document.querySelectorAll("a[data-line]")) {
+    link.addEventListener("click", (event) => { event.preventDefault(); to(link.dataset.line); });
+  }
+  area.editor = {
+    set(text) { view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }); },
+    focus() { view.focus(); },
+    end() {
+      view.dispatch({ selection: { anchor: view.state.doc.length } });
+      view.focus();
+    },
+  };
+}
+
+for (const area of document.querySelectorAll("textarea[data-check]")) start(area);

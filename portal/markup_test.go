@@ -1,0 +1,76 @@
+package portal_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// kindsOfPages are the paths of every kind of page of a furnished service.
+func kindsOfPages(live []string) []string {
+	return []string{
+		"/", "/?span=month", "/calls", "/calls?search=budget&status=error", "/calls?search=nowhere", "/calls/" + live[0], "/calls/" + live[1], "/calls/" + live[2], "/calls/" + live[3],
+		"/calls/" + live[0] + "/edit", "/calls/replay?status=error", "/webhooks", "/webhooks/new", "/webhooks/new?provider=github", "/webhooks/webhook.lead.created", "/webhooks/webhook.github", "/webhooks/webhook.github/edit",
+		"/webhooks/webhook.github/delete", "/start", "/start?key=webhook.quiet", "/pipelines", "/pipelines/new", "/pipelines/lead.created", "/pipelines/lead.created/edit",
+		"/pipelines/order.forward", "/deadletters", "/deadletters/1", "/quarantine", "/quarantine/" + live[3], "/commands", "/commands/webhook.put", "/commands/trace.get", "/reference", "/users",
+		"/users/vera", "/users/new", "/roles", "/roles/developer", "/roles/new", "/clients", "/clients/importer", "/clients/new", "/secrets", "/secrets/new", "/audit", "/me", "/nowhere",
+	}
+}
+
+// TestMarkup checks every kind of page with html-validate, the program that
+// HTML_VALIDATE names, and with axe-core, the script that AXE names, in both
+// themes. No page is wider than a small phone.
+func TestMarkup(t *testing.T) {
+	validator, axe := os.Getenv("HTML_VALIDATE"), os.Getenv("AXE")
+	s := start(t, "http-allow=127.0.0.0/8")
+	live := furnish(t, s)
+	v := s.signedIn("admin", adminPassword)
+	folder := t.TempDir()
+	for i, path := range kindsOfPages(live) {
+		if err := os.WriteFile(filepath.Join(folder, "page"+strconv.Itoa(i)+".html"), []byte(v.get(path).body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if validator != "" {
+		cmd := exec.CommandContext(t.Context(), validator, "--preset", "standard", "-f", "text", "*.html")
+		cmd.Dir = folder
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+	}
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	for i, path := range kindsOfPages(live) {
+		b.open(path)
+		b.do(chromedp.EmulateViewport(320, 640))
+		if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 320 {
+			t.Errorf("%s (%d) is %d pixels wide on a phone of 320", path, i, wide)
+		}
+		b.do(chromedp.EmulateViewport(1280, 900))
+		if axe != "" {
+			b.axe(axe, path)
+		}
+	}
+}
+
+// axe runs axe-core on the page that is open, in both themes.
+func (b *browser) axe(script, path string) {
+	b.t.Helper()
+	content, err := os.ReadFile(script)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	eval[bool](b, string(content)+"; true")
+	for _, theme := range []string{"light", "dark"} {
+		b.theme(theme)
+		eval[bool](b, `(window.found = undefined, axe.run().then((r) => { window.found = r.violations.map((v) => v.id + " (" + v.impact + "): " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")).join("\n") }), true)`)
+		b.until(`window.found !== undefined`)
+		if found := eval[string](b, `window.found`); found != "" {
+			b.t.Errorf("%s, %s:\n%s", path, theme, found)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/problem"
+)
+
+// A webhookForm is the page on which a webhook is made or edited.
+type webhookForm struct {
+	form
+
+	Key       string // of the webhook that is edited; "" for a new one
+	Updated   string // when it was changed last, so that no other edit is lost
+	Providers []provider
+	Chosen    string // provider
+}
+
+// Main returns the fields that most webhooks need, and More the others.
+func (f webhookForm) Main() []field { return f.those(true) }
+
+// More returns the fields that few webhooks need.
+func (f webhookForm) More() []field { return f.those(false) }
+
+func (f webhookForm) those(main bool) (fields []field) {
+	for _, at := range f.Fields {
+		if slices.Contains(mainFields, at.Name) == main {
+			fields = append(fields, at)
+		}
+	}
+	return fields
+}
+
+// Opened reports whether one of the other fields has a mistake.
+func (f webhookForm) Opened() bool {
+	return slices.ContainsFunc(f.More(), func(at field) bool { return at.Problem != "" })
+}
+
+var mainFields = []string{"eventKey", "description", "provider", "signingSecret", "verifyToken", "payloadType"}
+
+// webhookFields are what people read about each field, in the order of the form.
+var webhookFields = []field{
+	{Name: "eventKey", Label: "Event key", Help: "The name of the webhook, and what pipelines listen to. It is " + sluice.KeyRule + ", unique, and by convention in lower case and starting with webhook.", Hint: "webhook.lead.created"},
+	{Name: "description", Label: "Description", Help: "For the people who look after it."},
+	{Name: "provider", Label: "Sender", Help: "Calls of a known sender are checked by its signature before anything is stored."},
+	{Name: "signingSecret", Label: "Signing secret", Help: "The secret shared with the sender, or secret:name of a stored one. It is stored encrypted and never shown again."},
+	{Name: "verifyToken", Label: "Verify token", Help: "What Meta and Strava repeat in their handshake."},
+	{Name: "payloadType", Label: "Payload type", Help: "How the body of a call travels in its event. raw passes JSON and text on as they are, base64 keeps every byte, ignore leaves it out."},
+	{Name: "maxPayloadLength", Label: "Largest payload, in bytes", Help: "Larger calls are refused with 413. 512,000 unless given, at most 4,194,304."},
+	{Name: "multipart", Label: "Multipart bodies", Help: "files takes the parts named file; all takes every field and every file."},
+	{Name: "dedupe", Label: "Delivery id", Help: "Where the id of a delivery is, so that a repeated one makes no second event: header:name, query:name, body:member.of.json, or off. A known sender has its own."},
+	{Name: "dedupeWindow", Label: "Remember delivery ids for", Help: "From 1s to 168h. 24h unless given.", Hint: "24h"},
+	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are refused with 422."},
+	{Name: "signature", Label: "Own signature", Help: "How a sender that is not known signs its calls, as JSON: header, format, algorithm, encoding, signed, timestampHeader, idHeader, tolerance."},
+	{Name: "disabled", Label: "Disabled", Help: "Calls are refused for now, and kept in the quarantine."},
+}
+
+func (p *Portal) webhookNew(w http.ResponseWriter, r *http.Request) error {
+	query := r.URL.Query() // the form as it is filled in, where there are no scripts
+	query.Del("signingSecret")
+	if !query.Has("payloadType") {
+		query.Set("payloadType", string(sluice.Raw))
+	}
+	return p.webhookForm(w, r, http.StatusOK, webhook{}, query, nil)
+}
+
+// webhookForm shows the form, with the rules of each field.
+func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int, before webhook, entered url.Values, failure error) error {
+	cmd, _ := p.Commands.Find("webhook.put")
+	given := formOf(cmd, entered, nil)
+	given.drop("uuid", "ifUpdated") // nobody fills them in
+	given.blame(failure)
+	f := webhookForm{form: form{Problem: given.Problem}, Key: before.EventKey, Chosen: entered.Get("provider")}
+	for _, shown := range webhookFields {
+		at := given.find(shown.Name)
+		at.Label, at.Help = shown.Label, shown.Help
+		if shown.Hint != "" {
+			at.Hint = shown.Hint
+		}
+		f.Fields = append(f.Fields, *at)
+	}
+	if !before.Updated.IsZero() {
+		f.Updated = before.Updated.Format(time.RFC3339Nano)
+	}
+	var err error
+	if f.Providers, err = p.providers(r); err != nil {
+		return err
+	}
+	f.adapt(before)
+	title := "New webhook"
+	if before.EventKey != "" {
+		title = "Edit " + before.EventKey
+	}
+	return p.render(w, r, status, "webhook_form", title, f)
+}
+
+// adapt offers choices where a text would do, with words for them.
+func (f *webhookForm) adapt(before webhook) {
+	f.find("eventKey").Required = true
+	kind := f.find("payloadType")
+	kind.Choices = kind.Choices[1:]
+	disabled := f.find("disabled")
+	disabled.Choices = []choice{{Value: "false", Label: "no"}, {Value: "true", Label: "yes"}}
+	multipart := f.find("multipart")
+	multipart.Choices = multipart.Choices[1:]
+	sender := f.find("provider")
+	sender.Kind, sender.Choices = "select", []choice{{Value: "", Label: "any system that has the token"}}
+	for _, known := range f.Providers {
+		sender.Choices = append(sender.Choices, choice{Value: known.Provider, Label: known.Title})
+	}
+	if before.isSigned() {
+		f.find("signingSecret").Help += " Left empty it stays as it is."
+	}
+}
+
+// A provider is a known sender, as provider.get shows it.
+type provider struct {
+	Provider       string   `json:"provider"`
+	Title          string   `json:"title"`
+	Checks         string   `json:"checks"`
+	SigningSecret  string   `json:"signingSecret"`
+	SecretRequired bool     `json:"secretRequired"`
+	VerifyToken    bool     `json:"verifyToken"`
+	Handshake      string   `json:"handshake"`
+	Setup          []string `json:"setup"`
+}
+
+// providers returns the known senders, none if the user may not list them.
+func (p *Portal) providers(r *http.Request) ([]provider, error) {
+	if !p.may(sluice.UserFrom(r.Context()), "provider.get") {
+		return nil, nil
+	}
+	return ask[[]provider](p, r, "provider.get", nil)
+}
+
+func (p *Portal) webhookCreate(w http.ResponseWriter, r *http.Request) error {
+	return p.webhookPut(w, r, webhook{}, "created")
+}
+
+func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
+	hook, err := p.webhook(r)
+	if err != nil {
+		return err
+	}
+	entered := url.Values{
+		"eventKey": {hook.EventKey}, "payloadType": {hook.PayloadType}, "maxPayloadLength": {shownNumber(hook.MaxPayloadLength)},
+		"provider": {hook.Provider}, "description": {hook.Description}, "verifyToken": {hook.VerifyToken}, "dedupe": {hook.Dedupe},
+		"dedupeWindow": {hook.DedupeWindow}, "multipart": {hook.Multipart}, "disabled": {strconv.FormatBool(hook.Disabled)},
+	}
+	for name, document := range map[string]any{"schema": hook.Schema, "signature": hook.Signature} {
+		if document != nil {
+			entered.Set(name, pretty(document))
+		}
+	}
+	return p.webhookForm(w, r, http.StatusOK, hook, entered, nil)
+}
+
+func (p *Portal) webhookSave(w http.ResponseWriter, r *http.Request) error {
+	hook, err := p.webhook(r)
+	if err != nil {
+		return err
+	}
+	return p.webhookPut(w, r, hook, "saved")
+}
+
+// webhookPut stores what was entered, for a new webhook or the one given.
+func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webhook, done string) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	cmd, _ := p.Commands.Find("webhook.put")
+	given := argsOf(cmd, r.PostForm)
+	if before.UUID != "" {
+		given = append(given, argument("uuid", command.Text(before.UUID)))
+		given = append(given, emptied(before, r.PostForm)...)
+	}
+	hook, err := ask[webhook](p, r, "webhook.put", given)
+	if err != nil {
+		if !isMistake(err) {
+			return err
+		}
+		return p.webhookForm(w, r, problem.Status(err), before, r.PostForm, err)
+	}
+	if before.UUID == "" && hook.Warnings != nil {
+		done += "&unusual=yes"
+	}
+	p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey)+"?done="+done)
+	return nil
+}
+
+// emptied returns the fields that had a value before and were left empty: those
+// are removed.
+func emptied(before webhook, entered url.Values) (given command.Args) {
+	for name, had := range map[string]bool{
+		"provider": before.Provider != "", "description": before.Description != "", "verifyToken": before.VerifyToken != "",
+		"schema": before.Schema != nil, "signature": before.Signature != nil,
+	} {
+		if had && entered.Has(name) && entered.Get(name) == "" {
+			given = append(given, argument(name, command.Text("")))
+		}
+	}
+	return given
+}
