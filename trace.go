@@ -43,7 +43,9 @@ func ForeignTraceID(at time.Time, sequence uint64) string {
 func ValidTraceID(text string) bool {
 	const longest = 64
 	for i := range len(text) {
-		if c := text[i]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.:", c) >= 0) {
+		switch c := text[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-_.:", c) >= 0:
+		default:
 			return false
 		}
 	}

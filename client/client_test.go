@@ -85,7 +85,9 @@ func TestCredentialsStayHere(t *testing.T) {
 		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 	})
 	_, _ = c.Command(t.Context(), "webhook.get", nil, nil)
-	_, _, _ = c.PipelineSource(t.Context(), "x", 0)
+	if source, _, err := c.PipelineSource(t.Context(), "x", 0); err == nil {
+		t.Errorf("a source from elsewhere: %s", source)
+	}
 	_ = c.Follow(t.Context(), nil, func(sluice.TailEntry) error { return nil })
 }
 

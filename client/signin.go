@@ -85,7 +85,7 @@ func (c *Client) SignIn(ctx context.Context) (*SignIn, error) {
 
 // Wait waits until the person has signed in, and returns the login.
 func (s *SignIn) Wait(ctx context.Context) (Login, error) {
-	defer s.server.Close()
+	defer func() { _ = s.server.Close() }() // nobody waits for an answer any more
 	waiting, cancel := context.WithTimeout(ctx, signInWait)
 	defer cancel()
 	select {

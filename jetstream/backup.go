@@ -182,19 +182,9 @@ func (s *backupRun) copy(ctx context.Context, about backup.Stream, chunks <-chan
 			return begun, stream.NoAnswer(fmt.Errorf("snapshot: status %s %s", status, msg.Header.Get("Description")))
 		}
 		if held != nil {
-			if !begun {
-				if err := checkArchive(held.Data); err != nil {
-					return false, err
-				}
-				if err := s.to.Stream(about); err != nil {
-					return true, err
-				}
-				begun = true
+			if begun, err = s.write(about, held.Data, begun); err != nil {
+				return begun, err
 			}
-			if _, err := s.to.Write(held.Data); err != nil {
-				return true, err
-			}
-			s.yield()
 		}
 		if len(msg.Data) == 0 {
 			return begun, nil
@@ -206,6 +196,22 @@ func (s *backupRun) copy(ctx context.Context, about backup.Stream, chunks <-chan
 		}
 		held = msg
 	}
+}
+
+// write writes a chunk of a stream, and before the first one what is known of the
+// stream. It reports whether the backup has something of the stream.
+func (s *backupRun) write(about backup.Stream, chunk []byte, begun bool) (bool, error) {
+	if !begun {
+		if err := checkArchive(chunk); err != nil {
+			return false, err
+		}
+		if err := s.to.Stream(about); err != nil {
+			return true, err
+		}
+	}
+	_, err := s.to.Write(chunk)
+	s.yield()
+	return true, err
 }
 
 // checkArchive refuses the snapshots of engines that copy their files one after the

@@ -50,7 +50,7 @@ func readMarks(dir string) (m marks, err error) {
 		return m, err
 	}
 	if json.Unmarshal(text, &m) != nil {
-		return marks{}, nil // the file itself is damaged, and says nothing
+		return marks{}, nil //nolint:nilerr // the file itself is damaged, and says nothing
 	}
 	return m, nil
 }

@@ -220,29 +220,21 @@ func (r *restoration) send(ctx context.Context, to string) error {
 		return err
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails if the connection has gone, which ends it too
-	await := func() error {
-		select {
-		case ack := <-acks:
-			if len(ack.Data) == 0 {
-				return nil
-			}
-			var failed apiAnswer
-			return errors.Join(json.Unmarshal(ack.Data, &failed), failed.failure())
-		case <-time.After(chunkTimeout):
-			return stream.NoAnswer(errors.New("the engine does not take more"))
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 	unanswered := 0
+	// await waits until at most so many chunks are unanswered.
+	await := func(most int) error {
+		for ; unanswered > most; unanswered-- {
+			if err := taken(ctx, acks); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for chunk := make([]byte, chunkSize); ; {
 		n, err := io.ReadFull(r.from, chunk)
 		if n > 0 {
-			if unanswered == onTheWay {
-				if err := await(); err != nil {
-					return err
-				}
-				unanswered--
+			if err := await(onTheWay - 1); err != nil {
+				return err
 			}
 			if err := r.host.Conn.PublishRequest(to, inbox, chunk[:n]); err != nil {
 				return err
@@ -251,15 +243,26 @@ func (r *restoration) send(ctx context.Context, to string) error {
 		}
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			for ; unanswered > 0; unanswered-- {
-				if err := await(); err != nil {
-					return err
-				}
-			}
-			return nil
+			return await(0)
 		case err != nil:
 			return err
 		}
+	}
+}
+
+// taken waits until the engine has taken a chunk.
+func taken(ctx context.Context, acks <-chan *nats.Msg) error {
+	select {
+	case ack := <-acks:
+		if len(ack.Data) == 0 {
+			return nil
+		}
+		var failed apiAnswer
+		return errors.Join(json.Unmarshal(ack.Data, &failed), failed.failure())
+	case <-time.After(chunkTimeout):
+		return stream.NoAnswer(errors.New("the engine does not take more"))
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

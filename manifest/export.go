@@ -27,7 +27,7 @@ func Export(ctx context.Context, c *client.Client, dir string) (*Exported, error
 	if err != nil {
 		return nil, mistake("%v", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // what was written is closed by itself
 	done := &Exported{Written: []string{}}
 	for _, k := range kinds() {
 		err := done.export(ctx, c, root, k)

@@ -32,7 +32,7 @@ type Change struct {
 }
 
 // Sources gives a thing before and after a change as it stands in files.
-func (c *Change) Sources() (before, after string) { return c.before.source(), c.after.source() }
+func (ch *Change) Sources() (before, after string) { return ch.before.source(), ch.after.source() }
 
 // A Name is that of a thing.
 type Name struct {
@@ -61,7 +61,7 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 	if err != nil {
 		return nil, mistake("%v", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // it was only read
 	plan := &Plan{Changes: []*Change{}, force: o.Force}
 	var deletions []*Change
 	found := false

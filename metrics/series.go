@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -107,9 +108,7 @@ func addTo(sum, other *sluice.Minute) {
 		return
 	}
 	webhooks := make(map[string]sluice.WebhookFigures, len(sum.Webhooks)+len(other.Webhooks))
-	for key, figures := range sum.Webhooks {
-		webhooks[key] = figures
-	}
+	maps.Copy(webhooks, sum.Webhooks)
 	for key, figures := range other.Webhooks {
 		if _, known := webhooks[key]; !known && len(webhooks) >= maxWebhooks {
 			key = ""

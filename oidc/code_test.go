@@ -219,7 +219,7 @@ func TestCodeNeedsItsProof(t *testing.T) {
 func TestCodeEnds(t *testing.T) {
 	for name, end := range map[string]func(*fixture) error{
 		"time":     func(f *fixture) error { f.wait(codeTTL); return nil },
-		"user":     func(f *fixture) error { f.directory.remove(userName); return nil },
+		"user":     func(f *fixture) error { f.directory.remove(); return nil },
 		"password": func(f *fixture) error { return EndSessions(f.t.Context(), f.Sessions, userName, "") },
 		"client":   func(f *fixture) error { return EndSessions(f.t.Context(), f.Sessions, "", publicID) },
 	} {

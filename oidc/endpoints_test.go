@@ -54,7 +54,7 @@ func TestUserinfoRefuses(t *testing.T) {
 			t.Errorf("%s: %d %s %s", name, info.status, info.header.Get("WWW-Authenticate"), info.text)
 		}
 	}
-	f.directory.remove(userName)
+	f.directory.remove()
 	if info := f.do(http.MethodGet, protocol+"/userinfo", bearer(token), nil); info.status != 401 || info.header.Get("WWW-Authenticate") != invalid {
 		t.Errorf("user is gone: %d %s", info.status, info.text)
 	}
@@ -97,7 +97,7 @@ func TestIntrospection(t *testing.T) {
 	if ask(renewed.str("refresh_token"))["active"] != true {
 		t.Error("asking about an old token has ended the session")
 	}
-	f.directory.remove(userName)
+	f.directory.remove()
 	if diff := cmp.Diff(inactive, ask(r.str("access_token"))); diff != "" {
 		t.Error(diff)
 	}

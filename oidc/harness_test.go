@@ -87,10 +87,11 @@ func (d *table) Client(_ context.Context, id string) (*sluice.Client, error) {
 	return d.clients[id], nil
 }
 
-func (d *table) remove(username string) {
+// remove deletes the user of the tests.
+func (d *table) remove() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.users, username)
+	delete(d.users, userName)
 }
 
 // A fixture is an issuer that serves HTTP, on a real engine.

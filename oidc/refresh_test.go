@@ -216,7 +216,7 @@ func TestSessionEndsHoweverOftenItIsRefreshed(t *testing.T) {
 func TestUserWhoIsGoneCantRefresh(t *testing.T) {
 	f := newFixture(t)
 	r := f.login("")
-	f.directory.remove(userName)
+	f.directory.remove()
 	if r := f.renew(r.str("refresh_token")); r.status != 400 || r.str("error") != "invalid_grant" {
 		t.Errorf("%d %s", r.status, r.text)
 	}

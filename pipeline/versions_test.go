@@ -19,20 +19,20 @@ type version struct {
 	Current bool   `json:"current"`
 }
 
-// versions returns the versions of a pipeline, newest first.
-func (f *fixture) versions(t *testing.T, name string) (list []version) {
+// versions returns the versions of the pipeline p, newest first.
+func (f *fixture) versions(t *testing.T) (list []version) {
 	t.Helper()
-	answer, err := f.call(t.Context(), "pipeline.versions", arg("name", name))
+	answer, err := f.call(t.Context(), "pipeline.versions", arg("name", "p"))
 	if err := json.Unmarshal([]byte(show(t, answer, err)), &list); err != nil {
 		t.Fatal(err)
 	}
 	return list
 }
 
-// sourceOf returns the source of a version.
-func (f *fixture) sourceOf(t *testing.T, name string, number int) any {
+// sourceOf returns the source of a version of p.
+func (f *fixture) sourceOf(t *testing.T, number int) any {
 	t.Helper()
-	answer, err := f.call(t.Context(), "pipeline.get", arg("name", name), arg("version", number))
+	answer, err := f.call(t.Context(), "pipeline.get", arg("name", "p"), arg("version", number))
 	got := object(t, answer, err)
 	if got["version"] != float64(number) {
 		t.Errorf("version %d says that it is %v", number, got["version"])
@@ -52,16 +52,16 @@ func TestVersions(t *testing.T) {
 		if _, err := f.callAs(t.Context(), owner, "pipeline.put", arg("name", "p"), arg("source", source(n))); err != nil {
 			t.Fatal(err)
 		}
-		list := f.versions(t, "p")
+		list := f.versions(t)
 		if len(list) != min(n, 20) || list[0].Version != n || !list[0].Current || list[0].Owner != owner {
 			t.Fatalf("the versions are %v", list)
 		}
 	}
-	for i, v := range f.versions(t, "p") {
+	for i, v := range f.versions(t) {
 		if v.Version != 25-i || v.Current != (i == 0) || v.Owner != []string{"ada", "bob"}[i%2] || v.Time == "" {
 			t.Errorf("version %d is %v", 25-i, v)
 		}
-		if got := f.sourceOf(t, "p", v.Version); got != source(v.Version) {
+		if got := f.sourceOf(t, v.Version); got != source(v.Version) {
 			t.Errorf("version %d is %v", v.Version, got)
 		}
 	}
@@ -86,14 +86,14 @@ func TestVersionsOfTheSame(t *testing.T) {
 	for range 3 {
 		f.put(t, "p", "pipeline: [pass]")
 	}
-	before := f.versions(t, "p")
+	before := f.versions(t)
 	if len(before) != 1 {
 		t.Fatalf("the versions are %v", before)
 	}
 	if _, err := f.callAs(t.Context(), "ada", "pipeline.put", arg("name", "p"), arg("source", "pipeline: [pass]")); err != nil {
 		t.Fatal(err)
 	}
-	if list := f.versions(t, "p"); len(list) != 2 || list[0].Owner != "ada" || list[1] != (version{1, "admin", before[0].Time, false}) {
+	if list := f.versions(t); len(list) != 2 || list[0].Owner != "ada" || list[1] != (version{1, "admin", before[0].Time, false}) {
 		t.Errorf("the versions are %v", list)
 	}
 }
@@ -109,7 +109,7 @@ func TestVersionsOfAnother(t *testing.T) {
 	f.put(t, "p", "pipeline: [set: {value: 1}]")
 	f.put(t, "p", "pipeline: [set: {value: 2}]")
 	f.put(t, "p", "pipeline: [set: {value: 3}]")
-	if list := f.versions(t, "p"); len(list) != 3 || f.sourceOf(t, "p", 1) != "pipeline: [set: {value: 1}]" {
+	if list := f.versions(t); len(list) != 3 || f.sourceOf(t, 1) != "pipeline: [set: {value: 1}]" {
 		t.Errorf("the versions are %v", list)
 	}
 }
@@ -128,7 +128,7 @@ func TestRollback(t *testing.T) {
 	if got["version"] != 3.0 || got["owner"] != "ada" || got["listens"] != "svc.event.webhook.a" {
 		t.Errorf("the answer is %v", got)
 	}
-	if got := f.sourceOf(t, "p", 3); got != switching {
+	if got := f.sourceOf(t, 3); got != switching {
 		t.Errorf("the source is %v", got)
 	}
 	if bound := f.queue.bound(); len(bound) != 1 {
@@ -153,7 +153,7 @@ func TestRollbackWithoutRights(t *testing.T) {
 	f.put(t, "p", "pipeline: [pass]")
 	_, err := f.callAs(t.Context(), "dev", "pipeline.rollback", arg("name", "p"), arg("version", 1))
 	refused(t, err, "pipeline-not-permitted", "may not let it run as admin")
-	if list := f.versions(t, "p"); len(list) != 2 {
+	if list := f.versions(t); len(list) != 2 {
 		t.Errorf("the versions are %v", list)
 	}
 	answer, err := f.callAs(t.Context(), "dev", "pipeline.rollback", arg("name", "p"), arg("version", 1), arg("force", true))
@@ -215,7 +215,7 @@ func TestVersionsOfConcurrentChanges(t *testing.T) {
 	}
 	f.put(t, "p", "pipeline: [set: {value: 3}]")
 	for n, want := range []string{"pipeline: [pass]", "pipeline: [set: {value: 2}]", "pipeline: [set: {value: 3}]"} {
-		if got := f.sourceOf(t, "p", n+1); got != want {
+		if got := f.sourceOf(t, n+1); got != want {
 			t.Errorf("version %d is %v", n+1, got)
 		}
 	}
@@ -234,11 +234,11 @@ func TestVersionsOfALateWriter(t *testing.T) {
 		}
 	}
 	f.put(t, "p", source(5))
-	if list := f.versions(t, "p"); len(list) != 5 {
+	if list := f.versions(t); len(list) != 5 {
 		t.Fatalf("the versions are %v", list)
 	}
 	for n := 1; n <= 5; n++ {
-		if got := f.sourceOf(t, "p", n); got != source(n) {
+		if got := f.sourceOf(t, n); got != source(n) {
 			t.Errorf("version %d is %v", n, got)
 		}
 	}
@@ -255,7 +255,7 @@ func TestVersionsOfLargeSources(t *testing.T) {
 	large := "pipeline: [pass] # " + strings.ReplaceAll(string(noise), "#", "x")
 	f.put(t, "p", large)
 	f.put(t, "p", "pipeline: [pass]")
-	if got := f.sourceOf(t, "p", 1); got != large {
+	if got := f.sourceOf(t, 1); got != large {
 		t.Error("the source is another one")
 	}
 }

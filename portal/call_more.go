@@ -186,23 +186,23 @@ func curlOfCall(receive string, c tracedCall) string {
 	if !whole {
 		return ""
 	}
-	line := "curl " + shellQuoted(receive)
+	first := "curl " + shellQuoted(receive)
 	if c.Method != http.MethodPost {
-		line += " -X " + c.Method
+		first += " -X " + c.Method
 	}
-	line += " \\\n  -H 'token: TOKEN'"
+	lines := []string{first, "-H 'token: TOKEN'"}
 	if c.ContentType != "" {
-		line += " \\\n  -H " + shellQuoted("content-type: "+c.ContentType)
+		lines = append(lines, "-H "+shellQuoted("content-type: "+c.ContentType))
 	}
 	for _, h := range shownHeaders(c.Headers) {
 		if !isConnection(h.Name) || strings.Contains(h.Name, "signature") {
-			line += " \\\n  -H " + shellQuoted(h.Name+": "+h.Value)
+			lines = append(lines, "-H "+shellQuoted(h.Name+": "+h.Value))
 		}
 	}
 	if body != "" {
-		line += " \\\n  --data-binary " + shellQuoted(body)
+		lines = append(lines, "--data-binary "+shellQuoted(body))
 	}
-	return line
+	return strings.Join(lines, " \\\n  ")
 }
 
 // shellQuoted returns a text as a shell takes it.

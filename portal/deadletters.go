@@ -76,12 +76,18 @@ func (p *Portal) lettersDelete(w http.ResponseWriter, r *http.Request, letters [
 			Effect: "The events can’t be sent to their pipelines again from here.", Field: "letter", Values: letters,
 		})
 	}
-	for _, letter := range letters {
-		if _, _, err := p.run(r, "deadletter.delete", args("letter", letter)); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
+	return p.deleteEach(w, r, "deadletter.delete", "letter", letters, "/deadletters")
+}
+
+// deleteEach deletes things by a command that names each with a parameter, and
+// leads back to their list.
+func (p *Portal) deleteEach(w http.ResponseWriter, r *http.Request, command, parameter string, names []string, list string) error {
+	for _, name := range names {
+		if _, _, err := p.run(r, command, args(parameter, name)); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
 			return err
 		}
 	}
-	p.redirect(w, r, "/deadletters?done=deleted")
+	p.redirect(w, r, list+"?done=deleted")
 	return nil
 }
 

@@ -61,4 +61,4 @@ func (o *outcomes) add(item outcome) {
 }
 
 // Left returns with how many nothing was done.
-func (o outcomes) Left() int { return len(o.Items) - o.Done }
+func (o *outcomes) Left() int { return len(o.Items) - o.Done }

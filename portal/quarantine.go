@@ -210,11 +210,5 @@ func (p *Portal) quarantineDelete(w http.ResponseWriter, r *http.Request, ids []
 			Effect: "What was sent can’t be looked at or admitted any more.", Field: "id", Values: ids,
 		})
 	}
-	for _, id := range ids {
-		if _, _, err := p.run(r, "quarantine.delete", args("id", id)); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
-			return err
-		}
-	}
-	p.redirect(w, r, "/quarantine?done=deleted")
-	return nil
+	return p.deleteEach(w, r, "quarantine.delete", "id", ids, "/quarantine")
 }

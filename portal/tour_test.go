@@ -213,9 +213,10 @@ func TestEditorByKeyboard(t *testing.T) {
 	b.signIn("admin", adminPassword)
 	b.open("/pipelines/new")
 	b.wants("press Escape, then Tab")
-	b.do(chromedp.Focus(chromedp.CSS("#source")))
+	b.until(`document.querySelector(".code") !== null`)
+	eval[bool](b, `(`+inEditor+`.querySelector(".cm-content").focus(), true)`)
 	b.do(chromedp.KeyEvent("\t"))
-	if text := eval[string](b, `document.activeElement.id + ":" + document.activeElement.value.slice(0, 6)`); text != "source:  desc" {
+	if text := eval[string](b, inEditor+`.querySelector(".cm-line").textContent.slice(0, 6)`); text != "  desc" {
 		t.Errorf("after Tab there is %q", text)
 	}
 	b.do(chromedp.KeyEvent("\x1b"), chromedp.KeyEvent("\t"))

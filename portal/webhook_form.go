@@ -23,12 +23,12 @@ type webhookForm struct {
 }
 
 // Main returns the fields that most webhooks need, and More the others.
-func (f webhookForm) Main() []field { return f.those(true) }
+func (f *webhookForm) Main() []field { return f.those(true) }
 
 // More returns the fields that few webhooks need.
-func (f webhookForm) More() []field { return f.those(false) }
+func (f *webhookForm) More() []field { return f.those(false) }
 
-func (f webhookForm) those(main bool) (fields []field) {
+func (f *webhookForm) those(main bool) (fields []field) {
 	for _, at := range f.Fields {
 		if slices.Contains(mainFields, at.Name) == main {
 			fields = append(fields, at)
@@ -38,7 +38,7 @@ func (f webhookForm) those(main bool) (fields []field) {
 }
 
 // Opened reports whether one of the other fields has a mistake.
-func (f webhookForm) Opened() bool {
+func (f *webhookForm) Opened() bool {
 	return slices.ContainsFunc(f.More(), func(at field) bool { return at.Problem != "" })
 }
 
@@ -76,7 +76,7 @@ func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int,
 	given := formOf(cmd, entered, nil)
 	given.drop("uuid", "ifUpdated") // nobody fills them in
 	given.blame(failure)
-	f := webhookForm{form: form{Problem: given.Problem}, Key: before.EventKey, Chosen: entered.Get("provider")}
+	f := &webhookForm{form: form{Problem: given.Problem}, Key: before.EventKey, Chosen: entered.Get("provider")}
 	for _, shown := range webhookFields {
 		at := given.find(shown.Name)
 		at.Label, at.Help = shown.Label, shown.Help

@@ -23,35 +23,9 @@ func tryTrim(ctx context.Context, s settings) (clusterRow, error) {
 	defer r.stop()
 	api := newClient(r.nodes[0].url, 4)
 	defer api.close()
-	tokens := make(map[string]string)
-	for _, key := range []string{"webhook.filler", "webhook.waiting"} {
-		var hook sluice.Webhook
-		if err := api.command(ctx, "webhook.put", map[string]any{"eventKey": key}, &hook); err != nil {
-			return clusterRow{}, err
-		}
-		tokens[key] = hook.UUID
-	}
-	if err := api.store(ctx, "waiting", "concurrency: 1\npipeline:\n  - event.listen: {eventKey: webhook.waiting}\n  - wait: {duration: 10m}\n"); err != nil {
+	unfinished, err := fillBehind(ctx, api)
+	if err != nil {
 		return clusterRow{}, err
-	}
-	const waiting = 300
-	unfinished := make(map[uint64]bool)
-	id := uint64(0)
-	for range waiting {
-		id++
-		if _, err := api.receive(ctx, tokens["webhook.waiting"], id, appendBody(nil, id)); err != nil {
-			return clusterRow{}, err
-		}
-		unfinished[id] = true
-	}
-	full := false
-	for until := time.Now().Add(time.Minute); !full && time.Now().Before(until) && ctx.Err() == nil; {
-		id++
-		_, err := api.receive(ctx, tokens["webhook.filler"], id, appendBody(nil, id))
-		full = err != nil
-	}
-	if !full {
-		return clusterRow{}, errors.New("the storage of events does not fill up")
 	}
 	consumer, err := r.consumerOf(ctx, "webhook.waiting")
 	if err != nil {
@@ -73,7 +47,7 @@ func tryTrim(ctx context.Context, s settings) (clusterRow, error) {
 	if err != nil {
 		return clusterRow{}, err
 	}
-	row := clusterRow{name: "trim", verdict: "ok", figures: clusterFigures{acked: waiting}}
+	row := clusterRow{name: "trim", verdict: "ok", figures: clusterFigures{acked: len(unfinished)}}
 	for id := range unfinished {
 		if _, found := stored[id]; !found {
 			row.figures.lost++
@@ -84,6 +58,39 @@ func tryTrim(ctx context.Context, s settings) (clusterRow, error) {
 		row.err = errors.New("trim: events that a pipeline had not finished were removed")
 	}
 	return row, nil
+}
+
+// fillBehind leaves a pipeline behind by some events, fills the storage of events
+// with others, and returns the numbers of those that the pipeline has not finished.
+func fillBehind(ctx context.Context, api *client) (unfinished map[uint64]bool, err error) {
+	tokens := make(map[string]string)
+	for _, key := range []string{"webhook.filler", "webhook.waiting"} {
+		var hook sluice.Webhook
+		if err := api.command(ctx, "webhook.put", map[string]any{"eventKey": key}, &hook); err != nil {
+			return nil, err
+		}
+		tokens[key] = hook.UUID
+	}
+	if err := api.store(ctx, "waiting", "concurrency: 1\npipeline:\n  - event.listen: {eventKey: webhook.waiting}\n  - wait: {duration: 10m}\n"); err != nil {
+		return nil, err
+	}
+	const waiting = 300
+	unfinished = make(map[uint64]bool)
+	id := uint64(0)
+	for range waiting {
+		id++
+		if _, err := api.receive(ctx, tokens["webhook.waiting"], id, appendBody(nil, id)); err != nil {
+			return nil, err
+		}
+		unfinished[id] = true
+	}
+	for until := time.Now().Add(time.Minute); time.Now().Before(until) && ctx.Err() == nil; {
+		id++
+		if _, err := api.receive(ctx, tokens["webhook.filler"], id, appendBody(nil, id)); err != nil {
+			return unfinished, nil // the storage is full
+		}
+	}
+	return nil, errors.New("the storage of events does not fill up")
 }
 
 // tryLoss is the negative control: an engine of one server loses its data, and the

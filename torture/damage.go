@@ -98,7 +98,7 @@ func runDamage(ctx context.Context, s settings) error {
 			sums[c.harm.name] = sum
 		}
 		sum.add(found)
-		if problem := found.judge(whole); problem != "" {
+		if problem := found.judge(); problem != "" {
 			failed++
 			fmt.Printf("%v: %s\n", c, problem)
 		}

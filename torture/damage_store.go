@@ -111,7 +111,7 @@ type damageFinding struct {
 }
 
 // judge says what is wrong with a finding, "" if nothing is.
-func (f damageFinding) judge(w *wholeStore) string {
+func (f damageFinding) judge() string {
 	switch {
 	case f.problem != "":
 		return ""
@@ -191,5 +191,5 @@ func pretendKill(dir string) error {
 func (w *wholeStore) negative(ctx context.Context, dir string) (blind bool, err error) {
 	c := damageCase{file: filepath.Join("jetstream", "$G", "streams", eventStream, "msgs", "1.blk"), harm: fileHarms[2], killed: true}
 	found, err := w.try(ctx, dir, c, func(dir string) error { return os.Remove(filepath.Join(dir, marksFile)) })
-	return found.judge(w) == "", err
+	return found.judge() == "", err
 }

@@ -74,18 +74,26 @@ func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx co
 				seen(ctx, "trace.get", q.TraceID)
 			}
 			for i, call := range calls {
-				out.Items[i].Call = call
-				if !mayKnow {
-					out.Items[i].CorrelationID = "" // with it the result can be read
-				}
-				if !whole || i >= maxShown || !mayKnow {
-					out.Items[i].hide()
-				} else if err := out.Items[i].show(ctx, journal, results); err != nil {
+				if out.Items[i], err = viewOf(ctx, call, mayKnow, whole && i < maxShown, journal, results); err != nil {
 					return answer{}, err
 				}
 			}
 			return out, nil
 		}, command.ReadOnly)
+}
+
+// viewOf returns a call as it is shown: with all there is of it, or without its
+// payload and result.
+func viewOf(ctx context.Context, call sluice.Call, mayKnow, whole bool, journal sluice.Journal, results sluice.Results) (callView, error) {
+	v := callView{Call: call}
+	if !mayKnow {
+		v.CorrelationID = "" // with it the result can be read
+	}
+	if !mayKnow || !whole {
+		v.hide()
+		return v, nil
+	}
+	return v, v.show(ctx, journal, results)
 }
 
 var validTraceID = regexp.MustCompile(`^[a-z0-9_-]{1,6}(:[a-z0-9]{1,64})?$`)

@@ -15,7 +15,7 @@ import (
 	"sluice/client"
 )
 
-const passphraseVariable = "SLUICE_BACKUP_PASSPHRASE"
+const passphraseVariable = "SLUICE_BACKUP_PASSPHRASE" //nolint:gosec // a name
 
 func backupCommand(t *terminal) *cobra.Command {
 	return &cobra.Command{

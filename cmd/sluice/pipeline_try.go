@@ -141,11 +141,13 @@ func ended(o *sluice.TryOutcome) string {
 	if len(text) > longest {
 		text = strings.ToValidUTF8(text[:longest], "") + "…"
 	}
+	said := []string{text}
 	for _, call := range o.Calls {
-		text += ", " + call.Command
+		done := call.Command
 		if call.HTTP != nil {
-			text += " " + call.HTTP.Method + " " + firstOf(call.HTTP.URL, call.HTTP.Host)
+			done += " " + call.HTTP.Method + " " + firstOf(call.HTTP.URL, call.HTTP.Host)
 		}
+		said = append(said, done)
 	}
-	return text
+	return strings.Join(said, ", ")
 }

@@ -53,7 +53,7 @@ func (s Store) ReadStop(note string) (clean bool, changed []Loss, err error) {
 	}
 	var sizes map[string]int64
 	if json.Unmarshal(text, &sizes) != nil {
-		return false, nil, nil // a note that can't be read says nothing
+		return false, nil, nil //nolint:nilerr // a note that can't be read says nothing
 	}
 	changed, err = s.changed(sizes)
 	return err == nil && len(changed) == 0, changed, err

@@ -61,7 +61,7 @@ func (w *Waiting) note(binding, key string, s state, behind uint64) {
 	l.used = true
 	e := l.events[key]
 	switch {
-	case s.Held, s.Node == w.node, e != nil && s.sequence < e.state.sequence:
+	case s.Held, s.Node == w.node, e != nil && s.sequence < e.sequence:
 		return
 	case e == nil:
 		e = &waiter{key: key, place: -1}
@@ -202,7 +202,7 @@ func (w *Waiting) Waits(sequence uint64) bool {
 }
 
 // dueHeap orders events by when they are due.
-type dueHeap []*waiter
+type dueHeap []*waiter //nolint:recvcheck // as heap.Interface is usually implemented
 
 func (h dueHeap) Len() int           { return len(h) }
 func (h dueHeap) Less(i, j int) bool { return h[i].Due.Before(h[j].Due) }

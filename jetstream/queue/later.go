@@ -129,7 +129,7 @@ func (c *consumption) deliverLater(ctx context.Context, w *waiter, leave func())
 	case newest == nil || newest.Held: // it is done, or waits with its place
 		waiting.forget(c.binding, w.key)
 		return nil
-	case newest.sequence != w.state.sequence && newest.Node != waiting.node:
+	case newest.sequence != w.sequence && newest.Node != waiting.node:
 		waiting.again(c.binding, w.key, consumeRetry) // the index is about to learn of that
 		return nil
 	}

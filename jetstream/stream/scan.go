@@ -32,17 +32,9 @@ func Scan[T any](ctx context.Context, stream jetstream.Stream, s ScanQuery, time
 	if err != nil {
 		return nil, "", NoAnswer(err)
 	}
-	first, last := max(1, info.State.FirstSeq), info.State.LastSeq
-	if s.Before != "" {
-		place, err := strconv.ParseUint(s.Before, 10, 64)
-		if err != nil || place == 0 {
-			return nil, "", sluice.InvalidParameter("after", "The parameter after must be the cursor of a page before.")
-		}
-		if s.Oldest {
-			first = max(first, place)
-		} else {
-			last = min(last, place-1)
-		}
+	first, last, err := s.bounds(max(1, info.State.FirstSeq), info.State.LastSeq)
+	if err != nil {
+		return nil, "", err
 	}
 	if !s.To.IsZero() && s.Before == "" {
 		last = lastUntil(ctx, stream, first, last, s.To, timeOf)
@@ -72,6 +64,21 @@ func Scan[T any](ctx context.Context, stream jetstream.Stream, s ScanQuery, time
 		}
 	}
 	return entries, "", nil
+}
+
+// bounds returns what is left to read of the entries from first to last.
+func (s ScanQuery) bounds(first, last uint64) (uint64, uint64, error) {
+	if s.Before == "" {
+		return first, last, nil
+	}
+	place, err := strconv.ParseUint(s.Before, 10, 64)
+	switch {
+	case err != nil || place == 0:
+		return 0, 0, sluice.InvalidParameter("after", "The parameter after must be the cursor of a page before.")
+	case s.Oldest:
+		return max(first, place), last, nil
+	}
+	return first, min(last, place-1), nil
 }
 
 // cursor returns the cursor before the entry that comes next.
