@@ -73,3 +73,23 @@ func TestCorrelationIDsCantBeMadeUp(t *testing.T) {
 		}
 	}
 }
+
+// TestTheIDOfASpooledEvent leads to its place in the spool, is no id of another
+// form, and can't be made of another one.
+func TestTheIDOfASpooledEvent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := IDs{key: rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "key")}
+		spool := rapid.Uint64Range(0, 1<<SpoolBits-1).Draw(t, "spool")
+		place := rapid.Uint64Range(1, 1<<placeBits-1).Draw(t, "place")
+		traceID := rapid.String().Draw(t, "traceId")
+
+		id := c.SpooledID(spool, place, traceID)
+		got, ok := c.ParseSpooled(id)
+		if !ok || got.Spool != spool || got.Place != place || !c.FitsSpooled(got, traceID) || c.FitsSpooled(got, traceID+"x") {
+			t.Fatalf("%s leads to %+v, %v; want %d in %d", id, got, ok, place, spool)
+		}
+		if _, ok := c.Parse(id); ok || !c.WasSpooled(id, traceID) || c.WasSpooled(c.ID(place, traceID), traceID) {
+			t.Fatalf("%s is taken for another form", id)
+		}
+	})
+}
