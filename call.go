@@ -31,6 +31,7 @@ type Call struct {
 	Waited        float64   `json:"waited,omitempty" doc:"Of that time, for pipelines after the event was stored."`
 	RemoteAddr    string    `json:"remoteAddr,omitempty" doc:"Where it came from."`
 	Count         int       `json:"count,omitempty" doc:"How many calls it stands for, if more than one."`
+	Spooled       bool      `json:"-"` // it waits in a spool, and is entered in the journal when it is handed over
 	Duplicate     bool      `json:"-"` // its delivery was accepted before: the ids are those of the first call
 
 	// Listeners are the pipelines that it starts. They are stored; a call found

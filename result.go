@@ -36,6 +36,7 @@ type Result struct {
 
 	Waited    time.Duration `json:"-"` // for pipelines, after the event was stored
 	Duplicate bool          `json:"-"` // the delivery was accepted before: this is the first one's result
+	Spooled   bool          `json:"-"` // it waits in a spool until the engine is back
 	Differs   bool          `json:"-"` // a duplicate with another body than the first one
 }
 
@@ -52,6 +53,12 @@ func Accepted(traceID, correlationID string, at time.Time) Result {
 		TraceID:       traceID,
 		Created:       at.UTC(),
 	}
+}
+
+// Processing returns the result of a call that was taken and of which nothing more
+// is known yet.
+func Processing(traceID, correlationID string, at time.Time) Result {
+	return Result{StatusCode: statusDone, Status: StatusProcessing, CorrelationID: correlationID, TraceID: traceID, Created: at.UTC()}
 }
 
 // Combine returns the result of a call from the outcomes of the pipelines that

@@ -17,7 +17,8 @@ type ServerStats struct {
 	DeadLetters int64           `json:"deadLetters"`
 	Results     int64           `json:"results"`
 	Webhooks    int             `json:"webhooks"`
-	Pipelines   []PipelineStats `json:"pipelines"` // that listen
+	Pipelines   []PipelineStats `json:"pipelines"`       // that listen
+	Spool       *SpoolStats     `json:"spool,omitempty"` // of the node that answers
 	Minutes     []Minute        `json:"minutes"`
 	Hours       []Minute        `json:"hours,omitempty"` // likewise, hour by hour
 
@@ -25,6 +26,15 @@ type ServerStats struct {
 	Lost       int64 `json:"-"` // events found to be lost by the disk
 	Unreadable int64 `json:"-"` // events that pipelines could not read, since the start
 	Unrecorded int64 `json:"-"` // entries that the journal had no space for, since the start
+}
+
+// SpoolStats are the calls that a node has taken while the engine was away, and
+// not handed over yet.
+type SpoolStats struct {
+	Waiting  int64      `json:"waiting"`
+	Oldest   *time.Time `json:"oldest,omitempty"` // when the oldest of them came
+	Bytes    int64      `json:"bytes"`
+	MaxBytes int64      `json:"maxBytes"`
 }
 
 // PipelineStats are what a pipeline has not finished, or failed on.

@@ -22,7 +22,7 @@ import (
 // default and say what it does.
 type Config struct {
 	Listen        string `name:"listen" default:"127.0.0.1:8080" doc:"address to listen on"`
-	Data          string `name:"data" default:"./data" doc:"folder of the embedded engine"`
+	Data          string `name:"data" default:"./data" doc:"folder of the embedded engine, or of the spool"`
 	PublicURL     string `name:"public-url" doc:"URL under which callers reach this server; default: the listen address"`
 	MetricsListen string `name:"metrics-listen" doc:"address that serves /metrics alone, to anyone who reaches it"`
 	Namespace     string `name:"namespace" default:"default" doc:"namespace (realm) of this service"`
@@ -33,6 +33,9 @@ type Config struct {
 	NATSCredentials string `name:"nats-credentials" doc:"file with credentials for the external engine"`
 	NATSReplicas    int    `name:"nats-replicas" default:"1" doc:"copies the external engine keeps of everything"`
 	NATSSync        string `name:"nats-sync" default:"unknown" doc:"always, if the external engine's servers have sync_interval: always, which can't be seen from here"`
+
+	Spool         bool `name:"spool" default:"true" doc:"take calls into the data folder while the external engine is away, and hand them over when it is back"`
+	SpoolMaxBytes Size `name:"spool-max-bytes" default:"1GiB" doc:"how many bytes of calls may wait there; more are refused with 503"`
 
 	AccessTTL         time.Duration `name:"access-ttl" default:"5m" doc:"how long an access token is valid"`
 	RefreshTTL        time.Duration `name:"refresh-ttl" default:"720h" doc:"how long a login can be renewed"`
@@ -240,6 +243,8 @@ func (c *Config) checkMemory() error {
 	switch {
 	case c.MemoryLimit > 0 && c.MemoryLimit < leastMemory:
 		return errors.New("memory-limit: must be at least 128MiB")
+	case c.SpoolMaxBytes < leastSpool:
+		return errors.New("spool-max-bytes: must be at least 16MiB, so that some of the largest calls fit; --spool=false goes without a spool")
 	case c.MaxConnections < 0:
 		return errors.New("max-connections: must not be negative")
 	case c.MaxBodyMemory > 0 && c.MaxBodyMemory < sluice.MaxPayloadLength:
@@ -249,6 +254,9 @@ func (c *Config) checkMemory() error {
 	}
 	return nil
 }
+
+// leastSpool is room for one of the largest calls, which is always left, and another.
+const leastSpool = 16 << 20
 
 // leastMemory is what a server needs for itself, and to do anything beside.
 const leastMemory = 128 << 20

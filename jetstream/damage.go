@@ -74,20 +74,11 @@ func (e *Engine) readProgress() func(done, total int64) {
 
 // noteStop writes down that the engine has stopped cleanly.
 func (e *Engine) noteStop() {
-	if !e.wasSetUp() {
+	if !e.host.IsSetUp() {
 		return // what is damaged stays to be found
 	}
 	if err := damage.Of(e.opts.Dir).NoteStop(filepath.Join(e.opts.Dir, stopNote)); err != nil {
 		e.host.Log.Warn("The clean stop could not be written down; the next start reads the whole store.", "error", err)
-	}
-}
-
-func (e *Engine) wasSetUp() bool {
-	select {
-	case <-e.host.SetUp():
-		return true
-	default:
-		return false
 	}
 }
 

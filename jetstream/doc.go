@@ -15,6 +15,7 @@
 //   - queue hands stored events to pipelines and keeps what came of them;
 //   - record stores records by key, such as accounts and webhooks;
 //   - correlation has the ids that find their event;
+//   - spool takes calls while an external engine is away (event_spool.go, spool.go);
 //   - stream is what all streams have in common, such as the group commit;
 //   - package journal, beside this one, searches calls;
 //   - package durable makes files survive a power cut.

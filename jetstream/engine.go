@@ -38,6 +38,9 @@ type Options struct {
 	Replicas    int    // of each stream on the external engine
 	SyncsAlways bool   // the external engine does, as its operator says
 
+	SpoolDir      string // folder of the spool beside an external engine; "": there is none
+	SpoolMaxBytes int64
+
 	EventMaxAge   time.Duration
 	EventMaxBytes int64 // 0: half of the volume (embedded), unlimited (external)
 	MinFreeDisk   int64
@@ -97,6 +100,9 @@ type Engine struct {
 	host   *stream.Host
 	server *server.Server // nil with an external engine
 
+	spool        *spooler // nil: there is none
+	spoolProblem string   // why there is none, if there should be
+
 	webhooks  *record.Bucket[sluice.Webhook]
 	accounts  *record.Bucket[sluice.Account]
 	roles     *record.Bucket[sluice.Role]
@@ -147,6 +153,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 		e.Close()
 		return nil, err
 	}
+	e.startSpool(ctx)
 	if !e.host.Embedded {
 		e.host.Start(func() { e.setUpUntilDone(running) })
 		return e, nil
@@ -198,7 +205,7 @@ func build(opts Options) *Engine {
 		Settled: e.journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
 	})
 	e.events = &Events{
-		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored,
+		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored, called: e.journal.Call,
 		keep:           retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 		deliveryMemory: opts.DeliveryMemory,
 	}
@@ -267,6 +274,9 @@ func (e *Engine) Close() {
 		e.host.Side.Close()
 	}
 	e.host.Wait()
+	if e.spool != nil {
+		e.spool.close()
+	}
 	if e.server != nil && stopEmbedded(e.server) {
 		e.noteStop()
 	}

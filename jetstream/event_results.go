@@ -15,10 +15,19 @@ import (
 
 // Result implements sluice.Results.
 func (s *Events) Result(ctx context.Context, correlationID string, wait time.Duration) (sluice.Result, error) {
+	if waiting, err := s.waiting(ctx, correlationID, wait); err != nil {
+		return sluice.Result{}, err
+	} else if waiting != nil {
+		return *waiting, nil
+	}
 	if err := s.host.Connected(); err != nil {
 		return sluice.Result{}, err
 	}
 	e, err := s.find(ctx, correlationID)
+	if errors.Is(err, errWaits) {
+		pause(ctx, wait)
+		return sluice.Processing("", correlationID, time.Now()), nil
+	}
 	if err != nil {
 		return sluice.Result{}, err
 	}
@@ -49,19 +58,31 @@ func (s *Events) Result(ctx context.Context, correlationID string, wait time.Dur
 
 // find returns the envelope of the event that a correlation id leads to.
 func (s *Events) find(ctx context.Context, correlationID string) (correlation.Envelope, error) {
+	if r, ok := s.ids.ParseSpooled(correlationID); ok {
+		return s.findSpooled(ctx, r)
+	}
 	place, ok := s.ids.Parse(correlationID)
 	if !ok {
 		return correlation.Envelope{}, queue.Gone()
 	}
-	msg, err := s.stream.GetMsg(ctx, place.Sequence)
+	e, err := s.read(ctx, place.Sequence)
+	if err == nil && !s.ids.Fits(place, e.TraceID) {
+		return correlation.Envelope{}, queue.Gone()
+	}
+	return e, err
+}
+
+// read returns the envelope of the event with a sequence.
+func (s *Events) read(ctx context.Context, sequence uint64) (correlation.Envelope, error) {
+	msg, err := s.stream.GetMsg(ctx, sequence)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return correlation.Envelope{}, s.missing(ctx, place.Sequence)
+		return correlation.Envelope{}, s.missing(ctx, sequence)
 	}
 	if err != nil {
 		return correlation.Envelope{}, stream.NoAnswer(err)
 	}
 	e, err := correlation.ReadEnvelope(msg)
-	if err != nil || !s.ids.Fits(place, e.TraceID) {
+	if err != nil {
 		return correlation.Envelope{}, queue.Gone() // what is no event has no result
 	}
 	if e.Foreign {

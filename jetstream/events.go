@@ -17,11 +17,16 @@ import (
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/queue"
+	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 )
 
 // eventStream is the stream that holds every event.
 const eventStream = "EVENTS"
+
+// withdrawnSubject is what is stored under in place of an event that must not be
+// stored any more.
+const withdrawnSubject = queue.DirectPrefix + "withdrawn"
 
 // Events implements sluice.Events, sluice.StoredEvents, sluice.EventLog and
 // sluice.Results on one stream.
@@ -42,6 +47,9 @@ type Events struct {
 
 	// stored is called for each event that is on stable storage.
 	stored func(sequence uint64, subject string, e *sluice.Event)
+
+	spool  *spool.Spool      // for calls while the engine is away; nil: there is none
+	called func(sluice.Call) // enters a call in the journal that the spool has handed over
 
 	ids     correlation.IDs
 	stream  jetstream.Stream
@@ -75,7 +83,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	s.created = s.stream.CachedInfo().Created
 	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
 	s.measureSpace(s.stream.CachedInfo())
-	if s.writer, err = s.host.StartWriter(running, s.stream, stream.WriterOptions{Withdrawn: queue.DirectPrefix + "withdrawn"}); err != nil {
+	if s.writer, err = s.host.StartWriter(running, s.stream, stream.WriterOptions{Withdrawn: withdrawnSubject}); err != nil {
 		return err
 	}
 	s.queue.SetUp(ids, s.stream)
@@ -94,7 +102,7 @@ func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 		AllowDirect: s.host.Embedded,      // a replica may be behind
 	})
 	if !s.host.Embedded {
-		config.Subjects = append(config.Subjects, delivery.MarkerPrefix+">")
+		config.Subjects = append(config.Subjects, delivery.MarkerPrefix+">", spool.MarkerPrefix+">")
 		config.AllowAtomicPublish = true // an event and its marker, or none of them
 	}
 	if s.host.Embedded && config.MaxBytes == 0 {
@@ -122,7 +130,7 @@ const maxEvent = maxMessage - 64<<10
 // Accept implements sluice.Events.
 func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (sluice.Result, error) {
 	if err := s.host.Ready(); err != nil {
-		return sluice.Result{}, err
+		return s.spooled(ctx, e, false, err)
 	}
 	subject, err := s.address(e)
 	if err != nil {
@@ -143,7 +151,7 @@ func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration
 		}
 	}
 	if err != nil {
-		return sluice.Result{}, err
+		return s.spooled(ctx, e, true, err)
 	}
 	id := s.ids.ID(sequence, e.TraceID)
 	if len(e.Listeners) == 0 {
@@ -182,7 +190,7 @@ func (s *Events) store(ctx context.Context, subject string, e *sluice.Event) (se
 		return 0, err
 	}
 	id := e.TraceID
-	if e.Hops > 0 || e.Key != "" {
+	if !isCall(e) && (e.Hops > 0 || e.Key != "") {
 		id = rand.Text() // several events may share the trace id
 	}
 	if sequence, err = s.writer.Write(ctx, subject, id, data); err != nil {
@@ -197,11 +205,15 @@ func (s *Events) store(ctx context.Context, subject string, e *sluice.Event) (se
 	return sequence, nil
 }
 
+func tooLarge() error {
+	return sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
+}
+
 // encode appends an event, if there is space for it.
 func (s *Events) encode(e *sluice.Event, space []byte) ([]byte, error) {
 	data := e.AppendJSON(space)
 	if len(data) > maxEvent {
-		return nil, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
+		return nil, tooLarge()
 	}
 	if !s.space.take(len(data)) {
 		return nil, storageFull()

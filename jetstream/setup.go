@@ -86,6 +86,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.nodes.setUp(running); err != nil {
 		return err
 	}
+	if e.spool != nil {
+		e.host.Start(func() { e.events.handOver(running) })
+	}
 	if e.webhooks.Count() > manyRecords {
 		debug.FreeOSMemory() // filling the copies leaves garbage several times their size
 	}

@@ -22,7 +22,8 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		Lost:       e.events.lost.Load(),
 		Unreadable: e.queue.Unreadable(),
 	}
-	if err := e.Ready(); err != nil {
+	s.Spool = e.spoolStats(ctx)
+	if err := e.takes(); err != nil {
 		s.Ready, s.Problem = false, err.Error()
 	}
 	if err := e.host.Connected(); err != nil {

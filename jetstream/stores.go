@@ -69,9 +69,18 @@ func (e *Engine) Hours() sluice.Records[sluice.Minute] { return e.hours }
 // SetUp is closed once streams and buckets are there.
 func (e *Engine) SetUp() <-chan struct{} { return e.host.SetUp() }
 
-// Ready returns nil when the engine can take events, otherwise an Unavailable
-// error that says why not.
+// Ready returns nil when calls are taken, by the engine or by the spool; otherwise
+// an Unavailable error that says why not.
 func (e *Engine) Ready() error {
+	err := e.takes()
+	if err != nil && e.events.spools(err) && e.spool.Ready() == nil {
+		return nil
+	}
+	return err
+}
+
+// takes returns nil when the engine takes events.
+func (e *Engine) takes() error {
 	if err := e.host.Ready(); err != nil {
 		return err
 	}

@@ -19,8 +19,9 @@ import (
 
 const (
 	// How much before and after its time a call may be stored: its body takes
-	// time to arrive, and the clocks of nodes differ.
-	storedBefore, storedAfter = time.Minute, 5 * time.Minute
+	// time to arrive, and the clocks of nodes differ. With an external engine it
+	// may have waited in a spool.
+	storedBefore, storedAfter, spooledFor = time.Minute, 5 * time.Minute, time.Hour
 	// traceLasts is how long after a call its consequences are searched, given
 	// its whole trace id.
 	traceLasts = 10 * time.Minute
@@ -68,7 +69,8 @@ type search struct {
 	text  string // the query's, in lower case
 	allow *allowance
 
-	since, until int64 // the query's times, in milliseconds
+	since, until int64         // the query's times, in milliseconds
+	late         time.Duration // how much after its time a call may be stored
 }
 
 // Calls implements sluice.Journal: it searches calls, newest first.
@@ -77,7 +79,20 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 		return nil, "", err
 	}
 	j.flushSoon(ctx)
+	if j.host.Embedded {
+		return j.calls(ctx, q, storedAfter)
+	}
+	calls, next, err = j.calls(ctx, q, spooledFor)
+	if len(calls) == 0 && next == "" && err == nil && sluice.TraceOwner(q.TraceID) != q.TraceID {
+		return j.calls(ctx, q, j.about.MaxAge) // it is a certain call that is searched
+	}
+	return calls, next, err
+}
+
+// calls searches calls that were stored at most so late after their time.
+func (j *Journal) calls(ctx context.Context, q sluice.TraceQuery, late time.Duration) (calls []sluice.Call, next string, err error) {
 	s := j.newSearch(q)
+	s.late = late
 	s.since, s.until = math.MinInt64, math.MaxInt64
 	if !s.q.From.IsZero() {
 		s.since = s.q.From.UnixMilli()
@@ -165,7 +180,7 @@ func (s *search) between(ctx context.Context, in jetstream.Stream) (first, behin
 		}
 	}
 	if !s.q.To.IsZero() {
-		if behind, err = s.host.SequenceAt(ctx, in, state, s.q.To.Add(storedAfter)); err != nil {
+		if behind, err = s.host.SequenceAt(ctx, in, state, s.q.To.Add(s.late)); err != nil {
 			return 0, 0, err
 		}
 	}

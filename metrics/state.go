@@ -24,6 +24,9 @@ var (
 	unreadable  = description("sluice_events_unreadable_total", "Events that pipelines could not read: programs that publish to the engine have sent them.")
 	unrecorded  = description("sluice_journal_dropped_total", "Entries that the journal had no space for: how a call or a run went, never a call.")
 	waiting     = description("sluice_events_waiting", "Events that a pipeline has not finished.", "pipeline")
+	spooled     = description("sluice_spool_waiting", "Calls that wait in the spool of this node until the engine takes them.")
+	spoolOldest = description("sluice_spool_oldest_seconds", "Age of the oldest call that waits in the spool.")
+	spoolBytes  = description("sluice_spool_bytes", "Bytes of the spool that are in use.")
 	failing     = description("sluice_pipeline_failing", "1 if the latest runs of a pipeline failed.", "pipeline")
 	oldest      = description("sluice_events_oldest_seconds", "Age of the oldest event that a pipeline has not finished.", "pipeline")
 )
@@ -33,7 +36,7 @@ type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, waiting, failing, oldest} {
+	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, waiting, failing, oldest, spooled, spoolOldest, spoolBytes} {
 		ch <- d
 	}
 }
@@ -67,10 +70,19 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 			fails = 1
 		}
 		gauge(failing, fails, p.Pipeline)
-		age := 0.0
-		if p.Oldest != nil {
-			age = max(0, time.Since(*p.Oldest).Seconds())
-		}
-		gauge(oldest, age, p.Pipeline)
+		gauge(oldest, age(p.Oldest), p.Pipeline)
 	}
+	if s.Spool != nil {
+		gauge(spooled, float64(s.Spool.Waiting))
+		gauge(spoolOldest, age(s.Spool.Oldest))
+		gauge(spoolBytes, float64(s.Spool.Bytes))
+	}
+}
+
+// age gives how many seconds ago something was, 0 if there is nothing.
+func age(at *time.Time) float64 {
+	if at == nil {
+		return 0
+	}
+	return max(0, time.Since(*at).Seconds())
 }

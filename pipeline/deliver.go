@@ -108,7 +108,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *P
 func requestOf(d sluice.Delivery, attempt int) map[string]any {
 	return map[string]any{
 		"traceId":       d.TraceID,
-		"correlationId": d.CorrelationID,
+		"correlationId": d.Message["correlationId"],
 		"deliveryCount": d.Count,
 		"attempt":       attempt,
 		"method":        d.Message["method"],

@@ -33,7 +33,7 @@ const listening = "pipeline:\n- event.listen: {eventKey: webhook.a}\n"
 
 func delivery() sluice.Delivery {
 	return sluice.Delivery{
-		Message:       map[string]any{"eventKey": "webhook.a", "payload": map[string]any{"n": 1}, "method": "POST", "query": map[string]any{"q": []any{"x"}}, "headers": map[string]any{"h": "v"}},
+		Message:       map[string]any{"eventKey": "webhook.a", "correlationId": "corr", "payload": map[string]any{"n": 1}, "method": "POST", "query": map[string]any{"q": []any{"x"}}, "headers": map[string]any{"h": "v"}},
 		TraceID:       "abcdef:0123456789",
 		CorrelationID: "corr",
 		Hops:          3,

@@ -43,6 +43,7 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 			ids := make(map[string]string)
 			ask := func(asked exchange[any]) {
 				got := s.send("GET", "/api/v3/"+asked.Path, nil, asAdmin).wantStatus(t, http.StatusOK)
+				toldLess(asked.Answer)
 				if missing := lacks(decode(t, got.body), asked.Answer, ids); missing != "" {
 					t.Errorf("%s: %s in %s", asked.Path, missing, got.body)
 				}
@@ -66,6 +67,27 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 				t.Error(found)
 			}
 		})
+	}
+}
+
+// toldLess removes the errors in the results of calls from an answer: callers
+// are not told any more what failed inside.
+func toldLess(answer any) {
+	switch answer := answer.(type) {
+	case []any:
+		for _, item := range answer {
+			toldLess(item)
+		}
+	case map[string]any:
+		if result, ok := answer["result"].(map[string]any); ok {
+			delete(result, "error")
+			if result["status"] == "error" {
+				delete(result, "statusCode")
+			}
+		}
+		for _, member := range answer {
+			toldLess(member)
+		}
 	}
 }
 

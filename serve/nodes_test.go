@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 )
@@ -107,8 +106,8 @@ func (s *service) held(ctx context.Context, id string) answer {
 	return s.send("GET", resultPath+"?pollingRedirectEnabled=true&svc-result-correlationid="+id, nil)
 }
 
-// TestAnEngineThatComesBack: a node outlives its engine, and goes on with the
-// pipelines when it is there again.
+// TestAnEngineThatComesBack: a node outlives its engine. It takes calls meanwhile,
+// says what waits, and goes on with the pipelines when the engine is there again.
 func TestAnEngineThatComesBack(t *testing.T) {
 	t.Parallel()
 	options := engineOptions(t)
@@ -116,15 +115,49 @@ func TestAnEngineThatComesBack(t *testing.T) {
 	options.Port = nats.Addr().(*net.TCPAddr).Port // also when it comes back
 	s := start(t, "nats="+nats.ClientURL(), "secret-key="+strings.Repeat("0f", 32), "result-wait=20s")
 	h := s.create("webhook.back")
-	s.send("PUT", "/api/v3/pipeline/back", strings.NewReader("pipeline:\n- event.listen: {eventKey: webhook.back}\n- set: {value: done}\n"), asAdmin).wantStatus(t, 200)
+	s.send("PUT", "/api/v3/pipeline/back", strings.NewReader("pipeline:\n- event.listen: {eventKey: webhook.back}\n- set: {value: \"#{request.correlationId}\"}\n"), asAdmin).wantStatus(t, 200)
+	s.call(h, "text/plain", "x").wantStatus(t, 200)
+	stop()
+	var spooled answer
+	eventually(t, "a call goes to the spool", func() bool {
+		spooled = s.call(h, "text/plain", "x").wantStatus(t, 200)
+		return strings.Contains(string(spooled.body), `"status":"processing"`)
+	})
+	id := spooled.header.Get("Svc-Result-Correlationid")
+	if polled := s.send("GET", resultPath+"?pollingRedirectEnabled=false&svc-result-correlationid="+id, nil).result(t); polled.Status != "processing" {
+		t.Errorf("the poll is answered %+v", polled)
+	}
+	if ready := s.send("GET", "/readyz", nil).wantStatus(t, 200); !strings.Contains(string(ready.body), `"spooled":`) {
+		t.Errorf("the readiness is %s", ready)
+	}
+	_, stop = runEngine(t, options)
+	defer stop()
+	var polled answer
+	eventually(t, "the call is run", func() bool {
+		polled = s.held(t.Context(), id)
+		return polled.status == 200
+	})
+	if got := polled.result(t); got.Value != id {
+		t.Errorf("the pipeline knows the call as %v, its caller as %s", got.Value, id)
+	}
+	found := s.command("trace.get", map[string]any{"traceId": traceOf(spooled)}).wantStatus(t, 200).object(t)
+	if calls := found["items"].([]any); len(calls) != 1 {
+		t.Errorf("the trace has %v", calls)
+	}
+}
+
+// TestAnEngineThatGoesAway: without a spool, calls are refused until it is back.
+func TestAnEngineThatGoesAway(t *testing.T) {
+	t.Parallel()
+	options := engineOptions(t)
+	nats, stop := runEngine(t, options)
+	options.Port = nats.Addr().(*net.TCPAddr).Port
+	s := start(t, "nats="+nats.ClientURL(), "secret-key="+strings.Repeat("0f", 32), "spool=false")
+	h := s.create("webhook.back")
 	s.call(h, "text/plain", "x").wantStatus(t, 200)
 	stop()
 	eventually(t, "calls are refused", func() bool { return s.call(h, "text/plain", "x").status == 503 })
 	_, stop = runEngine(t, options)
 	defer stop()
-	s.client.Timeout = time.Minute
-	eventually(t, "calls are taken, and run, again", func() bool {
-		got := s.call(h, "text/plain", "x")
-		return got.status == 200 && strings.Contains(string(got.body), `"value":"done"`)
-	})
+	eventually(t, "calls are taken again", func() bool { return s.call(h, "text/plain", "x").status == 200 })
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -180,6 +181,9 @@ func (s *Server) engineOptions() jetstream.Options {
 
 		ObserveFailed: func(eventKey string) { s.minutes.CallFailed(eventKey) },
 	}
+	if s.cfg.NATS != "" && s.cfg.Spool && s.cfg.Data != "" {
+		opts.SpoolDir, opts.SpoolMaxBytes = filepath.Join(s.cfg.Data, "spool"), int64(s.cfg.SpoolMaxBytes)
+	}
 	if s.folder != nil {
 		opts.Dir, opts.Begin = s.folder.Store(), s.folder.Convert
 	}
@@ -199,6 +203,9 @@ func (s *Server) readiness() (map[string]any, error) {
 		return nil, sluice.Errorf(sluice.Unavailable, "starting", "The server is starting.").After(time.Second)
 	}
 	detail := map[string]any{"status": "ready", "engine": s.engine.Describe()}
+	if waiting := s.engine.Spooled(); waiting > 0 {
+		detail["spooled"] = waiting
+	}
 	if warnings := s.engine.Warnings(); warnings != nil {
 		detail["warnings"] = warnings
 	}

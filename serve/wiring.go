@@ -187,7 +187,9 @@ func (s *Server) observeCall(call sluice.Call) {
 		return // the journal has the first call
 	}
 	s.minutes.Call(call)
-	s.engine.Journal().Call(call)
+	if !call.Spooled {
+		s.engine.Journal().Call(call)
+	}
 }
 
 // strangerMemory is what all bodies of unauthenticated callers share: four of

@@ -26,10 +26,15 @@ type clusterFault struct {
 	happen func(context.Context, *rig) error
 	walled bool // it needs a network namespace
 
-	proxied  bool // callers reach the nodes through a proxy
-	seamless bool // no call may be refused
-	negative bool // a control: calls must be refused
+	proxied  bool   // callers reach the nodes through a proxy
+	bare     bool   // nodes have no spool
+	powered  bool   // the first node has a disk whose power can be cut
+	seamless bool   // no call may be refused
+	must     string // it is a negative control: calls must be refused, or lost
 }
+
+// What a negative control must do with calls.
+const mustRefuse, mustLose = "refuse", "lose"
 
 // away is how long a server stays away.
 const away = 12 * time.Second
@@ -42,7 +47,7 @@ var clusterFaults = []clusterFault{
 		sleep(ctx, 3*time.Second)
 		return nil
 	}},
-	{name: "kill-leader", within: election, happen: func(ctx context.Context, r *rig) error {
+	{name: "kill-leader", seamless: true, happen: func(ctx context.Context, r *rig) error {
 		s, err := r.leader(ctx, "")
 		if err != nil {
 			return err
@@ -51,28 +56,28 @@ var clusterFaults = []clusterFault{
 		sleep(ctx, away)
 		return r.startServer(ctx, s)
 	}},
-	{name: "hang", within: 10 * time.Second, happen: func(ctx context.Context, r *rig) error {
+	{name: "hang", seamless: true, happen: func(ctx context.Context, r *rig) error {
 		leader, err := r.leader(ctx, "")
 		if err != nil {
 			return err
 		}
 		return r.hang(ctx, r.other(leader))
 	}},
-	{name: "hang-leader", within: election, happen: func(ctx context.Context, r *rig) error {
+	{name: "hang-leader", seamless: true, happen: func(ctx context.Context, r *rig) error {
 		leader, err := r.leader(ctx, "")
 		if err != nil {
 			return err
 		}
 		return r.hang(ctx, leader)
 	}},
-	{name: "partition", within: election, walled: true, happen: func(ctx context.Context, r *rig) error {
+	{name: "partition", seamless: true, walled: true, happen: func(ctx context.Context, r *rig) error {
 		if err := r.wall.close(); err != nil {
 			return err
 		}
 		sleep(ctx, away)
 		return r.wall.open()
 	}},
-	{name: "rolling", within: election, happen: func(ctx context.Context, r *rig) error {
+	{name: "rolling", seamless: true, happen: func(ctx context.Context, r *rig) error {
 		for _, s := range r.servers {
 			if err := s.process.stop(); err != nil {
 				return err
@@ -86,20 +91,23 @@ var clusterFaults = []clusterFault{
 		}
 		return nil
 	}},
-	{name: "quorum", within: 6*time.Second + election, happen: func(ctx context.Context, r *rig) error {
-		for _, s := range r.servers[:2] {
-			s.process.kill()
-		}
-		sleep(ctx, 6*time.Second)
-		return errors.Join(r.startServer(ctx, r.servers[0]), r.startServer(ctx, r.servers[1]))
-	}},
+	{name: "quorum", seamless: true, happen: loseQuorum(30 * time.Second)},
+	{name: "quorum-bare", bare: true, must: mustRefuse, happen: loseQuorum(6 * time.Second)},
 	{name: "kill-node", within: 8 * time.Second, happen: func(ctx context.Context, r *rig) error {
 		r.nodes[0].process.kill()
 		sleep(ctx, 2*time.Second)
 		return r.startNode(ctx, r.nodes[0])
 	}},
 	{name: "restart-nodes", proxied: true, seamless: true, happen: restartNodes},
-	{name: "restart-nodes-bare", negative: true, happen: restartNodes},
+	{name: "restart-nodes-bare", must: mustRefuse, happen: restartNodes},
+	{name: "hand-over-kill", within: handOverWithin, happen: interruptHandOver(func(_ *rig, n *rigNode) error {
+		n.process.kill()
+		return nil
+	})},
+	{name: "hand-over-power-cut", within: handOverWithin, powered: true, happen: interruptHandOver(func(r *rig, n *rigNode) error {
+		return r.power.cut(n.process)
+	})},
+	{name: "hand-over-lost", must: mustLose, happen: loseSpool},
 }
 
 // hang stops a server for a while, as if its machine had no time for it.
@@ -132,7 +140,7 @@ func runCluster(ctx context.Context, s settings) error {
 	}
 	var tries []try
 	for _, f := range clusterFaults {
-		if f.negative && !s.negative {
+		if f.must != "" && !s.negative {
 			continue
 		}
 		tries = append(tries, try{f.name, func() (clusterRow, error) { return tryFault(ctx, s, f) }})
@@ -152,6 +160,7 @@ func runCluster(ctx context.Context, s settings) error {
 			row = clusterRow{verdict: "FAILED: " + err.Error(), err: fmt.Errorf("%s: %w", t.name, err)}
 		}
 		row.name = t.name
+		fmt.Fprintf(os.Stderr, "%s: %s\n", t.name, row.verdict)
 		failed = errors.Join(failed, row.err)
 		rows = append(rows, row)
 	}
@@ -163,7 +172,10 @@ func tryFault(ctx context.Context, s settings, f clusterFault) (clusterRow, erro
 	if f.walled && !canBuildWalls() {
 		return clusterRow{verdict: "left out: only root can do that, on Linux with ip"}, nil
 	}
-	r, err := startRig(ctx, s.dir, 3, "1GiB", f.walled)
+	if f.powered && !hasPower() {
+		return clusterRow{verdict: "left out: only root can do that, on Linux with mkfs.ext4"}, nil
+	}
+	r, err := startRig(ctx, s.dir, rigOptions{servers: 3, bytes: "1GiB", walled: f.walled, bare: f.bare, powered: f.powered})
 	if err != nil {
 		return clusterRow{}, err
 	}
@@ -179,7 +191,7 @@ func tryFault(ctx context.Context, s settings, f clusterFault) (clusterRow, erro
 	err = errors.Join(err, r.settle(ctx))
 	sleep(ctx, 2*time.Second)
 	stop()
-	if err != nil {
+	if err = errors.Join(err, r.settle(ctx)); err != nil {
 		return clusterRow{}, err
 	}
 	load.awaitRuns(ctx)
@@ -241,15 +253,18 @@ func (r *clusterRow) judge(f clusterFault) {
 	g := r.figures
 	fails(g.lost > 0, "acknowledged calls are lost")
 	fails(g.missing > 0, "acknowledged calls were never run")
+	fails(g.doubled > 0, "calls were stored twice")
+	fails(g.unanswered > 0, "results were not found")
 	fails(g.late > 0, "calls were stored after they were refused")
 	fails(g.letters > 0, "there are dead letters")
 	fails(g.longestRefusal > f.within, "calls were refused for too long")
 	fails(g.longestCall > longestWait, "a call took too long")
 	fails(g.blind > 2*time.Second, "a node said that it was ready while it refused calls")
 	fails(f.seamless && g.refused > 0, "calls were refused")
-	if f.negative {
+	if f.must != "" {
 		wrong = nil
-		fails(g.refused == 0, "no call was refused: the test can't detect it")
+		fails(f.must == mustRefuse && g.refused == 0, "no call was refused: the test can't detect it")
+		fails(f.must == mustLose && g.lost == 0, "nothing was lost: the test can't detect loss")
 	}
 	r.verdict = "ok"
 	if len(wrong) > 0 {
@@ -261,11 +276,11 @@ func (r *clusterRow) judge(f clusterFault) {
 // printClusterRows prints the table.
 func printClusterRows(rows []clusterRow) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\n\tacked\tlost\tnever run\tstored late\truns repeated\tdead letters\trefused\tlongest refusal\tbar\tlongest call\tready but refusing\t")
+	fmt.Fprintln(w, "\n\tacked\tlost\tstored twice\tno result\tnever run\tstored late\truns repeated\tdead letters\trefused\tlongest refusal\tbar\tlongest call\tready but refusing\t")
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
 	for _, r := range rows {
 		f := r.figures
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t  %s\n", r.name, f.acked, f.lost, f.missing, f.late, f.repeated, f.letters, f.refused,
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t  %s\n", r.name, f.acked, f.lost, f.doubled, f.unanswered, f.missing, f.late, f.repeated, f.letters, f.refused,
 			seconds(f.longestRefusal), seconds(r.within), seconds(f.longestCall), seconds(f.blind), r.verdict)
 	}
 	return w.Flush()

@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +29,7 @@ type clusterCall struct {
 	node          int
 	began, ended  time.Time
 	acked         bool
+	cutOff        bool // it got no answer, so nobody knows what became of it
 	counted       bool // a pipeline tells the counter of its run
 	correlationID string
 }
@@ -58,27 +63,30 @@ func newClusterLoad(ctx context.Context, r *rig, c *counter) (*clusterLoad, erro
 		}
 		l.tokens[counted] = hook.UUID
 	}
-	return l, api.store(ctx, "counted", kinds[2].source("webhook.counted", c.URL))
+	// Calls are counted by their own ids: the ledger knows no others of calls that
+	// were not answered.
+	source := strings.ReplaceAll(kinds[2].source("webhook.counted", c.URL), "request.correlationId", "body.query.id[0]")
+	return l, api.store(ctx, "counted", source)
 }
 
 // run calls all nodes until ctx ends.
 func (l *clusterLoad) run(ctx context.Context) {
 	var all sync.WaitGroup
 	for i, n := range l.rig.nodes {
-		url := n.url
+		at := n.url
 		if l.proxy != nil {
-			url = l.proxy.URL
+			at = l.proxy.URL
 		}
 		for range callersPerNode {
-			all.Go(func() { l.call(ctx, i, url) })
+			all.Go(func() { l.call(ctx, i, at) })
 		}
 		all.Go(func() { l.watchReadiness(ctx, i, n) })
 	}
 	all.Wait()
 }
 
-func (l *clusterLoad) call(ctx context.Context, node int, url string) {
-	c := newClient(url, 1)
+func (l *clusterLoad) call(ctx context.Context, node int, at string) {
+	c := newClient(at, 1)
 	c.http.Timeout = callTimeout
 	defer c.close()
 	var body []byte
@@ -89,6 +97,7 @@ func (l *clusterLoad) call(ctx context.Context, node int, url string) {
 		call := clusterCall{id: id, node: node, counted: counted, began: time.Now()}
 		result, err := c.receive(context.WithoutCancel(ctx), l.tokens[counted], id, body)
 		call.ended, call.acked, call.correlationID = time.Now(), err == nil, result.CorrelationID
+		_, call.cutOff = errors.AsType[*url.Error](err)
 		l.mu.Lock()
 		l.made = append(l.made, call)
 		l.mu.Unlock()
@@ -132,8 +141,8 @@ func (l *clusterLoad) refusesSince(node int, since time.Time) bool {
 
 // figures of one fault.
 type clusterFigures struct {
-	acked, lost, late, repeated, missing, refused, letters int
-	longestRefusal, longestCall, blind                     time.Duration
+	acked, lost, doubled, unanswered, late, repeated, missing, refused, letters int
+	longestRefusal, longestCall, blind                                          time.Duration
 }
 
 // figures compares the ledger with what the engine has.
@@ -146,11 +155,13 @@ func (l *clusterLoad) figures(ctx context.Context) (f clusterFigures, err error)
 		return f, err
 	}
 	for _, c := range l.made {
-		at, found := stored[c.id]
+		times := stored[c.id]
+		found := len(times) > 0
+		f.doubled += max(0, len(times)-1)
 		f.longestCall = max(f.longestCall, c.ended.Sub(c.began))
 		if !c.acked {
 			f.refused++
-			if found && at.Sub(c.ended) > 500*time.Millisecond {
+			if found && !c.cutOff && times[0].Sub(c.ended) > 500*time.Millisecond {
 				f.late++
 			}
 			continue
@@ -158,16 +169,52 @@ func (l *clusterLoad) figures(ctx context.Context) (f clusterFigures, err error)
 		f.acked++
 		if !found {
 			f.lost++
-		} else if runs := l.counter.of(c.correlationID); c.counted {
+		} else if runs := l.counter.of(strconv.FormatUint(c.id, 10)); c.counted {
 			f.repeated += max(0, runs-1)
 			if runs == 0 {
 				f.missing++
 			}
 		}
 	}
+	f.unanswered = l.unanswered(ctx, stored)
 	f.longestRefusal = l.longestRefusal()
 	f.blind = slices.Max(l.blind)
 	return f, nil
+}
+
+// polled is how many results are asked for.
+const polled = 300
+
+// unanswered asks for results of calls that are stored, each at a node that was not
+// called, and counts those that are not there.
+func (l *clusterLoad) unanswered(ctx context.Context, stored map[uint64][]time.Time) (n int) {
+	clients := make([]*client, len(l.rig.nodes))
+	for i, node := range l.rig.nodes {
+		clients[i] = newClient(node.url, 1)
+		defer clients[i].close()
+	}
+	every := max(1, len(l.made)/polled)
+	for i, c := range l.made {
+		if i%every > 0 || !c.acked || len(stored[c.id]) == 0 {
+			continue
+		}
+		if !has(ctx, clients[(c.node+1)%len(clients)], c.correlationID) {
+			n++
+		}
+	}
+	return n
+}
+
+// has tells whether a node has the result of a call. A moment in which it does not
+// reach the engine is none of the ones that are looked for here.
+func has(ctx context.Context, c *client, correlationID string) bool {
+	for deadline := time.Now().Add(5 * time.Second); ctx.Err() == nil; sleep(ctx, 200*time.Millisecond) {
+		result, err := c.result(ctx, correlationID, readyWithin)
+		if err == nil || time.Now().After(deadline) {
+			return err == nil && result.Status == sluice.StatusOK
+		}
+	}
+	return false
 }
 
 // longestRefusal gives the longest time in which a node took no call, though some
@@ -196,19 +243,19 @@ func (l *clusterLoad) longestRefusal() (longest time.Duration) {
 func (l *clusterLoad) awaitRuns(ctx context.Context) {
 	deadline := time.Now().Add(settleWithin)
 	for _, c := range l.made {
-		for c.acked && c.counted && l.counter.of(c.correlationID) == 0 && time.Now().Before(deadline) && ctx.Err() == nil {
+		for c.acked && c.counted && l.counter.of(strconv.FormatUint(c.id, 10)) == 0 && time.Now().Before(deadline) && ctx.Err() == nil {
 			sleep(ctx, 20*time.Millisecond)
 		}
 	}
 }
 
 // stored gives when each call was stored, read from the engine itself.
-func (r *rig) stored(ctx context.Context) (map[uint64]time.Time, error) {
+func (r *rig) stored(ctx context.Context) (map[uint64][]time.Time, error) {
 	stream, err := r.js.Stream(ctx, eventStream)
 	if err != nil {
 		return nil, err
 	}
-	stored := make(map[uint64]time.Time)
+	stored := make(map[uint64][]time.Time)
 	if stream.CachedInfo().State.Msgs == 0 {
 		return stored, nil
 	}
@@ -232,7 +279,7 @@ func (r *rig) stored(ctx context.Context) (map[uint64]time.Time, error) {
 		}
 		pending = meta.NumPending
 		if id := callOf(msg.Data()); id > 0 {
-			stored[id] = meta.Timestamp
+			stored[id] = append(stored[id], meta.Timestamp)
 		}
 	}
 	return stored, nil

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"path/filepath"
 	"time"
 
 	engine "github.com/nats-io/nats-server/v2/server"
@@ -56,16 +55,19 @@ func runNATS(ctx context.Context, data string, options []string) error {
 	return nil
 }
 
-// runNode is the process of a server on an external engine: its address, the
-// engine's, how many copies it keeps, and how many bytes of events.
+// runNode is the process of a server on an external engine: the file of its log, its
+// address, the engine's, how many copies it keeps, how many bytes of events, and
+// whether the node has a spool.
 func runNode(ctx context.Context, data string, options []string) error {
 	endWithParent()
 	cfg, err := config.Load("", nil, map[string]string{
 		"data":                        data,
-		"listen":                      options[0],
-		"nats":                        options[1],
-		"nats-replicas":               options[2],
-		"event-max-bytes":             options[3],
+		"listen":                      options[1],
+		"nats":                        options[2],
+		"nats-replicas":               options[3],
+		"event-max-bytes":             options[4],
+		"spool":                       options[5],
+		"min-free-disk":               "1MiB",
 		"secret-key":                  secret,
 		"result-ttl":                  "24h",
 		"drain-wait":                  "1s", // see askEvery
@@ -75,7 +77,7 @@ func runNode(ctx context.Context, data string, options []string) error {
 	if err != nil {
 		return err
 	}
-	log, err := os.OpenFile(filepath.Join(filepath.Dir(data), filepath.Base(data)+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(options[0], os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

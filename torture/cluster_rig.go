@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -23,7 +25,9 @@ type rig struct {
 	dir      string
 	replicas int
 	bytes    string // of events that are kept
+	spool    string // whether nodes have one
 	wall     *wall  // around the last server; nil: there is none
+	power    *power // of the first node's disk; nil: it has none of its own
 
 	servers []*natsServer
 	nodes   []*rigNode
@@ -40,13 +44,22 @@ type natsServer struct {
 
 // A rigNode is one node.
 type rigNode struct {
-	name, listen, url string
-	process           *server
+	name, listen, url, data string
+	process                 *server
 }
 
-// startRig starts so many servers, and three nodes on them.
-func startRig(ctx context.Context, dir string, servers int, bytes string, partition bool) (_ *rig, err error) {
-	r := &rig{replicas: servers, bytes: bytes}
+// rigOptions say what a rig is like.
+type rigOptions struct {
+	servers int
+	bytes   string // of events that are kept
+	walled  bool   // the last server can be cut off
+	bare    bool   // nodes have no spool
+	powered bool   // the first node's disk can lose its power
+}
+
+// startRig starts servers, and three nodes on them.
+func startRig(ctx context.Context, dir string, o rigOptions) (_ *rig, err error) {
+	r := &rig{replicas: o.servers, bytes: o.bytes, spool: strconv.FormatBool(!o.bare)}
 	defer func() {
 		if err != nil {
 			r.stop()
@@ -55,16 +68,21 @@ func startRig(ctx context.Context, dir string, servers int, bytes string, partit
 	if r.dir, err = os.MkdirTemp(dir, "torture-cluster-"); err != nil {
 		return nil, err
 	}
+	if o.powered {
+		if r.power, err = newPower(dir); err != nil {
+			return nil, err
+		}
+	}
 	host := "127.0.0.1"
-	if partition {
+	if o.walled {
 		if r.wall, err = buildWall(); err != nil {
 			return nil, err
 		}
 		host = r.wall.near
 	}
-	for i := range servers {
+	for i := range o.servers {
 		s := &natsServer{name: fmt.Sprint("n", i), host: host, data: filepath.Join(r.dir, fmt.Sprint("n", i))}
-		if r.wall != nil && i == servers-1 {
+		if r.wall != nil && i == o.servers-1 {
 			s.host = r.wall.far
 		}
 		for j := range s.ports {
@@ -98,6 +116,10 @@ func (r *rig) startNodes(ctx context.Context) error {
 			return err
 		}
 		n := &rigNode{name: fmt.Sprint("node", i), listen: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))}
+		n.data = filepath.Join(r.dir, n.name)
+		if i == 0 && r.power != nil {
+			n.data = r.power.data
+		}
 		r.nodes = append(r.nodes, n)
 		all.Go(func() { failed[i] = r.startNode(ctx, n) })
 	}
@@ -137,7 +159,7 @@ func (r *rig) startServer(ctx context.Context, s *natsServer) error {
 
 // startNode starts a node, again if it was stopped.
 func (r *rig) startNode(ctx context.Context, n *rigNode) error {
-	cmd, err := partCommand(nodePart, filepath.Join(r.dir, n.name), n.listen, r.urls(), strconv.Itoa(r.replicas), r.bytes)
+	cmd, err := partCommand(nodePart, n.data, filepath.Join(r.dir, n.name+".log"), n.listen, r.urls(), strconv.Itoa(r.replicas), r.bytes, r.spool)
 	if err != nil {
 		return err
 	}
@@ -166,6 +188,9 @@ func (r *rig) stop() {
 	}
 	if r.wall != nil {
 		r.wall.remove()
+	}
+	if r.power != nil {
+		_ = r.power.clear()
 	}
 	if os.Getenv("TORTURE_KEEP") == "" {
 		_ = os.RemoveAll(r.dir)
@@ -207,11 +232,11 @@ func (r *rig) other(than *natsServer) *natsServer {
 	return nil
 }
 
-// settle waits until all nodes are ready.
+// settle waits until all nodes are ready and their spools are empty.
 func (r *rig) settle(ctx context.Context) error {
 	for _, n := range r.nodes {
 		deadline := time.Now().Add(settleWithin)
-		for !n.isReady(ctx) {
+		for !n.isSettled(ctx) {
 			if time.Now().After(deadline) {
 				return fmt.Errorf("%s is not ready %v after the fault", n.name, settleWithin)
 			}
@@ -228,16 +253,28 @@ var impatient = &http.Client{Timeout: 2 * time.Second}
 
 // isReady asks a node whether it is ready.
 func (n *rigNode) isReady(ctx context.Context) bool {
+	ready, _ := n.readiness(ctx)
+	return ready
+}
+
+// isSettled asks a node whether it is ready, and the engine takes all its calls.
+func (n *rigNode) isSettled(ctx context.Context) bool {
+	ready, detail := n.readiness(ctx)
+	return ready && !bytes.Contains(detail, []byte("spool"))
+}
+
+func (n *rigNode) readiness(ctx context.Context) (ready bool, detail []byte) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.listen+"/readyz", nil)
 	if err != nil {
-		return false
+		return false, nil
 	}
 	answer, err := impatient.Do(r)
 	if err != nil {
-		return false
+		return false, nil
 	}
-	_ = answer.Body.Close()
-	return answer.StatusCode == http.StatusOK
+	defer answer.Body.Close()
+	detail, err = io.ReadAll(answer.Body)
+	return err == nil && answer.StatusCode == http.StatusOK, detail
 }
 
 // freePort gives a port that nobody listens on.

@@ -16,7 +16,7 @@ func notCurrent(p *jetstream.PeerInfo) bool { return p.Offline || !p.Current }
 // tryTrim fills the storage of events while a pipeline is behind, and kills the
 // server that leads the pipeline's consumer: what it has not finished must stay.
 func tryTrim(ctx context.Context, s settings) (clusterRow, error) {
-	r, err := startRig(ctx, s.dir, 3, "20MiB", false)
+	r, err := startRig(ctx, s.dir, rigOptions{servers: 3, bytes: "20MiB"})
 	if err != nil {
 		return clusterRow{}, err
 	}
@@ -89,7 +89,7 @@ func tryTrim(ctx context.Context, s settings) (clusterRow, error) {
 // tryLoss is the negative control: an engine of one server loses its data, and the
 // check has to notice.
 func tryLoss(ctx context.Context, s settings) (clusterRow, error) {
-	r, err := startRig(ctx, s.dir, 1, "1GiB", false)
+	r, err := startRig(ctx, s.dir, rigOptions{servers: 1, bytes: "1GiB"})
 	if err != nil {
 		return clusterRow{}, err
 	}

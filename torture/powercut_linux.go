@@ -69,3 +69,27 @@ func (i *image) cutPower(s *server) error {
 	s.kill()
 	return errors.Join(err, i.unmount(), i.mount())
 }
+
+// A power is that of a disk which one process writes to.
+type power struct {
+	*image
+
+	data string // folder on the disk
+}
+
+// hasPower tells whether there can be such disks.
+func hasPower() bool { return canMount() == nil }
+
+// newPower makes a disk.
+func newPower(dir string) (*power, error) {
+	const size = 1 << 30 // of a sparse file
+	p := &power{image: &image{parent: dir, size: size}}
+	var err error
+	if p.data, err = p.setUp(); err != nil {
+		return nil, errors.Join(err, p.clear())
+	}
+	return p, nil
+}
+
+// cut cuts the power under a process, which ends.
+func (p *power) cut(s *server) error { return p.cutPower(s) }

@@ -102,7 +102,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 		result.Status, result.Value = sluice.StatusProcessing, nil // it can be read later
 	}
 	status := rc.answer(w, &result, in.payload[:0])
-	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners}
+	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: status, Listeners: in.listeners, Spooled: result.Spooled}
 	if len(in.listeners) > 0 {
 		call.Waited = sluice.Milliseconds(result.Waited)
 	}

@@ -21,7 +21,8 @@ import (
 // zero bits turn most guesses away before anything is read; some of them can
 // become the number of a partition.
 //
-// The first form, whose nonce depends on the trace id alone, is read as well.
+// The first form, whose nonce depends on the trace id alone, is read as well. The
+// third one is of events that wait in a spool: see SpooledID.
 type IDs struct {
 	key []byte
 }
@@ -43,7 +44,7 @@ const (
 	zeroBits     = 12
 	locatorBits  = sequenceBits + formBits + zeroBits
 
-	firstForm, currentForm = 0, 1
+	firstForm, currentForm, spooledForm = 0, 1, 2
 )
 
 // ID returns the correlation id of an event.
@@ -54,14 +55,20 @@ func (c IDs) ID(sequence uint64, traceID string) string {
 
 // Parse reads an id.
 func (c IDs) Parse(id string) (r Reference, ok bool) {
+	nonce, locator, ok := c.open(id)
+	r = Reference{Sequence: locator >> formBits, nonce: nonce, form: locator & (1<<formBits - 1)}
+	return r, ok && r.form <= currentForm
+}
+
+// open gives the parts of an id, without the bits that must be zero.
+func (c IDs) open(id string) (nonce, locator uint64, ok bool) {
 	u, err := uuid.Parse(id)
 	if err != nil || len(id) != 36 || u.Version() != 8 || u.Variant() != uuid.RFC4122 {
-		return r, false
+		return 0, 0, false
 	}
 	nonce, masked := unpack(u)
-	locator := masked ^ c.mask(nonce)
-	r = Reference{Sequence: locator >> (formBits + zeroBits), nonce: nonce, form: locator >> zeroBits & (1<<formBits - 1)}
-	return r, locator&(1<<zeroBits-1) == 0 && r.form <= currentForm
+	locator = masked ^ c.mask(nonce)
+	return nonce, locator >> zeroBits, locator&(1<<zeroBits-1) == 0
 }
 
 // Fits tells whether an id leads to the event with a trace id.

@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -66,14 +64,9 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID, sub
 	case <-ctx.Done():
 		return 0, nil, stream.NotTaken("the event", ctx.Err())
 	}
-	name := markerSubject(f.Key)
-	content, err := json.Marshal(marker{TraceID: traceID, Digest: f.Digest[:]})
-	if err != nil {
-		return 0, nil, err
-	}
 	before := uint64(0) // the marker that may be there
 	for range attempts {
-		sequence, err = m.store(ctx, []*nats.Msg{{Subject: name, Data: content}, {Subject: subject, Data: data}}, before)
+		sequence, err = m.store(ctx, []*nats.Msg{Marker(f, traceID, before), {Subject: subject, Data: data}})
 		if err == nil {
 			m.host.Wrote()
 			return sequence, nil, nil
@@ -82,7 +75,7 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID, sub
 			m.host.Doubt()
 		}
 		// Be it a conflict or no answer: the marker tells what happened.
-		known, at, failed := m.find(ctx, name, sluice.TraceOwner(traceID))
+		known, at, failed := m.Find(ctx, f, sluice.TraceOwner(traceID))
 		switch {
 		case failed != nil:
 			return 0, nil, stream.NotTaken("the event", errors.Join(err, failed))
@@ -99,44 +92,27 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID, sub
 	return 0, nil, stream.NotTaken("the event", err)
 }
 
-// store stores a marker and its event, on condition that the marker before is
-// that one, and gives the event's sequence.
-func (m *Markers) store(ctx context.Context, messages []*nats.Msg, before uint64) (uint64, error) {
+// store stores a marker and its event, and gives the event's sequence.
+func (m *Markers) store(ctx context.Context, messages []*nats.Msg) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	batch := uuid.NewString()
-	for i, msg := range messages {
-		msg.Header = nats.Header{"Nats-Batch-Id": {batch}, "Nats-Batch-Sequence": {strconv.Itoa(i + 1)}}
-	}
-	first, last := messages[0], messages[len(messages)-1]
-	first.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(before, 10))
-	last.Header.Set("Nats-Batch-Commit", "1")
-	if err := m.host.Conn.PublishMsg(first); err != nil {
-		return 0, err
-	}
-	reply, err := m.host.Conn.RequestMsgWithContext(ctx, last)
-	if err != nil {
-		return 0, err
-	}
-	var ack struct {
-		Sequence uint64              `json:"seq"`
-		Error    *jetstream.APIError `json:"error"`
-	}
-	if err := json.Unmarshal(reply.Data, &ack); err != nil {
-		return 0, err
-	}
-	if ack.Error != nil {
-		return 0, ack.Error
-	}
-	return ack.Sequence, nil
+	return m.host.StoreTogether(ctx, messages)
 }
 
-// find returns the delivery of a marker, nil if there is none, and where the marker
-// is. The owner is the part of the trace id that stands for the webhook.
-func (m *Markers) find(ctx context.Context, name, owner string) (first *Accepted, at uint64, err error) {
+// Marker makes the marker of a delivery, to be stored right before its event on
+// condition that the marker before is the one with a sequence.
+func Marker(f *sluice.Fingerprint, traceID string, before uint64) *nats.Msg {
+	content, _ := json.Marshal(marker{TraceID: traceID, Digest: f.Digest[:]}) //nolint:errchkjson // texts only
+	return stream.ExpectLast(&nats.Msg{Subject: markerSubject(f.Key), Data: content}, before)
+}
+
+// Find returns the delivery that was accepted last with a fingerprint, nil if there
+// is none, and where its marker is. The owner is the part of the trace id that
+// stands for the webhook.
+func (m *Markers) Find(ctx context.Context, f *sluice.Fingerprint, owner string) (first *Accepted, at uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	msg, err := m.events.GetLastMsgForSubject(ctx, name)
+	msg, err := m.events.GetLastMsgForSubject(ctx, markerSubject(f.Key))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, 0, nil
 	}

@@ -34,7 +34,9 @@ func (q *Queue) delivery(e storedEvent) (d sluice.Delivery, err error) {
 	complete(message, e.Subject, d.TraceID, e.Time)
 	d.Hops, _ = message["hops"].(int)
 	d.Hops = max(0, d.Hops)
-	message["correlationId"] = d.CorrelationID
+	if given, _ := message["correlationId"].(string); !q.ids.WasSpooled(given, d.TraceID) {
+		message["correlationId"] = d.CorrelationID
+	}
 	message["deliveryCount"] = d.Count
 	return d, nil
 }

@@ -43,9 +43,10 @@ type batchWriter struct {
 	waiting chan *entry
 	inbox   string
 	acks    chan *nats.Msg
-	batches uint64 // how many were published: part of the address for the ack
-	last    uint64 // sequence of the newest message
-	failing int    // batches that failed in a row
+	replies *nats.Subscription // fills acks
+	batches uint64             // how many were published: part of the address for the ack
+	last    uint64             // sequence of the newest message
+	failing int                // batches that failed in a row
 	observe func(messages int, took time.Duration)
 	synced  atomic.Uint64 // sequence up to which all is on stable storage
 	ended   chan struct{} // closed when the loop ends
@@ -87,7 +88,8 @@ func newBatchWriter(h *Host, stream jetstream.Stream) (*batchWriter, error) {
 	if h.Observe != nil {
 		w.observe = h.Observe(name)
 	}
-	_, err := w.host.Conn.ChanSubscribe(w.inbox+".*", w.acks)
+	var err error
+	w.replies, err = w.host.Conn.ChanSubscribe(w.inbox+".*", w.acks)
 	return w, err
 }
 
@@ -146,6 +148,9 @@ func (w *batchWriter) run(ctx context.Context) {
 func (w *batchWriter) stop() {
 	w.stopped.Store(true)
 	close(w.ended)
+	if w.replies != nil {
+		_ = w.replies.Unsubscribe() // fails if the connection has gone, which ends it too
+	}
 	w.refuseWaiting()
 }
 

@@ -3,6 +3,16 @@ package stream
 // SetUp is closed once the host can be used.
 func (h *Host) SetUp() <-chan struct{} { return h.ready }
 
+// IsSetUp tells whether the host can be used, or could be before.
+func (h *Host) IsSetUp() bool {
+	select {
+	case <-h.ready:
+		return true
+	default:
+		return false
+	}
+}
+
 // SetReady marks the host as usable.
 func (h *Host) SetReady() { close(h.ready) }
 
@@ -48,9 +58,7 @@ func (h *Host) Connected() error {
 		return failed()
 	default:
 	}
-	select {
-	case <-h.ready:
-	default:
+	if !h.IsSetUp() {
 		return Unavailable("engine-unavailable", "Not ready: "+h.problem.Load().(string)+".")
 	}
 	if h.Link != nil && !h.Link.Up() {

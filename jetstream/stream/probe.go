@@ -91,7 +91,7 @@ func (p *probe) note(found finding, began time.Time) {
 		return
 	}
 	if p.failed++; p.failed == 1 {
-		h.Log.Warn("The engine takes no events at the moment; refusing calls.", "error", found.err)
+		h.Log.Warn("The engine takes no events at the moment.", "error", found.err)
 	}
 	h.refusing.Store(true)
 	leave := leaveSilent

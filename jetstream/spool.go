@@ -1,0 +1,153 @@
+package jetstream
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/durable"
+	"sluice/jetstream/damage"
+	"sluice/jetstream/spool"
+	"sluice/jetstream/stream"
+)
+
+// A spooler is the embedded engine of a spool.
+type spooler struct {
+	*spool.Spool
+
+	folder *durable.Folder
+	host   *stream.Host
+	server *server.Server
+	damage []string // what the disk has lost or spoiled, in words
+	cancel context.CancelFunc
+}
+
+// openSpool opens the spool in a folder, beside an external engine.
+func openSpool(ctx context.Context, opts Options) (_ *spooler, err error) {
+	folder, err := durable.OpenFolder(opts.SpoolDir)
+	if err != nil {
+		return nil, err
+	}
+	h := stream.NewHost(opts.Log)
+	h.Embedded, h.Dir, h.Syncs = true, folder.Store(), opts.syncs
+	if opts.ObserveBatch != nil {
+		h.Observe = func(string) func(int, time.Duration) { return opts.ObserveBatch("SPOOL") }
+	}
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &spooler{folder: folder, host: h, cancel: cancel}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if err := s.inspect(); err != nil {
+		return nil, err
+	}
+	if s.server, h.Conn, err = startEmbedded(Options{Dir: h.Dir, Sync: opts.Sync, Log: opts.Log}); err != nil {
+		return nil, err
+	}
+	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(askTimeout)); err != nil {
+		return nil, err
+	}
+	h.Side, h.SideJS = h.Conn, h.JS
+	if s.Spool, err = spool.Open(ctx, running, h, opts.SpoolMaxBytes, maxMessage); err != nil {
+		return nil, err
+	}
+	h.WatchDisk(running, opts.MinFreeDisk)
+	h.SetReady()
+	return s, nil
+}
+
+// inspect looks at the files before the engine does, which would cut off what it
+// can't read.
+func (s *spooler) inspect() error {
+	if err := os.MkdirAll(s.host.Dir, 0o700); err != nil {
+		return err
+	}
+	if err := durable.Probe(s.host.Dir); err != nil {
+		return err
+	}
+	aside := filepath.Join(s.host.Dir, "damaged", time.Now().UTC().Format("20060102T150405"))
+	losses, err := damage.Of(s.host.Dir).Contain(aside, func(string) bool { return true }, func(int64, int64) {})
+	for _, l := range losses {
+		s.host.Log.Error("A file of the spool is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
+		s.damage = append(s.damage, "of the spool: "+l.Public())
+	}
+	return err
+}
+
+// close stops the spool. What is in it stays there for the next start.
+func (s *spooler) close() {
+	if s.Spool != nil {
+		if n := s.Count(); n > 0 {
+			s.host.Log.Warn("Calls wait in the spool; they are handed over when this node starts again on the same data folder.", "calls", n)
+		}
+	}
+	s.cancel()
+	if s.server != nil {
+		s.host.Wait()
+		s.host.Conn.Close()
+		stopEmbedded(s.server)
+	}
+	s.folder.Close()
+}
+
+// startSpool opens the spool, if there is to be one. Without it the node serves as
+// well, and the operator is told.
+func (e *Engine) startSpool(ctx context.Context) {
+	if e.host.Embedded || e.opts.SpoolDir == "" {
+		return
+	}
+	var err error
+	if e.spool, err = openSpool(ctx, e.opts); err != nil {
+		e.spool = nil
+		e.host.Log.Error("There is no spool: calls are refused while the engine is away.", "error", err)
+		e.spoolProblem = "there is no spool, so calls are refused while the engine is away; the log has the cause"
+		return
+	}
+	e.events.spool = e.spool.Spool
+}
+
+// spoolWarnings says what an operator should know about the spool.
+func (e *Engine) spoolWarnings() (warnings []string) {
+	if e.spoolProblem != "" {
+		warnings = append(warnings, e.spoolProblem)
+	}
+	if e.spool == nil {
+		return warnings
+	}
+	warnings = append(warnings, e.spool.damage...)
+	if n := e.spool.Count(); n > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d calls wait in the spool of this node until the engine takes them", n))
+	}
+	if err := e.host.Ready(); err != nil {
+		warnings = append(warnings, "the engine is away; calls go to the spool, and commands and pipelines have to wait")
+	}
+	if err := e.spool.Ready(); err != nil {
+		warnings = append(warnings, "the spool takes no calls: "+sluice.AsError(err).Message)
+	}
+	return warnings
+}
+
+// Spooled tells how many calls wait in the spool.
+func (e *Engine) Spooled() int64 {
+	if e.spool == nil {
+		return 0
+	}
+	return e.spool.Count()
+}
+
+// spoolStats tells what waits in the spool, nil if there is none.
+func (e *Engine) spoolStats(ctx context.Context) *sluice.SpoolStats {
+	if e.spool == nil {
+		return nil
+	}
+	stats := e.spool.Stats(ctx)
+	return &stats
+}

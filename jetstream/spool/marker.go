@@ -1,0 +1,124 @@
+package spool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
+)
+
+// MarkerPrefix stands before the subjects of markers.
+const MarkerPrefix = "svc.spooled."
+
+// blockSize is how many places of a box the markers of one subject are about.
+const blockSize = 256
+
+// A marker says where calls of a box are that were handed over. It is stored
+// together with their events, and they are right behind it.
+type marker struct {
+	First  uint64           `json:"first"`            // place of the first call
+	Events []uint64         `json:"events"`           // for each place: how far behind the marker its event is; 0: see below
+	Others map[uint64]other `json:"others,omitempty"` // by place: calls that made no event, since theirs was there
+
+	sequence uint64 // of the marker
+}
+
+// other is the event of a call that made none of its own.
+type other struct {
+	Sequence uint64 `json:"sequence"`
+	TraceID  string `json:"traceId"` // of the call
+}
+
+// last gives the last place that the marker is about.
+func (m *marker) last() uint64 { return m.First + uint64(len(m.Events)) - 1 }
+
+// add says where the call at a place is. The calls between that one and the one
+// before are lost.
+func (m *marker) add(place, behind uint64) {
+	for m.First+uint64(len(m.Events)) < place {
+		m.Events = append(m.Events, 0)
+	}
+	m.Events = append(m.Events, behind)
+}
+
+func markerSubject(number, place uint64, box string) string {
+	return MarkerPrefix + strconv.FormatUint(number, 36) + "." + strconv.FormatUint(place/blockSize, 36) + "." + box
+}
+
+// message makes the message of a marker, to be stored on condition that the one
+// before is there.
+func (m *marker) message(b *box, before *marker) (*nats.Msg, error) {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	expected := uint64(0)
+	if before != nil && before.First/blockSize == m.First/blockSize {
+		expected = before.sequence
+	}
+	return stream.ExpectLast(&nats.Msg{Subject: markerSubject(b.number, m.First, b.name), Data: data}, expected), nil
+}
+
+func readMarker(msg *jetstream.RawStreamMsg) (*marker, error) {
+	m := &marker{sequence: msg.Sequence}
+	if err := json.Unmarshal(msg.Data, m); err != nil {
+		return nil, fmt.Errorf("a marker of a spool can't be read: %w", err)
+	}
+	return m, nil
+}
+
+// newestMarker gives the newest marker of subjects, nil if there is none.
+func newestMarker(ctx context.Context, events jetstream.Stream, subjects string) (*marker, error) {
+	msg, err := events.GetLastMsgForSubject(ctx, subjects)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, stream.NoAnswer(err)
+	}
+	return readMarker(msg)
+}
+
+// A Found event may be the one that an id of a spool leads to.
+type Found struct {
+	Sequence uint64
+	TraceID  string // of the call; "": that of the event
+}
+
+// Find gives the events that the id of a spooled call may lead to, by what is
+// stored among events: several if their spools have the same number. It tells
+// whether the call may wait in a spool elsewhere.
+func Find(ctx context.Context, events jetstream.Stream, r correlation.SpooledReference) (found []Found, waits bool, err error) {
+	subjects := markerSubject(r.Spool, r.Place, "*")
+	for next := uint64(1); ; {
+		msg, err := events.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subjects))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			break
+		}
+		if err != nil {
+			return nil, false, stream.NoAnswer(err)
+		}
+		next = msg.Sequence + 1
+		m, err := readMarker(msg)
+		if err != nil || r.Place < m.First || r.Place > m.last() {
+			continue // none of ours, or about others
+		}
+		if behind := m.Events[r.Place-m.First]; behind > 0 {
+			found = append(found, Found{Sequence: m.sequence + behind})
+		} else if o, ok := m.Others[r.Place]; ok {
+			found = append(found, Found(o))
+		}
+	}
+	if len(found) > 0 {
+		return found, false, nil
+	}
+	newest, err := newestMarker(ctx, events, MarkerPrefix+strconv.FormatUint(r.Spool, 36)+".>")
+	return nil, err == nil && (newest == nil || newest.last() < r.Place), err
+}
