@@ -185,7 +185,7 @@ var errNoTurn = errors.New("no turn")
 // that would keep others waiting waits itself.
 func (c *consumption) attempt(ctx context.Context, msg *piece) (*finished, error) {
 	if !c.turns.tryTake() {
-		if gaveWay, err := c.givesWay(msg); gaveWay {
+		if gaveWay, err := c.givesWay(ctx, msg); gaveWay {
 			return nil, err
 		}
 		if c.turns.take(ctx, false) != nil {
@@ -285,7 +285,7 @@ func (c *consumption) runOnce(ctx context.Context, msg *piece) (*finished, error
 	if sequence <= msg.before.done {
 		return nil, nil
 	}
-	if msg.state == nil && (d.Count > 1 || sequence <= msg.before.stored) {
+	if msg.state == nil && c.mayHaveRun(msg) {
 		done, err := c.queue.outcomes.Get(ctx, sequence, d.TraceID, c.pipeline)
 		if err != nil {
 			return nil, err
@@ -307,6 +307,11 @@ func (c *consumption) runOnce(ctx context.Context, msg *piece) (*finished, error
 		}
 	}
 	return c.runFrom(d, sequence, msg.state)
+}
+
+// mayHaveRun tells whether an event may have been run by an earlier delivery.
+func (c *consumption) mayHaveRun(msg *piece) bool {
+	return msg.meta.NumDelivered > 1 || msg.sequence() <= msg.before.stored
 }
 
 // runFrom runs the pipeline for an event that has come so far.

@@ -54,15 +54,12 @@ func (c *consumption) postpone(msg piece, done *finished) error {
 func (c *consumption) key(f *finished) string { return c.queue.waiting.key(f.sequence, f.TraceID) }
 
 // givesWay lets an event wait for a turn that no live event needs, if it is a
-// replay, and tells whether it does. One that was delivered before may wait
-// already.
-func (c *consumption) givesWay(msg *piece) (bool, error) {
+// replay, and tells whether it does. One that waits already, or is done, is left
+// to its turn.
+func (c *consumption) givesWay(ctx context.Context, msg *piece) (bool, error) {
 	const head = 8 << 10 // the field stands before the payload
 	data := msg.Data()
-	if !bytes.Contains(data[:min(len(data), head)], []byte(`"replayOf":"`)) || c.holds() {
-		return false, nil
-	}
-	if msg.meta == nil || msg.meta.NumDelivered > 1 || msg.sequence() <= msg.before.stored {
+	if !bytes.Contains(data[:min(len(data), head)], []byte(`"replayOf":"`)) || msg.meta == nil || msg.sequence() <= msg.before.done || c.holds() {
 		return false, nil
 	}
 	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: msg.sequence(), Subject: msg.Subject(), Data: data, Time: msg.meta.Timestamp})
@@ -70,7 +67,13 @@ func (c *consumption) givesWay(msg *piece) (bool, error) {
 		return false, nil //nolint:nilerr // what is wrong with it is found when it has its turn
 	}
 	waiting := c.queue.waiting
-	return true, waiting.put(context.Background(), c.binding, waiting.key(e.Sequence, e.TraceID), msg.stored(), state{Due: time.Now().UTC()})
+	key := waiting.key(e.Sequence, e.TraceID)
+	if c.mayHaveRun(msg) {
+		if known, err := waiting.find(ctx, c.binding, key); known != nil || err != nil {
+			return false, nil //nolint:nilerr // it is asked again when the event has its turn
+		}
+	}
+	return true, waiting.put(context.Background(), c.binding, key, msg.stored(), state{Due: time.Now().UTC()})
 }
 
 // runLater runs the pipeline for events that waited, each when it is due, until ctx
