@@ -143,7 +143,7 @@ func TestConflict(t *testing.T) {
 	if bound := f.queue.bound(); !slices.Equal(bound, []string{"svc.event.webhook.b"}) {
 		t.Errorf("bound are %v", bound)
 	}
-	if versions := f.versions(t, "p"); len(versions) != 1 {
+	if versions := f.versions(t); len(versions) != 1 {
 		t.Errorf("a pipeline that was deleted and stored again has the versions %v", versions)
 	}
 }
