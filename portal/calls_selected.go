@@ -23,7 +23,7 @@ func (p *Portal) callsSelected(w http.ResponseWriter, r *http.Request) error {
 	if r.PostForm.Get("do") == "export" {
 		return p.exportTraces(w, r, traces)
 	}
-	view := outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"call", "calls"}, Back: "/calls"}
+	view := &outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"call", "calls"}, Back: "/calls"}
 	err = view.each(traces, func(trace string) (outcome, error) {
 		again, err := p.replay(r, trace)
 		return outcome{Name: trace, Link: "/calls/" + url.PathEscape(again), Text: again}, err

@@ -54,7 +54,7 @@ func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
 	if r.PostForm.Get("do") == "delete" {
 		return p.lettersDelete(w, r, letters)
 	}
-	view := outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"dead letter", "dead letters"}, Back: "/deadletters"}
+	view := &outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"dead letter", "dead letters"}, Back: "/deadletters"}
 	err = view.each(letters, func(letter string) (outcome, error) {
 		trace, err := p.replayLetter(r, letter)
 		return outcome{Name: letter, Link: "/calls/" + url.PathEscape(trace), Text: trace}, err

@@ -142,15 +142,15 @@ func (p *Portal) quarantineSelected(w http.ResponseWriter, r *http.Request) erro
 		if r.PostForm.Get("do") == "force" {
 			given = append(given, argument("force", true))
 		}
-		if err := p.admit(r, &view, given); err != nil {
+		if err := p.admit(r, view, given); err != nil {
 			return err
 		}
 	}
 	return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
 }
 
-func admission() outcomes {
-	return outcomes{Title: "Admission", Verb: "admitted", What: [2]string{"call", "calls"}, Back: "/quarantine"}
+func admission() *outcomes {
+	return &outcomes{Title: "Admission", Verb: "admitted", What: [2]string{"call", "calls"}, Back: "/quarantine"}
 }
 
 // admit lets calls in, and notes what came of it.
@@ -182,7 +182,7 @@ func (p *Portal) quarantineGroup(w http.ResponseWriter, r *http.Request) error {
 	given := args("eventKey", r.PostForm.Get("eventKey"), "code", r.PostForm.Get("code"), "limit", shownNumber(maxSelected))
 	if r.PostForm.Get("do") != "delete" {
 		view := admission()
-		if err := p.admit(r, &view, given); err != nil {
+		if err := p.admit(r, view, given); err != nil {
 			return err
 		}
 		return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
