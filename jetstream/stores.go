@@ -113,6 +113,7 @@ func (e *Engine) Warnings() []string {
 	if e.host.Embedded {
 		return warnings
 	}
+	warnings = append(warnings, e.spoolWarnings()...)
 	warnings = append(warnings, e.nodes.warnings()...)
 	if !e.opts.SyncsAlways {
 		warnings = append(warnings, "durability is the engine's: run it with sync_interval: always, and say so with --nats-sync always")

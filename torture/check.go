@@ -62,7 +62,7 @@ func poll(ctx context.Context, c *client, l *ledger, receipts []*receipt) {
 // it.
 func (c *client) finds(ctx context.Context, l *ledger, r *receipt) bool {
 	k := kinds[r.kind]
-	result, err := c.result(ctx, r.correlationID, readyWithin)
+	result, err := c.result(ctx, r.correlationID)
 	found := digestOf(result)
 	switch {
 	case err == nil && k.fits(r.id, result) && (r.result == digest{} || r.result == found) && (!k.counts || l.counter.of(r.correlationID) > 0):

@@ -209,7 +209,7 @@ func (l *clusterLoad) unanswered(ctx context.Context, stored map[uint64][]time.T
 // reach the engine is none of the ones that are looked for here.
 func has(ctx context.Context, c *client, correlationID string) bool {
 	for deadline := time.Now().Add(5 * time.Second); ctx.Err() == nil; sleep(ctx, 200*time.Millisecond) {
-		result, err := c.result(ctx, correlationID, readyWithin)
+		result, err := c.result(ctx, correlationID)
 		if err == nil || time.Now().After(deadline) {
 			return err == nil && result.Status == sluice.StatusOK
 		}

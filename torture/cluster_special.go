@@ -87,7 +87,7 @@ func fillBehind(ctx context.Context, api *client) (unfinished map[uint64]bool, e
 	for until := time.Now().Add(time.Minute); time.Now().Before(until) && ctx.Err() == nil; {
 		id++
 		if _, err := api.receive(ctx, tokens["webhook.filler"], id, appendBody(nil, id)); err != nil {
-			return unfinished, nil // the storage is full
+			return unfinished, nil //nolint:nilerr // the storage is full
 		}
 	}
 	return nil, errors.New("the storage of events does not fill up")

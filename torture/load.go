@@ -122,7 +122,7 @@ func (d *load) call(ctx context.Context) {
 		}
 		if result.Status == sluice.StatusProcessing {
 			// The server may go down meanwhile: then a check reads it.
-			result, err = d.client.result(ctx, r.correlationID, readyWithin)
+			result, err = d.client.result(ctx, r.correlationID)
 		}
 		if err == nil {
 			r.result = digestOf(result)

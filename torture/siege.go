@@ -195,6 +195,6 @@ func (t *target) prepare(ctx context.Context) error {
 	}
 	answer.Body.Close()
 	t.large = answer.Header.Get("Svc-Result-Correlationid")
-	_, err = t.client.result(ctx, t.large, readyWithin)
+	_, err = t.client.result(ctx, t.large)
 	return err
 }
