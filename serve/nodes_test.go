@@ -127,8 +127,10 @@ func TestAnEngineThatComesBack(t *testing.T) {
 	if polled := s.send("GET", resultPath+"?pollingRedirectEnabled=false&svc-result-correlationid="+id, nil).result(t); polled.Status != "processing" {
 		t.Errorf("the poll is answered %+v", polled)
 	}
-	if ready := s.send("GET", "/readyz", nil).wantStatus(t, 200); !strings.Contains(string(ready.body), `"spooled":`) {
-		t.Errorf("the readiness is %s", ready)
+	for _, part := range []string{`"spooled":`, "wait in the spool"} {
+		if ready := s.send("GET", "/readyz", nil).wantStatus(t, 200); !strings.Contains(string(ready.body), part) {
+			t.Errorf("the readiness lacks %s: %s", part, ready.body)
+		}
 	}
 	_, stop = runEngine(t, options)
 	defer stop()
