@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/correlation"
+	"sluice/jetstream/quarantine"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/record"
 	"sluice/jetstream/stream"
@@ -126,7 +127,7 @@ type Engine struct {
 	events      *Events
 	journal     *journal.Journal
 	audit       *Audit
-	quarantine  *Quarantine
+	quarantine  *quarantine.Store
 	nodes       *nodes
 
 	marking  sync.Mutex
@@ -215,7 +216,7 @@ func build(opts Options) *Engine {
 		e.events.mark = func(context.Context) error { return nil }
 	}
 	e.audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
-	e.quarantine = newQuarantine(h)
+	e.quarantine = quarantine.New(h)
 	return e
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/correlation"
+	"sluice/jetstream/quarantine"
 	"sluice/jetstream/record"
 )
 
@@ -135,10 +136,10 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 	if err := e.audit.setUp(ctx, running); err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
-	if key, err = sharedKey(ctx, e.keys, quarantineKey); err != nil {
+	if key, err = sharedKey(ctx, e.keys, quarantine.Key); err != nil {
 		return fmt.Errorf("key of the quarantine: %w", err)
 	}
-	if err := e.quarantine.setUp(ctx, running, key); err != nil {
+	if err := e.quarantine.SetUp(ctx, running, key); err != nil {
 		return fmt.Errorf("quarantine: %w", err)
 	}
 	return nil

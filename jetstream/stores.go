@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"sluice"
+	"sluice/jetstream/quarantine"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/record"
 	"sluice/journal"
@@ -36,8 +37,8 @@ func (e *Engine) Journal() *journal.Journal { return e.journal }
 // Audit returns the audit log.
 func (e *Engine) Audit() *Audit { return e.audit }
 
-// Quarantine gives the calls that were refused and are kept.
-func (e *Engine) Quarantine() *Quarantine { return e.quarantine }
+// Quarantine returns the calls that were refused and are kept.
+func (e *Engine) Quarantine() *quarantine.Store { return e.quarantine }
 
 // Accounts returns the store of accounts, by username.
 func (e *Engine) Accounts() sluice.Records[sluice.Account] { return e.accounts }

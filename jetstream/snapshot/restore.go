@@ -1,4 +1,4 @@
-package jetstream
+package snapshot
 
 import (
 	"context"
@@ -19,73 +19,25 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// Restore makes an engine that has nothing yet what a backup says. If it fails, the
-// streams that it has made on an external engine are deleted; the folder of an
-// embedded one is the caller's to clear.
-func Restore(ctx context.Context, opts Options, from *backup.Reader) (err error) {
-	e := build(opts)
-	var cancel context.CancelFunc
-	ctx, cancel = context.WithCancel(ctx)
-	e.cancel = cancel
-	defer e.Close()
-	if err := e.connect(); err != nil {
-		return err
-	}
-	if err := e.awaitExternal(ctx); err != nil {
-		return err
-	}
-	r := &restoration{host: e.host, from: from}
-	if err := r.checkEmpty(ctx, e.backupOrder()); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			r.undo(ctx)
-		}
-	}()
-	if err := r.streams(ctx); err != nil {
-		return err
-	}
-	if err := r.awaitReplicas(ctx); err != nil {
-		return err
-	}
-	if err := r.deliveries(ctx); err != nil {
-		return fmt.Errorf("deliveries: %w", err)
-	}
-	return nil
-}
-
-// awaitExternal returns when an external engine can be used, or why it can't.
-func (e *Engine) awaitExternal(ctx context.Context) (err error) {
-	const patience, pause = 10 * time.Second, 200 * time.Millisecond
-	for deadline := time.Now().Add(patience); ; {
-		if err = checkExternal(ctx, e.host); err == nil || time.Now().After(deadline) {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pause):
-		}
-	}
-	if err != nil {
-		return sluice.Errorf(sluice.Unavailable, "engine-unavailable", "It can't be restored: %s.", explain(err, e.host.Conn)).Because(err)
-	}
-	return nil
-}
-
 // undoTimeout bounds how long it takes to delete what was made.
 const undoTimeout = 30 * time.Second
 
-// A restoration makes the streams of an engine from a backup.
-type restoration struct {
-	host *stream.Host
-	from *backup.Reader
-	made []string
+// A Restoration makes the streams of an engine from a backup.
+type Restoration struct {
+	host   *stream.Host
+	from   *backup.Reader
+	events string // name of the stream of events
+	made   []string
 }
 
-// checkEmpty refuses an engine on which sluice has stored something.
-func (r *restoration) checkEmpty(ctx context.Context, ours []string) error {
+// NewRestoration returns one that is to be begun with CheckEmpty. The stream of
+// events has that name.
+func NewRestoration(h *stream.Host, from *backup.Reader, events string) *Restoration {
+	return &Restoration{host: h, from: from, events: events}
+}
+
+// CheckEmpty refuses an engine on which sluice has stored something.
+func (r *Restoration) CheckEmpty(ctx context.Context, ours []string) error {
 	names := r.host.JS.StreamNames(ctx)
 	for name := range names.Name() {
 		if slices.Contains(ours, name) {
@@ -95,8 +47,8 @@ func (r *restoration) checkEmpty(ctx context.Context, ours []string) error {
 	return names.Err()
 }
 
-// undo deletes what was made.
-func (r *restoration) undo(ctx context.Context) {
+// Undo deletes what was made.
+func (r *Restoration) Undo(ctx context.Context) {
 	if r.host.Embedded {
 		return
 	}
@@ -109,8 +61,8 @@ func (r *restoration) undo(ctx context.Context) {
 	}
 }
 
-// streams restores all streams of the backup.
-func (r *restoration) streams(ctx context.Context) error {
+// Streams restores all streams of the backup.
+func (r *Restoration) Streams(ctx context.Context) error {
 	for {
 		s, err := r.from.Next()
 		if errors.Is(err, io.EOF) {
@@ -127,7 +79,7 @@ func (r *restoration) streams(ctx context.Context) error {
 }
 
 // stream restores one stream.
-func (r *restoration) stream(ctx context.Context, s backup.Stream) error {
+func (r *Restoration) stream(ctx context.Context, s backup.Stream) error {
 	config, err := r.config(s)
 	if err != nil {
 		return err
@@ -166,7 +118,7 @@ func (r *restoration) stream(ctx context.Context, s backup.Stream) error {
 	if done.State.LastSeq != want.LastSeq {
 		return fmt.Errorf("it ends at %d in place of %d", done.State.LastSeq, want.LastSeq)
 	}
-	if s.Name == eventStream {
+	if s.Name == r.events {
 		return r.closeStart(ctx)
 	}
 	return nil
@@ -174,8 +126,8 @@ func (r *restoration) stream(ctx context.Context, s backup.Stream) error {
 
 // closeStart lets the stream of events begin with its first event. Events that were
 // removed while the backup was made would otherwise pass for lost ones.
-func (r *restoration) closeStart(ctx context.Context) error {
-	events, err := r.host.JS.Stream(ctx, eventStream)
+func (r *Restoration) closeStart(ctx context.Context) error {
+	events, err := r.host.JS.Stream(ctx, r.events)
 	if err != nil {
 		return err
 	}
@@ -192,13 +144,13 @@ func (r *restoration) closeStart(ctx context.Context) error {
 
 // config returns the configuration that a stream is restored with: that in the
 // backup, as far as it does not depend on the engine. A start sets the limits.
-func (r *restoration) config(s backup.Stream) (config jetstream.StreamConfig, err error) {
+func (r *Restoration) config(s backup.Stream) (config jetstream.StreamConfig, err error) {
 	if err := json.Unmarshal(s.Config, &config); err != nil {
 		return config, err
 	}
 	config = r.host.Config(config)
 	config.MaxBytes, config.Placement = -1, nil
-	if marks := delivery.MarkerPrefix + ">"; s.Name == eventStream && !r.host.Embedded && !slices.Contains(config.Subjects, marks) {
+	if marks := delivery.MarkerPrefix + ">"; s.Name == r.events && !r.host.Embedded && !slices.Contains(config.Subjects, marks) {
 		config.Subjects = append(config.Subjects, marks)
 	}
 	for name := range config.Metadata {
@@ -211,7 +163,7 @@ func (r *restoration) config(s backup.Stream) (config jetstream.StreamConfig, er
 
 // send sends the contents of a stream to where the engine wants them, some chunks
 // at a time.
-func (r *restoration) send(ctx context.Context, to string) error {
+func (r *Restoration) send(ctx context.Context, to string) error {
 	const onTheWay = chunkWindow / chunkSize
 	acks := make(chan *nats.Msg, onTheWay+1)
 	inbox := r.host.Conn.NewInbox()
@@ -266,8 +218,8 @@ func taken(ctx context.Context, acks <-chan *nats.Msg) error {
 	}
 }
 
-// awaitReplicas returns when every replica that is there has all of its stream.
-func (r *restoration) awaitReplicas(ctx context.Context) error {
+// AwaitReplicas returns when every replica that is there has all of its stream.
+func (r *Restoration) AwaitReplicas(ctx context.Context) error {
 	const pause = 200 * time.Millisecond
 	for _, name := range r.made {
 		for {
@@ -289,15 +241,15 @@ func replicated(cluster *jetstream.ClusterInfo) bool {
 	return cluster == nil || !slices.ContainsFunc(cluster.Replicas, func(p *jetstream.PeerInfo) bool { return !p.Offline && (!p.Current || p.Lag > 0) })
 }
 
-// deliveries brings what is known of accepted deliveries into the form that the
+// Deliveries brings what is known of accepted deliveries into the form that the
 // engine needs: records if it is embedded, markers if it is external.
-func (r *restoration) deliveries(ctx context.Context) error {
+func (r *Restoration) Deliveries(ctx context.Context) error {
 	recorded := slices.Contains(r.made, delivery.RecordStream)
 	switch {
 	case r.host.Embedded && !recorded:
 		return delivery.ReadAtStart(ctx, r.host)
 	case !r.host.Embedded && recorded:
-		return delivery.Convert(ctx, r.host, eventStream)
+		return delivery.Convert(ctx, r.host, r.events)
 	}
 	return nil
 }

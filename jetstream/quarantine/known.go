@@ -1,4 +1,4 @@
-package jetstream
+package quarantine
 
 import (
 	"cmp"
@@ -13,13 +13,13 @@ import (
 // A webhook's share of the quarantine: what is beyond it drives out the webhook's
 // own.
 const (
-	shareBytes = quarantineBytes / 8
+	shareBytes = maxBytes / 8
 	shareCount = 2000
 )
 
-// quarantined is what is known of the calls in the quarantine, but for their
+// known is what is known of the calls in the quarantine, but for their
 // requests.
-type quarantined struct {
+type known struct {
 	mu     sync.Mutex
 	calls  map[string]*keptCall // by id
 	shares map[string]*share    // by the part of the subject that stands for the webhook
@@ -39,8 +39,8 @@ type share struct {
 	bytes int
 }
 
-func newQuarantined() *quarantined {
-	return &quarantined{calls: make(map[string]*keptCall), shares: make(map[string]*share)}
+func newKnown() *known {
+	return &known{calls: make(map[string]*keptCall), shares: make(map[string]*share)}
 }
 
 // shareOf returns the part of a call's subject that stands for its webhook.
@@ -49,7 +49,7 @@ func shareOf(subject string) string {
 }
 
 // find returns a call, nil if there is none.
-func (k *quarantined) find(id string) *keptCall {
+func (k *known) find(id string) *keptCall {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.calls[id]
@@ -57,7 +57,7 @@ func (k *quarantined) find(id string) *keptCall {
 
 // add adds a call that is not known yet, and removes those of the same webhook
 // whose time is over.
-func (k *quarantined) add(c *keptCall) {
+func (k *known) add(c *keptCall) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.calls[c.ID] != nil {
@@ -73,13 +73,13 @@ func (k *quarantined) add(c *keptCall) {
 	s.calls = slices.Insert(s.calls, place, c)
 	s.bytes += c.size
 	k.bytes += c.size
-	for oldest := time.Now().Add(-quarantineAge); len(s.calls) > 0 && s.calls[0].Time.Before(oldest); {
+	for oldest := time.Now().Add(-maxAge); len(s.calls) > 0 && s.calls[0].Time.Before(oldest); {
 		k.drop(s.calls[0])
 	}
 }
 
 // remove removes a call, if it is known.
-func (k *quarantined) remove(id string) {
+func (k *known) remove(id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if c := k.calls[id]; c != nil {
@@ -88,7 +88,7 @@ func (k *quarantined) remove(id string) {
 }
 
 // drop removes a call. The caller holds the lock.
-func (k *quarantined) drop(c *keptCall) {
+func (k *known) drop(c *keptCall) {
 	delete(k.calls, c.ID)
 	s := k.shares[shareOf(c.subject)]
 	s.calls = slices.DeleteFunc(s.calls, func(other *keptCall) bool { return other == c })
@@ -101,13 +101,13 @@ func (k *quarantined) drop(c *keptCall) {
 
 // surplus returns the call that has to make way, nil if none has: the oldest of a
 // webhook that has more than its share, or of the one that has most.
-func (k *quarantined) surplus(newest string) *keptCall {
+func (k *known) surplus(newest string) *keptCall {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if s := k.shares[newest]; s != nil && len(s.calls) > 1 && (s.bytes > shareBytes || len(s.calls) > shareCount) {
 		return s.calls[0]
 	}
-	if k.bytes <= quarantineBytes {
+	if k.bytes <= maxBytes {
 		return nil
 	}
 	var largest *share
@@ -121,10 +121,10 @@ func (k *quarantined) surplus(newest string) *keptCall {
 
 // list returns the calls that a query asks for, the newest first, and whether
 // there are more.
-func (k *quarantined) list(query sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, more bool) {
+func (k *known) list(query sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, more bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	oldest := time.Now().Add(-quarantineAge)
+	oldest := time.Now().Add(-maxAge)
 	after := k.calls[query.After]
 	for _, c := range k.calls {
 		switch {
@@ -151,7 +151,7 @@ func newestFirst(a, b sluice.QuarantinedCall) int {
 }
 
 // held returns how many calls there are, and their bytes.
-func (k *quarantined) held() (calls, bytes int) {
+func (k *known) held() (calls, bytes int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.calls), k.bytes

@@ -1,0 +1,156 @@
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server/archive"
+	"github.com/nats-io/nats.go"
+
+	"sluice"
+	"sluice/backup"
+	"sluice/jetstream/stream"
+)
+
+// A Taker writes streams to a backup as they are at a moment, each at its own.
+type Taker struct {
+	conn *nats.Conn
+	to   *backup.Writer
+
+	calls func() uint64 // how many there were
+	seen  uint64        // of them, at
+	at    time.Time
+	busy  bool // there are many
+}
+
+// NewTaker returns one that asks over a connection of its own. While many calls
+// come, of which there were so many, it lets them go first.
+func NewTaker(conn *nats.Conn, to *backup.Writer, calls func() uint64) *Taker {
+	return &Taker{conn: conn, to: to, calls: calls}
+}
+
+// yield lets calls go first: nobody waits for a backup. While more than some come, it
+// sends some 25 MB a second; a backup that took all it can get would slow them down, and
+// then take their small number for leave to do so.
+func (s *Taker) yield() {
+	const look, some, rest = 100 * time.Millisecond, 20, 10 * time.Millisecond
+	if took := time.Since(s.at); took > look {
+		calls := s.calls()
+		s.busy = s.seen > 0 && time.Duration(calls-s.seen)*look > some*took
+		s.seen, s.at = calls, time.Now()
+	}
+	if s.busy {
+		time.Sleep(rest)
+	}
+}
+
+// Take writes a stream, with its consumers if they are wanted.
+func (s *Taker) Take(ctx context.Context, name string, consumers bool) error {
+	for attempt := 1; ; attempt++ {
+		begun, err := s.try(ctx, name, consumers)
+		if err == nil || begun || attempt == snapshotAttempts || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// try writes a stream. If it fails before it has begun to, it can be tried again.
+func (s *Taker) try(ctx context.Context, name string, consumers bool) (begun bool, err error) {
+	chunks := make(chan *nats.Msg, 2*chunkWindow/chunkSize)
+	inbox := s.conn.NewInbox()
+	sub, err := s.conn.ChanSubscribe(inbox, chunks)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = sub.Unsubscribe() }() // the connection ends soon
+	var answer struct {
+		apiAnswer
+
+		Config json.RawMessage `json:"config"`
+		State  json.RawMessage `json:"state"`
+	}
+	err = ask(ctx, s.conn, "$JS.API.STREAM.SNAPSHOT."+name, map[string]any{
+		"deliver_subject": inbox, "no_consumers": !consumers, "chunk_size": chunkSize, "window_size": chunkWindow,
+	}, &answer)
+	if err != nil {
+		return false, err
+	}
+	var state struct {
+		Messages uint64 `json:"messages"`
+		Bytes    uint64 `json:"bytes"`
+	}
+	if err := json.Unmarshal(answer.State, &state); err != nil {
+		return false, err
+	}
+	about := backup.Stream{Name: name, Config: answer.Config, State: answer.State, Messages: state.Messages, Bytes: state.Bytes}
+	return s.copy(ctx, about, chunks)
+}
+
+// copy writes the chunks of a stream. The first is held until another follows: an
+// attempt that fails early leaves nothing in the backup.
+func (s *Taker) copy(ctx context.Context, about backup.Stream, chunks <-chan *nats.Msg) (begun bool, err error) {
+	var held *nats.Msg
+	for {
+		var msg *nats.Msg
+		select {
+		case <-ctx.Done():
+			return begun, ctx.Err()
+		case <-time.After(chunkTimeout):
+			return begun, stream.NoAnswer(errors.New("the engine does not go on with a snapshot"))
+		case msg = <-chunks:
+		}
+		if status := msg.Header.Get("Status"); status != "" && status != "204" {
+			return begun, stream.NoAnswer(fmt.Errorf("snapshot: status %s %s", status, msg.Header.Get("Description")))
+		}
+		if held != nil {
+			if begun, err = s.write(about, held.Data, begun); err != nil {
+				return begun, err
+			}
+		}
+		if len(msg.Data) == 0 {
+			return begun, nil
+		}
+		if msg.Reply != "" {
+			if err := msg.Respond(nil); err != nil {
+				return begun, err
+			}
+		}
+		held = msg
+	}
+}
+
+// write writes a chunk of a stream, and before the first one what is known of the
+// stream. It reports whether the backup has something of the stream.
+func (s *Taker) write(about backup.Stream, chunk []byte, begun bool) (bool, error) {
+	if !begun {
+		if err := checkArchive(chunk); err != nil {
+			return false, err
+		}
+		if err := s.to.Stream(about); err != nil {
+			return true, err
+		}
+	}
+	_, err := s.to.Write(chunk)
+	s.yield()
+	return true, err
+}
+
+// checkArchive refuses the snapshots of engines that copy their files one after the
+// other: their consumers may be ahead of their messages. The first bytes of what is
+// compressed can't be a repetition of others, so they are there as they are.
+func checkArchive(first []byte) error {
+	const within = 64
+	if !bytes.Contains(first[:min(within, len(first))], []byte(archive.MagicBytes)) {
+		return sluice.Errorf(sluice.Unavailable, "engine-too-old", "The engine is too old to be backed up while it runs; it must be as new as the one that sluice has built in.")
+	}
+	return nil
+}
