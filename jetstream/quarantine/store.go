@@ -21,10 +21,13 @@ import (
 	"sluice/seal"
 )
 
+// Names of the stream of the calls, and of the key that requests are sealed with.
 const (
-	Stream = "QUARANTINE" // the stream of the calls
-	Key    = "quarantine" // name of the key that requests are sealed with
+	Stream = "QUARANTINE"
+	Key    = "quarantine"
+)
 
+const (
 	prefix     = "svc.quarantine."
 	metaHeader = "Sluice-Call" // with what is known of a call, but for its request
 	maxAge     = 7 * 24 * time.Hour
