@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"sluice"
@@ -20,7 +21,10 @@ func TestEveryKindIsCalled(t *testing.T) {
 }
 
 func TestOnlyTheRightResultFits(t *testing.T) {
-	none, plain, counted, failing := kinds[0], kinds[1], kinds[2], kinds[3]
+	named := func(name string) kind {
+		return kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })]
+	}
+	none, plain, counted, failing := named(""), named("plain"), named("counted"), named("failing")
 	done := func(value string) sluice.Result {
 		return sluice.Result{Status: sluice.StatusOK, StatusCode: 200, Value: json.RawMessage(value)}
 	}
