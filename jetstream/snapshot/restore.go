@@ -182,35 +182,67 @@ func (r *Restoration) send(ctx context.Context, to string) error {
 		}
 		return nil
 	}
-	for chunk := make([]byte, chunkSize); ; {
-		n, err := io.ReadFull(r.from, chunk)
-		if n > 0 {
-			if err := await(onTheWay - 1); err != nil {
-				return err
-			}
-			if err := r.host.Conn.PublishRequest(to, inbox, chunk[:n]); err != nil {
-				return err
-			}
-			unanswered++
-		}
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return await(0)
-		case err != nil:
+	chunk := make([]byte, chunkSize)
+	n, err := io.ReadFull(r.from, chunk)
+	if n > 0 {
+		if err := r.begin(ctx, to, chunk[:n]); err != nil {
 			return err
 		}
 	}
+	for err == nil {
+		if n, err = io.ReadFull(r.from, chunk); n == 0 {
+			break
+		}
+		if err := errors.Join(await(onTheWay-1), r.host.Conn.PublishRequest(to, inbox, chunk[:n])); err != nil {
+			return err
+		}
+		unanswered++
+	}
+	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return await(0)
+}
+
+// begin sends the first chunk. The servers of a cluster may not all know yet where
+// it is to go: then nobody has it, and it is sent again.
+func (r *Restoration) begin(ctx context.Context, to string, chunk []byte) error {
+	const pause = 100 * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
+	defer cancel()
+	for {
+		ack, err := r.host.Conn.RequestWithContext(ctx, to, chunk)
+		if err == nil {
+			return refusal(ack)
+		}
+		if !errors.Is(err, nats.ErrNoResponders) {
+			return stream.NoAnswer(err)
+		}
+		select {
+		case <-ctx.Done():
+			return stream.NoAnswer(err)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// refusal returns why the engine did not take a chunk, nil if it did.
+func refusal(ack *nats.Msg) error {
+	if status := ack.Header.Get("Status"); status != "" {
+		return stream.NoAnswer(fmt.Errorf("restore: status %s %s", status, ack.Header.Get("Description")))
+	}
+	if len(ack.Data) == 0 {
+		return nil
+	}
+	var failed apiAnswer
+	return errors.Join(json.Unmarshal(ack.Data, &failed), failed.failure())
 }
 
 // taken waits until the engine has taken a chunk.
 func taken(ctx context.Context, acks <-chan *nats.Msg) error {
 	select {
 	case ack := <-acks:
-		if len(ack.Data) == 0 {
-			return nil
-		}
-		var failed apiAnswer
-		return errors.Join(json.Unmarshal(ack.Data, &failed), failed.failure())
+		return refusal(ack)
 	case <-time.After(chunkTimeout):
 		return stream.NoAnswer(errors.New("the engine does not take more"))
 	case <-ctx.Done():
