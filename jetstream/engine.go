@@ -92,9 +92,6 @@ func (o Options) syncs(name string) bool {
 // is 5.6 MB in base64, plus its headers.
 const maxMessage = 8 << 20
 
-// askTimeout bounds each request to the engine that has no bound of its own.
-const askTimeout = 3 * time.Second
-
 // An Engine builds and holds all that is stored.
 type Engine struct {
 	opts   Options
@@ -240,10 +237,10 @@ func (e *Engine) connect() (err error) {
 			return err
 		}
 	}
-	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(askTimeout)); err != nil {
+	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(stream.AskTimeout)); err != nil {
 		return err
 	}
-	h.SideJS, err = jetstream.New(h.Side, jetstream.WithDefaultTimeout(askTimeout))
+	h.SideJS, err = jetstream.New(h.Side, jetstream.WithDefaultTimeout(stream.AskTimeout))
 	return err
 }
 

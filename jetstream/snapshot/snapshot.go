@@ -27,9 +27,6 @@ const (
 
 	// A cluster that changes its leaders does not answer, or fails.
 	snapshotAttempts = 5
-
-	// askTimeout bounds a request to the engine's API.
-	askTimeout = 3 * time.Second
 )
 
 // An apiAnswer is what all answers of the engine's API have in common.
@@ -46,7 +43,7 @@ func (a *apiAnswer) failure() error {
 
 // ask sends a request to the engine's API, for which its client has no function.
 func ask(ctx context.Context, conn *nats.Conn, subject string, request any, answer interface{ failure() error }) error {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stream.AskTimeout)
 	defer cancel()
 	content, err := json.Marshal(request)
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 	"sluice/durable"
 )
 
+// AskTimeout bounds each request to the engine that has no bound of its own.
+const AskTimeout = 3 * time.Second
+
 // A Host is the server that streams live on: the embedded one or an external one.
 type Host struct {
 	Conn     *nats.Conn
