@@ -57,6 +57,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.keys.SetUp(ctx, running, generation); err != nil {
 		return err
 	}
+	if damaged, err := e.checkKeys(ctx); damaged || err != nil {
+		return err // new keys would stand where a backup's belong
+	}
 	if err := e.setUpStreams(ctx, running); err != nil {
 		return err
 	}
