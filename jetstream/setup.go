@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sluice"
-	"sluice/jetstream/correlation"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/record"
 )
@@ -56,6 +55,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	}()
 	if err := e.keys.SetUp(ctx, running, generation); err != nil {
 		return err
+	}
+	if damaged, err := e.checkKeys(ctx); damaged || err != nil {
+		return err // new keys would stand where a backup's belong
 	}
 	if err := e.setUpStreams(ctx, running); err != nil {
 		return err
@@ -112,12 +114,10 @@ type bucket interface {
 
 // setUpStreams prepares the streams.
 func (e *Engine) setUpStreams(ctx, running context.Context) error {
-	key, err := sharedKey(ctx, e.keys, record.CorrelationKey)
+	ids, err := e.correlationIDs(ctx)
 	if err != nil {
 		return fmt.Errorf("key of the correlation ids: %w", err)
 	}
-	e.keyPrint = fingerprint(key)
-	ids := correlation.NewIDs(key)
 	if err := e.events.setUp(ctx, running, ids); err != nil {
 		return fmt.Errorf("stream of events: %w", err)
 	}
@@ -136,7 +136,8 @@ func (e *Engine) setUpStreams(ctx, running context.Context) error {
 	if err := e.audit.setUp(ctx, running); err != nil {
 		return fmt.Errorf("audit log: %w", err)
 	}
-	if key, err = sharedKey(ctx, e.keys, quarantine.Key); err != nil {
+	key, err := sharedKey(ctx, e.keys, quarantine.Key)
+	if err != nil {
 		return fmt.Errorf("key of the quarantine: %w", err)
 	}
 	if err := e.quarantine.SetUp(ctx, running, key); err != nil {
