@@ -124,9 +124,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, engineError(err)
 	}
-	if err = s.wire(); err != nil {
-		return nil, err
-	}
+	s.wire()
 	if err = s.checkAdminPassword(ctx); err != nil {
 		return nil, err
 	}
