@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -106,6 +107,7 @@ func (s *Store) list(search, after string, limit int) (hooks []*sluice.Webhook, 
 			hooks = append(hooks, h)
 		}
 		after = some[len(some)-1].EventKey
+		runtime.Gosched() // a search among a million must not keep calls from the processor
 	}
 }
 
