@@ -2,12 +2,14 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"path"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -54,6 +56,8 @@ type API struct {
 	polls   *polls
 	looks   chan struct{} // results that are being read
 
+	document func() ([]byte, error) // describes the API
+
 	interrupted context.Context //nolint:containedctx // ends when commands that run must
 	interrupt   context.CancelCauseFunc
 }
@@ -68,6 +72,9 @@ func New(o Options) *API {
 		polls:   newPolls(),
 		looks:   make(chan struct{}, maxLooks),
 	}
+	a.document = sync.OnceValues(func() ([]byte, error) {
+		return json.MarshalIndent(describe(o.Commands, o.Version, o.BaseURL, o.OpenID), "", "  ")
+	})
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
 	mux := http.NewServeMux()
 	commands := a.handle(a.counted(a.command))
