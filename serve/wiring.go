@@ -184,7 +184,8 @@ func (s *Server) observeRun(report sluice.RunReport) {
 func (s *Server) observeCall(call sluice.Call) {
 	s.metrics.Call(call)
 	if call.Duplicate {
-		return // the journal has the first call
+		s.engine.Journal().Repeated(call) // it has the first call
+		return
 	}
 	s.minutes.Call(call)
 	if !call.Spooled {
@@ -225,6 +226,7 @@ func (s *Server) stats() sluice.ServerStats {
 // stateOf returns what the engine is doing and holds, and which pipelines fail.
 func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
 	stats, err := s.engine.Stats(ctx)
+	stats.Warnings = append(stats.Warnings, s.certificate.warnings()...)
 	for i := range stats.Pipelines {
 		if p, _ := s.engine.Pipelines().Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
 			stats.Pipelines[i].Failing = s.failing.Since(p)
