@@ -64,7 +64,7 @@ func (p *Portal) kindStored(r *http.Request, k *kind, name string) (kindForm, er
 			}
 		}
 		kept = k.kept != nil && k.kept(thing)
-		for _, c := range []column{{"builtIn", "Built in"}, {"created", "Created"}, {"updated", "Changed"}} {
+		for _, c := range []column{{"builtIn", "Built in"}, {"created", "Created"}, {"updated", "Changed"}, {"lastUsed", "Last used"}} {
 			if at := text(thing[c.Name]); at != "" {
 				facts = append(facts, column{c.Title, cell(at)})
 			}

@@ -56,6 +56,7 @@ type Server struct {
 	metrics     *metrics.Metrics
 	telemetry   *telemetry.Spans // nil: no spans are sent
 	minutes     *metrics.Minutes
+	uses        *uses
 	failing     *metrics.Failing
 	keeper      *quarantine.Keeper
 	directory   *iam.Directory
@@ -248,6 +249,9 @@ func (s *Server) startWork(ctx context.Context) error {
 	}
 	s.work.Go(func() { s.minutes.Keep(running) })
 	s.work.Go(func() { s.failing.Keep(running) })
+	s.work.Go(func() { s.uses.accounts.Keep(running) })
+	s.work.Go(func() { s.uses.clients.Keep(running) })
+	s.work.Go(func() { s.uses.secrets.Keep(running) })
 	s.work.Go(func() { s.keeper.Run(running) })
 	s.work.Go(func() {
 		select {

@@ -21,7 +21,8 @@ import (
 
 // wire makes the parts of a server and joins them.
 func (s *Server) wire() error {
-	secrets := step.NewSecrets(s.engine.Secrets())
+	s.uses = newUses(s.engine, s.opts.Log)
+	secrets := step.NewSecrets(s.engine.Secrets(), s.uses.secrets.Note)
 	s.failing = metrics.NewFailing(s.engine.PipelineStates(), s.opts.Log)
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.engine.Hours(), s.opts.Log)
 	s.directory = s.newDirectory()
@@ -105,6 +106,8 @@ func (s *Server) newDirectory() *iam.Directory {
 		Clients:      s.engine.Clients(),
 		Audit:        s.engine.Audit(),
 		Copy:         s.auditCopy(),
+		UserUsed:     s.uses.accounts.Note,
+		ClientUsed:   s.uses.clients.Note,
 		Started:      s.admin.Load,
 		Log:          s.opts.Log,
 		Cores:        s.cfg.PasswordCores,
