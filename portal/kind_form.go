@@ -185,7 +185,11 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 func (p *Portal) kindConfirm(w http.ResponseWriter, r *http.Request, k *kind) error {
 	name := r.PathValue("item")
 	path := k.path + "/" + url.PathEscape(name)
-	return p.render(w, r, http.StatusOK, "confirm", "Delete "+name, confirmation{Name: name, What: k.One, Effect: k.Effect, Action: path + "/delete", Back: path})
+	asked := confirmation{Name: name, What: k.One, Effect: k.Effect, Action: path + "/delete", Back: path}
+	if cmd, _ := p.Commands.Find(k.put); cmd.Allows(sluice.UserFrom(r.Context())) && slices.ContainsFunc(cmd.Params, func(param command.Param) bool { return param.Name == "disabled" }) {
+		asked.Instead = &instead{"Disable the " + k.One + " instead", "Disabled, the " + k.One + " can’t sign in until you enable it again.", path, "disabled", "true"}
+	}
+	return p.render(w, r, http.StatusOK, "confirm", "Delete "+name, asked)
 }
 
 func (p *Portal) kindDelete(w http.ResponseWriter, r *http.Request, k *kind) error {
