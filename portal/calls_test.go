@@ -231,10 +231,10 @@ func TestConnectAProvider(t *testing.T) {
 		return err
 	}))
 	b.wants("Settings, Webhooks, Add webhook")
-	b.follow("main form button.main:not([formmethod])")
+	b.follow("main form button.main")
 	b.waits("#field-signingSecret-problem") // what is missing is said beside its field
 	b.fill("#field-signingSecret", "a secret of twenty characters")
-	b.follow("main form button.main:not([formmethod])")
+	b.follow("main form button.main")
 	b.wants("Connect GitHub", "Waiting for the first signed call")
 	b.waits(".waiting.on")
 	v := s.signedIn("admin", adminPassword)
@@ -247,8 +247,9 @@ func TestConnectAProvider(t *testing.T) {
 	b.wants("changed")
 	v.get("/webhooks").wants(t, 200, "github", "someone else")
 	v.get("/webhooks/webhook.github.push/edit").wants(t, 200, `<option value="github" selected`)
-	plain := v.get("/webhooks/new?provider=stripe&eventKey=webhook.x").wants(t, 200, `value="webhook.x"`, `<option value="stripe" selected`)
+	plain := v.post("/webhooks/new", "provider", "stripe", "eventKey", "webhook.x", "signingSecret", "hush", "do", "show").wants(t, 200, `value="webhook.x"`, `<option value="stripe" selected`)
 	if !strings.Contains(plain.body, `data-provider="stripe" data-secret>`) {
 		t.Error("without scripts the way to set it up is not shown")
 	}
+	plain.lacks(t, "hush")
 }

@@ -99,6 +99,7 @@ func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Val
 	}
 	if name == "" {
 		view.drop(k.without...)
+		view.Fields[0].Focus = failure == nil
 	} else {
 		view.find(k.Key).ReadOnly = true
 	}

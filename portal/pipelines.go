@@ -102,10 +102,20 @@ type pipelineView struct {
 	Past     []tracedCall     // calls whose events it can get
 	History  []tracedCall
 	RunsURL  string // of all runs; "" if there are none
+	Failure  *runFailure
 	Ran      bool
 	Output   string
 	Problem  string
 	Tested   *testResult
+}
+
+// A runFailure is why the latest run of a pipeline failed.
+type runFailure struct {
+	Time    time.Time
+	Detail  string
+	Code    string
+	Line    int // of the source; 0 if it is not known
+	TraceID string
 }
 
 // Before returns the version before the current one, 0 if none is kept.

@@ -17,7 +17,7 @@ func TestLastUsed(t *testing.T) {
 	client := s.command("iam.client.put", map[string]any{"clientId": "robot", "roles": []any{"viewer"}}).object(t)
 	s.whoami(basic("used", "a long password")).wantStatus(t, 200)
 	token := s.token(url.Values{"grant_type": {"client_credentials"}, "client_id": {"robot"}, "client_secret": {client["secret"].(string)}}).object(t)
-	s.whoami("Bearer " + token["access_token"].(string)).wantStatus(t, 200)
+	s.whoami("Bearer "+token["access_token"].(string)).wantStatus(t, 200)
 	s.run("pipeline: [set: {value: '#{secret(\"used\") != \"\"}'}]").wantStatus(t, 200)
 	s.stop()
 	s.resume()
