@@ -253,3 +253,19 @@ func TestConnectAProvider(t *testing.T) {
 	}
 	plain.lacks(t, "hush")
 }
+
+// TestASearchGoesOn: a search that is not done is continued by the page itself.
+func TestASearchGoesOn(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.far", "payloadType": "raw"})
+	trace := s.call(hook["uuid"].(string), "text/plain", "far back")
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/calls?eventKey=webhook.far")
+	b.waits(`tr[data-trace="` + trace + `"]`)
+	// As if the search had looked at none of the calls yet.
+	eval[bool](b, `(document.querySelector("[data-rows]").replaceChildren(),
+		document.querySelector("[data-end]").innerHTML = '<p data-searched>Searched so far. <a rel="next" href="/calls?search=back&payloads=yes">Search further back</a></p>', searchOn(), true)`)
+	b.waits(`tr[data-trace="` + trace + `"]`)
+	b.until(`document.querySelector("[data-searched]") === null`)
+}
