@@ -33,6 +33,9 @@ func NewMemory(bytes int64) *Memory {
 	return &Memory{max: bytes, free: semaphore.NewWeighted(bytes)}
 }
 
+// Fits returns how many things of a size there is memory for.
+func (m *Memory) Fits(bytes int64) int { return int(m.max / bytes) }
+
 // A Hold is the part of a memory that one call or run has. The zero Hold has
 // nothing, of no memory.
 type Hold struct {
