@@ -51,6 +51,7 @@ type Options struct {
 type Server struct {
 	cfg         config.Config
 	opts        Options
+	pressure    *limit.Pressure
 	folder      *durable.Folder // nil with an external engine
 	engine      *jetstream.Engine
 	metrics     *metrics.Metrics
@@ -88,7 +89,7 @@ type Server struct {
 // says at /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
 	cfg = withMemory(cfg)
-	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 2), stopping: make(chan struct{})}
+	s := &Server{cfg: cfg, opts: opts, pressure: limit.NewPressure(int64(cfg.MemoryLimit)), served: make(chan error, 2), stopping: make(chan struct{})}
 	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -125,9 +126,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, engineError(err)
 	}
-	if err = s.wire(); err != nil {
-		return nil, err
-	}
+	s.wire()
 	if err = s.checkAdminPassword(ctx); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 // wire makes the parts of a server and joins them.
-func (s *Server) wire() error {
+func (s *Server) wire() {
 	s.uses = newUses(s.engine, s.opts.Log)
 	secrets := step.NewSecrets(s.engine.Secrets(), s.uses.secrets.Note)
 	s.failing = metrics.NewFailing(s.engine.PipelineStates(), s.opts.Log)
@@ -53,12 +53,7 @@ func (s *Server) wire() error {
 		backup:    s.sendBackup,
 	})
 	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
-	pages, err := s.newPortal(provider, users)
-	if err != nil {
-		return err
-	}
-	s.api = s.newAPI(login, issuer, pages, bounds{places, users, bodies})
-	return nil
+	s.api = s.newAPI(login, issuer, s.newPortal(provider, users), bounds{places, users, bodies})
 }
 
 // bounds are what all calls together may take.
@@ -168,7 +163,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 
 		Secret:     secrets.Reveal,
 		HasWebhook: webhooks.HasKey,
-		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory) / 2)},
+		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory)/2, s.pressure)},
 		MaxRuns:    s.cfg.MaxRuns,
 		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
 		Observe:    s.observeRun,
@@ -207,6 +202,7 @@ func (s *Server) newBodies() *limit.Bodies {
 		Strange:    strangerMemory,
 		Answers:    int64(s.cfg.MaxBodyMemory) / 4,
 		Unfinished: s.cfg.MaxConnectionsPerAddress,
+		Pressure:   s.pressure,
 	})
 }
 
