@@ -21,6 +21,7 @@ func (d *Directory) Login(ctx context.Context, username, password, address strin
 		d.noteWrong(ctx, username, address, err)
 		return sluice.User{}, err
 	}
+	d.UserUsed(username)
 	return user, nil
 }
 

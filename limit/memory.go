@@ -35,6 +35,9 @@ func NewMemory(bytes int64, pressure *Pressure) *Memory {
 	return &Memory{max: bytes, free: semaphore.NewWeighted(bytes), pressure: pressure}
 }
 
+// Fits returns how many things of a size there is memory for.
+func (m *Memory) Fits(bytes int64) int { return int(m.max / bytes) }
+
 // A Hold is the part of a memory that one call or run has. The zero Hold has
 // nothing, of no memory.
 type Hold struct {

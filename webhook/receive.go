@@ -125,7 +125,7 @@ func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 	}
 	call := rejected(traceID, e)
 	if in.hook.UUID != "" && isQuarantined(e.Code) {
-		call.Quarantine = rc.quarantine(in, traceID, e)
+		call.Quarantine = rc.quarantine(in, traceID, e, "")
 	}
 	rc.observe(in, call)
 	rc.logRefusal(in.request, &call)
