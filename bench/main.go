@@ -45,6 +45,7 @@ var parts = []part{
 	{"rate", "calls a second and latency, against a bare handler and against the engine's sync-always", measureRate},
 	{"senders", "calls that are signed, have an id, or must meet a schema, against plain ones", measureSenders},
 	{"webhooks", "cost of a call and resident memory with 10 and with 100,000 webhooks", measureWebhooks},
+	{"million", "longest call while webhooks are listed, stored and deleted among 1,000,000", measureMillion},
 	{"auth", "calls a second by kind of credentials, against no authentication; and a flood of wrong passwords", measureAuth},
 	{"pipelines", "calls that start a pipeline, its backlog, latency and polls, alone and with 1,000 pipelines beside it", measurePipelines},
 	{"delivery", "a backlog with events that fail and are retried, and one whose runs call another service", measureDelivery},

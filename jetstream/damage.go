@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -55,6 +56,9 @@ func (e *Engine) inspect() (err error) {
 		e.host.Log.Error("A file of the engine's store is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
 		e.addDamage(l.Public())
 	}
+	if e.marks.spoil(losses) {
+		return e.marks.store(e.opts.Dir)
+	}
 	return nil
 }
 
@@ -82,22 +86,41 @@ func (e *Engine) noteStop() {
 	}
 }
 
+// checkKeys compares the keys with what there was, before any is made anew. It tells
+// whether some are missing: then the engine must not serve.
+func (e *Engine) checkKeys(ctx context.Context) (damaged bool, err error) {
+	if !e.host.Embedded {
+		return false, nil
+	}
+	problem, err := e.checkBuckets(ctx, e.keys)
+	return e.refuses(problem), err
+}
+
 // checkMarks compares what there is with what there was. It tells whether so much
 // is missing that the engine must not serve.
 func (e *Engine) checkMarks(ctx context.Context) (damaged bool, err error) {
 	if !e.host.Embedded {
 		return false, nil
 	}
-	problem, err := e.checkBuckets(ctx)
+	problem, err := e.checkBuckets(ctx, e.buckets()...)
 	if err != nil {
 		return false, err
 	}
-	if problem != "" {
-		e.host.SetProblem(problem)
-		e.host.Log.Error("The engine's store is damaged; refusing to serve.", "problem", problem)
+	if e.refuses(cmp.Or(problem, e.checkKeyPrint())) {
 		return true, nil
 	}
 	return false, e.events.checkWhole(ctx, e.marks, e.addDamage)
+}
+
+// refuses keeps the engine from serving if there is a problem, and tells whether
+// there is.
+func (e *Engine) refuses(problem string) bool {
+	if problem == "" {
+		return false
+	}
+	e.host.SetProblem(problem)
+	e.host.Log.Error("The engine's store is damaged; refusing to serve.", "problem", problem)
+	return true
 }
 
 // Check reads all of the store of an embedded engine that is not running, and tells

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"sluice"
+	"sluice/jetstream/natstest"
+	"sluice/jetstream/record"
 )
 
 // blockOf gives a file of messages of a stream.
@@ -20,7 +23,7 @@ func blockOf(dir, stream string, number int) string {
 // streamOf gives the name of the stream that a bucket is stored in.
 func streamOf(t *testing.T, e *Engine, name string) string {
 	t.Helper()
-	for _, b := range e.buckets() {
+	for _, b := range append(e.buckets(), e.keys) {
 		if b.Name() == name {
 			has, err := b.Extent(t.Context())
 			check(t, err)
@@ -123,45 +126,128 @@ func TestLostEventsAreCounted(t *testing.T) {
 	}
 }
 
+// storeSome stores some records in every bucket.
+func storeSome(t *testing.T, e *Engine) {
+	t.Helper()
+	for i := range 5 {
+		key := fmt.Sprintf("b82c8627-4ca1-4c7a-b273-2bfd67c0000%d", i)
+		storeIn(t, e.webhooks, key)
+		storeIn(t, e.accounts, key)
+		storeIn(t, e.roles, key)
+		storeIn(t, e.clients, key)
+		storeIn(t, e.sessions, key)
+		storeIn(t, e.signing, key)
+		storeIn(t, e.portal, key)
+		storeIn(t, e.minutes, key)
+		storeIn(t, e.hours, key)
+		storeIn(t, e.states, key)
+		storeIn(t, e.versions, key)
+		storeIn(t, e.secrets, key)
+	}
+}
+
+func storeIn[T any](t *testing.T, b *record.Bucket[T], key string) {
+	t.Helper()
+	_, err := b.Change(t.Context(), key, func(*T, map[string]*T) (*T, error) { return new(T), nil })
+	check(t, err)
+}
+
 // TestADamagedBucketIsNotAnEmptyOne: tokens must not be unknown, nor consumers
 // dropped, because a disk has lost what said otherwise.
 func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
-	for name, harm := range harms {
-		for _, bucket := range []string{"webhooks", "pipelines", "accounts"} {
+	whole := t.TempDir()
+	e := openEngine(t, Options{Dir: whole})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.p", 1)
+	storeSome(t, e)
+	consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) { return ok(p.Name, `1`), nil })
+	send(t, e, "webhook.p", patience)
+	natstest.Eventually(t, "the floor is known", func() bool {
+		check(t, e.floors.Write(t.Context()))
+		return e.floors.Of(p.Binding.ID) > 0
+	})
+	stored := make(map[string]string)
+	for _, b := range append(e.buckets(), e.keys) {
+		stored[b.Name()] = streamOf(t, e, b.Name())
+	}
+	e.Close()
+	pretendKill(t, whole)
+	inEveryWay := []string{"webhooks", "pipelines", "accounts", "keys"}
+	for bucket, stream := range stored {
+		for name, harm := range harms {
+			if name != "zeros" && !slices.Contains(inEveryWay, bucket) {
+				continue
+			}
 			t.Run(bucket+" "+name, func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				e := openEngine(t, Options{Dir: dir})
-				bind(t, e, "p", sluice.EventPrefix+"webhook.p", 1)
-				for i := range 5 {
-					token := fmt.Sprintf("b82c8627-4ca1-4c7a-b273-2bfd67c0000%d", i)
-					_, err := e.Webhooks().Change(t.Context(), token, func(*sluice.Webhook, map[string]*sluice.Webhook) (*sluice.Webhook, error) {
-						return &sluice.Webhook{UUID: token, EventKey: "webhook.p"}, nil
-					})
-					check(t, err)
-					_, err = e.Accounts().Change(t.Context(), token, func(*sluice.Account, map[string]*sluice.Account) (*sluice.Account, error) {
-						return &sluice.Account{Username: token}, nil
-					})
-					check(t, err)
+				check(t, os.CopyFS(dir, os.DirFS(whole)))
+				harm(t, blockOf(dir, stream, 1))
+				e := openUnready(t, Options{Dir: dir})
+				if warnings := strings.Join(e.Warnings(), "; "); !strings.Contains(warnings, bucket) {
+					t.Errorf("the warnings are %q", warnings)
 				}
-				stored := streamOf(t, e, bucket)
-				e.Close()
-				pretendKill(t, dir)
-				harm(t, blockOf(dir, stored, 1))
-				e = openUnready(t, Options{Dir: dir})
-				err := e.Ready()
-				wantKind(t, err, sluice.Unavailable)
-				if !strings.Contains(err.Error(), bucket) {
-					t.Errorf("it says %v", err)
+				if slices.Contains(statistics, bucket) {
+					check(t, e.Ready())
+					return
 				}
-				if info, err := e.host.JS.Stream(t.Context(), eventStream); err != nil || info.CachedInfo().State.Consumers != 1 {
-					t.Errorf("the consumer of the pipeline was dropped (%v)", err)
+				for range 2 { // nothing makes up for it at the first start
+					err := e.Ready()
+					wantKind(t, err, sluice.Unavailable)
+					if !strings.Contains(err.Error(), bucket) {
+						t.Errorf("it says %v", err)
+					}
+					if info, err := e.host.JS.Stream(t.Context(), eventStream); err != nil || info.CachedInfo().State.Consumers != 1 {
+						t.Errorf("the consumer of the pipeline was dropped (%v)", err)
+					}
+					e.Close()
+					e = openUnready(t, Options{Dir: dir})
 				}
 				e.Close()
-				check(t, ForgetMarks(dir))
+				check(t, AcceptDamage(dir))
 				check(t, openUnready(t, Options{Dir: dir}).Ready())
 			})
 		}
+	}
+}
+
+// TestAcceptedDamageLeavesNothingOut: new events take the places of lost ones, and
+// are run, also if the loss was accepted.
+func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
+	dir := t.TempDir()
+	e := openEngine(t, Options{Dir: dir})
+	p := bind(t, e, "p", sluice.EventPrefix+"webhook.p", 1)
+	runs := make(chan string, 100)
+	run := func(d sluice.Delivery) (sluice.Outcome, error) {
+		runs <- d.TraceID
+		return ok(p.Name, `1`), nil
+	}
+	storeSome(t, e)
+	stop := consume(t, e, p, run)
+	for range 3 {
+		send(t, e, "webhook.p", patience)
+	}
+	natstest.Eventually(t, "the floor is known", func() bool {
+		check(t, e.floors.Write(t.Context()))
+		return e.floors.Of(p.Binding.ID) == 3
+	})
+	webhooks := streamOf(t, e, "webhooks")
+	stop()
+	e.Close()
+	pretendKill(t, dir)
+	harms["missing"](t, blockOf(dir, eventStream, 1))
+	harms["missing"](t, blockOf(dir, webhooks, 1))
+	e = openUnready(t, Options{Dir: dir})
+	wantKind(t, e.Ready(), sluice.Unavailable)
+	e.Close()
+	check(t, AcceptDamage(dir))
+	e = openEngine(t, Options{Dir: dir})
+	consume(t, e, p, run)
+	send(t, e, "webhook.p", patience)
+	if len(runs) != 4 {
+		t.Errorf("there were %d runs of 4 events", len(runs))
+	}
+	if lost := e.events.lost.Load(); lost != 3 {
+		t.Errorf("%d events are said to be lost", lost)
 	}
 }
 
@@ -170,23 +256,28 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 func TestRecordsOutliveWhatSaysThatTheyCount(t *testing.T) {
 	for name, harm := range harms {
 		for _, file := range []string{"meta.inf", "msgs/1.blk"} {
-			t.Run(file+" "+name, func(t *testing.T) {
-				t.Parallel()
-				dir := t.TempDir()
-				e := openEngine(t, Options{Dir: dir})
-				bind(t, e, "p", sluice.EventPrefix+"webhook.p", 1)
-				e.Close()
-				pretendKill(t, dir)
-				harm(t, filepath.Join(dir, "jetstream", "$G", "streams", "SEALED", file))
-				e = openEngine(t, Options{Dir: dir})
-				check(t, e.Ready())
-				if e.pipelines.Copy("p") == nil {
-					t.Error("the pipeline is gone")
-				}
-				if len(e.Warnings()) == 0 {
-					t.Error("there are no warnings")
-				}
-			})
+			for _, accepted := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s %s, accepted %v", file, name, accepted), func(t *testing.T) {
+					t.Parallel()
+					dir := t.TempDir()
+					e := openEngine(t, Options{Dir: dir})
+					bind(t, e, "p", sluice.EventPrefix+"webhook.p", 1)
+					e.Close()
+					pretendKill(t, dir)
+					harm(t, filepath.Join(dir, "jetstream", "$G", "streams", "SEALED", file))
+					if accepted {
+						check(t, AcceptDamage(dir))
+					}
+					e = openEngine(t, Options{Dir: dir})
+					check(t, e.Ready())
+					if e.pipelines.Copy("p") == nil {
+						t.Error("the pipeline is gone")
+					}
+					if len(e.Warnings()) == 0 {
+						t.Error("there are no warnings")
+					}
+				})
+			}
 		}
 	}
 }

@@ -113,6 +113,8 @@ func wantAll(t *testing.T, e *Engine) {
 	}
 	if key := e.keys.Copy(record.CorrelationKey); key == nil || string(key.Key) != clearKey {
 		t.Errorf("the key of the correlation ids is %+v", key)
+	} else if key.FirstForm == nil {
+		t.Error("events that are to come may have ids of the first form")
 	}
 	if floor := e.floors.Of("binding"); floor != 7 {
 		t.Errorf("the floor is %d", floor)

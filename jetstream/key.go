@@ -5,9 +5,51 @@ import (
 	"crypto/rand"
 	"errors"
 
+	"github.com/nats-io/nats.go/jetstream"
+
 	"sluice"
+	"sluice/jetstream/correlation"
 	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
 )
+
+// correlationIDs returns the correlation ids that all nodes share. The first node
+// that knows of their second form notes which events came before it.
+func (e *Engine) correlationIDs(ctx context.Context) (ids correlation.IDs, err error) {
+	key, err := sharedKey(ctx, e.keys, record.CorrelationKey)
+	if err != nil {
+		return ids, err
+	}
+	if e.keys.Copy(record.CorrelationKey).FirstForm == nil {
+		last, err := lastEvent(ctx, e.host)
+		if err != nil {
+			return ids, err
+		}
+		_, err = e.keys.ChangeEarly(ctx, record.CorrelationKey, func(before *record.Key, _ map[string]*record.Key) (*record.Key, error) {
+			if before.FirstForm != nil {
+				return nil, sluice.ErrUnchanged
+			}
+			return &record.Key{Key: before.Key, FirstForm: &last}, nil
+		})
+		if err != nil && !errors.Is(err, sluice.ErrUnchanged) {
+			return ids, err
+		}
+	}
+	e.keyPrint = fingerprint(key)
+	return correlation.NewIDs(key, *e.keys.Copy(record.CorrelationKey).FirstForm), nil
+}
+
+// lastEvent returns the sequence of the last event, 0 if there are none.
+func lastEvent(ctx context.Context, h *stream.Host) (uint64, error) {
+	events, err := h.JS.Stream(ctx, eventStream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return events.CachedInfo().State.LastSeq, nil
+}
 
 // sharedKey returns a key that all nodes share, such as that of the correlation
 // ids. The first node of all makes it.

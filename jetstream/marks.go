@@ -36,9 +36,10 @@ type marks struct {
 	Sealed  json.RawMessage          `json:"sealed,omitempty"` // which generation of the buckets counts
 }
 
-// vital are the buckets without which calls would be answered wrongly: a sender
-// takes an unknown token for final.
-var vital = []string{"webhooks", "accounts", "roles", "clients", "signing", "pipelines", "secrets"}
+// statistics are the buckets that may shrink: what the server has counted is missing
+// in pictures, but no call is answered wrongly for it. That would be so for all
+// others: a sender takes an unknown token for final.
+var statistics = []string{"minutes", "hours", "states"}
 
 // readMarks gives the marks of a folder, none if there are none that can be read.
 func readMarks(dir string) (m marks, err error) {
@@ -55,13 +56,17 @@ func readMarks(dir string) (m marks, err error) {
 	return m, nil
 }
 
-// ForgetMarks lets the next start take what is in the store for all there was.
-func ForgetMarks(dir string) error {
-	err := os.Remove(filepath.Join(dir, marksFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// AcceptDamage lets the next start of an engine that is not running take what is in
+// its buckets for all there was. The rest of the marks is still needed: a start
+// tells of lost events and works on those that get their places; and if it is lost
+// which generation of the buckets counts, the marks have the only copy.
+func AcceptDamage(dir string) error {
+	m, err := readMarks(dir)
+	if err != nil {
+		return err
 	}
-	return err
+	m.Buckets, m.Key = nil, ""
+	return m.store(dir)
 }
 
 // forgetBuckets lets the next start take what is in the buckets for all there was:
@@ -72,6 +77,20 @@ func (e *Engine) forgetBuckets() error {
 	}
 	e.marks.Buckets, e.marks.Sealed = nil, nil
 	return e.marks.store(e.opts.Dir)
+}
+
+// spoil notes which buckets have lost something that was on stable storage, and
+// reports whether any has. The next start sees nothing of it: the engine goes on
+// with what can be read.
+func (m marks) spoil(losses []damage.Loss) (spoiled bool) {
+	for _, l := range losses {
+		bucket := strings.TrimPrefix(l.Stream, record.StreamPrefix)
+		if was, known := m.Buckets[bucket]; known && 0 < l.First && l.First <= was.Revision {
+			was.Spoiled, spoiled = true, true
+			m.Buckets[bucket] = was
+		}
+	}
+	return spoiled
 }
 
 // store puts the marks on stable storage.
@@ -100,7 +119,7 @@ func (e *Engine) writeMarks(ctx context.Context) error {
 	e.marking.Lock()
 	defer e.marking.Unlock()
 	now := marks{First: e.events.first.Load(), Last: e.events.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Sealed: e.sealed}
-	for _, b := range e.buckets() {
+	for _, b := range append(e.buckets(), e.keys) {
 		has, err := b.Extent(ctx)
 		if err != nil {
 			return err
@@ -118,43 +137,58 @@ func (e *Engine) writeMarks(ctx context.Context) error {
 	return nil
 }
 
-// checkBuckets compares the buckets with the marks. What is missing of the vital
-// ones keeps the engine from serving; the rest is told.
-func (e *Engine) checkBuckets(ctx context.Context) (problem string, err error) {
+// checkBuckets compares buckets with the marks. Where one has shrunk the engine must
+// not serve, and the problem says why; of statistics it is only told.
+func (e *Engine) checkBuckets(ctx context.Context, buckets ...bucket) (problem string, err error) {
 	var shrunk []string
-	if e.marks.Key != "" && e.marks.Key != e.keyPrint {
-		text := "the key of the correlation ids is lost, so results of earlier calls can't be polled"
-		e.addDamage(text)
-		shrunk = append(shrunk, text)
-	}
-	for _, b := range e.buckets() {
+	for _, b := range buckets {
 		has, err := b.Extent(ctx)
 		if err != nil {
 			return "", err
 		}
-		was, known := e.marks.Buckets[has.Bucket]
-		if !known {
+		text := e.shrunk(b.Name(), has)
+		if text == "" {
 			continue
-		}
-		// Changes behind the mark may have removed records.
-		least := was.Records - int(max(has.Revision, was.Revision)-was.Revision)
-		if has.Revision >= was.Revision && has.Records >= least {
-			continue
-		}
-		text := fmt.Sprintf("of the %s %d of %d are left", b.Name(), has.Records, was.Records)
-		if was.Records <= has.Records {
-			text = fmt.Sprintf("the latest changes of the %s are lost", b.Name())
 		}
 		e.addDamage(text)
-		if slices.Contains(vital, b.Name()) {
+		if !slices.Contains(statistics, b.Name()) {
 			shrunk = append(shrunk, text)
 		}
 	}
 	if len(shrunk) == 0 {
 		return "", nil
 	}
-	return "the disk has lost records: " + strings.Join(shrunk, "; ") +
-		"; restore the data folder from a backup, or accept the loss with sluice check --accept while the server is stopped", nil
+	return lostRecords(strings.Join(shrunk, "; ")), nil
+}
+
+// shrunk says what is missing of a bucket, "" if nothing is.
+func (e *Engine) shrunk(name string, has record.Extent) string {
+	was, known := e.marks.Buckets[has.Bucket]
+	// Changes behind the mark may have removed records.
+	least := was.Records - int(max(has.Revision, was.Revision)-was.Revision)
+	switch {
+	case !known, has.Revision >= was.Revision && has.Records >= least && !was.Spoiled:
+		return ""
+	case was.Records <= has.Records:
+		return fmt.Sprintf("changes of the %s are lost", name)
+	default:
+		return fmt.Sprintf("of the %s %d of %d are left", name, has.Records, was.Records)
+	}
+}
+
+// checkKeyPrint compares the key of the correlation ids with the marks.
+func (e *Engine) checkKeyPrint() (problem string) {
+	if e.marks.Key == "" || e.marks.Key == e.keyPrint {
+		return ""
+	}
+	const text = "the key of the correlation ids is lost, so results of earlier calls can't be polled"
+	e.addDamage(text)
+	return lostRecords(text)
+}
+
+func lostRecords(which string) string {
+	return "the disk has lost records: " + which +
+		"; restore the data folder from a backup, or accept the loss with sluice check --accept while the server is stopped"
 }
 
 // missing says what of the marks is not among the messages that can be read.
@@ -167,8 +201,8 @@ func (m marks) missing(streams map[string]damage.Extent) (findings []string) {
 		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the start", eventStream, m.First, events.First-1))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Buckets)) {
-		if last := streams["KV_"+name].Last; last < m.Buckets[name].Revision {
-			findings = append(findings, fmt.Sprintf("KV_%s: changes %d to %d are missing; there were %d records", name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
+		if last := streams[record.StreamPrefix+name].Last; last < m.Buckets[name].Revision {
+			findings = append(findings, fmt.Sprintf("%s: changes %d to %d are missing; there were %d records", record.StreamPrefix+name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
 		}
 	}
 	return findings

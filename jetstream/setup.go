@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sluice"
-	"sluice/jetstream/correlation"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/record"
 )
@@ -56,6 +55,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	}()
 	if err := e.keys.SetUp(ctx, running, generation); err != nil {
 		return err
+	}
+	if damaged, err := e.checkKeys(ctx); damaged || err != nil {
+		return err // new keys would stand where a backup's belong
 	}
 	if err := e.setUpStores(ctx, running, generation); err != nil {
 		return err
@@ -110,7 +112,7 @@ type bucket interface {
 // setUpStores prepares streams and buckets, some at a time: a cluster takes a while
 // for each.
 func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation) error {
-	key, err := sharedKey(ctx, e.keys, record.CorrelationKey)
+	ids, err := e.correlationIDs(ctx)
 	if err != nil {
 		return fmt.Errorf("key of the correlation ids: %w", err)
 	}
@@ -118,8 +120,6 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 	if err != nil {
 		return fmt.Errorf("key of the quarantine: %w", err)
 	}
-	e.keyPrint = fingerprint(key)
-	ids := correlation.NewIDs(key)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)
 	start := func(what string, setUp func() error) {

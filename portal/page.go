@@ -103,6 +103,9 @@ func (s *page) Asset(name string) string { return assets().path(name) }
 // Saved reports whether the page follows a save.
 func (s *page) Saved() bool { return s.Done == done["saved"] }
 
+// Replaced reports whether the page follows a change of what it is about.
+func (s *page) Replaced() bool { return s.Saved() || s.Done == done["rolledback"] }
+
 // Limits returns on how many past calls a draft can be tried.
 func (s *page) Limits() []string { return []string{"20", "100", "500"} }
 

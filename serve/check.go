@@ -16,7 +16,7 @@ func Check(data string, accept bool, read func(done, total int64)) (findings []s
 	defer folder.Close()
 	findings, err = jetstream.Check(folder.Store(), read)
 	if err == nil && accept {
-		err = jetstream.ForgetMarks(folder.Store())
+		err = jetstream.AcceptDamage(folder.Store())
 	}
 	return findings, err
 }

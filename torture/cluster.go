@@ -40,7 +40,7 @@ const mustRefuse, mustLose = "refuse", "lose"
 const away = 12 * time.Second
 
 // election is how long the others may take to elect a leader, and nodes to notice.
-const election = 12 * time.Second
+const election = 10 * time.Second
 
 var clusterFaults = []clusterFault{
 	{name: "none", seamless: true, happen: func(ctx context.Context, _ *rig) error {
@@ -161,6 +161,9 @@ func runCluster(ctx context.Context, s settings) error {
 		}
 		row.name = t.name
 		fmt.Fprintf(os.Stderr, "%s: %s\n", t.name, row.verdict)
+		for reason, n := range row.figures.reasons {
+			fmt.Fprintf(os.Stderr, "%s: %d results are missing: %s\n", t.name, n, reason)
+		}
 		failed = errors.Join(failed, row.err)
 		rows = append(rows, row)
 	}

@@ -32,6 +32,7 @@ type clusterCall struct {
 	cutOff        bool // it got no answer, so nobody knows what became of it
 	counted       bool // a pipeline tells the counter of its run
 	correlationID string
+	status        sluice.Status // that it was answered with
 }
 
 // clusterLoad is callers of all nodes, and their ledger.
@@ -96,7 +97,7 @@ func (l *clusterLoad) call(ctx context.Context, node int, at string) {
 		body = appendBody(body[:0], id)
 		call := clusterCall{id: id, node: node, counted: counted, began: time.Now()}
 		result, err := c.receive(context.WithoutCancel(ctx), l.tokens[counted], id, body)
-		call.ended, call.acked, call.correlationID = time.Now(), err == nil, result.CorrelationID
+		call.ended, call.acked, call.correlationID, call.status = time.Now(), err == nil, result.CorrelationID, result.Status
 		_, call.cutOff = errors.AsType[*url.Error](err)
 		l.mu.Lock()
 		l.made = append(l.made, call)
@@ -143,6 +144,8 @@ func (l *clusterLoad) refusesSince(node int, since time.Time) bool {
 type clusterFigures struct {
 	acked, lost, doubled, unanswered, late, repeated, missing, refused, letters int
 	longestRefusal, longestCall, blind                                          time.Duration
+
+	reasons map[string]int // why results were not there, with how many of them
 }
 
 // figures compares the ledger with what the engine has.
@@ -176,7 +179,10 @@ func (l *clusterLoad) figures(ctx context.Context) (f clusterFigures, err error)
 			}
 		}
 	}
-	f.unanswered = l.unanswered(ctx, stored)
+	f.reasons = l.unanswered(ctx, stored)
+	for _, n := range f.reasons {
+		f.unanswered += n
+	}
 	f.longestRefusal = l.longestRefusal()
 	f.blind = slices.Max(l.blind)
 	return f, nil
@@ -186,35 +192,53 @@ func (l *clusterLoad) figures(ctx context.Context) (f clusterFigures, err error)
 const polled = 300
 
 // unanswered asks for results of calls that are stored, each at a node that was not
-// called, and counts those that are not there.
-func (l *clusterLoad) unanswered(ctx context.Context, stored map[uint64][]time.Time) (n int) {
+// called, and counts those that are not there, by what is known of them: which node
+// was asked, what it said, whether the call was answered before it was run, as those
+// of a spool are, and whether all calls from a certain one on are affected.
+func (l *clusterLoad) unanswered(ctx context.Context, stored map[uint64][]time.Time) map[string]int {
 	clients := make([]*client, len(l.rig.nodes))
 	for i, node := range l.rig.nodes {
 		clients[i] = newClient(node.url, 1)
 		defer clients[i].close()
 	}
 	every := max(1, len(l.made)/polled)
+	reasons, since := make(map[string]int), ""
 	for i, c := range l.made {
 		if i%every > 0 || !c.acked || len(stored[c.id]) == 0 {
 			continue
 		}
-		if !has(ctx, clients[(c.node+1)%len(clients)], c.correlationID) {
-			n++
+		asked := (c.node + 1) % len(clients)
+		reason := lacks(ctx, clients[asked], c.correlationID)
+		if reason == "" {
+			since = ""
+			continue
 		}
+		if since == "" {
+			since = fmt.Sprintf("from call %d of %d on", i, len(l.made))
+		}
+		reasons[fmt.Sprintf("%s: node%d says %s to calls of node%d that were answered %s", since, asked, reason, c.node, c.status)]++
 	}
-	return n
+	return reasons
 }
 
-// has tells whether a node has the result of a call. A moment in which it does not
-// reach the engine is none of the ones that are looked for here.
-func has(ctx context.Context, c *client, correlationID string) bool {
-	for deadline := time.Now().Add(5 * time.Second); ctx.Err() == nil; sleep(ctx, 200*time.Millisecond) {
+// lacks asks a node for the result of a call, and says why it is not there; "" if it
+// is. A moment in which the node does not reach the engine is none of the ones that
+// are looked for here.
+func lacks(ctx context.Context, c *client, correlationID string) string {
+	for deadline := time.Now().Add(5 * time.Second); ; sleep(ctx, 200*time.Millisecond) {
 		result, err := c.result(ctx, correlationID)
-		if err == nil || time.Now().After(deadline) {
-			return err == nil && result.Status == sluice.StatusOK
+		switch {
+		case err == nil && result.Status == sluice.StatusOK:
+			return ""
+		case err == nil:
+			return fmt.Sprintf("%q", result.Status)
+		case time.Now().After(deadline), ctx.Err() != nil:
+			if broken, ok := errors.AsType[*url.Error](err); ok {
+				err = broken.Err // the rest of it is different for each call
+			}
+			return fmt.Sprintf("%q", err)
 		}
 	}
-	return false
 }
 
 // longestRefusal gives the longest time in which a node took no call, though some

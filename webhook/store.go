@@ -1,14 +1,13 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,38 +30,30 @@ type Records interface {
 // one is like, and that an event key is taken once.
 type Store struct {
 	records Records
-	changes atomic.Uint64 // of the records so far
-	sorted  atomic.Pointer[sorted]
 
+	// mu is never held for long: changes of the records wait for it, and calls for
+	// them.
 	mu    sync.RWMutex
-	byKey map[string]*sluice.Webhook // by event key
-}
-
-// sorted are all webhooks in the order of their event keys.
-type sorted struct {
-	changes uint64 // that they have in them
-	hooks   []*sluice.Webhook
+	byKey order
 }
 
 // NewStore gives the webhooks that are stored in records.
 func NewStore(records Records) *Store {
-	s := &Store{records: records, byKey: make(map[string]*sluice.Webhook)}
-	s.sorted.Store(new(sorted))
+	s := &Store{records: records}
 	records.Follow(s.follow)
 	return s
 }
 
-// follow keeps the index of event keys in step with the records.
+// follow keeps the order of event keys in step with the records.
 func (s *Store) follow(before, after *sluice.Webhook) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if before != nil && s.byKey[before.EventKey] == before {
-		delete(s.byKey, before.EventKey)
+	if before != nil && (after == nil || after.EventKey != before.EventKey) {
+		s.byKey.remove(before)
 	}
 	if after != nil {
-		s.byKey[after.EventKey] = after
+		s.byKey.put(after)
 	}
-	s.changes.Add(1)
 }
 
 // Webhook gives the webhook with that token, NotFound if there is none.
@@ -81,8 +72,8 @@ func (s *Store) Webhook(ctx context.Context, token string) (sluice.Webhook, erro
 func (s *Store) withKey(key string) (sluice.Webhook, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if hook := s.byKey[key]; hook != nil {
-		return *hook, nil
+	if hooks := s.byKey.from(key); len(hooks) > 0 && hooks[0].EventKey == key {
+		return *hooks[0], nil
 	}
 	return sluice.Webhook{}, noWebhook("event key").About("eventKey")
 }
@@ -101,34 +92,30 @@ func noWebhook(what string) *sluice.Error {
 // whether there are more behind them: those whose event key has search in it and
 // comes behind after, limit of them or all if it is 0.
 func (s *Store) list(search, after string, limit int) (hooks []*sluice.Webhook, more bool) {
-	all := s.inOrder()
-	start, _ := slices.BinarySearchFunc(all, after, func(h *sluice.Webhook, after string) int {
-		if h.EventKey <= after {
-			return -1
+	for {
+		some := s.behind(after)
+		if len(some) == 0 {
+			return hooks, false
 		}
-		return 1
-	})
-	for _, h := range all[start:] {
-		if !strings.Contains(h.EventKey, search) {
-			continue
+		for _, h := range some {
+			if !strings.Contains(h.EventKey, search) {
+				continue
+			}
+			if limit > 0 && len(hooks) == limit {
+				return hooks, true
+			}
+			hooks = append(hooks, h)
 		}
-		if limit > 0 && len(hooks) == limit {
-			return hooks, true
-		}
-		hooks = append(hooks, h)
+		after = some[len(some)-1].EventKey
+		runtime.Gosched() // a search among a million must not keep calls from the processor
 	}
-	return hooks, false
 }
 
-func (s *Store) inOrder() []*sluice.Webhook {
-	changes := s.changes.Load() // before looking: what changes meanwhile is sorted again
-	if known := s.sorted.Load(); known.changes == changes {
-		return known.hooks
-	}
-	all := s.records.All()
-	slices.SortFunc(all, func(a, b *sluice.Webhook) int { return cmp.Compare(a.EventKey, b.EventKey) })
-	s.sorted.Store(&sorted{changes, all})
-	return all
+// behind gives the webhooks that come next behind an event key, some of them.
+func (s *Store) behind(eventKey string) []*sluice.Webhook {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Clone(s.byKey.from(eventKey + "\x00"))
 }
 
 // An update is what a put asks for; nil means not given.

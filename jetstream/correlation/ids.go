@@ -21,10 +21,13 @@ import (
 // zero bits turn most guesses away before anything is read; some of them can
 // become the number of a partition.
 //
-// The first form, whose nonce depends on the trace id alone, is read as well. The
-// third one is of events that wait in a spool: see SpooledID.
+// The first form, whose nonce depends on the trace id alone, is read as well, for
+// events from before the second: an id of it leads to each event with the same
+// trace id, if somebody changes the place in it. The third one is of events that
+// wait in a spool: see SpooledID.
 type IDs struct {
-	key []byte
+	key   []byte
+	first uint64 // sequence of the last event that has an id of the first form
 }
 
 // A Reference is what a correlation id says.
@@ -35,8 +38,9 @@ type Reference struct {
 	form  uint64
 }
 
-// NewIDs returns the ids of all nodes that share a key.
-func NewIDs(key []byte) IDs { return IDs{key} }
+// NewIDs returns the ids of all nodes that share a key. Events up to the sequence
+// first may have ids of the first form.
+func NewIDs(key []byte, first uint64) IDs { return IDs{key, first} }
 
 const (
 	sequenceBits = 44 // 37 years at 15,000 events a second
@@ -57,7 +61,7 @@ func (c IDs) ID(sequence uint64, traceID string) string {
 func (c IDs) Parse(id string) (r Reference, ok bool) {
 	nonce, locator, ok := c.open(id)
 	r = Reference{Sequence: locator >> formBits, nonce: nonce, form: locator & (1<<formBits - 1)}
-	return r, ok && r.form <= currentForm
+	return r, ok && (r.form == currentForm || r.form == firstForm && r.Sequence <= c.first)
 }
 
 // open gives the parts of an id, without the bits that must be zero.

@@ -4,8 +4,6 @@ import (
 	"container/heap"
 	"context"
 	"time"
-
-	"sluice"
 )
 
 // A lane is what is known of the events that wait for one pipeline.
@@ -153,15 +151,15 @@ func (w *Waiting) forget(binding, key string) {
 	}
 }
 
-// keepOnly forgets the lanes of bindings that there are no more.
-func (w *Waiting) keepOnly(bound map[string]*sluice.Pipeline) {
+// known gives the bindings that the index has something of.
+func (w *Waiting) known() map[string]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	bindings := make(map[string]bool)
 	for binding := range w.lanes {
-		if bound[binding] == nil {
-			delete(w.lanes, binding)
-		}
+		bindings[binding] = true
 	}
+	return bindings
 }
 
 // count returns how many events wait for a binding, and since when the oldest of

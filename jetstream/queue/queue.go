@@ -94,7 +94,11 @@ func (q *Queue) Start(running context.Context) {
 	q.crew = &crew{start: q.host.Start, done: running.Done(), work: make(chan func())}
 	q.host.Every(running, heartbeat, q.work.beat)
 	q.floors.keep(running)
-	q.host.Every(running, time.Minute, func(time.Time) { q.waiting.keepOnly(q.listeners.Bound()) })
+	q.host.Every(running, time.Minute, func(time.Time) {
+		if err := q.Sweep(running); err != nil && running.Err() == nil && q.host.Ready() == nil {
+			q.host.Log.Warn("What waits for pipelines that listen no more could not be removed.", "error", err)
+		}
+	})
 }
 
 // Unreadable gives how many events could not be read, since the start.
@@ -202,5 +206,48 @@ func (q *Queue) DropUnbound(ctx context.Context) error {
 	if err := consumers.Err(); err != nil {
 		return err
 	}
-	return q.waiting.dropUnbound(ctx, bound)
+	stored, err := q.waiting.stored(ctx)
+	if err != nil {
+		return err
+	}
+	return q.sweep(ctx, stored)
+}
+
+// Sweep removes what still waits for pipelines that listen no more, as far as the
+// index knows.
+func (q *Queue) Sweep(ctx context.Context) error { return q.sweep(ctx, q.waiting.known()) }
+
+// sweep removes what waits for those of the bindings that there are no more: remains
+// of a node that ended before it removed them, or of a run that ended after that.
+//
+// Something waits for them, so they had a consumer and a pipeline; and both are never
+// made again under the same id. Where both are gone, by what the leaders say, nobody
+// needs what waits. Where only one is, a node may be about to store or remove the
+// other.
+func (q *Queue) sweep(ctx context.Context, bindings map[string]bool) error {
+	for binding := range q.listeners.Bound() {
+		delete(bindings, binding)
+	}
+	for binding := range bindings {
+		_, err := q.events.Consumer(ctx, binding)
+		switch {
+		case err == nil:
+			delete(bindings, binding)
+		case !errors.Is(err, jetstream.ErrConsumerNotFound):
+			return err
+		}
+	}
+	if len(bindings) == 0 {
+		return nil
+	}
+	if err := q.listeners.catchUp(ctx); err != nil {
+		return err
+	}
+	bound := q.listeners.Bound()
+	for binding := range bindings {
+		if bound[binding] == nil {
+			q.waiting.dropAll(ctx, binding)
+		}
+	}
+	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
@@ -286,25 +285,22 @@ func (w *Waiting) dropAll(ctx context.Context, binding string) {
 	w.remove(ctx, waitingPrefix+binding+".>")
 }
 
-// dropUnbound removes what waits for bindings that there are no more: remains of a
-// process that ended while it removed them. On an external engine they may be
-// another node's that has just made them.
-func (w *Waiting) dropUnbound(ctx context.Context, bound map[string]*sluice.Pipeline) error {
-	if !w.host.Embedded || w.stream.CachedInfo().State.Msgs == 0 {
-		return nil
+// stored gives the bindings that something is stored for, of whichever node.
+func (w *Waiting) stored(ctx context.Context) (bindings map[string]bool, err error) {
+	if w.stream.CachedInfo().State.Msgs == 0 {
+		return nil, nil
 	}
 	info, err := w.stream.Info(ctx, jetstream.WithSubjectFilter(waitingPrefix+">"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	dropped := make(map[string]bool)
+	bindings = make(map[string]bool)
 	for subject := range info.State.Subjects {
-		if binding, _, ok := waitingKey(subject); ok && bound[binding] == nil && !dropped[binding] {
-			dropped[binding] = true
-			w.dropAll(ctx, binding)
+		if binding, _, ok := waitingKey(subject); ok {
+			bindings[binding] = true
 		}
 	}
-	return nil
+	return bindings, nil
 }
 
 func (w *Waiting) remove(ctx context.Context, subject string) {

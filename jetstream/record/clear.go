@@ -33,6 +33,10 @@ type clearSecret struct {
 // A Key is a key that all nodes share.
 type Key struct {
 	Key []byte `json:"key"`
+
+	// FirstForm is the sequence of the last event whose correlation id may have the
+	// first form; nil: that is not known yet.
+	FirstForm *uint64 `json:"firstForm,omitempty"`
 }
 
 // CorrelationKey is the name of the key of the correlation ids.
@@ -98,7 +102,7 @@ func (c *clearBuckets) read(bucket string, entry jetstream.KeyValueEntry) (store
 	switch bucket {
 	case "webhooks", "floors":
 	case "keys":
-		value, err = json.Marshal(Key{entry.Value()})
+		value, err = json.Marshal(Key{Key: entry.Value()})
 	case "secrets":
 		if value, err = c.openSecret(value); err != nil {
 			return stored[json.RawMessage]{}, err

@@ -37,7 +37,7 @@ func WasConflict(err error) bool {
 var limits = map[jetstream.ErrorCode]string{
 	jetstream.JSErrCodeMaximumConsumersLimit: "the engine's account takes no more consumers, and each pipeline that listens needs one; raise its max_consumers, or delete a pipeline that listens",
 
-	10005: "the engine has too few servers with enough storage for so many copies; add servers, lower --nats-replicas, or lower --event-max-bytes and --result-max-bytes",
+	10005: "the engine has too few servers with enough storage for so many copies; raise max_file_store of its servers, add servers, or lower --nats-replicas, --event-max-bytes or --result-max-bytes",
 	10074: "the engine is no cluster and keeps one copy of everything; set --nats-replicas 1",
 	10002: "the engine's account has used up its storage; raise its max_file",
 	10027: "the engine's account takes no more streams; raise its max_streams to 40 or more",
