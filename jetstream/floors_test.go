@@ -19,6 +19,7 @@ func stateOf(dir string, p *sluice.Pipeline) string {
 // TestAPipelineGoesOnAfterItsStateIsZeros: so a power cut may leave a file that
 // was not synced.
 func TestAPipelineGoesOnAfterItsStateIsZeros(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.zeros", 1)
@@ -43,6 +44,7 @@ func TestAPipelineGoesOnAfterItsStateIsZeros(t *testing.T) {
 // TestWhatIsDoneIsNotRunAgain, also if neither its result nor the state of its
 // consumer is left.
 func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	opts := Options{Dir: dir, ResultTTL: 100 * time.Millisecond}
 	e := openEngine(t, opts)
@@ -78,6 +80,7 @@ func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 // TestAFloorAboveTheNewestEvent: a damaged disk may have lost the events up to
 // it. Their sequences are used again, for events that are not done.
 func TestAFloorAboveTheNewestEvent(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.above", 1)
