@@ -38,6 +38,19 @@ type Call struct {
 	// by a search has its runs instead, in the order in which they began.
 	Listeners []string    `json:"listeners,omitempty" doc:"-"`
 	Runs      []RunReport `json:"runs,omitzero"`
+
+	// Duplicates are the calls that repeated its delivery, the newest 50. Only a
+	// call found by a search has them.
+	Duplicates []Duplicate `json:"duplicates,omitempty" doc:"Later calls with the same delivery id, which were answered with its result."`
+}
+
+// A Duplicate is a call whose delivery was accepted before, or several that came
+// shortly after each other.
+type Duplicate struct {
+	Time       time.Time `json:"time" doc:"When it came, the last of several."`
+	RemoteAddr string    `json:"remoteAddr,omitempty" doc:"Where it came from."`
+	Count      int       `json:"count" doc:"How many calls it stands for."`
+	Quarantine string    `json:"quarantine,omitempty" doc:"Id of what is kept of one with another body."`
 }
 
 // AppendJSON appends the JSON of a call without runs, as encoding/json would

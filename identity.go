@@ -15,6 +15,7 @@ type Account struct {
 	Disabled bool      `json:"disabled"`
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
+	Used     time.Time `json:"used,omitzero"` // last, to the minute
 }
 
 // Identity names the account, and no other that had or will have its username.
@@ -50,6 +51,7 @@ type Client struct {
 
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
+	Used    time.Time `json:"used,omitzero"` // last, to the minute
 }
 
 // Identity names the client, and no other that had or will have its id.

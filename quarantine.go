@@ -7,15 +7,16 @@ import (
 
 // A QuarantinedCall is a call of a known webhook that was refused and is kept.
 type QuarantinedCall struct {
-	ID         string    `json:"id"` // its trace id
-	EventKey   string    `json:"eventKey"`
-	Code       string    `json:"code"` // of the refusal
-	StatusCode int       `json:"statusCode"`
-	Time       time.Time `json:"time"`
-	Size       int       `json:"size"` // of the body
-	RemoteAddr string    `json:"remoteAddr,omitempty"`
-	Diagnosis  []string  `json:"diagnosis,omitempty"` // for the operator: why, and what would help
-	Errors     any       `json:"errors,omitempty"`    // of a payload that does not meet the schema
+	ID          string    `json:"id"` // its trace id
+	EventKey    string    `json:"eventKey"`
+	Code        string    `json:"code"` // of the refusal
+	StatusCode  int       `json:"statusCode"`
+	Time        time.Time `json:"time"`
+	Size        int       `json:"size"` // of the body
+	RemoteAddr  string    `json:"remoteAddr,omitempty"`
+	DuplicateOf string    `json:"duplicateOf,omitempty"` // trace id of the call that came first with its delivery id
+	Diagnosis   []string  `json:"diagnosis,omitempty"`   // for the operator: why, and what would help
+	Errors      any       `json:"errors,omitempty"`      // of a payload that does not meet the schema
 
 	Token   string      `json:"-"` // of the webhook
 	Request KeptRequest `json:"-"`

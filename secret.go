@@ -7,4 +7,5 @@ type Secret struct {
 	Name    string    `json:"name"`
 	Value   string    `json:"value"`
 	Updated time.Time `json:"updated"`
+	Used    time.Time `json:"used,omitzero"` // last, to the minute
 }

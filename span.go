@@ -26,6 +26,8 @@ const (
 // told.
 type SpanFacts struct {
 	Method, Path, Server string // of an HTTP request
+	Secure               bool   // it comes or goes by HTTPS
+	Port                 string // of the server that it goes to; empty: that of the scheme
 	StatusCode           int    // of its answer
 	EventKey             string
 	TraceID              string // of the call that led to it; work within that of another has the same

@@ -2,12 +2,14 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"path"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -54,6 +56,8 @@ type API struct {
 	polls   *polls
 	looks   chan struct{} // results that are being read
 
+	document func() ([]byte, error) // describes the API
+
 	interrupted context.Context //nolint:containedctx // ends when commands that run must
 	interrupt   context.CancelCauseFunc
 }
@@ -66,8 +70,11 @@ func New(o Options) *API {
 		readers: limit.NewShares[string](maxTailsPerUser),
 		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
-		looks:   make(chan struct{}, maxLooks),
+		looks:   make(chan struct{}, max(leastLooks, min(o.Bodies.Answers.Fits(largestResult), mostLooks))),
 	}
+	a.document = sync.OnceValues(func() ([]byte, error) {
+		return json.MarshalIndent(describe(o.Commands, o.Version, o.BaseURL, o.OpenID), "", "  ")
+	})
 	a.interrupted, a.interrupt = context.WithCancelCause(context.Background())
 	mux := http.NewServeMux()
 	commands := a.handle(a.counted(a.command))
@@ -109,8 +116,13 @@ func New(o Options) *API {
 	return a
 }
 
-// maxLooks is how many results are read from the engine at the same time.
-const maxLooks = 4
+// How many results are read from the engine at the same time: as many as there is
+// memory for if all are of the largest, which are in it twice.
+const (
+	leastLooks    = 4
+	mostLooks     = 64
+	largestResult = 4 * sluice.MaxPayloadLength
+)
 
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }

@@ -118,7 +118,7 @@ func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args 
 	ctx = sluice.WithRequest(sluice.WithUser(ctx, user), requestOf(r))
 	span := sluice.Span{
 		Name: cmd.Name, Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
-		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path, User: user.Name},
+		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path, Secure: r.TLS != nil, User: user.Name},
 	}
 	err = a.Spans.Do(ctx, span, func(ctx context.Context) error {
 		if a.Spans.Tracer != nil {

@@ -1,12 +1,12 @@
 package api
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"sluice"
 	"sluice/command"
@@ -16,33 +16,39 @@ import (
 type object = map[string]any
 
 // openAPI returns the endpoint that describes the API. The commands don't
-// change while the service runs, so the document is made and compressed once:
-// anyone may ask for it, as often as they like.
+// change while the service runs, so the document is compressed once: anyone may
+// ask for it, as often as they like.
 func (a *API) openAPI() command.Endpoint {
-	document, err := json.MarshalIndent(OpenAPI(a.Commands, a.Version, a.BaseURL, a.OpenID), "", "  ")
-	zipped := zip(document)
+	zipped := sync.OnceValue(func() []byte {
+		document, _ := a.OpenAPI() // its error was returned before
+		return zip(document)
+	})
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			return notAllowed("GET, HEAD")
 		}
+		document, err := a.OpenAPI()
 		if err != nil {
 			return err
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if takesGzip(r.Header.Values("Accept-Encoding")) {
 			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write(zipped)
-			return nil
+			document = zipped()
 		}
 		_, _ = w.Write(document)
 		return nil
 	}
 }
 
-// OpenAPI describes the commands and the other endpoints as OpenAPI 3.1. openID
-// is where the issuer of access tokens describes itself: a path for the server's
-// own, the URL of an external provider, or nothing.
-func OpenAPI(set command.Set, version, baseURL, openID string) map[string]any {
+// OpenAPI returns the description of the API as OpenAPI 3.1. It is made when it is
+// first asked for: a start does not wait for it.
+func (a *API) OpenAPI() ([]byte, error) { return a.document() }
+
+// describe describes the commands and the other endpoints. openID is where the
+// issuer of access tokens describes itself: a path for the server's own, the URL of
+// an external provider, or nothing.
+func describe(set command.Set, version, baseURL, openID string) object {
 	d := &description{schemas: newSchemas()}
 	paths := object{
 		sluice.ResultPath: object{"get": d.result()},

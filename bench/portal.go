@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"html"
 	"math/rand/v2"
 	"net/url"
 	"regexp"
@@ -37,6 +38,8 @@ var pages = []struct{ name, path string }{
 	{"commands", "/commands"},
 	{"one command", "/commands/iam.user.put"},
 	{"API reference", "/reference/iam"},
+	{"quarantine", "/quarantine"},
+	{"secrets", "/secrets"},
 	{"dead letters", "/deadletters"},
 	{"one dead letter", "/deadletters/1"},
 	{"users", "/users"},
@@ -78,9 +81,37 @@ func measurePortal(ctx context.Context, b *bench) error {
 	}
 	b.table.hold(fmt.Sprintf("slowest of %d kinds of pages of the portal, 100,000 webhooks, 1,000,000 calls", len(pages)),
 		fmt.Sprintf("%s, %.1f ms", slow, slowest), slowest, under(50, "50 ms"))
+	step, steps, err := s.searchPayloads(ctx)
+	if err != nil {
+		return err
+	}
+	b.table.hold("search in the payloads of the last hour: slowest step, each of which says how far it has come", fmt.Sprintf("%.0f ms, of %d steps", step, steps), step, under(1000, "1 s"))
 	b.table.hold("largest of them, with all that it loads", fmt.Sprintf("%s, %s B", large, grouped(largest)), largest, under(100_000, "100 KB"))
 	return nil
 }
+
+// searchPayloads looks for a text that no payload of the last hour has, step by
+// step as the page does, and returns the time of the slowest step.
+func (c *client) searchPayloads(ctx context.Context) (slowest float64, steps int, err error) {
+	const most = 100
+	hourAgo := time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05")
+	path := "/calls?" + url.Values{"search": {"no payload has this"}, "payloads": {"yes"}, "from": {hourAgo}}.Encode()
+	for path != "" && steps < most {
+		began := time.Now()
+		content, err := c.page(ctx, path)
+		if err != nil {
+			return 0, 0, err
+		}
+		slowest, steps, path = max(slowest, milliseconds(began)), steps+1, ""
+		if next := nextPath.FindSubmatch(content); next != nil {
+			path = html.UnescapeString(string(next[1]))
+		}
+	}
+	progressf("search in payloads: %d steps, slowest %.0f ms", steps, slowest)
+	return slowest, steps, nil
+}
+
+var nextPath = regexp.MustCompile(`href="([^"]+)" rel="next"`)
 
 // visit looks at pages of one kind, and returns the times that they took and
 // the size of the largest, together with all that it loads.

@@ -104,6 +104,7 @@ type request struct {
 	body    []byte
 	header  http.Header
 	open    bool          // no credentials are sent
+	polls   bool          // a redirect is an answer, too
 	timeout time.Duration // 0: only that of the context
 }
 
@@ -131,10 +132,16 @@ func (c *Client) do(ctx context.Context, r request) (Answer, error) {
 		return Answer{}, c.unreachable(ctx, err)
 	}
 	answer := Answer{response.StatusCode, response.Header, content}
-	if response.StatusCode >= http.StatusBadRequest {
-		return answer, refusal(answer)
+	if isSuccess(answer.Status) || r.polls && answer.Status == http.StatusFound {
+		return answer, nil
 	}
-	return answer, nil
+	return answer, refusal(answer)
+}
+
+// isSuccess tells whether a status is one of success. That of a redirect is none: a
+// page that leads elsewhere is not what was asked for.
+func isSuccess(status int) bool {
+	return status >= http.StatusOK && status < http.StatusMultipleChoices
 }
 
 // open makes a request and leaves its body to be read. An access token that has

@@ -26,6 +26,29 @@ func answering(t *testing.T, handle http.HandlerFunc) *client.Client {
 	return newClient(t, server.URL, client.Fixed("Bearer secret"))
 }
 
+// TestARedirectIsNoAnswer: its page is not taken for a source, a document or a
+// backup. The error names the place and nothing of its path.
+func TestARedirectIsNoAnswer(t *testing.T) {
+	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://hooks.example.com/path?token=secret", http.StatusMovedPermanently)
+	})
+	for name, call := range map[string]func() error{
+		"command":  func() error { _, err := c.Command(t.Context(), "webhook.get", nil, nil); return err },
+		"source":   func() error { _, _, err := c.PipelineSource(t.Context(), "a", 0); return err },
+		"store":    func() error { _, err := c.PutPipeline(t.Context(), "a", "pipeline: []", false); return err },
+		"run":      func() error { _, err := c.RunPipeline(t.Context(), "a", nil, nil); return err },
+		"download": func() error { _, err := c.Download(t.Context(), "server.backup", nil); return err },
+		"call":     func() error { _, err := c.Call(t.Context(), "x", nil, nil); return err },
+		"result":   func() error { _, err := c.Result(t.Context(), "x"); return err },
+		"wait":     func() error { _, err := c.Await(t.Context(), "x"); return err },
+	} {
+		e := sluice.AsError(call())
+		if e.Code != "redirected" || !strings.Contains(e.Message, "to https://hooks.example.com;") || strings.Contains(e.Message, "secret") {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+}
+
 func TestFailuresHaveTheirKinds(t *testing.T) {
 	for answer, want := range map[string]sluice.Kind{
 		"401 {}":                           sluice.Unauthenticated,

@@ -46,7 +46,7 @@ func (c *Client) Download(ctx context.Context, name string, params url.Values) (
 	if err != nil {
 		return nil, err
 	}
-	if response.StatusCode < http.StatusBadRequest {
+	if isSuccess(response.StatusCode) {
 		return response.Body, nil
 	}
 	defer response.Body.Close()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,9 @@ import (
 
 // refusal returns the error in an answer.
 func refusal(a Answer) *sluice.Error {
+	if a.Status < http.StatusBadRequest {
+		return elsewhere(a)
+	}
 	var p sluice.Problem
 	var oauth struct {
 		Code        string `json:"error"`
@@ -30,6 +34,16 @@ func refusal(a Answer) *sluice.Error {
 		"The server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status)+"; is there a sluice at this URL?")
 	return sluice.Errorf(kind, code, "%s", message).WithStatus(a.Status).About(p.Parameter).InCall(p.TraceID).
 		At(sluice.Place{Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step}).After(retryAfter(a.Header)).Detailed(p.Errors)
+}
+
+// elsewhere is the error of a redirect, such as that of a proxy to HTTPS. It names
+// the place, but not a path or query, which may be a secret.
+func elsewhere(a Answer) *sluice.Error {
+	place := "elsewhere"
+	if to, err := url.Parse(a.Header.Get("Location")); err == nil && to.Host != "" {
+		place = "to " + to.Scheme + "://" + to.Host
+	}
+	return sluice.Errorf(sluice.Invalid, "redirected", "The server leads %s; log in with the URL where sluice is.", place).WithStatus(a.Status)
 }
 
 // retryAfter reads the header of that name, 0 if there is none.

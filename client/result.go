@@ -33,7 +33,7 @@ func (c *Client) Await(ctx context.Context, id string) (Result, error) {
 	path := pollPath(id, "true")
 	retry := &retries{}
 	for {
-		answer, err := c.do(ctx, request{method: http.MethodGet, path: path, open: true})
+		answer, err := c.do(ctx, request{method: http.MethodGet, path: path, open: true, polls: true})
 		switch {
 		case err != nil:
 			if err = retry.wait(ctx, err); err != nil {

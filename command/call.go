@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -70,6 +71,9 @@ func (c Command) target(args Args) string {
 	return strings.Join(values, " ")
 }
 
+// maxNames is how many names of a list the audit log has.
+const maxNames = 20
+
 // shown returns an argument as the audit log has it.
 func (p Param) shown(arg any) string {
 	value, err := p.parse(arg)
@@ -80,9 +84,12 @@ func (p Param) shown(arg any) string {
 	case time.Time:
 		return v.Format(time.RFC3339Nano)
 	case []string:
-		names := make([]string, len(v))
-		for i, name := range v {
-			names[i] = asName(name)
+		var names []string
+		for _, name := range v[:min(len(v), maxNames)] {
+			names = append(names, asName(name))
+		}
+		if more := len(v) - maxNames; more > 0 {
+			names = append(names, fmt.Sprintf("(%d more)", more))
 		}
 		return strings.Join(names, ",")
 	case string:

@@ -55,6 +55,8 @@ func TestWrongSettingsAreNamedInOneLine(t *testing.T) {
 		"a bad value in the file":    {file: "result-ttl: soon\n", want: `sluice.yaml:1:1: result-ttl: "soon" is not a duration`},
 		"a map in the file":          {file: "listen: {a: b}\n", want: "sluice.yaml:1:1: listen: expected a value"},
 		"a file that is no map":      {file: "- listen\n", want: "sluice.yaml:1:1: expected settings"},
+		"two documents in the file":  {file: "listen: 127.0.0.1:1\n---\ndata: x\n", want: "sluice.yaml:2:1: a second document starts here"},
+		"more behind a whole map":    {file: "{}\ndata: x\n", want: "sluice.yaml: yaml: line 1: did not find expected <document start>"},
 		"unknown in the environment": {environ: []string{"SLUICE_LISTNE=x"}, want: "SLUICE_LISTNE: there is no such setting"},
 		"not a number":               {flags: map[string]string{"max-in-flight": "many"}, want: `--max-in-flight: "many" is not a whole number`},
 		"not positive":               {flags: map[string]string{"max-in-flight": "0"}, want: "max-in-flight: must be positive"},

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"bytes"
 	"encoding"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"reflect"
 	"slices"
@@ -73,8 +75,15 @@ func (c *Config) loadFile(file string) error {
 	if err != nil {
 		return err
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(content, &document); err != nil {
+	var document, second yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	if err := decoder.Decode(&document); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	switch err := decoder.Decode(&second); {
+	case err == nil:
+		return fmt.Errorf("%s:%d:%d: a second document starts here; settings are one", file, second.Line, second.Column)
+	case !errors.Is(err, io.EOF):
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	if len(document.Content) == 0 {

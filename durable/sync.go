@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Sync makes what was written to a file, or the names in a folder, survive a
@@ -18,18 +20,24 @@ func Sync(path string) error {
 	return f.Sync()
 }
 
-// SyncTree syncs every file and folder below root. Files that vanish while it
-// walks need no sync.
+// SyncTree syncs every file and folder below root, some at a time, since the disk
+// then writes them together. Files that vanish while it walks need no sync.
 func SyncTree(root string) error {
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && (d.IsDir() || d.Type().IsRegular()) {
-			err = Sync(path)
-		}
+	var group errgroup.Group
+	group.SetLimit(16)
+	present := func(err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		return err
+	}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && (d.IsDir() || d.Type().IsRegular()) {
+			group.Go(func() error { return present(Sync(path)) })
+		}
+		return present(err)
 	})
+	return errors.Join(err, group.Wait())
 }
 
 // WriteFile writes a file that is there after a power cut as a whole or not at

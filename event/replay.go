@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -15,12 +16,12 @@ import (
 const (
 	defaultRate = 50
 	// maxReplays bounds the events of one replay, and maxListed those that
-	// its answer lists.
-	maxReplays, maxListed = 10_000, 1000
+	// its answer lists. At most maxNamed are named by their trace ids.
+	maxReplays, maxListed, maxNamed = 10_000, 1000, 1000
 )
 
 type replayParams struct {
-	TraceID  string    `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again. Give this, or some of what follows."`
+	TraceID  []string  `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again, or up to 1000 of them, sent in this order. Give this, or some of what follows."`
 	EventKey string    `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, except replays. Default: any."`
 	Status   string    `json:"status" enum:"ok,error,processing" audit:"yes" doc:"Only events of calls with this status."`
 	Code     string    `json:"code" audit:"yes" doc:"Only events that a pipeline failed on with this code of its error."`
@@ -50,13 +51,11 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 			if err != nil {
 				return replays{}, err
 			}
-			if len(old) == 0 {
-				return replays{}, sluice.Errorf(sluice.NotFound, "event-unknown", "No stored event matches; trace.get finds those there are.")
+			done, err := replayAll(ctx, events, journal, p, old)
+			if err == nil && done.Replayed == 0 {
+				err = sluice.Errorf(sluice.NotFound, "event-unknown", "No stored event matches; trace.get finds those there are.")
 			}
-			if p.Rate == 0 {
-				p.Rate = defaultRate
-			}
-			return replayAll(ctx, events, journal, p, old)
+			return done, err
 		})
 }
 
@@ -66,14 +65,15 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 	if err != nil {
 		return nil, err
 	}
-	if p.TraceID == "" && p.EventKey != "" && from.IsZero() {
+	named := len(p.TraceID) > 0
+	if !named && p.EventKey != "" && from.IsZero() {
 		return nil, sluice.InvalidParameter("from", "Say from when on: since, such as 1h, or from, such as 2030-01-31T12:00:00Z.")
 	}
-	if (p.TraceID == "") == from.IsZero() || p.TraceID != "" && p.EventKey+p.Status+p.Code != "" {
+	if named != from.IsZero() || named && p.EventKey+p.Status+p.Code != "" {
 		return nil, sluice.InvalidParameter("traceId", "Give either traceId, or a span of time: since, or from and to.")
 	}
-	if p.TraceID != "" {
-		return findOne(ctx, journal, strings.ToLower(p.TraceID))
+	if named {
+		return p.named()
 	}
 	if p.EventKey != "" {
 		if err := checkKey("eventKey", p.EventKey); err != nil {
@@ -113,29 +113,41 @@ func (p replayParams) failed(c sluice.Call) bool {
 	})
 }
 
-// findOne returns the event of a call. What followed from the call has the same
-// trace id and is newer.
-func findOne(ctx context.Context, journal sluice.Journal, traceID string) ([]replay, error) {
-	if !strings.Contains(traceID, ":") {
-		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
+// named returns the calls that are named by their trace ids.
+func (p replayParams) named() ([]replay, error) {
+	if len(p.TraceID) > maxNamed {
+		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must have at most %d trace ids.", maxNamed)
 	}
+	var named []replay
+	for _, id := range p.TraceID {
+		if !strings.Contains(id, ":") {
+			return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
+		}
+		named = append(named, replay{TraceID: strings.ToLower(id)})
+	}
+	return named, nil
+}
+
+// correlation returns the correlation id of the event of a call, Gone if there is
+// none. What followed from the call has the same trace id and is newer.
+func correlation(ctx context.Context, journal sluice.Journal, traceID string) (string, error) {
 	calls, _, err := journal.Calls(ctx, sluice.TraceQuery{TraceID: traceID, Limit: 1000})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	for _, c := range slices.Backward(calls) {
 		if c.CorrelationID != "" {
-			return []replay{{TraceID: c.TraceID, CorrelationID: c.CorrelationID}}, nil
+			return c.CorrelationID, nil
 		}
 	}
-	return nil, nil
+	return "", sluice.Errorf(sluice.Gone, "event-unknown", "No stored event has the trace id %s.", traceID)
 }
 
 // replayAll sends events again, at the given rate.
 func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal, p replayParams, old []replay) (replays, error) {
 	done := replays{Items: []replay{}}
 	last := "" // trace id of the event that was sent again last
-	pace := rate.NewLimiter(rate.Limit(p.Rate), 1)
+	pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultRate)), 1)
 	for _, o := range old {
 		err := pace.Wait(ctx)
 		if err == nil {
@@ -144,7 +156,7 @@ func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal
 		switch {
 		case err == nil:
 		case sluice.AsError(err).Kind == sluice.Gone:
-			continue // trimmed meanwhile
+			continue // trimmed, perhaps meanwhile
 		case done.Replayed == 0:
 			return done, err
 		default:
@@ -165,6 +177,13 @@ func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal
 
 // send sends one event again.
 func (r *replay) send(ctx context.Context, events sluice.Events, journal sluice.Journal, pipeline string) error {
+	if r.CorrelationID == "" {
+		found, err := correlation(ctx, journal, r.TraceID)
+		if err != nil {
+			return err
+		}
+		r.CorrelationID = found
+	}
 	e, err := journal.Event(ctx, r.CorrelationID)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -62,14 +63,17 @@ func (s *store) fill(t *testing.T, key string, n int) {
 }
 
 func (s *store) replay(ctx context.Context, key string, rate int) (any, error) {
-	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{Events: s, Stored: s.Events(), Journal: s.Journal(), Namespace: "default"}))
-	cmd, _ := set.Find("event.replay")
-	ctx = sluice.WithUser(ctx, sluice.User{Permissions: []string{"*"}})
-	return set.Call(ctx, cmd, command.Args{
+	return s.run(ctx, command.Args{
 		{Name: "eventKey", Value: key}, {Name: "rate", Value: rate},
 		{Name: "from", Value: time.Now().Add(-time.Hour).Format(time.RFC3339)},
 		{Name: "to", Value: time.Now().Add(time.Hour).Format(time.RFC3339)},
 	})
+}
+
+func (s *store) run(ctx context.Context, args command.Args) (any, error) {
+	set := command.NewSet(func(context.Context, sluice.AuditEntry) {}, event.Commands(event.Options{Events: s, Stored: s.Events(), Journal: s.Journal(), Namespace: "default"}))
+	cmd, _ := set.Find("event.replay")
+	return set.Call(sluice.WithUser(ctx, sluice.User{Permissions: []string{"*"}}), cmd, args)
 }
 
 func TestReplaysKeepTheirOrder(t *testing.T) {
@@ -101,6 +105,33 @@ func TestTooManyReplaysAreRefused(t *testing.T) {
 	_, err := s.replay(t.Context(), "webhook.many", 1000)
 	if e := sluice.AsError(err); e.Kind != sluice.Invalid || e.Code != "too-many-events" {
 		t.Errorf("refused with %v", err)
+	}
+}
+
+// TestCallsAreReplayedByName: in the order given, without those that are not there.
+func TestCallsAreReplayedByName(t *testing.T) {
+	s := open(t)
+	s.fill(t, "webhook.some", 5)
+	calls, _, err := s.Journal().Calls(t.Context(), sluice.TraceQuery{Limit: 10})
+	if err != nil || len(calls) != 5 {
+		t.Fatalf("found %d calls: %v", len(calls), err)
+	}
+	var sent []string
+	s.accepted = func(e *sluice.Event) { sent = append(sent, e.ReplayOf) }
+	names := []string{calls[3].TraceID, "abcdef:mwigq80keaqdmqjb", calls[0].TraceID}
+	if _, err := s.run(t.Context(), command.Args{{Name: "traceId", Value: strings.Join(names, ",")}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{names[0], names[2]}; !slices.Equal(sent, want) {
+		t.Errorf("sent %q, want %q", sent, want)
+	}
+	_, err = s.run(t.Context(), command.Args{{Name: "traceId", Value: names[1]}})
+	if e := sluice.AsError(err); e.Kind != sluice.NotFound || e.Code != "event-unknown" {
+		t.Errorf("one that is not there: %v", err)
+	}
+	_, err = s.run(t.Context(), command.Args{{Name: "traceId", Value: strings.Repeat(names[0]+",", 1000) + names[0]}})
+	if e := sluice.AsError(err); e.Kind != sluice.Invalid || e.Parameter != "traceId" {
+		t.Errorf("too many: %v", err)
 	}
 }
 

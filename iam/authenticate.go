@@ -40,12 +40,13 @@ func NewAuthenticator(o AuthenticatorOptions) *Authenticator { return &Authentic
 // replaced the refresh token of the request, the answer's header
 // svc-refresh-token has the one to use next.
 func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
+	starting := a.Directory.starting()
 	headers := r.Header.Values("Authorization")
 	switch {
 	case len(headers) == 0:
 		err := sluice.Errorf(sluice.Unauthenticated, "authorization-missing", "This needs an Authorization header: Basic, Bearer or Refresh.")
 		a.observe(noScheme, err)
-		return sluice.User{}, a.challenge(noScheme, err)
+		return sluice.User{}, a.challenge(noScheme, unlessStarting(starting, err))
 	case len(headers) > 1:
 		err := sluice.Errorf(sluice.Invalid, "authorization-ambiguous", "The request has more than one Authorization header; send one.")
 		a.observe(otherScheme, err)
@@ -54,7 +55,7 @@ func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sl
 	user, renewed, err := a.Authorize(r.Context(), headers[0], r.RemoteAddr)
 	if err != nil {
 		scheme, _ := parseHeader(headers[0])
-		return sluice.User{}, a.challenge(scheme, err)
+		return sluice.User{}, a.challenge(scheme, unlessStarting(starting, err))
 	}
 	if renewed != "" {
 		w.Header().Set("svc-refresh-token", renewed)
@@ -134,7 +135,7 @@ func parseBasic(credentials string) (username, password string, ok bool) {
 
 // challenge tells how to authenticate, where that is what went wrong.
 func (a *Authenticator) challenge(scheme string, err error) error {
-	e := sluice.AsError(a.Directory.sinceStart(err))
+	e := sluice.AsError(err)
 	if e.Kind != sluice.Unauthenticated {
 		return e
 	}

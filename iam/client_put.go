@@ -33,12 +33,13 @@ type oAuthClientView struct {
 	Secret       string    `json:"secret,omitempty" doc:"Its secret, only when it was just made."`
 	Created      time.Time `json:"created" doc:"When it was created."`
 	Updated      time.Time `json:"updated" doc:"When it was last changed."`
+	LastUsed     time.Time `json:"lastUsed,omitzero" doc:"When a call last came with a token of it, to the minute."`
 }
 
 func showClient(c *sluice.Client) oAuthClientView {
 	return oAuthClientView{
 		ClientID: c.ID, Roles: c.Roles, Grants: c.Grants, RedirectURIs: c.RedirectURIs, Public: c.Secret == "",
-		Created: c.Created, Updated: c.Updated,
+		Created: c.Created, Updated: c.Updated, LastUsed: c.Used,
 	}
 }
 

@@ -25,6 +25,11 @@ type DirectoryOptions struct {
 	Cores    int  // that may check passwords at the same time; 0 means half of all
 	External bool // users and clients are those of an external provider
 
+	// UserUsed and ClientUsed are told of whom a call was authenticated as, and
+	// of the client that has the token. With an external provider they are not
+	// called.
+	UserUsed, ClientUsed func(name string)
+
 	// Started tells whether the first user was made. Until then nobody can
 	// have the right credentials; nil means that it was.
 	Started func() bool
@@ -166,7 +171,16 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.Us
 		if !client.Honours(id.Issued) {
 			return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "invalid_token", "The client of this token does not exist any more, or has a new secret.")
 		}
+		d.ClientUsed(id.ClientID)
 		return d.userWith(ctx, ClientPrefix+id.ClientID, client.Identity(), client.Roles)
 	}
-	return d.User(ctx, id.Username)
+	user, err := d.User(ctx, id.Username)
+	if err != nil {
+		return sluice.User{}, err
+	}
+	d.UserUsed(id.Username)
+	if id.ClientID != "" {
+		d.ClientUsed(id.ClientID)
+	}
+	return user, nil
 }

@@ -38,6 +38,8 @@ func newDirectory(t testing.TB) *Directory {
 		Audit:    engine.Audit(),
 		Log:      slog.New(slog.DiscardHandler),
 
+		UserUsed:     func(string) {},
+		ClientUsed:   func(string) {},
 		CommandNames: func() []string { return []string{"webhook.get", "webhook.put", "server.info"} },
 		EndSessions:  func(context.Context, string, string) error { return nil },
 	})

@@ -15,21 +15,23 @@ const hashWait = 2 * time.Second
 
 // Login implements sluice.Directory.
 func (d *Directory) Login(ctx context.Context, username, password, address string) (sluice.User, error) {
+	starting := d.starting()
 	user, err := d.login(ctx, username, norm.NFC.String(password), address)
-	if err = d.sinceStart(err); err != nil {
+	if err = unlessStarting(starting, err); err != nil {
 		d.noteWrong(ctx, username, address, err)
 		return sluice.User{}, err
 	}
+	d.UserUsed(username)
 	return user, nil
 }
 
 // starting reports whether there may be no user yet.
 func (d *Directory) starting() bool { return d.Started != nil && !d.Started() }
 
-// sinceStart replaces the refusal of a caller by one that passes, as long as the
-// first user was not made: the caller's credentials may be right.
-func (d *Directory) sinceStart(err error) error {
-	if err == nil || !d.starting() || sluice.AsError(err).Kind != sluice.Unauthenticated {
+// unlessStarting replaces the refusal of a caller by one that passes, if the first
+// user was not made when the credentials came: they may be right.
+func unlessStarting(starting bool, err error) error {
+	if err == nil || !starting || sluice.AsError(err).Kind != sluice.Unauthenticated {
 		return err
 	}
 	return sluice.Errorf(sluice.Unavailable, "starting", "The server is starting.").After(time.Second)

@@ -164,8 +164,7 @@ func TestOneAccountDoesNotLockOthers(t *testing.T) {
 // nobody is slowed down for them.
 func TestBeforeTheFirstUser(t *testing.T) {
 	d := newDirectory(t)
-	started := false
-	d.Started = func() bool { return started }
+	d.Started = func() bool { return false }
 	a := authenticator(d, d.Login, unobserved)
 	request := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
 	for range 2 * freeGuesses {
@@ -174,8 +173,13 @@ func TestBeforeTheFirstUser(t *testing.T) {
 		_, err = a.Authenticate(httptest.NewRecorder(), request)
 		wantCode(t, err, sluice.Unavailable, "starting")
 	}
-	started = true
+	// The user is made while the password is checked.
+	asked := 0
+	d.Started = func() bool { asked++; return asked > 1 }
 	_, err := d.Login(t.Context(), "soon", "correct horse", "192.0.2.1")
+	wantCode(t, err, sluice.Unavailable, "starting")
+	d.Started = func() bool { return true }
+	_, err = d.Login(t.Context(), "soon", "correct horse", "192.0.2.1")
 	wantCode(t, err, sluice.Unauthenticated, "authorization-invalid")
 	_, err = a.Authenticate(httptest.NewRecorder(), request)
 	wantCode(t, err, sluice.Unauthenticated, "authorization-missing")

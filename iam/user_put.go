@@ -24,11 +24,16 @@ type userView struct {
 	Disabled bool       `json:"disabled" doc:"They can not log in."`
 	Created  *time.Time `json:"created,omitempty" doc:"When they were created."`
 	Updated  *time.Time `json:"updated,omitempty" doc:"When they were last changed."`
+	LastUsed *time.Time `json:"lastUsed,omitempty" doc:"When they last signed in or made a call, to the minute."`
 	Warnings []string   `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
 }
 
 func showUser(a *sluice.Account) userView {
-	return userView{Username: a.Username, Roles: a.Roles, Disabled: a.Disabled, Created: &a.Created, Updated: &a.Updated}
+	shown := userView{Username: a.Username, Roles: a.Roles, Disabled: a.Disabled, Created: &a.Created, Updated: &a.Updated}
+	if !a.Used.IsZero() {
+		shown.LastUsed = &a.Used
+	}
+	return shown
 }
 
 func userPutCommand(d *Directory) command.Command {

@@ -56,6 +56,9 @@ func (e *Engine) inspect() (err error) {
 		e.host.Log.Error("A file of the engine's store is damaged. What it was like is kept in the folder damaged.", "file", l.File, "problem", l.Problem, "first", l.First, "last", l.Last)
 		e.addDamage(l.Public())
 	}
+	if e.marks.spoil(losses) {
+		return e.marks.store(e.opts.Dir)
+	}
 	return nil
 }
 

@@ -79,6 +79,20 @@ func (e *Engine) forgetBuckets() error {
 	return e.marks.store(e.opts.Dir)
 }
 
+// spoil notes which buckets have lost something that was on stable storage, and
+// reports whether any has. The next start sees nothing of it: the engine goes on
+// with what can be read.
+func (m marks) spoil(losses []damage.Loss) (spoiled bool) {
+	for _, l := range losses {
+		bucket := strings.TrimPrefix(l.Stream, record.StreamPrefix)
+		if was, known := m.Buckets[bucket]; known && 0 < l.First && l.First <= was.Revision {
+			was.Spoiled, spoiled = true, true
+			m.Buckets[bucket] = was
+		}
+	}
+	return spoiled
+}
+
 // store puts the marks on stable storage.
 func (m marks) store(dir string) error {
 	text, err := json.Marshal(m)
@@ -153,10 +167,10 @@ func (e *Engine) shrunk(name string, has record.Extent) string {
 	// Changes behind the mark may have removed records.
 	least := was.Records - int(max(has.Revision, was.Revision)-was.Revision)
 	switch {
-	case !known, has.Revision >= was.Revision && has.Records >= least:
+	case !known, has.Revision >= was.Revision && has.Records >= least && !was.Spoiled:
 		return ""
 	case was.Records <= has.Records:
-		return fmt.Sprintf("the latest changes of the %s are lost", name)
+		return fmt.Sprintf("changes of the %s are lost", name)
 	default:
 		return fmt.Sprintf("of the %s %d of %d are left", name, has.Records, was.Records)
 	}
@@ -187,8 +201,8 @@ func (m marks) missing(streams map[string]damage.Extent) (findings []string) {
 		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the start", eventStream, m.First, events.First-1))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Buckets)) {
-		if last := streams["KV_"+name].Last; last < m.Buckets[name].Revision {
-			findings = append(findings, fmt.Sprintf("KV_%s: changes %d to %d are missing; there were %d records", name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
+		if last := streams[record.StreamPrefix+name].Last; last < m.Buckets[name].Revision {
+			findings = append(findings, fmt.Sprintf("%s: changes %d to %d are missing; there were %d records", record.StreamPrefix+name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
 		}
 	}
 	return findings

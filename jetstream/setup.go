@@ -59,10 +59,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if damaged, err := e.checkKeys(ctx); damaged || err != nil {
 		return err // new keys would stand where a backup's belong
 	}
-	if err := e.setUpStreams(ctx, running); err != nil {
-		return err
-	}
-	if err := e.setUpBuckets(ctx, running, generation); err != nil {
+	if err := e.setUpStores(ctx, running, generation); err != nil {
 		return err
 	}
 	if damaged, err := e.checkMarks(ctx); damaged || err != nil {
@@ -112,45 +109,38 @@ type bucket interface {
 	Extent(ctx context.Context) (record.Extent, error)
 }
 
-// setUpStreams prepares the streams.
-func (e *Engine) setUpStreams(ctx, running context.Context) error {
+// setUpStores prepares streams and buckets, some at a time: a cluster takes a while
+// for each.
+func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation) error {
 	ids, err := e.correlationIDs(ctx)
 	if err != nil {
 		return fmt.Errorf("key of the correlation ids: %w", err)
 	}
-	if err := e.events.setUp(ctx, running, ids); err != nil {
-		return fmt.Errorf("stream of events: %w", err)
-	}
-	if err := e.outcomes.SetUp(ctx, running, ids); err != nil {
-		return fmt.Errorf("stream of results: %w", err)
-	}
-	if err := e.journal.SetUp(ctx, ids, e.events.stream.CachedInfo().Config); err != nil {
-		return fmt.Errorf("journal: %w", err)
-	}
-	if err := e.deadLetters.SetUp(ctx, running); err != nil {
-		return fmt.Errorf("dead letters: %w", err)
-	}
-	if err := e.waiting.SetUp(ctx, running, ids); err != nil {
-		return fmt.Errorf("waiting events: %w", err)
-	}
-	if err := e.audit.setUp(ctx, running); err != nil {
-		return fmt.Errorf("audit log: %w", err)
-	}
-	key, err := sharedKey(ctx, e.keys, quarantine.Key)
+	refused, err := sharedKey(ctx, e.keys, quarantine.Key)
 	if err != nil {
 		return fmt.Errorf("key of the quarantine: %w", err)
 	}
-	if err := e.quarantine.SetUp(ctx, running, key); err != nil {
-		return fmt.Errorf("quarantine: %w", err)
-	}
-	return nil
-}
-
-// setUpBuckets prepares the buckets, some at a time: a cluster takes a while for
-// each.
-func (e *Engine) setUpBuckets(ctx, running context.Context, in record.Generation) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)
+	start := func(what string, setUp func() error) {
+		group.Go(func() error {
+			if err := setUp(); err != nil {
+				return fmt.Errorf("%s: %w", what, err)
+			}
+			return nil
+		})
+	}
+	start("events", func() error {
+		if err := e.events.setUp(ctx, running, ids); err != nil {
+			return err
+		}
+		return e.journal.SetUp(ctx, ids, e.events.stream.CachedInfo().Config)
+	})
+	start("results", func() error { return e.outcomes.SetUp(ctx, running, ids) })
+	start("dead letters", func() error { return e.deadLetters.SetUp(ctx, running) })
+	start("waiting events", func() error { return e.waiting.SetUp(ctx, running, ids) })
+	start("audit log", func() error { return e.audit.setUp(ctx, running) })
+	start("quarantine", func() error { return e.quarantine.SetUp(ctx, running, refused) })
 	for _, b := range e.buckets() {
 		group.Go(func() error { return b.SetUp(ctx, running, in) })
 	}

@@ -146,6 +146,7 @@ type pending struct {
 	runs     []sluice.RunReport
 	sent     []sentEvent
 	outcomes []runOutcome
+	repeated []repeated
 }
 
 // Call records a call of a webhook. It never waits.

@@ -27,11 +27,12 @@ const (
 // Kinds of lines. A line is its kind, the event's sequence in base 36, a space
 // and JSON, so that lines about other events are skipped without decoding.
 const (
-	lineCall    = 'C' // sluice.Call
-	lineSent    = 's' // sentEvent
-	lineRun     = 'R' // sluice.RunReport
-	lineOutcome = 'd' // runOutcome
-	lineFailed  = 'f' // name of the pipeline that failed on the event
+	lineCall     = 'C' // sluice.Call
+	lineSent     = 's' // sentEvent
+	lineRun      = 'R' // sluice.RunReport
+	lineOutcome  = 'd' // runOutcome
+	lineFailed   = 'f' // name of the pipeline that failed on the event
+	lineRepeated = 'D' // repeated
 )
 
 // sentEvent is an event that was not received: one that was sent or replayed.
@@ -78,6 +79,16 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 		r := &p.runs[i]
 		msg := w.begin(lineRun, j.sequenceOf(r.CorrelationID), r.TraceID)
 		msg.Data = append(r.AppendJSON(msg.Data), '\n')
+	}
+	for i := range p.repeated {
+		r := &p.repeated[i]
+		text, err := json.Marshal(r)
+		sequence := j.sequenceOf(r.correlationID)
+		if err != nil || sequence == 0 { // none of our values, or the first call is still in a spool
+			continue
+		}
+		msg := w.begin(lineRepeated, sequence, r.TraceID)
+		msg.Data = append(append(msg.Data, text...), '\n')
 	}
 	for i := range p.outcomes {
 		o := &p.outcomes[i]

@@ -241,6 +241,7 @@ func (w *eventWalk) call(ctx context.Context, sequence uint64) (*sluice.Call, er
 		}
 	}
 	sortRuns(call.Runs)
+	call.Duplicates = duplicates(lines, call.TraceID)
 	if fits, err := w.fits(ctx, call, sequence); !fits || err != nil {
 		return nil, err
 	}

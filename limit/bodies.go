@@ -28,6 +28,7 @@ type BodyOptions struct {
 	Strange    int64 // bytes of the others: so strangers can't take what others need
 	Answers    int64 // bytes of large answers that are not read yet
 	Unfinished int   // bodies that one client has on their way
+	Pressure   *Pressure
 }
 
 // Bodies reads the bodies of requests within bounds on size, time and memory.
@@ -45,9 +46,9 @@ type Bodies struct {
 // NewBodies gives a reader of bodies.
 func NewBodies(o BodyOptions) *Bodies {
 	return &Bodies{
-		Known:      NewMemory(o.Known),
-		Strange:    NewMemory(o.Strange),
-		Answers:    NewMemory(o.Answers),
+		Known:      NewMemory(o.Known, o.Pressure),
+		Strange:    NewMemory(o.Strange, o.Pressure),
+		Answers:    NewMemory(o.Answers, o.Pressure),
 		pace:       o.Pace,
 		unfinished: NewShares[string](o.Unfinished),
 		arriving:   make(map[*arrival]struct{}),

@@ -24,14 +24,19 @@ const patience = 500 * time.Millisecond
 // Without it, as many callers as there are connections could take the most that
 // is allowed to one.
 type Memory struct {
-	max  int64
-	free *semaphore.Weighted
+	max      int64
+	free     *semaphore.Weighted
+	pressure *Pressure
 }
 
-// NewMemory gives a budget of so many bytes.
-func NewMemory(bytes int64) *Memory {
-	return &Memory{max: bytes, free: semaphore.NewWeighted(bytes)}
+// NewMemory returns a budget of so many bytes. Whoever takes of it has to wait
+// while the pressure, if there is one, is high.
+func NewMemory(bytes int64, pressure *Pressure) *Memory {
+	return &Memory{max: bytes, free: semaphore.NewWeighted(bytes), pressure: pressure}
 }
+
+// Fits returns how many things of a size there is memory for.
+func (m *Memory) Fits(bytes int64) int { return int(m.max / bytes) }
 
 // A Hold is the part of a memory that one call or run has. The zero Hold has
 // nothing, of no memory.
@@ -66,6 +71,9 @@ func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
 	more := min(bytes, h.memory.max) - h.bytes // whatever fits in alone is allowed
 	if more <= 0 || bytes <= small {
 		return true
+	}
+	if !h.memory.pressure.ease(ctx, wait) {
+		return false
 	}
 	if !h.memory.free.TryAcquire(more) {
 		if wait == 0 {

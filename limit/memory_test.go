@@ -16,7 +16,7 @@ import (
 // TestMemoryIsShared: what one holds others can't have, until it is released.
 func TestMemoryIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := limit.NewMemory(1 << 20)
+		m := limit.NewMemory(1<<20, nil)
 		first, second, third := m.Hold(), m.Hold(), m.Hold()
 		grow := func(h *limit.Hold, bytes int64) error { return h.Grow(t.Context(), bytes) }
 		if err := grow(&first, 900<<10); err != nil {

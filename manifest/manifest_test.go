@@ -37,16 +37,16 @@ func TestNormalForm(t *testing.T) {
 	t.Parallel()
 	presets := map[string]string{"github": "header:x-github-delivery", "asana": ""}
 	for name, test := range map[string]struct{ kind, file, want string }{
-		"nothing":                  {"webhook", "{}", "{}\n"},
-		"an empty file":            {"webhook", "# all as by default\n", "{}\n"},
-		"defaults":                 {"webhook", "payloadType: base64\nmaxPayloadLength: 512000\ndisabled: false\nmultipart: files\ndedupe: off\ndedupeWindow: 1440m", "{}\n"},
+		"nothing":                  {"webhook", "{}", "# all as by default\n"},
+		"an empty file":            {"webhook", "# all as by default\n", "# all as by default\n"},
+		"defaults":                 {"webhook", "payloadType: base64\nmaxPayloadLength: 512000\ndisabled: false\nmultipart: files\ndedupe: off\ndedupeWindow: 1440m", "# all as by default\n"},
 		"the sender's own id":      {"webhook", "provider: github\ndedupe: header:x-github-delivery", "provider: github\n"},
 		"no id, as the sender":     {"webhook", "provider: asana\ndedupe: off", "provider: asana\n"},
 		"no id, unlike the sender": {"webhook", "provider: github\ndedupe: off", "provider: github\ndedupe: \"off\"\n"},
 		"a window":                 {"webhook", "dedupeWindow: 120m", "dedupeWindow: 2h\n"},
 		"dates and texts":          {"webhook", "schema: {default: 2030-01-31, const: '12', maximum: 1.0}", "schema:\n  const: \"12\"\n  default: \"2030-01-31\"\n  maximum: 1\n"},
 		"lists have no order":      {"role", "permissions: [b, a, b]", "permissions:\n  - a\n  - b\n"},
-		"grants by default":        {"client", "roles: []\ngrants: [client_credentials]", "{}\n"},
+		"grants by default":        {"client", "roles: []\ngrants: [client_credentials]", "# all as by default\n"},
 		"grants of a public one":   {"client", "public: true\ngrants: [refresh_token, authorization_code]", "public: true\n"},
 	} {
 		k := kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.name == test.kind })]
@@ -69,7 +69,7 @@ func TestRefusedFiles(t *testing.T) {
 	webhook := kinds()[2]
 	for _, file := range []string{
 		"maxPayloadLength: many", "maxPayloadLength: 1.5", "disabled: 1", "description: [a]", "schema: '{}'",
-		"verifyToken: x", "signingSecret: plain", "signingSecret: secret:a,plain", "uuid: x", "eventKey: webhook.x", "- a", "a: 1\n---\nb: 2",
+		"verifyToken: x", "signingSecret: plain", "signingSecret: secret:a,plain", "uuid: x", "eventKey: webhook.x", "- a", "a: 1\n---\nb: 2", "{}\ndescription: x",
 	} {
 		var given map[string]any
 		err := decodeYAML([]byte(file), &given)

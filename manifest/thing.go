@@ -63,7 +63,7 @@ func (t *thing) source() string {
 		root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: f.name}, &node)
 	}
 	if len(root.Content) == 0 {
-		return "{}\n"
+		return "# all as by default\n" // lines can be added, unlike to {}
 	}
 	var text bytes.Buffer
 	enc := yaml.NewEncoder(&text)
@@ -152,8 +152,11 @@ func decodeYAML(text []byte, into *map[string]any) error {
 		}
 		return err
 	}
-	if dec.Decode(new(yaml.Node)) == nil {
+	switch err := dec.Decode(new(yaml.Node)); {
+	case err == nil:
 		return errors.New("it has more than one document")
+	case !errors.Is(err, io.EOF):
+		return err
 	}
 	datesAsText(&root)
 	return root.Decode(into)

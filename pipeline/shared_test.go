@@ -13,7 +13,7 @@ import (
 
 // sharing gives all runs together so much memory.
 func sharing(bytes int64) func(*pipeline.RunnerOptions) {
-	return func(r *pipeline.RunnerOptions) { r.Limits.Shared = limit.NewMemory(bytes) }
+	return func(r *pipeline.RunnerOptions) { r.Limits.Shared = limit.NewMemory(bytes, nil) }
 }
 
 const hungry = "set: {value: '#{repeat(\"x\", 7000000)}', output: vars.a, onError: ignore}"

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"sluice"
 )
@@ -54,7 +56,10 @@ func alertsOf(stats sluice.ServerStats) (all []alert) {
 		all = append(all, alert{Bad: true, Text: "Calls can’t be accepted at the moment: " + stats.Problem})
 	}
 	for _, warning := range stats.Warnings[:min(len(stats.Warnings), maxAlerts)] {
-		all = append(all, alert{Text: warning})
+		all = append(all, alert{Text: sentence(warning)})
+	}
+	if more := len(stats.Warnings) - maxAlerts; more > 0 {
+		all = append(all, alert{Text: plural(more, "more warning is", "more warnings are") + " at /readyz."})
 	}
 	failing := 0
 	for _, p := range stats.Pipelines {
@@ -69,4 +74,11 @@ func alertsOf(stats sluice.ServerStats) (all []alert) {
 		all = append(all, alert{Bad: true, Text: plural(failing-maxAlerts, "more pipeline is", "more pipelines are") + " failing.", Link: "/pipelines"})
 	}
 	return all
+}
+
+// sentence returns a warning of the server, which is written as for a log, as
+// pages write them.
+func sentence(warning string) string {
+	first, size := utf8.DecodeRuneInString(warning)
+	return string(unicode.ToUpper(first)) + warning[size:] + "."
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"sluice"
 )
@@ -17,21 +18,22 @@ import (
 //go:embed static
 var static embed.FS
 
-// assets are the files that pages load, under names that change with their
+// files are the files that pages load, under names that change with their
 // content, so that browsers may keep them for ever.
-type assets struct {
-	names    map[string]string // names to load them by, by their own
-	contents map[string][]byte // by the names to load them by
-	packed   map[string][]byte // the same, compressed
+type files struct {
+	names    map[string]string        // names to load them by, by their own
+	contents map[string][]byte        // by the names to load them by
+	packed   map[string]func() []byte // the same, compressed when they are first asked for
 }
 
-func loadAssets() assets {
-	a := assets{make(map[string]string), make(map[string][]byte), make(map[string][]byte)}
-	files, err := static.ReadDir("static")
+// assets are read when the first page is shown: a start does not wait for it.
+var assets = sync.OnceValue(func() files {
+	a := files{make(map[string]string), make(map[string][]byte), make(map[string]func() []byte)}
+	entries, err := static.ReadDir("static")
 	if err != nil {
 		panic(err)
 	}
-	for _, file := range files {
+	for _, file := range entries {
 		content, err := static.ReadFile("static/" + file.Name())
 		if err != nil {
 			panic(err)
@@ -40,10 +42,10 @@ func loadAssets() assets {
 		ending := path.Ext(file.Name())
 		name := strings.TrimSuffix(file.Name(), ending) + "." + hex.EncodeToString(sum[:6]) + ending
 		a.names[file.Name()] = name
-		a.contents[name], a.packed[name] = content, packed(content)
+		a.contents[name], a.packed[name] = content, sync.OnceValue(func() []byte { return packed(content) })
 	}
 	return a
-}
+})
 
 // packed returns a file as browsers that can unpack it get it.
 func packed(content []byte) []byte {
@@ -55,11 +57,11 @@ func packed(content []byte) []byte {
 }
 
 // path returns where a file is loaded from.
-func (a assets) path(name string) string { return "/static/" + a.names[name] }
+func (a files) path(name string) string { return "/static/" + a.names[name] }
 
 func (p *Portal) serveAsset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
-	content, ok := p.assets.contents[name]
+	content, ok := assets().contents[name]
 	if !ok {
 		p.fail(w, r, sluice.Errorf(sluice.NotFound, "not-found", "There is no such file."))
 		return
@@ -69,7 +71,7 @@ func (p *Portal) serveAsset(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept-Encoding")
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
-		content = p.assets.packed[name]
+		content = assets().packed[name]()
 	}
 	_, _ = w.Write(content) // an error means that the browser has gone
 }

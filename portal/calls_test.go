@@ -207,8 +207,8 @@ func TestTheQuarantine(t *testing.T) {
 	b.wants("1 call admitted.")
 	b.open("/quarantine")
 	b.follow(".cards button[value=delete]")
-	b.wants("Delete this kept call?")
-	b.followText("Delete the kept call")
+	b.wants("Delete this refused call?")
+	b.followText("Delete the refused call")
 	b.wants("Deleted.", "The quarantine is empty")
 	v := s.signedIn("admin", adminPassword)
 	v.get("/quarantine/nothing").wants(t, http.StatusNotFound)
@@ -231,10 +231,10 @@ func TestConnectAProvider(t *testing.T) {
 		return err
 	}))
 	b.wants("Settings, Webhooks, Add webhook")
-	b.follow("main form button.main:not([formmethod])")
+	b.follow("main form button.main")
 	b.waits("#field-signingSecret-problem") // what is missing is said beside its field
 	b.fill("#field-signingSecret", "a secret of twenty characters")
-	b.follow("main form button.main:not([formmethod])")
+	b.follow("main form button.main")
 	b.wants("Connect GitHub", "Waiting for the first signed call")
 	b.waits(".waiting.on")
 	v := s.signedIn("admin", adminPassword)
@@ -247,8 +247,25 @@ func TestConnectAProvider(t *testing.T) {
 	b.wants("changed")
 	v.get("/webhooks").wants(t, 200, "github", "someone else")
 	v.get("/webhooks/webhook.github.push/edit").wants(t, 200, `<option value="github" selected`)
-	plain := v.get("/webhooks/new?provider=stripe&eventKey=webhook.x").wants(t, 200, `value="webhook.x"`, `<option value="stripe" selected`)
+	plain := v.post("/webhooks/new", "provider", "stripe", "eventKey", "webhook.x", "signingSecret", "hush", "do", "show").wants(t, 200, `value="webhook.x"`, `<option value="stripe" selected`)
 	if !strings.Contains(plain.body, `data-provider="stripe" data-secret>`) {
 		t.Error("without scripts the way to set it up is not shown")
 	}
+	plain.lacks(t, "hush")
+}
+
+// TestASearchGoesOn: a search that is not done is continued by the page itself.
+func TestASearchGoesOn(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.far", "payloadType": "raw"})
+	trace := s.call(hook["uuid"].(string), "text/plain", "far back")
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/calls?eventKey=webhook.far")
+	b.waits(`tr[data-trace="` + trace + `"]`)
+	// As if the search had looked at none of the calls yet.
+	eval[bool](b, `(document.querySelector("[data-rows]").replaceChildren(),
+		document.querySelector("[data-end]").innerHTML = '<p data-searched>Searched so far. <a rel="next" href="/calls?search=back&payloads=yes">Search further back</a></p>', searchOn(), true)`)
+	b.waits(`tr[data-trace="` + trace + `"]`)
+	b.until(`document.querySelector("[data-searched]") === null`)
 }

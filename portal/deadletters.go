@@ -42,6 +42,9 @@ func (p *Portal) letterList(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "letters", "Dead letters", view)
 }
 
+// letterEffect says what remains of a dead letter that is deleted.
+const letterEffect = "It can’t be undone. The calls themselves stay: replay them from Calls as long as they are kept."
+
 // lettersSelected replays or deletes the dead letters that were ticked.
 func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxForm); err != nil {
@@ -52,7 +55,10 @@ func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if r.PostForm.Get("do") == "delete" {
-		return p.lettersDelete(w, r, letters)
+		return p.deleteSelected(w, r, "deadletter.delete", confirmation{
+			Name: plural(len(letters), "dead letter", "dead letters"), What: "dead letter", Several: len(letters) != 1, Action: "/deadletters/selected", Back: "/deadletters",
+			Effect: letterEffect, Field: "letter", Values: letters,
+		})
 	}
 	view := &outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"dead letter", "dead letters"}, Back: "/deadletters"}
 	err = view.each(letters, func(letter string) (outcome, error) {
@@ -63,32 +69,6 @@ func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
-}
-
-// lettersDelete deletes dead letters once that was confirmed.
-func (p *Portal) lettersDelete(w http.ResponseWriter, r *http.Request, letters []string) error {
-	if !p.may(sluice.UserFrom(r.Context()), "deadletter.delete") {
-		return sluice.NotPermitted("deadletter.delete")
-	}
-	if r.PostForm.Get("sure") == "" {
-		return p.render(w, r, http.StatusOK, "confirm", "Delete dead letters", confirmation{
-			Name: plural(len(letters), "dead letter", "dead letters"), What: "dead letter", Several: len(letters) != 1, Action: "/deadletters/selected", Back: "/deadletters",
-			Effect: "The events can’t be sent to their pipelines again from here.", Field: "letter", Values: letters,
-		})
-	}
-	return p.deleteEach(w, r, "deadletter.delete", "letter", letters, "/deadletters")
-}
-
-// deleteEach deletes things by a command that names each with a parameter, and
-// leads back to their list.
-func (p *Portal) deleteEach(w http.ResponseWriter, r *http.Request, command, parameter string, names []string, list string) error {
-	for _, name := range names {
-		if _, _, err := p.run(r, command, args(parameter, name)); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
-			return err
-		}
-	}
-	p.redirect(w, r, list+"?done=deleted")
-	return nil
 }
 
 // A bulkView says how far a replay or deletion of many has come. It goes on in
@@ -110,7 +90,7 @@ func (p *Portal) lettersOfGroup(w http.ResponseWriter, r *http.Request) error {
 	if view.Do == "delete" && form.Get("sure") == "" {
 		return p.render(w, r, http.StatusOK, "confirm", "Delete dead letters", confirmation{
 			Name: "all of " + view.Pipeline + " with the code " + view.Code, What: "dead letter", Several: true, Action: "/deadletters/group", Back: "/deadletters",
-			Effect: "The events can’t be sent to the pipeline again from here.", Field: "pipeline", Values: []string{view.Pipeline}, Code: view.Code,
+			Effect: letterEffect, Field: "pipeline", Values: []string{view.Pipeline}, Code: view.Code,
 		})
 	}
 	view.Done, _ = strconv.Atoi(form.Get("done"))
@@ -190,7 +170,7 @@ func (p *Portal) letterConfirm(w http.ResponseWriter, r *http.Request) error {
 	path := "/deadletters/" + url.PathEscape(letter.Letter)
 	return p.render(w, r, http.StatusOK, "confirm", "Delete dead letter "+letter.Letter, confirmation{
 		Name: letter.TraceID + " in " + letter.Pipeline, What: "dead letter", Action: path + "/delete", Back: path,
-		Effect: "The event can’t be sent to the pipeline again from here.",
+		Effect: letterEffect,
 	})
 }
 

@@ -32,6 +32,11 @@ type editor struct {
 	Lines    []sourceLine // with the mistakes in them; nil if there are none
 }
 
+// Quiet reports whether there is nothing to read before the source.
+func (e editor) Quiet() bool {
+	return !e.New && e.Tried == nil && e.Findings == nil && e.Warnings == nil && e.Problem == ""
+}
+
 // theirs is what someone else has stored meanwhile.
 type theirs struct {
 	Tag   string
@@ -212,6 +217,8 @@ func (p *Portal) editorCheck(w http.ResponseWriter, r *http.Request) error {
 
 // editorWords are what the editor offers while people type.
 type editorWords struct {
+	Sections  []sluice.Word `json:"sections"`
+	Common    []sluice.Word `json:"common"` // parameters of every step
 	Commands  []wordCommand `json:"commands"`
 	EventKeys []string      `json:"eventKeys"`
 	Secrets   []string      `json:"secrets"`
@@ -220,27 +227,23 @@ type editorWords struct {
 }
 
 type wordCommand struct {
-	Name    string      `json:"name"`
-	Summary string      `json:"summary"`
-	Allowed bool        `json:"allowed"`
-	Params  []wordParam `json:"params"`
-}
-
-type wordParam struct {
-	Name string `json:"name"`
-	Doc  string `json:"doc"`
+	Name    string        `json:"name"`
+	Summary string        `json:"summary"`
+	Allowed bool          `json:"allowed"`
+	Params  []sluice.Word `json:"params"`
 }
 
 // editorWords answers the editor with what it can offer the user.
 func (p *Portal) editorWords(w http.ResponseWriter, r *http.Request) error {
-	user, words := sluice.UserFrom(r.Context()), editorWords{EventKeys: []string{}, Secrets: []string{}, Users: []string{}, Functions: []string{"secret"}}
+	user := sluice.UserFrom(r.Context())
+	words := editorWords{Sections: sluice.SourceSections(), Common: sluice.StepParameters(), EventKeys: []string{}, Secrets: []string{}, Users: []string{}, Functions: []string{"secret"}}
 	for _, cmd := range p.Commands.All() {
 		if cmd.Endpoint != nil {
 			continue
 		}
-		word := wordCommand{Name: cmd.Name, Summary: cmd.Summary, Allowed: cmd.Allows(user), Params: []wordParam{}}
+		word := wordCommand{Name: cmd.Name, Summary: cmd.Summary, Allowed: cmd.Allows(user), Params: []sluice.Word{}}
 		for _, param := range cmd.Params {
-			word.Params = append(word.Params, wordParam{param.Name, param.Doc})
+			word.Params = append(word.Params, sluice.Word{Name: param.Name, Doc: param.Doc})
 		}
 		words.Commands = append(words.Commands, word)
 		if group, _, _ := strings.Cut(cmd.Name, "."); group == "convert" || group == "crypto" {

@@ -22,6 +22,7 @@ type field struct {
 	Rows     int
 	Required bool
 	ReadOnly bool
+	Focus    bool // people begin here
 	Choices  []choice
 }
 
@@ -55,7 +56,7 @@ func (f *form) blame(err error) {
 	}
 	e := sluice.AsError(err)
 	if at := f.find(e.Parameter); at != nil {
-		at.Problem = e.Message
+		at.Problem, at.Focus = e.Message, true
 		return
 	}
 	f.Problem = e.Message

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"sluice"
 )
@@ -23,10 +24,29 @@ func (p *Portal) addHistory(r *http.Request, view *pipelineView) error {
 		c.Runs = slices.DeleteFunc(c.Runs, func(run sluice.RunReport) bool { return run.Pipeline != view.Name })
 		view.History = append(view.History, c)
 	}
+	view.Failure = latestFailure(view.History, view.Updated)
 	if len(found.Items) > 0 || found.Next != "" {
 		view.RunsURL = p.base + "/calls?pipeline=" + url.QueryEscape(view.Name)
 	}
 	return nil
+}
+
+// latestFailure returns why the latest run of a pipeline failed, nil if it did
+// not or was made with another source.
+func latestFailure(history []tracedCall, stored time.Time) *runFailure {
+	var latest sluice.RunReport
+	trace := ""
+	for _, c := range history {
+		for _, run := range c.Runs {
+			if run.Started.After(latest.Started) {
+				latest, trace = run, c.TraceID
+			}
+		}
+	}
+	if latest.Error == nil || latest.Started.Before(stored) {
+		return nil
+	}
+	return &runFailure{latest.Started, latest.Error.Detail, latest.Error.Code, latest.Error.Line, trace}
 }
 
 // addPast adds to the page of a pipeline the calls that it can be run with.

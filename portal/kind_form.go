@@ -64,7 +64,7 @@ func (p *Portal) kindStored(r *http.Request, k *kind, name string) (kindForm, er
 			}
 		}
 		kept = k.kept != nil && k.kept(thing)
-		for _, c := range []column{{"builtIn", "Built in"}, {"created", "Created"}, {"updated", "Changed"}} {
+		for _, c := range []column{{"builtIn", "Built in"}, {"created", "Created"}, {"updated", "Changed"}, {"lastUsed", "Last used"}} {
 			if at := text(thing[c.Name]); at != "" {
 				facts = append(facts, column{c.Title, cell(at)})
 			}
@@ -99,6 +99,7 @@ func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Val
 	}
 	if name == "" {
 		view.drop(k.without...)
+		view.Fields[0].Focus = failure == nil
 	} else {
 		view.find(k.Key).ReadOnly = true
 	}
@@ -185,7 +186,11 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 func (p *Portal) kindConfirm(w http.ResponseWriter, r *http.Request, k *kind) error {
 	name := r.PathValue("item")
 	path := k.path + "/" + url.PathEscape(name)
-	return p.render(w, r, http.StatusOK, "confirm", "Delete "+name, confirmation{Name: name, What: k.One, Effect: k.Effect, Action: path + "/delete", Back: path})
+	asked := confirmation{Name: name, What: k.One, Effect: k.Effect, Action: path + "/delete", Back: path}
+	if cmd, _ := p.Commands.Find(k.put); cmd.Allows(sluice.UserFrom(r.Context())) && slices.ContainsFunc(cmd.Params, func(param command.Param) bool { return param.Name == "disabled" }) {
+		asked.Instead = &instead{"Disable the " + k.One + " instead", "Disabled, the " + k.One + " can’t sign in until you enable it again.", path, "disabled", "true"}
+	}
+	return p.render(w, r, http.StatusOK, "confirm", "Delete "+name, asked)
 }
 
 func (p *Portal) kindDelete(w http.ResponseWriter, r *http.Request, k *kind) error {

@@ -54,4 +54,4 @@ func (s *page) Sections() []section {
 }
 
 // Icon returns where the icon of the pages is.
-func (s *page) Icon() string { return s.portal.assets.path("icon.svg") }
+func (s *page) Icon() string { return assets().path("icon.svg") }

@@ -62,3 +62,21 @@ func (o *outcomes) add(item outcome) {
 
 // Left returns with how many nothing was done.
 func (o *outcomes) Left() int { return len(o.Items) - o.Done }
+
+// deleteSelected deletes the things that a confirmation is about with a command,
+// once that was confirmed, and leads back to their list.
+func (p *Portal) deleteSelected(w http.ResponseWriter, r *http.Request, command string, about confirmation) error {
+	if !p.may(sluice.UserFrom(r.Context()), command) {
+		return sluice.NotPermitted(command)
+	}
+	if r.PostForm.Get("sure") == "" {
+		return p.render(w, r, http.StatusOK, "confirm", "Delete "+about.Name, about)
+	}
+	for _, name := range about.Values {
+		if _, _, err := p.run(r, command, args(about.Field, name)); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
+			return err
+		}
+	}
+	p.redirect(w, r, about.Back+"?done=deleted")
+	return nil
+}

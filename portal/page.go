@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 
 	"sluice"
 	"sluice/problem"
@@ -48,21 +49,22 @@ var done = map[string]string{
 	"last":       "There is no further call of this webhook in that direction.",
 }
 
-// loadTemplates returns the templates of all pages, each with the layout and
-// the parts that pages share.
-func loadTemplates() map[string]*template.Template {
+// templates are those of all pages, each with the layout and the parts that pages
+// share. They are parsed when the first page is shown: a start does not wait for it.
+// One that can't work makes that panic, since it is a mistake in the program.
+var templates = sync.OnceValue(func() map[string]*template.Template {
 	shared := template.Must(template.New("layout").Funcs(functions).ParseFS(pages, "pages/layout.html", "pages/parts.html", "pages/plots.html"))
 	files, err := fs.Glob(pages, "pages/*.html")
 	if err != nil {
 		panic(err)
 	}
-	templates := make(map[string]*template.Template)
+	parsed := make(map[string]*template.Template)
 	for _, file := range files {
 		name := strings.TrimSuffix(path.Base(file), ".html")
-		templates[name] = template.Must(template.Must(shared.Clone()).ParseFS(pages, file))
+		parsed[name] = template.Must(template.Must(shared.Clone()).ParseFS(pages, file))
 	}
-	return templates
-}
+	return parsed
+})
 
 // render writes a page.
 func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) error {
@@ -75,7 +77,7 @@ func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name
 		Done: done[r.URL.Query().Get("done")], Alerts: p.alerts(r), Data: data,
 	}
 	var content bytes.Buffer
-	if err := p.templates[name].ExecuteTemplate(&content, "layout", shown); err != nil {
+	if err := templates()[name].ExecuteTemplate(&content, "layout", shown); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -86,20 +88,23 @@ func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name
 
 // Styles returns where the styles of the pages are.
 func (s *page) Styles() []string {
-	return []string{s.portal.assets.path("portal.css"), s.portal.assets.path("lists.css")}
+	return []string{assets().path("portal.css"), assets().path("lists.css")}
 }
 
 // Scripts returns where the scripts of the pages are, in the order in which
 // they run.
 func (s *page) Scripts() []string {
-	return []string{s.portal.assets.path("portal.js"), s.portal.assets.path("lists.js"), s.portal.assets.path("live.js")}
+	return []string{assets().path("portal.js"), assets().path("lists.js"), assets().path("live.js")}
 }
 
 // Asset returns where a file is loaded from.
-func (s *page) Asset(name string) string { return s.portal.assets.path(name) }
+func (s *page) Asset(name string) string { return assets().path(name) }
 
 // Saved reports whether the page follows a save.
 func (s *page) Saved() bool { return s.Done == done["saved"] }
+
+// Replaced reports whether the page follows a change of what it is about.
+func (s *page) Replaced() bool { return s.Saved() || s.Done == done["rolledback"] }
 
 // Limits returns on how many past calls a draft can be tried.
 func (s *page) Limits() []string { return []string{"20", "100", "500"} }

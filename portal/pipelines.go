@@ -102,10 +102,28 @@ type pipelineView struct {
 	Past     []tracedCall     // calls whose events it can get
 	History  []tracedCall
 	RunsURL  string // of all runs; "" if there are none
+	Failure  *runFailure
 	Ran      bool
 	Output   string
 	Problem  string
 	Tested   *testResult
+}
+
+// A runFailure is why the latest run of a pipeline failed.
+type runFailure struct {
+	Time    time.Time
+	Detail  string
+	Code    string
+	Line    int // of the source; 0 if it is not known
+	TraceID string
+}
+
+// Before returns the version before the current one, 0 if none is kept.
+func (v pipelineView) Before() int {
+	if len(v.Versions) < 2 {
+		return 0
+	}
+	return v.Versions[1].Version // newest first
 }
 
 type testResult struct {
@@ -235,16 +253,25 @@ func (p *Portal) pipelineConfirm(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	path := "/pipelines/" + url.PathEscape(found.Name)
-	return p.render(w, r, http.StatusOK, "confirm", "Delete "+found.Name, confirmation{
+	asked := confirmation{
 		Name: found.Name, What: "pipeline", Action: path + "/delete", Back: path,
-		Effect: "Events don’t start it any more, and those that still wait for it are not run.",
-	})
+		Effect: "Events don’t start it any more, those that still wait for it are not run, and its versions are gone.",
+	}
+	if found.Listens != "" && !found.Paused && p.may(sluice.UserFrom(r.Context()), "pipeline.pause") {
+		asked.Instead = &instead{"Pause it instead", "Paused, it lets events wait until you resume it; nothing is lost.", path + "/pause", "do", "pause"}
+	}
+	return p.render(w, r, http.StatusOK, "confirm", "Delete "+found.Name, asked)
 }
 
+// pipelineDelete deletes a pipeline. The page that follows has its source, so
+// that it can be stored again.
 func (p *Portal) pipelineDelete(w http.ResponseWriter, r *http.Request) error {
-	if _, _, err := p.run(r, "pipeline.delete", args("name", r.PathValue("name"))); err != nil {
+	found, err := p.pipeline(r)
+	if err != nil {
 		return err
 	}
-	p.redirect(w, r, "/pipelines?done=deleted")
-	return nil
+	if _, _, err := p.run(r, "pipeline.delete", args("name", found.Name)); err != nil {
+		return err
+	}
+	return p.render(w, r, http.StatusOK, "deleted", "Deleted "+found.Name, found)
 }

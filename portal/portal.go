@@ -2,7 +2,6 @@ package portal
 
 import (
 	"context"
-	"html/template"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -41,8 +40,8 @@ type Options struct {
 	Users *limit.Shares[string]
 
 	Tail      sluice.Tail
-	Stopping  <-chan struct{} // is closed when the server stops
-	Reference map[string]any  // the API as OpenAPI
+	Stopping  <-chan struct{}       // is closed when the server stops
+	Reference func() map[string]any // the API as OpenAPI
 	Version   string
 	Namespace string
 	BaseURL   string
@@ -59,24 +58,20 @@ type Provider interface {
 type Portal struct {
 	Options
 
-	base      string // the path of the public URL, which a proxy cuts off
-	sessions  *sessions
-	assets    assets
-	templates map[string]*template.Template
-	mux       *http.ServeMux
-	guarded   http.Handler // the mux, behind the guard against other sites
-	board     alertBoard
-	streams   *limit.Places // of the live streams
-	readers   *limit.Shares[string]
+	base     string // the path of the public URL, which a proxy cuts off
+	sessions *sessions
+	mux      *http.ServeMux
+	guarded  http.Handler // the mux, behind the guard against other sites
+	board    alertBoard
+	streams  *limit.Places // of the live streams
+	readers  *limit.Shares[string]
 }
 
-// New returns a portal. It panics on templates that can't work, since that is a
-// mistake in the program.
+// New returns a portal.
 func New(o Options) *Portal {
 	p := &Portal{
 		Options:  o,
 		sessions: &sessions{records: o.Sessions, secure: strings.HasPrefix(o.BaseURL, "https://")},
-		assets:   loadAssets(),
 		mux:      http.NewServeMux(),
 		streams:  limit.NewPlaces(maxStreams),
 		readers:  limit.NewShares[string](maxPerUser),
@@ -84,7 +79,6 @@ func New(o Options) *Portal {
 	if public, err := url.Parse(o.BaseURL); err == nil {
 		p.base = strings.TrimSuffix(public.Path, "/")
 	}
-	p.templates = loadTemplates()
 	p.routes()
 	p.guarded = p.guard(p.mux)
 	return p

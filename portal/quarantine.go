@@ -198,17 +198,10 @@ func (p *Portal) quarantineGroup(w http.ResponseWriter, r *http.Request) error {
 	return p.quarantineDelete(w, r, ids)
 }
 
-// quarantineDelete deletes calls once that was confirmed: what is deleted does
-// not come back.
+// quarantineDelete deletes calls once that was confirmed.
 func (p *Portal) quarantineDelete(w http.ResponseWriter, r *http.Request, ids []string) error {
-	if !p.may(sluice.UserFrom(r.Context()), "quarantine.delete") {
-		return sluice.NotPermitted("quarantine.delete")
-	}
-	if r.PostForm.Get("sure") == "" {
-		return p.render(w, r, http.StatusOK, "confirm", "Delete refused calls", confirmation{
-			Name: plural(len(ids), "refused call", "refused calls"), What: "kept call", Several: len(ids) != 1, Action: "/quarantine/selected", Back: "/quarantine",
-			Effect: "What was sent can’t be looked at or admitted any more.", Field: "id", Values: ids,
-		})
-	}
-	return p.deleteEach(w, r, "quarantine.delete", "id", ids, "/quarantine")
+	return p.deleteSelected(w, r, "quarantine.delete", confirmation{
+		Name: plural(len(ids), "refused call", "refused calls"), What: "refused call", Several: len(ids) != 1, Action: "/quarantine/selected", Back: "/quarantine",
+		Effect: "It can’t be undone: what was sent can’t be looked at or admitted any more.", Field: "id", Values: ids,
+	})
 }

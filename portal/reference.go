@@ -37,7 +37,7 @@ func (p *Portal) referencePage(w http.ResponseWriter, r *http.Request) error {
 		view.Tag = "webhook"
 	}
 	tags := make(map[string]bool)
-	paths := object(p.Reference["paths"])
+	paths := object(p.Reference()["paths"])
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		methods := object(paths[path])
 		for _, method := range slices.Sorted(maps.Keys(methods)) {
@@ -89,7 +89,7 @@ func (p *Portal) resolved(part map[string]any) map[string]any {
 	if !isRef {
 		return part
 	}
-	found := p.Reference
+	found := p.Reference()
 	for name := range strings.SplitSeq(path, "/") {
 		found = object(found[name])
 	}

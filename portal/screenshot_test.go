@@ -43,7 +43,7 @@ func TestScreenshots(t *testing.T) {
 			name          string
 			theme         string
 			width, height int64
-		}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"phone", "light", 390, 844}, {"wide", "light", 1920, 1080}} {
+		}{{"light", "light", 1280, 900}, {"dark", "dark", 1280, 900}, {"phone", "light", 390, 844}, {"phone-dark", "dark", 390, 844}, {"wide", "light", 1920, 1080}} {
 			if view.name == "wide" && name != "calls" && name != "overview" {
 				continue
 			}
@@ -83,6 +83,7 @@ func TestScreenshots(t *testing.T) {
 		"deadletters": "/deadletters", "deadletter": "/deadletters/1", "commands": "/commands", "command": "/commands/webhook.put",
 		"reference": "/reference", "users": "/users", "user": "/users/vera", "user-new": "/users/new", "roles": "/roles", "role": "/roles/developer",
 		"clients": "/clients", "client": "/clients/importer", "secrets": "/secrets", "secret-new": "/secrets/new", "audit": "/audit", "me": "/me",
+		"pipeline-failing": "/pipelines/order.forward", "pipeline-delete": "/pipelines/lead.created/delete", "replay-all": "/calls/replay?status=error",
 		"call": "/calls/" + live[0], "call-failed": "/calls/" + live[1], "start-waiting": "/start?key=webhook.quiet", "error": "/nowhere",
 	} {
 		if only.MatchString(name) {
@@ -97,6 +98,13 @@ func TestScreenshots(t *testing.T) {
 	b.fill("#source", "pipeline:\n  - event.listen:\n      eventKey: webhook.lead.created\n  - lgo:\n      message: hi\n  - set:\n      vlaue: 1\n")
 	b.follow("button[value=save]")
 	shoot("pipeline-mistake")
+	b.fill("#source", "pipeline:\n  - event.listen:\n      eventKey: webhook.lead.created\n  - set:\n      value: \"#{body.payload.name}\"\n")
+	b.follow("button[value=try]")
+	shoot("pipeline-tried")
+	b.follow("#tried button[value=save]")
+	shoot("pipeline-saved")
+	b.open("/pipelines/lead.created/versions/1")
+	shoot("pipeline-version")
 	b.open("/commands/webhook.get")
 	b.follow("main form button.main")
 	shoot("command-ran")

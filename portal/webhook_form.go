@@ -62,8 +62,7 @@ var webhookFields = []field{
 }
 
 func (p *Portal) webhookNew(w http.ResponseWriter, r *http.Request) error {
-	query := r.URL.Query() // the form as it is filled in, where there are no scripts
-	query.Del("signingSecret")
+	query := r.URL.Query()
 	if !query.Has("payloadType") {
 		query.Set("payloadType", string(sluice.Raw))
 	}
@@ -93,6 +92,9 @@ func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int,
 		return err
 	}
 	f.adapt(before)
+	if before.EventKey == "" && failure == nil {
+		f.find("eventKey").Focus = true
+	}
 	title := "New webhook"
 	if before.EventKey != "" {
 		title = "Edit " + before.EventKey
@@ -140,6 +142,12 @@ func (p *Portal) providers(r *http.Request) ([]provider, error) {
 }
 
 func (p *Portal) webhookCreate(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	if r.PostForm.Get("do") == "show" { // the form as it is filled in, where there are no scripts
+		return p.webhookForm(w, r, http.StatusOK, webhook{}, r.PostForm, nil)
+	}
 	return p.webhookPut(w, r, webhook{}, "created")
 }
 
@@ -166,14 +174,14 @@ func (p *Portal) webhookSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
 	return p.webhookPut(w, r, hook, "saved")
 }
 
 // webhookPut stores what was entered, for a new webhook or the one given.
 func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webhook, done string) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	cmd, _ := p.Commands.Find("webhook.put")
 	given := argsOf(cmd, r.PostForm)
 	if before.UUID != "" {

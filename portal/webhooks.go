@@ -149,6 +149,16 @@ type confirmation struct {
 	Field   string
 	Values  []string
 	Code    string // and with which code they failed, if that selects them
+
+	Instead *instead // what does less and can be undone; nil: nothing
+}
+
+// An instead is what people may want in place of deleting something.
+type instead struct {
+	Label       string
+	About       string
+	Action      string // path
+	Name, Value string // of the form
 }
 
 func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request) error {
@@ -157,10 +167,14 @@ func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	path := "/webhooks/" + url.PathEscape(hook.EventKey)
-	return p.render(w, r, http.StatusOK, "confirm", "Delete "+hook.EventKey, confirmation{
+	asked := confirmation{
 		Name: hook.EventKey, What: "webhook", Action: path + "/delete", Back: path,
-		Effect: "Calls with its token are refused from then on. The token never comes back; events that were accepted stay.",
-	})
+		Effect: "It can’t be undone: calls with its token are refused from then on, and the token never comes back. Events that were accepted stay.",
+	}
+	if !hook.Disabled && p.may(sluice.UserFrom(r.Context()), "webhook.put") {
+		asked.Instead = &instead{"Disable it instead", "Disabled, it refuses calls and keeps them in the quarantine until you enable it again.", path + "/edit", "disabled", "true"}
+	}
+	return p.render(w, r, http.StatusOK, "confirm", "Delete "+hook.EventKey, asked)
 }
 
 func (p *Portal) webhookDelete(w http.ResponseWriter, r *http.Request) error {

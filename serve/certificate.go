@@ -54,6 +54,27 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.current, nil
 }
 
+// expiresSoon is how long before its end a certificate is warned of: by then
+// whatever renews it by itself has failed to.
+const expiresSoon = 14 * 24 * time.Hour
+
+// warnings says if callers refuse the certificate, or soon will. A server
+// without one has none.
+func (c *certificate) warnings() []string {
+	if c == nil {
+		return nil
+	}
+	current, _ := c.get(nil) // it returns no errors
+	const day = "2 January 2006, 15:04 UTC"
+	switch end := current.Leaf.NotAfter.UTC(); {
+	case time.Now().After(end):
+		return []string{"the certificate of --tls-cert expired on " + end.Format(day) + ": senders refuse to call; replace the files, no restart is needed"}
+	case time.Until(end) < expiresSoon:
+		return []string{"the certificate of --tls-cert expires on " + end.Format(day) + ": replace the files before, no restart is needed"}
+	}
+	return nil
+}
+
 // filesVersion changes when one of the files does.
 func (c *certificate) filesVersion() string {
 	return fileVersion(c.certFile) + fileVersion(c.keyFile)

@@ -36,11 +36,11 @@ func (s *Server) httpServer() (*http.Server, error) {
 	if s.cfg.TLSCert == "" {
 		return server, nil
 	}
-	cert := &certificate{certFile: s.cfg.TLSCert, keyFile: s.cfg.TLSKey, log: s.opts.Log}
-	if err := cert.load(); err != nil {
+	s.certificate = &certificate{certFile: s.cfg.TLSCert, keyFile: s.cfg.TLSKey, log: s.opts.Log}
+	if err := s.certificate.load(); err != nil {
 		return nil, err
 	}
-	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: cert.get}
+	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get}
 	return server, nil
 }
 
@@ -113,7 +113,7 @@ func ownURL(cfg config.Config, addr net.Addr) string {
 
 // warnings returns what an operator should know about the way it listens.
 func (s *Server) warnings() []string {
-	warnings := s.keyWarnings()
+	warnings := append(s.keyWarnings(), s.certificate.warnings()...)
 	host, _, err := net.SplitHostPort(s.Address())
 	ip := net.ParseIP(host)
 	if err != nil || ip == nil {

@@ -3,22 +3,14 @@ package serve
 import (
 	"encoding/json"
 	"net/http"
+	"sync"
 
-	"sluice/api"
 	"sluice/limit"
 	"sluice/portal"
 )
 
 // newPortal makes the portal. It calls webhooks through the API, as others do.
-func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]) (*portal.Portal, error) {
-	document, err := json.Marshal(api.OpenAPI(s.commands, Version, s.baseURL, s.openID()))
-	if err != nil {
-		return nil, err
-	}
-	var reference map[string]any
-	if err := json.Unmarshal(document, &reference); err != nil {
-		return nil, err
-	}
+func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]) *portal.Portal {
 	opts := portal.Options{
 		Commands:  s.commands,
 		Sessions:  s.engine.PortalSessions(),
@@ -29,7 +21,7 @@ func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]
 		Users:     users,
 		Tail:      s.engine.Journal(),
 		Stopping:  s.stopping,
-		Reference: reference,
+		Reference: sync.OnceValue(s.reference),
 		Version:   Version,
 		Namespace: s.cfg.Namespace,
 		BaseURL:   s.baseURL,
@@ -38,5 +30,17 @@ func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]
 	if provider == nil {
 		opts.Login, opts.Programs = s.directory.Login, s.issuer
 	}
-	return portal.New(opts), nil
+	return portal.New(opts)
+}
+
+// reference returns the description of the API as a reader of its JSON gets it.
+func (s *Server) reference() (document map[string]any) {
+	text, err := s.api.OpenAPI()
+	if err == nil {
+		err = json.Unmarshal(text, &document)
+	}
+	if err != nil {
+		s.opts.Log.Error("The API could not be described.", "error", err)
+	}
+	return document
 }

@@ -49,25 +49,28 @@ type Options struct {
 
 // A Server is a running service.
 type Server struct {
-	cfg       config.Config
-	opts      Options
-	folder    *durable.Folder // nil with an external engine
-	engine    *jetstream.Engine
-	metrics   *metrics.Metrics
-	telemetry *telemetry.Spans // nil: no spans are sent
-	minutes   *metrics.Minutes
-	failing   *metrics.Failing
-	keeper    *quarantine.Keeper
-	directory *iam.Directory
-	issuer    *oidc.Issuer // nil with an external provider
-	commands  command.Set
-	runner    *pipeline.Runner
-	api       *api.API
-	http      *http.Server
-	listener  net.Listener
-	lane      *lane.Lane // nil with TLS
-	baseURL   string
-	served    chan error // what keeps the server from going on
+	cfg         config.Config
+	opts        Options
+	pressure    *limit.Pressure
+	folder      *durable.Folder // nil with an external engine
+	engine      *jetstream.Engine
+	metrics     *metrics.Metrics
+	telemetry   *telemetry.Spans // nil: no spans are sent
+	minutes     *metrics.Minutes
+	uses        *uses
+	failing     *metrics.Failing
+	keeper      *quarantine.Keeper
+	directory   *iam.Directory
+	issuer      *oidc.Issuer // nil with an external provider
+	commands    command.Set
+	runner      *pipeline.Runner
+	api         *api.API
+	http        *http.Server
+	certificate *certificate // nil without TLS
+	listener    net.Listener
+	lane        *lane.Lane // nil with TLS
+	baseURL     string
+	served      chan error // what keeps the server from going on
 
 	answering     context.Context //nolint:containedctx // ends when calls can't be answered any more
 	stopAnswering context.CancelFunc
@@ -86,7 +89,7 @@ type Server struct {
 // says at /readyz what it waits for.
 func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err error) {
 	cfg = withMemory(cfg)
-	s := &Server{cfg: cfg, opts: opts, served: make(chan error, 2), stopping: make(chan struct{})}
+	s := &Server{cfg: cfg, opts: opts, pressure: limit.NewPressure(int64(cfg.MemoryLimit)), served: make(chan error, 2), stopping: make(chan struct{})}
 	s.answering, s.stopAnswering = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -123,9 +126,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if s.engine, err = jetstream.Open(ctx, s.engineOptions()); err != nil {
 		return nil, engineError(err)
 	}
-	if err = s.wire(); err != nil {
-		return nil, err
-	}
+	s.wire()
 	if err = s.checkAdminPassword(ctx); err != nil {
 		return nil, err
 	}
@@ -191,7 +192,7 @@ func (s *Server) engineOptions() jetstream.Options {
 }
 
 // readiness returns an error while calls are refused, otherwise what an
-// operator should know about the engine.
+// operator should know.
 func (s *Server) readiness() (map[string]any, error) {
 	if s.unready.Load() {
 		return nil, api.Draining()
@@ -206,7 +207,7 @@ func (s *Server) readiness() (map[string]any, error) {
 	if waiting := s.engine.Spooled(); waiting > 0 {
 		detail["spooled"] = waiting
 	}
-	if warnings := s.engine.Warnings(); warnings != nil {
+	if warnings := append(s.engine.Warnings(), s.certificate.warnings()...); warnings != nil {
 		detail["warnings"] = warnings
 	}
 	return detail, nil
@@ -247,6 +248,9 @@ func (s *Server) startWork(ctx context.Context) error {
 	}
 	s.work.Go(func() { s.minutes.Keep(running) })
 	s.work.Go(func() { s.failing.Keep(running) })
+	s.work.Go(func() { s.uses.accounts.Keep(running) })
+	s.work.Go(func() { s.uses.clients.Keep(running) })
+	s.work.Go(func() { s.uses.secrets.Keep(running) })
 	s.work.Go(func() { s.keeper.Run(running) })
 	s.work.Go(func() {
 		select {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -117,17 +118,17 @@ pipeline:
 	if want := got.object(t)["traceId"]; outgoing.Get("Svc-Trace-Id") != want {
 		t.Errorf("the server that is called hears of call %q, want %q", outgoing.Get("Svc-Trace-Id"), want)
 	}
-	traceID := got.header.Get("Svc-Trace-Id")
+	traceID, port := got.header.Get("Svc-Trace-Id"), receiver.Listener.Addr().(*net.TCPAddr).Port
 	wantSpan(t, call, "SERVER", map[string]string{
-		"http.request.method": "POST", "url.path": receivePath, "http.response.status_code": "200", "sluice.event_key": "webhook.spans", "svc.trace_id": traceID,
+		"http.request.method": "POST", "url.scheme": "http", "url.path": receivePath, "http.response.status_code": "200", "sluice.event_key": "webhook.spans", "svc.trace_id": traceID,
 	})
 	wantSpan(t, run, "CONSUMER", map[string]string{"sluice.event_key": "webhook.spans", "svc.trace_id": traceID})
 	wantSpan(t, step, "INTERNAL", map[string]string{"svc.trace_id": traceID})
 	wantSpan(t, request, "CLIENT", map[string]string{
-		"http.request.method": "GET", "server.address": "127.0.0.1", "http.response.status_code": "200", "svc.trace_id": traceID,
+		"http.request.method": "GET", "url.scheme": "http", "server.address": "127.0.0.1", "server.port": strconv.Itoa(port), "http.response.status_code": "200", "svc.trace_id": traceID,
 	})
 	wantSpan(t, sent.named(t, "webhook.put"), "SERVER", map[string]string{
-		"http.request.method": "POST", "url.path": "/api/v3/command/webhook.put", "http.response.status_code": "200", "enduser.id": "admin",
+		"http.request.method": "POST", "url.scheme": "http", "url.path": "/api/v3/command/webhook.put", "http.response.status_code": "200", "enduser.id": "admin",
 	})
 	if !strings.Contains(s.log.String(), `"trace_id":"`+trace+`","span_id":"`+call.id+`"`) {
 		t.Error("the log line of the call does not have the ids of its span")

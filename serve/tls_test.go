@@ -21,7 +21,7 @@ import (
 func startTLS(t *testing.T, settings ...string) (s *service, folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	certificate := writeCertificate(t, folder, 1)
+	certificate := writeCertificate(t, folder, 1, time.Hour)
 	s = start(t, append(settings, "tls-cert="+filepath.Join(folder, "cert.pem"), "tls-key="+filepath.Join(folder, "key.pem"))...)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(certificate)
@@ -79,8 +79,30 @@ func TestCertificateIsReadAgain(t *testing.T) {
 		}
 		return strings.Contains(s.log.String(), "the old one stays")
 	})
-	writeCertificate(t, folder, 2)
+	writeCertificate(t, folder, 2, 30*24*time.Hour)
 	eventually(t, "the new certificate", func() bool { return s.serialNumber(t) == 2 })
+}
+
+// TestCertificateEnds: a certificate that callers refuse, or soon will, is warned
+// of until it is replaced.
+func TestCertificateEnds(t *testing.T) {
+	t.Parallel()
+	s, folder := startTLS(t)
+	warned := func(text string) func() bool {
+		return func() bool {
+			ready := s.send("GET", "/readyz", nil).wantStatus(t, 200).String()
+			stats := s.command("server.stats", nil).wantStatus(t, 200).String()
+			return strings.Contains(ready, text) && strings.Contains(stats, text)
+		}
+	}
+	eventually(t, "a warning of the end", warned("expires on"))
+	s.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	writeCertificate(t, folder, 2, -time.Hour)
+	eventually(t, "a warning of a certificate that has expired", warned("expired on"))
+	writeCertificate(t, folder, 3, 30*24*time.Hour)
+	eventually(t, "no warning", func() bool {
+		return !strings.Contains(s.send("GET", "/readyz", nil).String()+s.command("server.stats", nil).String(), "tls-cert")
+	})
 }
 
 // serialNumber returns the number of the certificate that is served now.
@@ -104,7 +126,7 @@ func (s *service) dialTLS(t *testing.T) *tls.Conn {
 }
 
 // writeCertificate writes a self-signed certificate for this machine and its key.
-func writeCertificate(t *testing.T, folder string, serial int64) (certificate []byte) {
+func writeCertificate(t *testing.T, folder string, serial int64, lasts time.Duration) (certificate []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -112,7 +134,7 @@ func writeCertificate(t *testing.T, folder string, serial int64) (certificate []
 	}
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(serial),
-		NotAfter:              time.Now().Add(time.Hour),
+		NotAfter:              time.Now().Add(lasts),
 		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
 		IsCA:                  true,
 		BasicConstraintsValid: true,

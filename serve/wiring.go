@@ -20,8 +20,9 @@ import (
 )
 
 // wire makes the parts of a server and joins them.
-func (s *Server) wire() error {
-	secrets := step.NewSecrets(s.engine.Secrets())
+func (s *Server) wire() {
+	s.uses = newUses(s.engine, s.opts.Log)
+	secrets := step.NewSecrets(s.engine.Secrets(), s.uses.secrets.Note)
 	s.failing = metrics.NewFailing(s.engine.PipelineStates(), s.opts.Log)
 	s.minutes = metrics.NewMinutes(s.engine.Minutes(), s.engine.Hours(), s.opts.Log)
 	s.directory = s.newDirectory()
@@ -52,12 +53,7 @@ func (s *Server) wire() error {
 		backup:    s.sendBackup,
 	})
 	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
-	pages, err := s.newPortal(provider, users)
-	if err != nil {
-		return err
-	}
-	s.api = s.newAPI(login, issuer, pages, bounds{places, users, bodies})
-	return nil
+	s.api = s.newAPI(login, issuer, s.newPortal(provider, users), bounds{places, users, bodies})
 }
 
 // bounds are what all calls together may take.
@@ -105,6 +101,8 @@ func (s *Server) newDirectory() *iam.Directory {
 		Clients:      s.engine.Clients(),
 		Audit:        s.engine.Audit(),
 		Copy:         s.auditCopy(),
+		UserUsed:     s.uses.accounts.Note,
+		ClientUsed:   s.uses.clients.Note,
 		Started:      s.admin.Load,
 		Log:          s.opts.Log,
 		Cores:        s.cfg.PasswordCores,
@@ -165,7 +163,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 
 		Secret:     secrets.Reveal,
 		HasWebhook: webhooks.HasKey,
-		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory) / 2)},
+		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory)/2, s.pressure)},
 		MaxRuns:    s.cfg.MaxRuns,
 		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
 		Observe:    s.observeRun,
@@ -184,7 +182,8 @@ func (s *Server) observeRun(report sluice.RunReport) {
 func (s *Server) observeCall(call sluice.Call) {
 	s.metrics.Call(call)
 	if call.Duplicate {
-		return // the journal has the first call
+		s.engine.Journal().Repeated(call) // it has the first call
+		return
 	}
 	s.minutes.Call(call)
 	if !call.Spooled {
@@ -203,6 +202,7 @@ func (s *Server) newBodies() *limit.Bodies {
 		Strange:    strangerMemory,
 		Answers:    int64(s.cfg.MaxBodyMemory) / 4,
 		Unfinished: s.cfg.MaxConnectionsPerAddress,
+		Pressure:   s.pressure,
 	})
 }
 
@@ -225,6 +225,7 @@ func (s *Server) stats() sluice.ServerStats {
 // stateOf returns what the engine is doing and holds, and which pipelines fail.
 func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
 	stats, err := s.engine.Stats(ctx)
+	stats.Warnings = append(stats.Warnings, s.certificate.warnings()...)
 	for i := range stats.Pipelines {
 		if p, _ := s.engine.Pipelines().Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
 			stats.Pipelines[i].Failing = s.failing.Since(p)

@@ -135,7 +135,7 @@ func (c *client) send(request *http.Request, s sending) (got answer, err error) 
 	}
 	span := sluice.Span{
 		Name: request.Method, Kind: sluice.ClientSpan,
-		SpanFacts: sluice.SpanFacts{Method: request.Method, Server: request.URL.Hostname()},
+		SpanFacts: sluice.SpanFacts{Method: request.Method, Secure: request.URL.Scheme == "https", Server: request.URL.Hostname(), Port: request.URL.Port()},
 	}
 	err = c.Spans.Do(request.Context(), span, func(ctx context.Context) error {
 		if traceparent := c.Spans.Traceparent(ctx); traceparent != "" {

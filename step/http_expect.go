@@ -1,6 +1,7 @@
 package step
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -76,7 +77,8 @@ func (e expectation) failed(target *url.URL, response *http.Response) error {
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	const longest = 7 * 24 * time.Hour
 	text := header.Get("Retry-After")
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+	seconds, err := strconv.ParseUint(text, 10, 31)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // the largest number, then
 		return min(time.Duration(seconds)*time.Second, longest)
 	}
 	if at, err := http.ParseTime(text); err == nil {

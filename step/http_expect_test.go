@@ -74,6 +74,7 @@ func TestRetryAfterIsAHint(t *testing.T) {
 		{"soon", 0, 0},
 		{"-5", 0, 0},
 		{"9999999", 7 * 24 * time.Hour, 7 * 24 * time.Hour},
+		{"99999999999999999999999", 7 * 24 * time.Hour, 7 * 24 * time.Hour},
 		{time.Now().Add(time.Hour).UTC().Format(http.TimeFormat), 58 * time.Minute, time.Hour},
 		{"Sun, 06 Nov 1994 08:49:37 GMT", 0, 0},
 	} {

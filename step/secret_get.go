@@ -8,8 +8,9 @@ import (
 )
 
 type secretView struct {
-	Name    string    `json:"name"`
-	Updated time.Time `json:"updated"`
+	Name     string    `json:"name"`
+	Updated  time.Time `json:"updated"`
+	LastUsed time.Time `json:"lastUsed,omitzero" doc:"When a pipeline or a webhook used it last, to the minute."`
 }
 
 type secretGetParams struct {
@@ -24,7 +25,7 @@ func secretGetCommand(secrets *Secrets) command.Command {
 			all := secrets.list()
 			views := make([]secretView, len(all))
 			for i, secret := range all {
-				views[i] = secretView{Name: secret.Name, Updated: secret.Updated}
+				views[i] = secretView{Name: secret.Name, Updated: secret.Updated, LastUsed: secret.Used}
 			}
 			return command.PageOf(views, func(v secretView) string { return v.Name }, p.Search, p.After, p.Limit), nil
 		},

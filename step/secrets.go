@@ -14,17 +14,23 @@ import (
 // Secrets keeps values that pipelines use and nobody reads back.
 type Secrets struct {
 	records sluice.Records[sluice.Secret]
+	used    func(name string)
 }
 
 // NewSecrets returns the secrets in a store, which seals all that it stores.
-func NewSecrets(records sluice.Records[sluice.Secret]) *Secrets {
-	return &Secrets{records}
+// used is told of each use.
+func NewSecrets(records sluice.Records[sluice.Secret], used func(name string)) *Secrets {
+	return &Secrets{records, used}
 }
 
 // Put stores a secret, in place of the one of that name if there is one.
 func (s *Secrets) Put(ctx context.Context, name, value string) error {
-	_, err := s.records.Change(ctx, name, func(*sluice.Secret, map[string]*sluice.Secret) (*sluice.Secret, error) {
-		return &sluice.Secret{Name: name, Value: value, Updated: time.Now().UTC()}, nil
+	_, err := s.records.Change(ctx, name, func(before *sluice.Secret, _ map[string]*sluice.Secret) (*sluice.Secret, error) {
+		after := &sluice.Secret{Name: name, Value: value, Updated: time.Now().UTC()}
+		if before != nil {
+			after.Used = before.Used
+		}
+		return after, nil
 	})
 	return err
 }
@@ -50,6 +56,7 @@ func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
 	if record == nil {
 		return "", unknown(name, s.records.All())
 	}
+	s.used(name)
 	return record.Value, nil
 }
 

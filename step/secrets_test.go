@@ -17,7 +17,7 @@ import (
 
 func newSecrets(t *testing.T) *step.Secrets {
 	t.Helper()
-	return step.NewSecrets(newStored[sluice.Secret]())
+	return step.NewSecrets(newStored[sluice.Secret](), func(string) {})
 }
 
 func TestASecretIsPutListedRevealedAndDeleted(t *testing.T) {

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -95,6 +96,19 @@ func attributes(facts sluice.SpanFacts) []attribute.KeyValue {
 	} {
 		if text.value != "" {
 			all = append(all, attribute.String(text.name, text.value))
+		}
+	}
+	if facts.Method != "" {
+		scheme, port := "http", 80
+		if facts.Secure {
+			scheme, port = "https", 443
+		}
+		if given, err := strconv.Atoi(facts.Port); err == nil {
+			port = given
+		}
+		all = append(all, attribute.String("url.scheme", scheme))
+		if facts.Server != "" {
+			all = append(all, attribute.Int("server.port", port))
 		}
 	}
 	if facts.StatusCode != 0 {

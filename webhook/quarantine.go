@@ -28,14 +28,15 @@ func isQuarantined(code string) bool {
 const duplicateDiffers = "duplicate-differs"
 
 // quarantine keeps a call that was refused, and gives the id it is kept by, "" if
-// it is not.
-func (rc *Receiver) quarantine(in *incoming, traceID string, e *sluice.Error) (id string) {
+// it is not. duplicateOf is the trace id of the call that had its delivery id
+// first, if one had.
+func (rc *Receiver) quarantine(in *incoming, traceID string, e *sluice.Error, duplicateOf string) (id string) {
 	r, sent := in.request, in.sent()
 	taken := rc.Quarantine.Keep(in.hook.UUID, len(sent), func() *sluice.QuarantinedCall {
 		return &sluice.QuarantinedCall{
 			ID: traceID, Token: in.hook.UUID, EventKey: in.hook.EventKey,
 			Code: e.Code, StatusCode: problem.Status(e), Errors: e.Details,
-			Time: in.arrived.UTC(), RemoteAddr: r.RemoteAddr, Size: len(sent),
+			Time: in.arrived.UTC(), RemoteAddr: r.RemoteAddr, Size: len(sent), DuplicateOf: duplicateOf,
 			Request: sluice.KeptRequest{Method: r.Method, RawQuery: r.URL.RawQuery, Host: r.Host, Header: r.Header.Clone(), Body: slices.Clone(sent)},
 		}
 	})
@@ -51,7 +52,7 @@ func (rc *Receiver) repeated(in *incoming, result *sluice.Result, status int) sl
 	if result.Differs {
 		traceID := sluice.NewTraceID(in.hook.UUID, in.arrived)
 		e := sluice.Errorf(sluice.Conflict, duplicateDiffers, "The id of this delivery is known, with another body.")
-		call.Quarantine = rc.quarantine(in, traceID, e)
+		call.Quarantine = rc.quarantine(in, traceID, e, result.TraceID)
 	}
 	return call
 }

@@ -73,7 +73,7 @@ func receiveCommand(r *Receiver) command.Command {
 func (rc *Receiver) serve(w http.ResponseWriter, r *http.Request) error {
 	span := sluice.Span{
 		Name: "webhook.receive", Kind: sluice.ServerSpan, Traceparent: r.Header.Get("Traceparent"),
-		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path},
+		SpanFacts: sluice.SpanFacts{Method: r.Method, Path: r.URL.Path, Secure: r.TLS != nil},
 	}
 	return rc.Spans.Do(r.Context(), span, func(ctx context.Context) error {
 		if ctx != r.Context() { // a copy of the request costs more than a look
@@ -125,7 +125,7 @@ func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 	}
 	call := rejected(traceID, e)
 	if in.hook.UUID != "" && isQuarantined(e.Code) {
-		call.Quarantine = rc.quarantine(in, traceID, e)
+		call.Quarantine = rc.quarantine(in, traceID, e, "")
 	}
 	rc.observe(in, call)
 	rc.logRefusal(in.request, &call)

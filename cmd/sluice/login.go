@@ -71,13 +71,17 @@ func (t *terminal) login(ctx context.Context, username string, noBrowser bool) e
 	if err != nil {
 		return err
 	}
+	profile := "profile " + name
+	if name != profiles.Current() {
+		profile += ", now the current one"
+	}
 	if err := profiles.Save(ctx, name, login); err != nil {
 		return err
 	}
 	if before.RefreshToken != "" {
 		t.end(ctx, before)
 	}
-	return t.report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (profile %s).", login.URL, login.Username, name)
+	return t.report(stored{name, login.URL, login.Username, true}, "Logged in at %s as %s (%s).", login.URL, login.Username, profile)
 }
 
 // loginByPassword asks for what is missing.

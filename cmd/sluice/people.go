@@ -7,7 +7,7 @@ func userNoun() *noun {
 		name: "user", short: "Look after users and their passwords",
 		key: "username", word: "name", example: "ada", page: "/users",
 		get: "iam.user.get", put: "iam.user.put", remove: "iam.user.delete",
-		columns: columnsOf("username", "roles", "disabled", "updated"),
+		columns: columnsOf("username", "roles", "disabled", "lastUsed", "updated"),
 		none:    "There are no users.",
 		effect:  "Passwords and tokens of that user are refused from then on.",
 		verbs:   func(t *terminal, n *noun) []*cobra.Command { return []*cobra.Command{userPassword(t, n)} },
@@ -62,7 +62,7 @@ func clientNoun() *noun {
 		name: "client", short: "Look after programs that get tokens for themselves",
 		key: "clientId", word: "id", example: "deployment", page: "/clients",
 		get: "iam.client.get", put: "iam.client.put", remove: "iam.client.delete",
-		columns: columnsOf("clientId", "roles", "grants", "updated"),
+		columns: columnsOf("clientId", "roles", "grants", "lastUsed", "updated"),
 		none:    "There are no clients; sluice client create makes one.",
 		effect:  "Its secret and its tokens are refused from then on.",
 	}

@@ -1,9 +1,20 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"sluice"
+	"sluice/client"
 )
 
 func replayCommand(t *terminal) *cobra.Command {
@@ -12,7 +23,7 @@ func replayCommand(t *terminal) *cobra.Command {
 		Use:   "replay [TRACEID]",
 		Short: "Send stored events again",
 		Long: "Send stored events again, under new trace ids: that of one call, or those that flags select in a\n" +
-			"span of time.",
+			"span of time, however many they are. Interrupted, it says how to go on.",
 		Example: "  sluice replay 4a5575:mwhgm5pn41onykmb\n  sluice replay --event-key webhook.lead.created --since 1h --pipeline leads --rate 10",
 		Args:    arguments(0, 1, "one trace id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,9 +44,10 @@ func replayCommand(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			bar := t.progress(-1, "replaying")
+			if len(args) == 0 {
+				return t.replayAll(cmd.Context(), c, values)
+			}
 			answer, err := c.Command(cmd.Context(), "event.replay", values, nil)
-			bar.end()
 			if err != nil {
 				return err
 			}
@@ -44,4 +56,126 @@ func replayCommand(t *terminal) *cobra.Command {
 	}
 	params = t.declare(cmd, "event.replay", "traceId")
 	return cmd
+}
+
+// A pastCall is what a replay must know of a call.
+type pastCall struct {
+	TraceID  string    `json:"traceId"`
+	EventKey string    `json:"eventKey"`
+	ReplayOf string    `json:"replayOf"`
+	Time     time.Time `json:"time"`
+	Status   string    `json:"status"`
+	Runs     []struct {
+		Pipeline string `json:"pipeline"`
+		Error    struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	} `json:"runs"`
+}
+
+// replays tells whether the event of a call is to be sent again: replays are not,
+// and a code must be that of the pipeline that gets it.
+func (p pastCall) replays(params url.Values) bool {
+	code, pipeline := params.Get("code"), params.Get("pipeline")
+	failed := code == "" || pipeline == ""
+	for _, r := range p.Runs {
+		failed = failed || r.Pipeline == pipeline && r.Error.Code == code
+	}
+	return failed && p.EventKey != "" && p.ReplayOf == "" && p.Status != "rejected"
+}
+
+// replayAll sends the events of a span of time again, however many they are: it
+// finds them first, and names some with each request, so that people see how far
+// it is.
+func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.Values) error {
+	calls, err := t.callsToReplay(ctx, c, params)
+	if err != nil {
+		return err
+	}
+	if len(calls) == 0 {
+		return sluice.Errorf(sluice.NotFound, "event-unknown", "No stored event matches; sluice trace finds those there are.")
+	}
+	bar := t.progress(len(calls), "replaying")
+	defer bar.end()
+	perSecond, _ := strconv.Atoi(cmp.Or(params.Get("rate"), "50")) // the server refuses what is no number
+	var all replayed
+	for some := range slices.Chunk(calls, min(max(1, 2*perSecond), 1000)) {
+		done, err := replaySome(ctx, c, some, params)
+		if err != nil {
+			bar.end()
+			t.note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; the events of the last 2 seconds may come twice.",
+				all.Replayed, counted(len(calls), "event"), some[0].Time.UTC().Format(time.RFC3339Nano)))
+			return err
+		}
+		all.Replayed, all.Items = all.Replayed+done.Replayed, append(all.Items, done.Items...)
+		bar.steps(len(some))
+	}
+	bar.end()
+	return t.report(all, "%s: replayed", counted(all.Replayed, "event"))
+}
+
+// replayed is what a replay answers.
+type replayed struct {
+	Replayed int               `json:"replayed"`
+	Items    []json.RawMessage `json:"items"`
+}
+
+// replaySome sends the events of some calls again. Those that are not kept any more
+// are left out.
+func replaySome(ctx context.Context, c *client.Client, calls []pastCall, params url.Values) (done replayed, err error) {
+	ids := make([]string, len(calls))
+	for i, call := range calls {
+		ids[i] = call.TraceID
+	}
+	named := url.Values{"traceId": {strings.Join(ids, ",")}}
+	for _, name := range []string{"pipeline", "rate"} {
+		if params.Has(name) {
+			named.Set(name, params.Get(name))
+		}
+	}
+	answer, err := c.Command(ctx, "event.replay", named, nil)
+	if err != nil {
+		if sluice.AsError(err).Code == "event-unknown" {
+			err = nil
+		}
+		return done, err
+	}
+	return done, json.Unmarshal(answer.Body, &done)
+}
+
+// callsToReplay finds the calls whose events are to be sent again, oldest first.
+func (t *terminal) callsToReplay(ctx context.Context, c *client.Client, params url.Values) ([]pastCall, error) {
+	by := url.Values{"limit": {"1000"}}
+	for _, name := range []string{"eventKey", "status", "code", "from", "to"} {
+		if params.Has(name) {
+			by.Set(name, params.Get(name))
+		}
+	}
+	bar := t.progress(-1, "finding the events")
+	defer bar.end()
+	var calls []pastCall
+	for {
+		answer, err := c.Command(ctx, "trace.get", by, nil)
+		if err != nil {
+			return nil, err
+		}
+		var page struct {
+			Items []pastCall `json:"items"`
+			Next  string     `json:"next"`
+		}
+		if err := json.Unmarshal(answer.Body, &page); err != nil {
+			return nil, err
+		}
+		for _, call := range page.Items {
+			if call.replays(params) {
+				call.Runs = nil
+				calls = append(calls, call)
+			}
+		}
+		if page.Next == "" {
+			slices.Reverse(calls)
+			return calls, nil
+		}
+		by.Set("after", page.Next)
+	}
 }

@@ -84,11 +84,14 @@ func (t *terminal) showResult(r client.Result) error {
 	if r.Status != sluice.StatusError {
 		return nil
 	}
-	message := "A pipeline failed."
+	failed := &failure{code: exitFailed, message: "A pipeline failed."}
 	if r.Error != nil {
-		message = r.Error.Detail
+		failed.message = r.Error.Detail
 	}
-	return &failure{code: exitFailed, message: message}
+	if r.TraceID != "" {
+		failed.hint = "sluice trace " + r.TraceID + " shows why."
+	}
+	return failed
 }
 
 // result writes the result of a call.

@@ -15,7 +15,7 @@ func secretNoun() *noun {
 		name: "secret", short: "Look after secrets that pipelines use",
 		key: "name", word: "name", example: "crm-password", page: "/secrets",
 		get: "secret.get", remove: "secret.delete",
-		columns: columnsOf("name", "updated"),
+		columns: columnsOf("name", "lastUsed", "updated"),
 		none:    "There are no secrets; sluice secret put stores one.",
 		effect:  "Pipelines that use it fail from then on.",
 		verbs:   func(t *terminal, n *noun) []*cobra.Command { return []*cobra.Command{secretPut(t, n), secretRekey(t)} },

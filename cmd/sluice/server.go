@@ -41,6 +41,9 @@ func statsCommand(t *terminal) *cobra.Command {
 			return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
 				if minutes := fieldOf(root, "minutes"); minutes != nil {
 					minutes.Content = slices.DeleteFunc(minutes.Content, isIdle)
+					for _, minute := range minutes.Content {
+						dropField(minute, "webhooks") // too wide for a table; the whole is in --json
+					}
 				}
 				return t.view().account(w, root, "")
 			})

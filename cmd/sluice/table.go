@@ -59,6 +59,16 @@ func fieldOf(object *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
+// dropField takes a field out of an object.
+func dropField(object *yaml.Node, name string) {
+	for i := 0; i+1 < len(object.Content); i += 2 {
+		if object.Content[i].Value == name {
+			object.Content = slices.Delete(object.Content, i, i+2)
+			return
+		}
+	}
+}
+
 // textOf returns the text in a field, "" if there is none.
 func textOf(object *yaml.Node, name string) string {
 	if n := fieldOf(object, name); n != nil && n.Tag != "!!null" {

@@ -41,6 +41,9 @@ var fence = regexp.MustCompile("(?s)```(\\w+)\n(.*?)```")
 // but serve.
 var usesClient = regexp.MustCompile(`(?m)^(?:[A-Z_]+=\S+ )*(?:[a-z]+=\$\()?sluice (?:[a-rt-z]|s[a-df-z]|secret)`)
 
+// asksForLogin finds logins for which a person would be asked.
+var asksForLogin = regexp.MustCompile(`(?m)^sluice login [\d.:]+`)
+
 // TestTheDocumentedProviderWorks: what the document says of an external provider
 // is executed with a real one.
 func TestTheDocumentedProviderWorks(t *testing.T) {
@@ -76,6 +79,7 @@ func walk(t *testing.T, document, address, url string) {
 		ran++
 		const mark = "----\n"
 		step := strings.ReplaceAll(block[2], address, url)
+		step = asksForLogin.ReplaceAllString(step, "SLUICE_PASSWORD=a-short-tour $0 --username admin")
 		step = strings.ReplaceAll(step, strings.TrimPrefix(address, "http://"), strings.TrimPrefix(url, "http://"))
 		sh := exec.Command("bash", "-euc", script+"printf -- '"+mark[:4]+"\\n'\n"+step)
 		sh.Dir, sh.Env = dir, environ

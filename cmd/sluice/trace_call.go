@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -57,6 +60,7 @@ func (v *view) call(w io.Writer, call *yaml.Node) error {
 			}
 		}
 	}
+	readable(fieldOf(call, "payload"))
 	if err := v.data(w, call, "headers", "payload"); err != nil {
 		return err
 	}
@@ -64,6 +68,26 @@ func (v *view) call(w io.Writer, call *yaml.Node) error {
 		return v.data(w, result, "value")
 	}
 	return nil
+}
+
+// readable puts the text or JSON that a payload is in the place of its base64. Bytes that are
+// no text stay as they are.
+func readable(payload *yaml.Node) {
+	if payload == nil {
+		return
+	}
+	origin := fieldOf(payload, "origin")
+	if origin == nil {
+		return
+	}
+	text, err := base64.StdEncoding.DecodeString(origin.Value)
+	if err != nil || !utf8.Valid(text) || bytes.ContainsRune(text, 0) {
+		return
+	}
+	*payload = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(text)}
+	if document, err := parseJSON(text); err == nil {
+		*payload = *document
+	}
 }
 
 func (v *view) callFacts(call *yaml.Node) []fact {

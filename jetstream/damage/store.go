@@ -1,13 +1,18 @@
 package damage
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // A Loss is what was found to be damaged.
@@ -93,24 +98,46 @@ type Extent struct {
 
 // Read reads every message of all streams. Of a stream that is contiguous, the
 // messages that are missing between two blocks are lost as well. read is told how
-// many bytes were read, of how many.
+// many bytes were read, of how many, one call at a time.
 func (s Store) Read(contiguous func(stream string) bool, read func(done, total int64)) (Report, error) {
 	r := Report{Streams: make(map[string]Extent)}
 	files, total, err := s.blocks()
 	if err != nil {
 		return r, err
 	}
-	done := int64(0)
-	for _, f := range files {
-		found, first, last, err := s.readBlock(f)
-		if err != nil {
-			return r, err
-		}
-		r.add(f, contiguous(f.stream), found, Extent{first, last})
-		done += f.size
-		read(done, total)
+	found := make([]findings, len(files))
+	var group errgroup.Group
+	var mu sync.Mutex
+	done, spaces := int64(0), sync.Pool{New: func() any { return new(bytes.Buffer) }}
+	group.SetLimit(runtime.GOMAXPROCS(0)) // what takes time is to compute checksums
+	for i, f := range files {
+		group.Go(func() (err error) {
+			space := spaces.Get().(*bytes.Buffer)
+			defer spaces.Put(space)
+			if found[i], err = s.readBlock(f, space); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			done += f.size
+			read(done, total)
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return r, err
+	}
+	for i, f := range files {
+		r.add(f, contiguous(f.stream), found[i].losses, found[i].Extent)
 	}
 	return r, nil
+}
+
+// findings are what reading one block has shown.
+type findings struct {
+	Extent
+
+	losses []Loss
 }
 
 // add adds what was found in the next block of a stream.
@@ -139,18 +166,25 @@ func (r *Report) add(f blockFile, contiguous bool, found []Loss, block Extent) {
 // open tells whether it is not known yet where a loss ends.
 func (l Loss) open() bool { return l.First > 0 && l.Last == 0 }
 
-// readBlock gives what can't be read of a block, and the sequences of the first and
-// the last message that can.
-func (s Store) readBlock(f blockFile) (losses []Loss, first, last uint64, err error) {
-	content, err := os.ReadFile(filepath.Join(s.Dir, f.name))
+// readBlock gives what can't be read of a block, and which messages can. The space
+// is used again for the next one.
+func (s Store) readBlock(f blockFile, space *bytes.Buffer) (found findings, err error) {
+	file, err := os.Open(filepath.Join(s.Dir, f.name))
 	if err != nil {
-		return nil, 0, 0, err
+		return found, err
 	}
-	b, err := newBlock(f.stream, f.number, content)
+	defer file.Close()
+	space.Reset()
+	space.Grow(int(f.size) + bytes.MinRead)
+	if _, err := space.ReadFrom(file); err != nil {
+		return found, err
+	}
+	b, err := newBlock(f.stream, f.number, space.Bytes())
 	if err != nil {
-		return nil, 0, 0, err
+		return found, err
 	}
 	holes, _, first, last := b.holes()
+	found.Extent = Extent{first, last}
 	for _, h := range holes {
 		l := Loss{Stream: f.stream, File: f.name, Problem: fmt.Sprintf("%d bytes can't be read", h.to-h.from)}
 		if h.after > 0 {
@@ -159,7 +193,7 @@ func (s Store) readBlock(f blockFile) (losses []Loss, first, last uint64, err er
 		if h.next > 0 {
 			l.Last = h.next - 1
 		}
-		losses = append(losses, l)
+		found.losses = append(found.losses, l)
 	}
-	return losses, first, last, nil
+	return found, nil
 }

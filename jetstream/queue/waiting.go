@@ -176,7 +176,8 @@ type storedEvent struct {
 // An origin says where an event comes from.
 type origin struct {
 	Subject string    `json:"subject"`
-	Time    time.Time `json:"time"` // when it was stored
+	Time    time.Time `json:"time"`            // when it was stored
+	Waits   string    `json:"waits,omitempty"` // the node whose caller waits
 }
 
 // put stores an event and its state. Then it waits here.
@@ -187,7 +188,7 @@ func (w *Waiting) put(ctx context.Context, binding, key string, e storedEvent, s
 	}
 	copied := append(append(make([]byte, 0, len(head)+1+len(e.data)), head...), '\n')
 	copied = append(copied, e.data...)
-	if _, err := w.writer.Write(ctx, waitingSubject(binding, key, waitingEvent), rand.Text(), copied); err != nil {
+	if _, err := w.writer.Write(ctx, waitingSubject(binding, key, waitingEvent), nil, copied); err != nil {
 		return err
 	}
 	return w.set(ctx, binding, key, s)
@@ -200,7 +201,7 @@ func (w *Waiting) set(ctx context.Context, binding, key string, s state) error {
 		return err
 	}
 	w.expect(binding)
-	_, err = w.writer.Write(ctx, waitingSubject(binding, key, waitingState), rand.Text(), data)
+	_, err = w.writer.Write(ctx, waitingSubject(binding, key, waitingState), nil, data)
 	return err
 }
 

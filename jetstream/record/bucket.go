@@ -126,6 +126,7 @@ type Extent struct {
 	Bucket   string `json:"-"` // as the engine names it
 	Revision uint64 `json:"revision"`
 	Records  int    `json:"records"`
+	Spoiled  bool   `json:"spoiled,omitempty"` // the disk has, since: an earlier value may stand for a lost one
 }
 
 // Extent returns how much the bucket has in it, once that is on stable storage.
@@ -148,8 +149,11 @@ func createBucket(ctx context.Context, h *stream.Host, name string) (jetstream.K
 	return h.OpenBucket(ctx, name, 2)
 }
 
-// streamOf returns the name of the stream that a bucket of the engine is made of.
-func streamOf(bucket string) string { return "KV_" + bucket }
+// StreamPrefix is before the name of a bucket in that of the stream that the engine
+// makes it of.
+const StreamPrefix = "KV_"
+
+func streamOf(bucket string) string { return StreamPrefix + bucket }
 
 // keepUp applies changes as they come.
 func (b *Bucket[T]) keepUp(ctx context.Context, watch jetstream.KeyWatcher) {

@@ -31,6 +31,9 @@ type Host struct {
 	Replicas int    // of each stream on the external engine
 	Log      *slog.Logger
 
+	// Dial connects to one server of an external engine.
+	Dial func(url string, link *Link, options ...nats.Option) (*nats.Conn, error)
+
 	// Syncs reports whether the embedded engine's writes to a stream are to be
 	// synced by us, or with "" those to any.
 	Syncs func(stream string) bool
@@ -90,7 +93,8 @@ func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
 	// embedded one would read all messages of the window at each start.
 	c.Duplicates = 100 * time.Millisecond
 	if !h.Embedded {
-		c.Duplicates = Duplicates
+		c.Duplicates = retryWindow
+		c.AllowAtomicPublish = true // see clusterWriter
 	}
 	if c.MaxAge > 0 {
 		c.Duplicates = min(c.Duplicates, c.MaxAge)

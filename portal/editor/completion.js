@@ -1,24 +1,9 @@
 // What the editor offers: commands, their parameters, event keys, secrets, and
 // what expressions can use.
 
-const common = [
-  ["id", "A name for the step."],
-  ["if", "The step runs only if this is true."],
-  ["input", "What the step works on, in place of the body."],
-  ["output", "Where the result goes; body unless given."],
-  ["onError", "throw, ignore, or retry: {times, wait}."],
-];
-const sections = [
-  ["description", "What the pipeline is for."],
-  ["pipeline", "The steps."],
-  ["vars", "Values to begin with."],
-  ["concurrency", "How many runs at once; 1 keeps the order."],
-  ["retry", "times, backoff, maxBackoff, within."],
-  ["rate", "How often a run begins, such as 10/s."],
-  ["tests", "What goes in and what must come out."],
-];
 const objects = ["body", "vars", "headers", "request", "user"];
 
+const worded = ({ name, doc }) => [name, doc];
 const offer = (from, names, type) => ({
   from,
   validFor: /^[\w.@*#-]*$/,
@@ -65,13 +50,13 @@ export function completions(words) {
     if (from !== null) return offer(from, words.commands.map((c) => [c.name, c.summary, c.allowed ? "" : "not allowed to you"]), "function");
     const command = words.commands.find((c) => before.match(/^\s*-\s+([\w.]+):\s*\{/)?.[1] === c.name);
     from = word(/[{,]\s*(\w*)$/);
-    if (command && from !== null) return offer(from, [...command.params.map((p) => [p.name, p.doc]), ...common], "property");
+    if (command && from !== null) return offer(from, [...command.params.map(worded), ...words.common.map(worded)], "property");
     from = word(/^\s+(\w*)$/);
     if (from !== null && (context.explicit || from < context.pos)) {
       const step = words.commands.find((c) => c.name === stepOf(context.state.doc, line.number));
-      if (step) return offer(from, [...step.params.map((p) => [p.name, p.doc]), ...common], "property");
+      if (step) return offer(from, [...step.params.map(worded), ...words.common.map(worded)], "property");
     }
     from = word(/^(\w+)$/);
-    return from === null ? null : offer(from, sections, "keyword");
+    return from === null ? null : offer(from, words.sections.map(worded), "keyword");
   };
 }

@@ -72,7 +72,7 @@ function start(area) {
   const root = host.attachShadow({ mode: "open" });
   area.closest(".editor").before(host);
   area.closest(".editor").hidden = true;
-  let words = { commands: [], eventKeys: [], secrets: [], users: [], functions: [] };
+  let words = { sections: [], common: [], commands: [], eventKeys: [], secrets: [], users: [], functions: [] };
   fetch(area.dataset.words).then((r) => r.json()).then((known) => { words = known; }).catch(() => {});
   const check = async (view) => {
     const doc = view.state.doc;
@@ -94,7 +94,6 @@ function start(area) {
         linter(check, { delay: 400 }),
         EditorView.contentAttributes.of({ "aria-label": "Source of the pipeline, in YAML", "aria-describedby": "source-help" }),
         keymap.of([
-          { key: "Mod-s", run: () => { area.form.querySelector("button[value=save]").click(); return true; } },
           { key: "Enter", run: insertNewlineKeepIndent },
           { key: "Tab", run: indentMore, shift: indentLess },
           ...lintKeymap, ...historyKeymap, ...defaultKeymap,
@@ -115,6 +114,15 @@ function start(area) {
   for (const link of document.querySelectorAll("a[data-line]")) {
     link.addEventListener("click", (event) => { event.preventDefault(); to(link.dataset.line); });
   }
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    area.form.querySelector("button[value=save]").click();
+  });
+  // Who comes to edit can type at once, unless there is something to read first.
+  const line = new URLSearchParams(location.search).get("line");
+  if (line) to(line);
+  else if ("focus" in area.dataset && matchMedia("(pointer: fine)").matches) view.focus();
   area.editor = {
     set(text) { view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }); },
     focus() { view.focus(); },

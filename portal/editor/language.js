@@ -27,7 +27,7 @@ const parser = {
     if (!stream.match(/[^\s"'#${}[\],:]+/)) stream.next();
     return null;
   },
-  languageData: { commentTokens: { line: "#" }, closeBrackets: { brackets: ["(", "[", "{", "'", '"'] } },
+  languageData: { commentTokens: { line: "#" }, closeBrackets: { brackets: ["(", "[", "{", "'", '"'], before: ")]}:;>\"'" } },
   tokenTable: { key: tags.propertyName, expression: tags.special(tags.string), value: tags.number, mark: tags.punctuation },
 };
 

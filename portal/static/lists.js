@@ -146,3 +146,23 @@ if (sender) {
 
 // What takes several steps goes on by itself, and the page shows how far it is.
 document.querySelector("form[data-go-on]")?.requestSubmit();
+
+// A search for a text that is not done goes on by itself, and the page shows how
+// far back it has looked.
+async function searchOn() {
+  const rows = document.querySelector("[data-rows]"), end = document.querySelector("[data-end]");
+  const maxSteps = 100, enough = 50;
+  for (let step = 0; step < maxSteps && rows.children.length < enough; step++) {
+    const next = end.querySelector("[data-searched] a[rel=next]");
+    if (!next) return;
+    const response = await fetch(next.href, { headers: { Accept: "text/html" } });
+    if (!response.ok) return;
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const found = page.querySelectorAll("[data-rows] > tr");
+    rows.append(...found);
+    end.replaceChildren(...page.querySelector("[data-end]").childNodes);
+    if (rows.children.length > 0) end.querySelector("[data-empty]")?.remove();
+    showTimes(document);
+  }
+}
+if (document.querySelector("[data-searched]")) searchOn().catch(() => {}); // the link is still there

@@ -3,15 +3,18 @@
 "use strict";
 
 // Browsers have a clipboard for pages that came by HTTPS or from the machine
-// itself; elsewhere what is selected is copied.
+// itself, if they are allowed to; elsewhere what is selected is copied.
 async function copy(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const area = document.createElement("textarea");
+  try {
+    return await navigator.clipboard.writeText(text);
+  } catch { /* there is none, or it is forbidden */ }
+  const focus = document.activeElement, area = document.createElement("textarea");
   area.value = text;
   document.body.append(area);
   area.select();
   const copied = document.execCommand("copy");
   area.remove();
+  focus?.focus();
   if (!copied) throw new Error("not copied");
 }
 

@@ -1,0 +1,199 @@
+package portal_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// hands use nothing but the keyboard, and count what they press.
+type hands struct {
+	*browser
+
+	keys    int // pressed
+	letters int // typed
+}
+
+// focused is what has the focus, also within the editor, as people know it.
+const focused = `(() => {
+	let e = document.activeElement;
+	while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+	return e;
+})()`
+
+// on returns the name of what has the focus.
+func (h *hands) on() string {
+	return eval[string](h.browser, `((e) => (e.ariaLabel ?? e.labels?.[0]?.firstChild?.textContent ?? e.textContent ?? "").trim().replace(/\s+/g, " "))(`+focused+`)`)
+}
+
+// tabTo presses Tab until something of that name has the focus. Whatever has it on
+// the way must be in sight and marked.
+func (h *hands) tabTo(name string) {
+	h.t.Helper()
+	const most = 40
+	for range most {
+		h.keys++
+		h.press("\t")
+		if !eval[bool](h.browser, `((e) => {
+			const box = e.getBoundingClientRect(), style = getComputedStyle(e);
+			return e === document.body || style.outlineStyle !== "none" && box.bottom > 0 && box.top < innerHeight && box.width > 0;
+		})(`+focused+`)`) {
+			h.t.Errorf("%q has the focus, and nobody sees it", h.on())
+		}
+		if h.on() == name {
+			return
+		}
+	}
+	h.t.Fatalf("%d times Tab do not lead to %q; the page is:\n%s", most, name, h.page())
+}
+
+// enter presses Enter on what leads to another page, and waits for that.
+func (h *hands) enter() {
+	h.t.Helper()
+	h.keys++
+	if _, err := chromedp.RunResponse(h.ctx, chromedp.KeyEvent("\r")); err != nil {
+		h.t.Fatalf("Enter on %q: %v; the page is:\n%s", h.on(), err, h.page())
+	}
+}
+
+// content skips the navigation.
+func (h *hands) content() {
+	h.t.Helper()
+	h.tabTo("Skip to the content")
+	h.keys++
+	h.press("\r")
+}
+
+func (h *hands) types(text string) {
+	h.t.Helper()
+	h.letters += len(text)
+	h.press(text)
+}
+
+// arrive signs in.
+func (h *hands) arrive(s *service) {
+	h.t.Helper()
+	h.do(chromedp.Navigate(s.base() + "/"))
+	h.until(`document.activeElement.id === "username"`)
+	h.types("admin")
+	h.tabTo("Password")
+	h.types(adminPassword)
+	h.enter()
+}
+
+// within fails if a person would need more than three minutes: two seconds to find
+// each thing to press, and a third of a second for a letter.
+func (h *hands) within(t *testing.T) {
+	t.Helper()
+	took := time.Duration(h.keys)*2*time.Second + time.Duration(h.letters)*time.Second/3
+	t.Logf("%d keys and %d letters, about %v", h.keys, h.letters, took.Round(time.Second))
+	if took > 3*time.Minute {
+		t.Errorf("it takes %v", took)
+	}
+}
+
+// TestBrokenAtNightByKeyboard: from the sign-in on, without a mouse, someone finds
+// what broke, sees why, mends it, tries it on past calls, and replays all that
+// failed.
+func TestBrokenAtNightByKeyboard(t *testing.T) {
+	s := start(t, "result-wait=8s")
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.orders", "payloadType": "raw"})
+	s.store("orders", "pipeline:\n  - event.listen: {eventKey: webhook.orders}\n  - set: {value: \"#{body.payload.total * 2}\"}\n")
+	for _, body := range []string{`{"total":1}`, `{"sum":1}`, `{"sum":2}`, `{"sum":3}`, `{"sum":4}`} {
+		s.call(hook["uuid"].(string), "application/json", body)
+	}
+	h := &hands{browser: s.browse()}
+	h.arrive(s)
+	h.wants("The pipeline orders has been failing", "calls failed")
+	h.content()
+	h.tabTo("Look at it")
+	h.enter()
+	h.wants("Latest failure", "4 events have failed for good.")
+	h.content()
+	h.tabTo("Edit line 3")
+	h.enter()
+	h.until(`document.querySelector(".code") !== null`)
+	if on, line := h.on(), eval[string](h.browser, inEditor+`.querySelector(".cm-activeLine").textContent`); !strings.HasPrefix(on, "Source") || !strings.Contains(line, "total * 2") {
+		t.Fatalf("the focus is on %q, line %q", on, line)
+	}
+	h.types("  - set: {value: \"#{(body.payload.total ?? body.payload.sum) * 2}\"}")
+	h.until(`document.querySelector("#source").value.includes("sum")`)
+	h.waits("[data-lint].good")
+	h.keys++
+	h.press("\x1b")
+	h.tabTo("Try on past calls")
+	h.enter()
+	h.wants("1 the same", "4 differ", "0 fail")
+	if on := h.on(); on != "Tried on past calls" {
+		t.Errorf("the focus is on %q", on)
+	}
+	h.tabTo("Save this source")
+	h.enter()
+	h.wants("Saved.", "4 events have failed for good.")
+	h.content()
+	h.tabTo("Look at them and replay them")
+	h.enter()
+	h.content()
+	h.tabTo("Replay all")
+	h.enter()
+	h.wants("4 dead letters of orders", "replayed")
+	h.content()
+	h.tabTo("Calls of orders")
+	h.enter()
+	h.until(`[...document.querySelectorAll("tr[data-row]")].filter((row) => row.textContent.includes("replay") && row.querySelector(".badge.good")).length === 4`)
+	h.within(t)
+}
+
+// TestConnectByKeyboard: from the sign-in on, without a mouse, someone who has no
+// webhook yet connects a known sender and sees its first signed call.
+func TestConnectByKeyboard(t *testing.T) {
+	s := start(t)
+	h := &hands{browser: s.browse()}
+	h.arrive(s)
+	h.content()
+	h.tabTo("Make your first webhook")
+	h.enter()
+	h.tabTo("Connect a known sender")
+	h.enter()
+	if on := h.on(); on != "Event key" {
+		t.Fatalf("the focus is on %q", on)
+	}
+	h.types("webhook.github")
+	h.tabTo("Sender")
+	h.types("GitHub")
+	h.waits("[data-provider=github]")
+	h.wants("Settings, Webhooks, Add webhook")
+	h.tabTo("Signing secret")
+	const secret = "correct horse"
+	h.types(secret)
+	h.enter()
+	h.wants("Connect GitHub", "Waiting for the first signed call")
+	h.waits(".waiting.on")
+	h.content()
+	h.tabTo("Copy")
+	h.keys++
+	h.press("\r")
+	h.waits("button.copied")
+	const body = `{"zen":"Keep it logically awesome."}`
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(body))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", s.base()+receivePath+"?token="+s.token("webhook.github"), strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	r.Header.Set("X-Github-Delivery", "72d3162e")
+	s.do(r).wants(t, 200)
+	h.waits(".waiting.arrived")
+	h.tabTo("Look at it")
+	h.enter()
+	h.wants("Keep it logically awesome.", "Accepted")
+	h.within(t)
+}
