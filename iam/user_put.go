@@ -71,7 +71,7 @@ func userPutCommand(d *Directory) command.Command {
 			}
 			shown := showUser(account)
 			if account.Password == "" {
-				shown.Warnings = []string{"The user has no password and can't log in; iam.password.set gives one."}
+				shown.Warnings = []string{"The user has no password and can't log in; iam.password.set gives one, or sluice user password."}
 			}
 			return shown, nil
 		}))

@@ -14,6 +14,7 @@ import (
 // TestASearchForgives: part of what people know of a call finds it, and the list
 // says what it did not look at.
 func TestASearchForgives(t *testing.T) {
+	t.Parallel()
 	s := start(t, "result-wait=8s")
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe.charge", "payloadType": "raw"})
 	other := s.command("webhook.put", map[string]any{"eventKey": "webhook.other"})
@@ -41,6 +42,7 @@ func TestASearchForgives(t *testing.T) {
 // TestCallsAreExported: what a list shows, or what is ticked in it, comes as JSON
 // lines; payloads only with what is ticked.
 func TestCallsAreExported(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
 	var traces []string

@@ -11,6 +11,7 @@ import (
 // TestASecondEditor: whoever saves what was changed meanwhile is told by whom, and
 // keeps what they wrote.
 func TestASecondEditor(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	v.post("/pipelines/new", "name", "p", "source", "pipeline: [log]").wants(t, 303)
@@ -95,6 +96,7 @@ func TestTwoBrowsers(t *testing.T) {
 // TestADraftIsTried: what a draft would make of past calls is shown beside what
 // was made of them.
 func TestADraftIsTried(t *testing.T) {
+	t.Parallel()
 	s := start(t, "result-wait=8s")
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
 	s.store("p", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - set: {value: '#{body.payload.n}'}\n")
@@ -110,6 +112,7 @@ func TestADraftIsTried(t *testing.T) {
 // TestLentRights: who saves another's pipeline, and so lends it their rights, is
 // asked first.
 func TestLentRights(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.command("iam.user.put", map[string]any{"username": "dev", "password": "a long password", "roles": []string{"developer"}})
 	dev, admin := s.signedIn("dev", "a long password"), s.signedIn("admin", adminPassword)

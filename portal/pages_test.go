@@ -13,6 +13,7 @@ var stylesheet = regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`)
 // TestPagesAreSmall: every page with all that it loads has less than 100 KB, also
 // where there is much to show.
 func TestPagesAreSmall(t *testing.T) {
+	t.Parallel()
 	s := start(t, "http-allow=127.0.0.0/8")
 	live := furnish(t, s)
 	for i := range 60 {
@@ -50,6 +51,7 @@ func (v *visitor) transferred(path string) int {
 // TestAssetsAreKept: files have names of their content, so that browsers keep
 // them; a name that is none is not there.
 func TestAssetsAreKept(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.visitor()
 	page := v.get("/signin").wants(t, 200)
@@ -69,6 +71,7 @@ func TestAssetsAreKept(t *testing.T) {
 
 // TestLists page: each has a page of the things there are, and a way to the next.
 func TestListsPage(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for i := range 30 {
 		s.command("webhook.put", map[string]any{"eventKey": fmt.Sprintf("webhook.n%02d", i)})
@@ -106,6 +109,7 @@ func TestListsPage(t *testing.T) {
 // TestMistakesStandBesideTheirFields: what was entered stays, and the field says
 // what is wrong.
 func TestMistakesStandBesideTheirFields(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	s.command("webhook.put", map[string]any{"eventKey": "webhook.taken"})
@@ -138,6 +142,7 @@ func TestMistakesStandBesideTheirFields(t *testing.T) {
 // TestEverythingIsDoneByForms: without a script things are made, changed, looked
 // at and deleted.
 func TestEverythingIsDoneByForms(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	goes := func(to string, got answer) {
@@ -193,6 +198,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 // TestUnderAPath: where a proxy serves the portal under a path, all links have
 // it.
 func TestUnderAPath(t *testing.T) {
+	t.Parallel()
 	s := start(t, "public-url=https://example.org/hooks")
 	v := s.visitor()
 	links := regexp.MustCompile(`(?:href|src|action)="(/[^"]*)"`)

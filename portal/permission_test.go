@@ -14,6 +14,7 @@ var forms = regexp.MustCompile(`(?s)<form[^>]*method="post"[^>]*action="([^"]+)"
 // TestViewersSeeNoButtonsThatFail: all that a viewer can click on works, and what
 // they are not shown is refused if they send it all the same.
 func TestViewersSeeNoButtonsThatFail(t *testing.T) {
+	t.Parallel()
 	s := start(t, "http-allow=127.0.0.0/8")
 	live := furnish(t, s)
 	v := s.signedIn("vera", "a long password")
@@ -137,6 +138,7 @@ func mayPost(action string) bool {
 
 // TestTokensAndPayloadsAreHidden: a viewer sees neither.
 func TestTokensAndPayloadsAreHidden(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
 	trace := s.call(hook["uuid"].(string), "text/plain", "very private")
@@ -162,6 +164,7 @@ func TestTokensAndPayloadsAreHidden(t *testing.T) {
 // TestExchangesAreShown: what a step has sent and got is on the page of the call;
 // a viewer sees where it went and how that ended.
 func TestExchangesAreShown(t *testing.T) {
+	t.Parallel()
 	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = w.Write([]byte("private answer"))
@@ -180,6 +183,7 @@ func TestExchangesAreShown(t *testing.T) {
 // TestHostileContentIsText: whatever callers and users come up with stands on
 // pages as the text that it is.
 func TestHostileContentIsText(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.hostile", "payloadType": "raw"})
 	token := hook["uuid"].(string)
