@@ -15,6 +15,7 @@ import (
 	"sluice"
 	"sluice/api"
 	"sluice/command"
+	"sluice/limit"
 )
 
 // silence is a tail on which nothing happens.
@@ -38,8 +39,9 @@ func TestATailEndsWithItsPermission(t *testing.T) {
 				}
 				return sluice.User{Name: "someone", Permissions: []string{"trace.*"}}, nil
 			},
-			Tail: silence{},
-			Log:  slog.New(slog.DiscardHandler),
+			Tail:   silence{},
+			Bodies: limit.NewBodies(limit.BodyOptions{}),
+			Log:    slog.New(slog.DiscardHandler),
 		})
 		answer, ended := httptest.NewRecorder(), make(chan struct{})
 		go func() {

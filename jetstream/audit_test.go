@@ -11,6 +11,7 @@ import (
 // TestRefusalsDontDriveOutChanges: what was changed stays in the audit log,
 // however much was refused since; both are read together, newest first.
 func TestRefusalsDontDriveOutChanges(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	config := e.audit.stream.CachedInfo().Config
 	config.MaxMsgsPerSubject = 10 // as if it were full

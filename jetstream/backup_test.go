@@ -188,6 +188,7 @@ func (l *legacy) check(t *testing.T, e *Engine) {
 
 // TestEveryStreamIsInABackup: a stream that is not would be lost.
 func TestEveryStreamIsInABackup(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	var taken []string
 	r, err := backup.NewReader(bytes.NewReader(take(t, e)))
@@ -226,6 +227,7 @@ func TestARestoreNeedsAnEmptyEngine(t *testing.T) {
 
 // TestOneBackupAtATime: the second is told to wait.
 func TestOneBackupAtATime(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

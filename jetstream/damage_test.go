@@ -79,6 +79,7 @@ func pretendKill(t *testing.T, dir string) {
 // TestLostEventsAreCounted: whatever happens to a block of events, exactly those
 // that can't be read any more are counted, and a damaged record costs no other.
 func TestLostEventsAreCounted(t *testing.T) {
+	t.Parallel()
 	opts := Options{Dir: t.TempDir(), EventMaxBytes: 120 << 10} // the blocks are of 32 KiB then
 	e := openEngine(t, opts)
 	var ids []string
@@ -155,6 +156,7 @@ func storeIn[T any](t *testing.T, b *record.Bucket[T], key string) {
 // TestADamagedBucketIsNotAnEmptyOne: tokens must not be unknown, nor consumers
 // dropped, because a disk has lost what said otherwise.
 func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
+	t.Parallel()
 	whole := t.TempDir()
 	e := openEngine(t, Options{Dir: whole})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.p", 1)
@@ -213,6 +215,7 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 // TestAcceptedDamageLeavesNothingOut: new events take the places of lost ones, and
 // are run, also if the loss was accepted.
 func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.p", 1)
@@ -254,6 +257,7 @@ func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
 // TestRecordsOutliveWhatSaysThatTheyCount: that is a small file of its own, and
 // kept elsewhere as well.
 func TestRecordsOutliveWhatSaysThatTheyCount(t *testing.T) {
+	t.Parallel()
 	for name, harm := range harms {
 		for _, file := range []string{"meta.inf", "msgs/1.blk"} {
 			for _, accepted := range []bool{false, true} {
@@ -285,6 +289,7 @@ func TestRecordsOutliveWhatSaysThatTheyCount(t *testing.T) {
 // TestAPipelineGoesOnWithoutItsState: whatever happens to the state of a consumer,
 // what is done is not run again, and the rest is.
 func TestAPipelineGoesOnWithoutItsState(t *testing.T) {
+	t.Parallel()
 	for name, harm := range harms {
 		if name == "flipped" {
 			continue // the state is shorter than that
@@ -321,6 +326,7 @@ func TestAPipelineGoesOnWithoutItsState(t *testing.T) {
 
 // TestWhatIsDamagedIsSetAside before the engine cuts it off.
 func TestWhatIsDamagedIsSetAside(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	for i := range 20 {

@@ -14,6 +14,7 @@ import (
 // TestADamagedBlockIsNoticed: a flipped bit is told of, whether the engine cuts
 // the block off at its start, or finds it when the event is read.
 func TestADamagedBlockIsNoticed(t *testing.T) {
+	t.Parallel()
 	for name, killed := range map[string]bool{"after a clean stop": false, "after a kill": true} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

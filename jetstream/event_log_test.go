@@ -119,6 +119,7 @@ func TestReadersAreWoken(t *testing.T) {
 // TestOnlyDurableEventsAreRead: an event that may still be lost must not move a
 // cursor, since another one would take its place.
 func TestOnlyDurableEventsAreRead(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	key := natstest.UniqueKey("durable")
 	_, start := readAfter(t, e, sluice.EventQuery{Pattern: key})
@@ -137,6 +138,7 @@ func TestOnlyDurableEventsAreRead(t *testing.T) {
 // TestAnArrivalBeforeTheReaderIsNotMissed: an event that arrived before a reader
 // listens, and is durable only after its first look, does not wait for the next.
 func TestAnArrivalBeforeTheReaderIsNotMissed(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	key := natstest.UniqueKey("early")
 	_, start := readAfter(t, e, sluice.EventQuery{Pattern: key})
@@ -163,6 +165,7 @@ func (w *lateWriter) Durable() uint64 {
 }
 
 func TestCursorsOfOthersAreRefused(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	storeEvent(t, e, "webhook.test", "aaaaaa:1")
 	_, cursor := readAfter(t, e, sluice.EventQuery{Pattern: "webhook.test"})

@@ -128,6 +128,7 @@ func storedEvents(t *testing.T, e *Engine, key string) (n int) {
 // and records are written for what was read; events before there were records cost
 // a start nothing.
 func TestDeliveriesAreKnownAfterAKill(t *testing.T) {
+	t.Parallel()
 	for _, events := range []int{1, 40, 5300} {
 		t.Run(fmt.Sprint(events), func(t *testing.T) { killBehind(t, events) })
 	}

@@ -53,6 +53,7 @@ func (l *partialList) Err() error                           { return l.all.Err()
 // its events stay, whatever their age and however full the store is. One that is
 // known to be lost goes on from its floor.
 func TestNothingIsTrimmedOnAGuess(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		err   error
 		fails bool
@@ -95,6 +96,7 @@ func TestNothingIsTrimmedOnAGuess(t *testing.T) {
 // TestTrimmingByAgeWithGaps: where events are missing, the younger ones behind
 // them are not taken for old.
 func TestTrimmingByAgeWithGaps(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	for range 10 {
 		send(t, e, "webhook.old", 0)

@@ -75,6 +75,7 @@ func TestResultsAreFoundByTheirCorrelationID(t *testing.T) {
 }
 
 func TestAnEventIsStoredAsItsMessage(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	want := event("abcdef:0123456789")
 	accept(t, e, want.TraceID)
@@ -93,6 +94,7 @@ func TestAnEventIsStoredAsItsMessage(t *testing.T) {
 }
 
 func TestUnknownAndExpiredResultsAreGone(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir(), ResultTTL: time.Nanosecond})
 	id := accept(t, e, "abcdef:0123456789")
 	for name, asked := range map[string]string{

@@ -94,6 +94,7 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 
 // TestAFullStoreIsNotReady: load balancers are told what calls are told.
 func TestAFullStoreIsNotReady(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir(), EventMaxBytes: 1 << 20})
 	bind(t, e, "p", sluice.EventPrefix+"webhook.hanging", 16)
 	natstest.Eventually(t, "the engine is not ready", func() bool {

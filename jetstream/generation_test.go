@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -192,6 +193,7 @@ func connected(t *testing.T, opts Options) *Engine {
 // TestRecordsAreSealedAtTheFirstStart: killed at any step, the next start
 // finishes the work, nothing is lost, and nothing stays in clear.
 func TestRecordsAreSealedAtTheFirstStart(t *testing.T) {
+	t.Parallel()
 	dir, buckets := clearFolder(t), 0
 	copies := snapshots(t, dir, func(progress func(string)) error {
 		e := connected(t, Options{Dir: dir, Box: boxOf(1)})
@@ -207,6 +209,7 @@ func TestRecordsAreSealedAtTheFirstStart(t *testing.T) {
 	copies["at the end"] = dir
 	for step, dir := range copies {
 		t.Run(step, func(t *testing.T) {
+			t.Parallel()
 			if strings.HasSuffix(step, "count from now on") { // and killed within the deletion of a stream
 				if err := os.Remove(filepath.Join(dir, "jetstream", "$G", "streams", "KV_webhooks", "meta.inf")); err != nil {
 					t.Fatal(err)
@@ -228,6 +231,7 @@ func TestRecordsAreSealedAtTheFirstStart(t *testing.T) {
 
 // TestRekey: killed at any step, either the old key or the new one opens all.
 func TestRekey(t *testing.T) {
+	t.Parallel()
 	dir := clearFolder(t)
 	box, err := boxOf(2)(false)
 	if err != nil {
@@ -240,9 +244,15 @@ func TestRekey(t *testing.T) {
 	openEngine(t, Options{Dir: dir, Box: boxOf(1)}).Close()
 	copies := snapshots(t, dir, func(progress func(string)) error { return rekey(dir, progress) })
 	copies["at the end"] = dir
-	opened := make(map[byte]int)
+	var opened [3]atomic.Int64 // by key
+	t.Cleanup(func() {
+		if old, fresh := int(opened[1].Load()), int(opened[2].Load()); old+fresh != len(copies) || old == 0 || fresh != 4 {
+			t.Errorf("of %d copies the old key opened %d and the new one %d", len(copies), old, fresh)
+		}
+	})
 	for step, dir := range copies {
 		t.Run(step, func(t *testing.T) {
+			t.Parallel()
 			again := t.TempDir()
 			if err := os.CopyFS(again, os.DirFS(dir)); err != nil {
 				t.Fatal(err)
@@ -255,7 +265,7 @@ func TestRekey(t *testing.T) {
 					}
 					continue
 				}
-				opened[key]++
+				opened[key].Add(1)
 				wantAll(t, e)
 				e.Close()
 				wantSealed(t, dir)
@@ -266,8 +276,5 @@ func TestRekey(t *testing.T) {
 			wantAll(t, openEngine(t, Options{Dir: again, Box: boxOf(2)}))
 			wantSealed(t, again)
 		})
-	}
-	if opened[1]+opened[2] != len(copies) || opened[1] == 0 || opened[2] != 4 {
-		t.Errorf("of %d copies the old key opened %d and the new one %d", len(copies), opened[1], opened[2])
 	}
 }

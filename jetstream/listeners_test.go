@@ -8,6 +8,7 @@ import (
 )
 
 func TestListeners(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	store := func(name, pattern string) {
 		t.Helper()

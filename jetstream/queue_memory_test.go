@@ -16,6 +16,7 @@ import (
 // the others stay in the stream; what has waited so long that the engine handed
 // it out again still runs once.
 func TestEventsWaitForMemory(t *testing.T) {
+	t.Parallel()
 	const events, size = 12, 2 << 20
 	e := openEngine(t, Options{Dir: t.TempDir(), RunMemory: 12 << 20}) // 6 MiB as they are stored
 	pipelines := []*sluice.Pipeline{

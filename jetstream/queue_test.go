@@ -183,6 +183,7 @@ func TestAnUnfinishedEventIsDeliveredAgain(t *testing.T) {
 // TestAnOutcomeOutlivesTheStateOfItsConsumer: a power cut may lose which events
 // were delivered, and how often.
 func TestAnOutcomeOutlivesTheStateOfItsConsumer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.done", 1)
@@ -205,6 +206,7 @@ func TestAnOutcomeOutlivesTheStateOfItsConsumer(t *testing.T) {
 }
 
 func TestAnEventWithAnOutcomeIsNotRunAgain(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.done", 16)
 	runs := make(chan int, 10)
@@ -299,6 +301,7 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 // TestALetterFollowsItsOutcome: without an outcome there is no letter, since the
 // event is run again; and an outcome without one gets it, once.
 func TestALetterFollowsItsOutcome(t *testing.T) {
+	t.Parallel()
 	failing := func(p *sluice.Pipeline) sluice.Outcome {
 		shown := problem.Of(sluice.Errorf(sluice.Invalid, "no-good", "No good."))
 		return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now().UTC()}
@@ -351,6 +354,7 @@ func TestALetterFollowsItsOutcome(t *testing.T) {
 }
 
 func TestAnEventForOnePipeline(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	one := bind(t, e, "one", sluice.EventPrefix+"webhook.shared", 16)
 	two := bind(t, e, "two", sluice.EventPrefix+"webhook.shared", 16)
@@ -369,6 +373,7 @@ func TestAnEventForOnePipeline(t *testing.T) {
 }
 
 func TestResultsOfPipelinesThatAreGone(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.gone", 16)
 	result := send(t, e, "webhook.gone", 0)
@@ -397,6 +402,7 @@ func TestResultsOfPipelinesThatAreGone(t *testing.T) {
 }
 
 func TestOutcomesExpire(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir(), ResultTTL: 300 * time.Millisecond})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.short", 16)
 	consume(t, e, p, answering(p, `1`))
@@ -408,6 +414,7 @@ func TestOutcomesExpire(t *testing.T) {
 }
 
 func TestTrimmingStopsAtTheUnfinished(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir(), EventMaxAge: time.Millisecond})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.slow", 16)
 	for range 10 {
@@ -429,6 +436,7 @@ func TestTrimmingStopsAtTheUnfinished(t *testing.T) {
 }
 
 func TestAFullStoreRefusesOnlyWhatNobodyFinished(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir(), EventMaxBytes: 4 << 20})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.hanging", 16)
 	big := func(key string) error {
@@ -450,6 +458,7 @@ func TestAFullStoreRefusesOnlyWhatNobodyFinished(t *testing.T) {
 }
 
 func TestUnboundConsumersAreDropped(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	if _, err := e.Queue().Bind(t.Context(), "svc.event.a", 16); err != nil { // and no pipeline is stored
@@ -467,6 +476,7 @@ func TestUnboundConsumersAreDropped(t *testing.T) {
 // TestALostConsumerRunsNothingAnew: after a power cut the engine may have
 // forgotten how far a pipeline was.
 func TestALostConsumerRunsNothingAnew(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.once", 16)
@@ -520,6 +530,7 @@ func TestALostConsumerRunsNothingAnew(t *testing.T) {
 // TestLargeEventsRunFewAtATime: as values they take many times their size, so
 // slots alone don't bound the memory of a pipeline.
 func TestLargeEventsRunFewAtATime(t *testing.T) {
+	t.Parallel()
 	const events, together = 5, 2
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.large", 16)

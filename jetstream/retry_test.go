@@ -70,6 +70,7 @@ func TestWhatWaitsHoldsNoPlace(t *testing.T) {
 func TestAttemptsSurviveARestart(t *testing.T) {
 	for name, concurrency := range map[string]int{"without a place": 16, "with its place": 1} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 				e := open()
 				key := natstest.UniqueKey("restart")
@@ -242,6 +243,7 @@ func TestLiveEventsGoBeforeReplays(t *testing.T) {
 
 // TestAnAttemptOfNobody: an event that is given back was not tried.
 func TestAnAttemptOfNobody(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	p := bind(t, e, "p", sluice.EventPrefix+"webhook.away", 16)
 	seen := make(chan int, 10)

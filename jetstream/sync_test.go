@@ -17,6 +17,7 @@ import (
 // silently: the newest block is there, has the name we expect, and holds an
 // event by the time it is acknowledged.
 func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	for i := range 3 {
@@ -39,6 +40,7 @@ func TestTheEngineKeepsItsMessagesWhereWeSync(t *testing.T) {
 
 // writeBlocks makes files with the names of blocks.
 func TestAFailedSyncStopsAllWriting(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	e := openEngine(t, Options{Dir: dir})
 	putRole(t, e, "before")
@@ -60,6 +62,7 @@ func TestAFailedSyncStopsAllWriting(t *testing.T) {
 }
 
 func TestLowDiskSpaceRefusesWrites(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir(), MinFreeDisk: 1 << 60})
 	_, err := e.Events().Accept(t.Context(), event("abcdef:0123456789"), 0)
 	wantKind(t, err, sluice.Unavailable)
@@ -69,6 +72,7 @@ func TestLowDiskSpaceRefusesWrites(t *testing.T) {
 }
 
 func TestAWriteAfterCloseIsRefused(t *testing.T) {
+	t.Parallel()
 	e := openEngine(t, Options{Dir: t.TempDir()})
 	accept(t, e, "abcdef:0123456789")
 	e.Close()

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAlertsOf(t *testing.T) {
+	t.Parallel()
 	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, test := range map[string]struct {
 		stats sluice.ServerStats

@@ -121,6 +121,7 @@ func TestPersonLetsAProgramIn(t *testing.T) {
 // TestProgramsPageInAFrame: a real browser does not show it in a page of another
 // site, so that nobody clicks on it without seeing it.
 func TestProgramsPageInAFrame(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := s.program("sluice")
 	b := s.browse()
@@ -142,6 +143,7 @@ func TestProgramsPageInAFrame(t *testing.T) {
 // TestOnlyThePersonAllows: no GET, no other site and nobody without a session
 // gets a code.
 func TestOnlyThePersonAllows(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := s.program("sluice")
 	path := p.path()
@@ -174,6 +176,7 @@ func TestOnlyThePersonAllows(t *testing.T) {
 // TestAuthorizationRequests: what is wrong is told to whom it concerns, and
 // people sign in again where the program wants it.
 func TestAuthorizationRequests(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := s.program("sluice")
 	v := s.signedIn("admin", adminPassword)
@@ -209,6 +212,7 @@ func TestAuthorizationRequests(t *testing.T) {
 // TestRegisteredProgram: one that an administrator has registered, with a secret,
 // gets its codes at its own place alone.
 func TestRegisteredProgram(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	made := s.command("iam.client.put", map[string]any{
 		"clientId": "dashboard", "grants": []string{"authorization_code", "refresh_token"},

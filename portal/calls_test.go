@@ -14,6 +14,7 @@ import (
 // TestASearchForgives: part of what people know of a call finds it, and the list
 // says what it did not look at.
 func TestASearchForgives(t *testing.T) {
+	t.Parallel()
 	s := start(t, "result-wait=8s")
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe.charge", "payloadType": "raw"})
 	other := s.command("webhook.put", map[string]any{"eventKey": "webhook.other"})
@@ -41,6 +42,7 @@ func TestASearchForgives(t *testing.T) {
 // TestCallsAreExported: what a list shows, or what is ticked in it, comes as JSON
 // lines; payloads only with what is ticked.
 func TestCallsAreExported(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
 	var traces []string
@@ -73,7 +75,7 @@ func TestCallsAreExported(t *testing.T) {
 		t.Errorf("the export has %v", found)
 	}
 	ticked.wants(t, 200, "private")
-	v.post("/calls/selected", "do", "export").wants(t, 400, "Tick what is meant")
+	v.post("/calls/selected", "do", "export").wants(t, 400, "Select at least one row")
 }
 
 // TestTheKeyboardWorksOnCalls: / searches, j and k move, x ticks, Enter opens;

@@ -8,6 +8,7 @@ import (
 // TestDuplicates: the page of a call tells of the deliveries that repeated it, and
 // one with another body leads to the first call and back.
 func TestDuplicates(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.twice", "payloadType": "raw", "dedupe": "body:id"})
 	token := hook["uuid"].(string)

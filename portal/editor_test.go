@@ -11,6 +11,7 @@ import (
 // TestASecondEditor: whoever saves what was changed meanwhile is told by whom, and
 // keeps what they wrote.
 func TestASecondEditor(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	v.post("/pipelines/new", "name", "p", "source", "pipeline: [log]").wants(t, 303)
@@ -52,7 +53,7 @@ func TestTheEditor(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("[data-draft-restore]")))
 	b.until(`document.querySelector("#source").value.includes("http.request")`)
 	b.follow("button[value=save]")
-	b.wants("nothing was saved", "iam.run.as", "Save all the same")
+	b.wants("nothing was saved", "iam.run.as", "Save anyway")
 	typed("pipeline:\n  - ")
 	eval[bool](b, `(document.querySelector("#source").editor.end(), true)`)
 	b.press("conv")
@@ -88,13 +89,14 @@ func TestTwoBrowsers(t *testing.T) {
 	second.wants("Saved.", "of the second")
 	first.open("/pipelines/p/versions/2")
 	first.wants("What has changed since", "of the first", "of the second")
-	first.followText("Roll back to it")
+	first.followText("Roll back to this version")
 	first.wants("Rolled back", "of the first", "4 versions")
 }
 
 // TestADraftIsTried: what a draft would make of past calls is shown beside what
 // was made of them.
 func TestADraftIsTried(t *testing.T) {
+	t.Parallel()
 	s := start(t, "result-wait=8s")
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
 	s.store("p", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - set: {value: '#{body.payload.n}'}\n")
@@ -110,12 +112,13 @@ func TestADraftIsTried(t *testing.T) {
 // TestLentRights: who saves another's pipeline, and so lends it their rights, is
 // asked first.
 func TestLentRights(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.command("iam.user.put", map[string]any{"username": "dev", "password": "a long password", "roles": []string{"developer"}})
 	dev, admin := s.signedIn("dev", "a long password"), s.signedIn("admin", adminPassword)
 	s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})
 	const source = "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - iam.run.as: {username: admin}\n  - server.info: {}\n"
-	dev.post("/pipelines/new", "name", "p", "source", source, "do", "save").wants(t, 422, "dev, who stores this pipeline, may not let it", "Save all the same")
+	dev.post("/pipelines/new", "name", "p", "source", source, "do", "save").wants(t, 422, "dev, who stores this pipeline, may not let it", "Save anyway")
 	dev.post("/pipelines/new", "name", "p", "source", source, "do", "force").wants(t, 303)
 	admin.post("/pipelines/p/edit", "source", source, "do", "save").wants(t, 422, "is this what you want?", "with the rights of admin")
 	admin.post("/pipelines/p/edit", "source", source, "do", "force").wants(t, 303)

@@ -10,6 +10,7 @@ import (
 )
 
 func TestPieces(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string][]piece{
 		"":                        nil,
 		"# a note":                {{"hl-comment", "# a note"}},
@@ -53,6 +54,7 @@ func FuzzHighlight(f *testing.F) {
 }
 
 func TestPlotsOfNothing(t *testing.T) {
+	t.Parallel()
 	for _, p := range []*plot{callPlot(make([]sluice.Minute, 60), spans[1]), latencyPlot(make([]sluice.Minute, 1440), spans[1])} {
 		if p.Empty == "" || len(p.Bars) != 0 {
 			t.Errorf("%s shows something", p.Title)
@@ -61,6 +63,7 @@ func TestPlotsOfNothing(t *testing.T) {
 }
 
 func TestPlots(t *testing.T) {
+	t.Parallel()
 	minutes := make([]sluice.Minute, 60)
 	minutes[10] = sluice.Minute{Accepted: 7, Refused: 1, Failed: 2, P50: 1.5, P99: 12}
 	calls, latency := callPlot(minutes, spans[1]), latencyPlot(minutes, spans[1])
@@ -80,10 +83,11 @@ func TestPlots(t *testing.T) {
 }
 
 func TestShownValues(t *testing.T) {
+	t.Parallel()
 	for got, want := range map[string]string{
 		shownBytes(999): "999 B", shownBytes(1500): "1.5 kB", shownBytes(512_000): "512 kB", shownBytes(int64(70e9)): "70 GB",
 		shownCount(1234567): "1,234,567", shownCount(12): "12", plural(1, "step", "steps"): "1 step", plural(0, "step", "steps"): "0 steps",
-		shortened("<<<", 10): "<<\n… (3 B in all; the API gives the whole)", clipped("äöü", 2): "ä…",
+		shortened("<<<", 10): "<<\n… (3 B in all; the API returns all of it)", clipped("äöü", 2): "ä…",
 		pretty(`["\u003cb\u003E \u0026 \\u003c \" \\\u003c"]`): "[\n  \"<b> & \\\\u003c \\\" \\\\<\"\n]", pretty(`\u003c`): `\u003c`,
 	} {
 		if got != want {

@@ -12,6 +12,7 @@ import (
 // TestHistoryOfAPipeline: its page has its latest runs, however many other calls
 // came since, and leads to all of them.
 func TestHistoryOfAPipeline(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	seldom := s.command("webhook.put", map[string]any{"eventKey": "webhook.seldom", "payloadType": "raw"})["uuid"].(string)
 	often := s.command("webhook.put", map[string]any{"eventKey": "webhook.often"})["uuid"].(string)
@@ -38,6 +39,7 @@ func TestHistoryOfAPipeline(t *testing.T) {
 
 // TestCallsAreFiltered: the list shows the calls that fit all that was asked for.
 func TestCallsAreFiltered(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	token := func(key string) string {
 		return s.command("webhook.put", map[string]any{"eventKey": key})["uuid"].(string)

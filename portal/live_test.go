@@ -46,6 +46,7 @@ func (s *stream) until(beginning string) (line string, ok bool) {
 
 // TestLive: a page hears of the calls it is about, and of no others.
 func TestLive(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	a := s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})["uuid"].(string)
 	b := s.command("webhook.put", map[string]any{"eventKey": "webhook.b"})["uuid"].(string)
@@ -59,6 +60,7 @@ func TestLive(t *testing.T) {
 
 // TestLiveEndsWithTheSession: a user who has signed out gets nothing more.
 func TestLiveEndsWithTheSession(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	token := s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})["uuid"].(string)
 	v := s.signedIn("admin", adminPassword)
@@ -72,6 +74,7 @@ func TestLiveEndsWithTheSession(t *testing.T) {
 
 // TestLiveEndsWithTheServer: an open page does not hold up a stop.
 func TestLiveEndsWithTheServer(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	live := s.signedIn("admin", adminPassword).follow("/live")
 	s.stop() // fails the test if calls had to be cut off

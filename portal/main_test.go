@@ -1,12 +1,20 @@
 package portal_test
 
 import (
+	"flag"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"go.uber.org/goleak"
 )
 
-// TestMain checks that stopped servers, and browsers, leave nothing running.
+// TestMain checks that stopped servers, and browsers, leave nothing running. Tests
+// mostly wait for disks here: so more of them run at the same time than there are
+// cores.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }

@@ -13,6 +13,7 @@ var stylesheet = regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`)
 // TestPagesAreSmall: every page with all that it loads has less than 100 KB, also
 // where there is much to show.
 func TestPagesAreSmall(t *testing.T) {
+	t.Parallel()
 	s := start(t, "http-allow=127.0.0.0/8")
 	live := furnish(t, s)
 	for i := range 60 {
@@ -50,6 +51,7 @@ func (v *visitor) transferred(path string) int {
 // TestAssetsAreKept: files have names of their content, so that browsers keep
 // them; a name that is none is not there.
 func TestAssetsAreKept(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.visitor()
 	page := v.get("/signin").wants(t, 200)
@@ -69,6 +71,7 @@ func TestAssetsAreKept(t *testing.T) {
 
 // TestLists page: each has a page of the things there are, and a way to the next.
 func TestListsPage(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for i := range 30 {
 		s.command("webhook.put", map[string]any{"eventKey": fmt.Sprintf("webhook.n%02d", i)})
@@ -106,6 +109,7 @@ func TestListsPage(t *testing.T) {
 // TestMistakesStandBesideTheirFields: what was entered stays, and the field says
 // what is wrong.
 func TestMistakesStandBesideTheirFields(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	s.command("webhook.put", map[string]any{"eventKey": "webhook.taken"})
@@ -138,6 +142,7 @@ func TestMistakesStandBesideTheirFields(t *testing.T) {
 // TestEverythingIsDoneByForms: without a script things are made, changed, looked
 // at and deleted.
 func TestEverythingIsDoneByForms(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	goes := func(to string, got answer) {
@@ -164,7 +169,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 
 	goes("/roles?done=saved", v.post("/roles/new", "role", "caller", "permissions", "webhook.get,\r\nserver.info"))
 	v.get("/roles/caller").wants(t, 200, "server.info,\nwebhook.get")
-	got := v.post("/clients/new", "choices", "yes", "clientId", "robot", "roles", "", "roles", "caller", "grants", "", "grants", "client_credentials").wants(t, 200, "shown this once")
+	got := v.post("/clients/new", "choices", "yes", "clientId", "robot", "roles", "", "roles", "caller", "grants", "", "grants", "client_credentials").wants(t, 200, "shown only once")
 	secret := regexp.MustCompile(`<pre class="wrap">([A-Z2-7]+)</pre>`).FindStringSubmatch(got.body)
 	if secret == nil {
 		t.Fatal("no secret is shown")
@@ -177,7 +182,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 	v.get("/pipelines/p").wants(t, 200, "by hand", "hl-expression")
 	v.post("/pipelines/p/run", "body", `{"n":41}`).wants(t, 200, "42")
 	v.post("/pipelines/p/run", "body", `{"n":"x"}`).wants(t, 200, "note bad")
-	v.post("/pipelines/p/test").wants(t, 200, "carries no tests")
+	v.post("/pipelines/p/test").wants(t, 200, "has no tests")
 	v.post("/pipelines/p/edit", "do", "check", "source", "pipeline: [log]").wants(t, 200, "No mistakes found")
 	v.get("/pipelines/p").wants(t, 200, "hl-expression") // checking has stored nothing
 	v.post("/pipelines/p/delete").wants(t, 200, "The pipeline is deleted.", "Undo")
@@ -193,6 +198,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 // TestUnderAPath: where a proxy serves the portal under a path, all links have
 // it.
 func TestUnderAPath(t *testing.T) {
+	t.Parallel()
 	s := start(t, "public-url=https://example.org/hooks")
 	v := s.visitor()
 	links := regexp.MustCompile(`(?:href|src|action)="(/[^"]*)"`)

@@ -104,6 +104,7 @@ func startWith(t *testing.T, p *issuer) *service {
 // TestSignInAtAProvider: who comes back from the provider with a code is signed
 // in, with the roles that it tells.
 func TestSignInAtAProvider(t *testing.T) {
+	t.Parallel()
 	p := newIssuer(t)
 	p.roles = []string{"admin"}
 	s := startWith(t, p)
@@ -167,6 +168,7 @@ func TestBadReturnsFromAProvider(t *testing.T) {
 // TestRolesOfAProviderAreNobodysElse: without roles there, a user may do nothing
 // here, also if there is a user of that name.
 func TestRolesOfAProviderAreNobodysElse(t *testing.T) {
+	t.Parallel()
 	p := newIssuer(t)
 	p.roles, p.claims = nil, map[string]any{"preferred_username": "admin"}
 	s := startWith(t, p)

@@ -5,6 +5,7 @@ import "testing"
 // TestBuiltInRoles: a role that came with the service can only be deleted once it
 // was changed, which brings back what it had.
 func TestBuiltInRoles(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	const button = "/roles/viewer/delete"

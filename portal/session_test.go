@@ -10,6 +10,7 @@ import (
 // TestSessionsEnd: a session is over when it was not used for long, and some
 // time after the sign-in in any case.
 func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	for name, test := range map[string]struct {
 		created, seen time.Duration // ago

@@ -10,6 +10,7 @@ import (
 // TestSignIn: with the right password there is a session, which a sign-out ends
 // for good.
 func TestSignIn(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.visitor()
 	got := v.get("/webhooks?search=a")
@@ -44,6 +45,7 @@ func address(t *testing.T, s *service) *url.URL {
 // TestSessionCookie: scripts can't read it, other sites can't send it, and each
 // sign-in has a new one of 256 bits.
 func TestSessionCookie(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		setting string
 		cookie  string
@@ -77,6 +79,7 @@ func TestSessionCookie(t *testing.T) {
 // TestSignInMakesANewSession: what a browser had before, be it planted, is worth
 // nothing afterwards.
 func TestSignInMakesANewSession(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	before := v.client.Jar.Cookies(address(t, s))
@@ -88,6 +91,7 @@ func TestSignInMakesANewSession(t *testing.T) {
 
 // TestSessionOutlastsARestart: people stay signed in.
 func TestSessionOutlastsARestart(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	s.stop()
@@ -97,6 +101,7 @@ func TestSessionOutlastsARestart(t *testing.T) {
 
 // TestUsersAreLookedUp: what changes about a user counts at the next page.
 func TestUsersAreLookedUp(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	user := func(change map[string]any) {
 		change["username"] = "eve"
@@ -119,6 +124,7 @@ func TestUsersAreLookedUp(t *testing.T) {
 
 // TestWrongPasswordsAreThrottled: guessing here is as slow as anywhere.
 func TestWrongPasswordsAreThrottled(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.visitor()
 	for range 10 {
@@ -136,6 +142,7 @@ func TestWrongPasswordsAreThrottled(t *testing.T) {
 
 // TestOnlyLocalPathsFollowASignIn: nobody is led to another site.
 func TestOnlyLocalPathsFollowASignIn(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	for _, next := range []string{
 		"//evil.example.org", "https://evil.example.org", `/\evil.example.org`, "javascript:alert(1)", "/\t/evil.example.org",
@@ -151,6 +158,7 @@ func TestOnlyLocalPathsFollowASignIn(t *testing.T) {
 // TestEveryAnswerIsGuarded: headers keep other sites and injected content from
 // doing anything.
 func TestEveryAnswerIsGuarded(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	for _, path := range []string{"/", "/webhooks", "/nowhere", "/signin", "/calls/x"} {
@@ -201,6 +209,7 @@ func TestOtherSitesCannotAct(t *testing.T) {
 
 // TestCookiesDoNotReachTheAPI: calls by HTTP need a header, whoever is signed in.
 func TestCookiesDoNotReachTheAPI(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	for _, path := range []string{"/api/v3/command/webhook.get", "/api/v3/events", "/api/v3/pipeline/x"} {
@@ -212,6 +221,7 @@ func TestCookiesDoNotReachTheAPI(t *testing.T) {
 
 // TestLiveNeedsASession: the one stream that the cookie opens is closed to others.
 func TestLiveNeedsASession(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.visitor().get("/live").wants(t, http.StatusSeeOther)
 	s.command("iam.role.put", map[string]any{"role": "blind", "permissions": []string{"webhook.get"}})
@@ -221,6 +231,7 @@ func TestLiveNeedsASession(t *testing.T) {
 
 // TestSignInIsAudited: who comes and goes is written down.
 func TestSignInIsAudited(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	v.post("/signout").wants(t, http.StatusSeeOther)

@@ -5,10 +5,14 @@ package natstest
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,21 +32,42 @@ type Setup struct {
 	Shared   bool // several nodes may use it at the same time
 }
 
-// OnEverySetup runs a test on every set-up an operator can choose.
+// OnEverySetup runs a test on every set-up an operator can choose, at the same time.
 func OnEverySetup(t *testing.T, test func(t *testing.T, s Setup)) {
-	t.Run("embedded", func(t *testing.T) { test(t, Setup{Dir: t.TempDir()}) })
-	t.Run("external", func(t *testing.T) { test(t, Setup{URL: single(), Replicas: 1, Shared: true}) })
-	t.Run("cluster", func(t *testing.T) { test(t, Setup{URL: cluster(), Replicas: 3, Shared: true}) })
+	for name, setup := range map[string]func(t *testing.T) Setup{
+		"embedded": func(t *testing.T) Setup { return Setup{Dir: t.TempDir()} },
+		"external": func(*testing.T) Setup { return Setup{URL: single(), Replicas: 1, Shared: true} },
+		"cluster":  func(*testing.T) Setup { return Setup{URL: cluster(), Replicas: 3, Shared: true} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, setup(t))
+		})
+	}
 }
 
 var (
 	single  = sync.OnceValue(func() string { return Start(Options()).ClientURL() })
 	cluster = sync.OnceValue(StartCluster)
-	stops   []func() // of the servers that were started
+
+	mu    sync.Mutex
+	stops []func() // of the servers that were started, the last one first
 )
 
+// atEnd calls a function when all tests are done.
+func atEnd(stop func()) {
+	mu.Lock()
+	defer mu.Unlock()
+	stops = slices.Insert(stops, 0, stop)
+}
+
 // Main runs the tests of a package and stops the servers that they have started.
+// Such tests mostly wait, for disks and for each other: so more of them run at the
+// same time than there are cores.
 func Main(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	code := m.Run()
 	for _, stop := range stops {
 		stop()
@@ -64,7 +89,7 @@ func Options() *server.Options {
 	if err != nil {
 		panic(err)
 	}
-	stops = append(stops, func() { _ = os.RemoveAll(dir) })
+	atEnd(func() { _ = os.RemoveAll(dir) })
 	return &server.Options{
 		Host:       "127.0.0.1",
 		Port:       server.RANDOM_PORT,
@@ -83,10 +108,10 @@ func Start(opts *server.Options) *server.Server {
 		panic(err)
 	}
 	s.Start()
-	stops = append([]func(){func() {
+	atEnd(func() {
 		s.Shutdown()
 		s.WaitForShutdown()
-	}}, stops...)
+	})
 	if !s.ReadyForConnections(10 * time.Second) {
 		panic("the external server did not start")
 	}
@@ -118,10 +143,10 @@ func StartCluster() string {
 		if err != nil {
 			panic(err)
 		}
-		stops = append([]func(){func() {
+		atEnd(func() {
 			s.Shutdown()
 			s.WaitForShutdown()
-		}}, stops...)
+		})
 		servers.Go(s.Start)
 		if !s.ReadyForConnections(10 * time.Second) {
 			panic("a server of the cluster did not start")

@@ -44,7 +44,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		return err
 	}
 	count := uint64(0)
-	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(sluice.Deliveries(b.Concurrency), prefetched), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, from, err := c.messages(ctx, consumer, b)
 	if err != nil {
 		return err
 	}
@@ -57,6 +57,9 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		msg, err := messages.Next()
 		if err != nil {
 			return err
+		}
+		if from != c.queue.host.Conn {
+			msg = &delivered{msg, c.queue.host.Conn}
 		}
 		w, ok := c.begin(ctx, msg)
 		if !ok {

@@ -12,7 +12,7 @@ const keptEvery = 10 * time.Second
 // watchKept tells for how long outcomes are kept at least, and goes on to look
 // whether they are, until ctx ends.
 func (o *Outcomes) watchKept(ctx context.Context) {
-	o.host.Log.Info(o.promise())
+	o.host.Log.Debug(o.promise())
 	o.host.Every(ctx, keptEvery, func(time.Time) {
 		info, err := o.Info(ctx)
 		if err != nil {

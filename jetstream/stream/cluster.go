@@ -137,8 +137,10 @@ func (w *clusterWriter) Write(_ context.Context, subject string, header nats.Hea
 	case out := <-p.done:
 		return out.sequence, out.err
 	case <-timer.C: // the client library may block
-		sent := p.sent.Load()
-		return 0, NotTaken("the event", &Doubt{sent.ID, sent.Place, nats.ErrTimeout})
+		if sent := p.sent.Load(); sent != nil {
+			return 0, NotTaken("the event", &Doubt{sent.ID, sent.Place, nats.ErrTimeout})
+		}
+		return 0, NotTaken("the event", errUnsent) // it is too late to send it by itself
 	}
 }
 
