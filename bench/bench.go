@@ -17,6 +17,8 @@ type bench struct {
 	burst  time.Duration // length of one burst of load
 	wrk    string        // path of the program, empty where it isn't installed
 
+	against string // path of another sluice program to compare with, if any
+
 	dir      string // of this run, removed at its end
 	part     string // folder of the running part
 	children sync.WaitGroup

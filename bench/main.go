@@ -3,6 +3,7 @@
 //	go run ./bench                     # everything, about ten minutes
 //	go run ./bench -only rate          # one part; -h lists them
 //	go run ./bench -dir /mnt/disk      # data on another volume
+//	go run ./bench -only cluster -against ./sluice-before
 //
 // It starts the server as a process of its own, through the constructor of the
 // shipped program, and beside it what it is compared with: a bare net/http
@@ -51,6 +52,7 @@ var parts = []part{
 	{"delivery", "a backlog with events that fail and are retried, and one whose runs call another service", measureDelivery},
 	{"trace", "time to find calls among 1,000,000", measureTrace},
 	{"portal", "time and size of the portal's pages, with 100,000 webhooks and 1,000,000 calls", measurePortal},
+	{"cluster", "calls on an external engine of three servers, and the messages each costs there", measureCluster},
 	{"backup", "speed of a backup against the disk's, and calls while one is made", measureBackup},
 	{"start", "time from start to ready: empty, and with 1,000,000 events", measureStart},
 }
@@ -75,6 +77,7 @@ func run() error {
 	rounds := flag.Int("rounds", 9, "rounds of bursts; the figures are medians over them")
 	burst := flag.Duration("burst", time.Second, "length of one burst, in whole seconds")
 	dir := flag.String("dir", ".", "folder on the volume to measure; the data in it is removed afterwards")
+	against := flag.String("against", "", "another sluice program, which the part cluster measures in turn with this one")
 	flag.Parse()
 	chosen, err := choose(*only)
 	if err != nil {
@@ -90,6 +93,7 @@ func run() error {
 		return err
 	}
 	defer b.close()
+	b.against = *against
 	err = b.measure(ctx, chosen)
 	fmt.Print(b.table.markdown(machine(b.dir), b.generator()))
 	if ctx.Err() != nil {

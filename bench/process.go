@@ -18,6 +18,7 @@ var roles = map[string]func(args []string) error{
 	"role-serve":    serveRole,
 	"role-baseline": baselineRole,
 	"role-load":     loadRole,
+	"role-nats":     natsRole,
 }
 
 // stopTimeout bounds a clean stop of a child.
@@ -31,14 +32,20 @@ type process struct {
 	ended chan struct{} // closed once it has ended
 }
 
-// start runs a role as a child that writes its log to the running part's folder.
+// start runs a role as a child.
 func (b *bench) start(ctx context.Context, name, role string, args ...string) (*process, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
+	return b.launch(name, exec.CommandContext(ctx, program, append([]string{role}, args...)...))
+}
+
+// launch runs a command as a child that writes its log to the running part's
+// folder.
+func (b *bench) launch(name string, cmd *exec.Cmd) (*process, error) {
 	p := &process{
-		cmd:   exec.CommandContext(ctx, program, append([]string{role}, args...)...),
+		cmd:   cmd,
 		log:   filepath.Join(b.part, name+".log"),
 		ended: make(chan struct{}),
 	}

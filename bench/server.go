@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -105,6 +106,31 @@ func (b *bench) startServer(ctx context.Context, name, role string, args ...stri
 	if err != nil {
 		return nil, err
 	}
+	return p.awaitServer(ctx, name, address, began)
+}
+
+// startProgram starts another sluice program as a server.
+func (b *bench) startProgram(ctx context.Context, name, program string, settings ...string) (*server, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"serve", "--listen=" + address, "--data=" + filepath.Join(b.part, name), "--min-free-disk=64MiB"}
+	for _, setting := range settings {
+		args = append(args, "--"+setting)
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), "SLUICE_ADMIN_PASSWORD="+adminPassword)
+	began := time.Now()
+	p, err := b.launch(name, cmd)
+	if err != nil {
+		return nil, err
+	}
+	return p.awaitServer(ctx, name, address, began)
+}
+
+// awaitServer waits until the process serves on an address.
+func (p *process) awaitServer(ctx context.Context, name, address string, began time.Time) (_ *server, err error) {
 	s := &server{process: p}
 	if s.client, err = newClient(address, writers); err == nil {
 		err = s.awaitReady(ctx)

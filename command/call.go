@@ -72,7 +72,7 @@ func (c Command) target(args Args) string {
 }
 
 // maxNames is how many names of a list the audit log has.
-const maxNames = 20
+const maxNames = 100
 
 // shown returns an argument as the audit log has it.
 func (p Param) shown(arg any) string {

@@ -73,7 +73,7 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 		return nil, sluice.InvalidParameter("traceId", "Give either traceId, or a span of time: since, or from and to.")
 	}
 	if named {
-		return p.named()
+		return p.named(ctx, journal)
 	}
 	if p.EventKey != "" {
 		if err := checkKey("eventKey", p.EventKey); err != nil {
@@ -113,8 +113,10 @@ func (p replayParams) failed(c sluice.Call) bool {
 	})
 }
 
-// named returns the calls that are named by their trace ids.
-func (p replayParams) named() ([]replay, error) {
+// named returns the calls that are named by their trace ids, without those that are
+// not there. All are looked up before the first is sent: a look-up waits until the
+// journal has written what it was told of meanwhile.
+func (p replayParams) named(ctx context.Context, journal sluice.Journal) ([]replay, error) {
 	if len(p.TraceID) > maxNamed {
 		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must have at most %d trace ids.", maxNamed)
 	}
@@ -123,24 +125,18 @@ func (p replayParams) named() ([]replay, error) {
 		if !strings.Contains(id, ":") {
 			return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
 		}
-		named = append(named, replay{TraceID: strings.ToLower(id)})
-	}
-	return named, nil
-}
-
-// correlation returns the correlation id of the event of a call, Gone if there is
-// none. What followed from the call has the same trace id and is newer.
-func correlation(ctx context.Context, journal sluice.Journal, traceID string) (string, error) {
-	calls, _, err := journal.Calls(ctx, sluice.TraceQuery{TraceID: traceID, Limit: 1000})
-	if err != nil {
-		return "", err
-	}
-	for _, c := range slices.Backward(calls) {
-		if c.CorrelationID != "" {
-			return c.CorrelationID, nil
+		calls, _, err := journal.Calls(ctx, sluice.TraceQuery{TraceID: strings.ToLower(id), Limit: 1000})
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range slices.Backward(calls) { // what followed from the call is newer
+			if c.CorrelationID != "" {
+				named = append(named, replay{TraceID: c.TraceID, CorrelationID: c.CorrelationID})
+				break
+			}
 		}
 	}
-	return "", sluice.Errorf(sluice.Gone, "event-unknown", "No stored event has the trace id %s.", traceID)
+	return named, nil
 }
 
 // replayAll sends events again, at the given rate.
@@ -156,7 +152,7 @@ func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal
 		switch {
 		case err == nil:
 		case sluice.AsError(err).Kind == sluice.Gone:
-			continue // trimmed, perhaps meanwhile
+			continue // trimmed meanwhile
 		case done.Replayed == 0:
 			return done, err
 		default:
@@ -177,13 +173,6 @@ func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal
 
 // send sends one event again.
 func (r *replay) send(ctx context.Context, events sluice.Events, journal sluice.Journal, pipeline string) error {
-	if r.CorrelationID == "" {
-		found, err := correlation(ctx, journal, r.TraceID)
-		if err != nil {
-			return err
-		}
-		r.CorrelationID = found
-	}
 	e, err := journal.Event(ctx, r.CorrelationID)
 	if err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 
 type passwordSetParams struct {
 	Username string  `json:"username" audit:"yes" doc:"Whose password to set; default: your own."`
-	Password string  `json:"password" required:"true" doc:"The new password: 8 characters or more, at most 1024 bytes, and none of the commonest."`
-	Current  *string `json:"current" doc:"The password so far; needed for your own."`
+	Password string  `json:"password" required:"true" doc:"The new password: 8 characters or more, at most 1024 bytes, and not one of the most common ones."`
+	Current  *string `json:"current" doc:"Your current password, needed to change your own."`
 }
 
 func passwordSetCommand(d *Directory) command.Command {

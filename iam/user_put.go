@@ -12,7 +12,7 @@ import (
 
 type userPutParams struct {
 	Username string   `json:"username" required:"true" audit:"yes" doc:"Name of the user: letters, digits and . _ @ + -"`
-	Password *string  `json:"password" doc:"New password: 8 characters or more, at most 1024 bytes, and none of the commonest. Without one, a new user can't log in. Your own is set with iam.password.set."`
+	Password *string  `json:"password" doc:"New password: 8 characters or more, at most 1024 bytes, and not one of the most common ones. Without one, a new user can't log in. Your own is set with iam.password.set."`
 	Roles    []string `json:"roles" audit:"yes" doc:"Roles the user has from now on."`
 	Disabled *bool    `json:"disabled" doc:"Whether the user is kept from logging in and from using tokens."`
 }
@@ -71,7 +71,7 @@ func userPutCommand(d *Directory) command.Command {
 			}
 			shown := showUser(account)
 			if account.Password == "" {
-				shown.Warnings = []string{"The user has no password and can't log in; iam.password.set gives one."}
+				shown.Warnings = []string{"The user has no password and can't log in; iam.password.set gives one, or sluice user password."}
 			}
 			return shown, nil
 		}))

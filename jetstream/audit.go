@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"time"
 
@@ -63,7 +62,7 @@ func (a *Audit) Record(ctx context.Context, e sluice.AuditEntry) error {
 	if e.Change() {
 		subject = changeSubject
 	}
-	_, err = a.writer.Write(ctx, subject, rand.Text(), data)
+	_, err = a.writer.Write(ctx, subject, nil, data)
 	return err
 }
 

@@ -74,7 +74,7 @@ func (e *Engine) connection() (*nats.Conn, error) {
 	if e.host.Embedded {
 		return connectEmbedded(e.server)
 	}
-	return connectExternal(e.opts, stream.NewLink(e.opts.Log))
+	return e.connectExternal(stream.NewLink(e.opts.Log))
 }
 
 // Restore makes an engine that has nothing yet what a backup says. If it fails, the

@@ -203,7 +203,7 @@ func build(opts Options) *Engine {
 		Settled: e.journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
 	})
 	e.events = &Events{
-		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, space: newSpace(), stored: e.journal.Stored, called: e.journal.Call,
+		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.journal.Stored, called: e.journal.Call,
 		keep:           retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 		deliveryMemory: opts.DeliveryMemory,
 	}
@@ -226,7 +226,8 @@ func (e *Engine) connect() (err error) {
 		e.server, h.Conn, err = startEmbedded(e.opts)
 	} else {
 		h.Link = stream.NewLink(e.opts.Log)
-		h.Conn, err = connectExternal(e.opts, h.Link)
+		h.Dial = e.dialExternal
+		h.Conn, err = e.connectExternal(h.Link)
 	}
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
@@ -43,9 +44,9 @@ func (s *Events) finishDeliveries() {
 
 // storeOnce puts the event of a delivery on stable storage, unless the delivery
 // was accepted before: then it gives the first one.
-func (s *Events) storeOnce(ctx context.Context, subject string, e *sluice.Event) (sequence uint64, first *delivery.Accepted, err error) {
+func (s *Events) storeOnce(ctx context.Context, subject string, header nats.Header, e *sluice.Event) (sequence uint64, first *delivery.Accepted, err error) {
 	if s.once.markers != nil {
-		return s.storeMarked(ctx, subject, e)
+		return s.storeMarked(ctx, subject, header, e)
 	}
 	f, index := e.Fingerprint, s.once.index
 	first, doubt, err := index.Begin(ctx, f, sluice.TraceOwner(e.TraceID), e.ReceivedAt)
@@ -62,7 +63,7 @@ func (s *Events) storeOnce(ctx context.Context, subject string, e *sluice.Event)
 		}
 	}
 	if err == nil {
-		sequence, err = s.store(ctx, subject, e)
+		sequence, err = s.store(ctx, subject, header, e)
 	}
 	if err != nil {
 		index.Fail(f, sluice.AsError(err).Kind == sluice.Unavailable, behind)
@@ -73,12 +74,12 @@ func (s *Events) storeOnce(ctx context.Context, subject string, e *sluice.Event)
 }
 
 // storeMarked is storeOnce on an external engine.
-func (s *Events) storeMarked(ctx context.Context, subject string, e *sluice.Event) (sequence uint64, first *delivery.Accepted, err error) {
+func (s *Events) storeMarked(ctx context.Context, subject string, header nats.Header, e *sluice.Event) (sequence uint64, first *delivery.Accepted, err error) {
 	data, err := s.encode(e, nil)
 	if err != nil {
 		return 0, nil, err
 	}
-	sequence, first, err = s.once.markers.Write(ctx, e.Fingerprint, e.TraceID, subject, data)
+	sequence, first, err = s.once.markers.Write(ctx, e.Fingerprint, e.TraceID, &nats.Msg{Subject: subject, Header: header, Data: data})
 	if err == nil && first == nil {
 		s.stored(sequence, subject, e)
 	}

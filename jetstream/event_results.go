@@ -41,19 +41,35 @@ func (s *Events) Result(ctx context.Context, correlationID string, wait time.Dur
 	caller := s.hub.Wait(e.TraceID)
 	defer s.hub.Leave(e.TraceID, caller)
 	outcomes := make(map[string]sluice.Outcome, len(e.Listeners))
-	for _, name := range e.Listeners {
-		outcome, err := s.queue.Outcome(ctx, e, name)
-		if err != nil {
+	if err := s.look(ctx, e, outcomes); err != nil {
+		return sluice.Result{}, err
+	}
+	if wait > 0 && len(outcomes) < len(e.Listeners) && s.outcomes.Ask(e.TraceID, wait) {
+		if err := s.look(ctx, e, outcomes); err != nil {
 			return sluice.Result{}, err
-		}
-		if outcome != nil {
-			outcomes[name] = *outcome
 		}
 	}
 	if wait > 0 {
 		caller.Await(ctx, e.Sequence, e.Listeners, outcomes, wait)
 	}
 	return sluice.Combine(e.Listeners, outcomes, e.TraceID, correlationID, e.Received), nil
+}
+
+// look adds the outcomes of an event that are stored by now.
+func (s *Events) look(ctx context.Context, e correlation.Envelope, outcomes map[string]sluice.Outcome) error {
+	for _, name := range e.Listeners {
+		if _, known := outcomes[name]; known {
+			continue
+		}
+		outcome, err := s.queue.Outcome(ctx, e, name)
+		if err != nil {
+			return err
+		}
+		if outcome != nil {
+			outcomes[name] = *outcome
+		}
+	}
+	return nil
 }
 
 // find returns the envelope of the event that a correlation id leads to.

@@ -10,14 +10,15 @@ import (
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/spool"
+	"sluice/jetstream/stream"
 )
 
 // isCall tells whether an event is the call of a webhook. Its trace id is its own.
 func isCall(e *sluice.Event) bool { return e.Method != "" && e.ReplayOf == "" }
 
 // spooled takes a call into the spool, if there is one and the engine is away;
-// otherwise the engine's error stays. A doubtful call may be stored already.
-func (s *Events) spooled(ctx context.Context, e *sluice.Event, doubtful bool, away error) (sluice.Result, error) {
+// otherwise the engine's error stays. After a doubt it may be stored already.
+func (s *Events) spooled(ctx context.Context, e *sluice.Event, away error) (sluice.Result, error) {
 	if !isCall(e) || !s.spools(away) {
 		return sluice.Result{}, away
 	}
@@ -31,8 +32,8 @@ func (s *Events) spooled(ctx context.Context, e *sluice.Event, doubtful bool, aw
 	}
 	if e.Fingerprint != nil {
 		c.Window = e.Fingerprint.Window // its marker ends the doubt
-	} else if doubtful {
-		c.ID = e.TraceID
+	} else if doubt, ok := errors.AsType[*stream.Doubt](away); ok {
+		c.ID, c.Place = doubt.ID, doubt.Place
 	}
 	number, place, err := s.spool.Put(ctx, c)
 	if err != nil {

@@ -2,7 +2,6 @@ package jetstream
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
@@ -36,6 +36,7 @@ type Events struct {
 	floors    *queue.Floors
 	queue     *queue.Queue
 	hub       *queue.Hub
+	outcomes  *queue.Outcomes
 	keep      retention
 	space     *space
 	once      deliveries
@@ -83,7 +84,7 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	s.created = s.stream.CachedInfo().Created
 	s.first.Store(max(1, s.stream.CachedInfo().State.FirstSeq))
 	s.measureSpace(s.stream.CachedInfo())
-	if s.writer, err = s.host.StartWriter(running, s.stream, stream.WriterOptions{Withdrawn: withdrawnSubject}); err != nil {
+	if s.writer, err = s.host.StartWriter(running, s.stream, stream.WriterOptions{Withdrawn: withdrawnSubject, Busy: true}); err != nil {
 		return err
 	}
 	s.queue.SetUp(ids, s.stream)
@@ -103,7 +104,7 @@ func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 	})
 	if !s.host.Embedded {
 		config.Subjects = append(config.Subjects, delivery.MarkerPrefix+">", spool.MarkerPrefix+">")
-		config.AllowAtomicPublish = true // an event and its marker, or none of them
+		config.Duplicates = stream.WithdrawalWindow
 	}
 	if s.host.Embedded && config.MaxBytes == 0 {
 		free, err := durable.FreeSpace(s.host.Dir)
@@ -130,28 +131,30 @@ const maxEvent = maxMessage - 64<<10
 // Accept implements sluice.Events.
 func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (sluice.Result, error) {
 	if err := s.host.Ready(); err != nil {
-		return s.spooled(ctx, e, false, err)
+		return s.spooled(ctx, e, err)
 	}
 	subject, err := s.address(e)
 	if err != nil {
 		return sluice.Result{}, err
 	}
 	var caller *queue.Waiter
+	var header nats.Header
 	if len(e.Listeners) > 0 && wait > 0 {
 		caller = s.hub.Wait(e.TraceID)
 		defer s.hub.Leave(e.TraceID, caller)
+		header = s.outcomes.Waits()
 	}
 	var sequence uint64
 	if e.Fingerprint == nil {
-		sequence, err = s.store(ctx, subject, e)
+		sequence, err = s.store(ctx, subject, header, e)
 	} else {
 		var first *delivery.Accepted
-		if sequence, first, err = s.storeOnce(ctx, subject, e); first != nil {
+		if sequence, first, err = s.storeOnce(ctx, subject, header, e); first != nil {
 			return s.again(ctx, first, e.Fingerprint, wait)
 		}
 	}
 	if err != nil {
-		return s.spooled(ctx, e, true, err)
+		return s.spooled(ctx, e, err)
 	}
 	id := s.ids.ID(sequence, e.TraceID)
 	if len(e.Listeners) == 0 {
@@ -183,17 +186,13 @@ func (s *Events) address(e *sluice.Event) (subject string, err error) {
 }
 
 // store puts an event on stable storage.
-func (s *Events) store(ctx context.Context, subject string, e *sluice.Event) (sequence uint64, err error) {
+func (s *Events) store(ctx context.Context, subject string, header nats.Header, e *sluice.Event) (sequence uint64, err error) {
 	buffer := buffers.Get().(*[]byte)
 	data, err := s.encode(e, (*buffer)[:0])
 	if err != nil {
 		return 0, err
 	}
-	id := e.TraceID
-	if !isCall(e) && (e.Hops > 0 || e.Key != "") {
-		id = rand.Text() // several events may share the trace id
-	}
-	if sequence, err = s.writer.Write(ctx, subject, id, data); err != nil {
+	if sequence, err = s.writer.Write(ctx, subject, header, data); err != nil {
 		return 0, err
 	}
 	*buffer = data

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -15,13 +17,33 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// connectExternal connects to an external server or cluster, now or later.
-func connectExternal(opts Options, link *stream.Link) (*nats.Conn, error) {
-	options := link.Options()
-	if opts.Credentials != "" {
-		options = append(options, nats.UserCredentials(opts.Credentials))
+// dialExternal connects to a server of an external engine.
+func (e *Engine) dialExternal(address string, link *stream.Link, options ...nats.Option) (*nats.Conn, error) {
+	options = append(link.Options(), options...)
+	options = append(options, userOf(e.opts.URL)...)
+	if e.opts.Credentials != "" {
+		options = append(options, nats.UserCredentials(e.opts.Credentials))
 	}
-	nc, err := nats.Connect(opts.URL, options...)
+	return nats.Connect(address, options...)
+}
+
+// userOf gives the user that an URL of the engine names: the addresses of further
+// servers name none.
+func userOf(urls string) []nats.Option {
+	first, _, _ := strings.Cut(urls, ",")
+	parsed, err := url.Parse(first)
+	if err != nil || parsed.User == nil {
+		return nil // the client library says what is wrong with it
+	}
+	if password, ok := parsed.User.Password(); ok {
+		return []nats.Option{nats.UserInfo(parsed.User.Username(), password)}
+	}
+	return []nats.Option{nats.Token(parsed.User.Username())}
+}
+
+// connectExternal connects to an external server or cluster, now or later.
+func (e *Engine) connectExternal(link *stream.Link) (*nats.Conn, error) {
+	nc, err := e.dialExternal(e.opts.URL, link)
 	if err == nil && nc.IsConnected() {
 		link.Connected() // its handler may tell later
 	}

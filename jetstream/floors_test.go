@@ -105,3 +105,41 @@ func TestAFloorAboveTheNewestEvent(t *testing.T) {
 		t.Errorf("an event below the floor is %s", got.Status)
 	}
 }
+
+// TestFloorsAreOneRecord: one write is enough for all pipelines, and a floor that an
+// earlier version has stored counts as well.
+func TestFloorsAreOneRecord(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	var pipelines []*sluice.Pipeline
+	for _, name := range []string{"a", "b", "c"} {
+		p := bind(t, e, name, sluice.EventPrefix+"webhook.record", 1)
+		consume(t, e, p, answering(p, `1`))
+		pipelines = append(pipelines, p)
+	}
+	send(t, e, "webhook.record", patience)
+	before, err := e.floors.Extent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	natstest.Eventually(t, "all floors are written", func() bool {
+		if err := e.floors.Write(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range pipelines {
+			if e.floors.Of(p.Binding.ID) == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	after, err := e.floors.Extent(t.Context())
+	if err != nil || after.Records-before.Records != 1 {
+		t.Errorf("%d records more (%v), want 1", after.Records-before.Records, err)
+	}
+	if err := e.Queue().Unbind(t.Context(), pipelines[0].Binding); err != nil {
+		t.Fatal(err)
+	}
+	if e.floors.Of(pipelines[0].Binding.ID) != 0 || e.floors.Of(pipelines[1].Binding.ID) == 0 {
+		t.Error("dropping one floor does not leave the others")
+	}
+}

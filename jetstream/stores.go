@@ -111,6 +111,9 @@ func (e *Engine) Warnings() []string {
 	if lost := e.events.lost.Load(); lost > 0 {
 		warnings = append(warnings, fmt.Sprintf("the disk has lost %d events that were stored; the log says more", lost))
 	}
+	if short := e.outcomes.Warning(); short != "" {
+		warnings = append(warnings, short)
+	}
 	if e.host.Embedded {
 		return warnings
 	}

@@ -21,8 +21,7 @@ func TestPressure(t *testing.T) {
 	if err := small.Grow(t.Context(), 10<<10); err != nil {
 		t.Errorf("a small body is refused too: %v", err)
 	}
-	runtime.KeepAlive(elsewhere)
-	elsewhere = nil
+	runtime.KeepAlive(elsewhere) // and not longer
 	if err := held.Grow(t.Context(), 100<<10); err != nil {
 		t.Errorf("without pressure: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"time"
 
@@ -53,11 +54,15 @@ func (c tracedCall) Reason() string {
 	const most = 160
 	for _, run := range slices.Backward(c.Runs) {
 		if run.Error != nil {
-			return clipped(run.Error.Detail, most)
+			return clipped(place.ReplaceAllString(run.Error.Detail, ""), most)
 		}
 	}
 	return ""
 }
+
+// place is where in a pipeline an error happened: before its reason, a line has no
+// space for it.
+var place = regexp.MustCompile(`^Step \d+, [^:]* \(line \d+\): `)
 
 // calls is the answer of trace.get.
 type calls struct {

@@ -75,7 +75,7 @@ func TestCallsAreExported(t *testing.T) {
 		t.Errorf("the export has %v", found)
 	}
 	ticked.wants(t, 200, "private")
-	v.post("/calls/selected", "do", "export").wants(t, 400, "Tick what is meant")
+	v.post("/calls/selected", "do", "export").wants(t, 400, "Select at least one row")
 }
 
 // TestTheKeyboardWorksOnCalls: / searches, j and k move, x ticks, Enter opens;

@@ -53,7 +53,7 @@ func TestTheEditor(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("[data-draft-restore]")))
 	b.until(`document.querySelector("#source").value.includes("http.request")`)
 	b.follow("button[value=save]")
-	b.wants("nothing was saved", "iam.run.as", "Save all the same")
+	b.wants("nothing was saved", "iam.run.as", "Save anyway")
 	typed("pipeline:\n  - ")
 	eval[bool](b, `(document.querySelector("#source").editor.end(), true)`)
 	b.press("conv")
@@ -89,7 +89,7 @@ func TestTwoBrowsers(t *testing.T) {
 	second.wants("Saved.", "of the second")
 	first.open("/pipelines/p/versions/2")
 	first.wants("What has changed since", "of the first", "of the second")
-	first.followText("Roll back to it")
+	first.followText("Roll back to this version")
 	first.wants("Rolled back", "of the first", "4 versions")
 }
 
@@ -118,7 +118,7 @@ func TestLentRights(t *testing.T) {
 	dev, admin := s.signedIn("dev", "a long password"), s.signedIn("admin", adminPassword)
 	s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})
 	const source = "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - iam.run.as: {username: admin}\n  - server.info: {}\n"
-	dev.post("/pipelines/new", "name", "p", "source", source, "do", "save").wants(t, 422, "dev, who stores this pipeline, may not let it", "Save all the same")
+	dev.post("/pipelines/new", "name", "p", "source", source, "do", "save").wants(t, 422, "dev, who stores this pipeline, may not let it", "Save anyway")
 	dev.post("/pipelines/new", "name", "p", "source", source, "do", "force").wants(t, 303)
 	admin.post("/pipelines/p/edit", "source", source, "do", "save").wants(t, 422, "is this what you want?", "with the rights of admin")
 	admin.post("/pipelines/p/edit", "source", source, "do", "force").wants(t, 303)

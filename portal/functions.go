@@ -111,7 +111,7 @@ func shortened(text string, limit int) string {
 			size += utf8.RuneLen(c)
 		}
 		if size > limit {
-			return text[:i] + "\n… (" + shownBytes(len(text)) + " in all; the API gives the whole)"
+			return text[:i] + "\n… (" + shownBytes(len(text)) + " in all; the API returns all of it)"
 		}
 	}
 	return text

@@ -87,7 +87,7 @@ func TestShownValues(t *testing.T) {
 	for got, want := range map[string]string{
 		shownBytes(999): "999 B", shownBytes(1500): "1.5 kB", shownBytes(512_000): "512 kB", shownBytes(int64(70e9)): "70 GB",
 		shownCount(1234567): "1,234,567", shownCount(12): "12", plural(1, "step", "steps"): "1 step", plural(0, "step", "steps"): "0 steps",
-		shortened("<<<", 10): "<<\n… (3 B in all; the API gives the whole)", clipped("äöü", 2): "ä…",
+		shortened("<<<", 10): "<<\n… (3 B in all; the API returns all of it)", clipped("äöü", 2): "ä…",
 		pretty(`["\u003cb\u003E \u0026 \\u003c \" \\\u003c"]`): "[\n  \"<b> & \\\\u003c \\\" \\\\<\"\n]", pretty(`\u003c`): `\u003c`,
 	} {
 		if got != want {

@@ -157,7 +157,7 @@ func TestConnectByKeyboard(t *testing.T) {
 	h := &hands{browser: s.browse()}
 	h.arrive(s)
 	h.content()
-	h.tabTo("Make your first webhook")
+	h.tabTo("Create your first webhook")
 	h.enter()
 	h.tabTo("Connect a known sender")
 	h.enter()

@@ -60,7 +60,7 @@ var kinds = []*kind{
 		get:   "iam.client.get", put: "iam.client.put", remove: "iam.client.delete",
 		Effect:  "Its secret and its tokens are refused from then on.",
 		columns: []column{{"roles", "Roles"}, {"grants", "Grants"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
-		labels:  map[string]string{"clientId": "Client id", "roles": "Roles", "grants": "Grants", "redirectUris": "Redirect URIs", "public": "Without a secret", "renew": "New secret"},
+		labels:  map[string]string{"clientId": "Client id", "roles": "Roles", "grants": "Grants", "redirectUris": "Redirect URIs", "public": "Public, without a secret", "renew": "New secret"},
 		choices: map[string]func(*Portal, *http.Request) ([]string, error){"roles": roleNames, "grants": grantNames},
 		without: []string{"renew"},
 	},

@@ -16,14 +16,15 @@ func kindsOfPages(live []string) []string {
 		"/", "/?span=month", "/calls", "/calls?search=budget&status=error", "/calls?search=nowhere", "/calls/" + live[0], "/calls/" + live[1], "/calls/" + live[2], "/calls/" + live[3],
 		"/calls/" + live[0] + "/edit", "/calls/replay?status=error", "/webhooks", "/webhooks/new", "/webhooks/new?provider=github", "/webhooks/webhook.lead.created", "/webhooks/webhook.github", "/webhooks/webhook.github/edit",
 		"/webhooks/webhook.github/delete", "/start", "/start?key=webhook.quiet", "/pipelines", "/pipelines/new", "/pipelines/lead.created", "/pipelines/lead.created/edit",
-		"/pipelines/order.forward", "/deadletters", "/deadletters/1", "/quarantine", "/quarantine/" + live[3], "/commands", "/commands/webhook.put", "/commands/trace.get", "/reference", "/users",
+		"/pipelines/order.forward", "/pipelines/order.forward/delete", "/deadletters", "/deadletters/1", "/quarantine", "/quarantine/" + live[3], "/commands", "/commands/webhook.put", "/commands/trace.get", "/reference", "/users",
 		"/users/vera", "/users/new", "/roles", "/roles/developer", "/roles/new", "/clients", "/clients/importer", "/clients/new", "/secrets", "/secrets/new", "/audit", "/me", "/nowhere",
 	}
 }
 
 // TestMarkup checks every kind of page with html-validate, the program that
-// HTML_VALIDATE names, and with axe-core, the script that AXE names, in both
-// themes. No page is wider than a small phone.
+// HTML_VALIDATE names, with the W3C's checker, the jar that VNU names, and with
+// axe-core, the script that AXE names, in both themes. No page is wider than a
+// small phone.
 func TestMarkup(t *testing.T) {
 	validator, axe := os.Getenv("HTML_VALIDATE"), os.Getenv("AXE")
 	s := start(t, "http-allow=127.0.0.0/8")
@@ -39,6 +40,11 @@ func TestMarkup(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), validator, "--preset", "standard", "-f", "text", "*.html")
 		cmd.Dir = folder
 		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v:\n%s", err, out)
+		}
+	}
+	if jar := os.Getenv("VNU"); jar != "" {
+		if out, err := exec.CommandContext(t.Context(), "java", "-jar", jar, "--errors-only", folder).CombinedOutput(); err != nil {
 			t.Errorf("%v:\n%s", err, out)
 		}
 	}

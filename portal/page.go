@@ -40,12 +40,12 @@ type page struct {
 var done = map[string]string{
 	"created":    "Created.",
 	"paused":     "Paused: events wait, nothing is lost.",
-	"resumed":    "Resumed: what has waited is run now.",
+	"resumed":    "Resumed: events that waited are run now.",
 	"saved":      "Saved.",
 	"deleted":    "Deleted.",
 	"replayed":   "Replayed: this is the new call.",
 	"sent":       "Sent: this is the new call.",
-	"rolledback": "Rolled back: the former source is stored again.",
+	"rolledback": "Rolled back: the earlier source is stored again.",
 	"last":       "There is no further call of this webhook in that direction.",
 }
 

@@ -169,7 +169,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 
 	goes("/roles?done=saved", v.post("/roles/new", "role", "caller", "permissions", "webhook.get,\r\nserver.info"))
 	v.get("/roles/caller").wants(t, 200, "server.info,\nwebhook.get")
-	got := v.post("/clients/new", "choices", "yes", "clientId", "robot", "roles", "", "roles", "caller", "grants", "", "grants", "client_credentials").wants(t, 200, "shown this once")
+	got := v.post("/clients/new", "choices", "yes", "clientId", "robot", "roles", "", "roles", "caller", "grants", "", "grants", "client_credentials").wants(t, 200, "shown only once")
 	secret := regexp.MustCompile(`<pre class="wrap">([A-Z2-7]+)</pre>`).FindStringSubmatch(got.body)
 	if secret == nil {
 		t.Fatal("no secret is shown")
@@ -182,7 +182,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 	v.get("/pipelines/p").wants(t, 200, "by hand", "hl-expression")
 	v.post("/pipelines/p/run", "body", `{"n":41}`).wants(t, 200, "42")
 	v.post("/pipelines/p/run", "body", `{"n":"x"}`).wants(t, 200, "note bad")
-	v.post("/pipelines/p/test").wants(t, 200, "carries no tests")
+	v.post("/pipelines/p/test").wants(t, 200, "has no tests")
 	v.post("/pipelines/p/edit", "do", "check", "source", "pipeline: [log]").wants(t, 200, "No mistakes found")
 	v.get("/pipelines/p").wants(t, 200, "hl-expression") // checking has stored nothing
 	v.post("/pipelines/p/delete").wants(t, 200, "The pipeline is deleted.", "Undo")

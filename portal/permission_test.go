@@ -92,6 +92,30 @@ func TestViewersSeeNoButtonsThatFail(t *testing.T) {
 	}
 }
 
+// TestSupport: someone of the support sees what callers sent and repairs what
+// failed; tokens, sources and accounts are none of their business.
+func TestSupport(t *testing.T) {
+	s := start(t, "http-allow=127.0.0.0/8")
+	live := furnish(t, s)
+	token := s.token("webhook.lead.created")
+	s.command("iam.user.put", map[string]any{"username": "sam", "password": "a long password", "roles": []string{"support"}})
+	v := s.signedIn("sam", "a long password")
+	v.get("/").wants(t, 200, "/quarantine", "/deadletters").lacks(t, "/users", "/secrets", "/audit", "/clients")
+	v.get("/calls/"+live[1]).wants(t, 200, "Bob", ">Replay</button>").lacks(t, "Edit and send again", token)
+	v.get("/webhooks/webhook.lead.created").wants(t, 200).lacks(t, token, "/edit", "/delete")
+	v.get("/pipelines/order.forward").wants(t, 200, "Latest failure", "Look at them and replay them").lacks(t, "Edit line", "/delete", "/pause")
+	v.get("/deadletters").wants(t, 200, "Replay all", "Delete all")
+	v.get("/quarantine/"+live[3]).wants(t, 200, "Check again and admit", "awesome")
+	v.post("/calls/"+live[1]+"/replay").wants(t, 303)
+	v.post("/deadletters/1/replay").wants(t, 303)
+	v.post("/quarantine/selected", "id", live[3], "do", "force").wants(t, 200, "1 call admitted.")
+	for _, path := range []string{"/webhooks/new", "/webhooks/webhook.lead.created/delete", "/pipelines/lead.created/delete", "/pipelines/lead.created/pause", "/users/vera/delete", "/secrets/crm.password/delete"} {
+		if got := v.post(path, "eventKey", "webhook.x"); got.status != http.StatusForbidden {
+			t.Errorf("POST %s answered %d", path, got.status)
+		}
+	}
+}
+
 // mayPost reports whether a form is one that changes nothing, or only oneself.
 func mayPost(action string) bool {
 	if action == "/signout" || action == "/me" || action == "/calls/selected" || strings.HasSuffix(action, "/test") {
@@ -169,13 +193,20 @@ func TestHostileContentIsText(t *testing.T) {
 		s.call(token, "text/html", script),
 		s.call(token, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"<script>alert(1)<\\/script>.txt\"\r\nContent-Type: text/html\r\n\r\n"+script+"\r\n--x--\r\n"),
 	}
+	s.store("hostile", "description: '"+script+"'\npipeline:\n  - event.listen: {eventKey: webhook.hostile}\n  - fail: {message: '#{string(body.payload)}', statusCode: 400}\n")
+	failed := s.call(token, "text/plain", script)
+	s.command("webhook.put", map[string]any{"uuid": token, "provider": "github", "signingSecret": "a secret of twenty characters", "description": script})
+	s.call(token, "text/html", script) // into the quarantine
 	v := s.signedIn("admin", adminPassword)
-	for _, path := range []string{"/", "/calls", "/calls/" + traces[0], "/calls/" + traces[1], "/calls/" + traces[2],
+	for _, path := range []string{"/calls/" + failed, "/calls/" + failed + "/edit", "/calls?search=script", "/calls?search=" + url.QueryEscape(script) + "&payloads=yes", "/pipelines", "/pipelines/hostile", "/pipelines/hostile/edit", "/pipelines/hostile/delete",
+		"/deadletters", "/deadletters/1", "/quarantine", "/webhooks/webhook.hostile", "/webhooks", "/", "/calls", "/calls/" + traces[0], "/calls/" + traces[1], "/calls/" + traces[2],
 		"/webhooks?search=" + url.QueryEscape(script), "/calls?eventKey=" + url.QueryEscape(script), "/commands?search=" + url.QueryEscape(script),
 		"/signin?next=" + url.QueryEscape(script), "/audit?username=" + url.QueryEscape(script), "/pipelines?search=" + url.QueryEscape(script)} {
 		v.get(path).wants(t, 200).lacks(t, "<script>alert", "<img src=x")
 	}
 	v.post("/pipelines/new", "name", script, "source", "pipeline:\n  - \""+script+"\"\n").wants(t, 422, "&lt;script&gt;").lacks(t, "<script>alert", "<img src=x")
+	v.get("/pipelines/hostile").wants(t, 200, "Latest failure", "&lt;script&gt;alert(1)")
+	v.post("/pipelines/hostile/edit", "source", "pipeline:\n  - event.listen: {eventKey: webhook.hostile}\n  - set: {value: '"+script+"'}\n", "do", "try", "limit", "20").wants(t, 200, "differ").lacks(t, "<script>alert", "<img src=x")
 	v.post("/webhooks/new", "eventKey", script).wants(t, 400, "&lt;script&gt;").lacks(t, "<script>alert", "<img src=x")
 	v.post("/webhooks/webhook.hostile/try", "media", "text/html", "payload", script+"</textarea>").wants(t, 200).lacks(t, "<script>alert", "<img src=x", "onerror=alert(1)></textarea>")
 }

@@ -27,7 +27,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.withoutScripts()
 	b.signIn("admin", adminPassword)
 	b.wants("Welcome", "Live updates need JavaScript")
-	b.followText("Make your first webhook")
+	b.followText("Create your first webhook")
 	b.follow("form[action='/start'] button")
 	b.wants("Waiting for the call")
 	_, rest, _ := strings.Cut(b.text("#line"), "token: ")

@@ -14,7 +14,7 @@ func TestTour(t *testing.T) {
 	b := s.browse()
 	b.signIn("admin", adminPassword)
 	b.wants("Welcome")
-	b.followText("Make your first webhook")
+	b.followText("Create your first webhook")
 	b.follow("form[action='/start'] button")
 	b.wants("webhook.hello is ready", "Waiting for the call")
 	line := b.text("#line")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -93,29 +92,39 @@ func noWebhook(what string) *sluice.Error {
 // comes behind after, limit of them or all if it is 0.
 func (s *Store) list(search, after string, limit int) (hooks []*sluice.Webhook, more bool) {
 	for {
-		some := s.behind(after)
-		if len(some) == 0 {
-			return hooks, false
-		}
-		for _, h := range some {
+		last, ended := s.visit(after, func(h *sluice.Webhook) (goOn bool) {
 			if !strings.Contains(h.EventKey, search) {
-				continue
+				return true
 			}
-			if limit > 0 && len(hooks) == limit {
-				return hooks, true
+			if more = limit > 0 && len(hooks) == limit; !more {
+				hooks = append(hooks, h)
 			}
-			hooks = append(hooks, h)
+			return !more
+		})
+		if ended {
+			return hooks, more
 		}
-		after = some[len(some)-1].EventKey
+		after = last
 		runtime.Gosched() // a search among a million must not keep calls from the processor
 	}
 }
 
-// behind gives the webhooks that come next behind an event key, some of them.
-func (s *Store) behind(eventKey string) []*sluice.Webhook {
+// visit shows some of the webhooks behind an event key, in their order, until it is
+// told not to go on. It gives the last of their event keys, or that there are no
+// more to be shown.
+func (s *Store) visit(after string, show func(*sluice.Webhook) (goOn bool)) (last string, ended bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.Clone(s.byKey.from(eventKey + "\x00"))
+	some := s.byKey.from(after + "\x00")
+	for _, h := range some {
+		if !show(h) {
+			return "", true
+		}
+	}
+	if len(some) == 0 {
+		return "", true
+	}
+	return some[len(some)-1].EventKey, false
 }
 
 // An update is what a put asks for; nil means not given.

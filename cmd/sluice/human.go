@@ -61,7 +61,7 @@ func (v *view) text(field string, n *yaml.Node) string {
 	case n.Kind == yaml.MappingNode && fieldOf(n, "detail") != nil:
 		text = problemOf(n)
 	case n.Kind == yaml.SequenceNode:
-		text = strings.Join(v.parts(n), ", ")
+		text = strings.ReplaceAll(strings.Join(v.parts(n), ", "), "., ", ". ") // sentences need no comma
 	case n.Kind == yaml.MappingNode:
 		text = "{" + strings.Join(v.parts(n), ", ") + "}"
 	case field == "listens":

@@ -36,6 +36,9 @@ var forms = []string{"table", "json", "yaml"}
 // show writes a document of the server. columns are those of a list to show to
 // people; none means all.
 func (t *terminal) show(document []byte, columns ...column) error {
+	if t.showTokens && bytes.Contains(document, []byte(`"uuid":"…`)) {
+		t.note("Whole tokens are shown to users with the permission webhook.token.")
+	}
 	return t.write(document, func(w io.Writer, root *yaml.Node) error {
 		v := t.view()
 		if items := fieldOf(root, "items"); items != nil && items.Kind == yaml.SequenceNode {

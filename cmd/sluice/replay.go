@@ -103,8 +103,10 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 		done, err := replaySome(ctx, c, some, params)
 		if err != nil {
 			bar.end()
-			t.note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; the events of the last 2 seconds may come twice.",
-				all.Replayed, counted(len(calls), "event"), some[0].Time.UTC().Format(time.RFC3339Nano)))
+			if all.Replayed > 0 {
+				t.note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; the events of the last 2 seconds may come twice.",
+					all.Replayed, counted(len(calls), "event"), some[0].Time.UTC().Format(time.RFC3339Nano)))
+			}
 			return err
 		}
 		all.Replayed, all.Items = all.Replayed+done.Replayed, append(all.Items, done.Items...)

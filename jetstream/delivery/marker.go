@@ -51,7 +51,7 @@ type marker struct {
 
 // Write stores the event of a delivery, and gives its sequence. If the delivery
 // was accepted before, within its window, it stores nothing and gives that one.
-func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID, subject string, data []byte) (sequence uint64, first *Accepted, err error) {
+func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID string, event *nats.Msg) (sequence uint64, first *Accepted, err error) {
 	if !m.events.CachedInfo().Config.AllowAtomicPublish {
 		return 0, nil, stream.Unavailable("engine-too-old", "Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
 	}
@@ -66,7 +66,7 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID, sub
 	}
 	before := uint64(0) // the marker that may be there
 	for range attempts {
-		sequence, err = m.store(ctx, []*nats.Msg{Marker(f, traceID, before), {Subject: subject, Data: data}})
+		sequence, err = m.store(ctx, []*nats.Msg{Marker(f, traceID, before), event})
 		if err == nil {
 			m.host.Wrote()
 			return sequence, nil, nil

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"sync"
 	"time"
@@ -138,7 +137,7 @@ func (r *Records) write(ctx context.Context) {
 func (r *Records) put(ctx context.Context, b *block) error {
 	data := binary.BigEndian.AppendUint64(nil, b.first)
 	data = append(binary.BigEndian.AppendUint64(data, b.last), b.entries...)
-	_, err := r.writer.Write(ctx, recordSubject, rand.Text(), data)
+	_, err := r.writer.Write(ctx, recordSubject, nil, data)
 	return err
 }
 

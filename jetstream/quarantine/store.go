@@ -68,23 +68,15 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	follow, err := s.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{HeadersOnly: true})
+	calls, err := stream.Follow(ctx, s.stream, jetstream.OrderedConsumerConfig{HeadersOnly: true})
 	if err != nil {
 		return err
 	}
-	messages, err := follow.Messages()
-	if err != nil {
+	if err := s.catchUp(ctx, calls); err != nil {
+		calls.Stop()
 		return err
 	}
-	if err := s.catchUp(ctx, messages); err != nil {
-		messages.Stop()
-		return err
-	}
-	s.host.Start(func() {
-		<-running.Done()
-		messages.Stop()
-	})
-	s.host.Start(func() { s.follow(messages) })
+	s.host.Start(func() { s.follow(running, calls) })
 	if blocks := s.host.Blocks(Stream); blocks != nil {
 		blocks.Rewritten = true
 		s.host.Every(running, syncEvery, func(time.Time) {
@@ -99,13 +91,9 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 }
 
 // catchUp learns of what was stored before.
-func (s *Store) catchUp(ctx context.Context, messages jetstream.MessagesContext) error {
-	for pending := s.stream.CachedInfo().State.Msgs; pending > 0; {
-		msg, err := messages.Next(jetstream.NextContext(ctx))
-		if err != nil {
-			return err
-		}
-		meta, err := msg.Metadata()
+func (s *Store) catchUp(ctx context.Context, calls *stream.Follower) error {
+	for pending := calls.Pending; pending > 0; {
+		msg, meta, err := calls.Next(ctx)
 		if err != nil {
 			return err
 		}
@@ -116,9 +104,9 @@ func (s *Store) catchUp(ctx context.Context, messages jetstream.MessagesContext)
 }
 
 // follow learns of what is stored, here or by other nodes.
-func (s *Store) follow(messages jetstream.MessagesContext) {
+func (s *Store) follow(running context.Context, calls *stream.Follower) {
 	for {
-		msg, err := messages.Next()
+		msg, _, err := calls.Next(running)
 		if err != nil {
 			return // the engine stops
 		}

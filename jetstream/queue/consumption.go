@@ -44,7 +44,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		return err
 	}
 	count := uint64(0)
-	messages, err := consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(sluice.Deliveries(b.Concurrency), prefetched), jetstream.PullHeartbeat(pullHeartbeat))
+	messages, from, err := c.messages(ctx, consumer, b)
 	if err != nil {
 		return err
 	}
@@ -57,6 +57,9 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		msg, err := messages.Next()
 		if err != nil {
 			return err
+		}
+		if from != c.queue.host.Conn {
+			msg = &delivered{msg, c.queue.host.Conn}
 		}
 		w, ok := c.begin(ctx, msg)
 		if !ok {
@@ -101,6 +104,7 @@ func (p piece) stored() storedEvent {
 	if p.meta != nil {
 		e.count, e.Time = int(p.meta.NumDelivered), p.meta.Timestamp
 	}
+	e.Waits = p.Headers().Get(waitsHeader)
 	return e
 }
 
@@ -267,6 +271,7 @@ type finished struct {
 	outcome  sluice.Outcome
 	before   bool      // it was run, and the outcome stored, by an earlier delivery
 	began    time.Time // the attempt
+	waits    string    // the node whose caller waits, "" if none does
 
 	stored func() // says that it takes no memory any more; nil: it took none
 }
@@ -306,7 +311,7 @@ func (c *consumption) runOnce(ctx context.Context, msg *piece) (*finished, error
 			return &finished{Delivery: d, sequence: sequence, outcome: sluice.Outcome{Status: sluice.StatusProcessing, Attempts: s.Attempts, Next: s.Due}, before: true}, nil
 		}
 	}
-	return c.runFrom(d, sequence, msg.state)
+	return c.runFrom(d, msg.stored(), msg.state)
 }
 
 // mayHaveRun tells whether an event may have been run by an earlier delivery.
@@ -315,7 +320,7 @@ func (c *consumption) mayHaveRun(msg *piece) bool {
 }
 
 // runFrom runs the pipeline for an event that has come so far.
-func (c *consumption) runFrom(d sluice.Delivery, sequence uint64, s *state) (*finished, error) {
+func (c *consumption) runFrom(d sluice.Delivery, e storedEvent, s *state) (*finished, error) {
 	began := time.Now().UTC()
 	if s != nil {
 		d.Attempts, d.First = s.Attempts, s.First
@@ -324,7 +329,7 @@ func (c *consumption) runFrom(d sluice.Delivery, sequence uint64, s *state) (*fi
 	if err != nil {
 		return nil, err
 	}
-	f := &finished{Delivery: d, sequence: sequence, outcome: outcome, began: began}
+	f := &finished{Delivery: d, sequence: e.sequence, outcome: outcome, began: began, waits: e.Waits}
 	f.stored = c.queue.memory.settling(f) // still in the slot: no other run makes one meanwhile
 	return f, nil
 }

@@ -53,27 +53,15 @@ func (l *DeadLetters) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]s
 
 // each visits the letters of a subject, oldest first, without their events.
 func (l *DeadLetters) each(ctx context.Context, subject string, visit func(sluice.DeadLetter)) error {
-	follow, err := l.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{subject}})
+	letters, err := stream.Follow(ctx, l.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{subject}})
 	if err != nil {
 		return stream.NoAnswer(err)
 	}
-	left := follow.CachedInfo().NumPending
-	if left == 0 {
-		return nil
-	}
-	messages, err := follow.Messages()
-	if err != nil {
-		return stream.NoAnswer(err)
-	}
-	defer messages.Stop()
-	for left > 0 {
-		msg, err := messages.Next(jetstream.NextContext(ctx))
+	defer letters.Stop()
+	for left := letters.Pending; left > 0; {
+		msg, meta, err := letters.Next(ctx)
 		if err != nil {
 			return stream.NoAnswer(err)
-		}
-		meta, err := msg.Metadata()
-		if err != nil {
-			return err
 		}
 		left = meta.NumPending
 		if letter, err := readLetter(msg.Data()); err == nil {

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -68,7 +67,7 @@ func (l *DeadLetters) add(ctx context.Context, d sluice.Delivery, event []byte, 
 	if err != nil {
 		return err
 	}
-	_, err = l.writer.Write(ctx, deadLetterPrefix+o.Pipeline, rand.Text(), data)
+	_, err = l.writer.Write(ctx, deadLetterPrefix+o.Pipeline, nil, data)
 	return err
 }
 

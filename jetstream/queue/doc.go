@@ -7,7 +7,8 @@
 // keeps the engine from delivering it twice meanwhile (heartbeat.go), and
 // stores the outcome (outcomes.go) and, of a failure, a dead letter
 // (deadletters.go) before the event is acknowledged; hub.go wakes the caller
-// who waits for the outcome. turns.go says which event is next; one that is to be
+// who waits for the outcome, here or on another node (notices.go); kept.go tells
+// for how long outcomes are kept. turns.go says which event is next; one that is to be
 // tried again, and a replay that lets others go first, waits without its place
 // (waiting.go, lane.go) until it is due (later.go). floors.go remembers how far pipelines are, in case
 // the engine forgets; result.go returns what a pipeline has made of an event.

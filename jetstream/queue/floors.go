@@ -2,6 +2,8 @@ package queue
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -18,9 +20,17 @@ const floorEvery = 10 * time.Second
 // done. The engine keeps that as well, but writes it without a sync: after a
 // power cut it may begin at the start again. Then events up to the floor are
 // not run again, and later ones only if they have no outcome.
+//
+// All floors are in one record, so that one write is enough for any number of
+// pipelines. Earlier versions have stored a record for each binding: it is read
+// as well, and dropped with the binding.
 type floor struct {
-	Sequence uint64 `json:"sequence"`
+	Sequence uint64            `json:"sequence,omitempty"` // of one binding, from earlier versions
+	All      map[string]uint64 `json:"all,omitempty"`      // by binding
 }
+
+// allFloors is the key of the record with all floors. It is no id of a binding.
+const allFloors = "all"
 
 // Floors keeps the floors of all bindings.
 type Floors struct {
@@ -49,10 +59,14 @@ func (f *Floors) SetUp(ctx, running context.Context, in record.Generation) error
 
 // Of returns the floor of a binding.
 func (f *Floors) Of(binding string) uint64 {
+	sequence := uint64(0)
 	if known := f.floors.Copy(binding); known != nil {
-		return known.Sequence
+		sequence = known.Sequence
 	}
-	return 0
+	if known := f.floors.Copy(allFloors); known != nil {
+		sequence = max(sequence, known.All[binding])
+	}
+	return sequence
 }
 
 // Extent returns how much that bucket has in it.
@@ -71,44 +85,72 @@ func (f *Floors) keep(ctx context.Context) {
 func (f *Floors) Write(ctx context.Context) error {
 	bound := f.listeners.Bound()
 	states, untold := f.states(ctx, bound)
+	moved := make(map[string]uint64)
 	for id := range bound {
-		if info := states[id]; info != nil {
-			if err := f.raise(ctx, id, info.AckFloor.Stream); err != nil {
-				return err
-			}
+		if info := states[id]; info != nil && info.AckFloor.Stream > f.Of(id) {
+			moved[id] = info.AckFloor.Stream
 		}
 	}
-	return untold
+	if len(moved) == 0 {
+		return untold
+	}
+	// Several nodes may do so at the same time: no floor sinks.
+	_, err := f.floors.Change(ctx, allFloors, func(before *floor, _ map[string]*floor) (*floor, error) {
+		after := before.copy()
+		for binding, sequence := range moved {
+			after.All[binding] = max(after.All[binding], sequence)
+		}
+		return after, nil
+	})
+	return errors.Join(err, untold)
 }
 
-// raise stores a floor if it is above the one before. Several nodes may do so
-// at the same time: it never sinks.
-func (f *Floors) raise(ctx context.Context, binding string, sequence uint64) error {
-	if sequence <= f.Of(binding) {
-		return nil
+// copy returns a record of all floors that may be changed.
+func (f *floor) copy() *floor {
+	all := make(map[string]uint64)
+	if f != nil {
+		maps.Copy(all, f.All)
 	}
-	_, err := f.floors.Change(ctx, binding, func(before *floor, _ map[string]*floor) (*floor, error) {
-		if before != nil && before.Sequence > sequence {
-			return before, nil
-		}
-		return &floor{sequence}, nil
-	})
-	return err
+	return &floor{All: all}
 }
 
 // drop deletes the floor of a binding.
 func (f *Floors) drop(ctx context.Context, binding string) error {
+	if f.floors.Copy(binding) != nil {
+		if _, err := f.floors.Change(ctx, binding, func(*floor, map[string]*floor) (*floor, error) { return nil, nil }); err != nil {
+			return err
+		}
+	}
 	if f.Of(binding) == 0 {
 		return nil
 	}
-	_, err := f.floors.Change(ctx, binding, func(*floor, map[string]*floor) (*floor, error) { return nil, nil })
+	_, err := f.floors.Change(ctx, allFloors, func(before *floor, _ map[string]*floor) (*floor, error) {
+		after := before.copy()
+		delete(after.All, binding)
+		return after, nil
+	})
 	return err
 }
 
 // Lower lowers the floors that are above a sequence.
 func (f *Floors) Lower(ctx context.Context, sequence uint64) error {
-	for _, binding := range f.floors.Keys(func(known *floor) bool { return known.Sequence > sequence }) {
-		_, err := f.floors.ChangeEarly(ctx, binding, func(*floor, map[string]*floor) (*floor, error) { return &floor{sequence}, nil })
+	above := func(known *floor) bool {
+		for _, other := range known.All {
+			if other > sequence {
+				return true
+			}
+		}
+		return known.Sequence > sequence
+	}
+	for _, key := range f.floors.Keys(above) {
+		_, err := f.floors.ChangeEarly(ctx, key, func(before *floor, _ map[string]*floor) (*floor, error) {
+			after := before.copy()
+			for binding, other := range after.All {
+				after.All[binding] = min(other, sequence)
+			}
+			after.Sequence = min(before.Sequence, sequence)
+			return after, nil
+		})
 		if err != nil {
 			return err
 		}

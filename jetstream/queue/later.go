@@ -197,7 +197,7 @@ func (c *consumption) attemptLater(ctx context.Context, e storedEvent, s *state)
 	case outcome != nil: // it was done, and came back with a power cut
 		return &finished{Delivery: d, sequence: e.sequence, outcome: *outcome, before: true}, nil
 	}
-	return c.runFrom(d, e.sequence, s)
+	return c.runFrom(d, e, s)
 }
 
 // keepClaim renews the claim of this node on an event until the function that it

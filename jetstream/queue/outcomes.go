@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,19 +21,19 @@ const (
 	// OutcomeStream is the stream that holds the outcomes.
 	OutcomeStream = "RESULTS"
 	outcomePrefix = "svc.result."
-	doneSubject   = "svc.done" // tells other nodes of an outcome
 )
 
 // Outcomes keeps what pipelines have made of events, until results expire. The
 // subject of an outcome has the event's nonce beside its sequence: after a power
 // cut the sequence of a lost event is used again.
 type Outcomes struct {
-	host   *stream.Host
-	hub    *Hub
-	keep   Retention
-	ids    correlation.IDs
-	stream jetstream.Stream
-	writer stream.Writer
+	host    *stream.Host
+	notices *notices
+	keep    Retention
+	ids     correlation.IDs
+	stream  jetstream.Stream
+	writer  stream.Writer
+	kept    atomic.Int64 // for how many nanoseconds outcomes are kept; 0: as long as they should be
 }
 
 // Retention is how long outcomes are kept, and how many of them.
@@ -45,7 +46,7 @@ type Retention struct {
 // NewOutcomes returns outcomes that are yet to be set up. The hub is notified
 // of each.
 func NewOutcomes(h *stream.Host, hub *Hub, keep Retention) *Outcomes {
-	return &Outcomes{host: h, hub: hub, keep: keep}
+	return &Outcomes{host: h, notices: newNotices(h, hub), keep: keep}
 }
 
 // SetUp creates the stream where it is missing.
@@ -63,34 +64,13 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 	if err != nil {
 		return err
 	}
-	if o.writer, err = o.host.StartWriter(running, o.stream, stream.WriterOptions{}); err != nil {
+	if o.writer, err = o.host.StartWriter(running, o.stream, stream.WriterOptions{Busy: true}); err != nil {
 		return err
 	}
+	o.watchKept(running)
 	if !o.host.Embedded {
-		return o.subscribe(running)
+		return o.notices.subscribe(running)
 	}
-	return nil
-}
-
-// An announcement tells other nodes that there is an outcome.
-type announcement struct {
-	TraceID  string         `json:"traceId"`
-	Sequence uint64         `json:"sequence"`
-	Outcome  sluice.Outcome `json:"outcome"`
-}
-
-// subscribe hands the outcomes of other nodes to the callers that wait here.
-func (o *Outcomes) subscribe(running context.Context) error {
-	sub, err := o.host.Conn.Subscribe(doneSubject, func(msg *nats.Msg) {
-		var a announcement
-		if json.Unmarshal(msg.Data, &a) == nil {
-			o.hub.notify(a.TraceID, a.Sequence, a.Outcome)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	context.AfterFunc(running, func() { _ = sub.Unsubscribe() }) // fails if the connection has gone, which ends it too
 	return nil
 }
 
@@ -110,7 +90,7 @@ func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, out
 	if err := o.store(ctx, sequence, traceID, outcome); err != nil {
 		return err
 	}
-	return o.tell(sequence, traceID, outcome)
+	return o.notices.tell(sequence, traceID, outcome, "")
 }
 
 // store stores an outcome.
@@ -118,7 +98,7 @@ func (o *Outcomes) store(ctx context.Context, sequence uint64, traceID string, o
 	buffer := buffers.Get().(*[]byte)
 	data := outcome.AppendJSON((*buffer)[:0])
 	subject := o.subject(sequence, traceID, outcome.Pipeline)
-	if _, err := o.writer.Write(ctx, subject, subject, data); err != nil {
+	if _, err := o.writer.Write(ctx, subject, nil, data); err != nil {
 		return err
 	}
 	*buffer = data
@@ -126,18 +106,23 @@ func (o *Outcomes) store(ctx context.Context, sequence uint64, traceID string, o
 	return nil
 }
 
-// tell tells those who wait for an outcome, here and on other nodes.
-func (o *Outcomes) tell(sequence uint64, traceID string, outcome sluice.Outcome) error {
-	o.hub.notify(traceID, sequence, outcome)
+// Ask has the other nodes tell this one of the outcomes of an event, for a while. It
+// tells whether there are other nodes, and so whether some may have been missed
+// before.
+func (o *Outcomes) Ask(traceID string, wait time.Duration) bool {
+	if o.host.Embedded {
+		return false
+	}
+	o.notices.ask(traceID, wait)
+	return true
+}
+
+// Waits is the header of an event for which a caller waits at this node.
+func (o *Outcomes) Waits() nats.Header {
 	if o.host.Embedded {
 		return nil
 	}
-	text, err := json.Marshal(announcement{traceID, sequence, outcome})
-	if err != nil {
-		return err
-	}
-	_ = o.host.Conn.Publish(doneSubject, text) // who misses it finds the outcome in the stream
-	return nil
+	return nats.Header{waitsHeader: {o.notices.node}}
 }
 
 // Get returns an outcome, nil if there is none (any more).

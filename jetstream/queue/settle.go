@@ -83,7 +83,7 @@ func (q *Queue) settle(f *finished, event []byte) error {
 			return err
 		}
 	}
-	if err := q.outcomes.tell(f.sequence, f.TraceID, f.outcome); err != nil {
+	if err := q.outcomes.notices.tell(f.sequence, f.TraceID, f.outcome, f.waits); err != nil {
 		return err
 	}
 	q.settled(f.sequence, f.TraceID, f.outcome)

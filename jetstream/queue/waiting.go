@@ -86,20 +86,12 @@ func (w *Waiting) SetUp(ctx, running context.Context, ids correlation.IDs) (err 
 	if w.writer, err = w.host.StartWriter(running, w.stream, stream.WriterOptions{Rewritten: true}); err != nil {
 		return err
 	}
-	follow, err := w.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{waitingPrefix + "*.*." + waitingState}})
+	states, err := stream.Follow(ctx, w.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{waitingPrefix + "*.*." + waitingState}})
 	if err != nil {
 		return err
 	}
-	w.behind = follow.CachedInfo().NumPending
-	messages, err := follow.Messages()
-	if err != nil {
-		return err
-	}
-	w.host.Start(func() {
-		<-running.Done()
-		messages.Stop()
-	})
-	w.host.Start(func() { w.follow(messages) })
+	w.behind = states.Pending
+	w.host.Start(func() { w.follow(running, states) })
 	w.syncRemovals(running)
 	return nil
 }
@@ -122,16 +114,15 @@ func (w *Waiting) syncRemovals(running context.Context) {
 }
 
 // follow learns of the states that are stored, here or by other nodes.
-func (w *Waiting) follow(messages jetstream.MessagesContext) {
+func (w *Waiting) follow(running context.Context, states *stream.Follower) {
 	for {
-		msg, err := messages.Next()
+		msg, meta, err := states.Next(running)
 		if err != nil {
 			return // the engine stops
 		}
 		binding, key, ok := waitingKey(msg.Subject())
-		meta, err := msg.Metadata()
 		var s state
-		if !ok || err != nil || json.Unmarshal(msg.Data(), &s) != nil {
+		if !ok || json.Unmarshal(msg.Data(), &s) != nil {
 			w.host.Log.Error("The state of a waiting event can't be read; it is left out.", "subject", msg.Subject())
 			continue
 		}
@@ -176,7 +167,8 @@ type storedEvent struct {
 // An origin says where an event comes from.
 type origin struct {
 	Subject string    `json:"subject"`
-	Time    time.Time `json:"time"` // when it was stored
+	Time    time.Time `json:"time"`            // when it was stored
+	Waits   string    `json:"waits,omitempty"` // the node whose caller waits
 }
 
 // put stores an event and its state. Then it waits here.
@@ -187,7 +179,7 @@ func (w *Waiting) put(ctx context.Context, binding, key string, e storedEvent, s
 	}
 	copied := append(append(make([]byte, 0, len(head)+1+len(e.data)), head...), '\n')
 	copied = append(copied, e.data...)
-	if _, err := w.writer.Write(ctx, waitingSubject(binding, key, waitingEvent), rand.Text(), copied); err != nil {
+	if _, err := w.writer.Write(ctx, waitingSubject(binding, key, waitingEvent), nil, copied); err != nil {
 		return err
 	}
 	return w.set(ctx, binding, key, s)
@@ -200,7 +192,7 @@ func (w *Waiting) set(ctx context.Context, binding, key string, s state) error {
 		return err
 	}
 	w.expect(binding)
-	_, err = w.writer.Write(ctx, waitingSubject(binding, key, waitingState), rand.Text(), data)
+	_, err = w.writer.Write(ctx, waitingSubject(binding, key, waitingState), nil, data)
 	return err
 }
 

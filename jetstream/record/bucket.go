@@ -102,7 +102,9 @@ func (b *Bucket[T]) follow(ctx, running context.Context, kv jetstream.KeyValue, 
 		return err
 	}
 	last := b.stream.CachedInfo().State.LastSeq
-	watch, err := kv.WatchAll(running)
+	// All values in their order, at most two of a key: to find the newest ones among
+	// a million, the engine takes longer than to read them all.
+	watch, err := kv.WatchAll(running, jetstream.IncludeHistory())
 	if err != nil {
 		return err
 	}

@@ -88,9 +88,10 @@ func (b *box) oldest(ctx context.Context) time.Time {
 type Call struct {
 	Subject string // among events
 
-	// ID is that of the message by which the call may be stored already, and
-	// nobody knows: "" if that can't be.
-	ID string
+	// ID is that of the batch in which the call may be stored already, and
+	// nobody knows: "" if that can't be. Place is its place there.
+	ID    string
+	Place uint64
 
 	// Window is how long a repetition of its delivery counts.
 	Window time.Duration
@@ -103,6 +104,7 @@ type Call struct {
 // header is what a box has before the JSON of an event.
 type header struct {
 	ID     string        `json:"id,omitempty"`
+	Place  uint64        `json:"place,omitempty"`
 	Window time.Duration `json:"window,omitempty"`
 }
 
@@ -112,13 +114,13 @@ const overhead = 256
 
 // put stores a call on stable storage, and gives its place.
 func (b *box) put(ctx context.Context, c *Call) (place uint64, err error) {
-	head, err := json.Marshal(header{c.ID, c.Window})
+	head, err := json.Marshal(header{c.ID, c.Place, c.Window})
 	if err != nil {
 		return 0, err
 	}
 	data := slices.Concat(head, []byte{'\n'}, c.Event)
 	b.bytes.Add(int64(len(data)) + overhead)
-	return b.writer.Write(ctx, strings.ToLower(boxPrefix+b.name)+"."+c.Subject, "", data)
+	return b.writer.Write(ctx, strings.ToLower(boxPrefix+b.name)+"."+c.Subject, nil, data)
 }
 
 // parse reads a call as it is stored.
@@ -128,7 +130,7 @@ func (b *box) parse(sequence uint64, subject string, data []byte) (*Call, error)
 	if err := json.Unmarshal(head, &h); err != nil || !ok {
 		return nil, errors.Join(err, errors.New("a spooled call can't be read"))
 	}
-	return &Call{Subject: strings.TrimPrefix(subject, strings.ToLower(boxPrefix+b.name)+"."), ID: h.ID, Window: h.Window, Event: event, place: sequence}, nil
+	return &Call{Subject: strings.TrimPrefix(subject, strings.ToLower(boxPrefix+b.name)+"."), ID: h.ID, Place: h.Place, Window: h.Window, Event: event, place: sequence}, nil
 }
 
 // read gives calls from a place on, in order: as many as are handed over together.

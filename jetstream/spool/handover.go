@@ -169,7 +169,7 @@ const taken = ^uint64(0)
 // marker of its delivery is.
 func (d Destination) known(ctx context.Context, c *Call, e *sluice.Event) (first *delivery.Accepted, at uint64, err error) {
 	if c.ID != "" {
-		if first, err = d.withdraw(ctx, c.ID, e.TraceID); first != nil || err != nil {
+		if first, err = d.withdraw(ctx, c, e.TraceID); first != nil || err != nil {
 			return first, 0, err
 		}
 	}
@@ -191,17 +191,17 @@ func (d Destination) known(ctx context.Context, c *Call, e *sluice.Event) (first
 	return first, at, nil
 }
 
-// withdraw makes sure that the message with an id is not stored any more. If it was,
-// it gives the event.
-func (d Destination) withdraw(ctx context.Context, id, traceID string) (*delivery.Accepted, error) {
-	ack, err := d.Host.JS.Publish(ctx, d.Withdrawn, nil, jetstream.WithMsgID(id), jetstream.WithExpectStream(d.Events.CachedInfo().Config.Name))
+// withdraw makes sure that the batch in which a call may be is not stored any more.
+// If it was, it gives the event.
+func (d Destination) withdraw(ctx context.Context, c *Call, traceID string) (*delivery.Accepted, error) {
+	ack, err := d.Host.JS.Publish(ctx, d.Withdrawn, nil, jetstream.WithMsgID(c.ID), jetstream.WithExpectStream(d.Events.CachedInfo().Config.Name))
 	if err != nil {
 		return nil, stream.NoAnswer(err)
 	}
 	if !ack.Duplicate {
 		return nil, nil
 	}
-	msg, err := d.Events.GetMsg(ctx, ack.Sequence)
+	msg, err := d.Events.GetMsg(ctx, ack.Sequence+c.Place)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, nil
 	}

@@ -96,7 +96,7 @@ func newBatchWriter(h *Host, stream jetstream.Stream) (*batchWriter, error) {
 var entries = sync.Pool{New: func() any { return &entry{done: make(chan writeResult, 1)} }}
 
 // Write implements Writer.
-func (w *batchWriter) Write(_ context.Context, subject, _ string, data []byte) (uint64, error) {
+func (w *batchWriter) Write(_ context.Context, subject string, _ nats.Header, data []byte) (uint64, error) {
 	e := entries.Get().(*entry)
 	e.subject, e.data = subject, data
 	select {

@@ -15,7 +15,7 @@ func TestABatchThatTakesTooLongIsGivenUp(t *testing.T) {
 	w := &batchWriter{waiting: make(chan *entry, 8)}
 	answers := make(chan error, 3)
 	write := func() {
-		_, err := w.Write(t.Context(), "subject", "id", []byte("data"))
+		_, err := w.Write(t.Context(), "subject", nil, []byte("data"))
 		answers <- err
 	}
 	for range 2 {
@@ -57,7 +57,7 @@ func TestNobodyWaitsForAWriterThatHasStopped(t *testing.T) {
 	w := &batchWriter{host: &Host{failed: failed}, waiting: make(chan *entry, 8), ended: make(chan struct{}), observe: func(int, time.Duration) {}}
 	answers := make(chan error, 1)
 	write := func() {
-		_, err := w.Write(t.Context(), "subject", "id", []byte("data"))
+		_, err := w.Write(t.Context(), "subject", nil, []byte("data"))
 		answers <- err
 	}
 	go write()

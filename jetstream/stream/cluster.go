@@ -1,10 +1,14 @@
 package stream
 
 import (
-	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
+	"maps"
 	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -19,53 +23,125 @@ const (
 	ackWithin = clusterTimeout / 2
 	// attemptPause is the pause before another attempt.
 	attemptPause = 100 * time.Millisecond
-	// Duplicates is for how long an external engine remembers the ids of
-	// messages, to store a message once that is sent twice.
-	Duplicates = 2 * time.Minute
+	// answerGrace is how long a caller waits for the end of an attempt.
+	answerGrace = 300 * time.Millisecond
+
+	// inFlight is how many batches of a stream are on their way at the same
+	// time. The engine takes 50 of a stream, from all nodes.
+	inFlight = 2
+	// maxTogether and togetherBytes bound a batch.
+	maxTogether   = 256
+	togetherBytes = 1 << 20
 )
 
-// clusterWriter stores messages on an external engine, which acknowledges each.
-// One loop hands them to the connection, since that may block: callers wait no
-// longer than their time, and what waits longer is never sent.
+// Windows in which an external engine knows messages by their ids.
+const (
+	// retryWindow is enough for the attempts to store a message.
+	retryWindow = 4 * clusterTimeout
+	// WithdrawalWindow is for how long a message can be withdrawn that a server
+	// has read before it hung.
+	WithdrawalWindow = 2 * time.Minute
+)
+
+// clusterWriter stores messages on an external engine. Those that wait at the same
+// time are stored as one batch, with one id and one acknowledgement: all of them
+// or none, one right behind the other. Few batches are on their way at once, so
+// batches grow with the load, and callers that can't be served wait here: what was
+// not sent is in no doubt.
 type clusterWriter struct {
-	host    *Host
-	js      jetstream.JetStream
-	stream  string
-	waiting chan *publication
+	host     *Host
+	stream   string
+	together bool // the engine takes batches
+	way      *shortcut
+	waiting  chan *publication
+	places   chan struct{} // of the batches on their way
 
 	withdrawn string      // subject of withdrawals
-	doubted   chan string // ids of messages that are to be withdrawn
+	doubted   chan string // ids of batches that are to be withdrawn
 }
 
-// A publication is one attempt to store a message.
+// A publication is a message that is to be stored.
 type publication struct {
-	msg   *nats.Msg
-	id    string
-	until time.Time // not to be sent any more then
-	sent  chan sending
+	subject string
+	header  nats.Header
+	data    []byte
+	until   time.Time
+	sent    atomic.Pointer[Doubt] // nil: not yet
+	done    chan writeResult
 }
 
-type sending struct {
-	ack jetstream.PubAckFuture
-	err error
+// A Doubt is the error of a message that may be stored, though nobody has said so.
+type Doubt struct {
+	ID    string // of the batch
+	Place uint64 // in the batch
+
+	cause error
 }
 
-func newClusterWriter(running context.Context, h *Host, stream, withdrawn string) (*clusterWriter, error) {
-	js, err := jetstream.New(h.Conn, jetstream.WithPublishAsyncTimeout(clusterTimeout), jetstream.WithPublishAsyncMaxPending(2*maxWaiting))
-	if err != nil {
-		return nil, err
-	}
+// Error implements error.
+func (d *Doubt) Error() string { return "not acknowledged: " + d.cause.Error() }
+
+// Unwrap gives what kept the acknowledgement away.
+func (d *Doubt) Unwrap() error { return d.cause }
+
+// given is in place of a publication's doubt when its caller has gone before it was
+// sent.
+var given = new(Doubt)
+
+var (
+	errFull   = errors.New("too many calls are waiting for the engine")
+	errUnsent = errors.New("the engine took nothing in time")
+)
+
+func newClusterWriter(running context.Context, h *Host, config jetstream.StreamConfig, o WriterOptions) *clusterWriter {
 	w := &clusterWriter{
-		host: h, js: js, stream: stream,
+		host: h, stream: config.Name,
+		// An engine that is no cluster stores batches apart first, each in a file.
+		together:  config.AllowAtomicPublish && config.Replicas > 1,
+		way:       newShortcut(h, config.Name),
 		waiting:   make(chan *publication, maxWaiting),
-		withdrawn: withdrawn,
+		places:    make(chan struct{}, inFlight),
+		withdrawn: o.Withdrawn,
 		doubted:   make(chan string, maxWaiting),
 	}
 	h.Start(func() { w.run(running) })
-	if withdrawn != "" {
+	if o.Busy && config.Replicas > 1 {
+		h.Start(func() { w.way.follow(running) })
+	}
+	if o.Withdrawn != "" {
 		h.Start(func() { w.withdraw(running) })
 	}
-	return w, nil
+	return w
+}
+
+// Write implements Writer.
+func (w *clusterWriter) Write(_ context.Context, subject string, header nats.Header, data []byte) (uint64, error) {
+	timer := time.NewTimer(clusterTimeout)
+	defer timer.Stop()
+	p := &publication{subject: subject, header: header, data: data, until: time.Now().Add(clusterTimeout), done: make(chan writeResult, 1)}
+	select {
+	case w.waiting <- p:
+	default:
+		return 0, NotTaken("the event", errFull)
+	}
+	select {
+	case out := <-p.done:
+		return out.sequence, out.err
+	case <-timer.C:
+	}
+	if p.sent.CompareAndSwap(nil, given) {
+		return 0, NotTaken("the event", errUnsent)
+	}
+	timer.Reset(answerGrace)
+	select {
+	case out := <-p.done:
+		return out.sequence, out.err
+	case <-timer.C: // the client library may block
+		if sent := p.sent.Load(); sent != nil {
+			return 0, NotTaken("the event", &Doubt{sent.ID, sent.Place, nats.ErrTimeout})
+		}
+		return 0, NotTaken("the event", errUnsent) // it is too late to send it by itself
+	}
 }
 
 // run sends what waits until ctx ends.
@@ -74,77 +150,161 @@ func (w *clusterWriter) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case p := <-w.waiting:
-			if time.Now().After(p.until) {
+		case first := <-w.waiting:
+			if !w.together {
+				w.host.Start(func() { w.store(ctx, []*publication{first}) })
 				continue
 			}
-			// While it connects, the client library holds back what it is
-			// given, for as long as that takes.
-			if !w.host.Link.connected() {
-				p.sent <- sending{err: nats.ErrDisconnected}
-				continue
+			select {
+			case w.places <- struct{}{}:
+			case <-ctx.Done():
+				return
 			}
-			ack, err := w.js.PublishMsgAsync(p.msg, jetstream.WithMsgID(p.id), jetstream.WithExpectStream(w.stream), jetstream.WithRetryAttempts(0))
-			p.sent <- sending{ack, err}
+			batch := w.gather(first)
+			w.host.Start(func() {
+				defer func() { <-w.places }()
+				w.store(ctx, batch)
+			})
 		}
 	}
 }
 
-// Write implements Writer. An attempt that was not answered is made again
-// with the same id, so that the engine stores the message once.
-func (w *clusterWriter) Write(_ context.Context, subject, id string, data []byte) (uint64, error) {
-	data = bytes.Clone(data) // an attempt may still hold it when another one has succeeded
-	until := time.Now().Add(clusterTimeout)
+// gather adds the messages that wait by now, after those have had their turn that
+// are about to wait.
+func (w *clusterWriter) gather(first *publication) []*publication {
+	runtime.Gosched()
+	batch, size := []*publication{first}, len(first.data)
+	for len(batch) < maxTogether && size < togetherBytes {
+		select {
+		case p := <-w.waiting:
+			batch = append(batch, p)
+			size += len(p.data)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// store stores messages together. An attempt that was not answered is made again
+// with the same id, so that the engine stores the messages once.
+func (w *clusterWriter) store(ctx context.Context, batch []*publication) {
+	id := rand.Text()
+	if batch = taken(batch, id); len(batch) == 0 {
+		return
+	}
 	doubtful := false
 	for {
-		sequence, sent, err := w.attempt(subject, id, data, until)
+		last, answered, err := w.attempt(ctx, id, batch)
 		w.tell(err)
 		if err == nil {
-			return sequence, nil
+			for i, p := range batch {
+				p.done <- writeResult{sequence: last - uint64(len(batch)-1-i)}
+			}
+			return
 		}
-		doubtful = doubtful || sent
-		if LimitOf(err) != "" || time.Until(until) < attemptPause {
-			w.doubt(id, doubtful)
-			return 0, NotTaken("the event", err)
+		doubtful = doubtful || !answered
+		limited := LimitOf(err) != ""
+		if answered && !doubtful && !limited && len(batch) > 1 { // one of them may be to blame
+			var all sync.WaitGroup
+			for _, p := range batch {
+				p.sent.Store(nil)
+				all.Go(func() { w.store(ctx, []*publication{p}) })
+			}
+			all.Wait()
+			return
+		}
+		if limited || time.Until(batch[0].until) < attemptPause || ctx.Err() != nil {
+			w.refuse(id, batch, doubtful, err)
+			return
 		}
 		time.Sleep(attemptPause)
 	}
 }
 
-// attempt sends a message once, and waits for its acknowledgement. It tells
-// whether the message may be stored without one.
-func (w *clusterWriter) attempt(subject, id string, data []byte, until time.Time) (sequence uint64, sent bool, err error) {
-	within := min(ackWithin, time.Until(until))
-	timer := time.NewTimer(within)
-	defer timer.Stop()
-	p := &publication{
-		msg:   &nats.Msg{Subject: subject, Data: data, Header: nats.Header{}},
-		id:    id,
-		until: time.Now().Add(within),
-		sent:  make(chan sending, 1),
+// taken leaves out the messages whose callers have gone, and gives the others their
+// places in a batch.
+func taken(batch []*publication, id string) []*publication {
+	there := batch[:0]
+	for _, p := range batch {
+		if p.sent.CompareAndSwap(nil, &Doubt{ID: id, Place: uint64(len(there))}) {
+			there = append(there, p)
+		}
 	}
-	select {
-	case w.waiting <- p:
-	default:
-		return 0, false, errors.New("too many calls are waiting for the engine")
+	return there
+}
+
+// refuse tells callers that their messages were not taken, as far as is known.
+func (w *clusterWriter) refuse(id string, batch []*publication, doubtful bool, cause error) {
+	if doubtful && w.withdrawn != "" {
+		select {
+		case w.doubted <- id:
+		default: // so many that the engine can't have read them all
+		}
 	}
-	var s sending
-	select {
-	case s = <-p.sent:
-	case <-timer.C:
-		return 0, true, nats.ErrTimeout // the loop may be at it
+	for i, p := range batch {
+		err := cause
+		if doubtful {
+			err = &Doubt{id, uint64(i), cause}
+		}
+		p.done <- writeResult{err: NotTaken("the event", err)}
 	}
-	if s.err != nil {
-		return 0, true, s.err
+}
+
+// attempt sends messages once, and waits for the acknowledgement of the last one.
+// After an error, it tells whether it is certain that this attempt has stored none.
+func (w *clusterWriter) attempt(ctx context.Context, id string, batch []*publication) (last uint64, answered bool, err error) {
+	// While it connects, the client library holds back what it is given, for as
+	// long as that takes.
+	if !w.host.Link.connected() {
+		return 0, true, nats.ErrDisconnected
 	}
-	select {
-	case ack := <-s.ack.Ok():
-		return ack.Sequence, true, nil
-	case err := <-s.ack.Err():
-		return 0, true, err
-	case <-timer.C:
-		return 0, true, nats.ErrTimeout
+	within := min(ackWithin, time.Until(batch[0].until))
+	if within <= 0 {
+		return 0, true, errUnsent
 	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	conn := w.way.conn()
+	ack, err := storeTogether(ctx, conn, w.messages(id, batch))
+	if isDuplicate(err) {
+		// An attempt before has stored them. The first one has the id, so that it
+		// is not stored again, and the engine says where it is.
+		if ack, err = storeTogether(ctx, conn, w.messages(id, batch[:1])); err == nil && !ack.Duplicate {
+			return 0, false, errors.New("the engine does not know a batch any more that it knew")
+		}
+	}
+	if err != nil {
+		_, refused := errors.AsType[*jetstream.APIError](err)
+		if refused = refused || errors.Is(err, nats.ErrNoResponders); !refused {
+			w.way.leave(conn)
+		}
+		return 0, refused, err
+	}
+	if ack.Duplicate {
+		return ack.Sequence + uint64(len(batch)-1), true, nil // the id is that of the first one
+	}
+	return ack.Sequence, true, nil
+}
+
+// messages makes the messages of a batch. The first one has the id of all.
+func (w *clusterWriter) messages(id string, batch []*publication) []*nats.Msg {
+	messages := make([]*nats.Msg, len(batch))
+	for i, p := range batch {
+		messages[i] = &nats.Msg{Subject: p.subject, Data: p.data, Header: maps.Clone(p.header)}
+	}
+	w.identify(messages[0], id)
+	return messages
+}
+
+// identify gives a message the id of a batch.
+func (w *clusterWriter) identify(msg *nats.Msg, id string) *nats.Msg {
+	if msg.Header == nil {
+		msg.Header = make(nats.Header)
+	}
+	msg.Header[jetstream.MsgIDHeader] = []string{id}
+	msg.Header[jetstream.ExpectedStreamHeader] = []string{w.stream}
+	return msg
 }
 
 // tell lets the host know whether the engine takes events.
@@ -158,21 +318,9 @@ func (w *clusterWriter) tell(err error) {
 	}
 }
 
-// doubt has a message withdrawn that may yet be stored, though its caller is
-// about to be refused.
-func (w *clusterWriter) doubt(id string, sent bool) {
-	if w.withdrawn == "" || !sent {
-		return
-	}
-	select {
-	case w.doubted <- id:
-	default: // so many that the engine can't have read them all
-	}
-}
-
 // withdraw stores withdrawals until ctx ends. A server that hung may read, when
 // it goes on, what callers sent who were refused long ago. A withdrawal has the
-// id of such a message: of the two the engine stores the one that comes first.
+// id of such a batch: of the two the engine stores the one that comes first.
 func (w *clusterWriter) withdraw(ctx context.Context) {
 	for {
 		var id string
@@ -181,7 +329,7 @@ func (w *clusterWriter) withdraw(ctx context.Context) {
 			return
 		case id = <-w.doubted:
 		}
-		for given := time.Now(); time.Since(given) < Duplicates && !w.withdrawOne(ctx, id); {
+		for given := time.Now(); time.Since(given) < WithdrawalWindow && !w.withdrawOne(ctx, id); {
 			select {
 			case <-ctx.Done():
 				return
@@ -197,7 +345,7 @@ func (w *clusterWriter) withdrawOne(ctx context.Context, id string) (done bool) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, ackWithin)
 	defer cancel()
-	_, err := w.js.Publish(ctx, w.withdrawn, nil, jetstream.WithMsgID(id), jetstream.WithExpectStream(w.stream))
+	_, err := storeTogether(ctx, w.host.Conn, []*nats.Msg{w.identify(&nats.Msg{Subject: w.withdrawn}, id)})
 	return err == nil
 }
 

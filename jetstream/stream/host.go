@@ -31,6 +31,9 @@ type Host struct {
 	Replicas int    // of each stream on the external engine
 	Log      *slog.Logger
 
+	// Dial connects to one server of an external engine.
+	Dial func(url string, link *Link, options ...nats.Option) (*nats.Conn, error)
+
 	// Syncs reports whether the embedded engine's writes to a stream are to be
 	// synced by us, or with "" those to any.
 	Syncs func(stream string) bool
@@ -40,6 +43,7 @@ type Host struct {
 	Observe func(stream string) func(messages int, took time.Duration)
 
 	running sync.WaitGroup
+	near    near
 
 	ready   chan struct{} // closed once set up
 	problem atomic.Value  // string: why it is not set up yet
@@ -57,6 +61,7 @@ type Host struct {
 // NewHost returns a host that is yet to be connected and set up.
 func NewHost(log *slog.Logger) *Host {
 	h := &Host{Log: log, ready: make(chan struct{}), failed: make(chan struct{}), Syncs: func(string) bool { return false }}
+	h.near.servers, h.near.failed = make(map[string]*direct), make(map[string]time.Time)
 	h.problem.Store("the engine is starting")
 	return h
 }
@@ -81,7 +86,10 @@ func (h *Host) Every(ctx context.Context, interval time.Duration, do func(now ti
 }
 
 // Wait returns when all that was started has ended.
-func (h *Host) Wait() { h.running.Wait() }
+func (h *Host) Wait() {
+	h.leaveNear()
+	h.running.Wait()
+}
 
 // Config completes the configuration of a stream for the host.
 func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
@@ -90,7 +98,8 @@ func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
 	// embedded one would read all messages of the window at each start.
 	c.Duplicates = 100 * time.Millisecond
 	if !h.Embedded {
-		c.Duplicates = Duplicates
+		c.Duplicates = retryWindow
+		c.AllowAtomicPublish = true // see clusterWriter
 	}
 	if c.MaxAge > 0 {
 		c.Duplicates = min(c.Duplicates, c.MaxAge)

@@ -2,10 +2,11 @@ package stream
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"strconv"
 
-	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -21,34 +22,57 @@ func ExpectLast(msg *nats.Msg, sequence uint64) *nats.Msg {
 // of them, and gives the sequence of the last one: those before it follow each
 // other. After an error they may be stored all the same, unless it is an APIError.
 func (h *Host) StoreTogether(ctx context.Context, messages []*nats.Msg) (sequence uint64, err error) {
-	batch := uuid.NewString()
-	for i, msg := range messages {
-		if msg.Header == nil {
-			msg.Header = nats.Header{}
-		}
-		msg.Header.Set("Nats-Batch-Id", batch)
-		msg.Header.Set("Nats-Batch-Sequence", strconv.Itoa(i+1))
-	}
+	ack, err := storeTogether(ctx, h.Conn, messages)
+	return ack.Sequence, err
+}
+
+// An acknowledgement is what the engine says of messages that were stored.
+type acknowledgement struct {
+	Sequence  uint64              `json:"seq"` // of the last one
+	Duplicate bool                `json:"duplicate"`
+	Error     *jetstream.APIError `json:"error"`
+}
+
+func storeTogether(ctx context.Context, conn *nats.Conn, messages []*nats.Msg) (ack acknowledgement, err error) {
 	last := messages[len(messages)-1]
-	last.Header.Set("Nats-Batch-Commit", "1")
+	if len(messages) > 1 {
+		number(messages)
+	}
 	for _, msg := range messages[:len(messages)-1] {
-		if err := h.Conn.PublishMsg(msg); err != nil {
-			return 0, err
+		if err := conn.PublishMsg(msg); err != nil {
+			return ack, err
 		}
 	}
-	reply, err := h.Conn.RequestMsgWithContext(ctx, last)
+	reply, err := conn.RequestMsgWithContext(ctx, last)
 	if err != nil {
-		return 0, err
-	}
-	var ack struct {
-		Sequence uint64              `json:"seq"`
-		Error    *jetstream.APIError `json:"error"`
+		return ack, err
 	}
 	if err := json.Unmarshal(reply.Data, &ack); err != nil {
-		return 0, err
+		return ack, err
 	}
 	if ack.Error != nil {
-		return 0, ack.Error
+		return ack, ack.Error
 	}
-	return ack.Sequence, nil
+	return ack, nil
+}
+
+// number gives messages their places in a batch, which the last one ends.
+func number(messages []*nats.Msg) {
+	batch := rand.Text()[:16] // it is unique among those under way
+	for i, msg := range messages {
+		if msg.Header == nil {
+			msg.Header = make(nats.Header, 2)
+		}
+		msg.Header["Nats-Batch-Id"] = []string{batch}
+		msg.Header["Nats-Batch-Sequence"] = []string{strconv.Itoa(i + 1)}
+	}
+	messages[len(messages)-1].Header["Nats-Batch-Commit"] = []string{"1"}
+}
+
+// isDuplicate tells whether the engine refuses a batch since it knows the id of a
+// message in it.
+func isDuplicate(err error) bool {
+	const containsDuplicate = 10201
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && api.ErrorCode == containsDuplicate
 }

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -11,9 +12,9 @@ type Writer interface {
 	// Write returns the message's sequence once it is on stable storage, and
 	// Unavailable if that takes too long or the engine has stopped. The end of
 	// ctx does not stop it: what was begun is stored. It does not keep data,
-	// unless it fails. The id distinguishes a repeated attempt from another
-	// message.
-	Write(ctx context.Context, subject, id string, data []byte) (sequence uint64, err error)
+	// unless it fails. An error of a message that may be stored all the same is
+	// a Doubt. Only an external engine keeps a header, which may be nil.
+	Write(ctx context.Context, subject string, header nats.Header, data []byte) (sequence uint64, err error)
 
 	// Durable returns the sequence up to which all messages are on stable
 	// storage. Later ones can be read, and may still be lost.
@@ -26,6 +27,10 @@ type WriterOptions struct {
 	// later: what is stored in its place has this subject.
 	Withdrawn string
 
+	// Busy says that messages are many: on an external engine they go straight
+	// to the server that leads the stream.
+	Busy bool
+
 	// Rewritten says that messages are removed from the midst of the stream,
 	// so that the engine rewrites older blocks; they are synced, too.
 	Rewritten bool
@@ -34,7 +39,7 @@ type WriterOptions struct {
 // StartWriter returns the writer of a stream that fits the host.
 func (h *Host) StartWriter(running context.Context, stream jetstream.Stream, o WriterOptions) (Writer, error) {
 	if !h.Embedded {
-		return newClusterWriter(running, h, stream.CachedInfo().Config.Name, o.Withdrawn)
+		return newClusterWriter(running, h, stream.CachedInfo().Config, o), nil
 	}
 	batch, err := newBatchWriter(h, stream)
 	if err != nil {

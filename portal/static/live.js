@@ -48,7 +48,7 @@ function addRow(call, most = maxRows) {
 // A call has failed if a pipeline has, whatever others make of it.
 function settle(call, run) {
   call.runs = { ...call.runs, [run.pipeline]: run.status };
-  if (run.error) call.reason = run.error.detail;
+  if (run.error) call.reason = run.error.detail.replace(/^Step \d+, [^:]* \(line \d+\): /, ""); // as the lists have it
   return Object.values(call.runs).includes("error") ? "error" : run.status;
 }
 
@@ -101,7 +101,7 @@ function refreshFigures() {
 const notify = document.querySelector("[data-notify]");
 const notifies = () => localStorage.getItem("notify") === "yes" && Notification.permission === "granted";
 if (notify && "Notification" in window && isSecureContext) {
-  const label = () => { notify.textContent = notifies() ? "Do not notify me" : "Notify me of failures"; };
+  const label = () => { notify.textContent = notifies() ? "Stop notifying me" : "Notify me of failures"; };
   notify.hidden = false;
   notify.addEventListener("click", async () => {
     const wanted = !notifies() && await Notification.requestPermission() === "granted";
