@@ -61,7 +61,7 @@ var rooms = map[string][]string{
 	"client":       {".", "problem", "spelling"},
 	"manifest":     {".", "client", "spelling"},
 	"cmd/sluice":   {".", "backup", "client", "config", "difference", "manifest", "serve", "spelling"},
-	"bench":        {".", "backup", "config", "jetstream", "serve"},
+	"bench":        {".", "backup", "config", "durable", "jetstream", "seal", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
 
 	"api/clienttest": {"api/clienttest/generated"},
