@@ -72,7 +72,7 @@ type Session struct {
 	ClientID string    `json:"clientId"`
 	Scope    string    `json:"scope"`
 	Hash     string    `json:"hash"` // SHA-256 of the one refresh token that is valid
-	Mark     []byte    `json:"mark"` // key that recognises all refresh tokens of the family, and makes none
+	MACKey   []byte    `json:"mark"` // key of the HMAC that recognises all refresh tokens of the family, and makes none
 	Created  time.Time `json:"created"`
 	Expires  time.Time `json:"expires"`
 

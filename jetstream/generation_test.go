@@ -60,7 +60,7 @@ func storeClear(t *testing.T, conn *nats.Conn) {
 		"webhooks": {clearToken, sluice.Webhook{UUID: clearToken, EventKey: "webhook.moved"}},
 		"floors":   {"binding", map[string]any{"sequence": 7}},
 		"roles":    {encoded(oddRole), sluice.Role{Name: oddRole}},
-		"sessions": {encoded(clearSession), sluice.Session{ID: clearSession, Mark: []byte("mark")}},
+		"sessions": {encoded(clearSession), sluice.Session{ID: clearSession, MACKey: []byte("mark")}},
 		"signing":  {encoded("k"), sluice.SigningKey{ID: "k", Private: []byte(clearPrivate)}},
 		"secrets":  {encoded("s"), map[string]any{"name": "s", "sealed": box.Seal("s", []byte(secretValue)), "updated": time.Now()}},
 	} {
@@ -103,7 +103,7 @@ func wantAll(t *testing.T, e *Engine) {
 	if role := e.roles.Copy(oddRole); role == nil || role.Name != oddRole {
 		t.Errorf("the role is %+v", role)
 	}
-	if session := e.sessions.Copy(clearSession); session == nil || string(session.Mark) != "mark" {
+	if session := e.sessions.Copy(clearSession); session == nil || string(session.MACKey) != "mark" {
 		t.Errorf("the session is %+v", session)
 	}
 	if key := e.signing.Copy("k"); key == nil || string(key.Private) != clearPrivate {

@@ -22,7 +22,7 @@ const codeTTL = time.Minute
 // permit stores a session that begins when its code is used.
 func (s *sessions) permit(ctx context.Context, session sluice.Session) (code string, err error) {
 	code = random(familySize)
-	session.Mark = randomBytes(familySize)
+	session.MACKey = randomBytes(familySize)
 	_, err = s.store(ctx, code, session, codeTTL)
 	return code, err
 }
@@ -69,7 +69,7 @@ func (s *sessions) redeem(ctx context.Context, code string, p proof, lifetime ti
 		after, used := *before, *before.Code
 		used.Used = true
 		after.Code = &used
-		refresh = newRefresh(code, before.Mark)
+		refresh = newRefresh(code, before.MACKey)
 		after.Hash = hashRefresh(refresh)
 		after.Expires = s.now().UTC().Add(lifetime)
 		return &after, nil

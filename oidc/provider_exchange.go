@@ -64,12 +64,12 @@ func (p *Provider) Refresh(ctx context.Context, token string) (id sluice.Identit
 }
 
 // exchange returns what the provider answers, now or a short time ago.
-func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(context.Context, *remote) (*oauth2.Token, error)) (exchanged, error) {
-	if known, ok, err := p.recall(mark); ok {
+func (p *Provider) exchange(ctx context.Context, digest fingerprint, ask func(context.Context, *remote) (*oauth2.Token, error)) (exchanged, error) {
+	if known, ok, err := p.recall(digest); ok {
 		return known, err
 	}
-	return share(ctx, &p.exchanges, string(mark[:]), func(ctx context.Context) (exchanged, error) {
-		if known, ok, err := p.recall(mark); ok {
+	return share(ctx, &p.exchanges, string(digest[:]), func(ctx context.Context) (exchanged, error) {
+		if known, ok, err := p.recall(digest); ok {
 			return known, err // it came while this call was on its way here
 		}
 		select {
@@ -86,24 +86,24 @@ func (p *Provider) exchange(ctx context.Context, mark fingerprint, ask func(cont
 		if err != nil {
 			e := refusal(err)
 			if e.Kind != sluice.Unavailable {
-				p.refused.Put(mark, e, p.now().Add(refusedFor))
+				p.refused.Put(digest, e, p.now().Add(refusedFor))
 			}
 			return exchanged{}, e
 		}
 		answer, err := p.read(ctx, token)
 		if err == nil {
-			p.remember(mark, answer)
+			p.remember(digest, answer)
 		}
 		return answer, err
 	})
 }
 
 // recall returns what the provider answered a short time ago.
-func (p *Provider) recall(mark fingerprint) (answer exchanged, ok bool, err error) {
-	if answer, ok = p.exchanged.Get(mark, p.now()); ok {
+func (p *Provider) recall(digest fingerprint) (answer exchanged, ok bool, err error) {
+	if answer, ok = p.exchanged.Get(digest, p.now()); ok {
 		return answer, true, nil
 	}
-	refusal, ok := p.refused.Get(mark, p.now())
+	refusal, ok := p.refused.Get(digest, p.now())
 	if !ok {
 		return exchanged{}, false, nil
 	}
@@ -135,8 +135,8 @@ func (p *Provider) read(ctx context.Context, token *oauth2.Token) (exchanged, er
 
 // remember keeps an answer until it expires, under the new refresh token as
 // well: it need not be used up to learn the same.
-func (p *Provider) remember(mark fingerprint, answer exchanged) {
-	p.exchanged.Put(mark, answer, answer.id.Expires)
+func (p *Provider) remember(digest fingerprint, answer exchanged) {
+	p.exchanged.Put(digest, answer, answer.id.Expires)
 	if answer.renewed != "" {
 		p.exchanged.Put(p.fingerprint("refresh", answer.renewed), answer, answer.id.Expires)
 	}

@@ -29,16 +29,16 @@ func (p *Provider) Access(ctx context.Context, token string) (sluice.Identity, e
 	if len(token) > maxToken {
 		return sluice.Identity{}, notAccepted()
 	}
-	mark := fingerprint(sha256.Sum256([]byte(token)))
-	if known, ok := p.verified.Get(mark, p.now()); ok && p.current(ctx, known.key) {
+	digest := fingerprint(sha256.Sum256([]byte(token)))
+	if known, ok := p.verified.Get(digest, p.now()); ok && p.current(ctx, known.key) {
 		return known.id, nil
 	}
 	id, key, err := p.verify(ctx, token, false)
 	if err != nil {
-		p.verified.Drop(mark)
+		p.verified.Drop(digest)
 		return sluice.Identity{}, err
 	}
-	p.verified.Put(mark, foreign{id, key}, id.Expires.Add(leeway))
+	p.verified.Put(digest, foreign{id, key}, id.Expires.Add(leeway))
 	return id, nil
 }
 

@@ -255,8 +255,8 @@ func TestStoredSessionHoldsNoToken(t *testing.T) {
 			t.Errorf("the session is %s", stored)
 		}
 		// What is stored, put together in any way, is no token.
-		for _, family := range []string{s.ID, base64.RawURLEncoding.EncodeToString(s.Mark)} {
-			for _, made := range []string{family + "." + s.Hash, newRefresh(family, s.Mark)} {
+		for _, family := range []string{s.ID, base64.RawURLEncoding.EncodeToString(s.MACKey)} {
+			for _, made := range []string{family + "." + s.Hash, newRefresh(family, s.MACKey)} {
 				if f.acceptsRefresh(made) || f.renew(made).status == http.StatusOK {
 					t.Errorf("%s is accepted", made)
 				}

@@ -14,35 +14,35 @@ import (
 
 // A refresh token is <family>.<secret>. The id of its session is a hash of the
 // family, so that access tokens, which show the id, don't give the family away.
-// The secret is random bytes and an HMAC of them, the mark, made with a key
-// that the session holds. The valid token is known by its hash; the mark
+// The secret is random bytes and an HMAC of them made with a key
+// that the session holds. The valid token is known by its hash; the HMAC
 // distinguishes those that were valid once, whose use ends the session, from
 // made-up ones, whose use must not.
 const (
 	familySize = 16
 	nonceSize  = 32
-	markSize   = 16
-	secretSize = nonceSize + markSize
+	macSize    = 16
+	secretSize = nonceSize + macSize
 )
 
 // newRefresh makes a refresh token.
 func newRefresh(family string, key []byte) string {
 	nonce := randomBytes(nonceSize)
-	return family + "." + base64.RawURLEncoding.EncodeToString(append(nonce, markOf(key, family, nonce)...))
+	return family + "." + base64.RawURLEncoding.EncodeToString(append(nonce, macOf(key, family, nonce)...))
 }
 
-func markOf(key []byte, family string, nonce []byte) []byte {
+func macOf(key []byte, family string, nonce []byte) []byte {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(family))
 	h.Write(nonce)
-	return h.Sum(nil)[:markSize]
+	return h.Sum(nil)[:macSize]
 }
 
 // wasIssued reports whether a refresh token is or was one of the session.
 func wasIssued(s *sluice.Session, token string) bool {
 	family, encoded, _ := strings.Cut(token, ".")
 	secret, ok := decodeCanonical(encoded)
-	return ok && len(secret) == secretSize && hmac.Equal(secret[nonceSize:], markOf(s.Mark, family, secret[:nonceSize]))
+	return ok && len(secret) == secretSize && hmac.Equal(secret[nonceSize:], macOf(s.MACKey, family, secret[:nonceSize]))
 }
 
 // isCurrent reports whether a refresh token is the valid one of the session.

@@ -22,9 +22,9 @@ type sessions struct {
 
 // open stores a new session and returns the refresh token for it.
 func (s *sessions) open(ctx context.Context, session sluice.Session, lifetime time.Duration) (*sluice.Session, string, error) {
-	family, mark := random(familySize), randomBytes(familySize)
-	token := newRefresh(family, mark)
-	session.Hash, session.Mark = hashRefresh(token), mark
+	family, key := random(familySize), randomBytes(familySize)
+	token := newRefresh(family, key)
+	session.Hash, session.MACKey = hashRefresh(token), key
 	kept, err := s.store(ctx, family, session, lifetime)
 	return kept, token, err
 }
@@ -108,7 +108,7 @@ func (s *sessions) accept(ctx context.Context, token string) (*sluice.Session, e
 func (s *sessions) rotate(ctx context.Context, token string) (session *sluice.Session, renewed string, err error) {
 	family, _, _ := strings.Cut(token, ".")
 	session, err = s.use(ctx, token, func(before sluice.Session) (*sluice.Session, error) {
-		renewed = newRefresh(family, before.Mark)
+		renewed = newRefresh(family, before.MACKey)
 		before.Hash = hashRefresh(renewed)
 		return &before, nil
 	})

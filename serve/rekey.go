@@ -16,31 +16,20 @@ import (
 // Rekey seals all that a stopped server has stored with another key, and tells of
 // each step. Interrupted, the server starts with the key before or with the new
 // one; another Rekey finishes the work.
-func Rekey(ctx context.Context, cfg config.Config, newKey string, log *slog.Logger, progress func(step string)) (err error) {
+func Rekey(ctx context.Context, cfg config.Config, newKey string, log *slog.Logger, progress func(step string)) error {
 	box, err := parseBox("SLUICE_NEW_SECRET_KEY", newKey)
 	if err != nil {
 		return err
 	}
-	if err := checkKey(cfg); err != nil {
-		return err
-	}
-	opts := jetstream.Options{URL: cfg.NATS, Credentials: cfg.NATSCredentials, Replicas: cfg.NATSReplicas, Log: log}
-	var folder *durable.Folder
-	if cfg.NATS == "" {
-		if folder, err = durable.OpenExisting(cfg.Data); err != nil {
-			return err
+	return onStopped(cfg, log, func(opts jetstream.Options, folder *durable.Folder) error {
+		if err := jetstream.Rekey(ctx, opts, box, progress); err != nil {
+			return engineError(err)
 		}
-		defer folder.Close()
-		opts.Dir, opts.Begin = folder.Path("engine"), folder.Convert
-	}
-	opts.Box = boxOf(cfg, folder)
-	if err := jetstream.Rekey(ctx, opts, box, progress); err != nil {
-		return engineError(err)
-	}
-	if folder == nil {
-		return nil
-	}
-	return dropKey(folder, newKey)
+		if folder == nil {
+			return nil
+		}
+		return dropKey(folder, newKey)
+	})
 }
 
 // dropKey deletes the key in the data folder, unless it is the one that counts.

@@ -74,8 +74,7 @@ func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts Re
 	if cfg.NATS == "" {
 		return done, restoreFolder(ctx, cfg, from, key, opts.Log)
 	}
-	target := jetstream.Options{URL: cfg.NATS, Credentials: cfg.NATSCredentials, Replicas: cfg.NATSReplicas, Log: opts.Log}
-	if err := jetstream.Restore(ctx, target, from); err != nil {
+	if err := jetstream.Restore(ctx, externalEngine(cfg, opts.Log), from); err != nil {
 		return done, restoreError(err)
 	}
 	if key == "" {

@@ -173,7 +173,7 @@ func recordsIn(t *testing.T, data, key string) map[string]string {
 		texts["signing key"] = string(k.Private)
 	}
 	for _, session := range e.Sessions().All() {
-		texts["session"], texts["hash of a refresh token"], texts["mark"] = session.ID, session.Hash, string(session.Mark)
+		texts["session"], texts["hash of a refresh token"], texts["key of refresh tokens"] = session.ID, session.Hash, string(session.MACKey)
 	}
 	for _, session := range e.PortalSessions().All() {
 		texts["portal session"] = session.ID

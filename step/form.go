@@ -66,14 +66,32 @@ func unescapeForm(text string, offset int) (string, error) {
 	return plain, nil
 }
 
-// toForm writes an object as the body of a form, its fields in the order of
-// their names. A list makes its field come several times.
+// toForm writes an object as the body of a form.
 func toForm(input any) (any, error) {
 	object, ok := input.(map[string]any)
 	if !ok {
 		return nil, invalid("input", "must be an object, not %s", value.Describe(input))
 	}
 	var form strings.Builder
+	err := eachField(object, func(name, text string) error {
+		if form.Len() > 0 {
+			form.WriteByte('&')
+		}
+		form.WriteString(url.QueryEscape(name) + "=" + url.QueryEscape(text))
+		if form.Len() > value.MaxSize {
+			return value.TooLarge(value.MaxSize)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return form.String(), nil
+}
+
+// eachField visits the fields of a form that an object stands for, in the order of
+// their names. A list makes its field come several times.
+func eachField(object map[string]any, visit func(name, text string) error) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		items, isList := object[name].([]any)
 		if !isList {
@@ -82,16 +100,12 @@ func toForm(input any) (any, error) {
 		for _, item := range items {
 			text, err := cellOf(item)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			if form.Len() > 0 {
-				form.WriteByte('&')
-			}
-			form.WriteString(url.QueryEscape(name) + "=" + url.QueryEscape(text))
-			if form.Len() > value.MaxSize {
-				return nil, value.TooLarge(value.MaxSize)
+			if err := visit(name, text); err != nil {
+				return err
 			}
 		}
 	}
-	return form.String(), nil
+	return nil
 }

@@ -2,10 +2,8 @@ package step
 
 import (
 	"bytes"
-	"maps"
 	"mime/multipart"
 	"net/textproto"
-	"slices"
 	"strings"
 
 	"sluice"
@@ -53,10 +51,10 @@ func uploadBody(payload any, id string) (body []byte, contentType string, err er
 	var written bytes.Buffer
 	form := multipart.NewWriter(&written)
 	_ = form.SetBoundary("sluice-" + id) // the same each time; otherwise it stays a random one
-	if fields, ok := member(payload, "fields"); ok {
-		if err := writeFields(form, fields); err != nil {
-			return nil, "", err
-		}
+	fields, _ := member(payload, "fields")
+	object, _ := fields.(map[string]any)
+	if err := eachField(object, form.WriteField); err != nil {
+		return nil, "", err
 	}
 	files, _ := member(payload, "files")
 	list, _ := files.([]any)
@@ -67,26 +65,6 @@ func uploadBody(payload any, id string) (body []byte, contentType string, err er
 	}
 	err = form.Close()
 	return written.Bytes(), form.FormDataContentType(), err
-}
-
-func writeFields(form *multipart.Writer, fields any) error {
-	object, _ := fields.(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		items, isList := object[name].([]any)
-		if !isList {
-			items = []any{object[name]}
-		}
-		for _, item := range items {
-			text, err := cellOf(item)
-			if err != nil {
-				return err
-			}
-			if err := form.WriteField(name, text); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func writeFile(form *multipart.Writer, file any) error {

@@ -22,38 +22,29 @@ func adminCommand(t *terminal) *cobra.Command {
 
 // adminPassword works on a data folder rather than with a server.
 func adminPassword(t *terminal) *cobra.Command {
-	var at place
-	cmd := &cobra.Command{
+	return t.onPlace(&cobra.Command{
 		Use: "password", Short: "Set the admin's password, with the server stopped",
 		Long: "Set the admin's password, with the server stopped: for who has lost it. It is read from\n" +
 			"SLUICE_ADMIN_PASSWORD, otherwise asked for or read from standard input; without one it is made up\n" +
 			"and printed. Logins of the admin end. Users and everything else stay as they are.",
 		Example: "  sluice admin password --data ./data",
 		Args:    arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, flush, err := at.open(t, cmd)
-			if err != nil {
+	}, placeSettings, func(cmd *cobra.Command, at place, _ []string) (err error) {
+		password := os.Getenv("SLUICE_ADMIN_PASSWORD")
+		if password == "" {
+			if password, err = t.secretValue(cmd.Context(), "New password of "+sluice.AdminName+" (empty: one is made up)"); err != nil {
 				return err
 			}
-			defer flush()
-			password := os.Getenv("SLUICE_ADMIN_PASSWORD")
-			if password == "" {
-				if password, err = t.secretValue(cmd.Context(), "New password of "+sluice.AdminName+" (empty: one is made up)"); err != nil {
-					return err
-				}
-			}
-			generated, err := serve.SetAdminPassword(cmd.Context(), cfg, password, log)
-			if err != nil {
-				return err
-			}
-			done := map[string]string{"username": sluice.AdminName}
-			if generated == "" {
-				return t.report(done, "The user %s has the new password. Start the server again.", sluice.AdminName)
-			}
-			done["password"] = generated
-			return t.report(done, "The user %s has the password %s (shown this once). Start the server again.", sluice.AdminName, generated)
-		},
-	}
-	at.addFlags(cmd)
-	return cmd
+		}
+		generated, err := serve.SetAdminPassword(cmd.Context(), at.Config, password, at.log)
+		if err != nil {
+			return err
+		}
+		done := map[string]string{"username": sluice.AdminName}
+		if generated == "" {
+			return t.report(done, "The user %s has the new password. Start the server again.", sluice.AdminName)
+		}
+		done["password"] = generated
+		return t.report(done, "The user %s has the password %s (shown this once). Start the server again.", sluice.AdminName, generated)
+	})
 }

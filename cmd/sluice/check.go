@@ -13,42 +13,39 @@ import (
 const checkSteps = 100
 
 func checkCommand(t *terminal) *cobra.Command {
-	var data string
 	var accept bool
-	cmd := &cobra.Command{
+	cmd := t.onPlace(&cobra.Command{
 		Use:   "check",
 		Short: "Read a data folder and tell what is damaged",
 		Long: "Read everything in the data folder of a server that is stopped, and tell what is damaged.\n" +
 			"Nothing is changed. A server that has lost records refuses to serve, until the folder is\n" +
 			"restored from a backup; with --accept it goes on with what is left.",
 		Args: arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error {
-			bar, shown := t.progress(checkSteps, "reading"), int64(0)
-			defer bar.end()
-			findings, err := serve.Check(data, accept, func(done, total int64) {
-				for ; shown < done*checkSteps/max(1, total); shown++ {
-					bar.step()
-				}
-			})
-			bar.end()
-			if err != nil {
-				return err
+	}, folderSettings, func(_ *cobra.Command, at place, _ []string) error {
+		bar, shown := t.progress(checkSteps, "reading"), int64(0)
+		defer bar.end()
+		findings, err := serve.Check(at.Data, accept, func(done, total int64) {
+			for ; shown < done*checkSteps/max(1, total); shown++ {
+				bar.step()
 			}
-			for _, finding := range findings {
-				fmt.Fprintln(t.out, finding)
-			}
-			switch {
-			case len(findings) == 0:
-				fmt.Fprintln(t.out, "Everything can be read, and nothing is missing.")
-				return nil
-			case accept:
-				fmt.Fprintln(t.out, "The server will go on with what is left.")
-				return nil
-			}
-			return sluice.Errorf(sluice.Internal, "damaged", "%d damages were found.", len(findings))
-		},
-	}
-	cmd.Flags().StringVar(&data, "data", "data", "data folder of the server")
+		})
+		bar.end()
+		if err != nil {
+			return err
+		}
+		for _, finding := range findings {
+			fmt.Fprintln(t.out, finding)
+		}
+		switch {
+		case len(findings) == 0:
+			fmt.Fprintln(t.out, "Everything can be read, and nothing is missing.")
+			return nil
+		case accept:
+			fmt.Fprintln(t.out, "The server will go on with what is left.")
+			return nil
+		}
+		return sluice.Errorf(sluice.Internal, "damaged", "%d damages were found.", len(findings))
+	})
 	cmd.Flags().BoolVar(&accept, "accept", false, "let the server go on with what is left")
 	return cmd
 }

@@ -15,9 +15,8 @@ import (
 // restoreCommand works on a data folder, or on an external engine, rather than with
 // a server.
 func restoreCommand(t *terminal) *cobra.Command {
-	var at place
 	var checkOnly bool
-	cmd := &cobra.Command{
+	cmd := t.onPlace(&cobra.Command{
 		Use: "restore FILE", Short: "Make a data folder from a backup",
 		Long: "Make a data folder from a backup, or with --nats the streams of an external engine; the backup may\n" +
 			"be of either. The folder must be empty, or not there. A backup that is damaged is refused, and\n" +
@@ -25,45 +24,38 @@ func restoreCommand(t *terminal) *cobra.Command {
 			"from " + passphraseVariable + ", or asked for.",
 		Example: "  sluice restore sluice.backup --data ./data\n  sluice restore sluice.backup --check",
 		Args:    arguments(1, 1, "a file"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			cfg, log, flush, err := at.open(t, cmd)
-			if err != nil {
-				return err
-			}
-			defer flush()
-			file, err := os.Open(args[0])
-			if err != nil {
-				return usage("%v", err)
-			}
-			defer file.Close()
-			shown := t.transfer(0, "restoring")
-			defer shown.end()
-			opts := serve.RestoreOptions{Passphrase: os.Getenv(passphraseVariable), CheckOnly: checkOnly, Log: log, Progress: shown.reachOf}
-			done, err := serve.Restore(cmd.Context(), cfg, file, opts)
-			if sluice.AsError(err).Code == backup.PassphraseMissing && isTerminal(t.in) {
-				shown.end()
-				if opts.Passphrase, err = t.askSecret(cmd.Context(), "Passphrase of the backup: "); err != nil {
-					return err
-				}
-				done, err = serve.Restore(cmd.Context(), cfg, file, opts)
-			}
+	}, placeSettings, func(cmd *cobra.Command, at place, args []string) error {
+		file, err := os.Open(args[0])
+		if err != nil {
+			return usage("%v", err)
+		}
+		defer file.Close()
+		shown := t.transfer(0, "restoring")
+		defer shown.end()
+		opts := serve.RestoreOptions{Passphrase: os.Getenv(passphraseVariable), CheckOnly: checkOnly, Log: at.log, Progress: shown.reachOf}
+		done, err := serve.Restore(cmd.Context(), at.Config, file, opts)
+		if sluice.AsError(err).Code == backup.PassphraseMissing && isTerminal(t.in) {
 			shown.end()
-			if err != nil {
+			if opts.Passphrase, err = t.askSecret(cmd.Context(), "Passphrase of the backup: "); err != nil {
 				return err
 			}
-			content := fmt.Sprintf("%d messages in %d streams, of a server of version %s (%s), made %s",
-				done.Messages, done.Streams, done.Version, done.Engine, done.Created.Format("2006-01-02 15:04:05 MST"))
-			if checkOnly {
-				return t.report(restoredDocument(done), "The backup is whole: %s.", content)
-			}
-			if err := t.report(restoredDocument(done), "Restored %s.", content); err != nil {
-				return err
-			}
-			return t.advise("Start the server: " + startLine(cfg, done))
-		},
-	}
+			done, err = serve.Restore(cmd.Context(), at.Config, file, opts)
+		}
+		shown.end()
+		if err != nil {
+			return err
+		}
+		content := fmt.Sprintf("%d messages in %d streams, of a server of version %s (%s), made %s",
+			done.Messages, done.Streams, done.Version, done.Engine, done.Created.Format("2006-01-02 15:04:05 MST"))
+		if checkOnly {
+			return t.report(restoredDocument(done), "The backup is whole: %s.", content)
+		}
+		if err := t.report(restoredDocument(done), "Restored %s.", content); err != nil {
+			return err
+		}
+		return t.advise("Start the server: " + startLine(at.Config, done))
+	})
 	cmd.Flags().BoolVar(&checkOnly, "check", false, "only check whether the backup is whole")
-	at.addFlags(cmd)
 	t.addForm(cmd)
 	return cmd
 }

@@ -45,33 +45,24 @@ func secretPut(t *terminal, n *noun) *cobra.Command {
 
 // secretRekey works on a data folder rather than with a server.
 func secretRekey(t *terminal) *cobra.Command {
-	var at place
-	cmd := &cobra.Command{
+	return t.onPlace(&cobra.Command{
 		Use: "rekey", Short: "Seal all that a stopped server has stored with another key",
 		Long: "Seal all that a stopped server has stored with another key: webhooks, users, clients, logins,\n" +
 			"pipelines, secrets and the keys that sign tokens. The new key is read from SLUICE_NEW_SECRET_KEY,\n" +
 			"the one before is found as sluice serve finds it. Interrupted, it can be run again.",
 		Example: "  SLUICE_NEW_SECRET_KEY=$(cat new.key) sluice secret rekey --data ./data",
 		Args:    arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, flush, err := at.open(t, cmd)
-			if err != nil {
-				return err
-			}
-			defer flush()
-			key := os.Getenv("SLUICE_NEW_SECRET_KEY")
-			if key == "" {
-				return usage("SLUICE_NEW_SECRET_KEY is not set; openssl rand -base64 32 makes a key.")
-			}
-			err = serve.Rekey(cmd.Context(), cfg, key, log, func(step string) { fmt.Fprintln(t.err, step) })
-			if err != nil {
-				return err
-			}
-			return t.report(map[string]bool{"rekeyed": true}, "All is sealed with the new key. Start the server with it from now on: SLUICE_SECRET_KEY, or --secret-key-file.")
-		},
-	}
-	at.addFlags(cmd)
-	return cmd
+	}, placeSettings, func(cmd *cobra.Command, at place, _ []string) error {
+		key := os.Getenv("SLUICE_NEW_SECRET_KEY")
+		if key == "" {
+			return usage("SLUICE_NEW_SECRET_KEY is not set; openssl rand -base64 32 makes a key.")
+		}
+		err := serve.Rekey(cmd.Context(), at.Config, key, at.log, func(step string) { fmt.Fprintln(t.err, step) })
+		if err != nil {
+			return err
+		}
+		return t.report(map[string]bool{"rekeyed": true}, "All is sealed with the new key. Start the server with it from now on: SLUICE_SECRET_KEY, or --secret-key-file.")
+	})
 }
 
 // done calls a command that changes something, and says so to people in a

@@ -1,0 +1,33 @@
+package serve
+
+import (
+	"log/slog"
+
+	"sluice/config"
+	"sluice/durable"
+	"sluice/jetstream"
+)
+
+// onStopped gives what the engine of a server that does not run is opened with, and
+// its data folder: nil with an external engine.
+func onStopped(cfg config.Config, log *slog.Logger, do func(opts jetstream.Options, folder *durable.Folder) error) (err error) {
+	if err := checkKey(cfg); err != nil {
+		return err
+	}
+	var folder *durable.Folder
+	opts := externalEngine(cfg, log)
+	if cfg.NATS == "" {
+		if folder, err = durable.OpenExisting(cfg.Data); err != nil {
+			return err
+		}
+		defer folder.Close()
+		opts.Dir, opts.Begin = folder.Store(), folder.Convert
+	}
+	opts.Box = boxOf(cfg, folder)
+	return do(opts, folder)
+}
+
+// externalEngine says which external engine is meant, if any.
+func externalEngine(cfg config.Config, log *slog.Logger) jetstream.Options {
+	return jetstream.Options{URL: cfg.NATS, Credentials: cfg.NATSCredentials, Replicas: cfg.NATSReplicas, Log: log}
+}
