@@ -185,7 +185,7 @@ func (c *conn) grow() bool {
 	return true
 }
 
-// release returns a large buffer back.
+// release gives a large buffer back.
 func (c *conn) release() {
 	if c.large != nil {
 		largeBuffers.Put(c.large)

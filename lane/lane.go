@@ -84,7 +84,7 @@ func (l *Lane) accept() {
 	}
 }
 
-// handOn returns something to Accept, and tells whether that took it.
+// handOn gives something to Accept, and tells whether that took it.
 func (l *Lane) handOn(h handed) bool {
 	select {
 	case l.others <- h:

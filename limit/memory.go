@@ -93,7 +93,7 @@ func noMemory() error {
 	return sluice.Errorf(sluice.Unavailable, "overloaded", "The server holds as much as its memory allows. Try again soon.").After(2 * time.Second).Closing()
 }
 
-// Move returns back what it has, and takes as much of another memory.
+// Move gives back what it has, and takes as much of another memory.
 func (h *Hold) Move(ctx context.Context, to *Memory) error {
 	moved := Hold{memory: to}
 	if err := moved.Grow(ctx, h.bytes); err != nil {
@@ -104,7 +104,7 @@ func (h *Hold) Move(ctx context.Context, to *Memory) error {
 	return nil
 }
 
-// Shrink returns back what is more than so many bytes.
+// Shrink gives back what is more than so many bytes.
 func (h *Hold) Shrink(bytes int64) {
 	if h.bytes > bytes {
 		h.memory.free.Release(h.bytes - bytes)
@@ -112,5 +112,5 @@ func (h *Hold) Shrink(bytes int64) {
 	}
 }
 
-// Release returns everything back. Doing so again does nothing.
+// Release gives everything back. Doing so again does nothing.
 func (h *Hold) Release() { h.Shrink(0) }

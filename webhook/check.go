@@ -33,7 +33,7 @@ func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 }
 
 // admits refuses a call whose signature, payload or id is not what it should be,
-// and returns its id.
+// and gives its id.
 func (g *guard) admits(ctx context.Context, call *sender.Call, payload []byte, at time.Time) (id string, err error) {
 	if g.verifier != nil {
 		if err := g.verifier.Verify(ctx, call, at); err != nil {

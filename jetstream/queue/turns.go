@@ -144,7 +144,7 @@ func (t *turns) grant() {
 	}
 }
 
-// leave returns up waiting.
+// leave gives up waiting.
 func (t *turns) leave(w *turn, cause error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

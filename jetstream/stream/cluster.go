@@ -297,7 +297,7 @@ func (w *clusterWriter) messages(id string, batch []*publication) []*nats.Msg {
 	return messages
 }
 
-// identify returns a message the id of a batch.
+// identify gives a message the id of a batch.
 func (w *clusterWriter) identify(msg *nats.Msg, id string) *nats.Msg {
 	if msg.Header == nil {
 		msg.Header = make(nats.Header)

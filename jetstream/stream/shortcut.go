@@ -44,7 +44,7 @@ func (s *shortcut) conn() *nats.Conn {
 	return s.host.Conn
 }
 
-// leave returns a shortcut up that does not answer. What the server has not read must
+// leave gives a shortcut up that does not answer. What the server has not read must
 // not reach it later.
 func (s *shortcut) leave(conn *nats.Conn) {
 	if d := s.direct.Load(); d != nil && d.Conn == conn && s.direct.CompareAndSwap(d, nil) {

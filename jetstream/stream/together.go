@@ -56,7 +56,7 @@ func storeTogether(ctx context.Context, conn *nats.Conn, messages []*nats.Msg) (
 	return ack, nil
 }
 
-// number returns messages their places in a batch, which the last one ends.
+// number gives messages their places in a batch, which the last one ends.
 func number(messages []*nats.Msg) {
 	batch := rand.Text()[:16] // it is unique among those under way
 	for i, msg := range messages {
