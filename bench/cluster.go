@@ -51,8 +51,8 @@ func measureCluster(ctx context.Context, b *bench) error {
 		name string
 		most bar // messages of a call
 	}{
-		{"plain calls", atMost(3, "3")},
-		{"calls with a pipeline", atMost(8, "8")},
+		{"plain calls", atMost(2, "2")},
+		{"calls with a pipeline", atMost(7, "7")},
 	} {
 		shipped := &contender{name: kind.name + ", external engine of three servers", load: now.calls[i]}
 		contenders, ratios := []*contender{shipped}, []ratio(nil)

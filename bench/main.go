@@ -1,6 +1,6 @@
 // Command bench measures what the service costs, on this machine:
 //
-//	go run ./bench                     # everything, about ten minutes
+//	go run ./bench                     # everything, about a quarter of an hour
 //	go run ./bench -only rate          # one part; -h lists them
 //	go run ./bench -dir /mnt/disk      # data on another volume
 //	go run ./bench -only cluster -against ./sluice-before

@@ -96,7 +96,7 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 			}
 		}
 		if len(found) > maxReplays {
-			return nil, sluice.Errorf(sluice.Invalid, "too-many-events", "These are more than %d events; replay shorter spans of time, one after the other.", maxReplays)
+			return nil, sluice.Errorf(sluice.Invalid, "too-many-events", "These are more than %d events; replay shorter spans of time, one after the other, or all of them with sluice replay.", maxReplays)
 		}
 		if next == "" {
 			slices.Reverse(found)

@@ -32,7 +32,7 @@ func (s *Events) spooled(ctx context.Context, e *sluice.Event, away error) (slui
 	}
 	if e.Fingerprint != nil {
 		c.Window = e.Fingerprint.Window // its marker ends the doubt
-	} else if doubt, ok := errors.AsType[*stream.Doubt](away); ok {
+	} else if doubt, ok := errors.AsType[*stream.DoubtError](away); ok {
 		c.ID, c.Place = doubt.ID, doubt.Place
 	}
 	number, place, err := s.spool.Put(ctx, c)

@@ -24,16 +24,20 @@ type repeated struct {
 func (j *Journal) Repeated(c sluice.Call) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	now := sluice.Duplicate{Time: c.Time, RemoteAddr: c.RemoteAddr, Quarantine: c.Quarantine, Count: 1}
-	known := slices.IndexFunc(j.pending.repeated, func(r repeated) bool {
-		return r.TraceID == c.TraceID && r.Quarantine == "" && c.Quarantine == ""
-	})
-	if known >= 0 {
-		now.Count += j.pending.repeated[known].Count
-		j.pending.repeated[known].Duplicate = now
+	key := c.TraceID + " " + c.Quarantine // those that are kept stand alone
+	r, known := j.pending.repeated[key]
+	if !known && len(j.pending.repeated) >= maxPending {
+		j.dropped.Add(1)
 		return
 	}
-	enter(j, &j.pending.repeated, repeated{now, c.TraceID, c.CorrelationID})
+	if j.pending.repeated == nil {
+		j.pending.repeated = make(map[string]repeated)
+	}
+	j.pending.repeated[key] = repeated{
+		Duplicate: sluice.Duplicate{Time: c.Time, RemoteAddr: c.RemoteAddr, Quarantine: c.Quarantine, Count: r.Count + 1},
+		TraceID:   c.TraceID, correlationID: c.CorrelationID,
+	}
+	j.rouse()
 }
 
 // duplicates returns the duplicates of a call that lines tell of.
@@ -44,5 +48,6 @@ func duplicates(lines []line, traceID string) (found []sluice.Duplicate) {
 			found = append(found, r.Duplicate)
 		}
 	}
+	slices.SortStableFunc(found, func(a, b sluice.Duplicate) int { return a.Time.Compare(b.Time) })
 	return found[max(0, len(found)-maxDuplicates):]
 }

@@ -146,7 +146,7 @@ type pending struct {
 	runs     []sluice.RunReport
 	sent     []sentEvent
 	outcomes []runOutcome
-	repeated []repeated
+	repeated map[string]repeated // by trace id and quarantine
 }
 
 // Call records a call of a webhook. It never waits.
@@ -209,6 +209,11 @@ func enter[T any](j *Journal, list *[]T, entry T) {
 		return
 	}
 	*list = append(*list, entry)
+	j.rouse()
+}
+
+// rouse has what waits written soon.
+func (j *Journal) rouse() {
 	select {
 	case j.wake <- struct{}{}:
 	default:

@@ -80,8 +80,7 @@ func (j *Journal) lines(p pending) []*nats.Msg {
 		msg := w.begin(lineRun, j.sequenceOf(r.CorrelationID), r.TraceID)
 		msg.Data = append(r.AppendJSON(msg.Data), '\n')
 	}
-	for i := range p.repeated {
-		r := &p.repeated[i]
+	for _, r := range p.repeated {
 		text, err := json.Marshal(r)
 		sequence := j.sequenceOf(r.correlationID)
 		if err != nil || sequence == 0 { // none of our values, or the first call is still in a spool

@@ -110,10 +110,7 @@ func (j *Journal) flush(ctx context.Context) error {
 		}
 		j.unsent = j.unsent[surplus:]
 	}
-	select {
-	case j.wake <- struct{}{}:
-	default:
-	}
+	j.rouse()
 	return stream.NoAnswer(errors.New("the journal was not written"))
 }
 

@@ -271,3 +271,28 @@ func TestASearchGoesOn(t *testing.T) {
 	b.waits(`tr[data-trace="` + trace + `"]`)
 	b.until(`document.querySelector("[data-searched]") === null`)
 }
+
+// TestFailuresAreNotified: who wants that is told of a failed run by the browser,
+// once, while the overview is open.
+func TestFailuresAreNotified(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
+	s.store("broken", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - fail: {message: <b>Closed.</b>, statusCode: 400}\n")
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.waits(".live.on")
+	eval[bool](b, `(window.heard = [], window.Notification = class extends EventTarget {
+		static permission = "default";
+		static async requestPermission() { return this.permission = "granted"; }
+		constructor(title, options) { super(); heard.push(title + ": " + options.body); }
+	}, true)`)
+	b.do(chromedp.Click(chromedp.CSS("[data-notify]")))
+	b.until(`document.querySelector("[data-notify]").textContent === "Stop notifying me"`)
+	for range 3 {
+		s.call(hook["uuid"].(string), "application/json", `{}`)
+	}
+	b.until(`document.querySelectorAll("[data-rows] .badge.bad").length === 3`)
+	if told := eval[string](b, `heard.join("; ")`); !strings.HasPrefix(told, "A run of broken failed: ") || !strings.HasSuffix(told, "<b>Closed.</b>") || strings.Contains(told, ";") {
+		t.Errorf("it is told %q", told)
+	}
+}

@@ -29,7 +29,7 @@ type getParams struct {
 	Payloads bool      `json:"payloads" doc:"The text may also be in the payload; needs the permission trace.payload."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`
 	After    string    `json:"after" doc:"The value of next of the page before."`
-	Facets   bool      `json:"facets" doc:"Also counts the newest calls that fit, up to 500, by webhook, pipeline, status and code."`
+	Facets   bool      `json:"facets" doc:"Also counts the newest calls that fit, up to 500, by webhook, pipeline, status and code; not while a search for a text is not done."`
 }
 
 const defaultLimit = 100
@@ -64,7 +64,7 @@ func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx co
 				}
 				out.Searched = &at
 			}
-			if p.Facets {
+			if late := next != "" && len(calls) < q.Limit; p.Facets && !late { // a search that is not done has taken its time
 				if out.Facets, err = countFacets(ctx, journal, q); err != nil {
 					return answer{}, err
 				}

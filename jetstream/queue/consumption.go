@@ -87,35 +87,6 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 	}
 }
 
-// A piece of work is an event that is handed out, and where it stands.
-type piece struct {
-	jetstream.Msg
-
-	meta *jetstream.MsgMetadata // nil: it can't be read
-	size int64                  // that it takes as it is stored
-
-	before past   // what may have been done with events before
-	state  *state // how far it has come, if it waits with its place
-}
-
-// stored returns the event as it lies in the stream.
-func (p piece) stored() storedEvent {
-	e := storedEvent{sequence: p.sequence(), data: p.Data(), origin: origin{Subject: p.Subject()}}
-	if p.meta != nil {
-		e.count, e.Time = int(p.meta.NumDelivered), p.meta.Timestamp
-	}
-	e.Waits = p.Headers().Get(waitsHeader)
-	return e
-}
-
-// sequence returns the event's place in the stream.
-func (p piece) sequence() uint64 {
-	if p.meta == nil {
-		return 0
-	}
-	return p.meta.Sequence.Stream
-}
-
 // begin begins to work on an event as soon as there is memory for it as it is
 // stored: until then further ones stay in the stream. It is not ok if somebody
 // works on it already.
@@ -332,23 +303,4 @@ func (c *consumption) runFrom(d sluice.Delivery, e storedEvent, s *state) (*fini
 	f := &finished{Delivery: d, sequence: e.sequence, outcome: outcome, began: began, waits: e.Waits}
 	f.stored = c.queue.memory.settling(f) // still in the slot: no other run makes one meanwhile
 	return f, nil
-}
-
-// past is what may have been done with events before.
-type past struct {
-	done   uint64 // all up to this sequence were run
-	stored uint64 // those up to this one may have been, and then have an outcome
-}
-
-func (c *consumption) past(ctx context.Context) (past, error) {
-	info, err := c.queue.events.Info(ctx)
-	if err != nil {
-		return past{}, err
-	}
-	before := past{stored: info.State.LastSeq}
-	// A floor above all events is about ones that a disk has lost since.
-	if floor := c.queue.floors.Of(c.binding); floor <= before.stored {
-		before.done = floor
-	}
-	return before, nil
 }

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -12,8 +13,10 @@ const keptEvery = 10 * time.Second
 // watchKept tells for how long outcomes are kept at least, and goes on to look
 // whether they are, until ctx ends.
 func (o *Outcomes) watchKept(ctx context.Context) {
-	o.host.Log.Debug(o.promise())
+	// Not before the start is over: the first line of one that fails is why.
+	tell := sync.OnceFunc(func() { o.host.Log.Info(o.promise()) })
 	o.host.Every(ctx, keptEvery, func(time.Time) {
+		tell()
 		info, err := o.Info(ctx)
 		if err != nil {
 			return

@@ -66,12 +66,12 @@ type publication struct {
 	header  nats.Header
 	data    []byte
 	until   time.Time
-	sent    atomic.Pointer[Doubt] // nil: not yet
+	sent    atomic.Pointer[DoubtError] // nil: not yet
 	done    chan writeResult
 }
 
-// A Doubt is the error of a message that may be stored, though nobody has said so.
-type Doubt struct {
+// A DoubtError is the error of a message that may be stored, though nobody has said so.
+type DoubtError struct {
 	ID    string // of the batch
 	Place uint64 // in the batch
 
@@ -79,14 +79,14 @@ type Doubt struct {
 }
 
 // Error implements error.
-func (d *Doubt) Error() string { return "not acknowledged: " + d.cause.Error() }
+func (d *DoubtError) Error() string { return "not acknowledged: " + d.cause.Error() }
 
 // Unwrap gives what kept the acknowledgement away.
-func (d *Doubt) Unwrap() error { return d.cause }
+func (d *DoubtError) Unwrap() error { return d.cause }
 
 // given is in place of a publication's doubt when its caller has gone before it was
 // sent.
-var given = new(Doubt)
+var given = new(DoubtError)
 
 var (
 	errFull   = errors.New("too many calls are waiting for the engine")
@@ -138,7 +138,7 @@ func (w *clusterWriter) Write(_ context.Context, subject string, header nats.Hea
 		return out.sequence, out.err
 	case <-timer.C: // the client library may block
 		if sent := p.sent.Load(); sent != nil {
-			return 0, NotTaken("the event", &Doubt{sent.ID, sent.Place, nats.ErrTimeout})
+			return 0, NotTaken("the event", &DoubtError{sent.ID, sent.Place, nats.ErrTimeout})
 		}
 		return 0, NotTaken("the event", errUnsent) // it is too late to send it by itself
 	}
@@ -227,7 +227,7 @@ func (w *clusterWriter) store(ctx context.Context, batch []*publication) {
 func taken(batch []*publication, id string) []*publication {
 	there := batch[:0]
 	for _, p := range batch {
-		if p.sent.CompareAndSwap(nil, &Doubt{ID: id, Place: uint64(len(there))}) {
+		if p.sent.CompareAndSwap(nil, &DoubtError{ID: id, Place: uint64(len(there))}) {
 			there = append(there, p)
 		}
 	}
@@ -245,7 +245,7 @@ func (w *clusterWriter) refuse(id string, batch []*publication, doubtful bool, c
 	for i, p := range batch {
 		err := cause
 		if doubtful {
-			err = &Doubt{id, uint64(i), cause}
+			err = &DoubtError{id, uint64(i), cause}
 		}
 		p.done <- writeResult{err: NotTaken("the event", err)}
 	}
@@ -316,37 +316,6 @@ func (w *clusterWriter) tell(err error) {
 	default:
 		w.host.Doubt()
 	}
-}
-
-// withdraw stores withdrawals until ctx ends. A server that hung may read, when
-// it goes on, what callers sent who were refused long ago. A withdrawal has the
-// id of such a batch: of the two the engine stores the one that comes first.
-func (w *clusterWriter) withdraw(ctx context.Context) {
-	for {
-		var id string
-		select {
-		case <-ctx.Done():
-			return
-		case id = <-w.doubted:
-		}
-		for given := time.Now(); time.Since(given) < WithdrawalWindow && !w.withdrawOne(ctx, id); {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(attemptPause):
-			}
-		}
-	}
-}
-
-func (w *clusterWriter) withdrawOne(ctx context.Context, id string) (done bool) {
-	if w.host.Ready() != nil {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(ctx, ackWithin)
-	defer cancel()
-	_, err := storeTogether(ctx, w.host.Conn, []*nats.Msg{w.identify(&nats.Msg{Subject: w.withdrawn}, id)})
-	return err == nil
 }
 
 // Durable implements Writer: what can be read from an external engine is

@@ -113,7 +113,7 @@ func TestARefusedBatchIsWithdrawn(t *testing.T) {
 	}
 	w.refuse("doubtful", batch, true, nats.ErrTimeout)
 	for i, p := range batch {
-		doubt, ok := errors.AsType[*Doubt]((<-p.done).err)
+		doubt, ok := errors.AsType[*DoubtError]((<-p.done).err)
 		if !ok || doubt.ID != "doubtful" || doubt.Place != uint64(i) {
 			t.Errorf("message %d is refused with the doubt %+v", i, doubt)
 		}
@@ -132,7 +132,7 @@ func TestARefusedBatchIsWithdrawn(t *testing.T) {
 func TestACallThatWasNotSentIsInNoDoubt(t *testing.T) {
 	w := &clusterWriter{waiting: make(chan *publication, 1)}
 	_, err := w.Write(t.Context(), t.Name()+".d", nil, nil)
-	if _, doubtful := errors.AsType[*Doubt](err); err == nil || doubtful {
+	if _, doubtful := errors.AsType[*DoubtError](err); err == nil || doubtful {
 		t.Errorf("it is refused with %v", err)
 	}
 	if left := taken([]*publication{<-w.waiting}, "late"); len(left) != 0 {
