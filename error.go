@@ -183,7 +183,7 @@ func AsError(err error) *Error {
 	return Errorf(Internal, "internal", "The server failed to handle this request; its log has the cause.").Because(err)
 }
 
-// EngineAway tells whether an error is about the absence of the storage engine, as
+// EngineAway reports whether an error is about the absence of the storage engine, as
 // in an election of a cluster: nobody's fault, and over soon.
 func EngineAway(err error) bool {
 	switch AsError(err).Code {

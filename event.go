@@ -221,7 +221,7 @@ type Events interface {
 	Accept(ctx context.Context, e *Event, wait time.Duration) (Result, error)
 }
 
-// StoredEvents gives single events, as JSON.
+// StoredEvents returns single events, as JSON.
 type StoredEvents interface {
 	// Newest returns the newest event with that key, nil if there is none.
 	Newest(ctx context.Context, eventKey string) (json.RawMessage, error)

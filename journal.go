@@ -47,7 +47,7 @@ type TailQuery struct {
 	EventKey string // empty means any
 	After    string // the position behind which to start; empty means now
 
-	// CorrelationIDs tells whether entries have them: results can be read
+	// CorrelationIDs reports whether entries have them: results can be read
 	// with them, so they are for who may see payloads.
 	CorrelationIDs bool
 }

@@ -30,7 +30,7 @@ func NewTraceID(uuid string, at time.Time) string {
 // published the event.
 const ForeignEvent = "extern"
 
-// ForeignTraceID gives the trace id of an event that came without one: the same
+// ForeignTraceID returns the trace id of an event that came without one: the same
 // whenever it is asked for.
 func ForeignTraceID(at time.Time, sequence uint64) string {
 	id := append(make([]byte, 0, 6+1+8+8), ForeignEvent...)
@@ -39,7 +39,7 @@ func ForeignTraceID(at time.Time, sequence uint64) string {
 	return string(appendBase36(id, sequence))
 }
 
-// ValidTraceID tells whether a text can serve as a trace id, whoever made it.
+// ValidTraceID reports whether a text can serve as a trace id, whoever made it.
 func ValidTraceID(text string) bool {
 	const longest = 64
 	for i := range len(text) {

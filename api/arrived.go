@@ -41,7 +41,7 @@ func (a *API) arrived(longest int, next command.Endpoint) command.Endpoint {
 	}
 }
 
-// placed gives a request one of the places.
+// placed returns a request one of the places.
 func (a *API) placed(next http.Handler) command.Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if err := a.Places.Enter(); err != nil {

@@ -88,7 +88,7 @@ func (a *API) enterTail(user sluice.User) (leave func(), err error) {
 	}, nil
 }
 
-// mayTail gives who reads, and refuses who may not read traces.
+// mayTail returns who reads, and refuses who may not read traces.
 func (a *API) mayTail(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
 	user, err := a.Authenticate(w, r)
 	if err != nil {

@@ -32,7 +32,7 @@ type load struct {
 	header        string // another one, as "Name: value"; none if empty
 }
 
-// bodyOf gives the body of a call of that size, whichever generator makes it.
+// bodyOf returns the body of a call of that size, whichever generator makes it.
 func bodyOf(size int) string {
 	const head, tail = `{"data":"`, `","number":100000}`
 	return head + strings.Repeat("x", size-len(head)-len(tail)) + tail

@@ -138,7 +138,7 @@ func (c *Client) do(ctx context.Context, r request) (Answer, error) {
 	return answer, refusal(answer)
 }
 
-// isSuccess tells whether a status is one of success. That of a redirect is none: a
+// isSuccess reports whether a status is one of success. That of a redirect is none: a
 // page that leads elsewhere is not what was asked for.
 func isSuccess(status int) bool {
 	return status >= http.StatusOK && status < http.StatusMultipleChoices

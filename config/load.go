@@ -148,7 +148,7 @@ func (c *Config) loadEnvironment(environ []string) error {
 
 var errUnknown = errors.New("there is no such setting; sluice serve --help lists them")
 
-// set gives a setting its value.
+// set returns a setting its value.
 func (c *Config) set(name, text string) error {
 	target := reflect.ValueOf(c).Elem()
 	for i := range target.NumField() {

@@ -56,7 +56,7 @@ func WriteFile(name, content string) error {
 	return Sync(filepath.Dir(name))
 }
 
-// Probe tells whether a folder, which it makes where it is missing, can be written
+// Probe reports whether a folder, which it makes where it is missing, can be written
 // to so that what was written survives a power cut.
 func Probe(folder string) error {
 	if err := makeFolder(folder); err != nil {

@@ -106,7 +106,7 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 	}
 }
 
-// failed tells whether the code is that of a run of a call.
+// failed reports whether the code is that of a run of a call.
 func (p replayParams) failed(c sluice.Call) bool {
 	return p.Code == "" || slices.ContainsFunc(c.Runs, func(r sluice.RunReport) bool {
 		return r.Error != nil && r.Error.Code == p.Code && (p.Pipeline == "" || p.Pipeline == r.Pipeline)

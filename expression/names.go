@@ -71,7 +71,7 @@ func (c *compiler) pointer(node *ast.PointerNode) (eval, error) {
 	return nil, c.errorAt(node, "There is no #%s; there are #, #index and #acc.", node.Name)
 }
 
-// let gives a value a name for the rest of the expression.
+// let returns a value a name for the rest of the expression.
 func (c *compiler) let(node *ast.VariableDeclaratorNode) (eval, error) {
 	taken := slices.ContainsFunc(c.variables, func(v variable) bool { return v.name == node.Name })
 	if _, ok := objects[node.Name]; ok || taken || c.language.isTaken(node.Name) {

@@ -10,7 +10,7 @@ import (
 	"sluice/command"
 )
 
-// countOf gives how many entries of a command are in the audit log, and how many
+// countOf returns how many entries of a command are in the audit log, and how many
 // calls they stand for.
 func countOf(t *testing.T, d *Directory, name string) (entries, calls int) {
 	t.Helper()

@@ -33,10 +33,10 @@ type AuthenticatorOptions struct {
 // An Authenticator finds the user behind an Authorization header.
 type Authenticator struct{ AuthenticatorOptions }
 
-// NewAuthenticator gives an authenticator.
+// NewAuthenticator returns an authenticator.
 func NewAuthenticator(o AuthenticatorOptions) *Authenticator { return &Authenticator{o} }
 
-// Authenticate gives the user that a request stands for. Where an issuer
+// Authenticate returns the user that a request stands for. Where an issuer
 // replaced the refresh token of the request, the answer's header
 // svc-refresh-token has the one to use next.
 func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
@@ -63,7 +63,7 @@ func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sl
 	return user, nil
 }
 
-// Authorize gives the user that the value of an Authorization header stands
+// Authorize returns the user that the value of an Authorization header stands
 // for, and a refresh token that replaces the one in it, if there is such.
 func (a *Authenticator) Authorize(ctx context.Context, authorization, address string) (user sluice.User, renewed string, err error) {
 	scheme, credentials := parseHeader(authorization)

@@ -8,7 +8,7 @@ import (
 	"sluice/command"
 )
 
-// Commands gives the commands about users, roles, clients and the audit log.
+// Commands returns the commands about users, roles, clients and the audit log.
 func Commands(d *Directory, a *Authenticator) []command.Command {
 	return []command.Command{
 		userPutCommand(d), userGetCommand(d), userDeleteCommand(d),

@@ -30,7 +30,7 @@ type DirectoryOptions struct {
 	// called.
 	UserUsed, ClientUsed func(name string)
 
-	// Started tells whether the first user was made. Until then nobody can
+	// Started reports whether the first user was made. Until then nobody can
 	// have the right credentials; nil means that it was.
 	Started func() bool
 
@@ -70,7 +70,7 @@ const freeGuesses = 5
 // must not lock out others at the same address.
 const freeAccounts = 100
 
-// NewDirectory gives a directory over its stores.
+// NewDirectory returns a directory over its stores.
 func NewDirectory(o DirectoryOptions) *Directory {
 	d := &Directory{
 		DirectoryOptions: o,
@@ -107,7 +107,7 @@ func (d *Directory) Client(ctx context.Context, id string) (*sluice.Client, erro
 	return d.Clients.Get(ctx, id)
 }
 
-// Owner gives the user who stored a pipeline, with their present permissions. It
+// Owner returns the user who stored a pipeline, with their present permissions. It
 // is the account, not one of the same name that was made since. With an external
 // provider the roles of that time count: only the provider knows the present
 // ones.
@@ -158,7 +158,7 @@ func gone() error {
 	return sluice.Errorf(sluice.Unauthenticated, "user-gone", "The user does not exist any more, or is disabled.")
 }
 
-// Identify gives the user that a token stands for, with what they may do now.
+// Identify returns the user that a token stands for, with what they may do now.
 func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.User, error) {
 	switch {
 	case id.Roles != nil:

@@ -15,7 +15,7 @@ import (
 	"sluice/jetstream/natstest"
 )
 
-// newDirectory gives a directory on a real engine, with an admin whose password
+// newDirectory returns a directory on a real engine, with an admin whose password
 // is "admin-password".
 func newDirectory(t testing.TB) *Directory {
 	t.Helper()

@@ -152,7 +152,7 @@ func pairOf(username, address string) string {
 	return username + "\x00" + limit.Network(address)
 }
 
-// knownName gives the name of a user there is. Others are left out of the audit
+// knownName returns the name of a user there is. Others are left out of the audit
 // log: people type their password into the wrong field.
 func (d *Directory) knownName(ctx context.Context, username string) string {
 	if account, err := d.Accounts.Get(ctx, username); err == nil && account != nil {

@@ -50,7 +50,7 @@ func checkPassword(password, username string) error {
 	return nil
 }
 
-// HashPassword gives the stored form of a password.
+// HashPassword returns the stored form of a password.
 func HashPassword(password string) string {
 	salt := make([]byte, 16)
 	_, _ = rand.Read(salt) // never fails
@@ -59,7 +59,7 @@ func HashPassword(password string) string {
 		base64.RawStdEncoding.EncodeToString(argon2.IDKey([]byte(password), salt, hashPasses, hashMemory, 1, hashLength)))
 }
 
-// verify tells whether a password belongs to a stored form.
+// verify reports whether a password belongs to a stored form.
 func verify(stored, password string) bool {
 	var version, passes int
 	var memory uint32

@@ -40,7 +40,7 @@ var viewing = []string{
 	"convert.*", "crypto.*", "iam.whoami", "iam.password.set",
 }
 
-// role gives a role, nil if there is none. One that is built in is hardly ever
+// role returns a role, nil if there is none. One that is built in is hardly ever
 // stored as well, and every run of a pipeline has one: so the store is not asked
 // to look further for it than among the roles it knows.
 func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error) {
@@ -56,7 +56,7 @@ func (d *Directory) role(ctx context.Context, name string) (*sluice.Role, error)
 	return &sluice.Role{Name: name, Permissions: permissions}, nil
 }
 
-// userWith gives a user with the permissions that roles have by now. Roles that
+// userWith returns a user with the permissions that roles have by now. Roles that
 // don't exist give none.
 func (d *Directory) userWith(ctx context.Context, name, id string, roles []string) (sluice.User, error) {
 	user := sluice.User{Name: name, ID: id, Roles: roles}

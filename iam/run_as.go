@@ -32,7 +32,7 @@ func runAsCommand(d *Directory) command.Command {
 		}, command.Traffic, command.InRun) // refusals are in the audit log, switches in the trace of the run
 }
 
-// runAs gives the user that a pipeline switches to, if its owner may switch to
+// runAs returns the user that a pipeline switches to, if its owner may switch to
 // that one: an owner to themselves, an administrator to anyone, others to users
 // they have the permission run.as:<username> for. Only the present permissions
 // of the owner count, not those of the user that the pipeline runs as.

@@ -164,7 +164,7 @@ func (e *Engine) addDamage(text string) {
 	}
 }
 
-// damaged gives what the disk has lost or spoiled, at most some of it.
+// damaged returns what the disk has lost or spoiled, at most some of it.
 func (e *Engine) damaged() []string {
 	const most = 20
 	e.damageMu.Lock()
@@ -175,7 +175,7 @@ func (e *Engine) damaged() []string {
 	return append(slices.Clone(e.damage[:most]), fmt.Sprintf("and %d more; the log has them all", len(e.damage)-most))
 }
 
-// fingerprint gives a short text that tells keys apart and does not show them.
+// fingerprint returns a short text that tells keys apart and does not show them.
 func fingerprint(key []byte) string {
 	sum := sha256.Sum256(key)
 	return hex.EncodeToString(sum[:8])

@@ -15,12 +15,12 @@ import (
 	"sluice/jetstream/record"
 )
 
-// blockOf gives a file of messages of a stream.
+// blockOf returns a file of messages of a stream.
 func blockOf(dir, stream string, number int) string {
 	return filepath.Join(dir, "jetstream", "$G", "streams", stream, "msgs", fmt.Sprintf("%d.blk", number))
 }
 
-// streamOf gives the name of the stream that a bucket is stored in.
+// streamOf returns the name of the stream that a bucket is stored in.
 func streamOf(t *testing.T, e *Engine, name string) string {
 	t.Helper()
 	for _, b := range append(e.buckets(), e.keys) {

@@ -50,7 +50,7 @@ type Options struct {
 	ResultMaxCount int64 // results that are kept
 	ResultMaxBytes int64
 
-	// Box gives what records are sealed with. If sealed is true there are
+	// Box returns what records are sealed with. If sealed is true there are
 	// records already: only the key they were sealed with will do.
 	Box func(sealed bool) (*seal.Box, error)
 

@@ -13,7 +13,7 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// isCall tells whether an event is the call of a webhook. Its trace id is its own.
+// isCall reports whether an event is the call of a webhook. Its trace id is its own.
 func isCall(e *sluice.Event) bool { return e.Method != "" && e.ReplayOf == "" }
 
 // spooled takes a call into the spool, if there is one and the engine is away;
@@ -44,7 +44,7 @@ func (s *Events) spooled(ctx context.Context, e *sluice.Event, away error) (slui
 	return result, nil
 }
 
-// spools tells whether calls go to the spool while the engine has an error. A node
+// spools reports whether calls go to the spool while the engine has an error. A node
 // that has not reached the engine since its start knows no webhooks.
 func (s *Events) spools(away error) bool {
 	return s.spool != nil && sluice.AsError(away).Code == "engine-unavailable" && s.host.IsSetUp() && s.stream.CachedInfo().Config.AllowAtomicPublish

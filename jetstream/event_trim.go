@@ -52,7 +52,7 @@ func storageFull() error {
 	return stream.Unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
 }
 
-// room gives nil when there is space for events.
+// room returns nil when there is space for events.
 func (s *Events) room() error {
 	if s.space.full.Load() {
 		return storageFull()

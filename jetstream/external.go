@@ -27,7 +27,7 @@ func (e *Engine) dialExternal(address string, link *stream.Link, options ...nats
 	return nats.Connect(address, options...)
 }
 
-// userOf gives the user that an URL of the engine names: the addresses of further
+// userOf returns the user that an URL of the engine names: the addresses of further
 // servers name none.
 func userOf(urls string) []nats.Option {
 	first, _, _ := strings.Cut(urls, ",")
@@ -124,7 +124,7 @@ func (e *Engine) watchExternal(running context.Context) error {
 // long as it is clear without one that events are taken, there is none.
 const probeSubject = queue.DirectPrefix + "probe"
 
-// hasQuorum tells whether the leader of a stream has just heard of so many of the
+// hasQuorum reports whether the leader of a stream has just heard of so many of the
 // others that they agree on a write. They say something once a second.
 func hasQuorum(cluster *jetstream.ClusterInfo) bool {
 	const lately = 1250 * time.Millisecond

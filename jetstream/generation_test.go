@@ -35,7 +35,7 @@ const (
 	oddRole      = "a role, with ünlikely characters > "
 )
 
-// boxOf gives what opens records with a key of one repeated byte.
+// boxOf returns what opens records with a key of one repeated byte.
 func boxOf(fill byte) func(bool) (*seal.Box, error) {
 	return func(bool) (*seal.Box, error) { return seal.New(bytes.Repeat([]byte{fill}, seal.KeySize)) }
 }
@@ -80,7 +80,7 @@ func storeClear(t *testing.T, conn *nats.Conn) {
 	}
 }
 
-// clearFolder gives the folder of an engine in which version 0.1 stored records.
+// clearFolder returns the folder of an engine in which version 0.1 stored records.
 func clearFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -174,7 +174,7 @@ func snapshots(t *testing.T, dir string, move func(progress func(step string)) e
 	return copies
 }
 
-// connected gives an engine that is connected, but not set up.
+// connected returns an engine that is connected, but not set up.
 func connected(t *testing.T, opts Options) *Engine {
 	t.Helper()
 	opts.Log = slog.New(slog.NewTextHandler(t.Output(), nil))

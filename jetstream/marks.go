@@ -41,7 +41,7 @@ type marks struct {
 // others: a sender takes an unknown token for final.
 var statistics = []string{"minutes", "hours", "states"}
 
-// readMarks gives the marks of a folder, none if there are none that can be read.
+// readMarks returns the marks of a folder, none if there are none that can be read.
 func readMarks(dir string) (m marks, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, marksFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -96,7 +96,7 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	return nil
 }
 
-// buckets gives all buckets of records but that of keys.
+// buckets returns all buckets of records but that of keys.
 func (e *Engine) buckets() []bucket {
 	return []bucket{e.webhooks, e.accounts, e.roles, e.clients, e.sessions, e.signing, e.portal, e.minutes, e.hours, e.pipelines, e.versions, e.states, e.secrets, e.floors}
 }

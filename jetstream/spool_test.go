@@ -72,7 +72,7 @@ func (s *spooling) result(e *Engine, id string) sluice.Result {
 	return result
 }
 
-// traces gives the trace ids of all events with a key, in order.
+// traces returns the trace ids of all events with a key, in order.
 func (s *spooling) traces(key string) (ids []string) {
 	s.Helper()
 	info, err := s.two.Events().info(s.Context())

@@ -55,7 +55,7 @@ func TestWhatWaitsForNobodyIsRemoved(t *testing.T) {
 	}
 }
 
-// waitsFor tells whether something is stored that waits for a binding.
+// waitsFor reports whether something is stored that waits for a binding.
 func waitsFor(t *testing.T, e *Engine, b *sluice.Binding) bool {
 	t.Helper()
 	waiting, err := e.host.JS.Stream(t.Context(), queue.WaitingStream)

@@ -75,13 +75,13 @@ type Events struct {
 	// done yet, Gone if the outcome has expired.
 	Outcome func(ctx context.Context, e correlation.Envelope, pipeline string) (*sluice.Outcome, error)
 
-	// Waits tells whether an event waits for another attempt of a pipeline.
+	// Waits reports whether an event waits for another attempt of a pipeline.
 	Waits func(sequence uint64) bool
 
 	// Bound returns the pipelines that listen, by the ids of their bindings.
 	Bound func() map[string]*sluice.Pipeline
 
-	// Takers gives the names of the pipelines that take an event which does
+	// Takers returns the names of the pipelines that take an event which does
 	// not say so itself.
 	Takers func(e correlation.Envelope) []string
 }

@@ -134,7 +134,7 @@ func (c *conn) skipEnds() {
 	}
 }
 
-// call gives the call that has begun and its length, or nil if it is none for
+// call returns the call that has begun and its length, or nil if it is none for
 // the lane.
 func (c *conn) call() (*http.Request, int) {
 	for waits := false; ; waits = true {
@@ -185,7 +185,7 @@ func (c *conn) grow() bool {
 	return true
 }
 
-// release gives a large buffer back.
+// release returns a large buffer back.
 func (c *conn) release() {
 	if c.large != nil {
 		largeBuffers.Put(c.large)

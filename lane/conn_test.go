@@ -151,4 +151,4 @@ func wantClosed(t *testing.T, client net.Conn, after time.Duration) {
 	}
 }
 
-// pipeListener gives connections within the process.
+// pipeListener returns connections within the process.

@@ -84,7 +84,7 @@ func (l *Lane) accept() {
 	}
 }
 
-// handOn gives something to Accept, and tells whether that took it.
+// handOn returns something to Accept, and tells whether that took it.
 func (l *Lane) handOn(h handed) bool {
 	select {
 	case l.others <- h:

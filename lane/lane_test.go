@@ -95,7 +95,7 @@ func (c *client) send(text string) {
 	}
 }
 
-// answer gives the next answer, with its body.
+// answer returns the next answer, with its body.
 func (c *client) answer() (*http.Response, string) {
 	c.t.Helper()
 	response, err := http.ReadResponse(c.from, nil)

@@ -43,7 +43,7 @@ type Bodies struct {
 	arriving map[*arrival]struct{} // larger bodies
 }
 
-// NewBodies gives a reader of bodies.
+// NewBodies returns a reader of bodies.
 func NewBodies(o BodyOptions) *Bodies {
 	return &Bodies{
 		Known:      NewMemory(o.Known, o.Pressure),
@@ -263,7 +263,7 @@ func (a *arrival) deadlineExceeded() error {
 	return tooSlow()
 }
 
-// firstDeadline gives the deadline that the connection has already. Most bodies
+// firstDeadline returns the deadline that the connection has already. Most bodies
 // arrive with their headers: for those, that of the server is enough.
 func (p Pace) firstDeadline(r *http.Request, start time.Time) time.Time {
 	server, ok := r.Context().Value(http.ServerContextKey).(*http.Server)

@@ -16,12 +16,12 @@ type failed struct {
 	until time.Time // no try before
 }
 
-// NewFailures gives a bound on failures.
+// NewFailures returns a bound on failures.
 func NewFailures(free int, first, longest time.Duration) *Failures {
 	return &Failures{free, first, longest, NewCache[string, failed](maxKeys)}
 }
 
-// Wait gives how long a key has to wait until it may try.
+// Wait returns how long a key has to wait until it may try.
 func (f *Failures) Wait(key string) time.Duration {
 	now := time.Now()
 	since, _ := f.since.Get(key, now)

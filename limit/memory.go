@@ -45,7 +45,7 @@ type Hold struct {
 	bytes  int64
 }
 
-// Hold gives a hold on the memory, of nothing yet.
+// Hold returns a hold on the memory, of nothing yet.
 func (m *Memory) Hold() Hold { return Hold{memory: m} }
 
 // Grow takes as much more as it needs to have so many bytes, and waits for that
@@ -66,7 +66,7 @@ func (h *Hold) Try(bytes int64) error {
 	return nil
 }
 
-// grow tells whether it has so many bytes, after some time of waiting for them.
+// grow reports whether it has so many bytes, after some time of waiting for them.
 func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
 	more := min(bytes, h.memory.max) - h.bytes // whatever fits in alone is allowed
 	if more <= 0 || bytes <= small {
@@ -93,7 +93,7 @@ func noMemory() error {
 	return sluice.Errorf(sluice.Unavailable, "overloaded", "The server holds as much as its memory allows. Try again soon.").After(2 * time.Second).Closing()
 }
 
-// Move gives back what it has, and takes as much of another memory.
+// Move returns back what it has, and takes as much of another memory.
 func (h *Hold) Move(ctx context.Context, to *Memory) error {
 	moved := Hold{memory: to}
 	if err := moved.Grow(ctx, h.bytes); err != nil {
@@ -104,7 +104,7 @@ func (h *Hold) Move(ctx context.Context, to *Memory) error {
 	return nil
 }
 
-// Shrink gives back what is more than so many bytes.
+// Shrink returns back what is more than so many bytes.
 func (h *Hold) Shrink(bytes int64) {
 	if h.bytes > bytes {
 		h.memory.free.Release(h.bytes - bytes)
@@ -112,5 +112,5 @@ func (h *Hold) Shrink(bytes int64) {
 	}
 }
 
-// Release gives everything back. Doing so again does nothing.
+// Release returns everything back. Doing so again does nothing.
 func (h *Hold) Release() { h.Shrink(0) }

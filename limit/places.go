@@ -29,5 +29,5 @@ func (p *Places) Enter() error {
 	return nil
 }
 
-// Leave gives a place back.
+// Leave returns a place back.
 func (p *Places) Leave() { p.taken.Add(-1) }

@@ -30,7 +30,7 @@ func (s *Shares[K]) Enter(key K) bool {
 	return true
 }
 
-// Leave gives one back.
+// Leave returns one back.
 func (s *Shares[K]) Leave(key K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

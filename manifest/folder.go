@@ -13,7 +13,7 @@ import (
 // endings are those of files with things.
 var endings = []string{".yaml", ".yml", ".json"}
 
-// nameOf gives the name of the thing in a file.
+// nameOf returns the name of the thing in a file.
 func nameOf(file string) string {
 	base := path.Base(file)
 	for _, ending := range endings {
@@ -24,7 +24,7 @@ func nameOf(file string) string {
 	return base
 }
 
-// readKind gives the things of a kind that files describe, by name. ok tells
+// readKind returns the things of a kind that files describe, by name. ok tells
 // whether there is a folder for them.
 func readKind(dir *os.Root, k *kind) (things map[string]*thing, ok bool, err error) {
 	entries, err := fs.ReadDir(dir.FS(), k.folder())

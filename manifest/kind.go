@@ -52,7 +52,7 @@ const (
 
 func (k *kind) folder() string { return k.name + "s" }
 
-// isText tells whether the files of the kind are the things themselves, not
+// isText reports whether the files of the kind are the things themselves, not
 // descriptions of them.
 func (k *kind) isText() bool { return k.fields == nil }
 

@@ -31,7 +31,7 @@ type Change struct {
 	before, after *thing
 }
 
-// Sources gives a thing before and after a change as it stands in files.
+// Sources returns a thing before and after a change as it stands in files.
 func (ch *Change) Sources() (before, after string) { return ch.before.source(), ch.after.source() }
 
 // A Name is that of a thing.

@@ -12,7 +12,7 @@ import (
 	"sluice/client"
 )
 
-// stored gives the things of a kind that a server has, by name: those that files
+// stored returns the things of a kind that a server has, by name: those that files
 // may describe.
 func (k *kind) stored(ctx context.Context, c *client.Client, presets map[string]string) (map[string]*thing, error) {
 	answer, err := c.Command(ctx, k.get, nil, nil)
@@ -47,7 +47,7 @@ func (k *kind) stored(ctx context.Context, c *client.Client, presets map[string]
 	return things, nil
 }
 
-// presetsOf gives where known senders have the ids of their deliveries: what
+// presetsOf returns where known senders have the ids of their deliveries: what
 // holds for a webhook that does not say it.
 func presetsOf(ctx context.Context, c *client.Client) (map[string]string, error) {
 	answer, err := c.Command(ctx, "provider.get", nil, nil)

@@ -31,7 +31,7 @@ type thing struct {
 	secrets bool   // it has secrets that are not in the file
 }
 
-// document gives a thing as programs read it.
+// document returns a thing as programs read it.
 func (t *thing) document() any {
 	switch {
 	case t == nil:
@@ -42,7 +42,7 @@ func (t *thing) document() any {
 	return t.fields
 }
 
-// source gives a thing as it stands in a file.
+// source returns a thing as it stands in a file.
 func (t *thing) source() string {
 	if t == nil {
 		return ""
@@ -74,7 +74,7 @@ func (t *thing) source() string {
 	return text.String()
 }
 
-// normal gives the fields of a thing in the one form in which they are compared,
+// normal returns the fields of a thing in the one form in which they are compared,
 // without those that say no more than a missing one.
 func (k *kind) normal(given map[string]any, presets map[string]string) map[string]any {
 	fields := make(map[string]any)

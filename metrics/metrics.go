@@ -103,7 +103,7 @@ func (m *Metrics) Call(c sluice.Call) {
 	}
 }
 
-// label gives what stands for an event key, so that there are not too many.
+// label returns what stands for an event key, so that there are not too many.
 func (m *Metrics) label(key string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -79,7 +79,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// age gives how many seconds ago something was, 0 if there is nothing.
+// age returns how many seconds ago something was, 0 if there is nothing.
 func age(at *time.Time) float64 {
 	if at == nil {
 		return 0

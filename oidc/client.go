@@ -19,7 +19,7 @@ var nobody = &sluice.Client{Secret: strings.Repeat("0", hex.EncodedLen(sha256.Si
 
 // authenticate returns the client that makes a request. It identifies itself by
 // header or by form, not by both (RFC 6749, 2.3). A public client has no secret
-// and gives its id alone.
+// and returns its id alone.
 func (i *Issuer) authenticate(r *http.Request, form map[string]string) (*sluice.Client, error) {
 	id, secret, err := i.clientCredentialsOf(r, form)
 	if err != nil {

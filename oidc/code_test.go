@@ -33,7 +33,7 @@ func newProgram(f *fixture, clientID, redirect string) *program {
 	return p
 }
 
-// ask gives the query with which a browser is sent to the issuer.
+// ask returns the query with which a browser is sent to the issuer.
 func (p *program) ask(more ...oauth2.AuthCodeOption) string {
 	p.f.t.Helper()
 	target, err := url.Parse(p.config.AuthCodeURL("the-state", append(more, oauth2.S256ChallengeOption(p.verifier))...))
@@ -46,7 +46,7 @@ func (p *program) ask(more ...oauth2.AuthCodeOption) string {
 	return target.RawQuery
 }
 
-// allowed gives the code that the program gets when the person allows it.
+// allowed returns the code that the program gets when the person allows it.
 func (p *program) allowed(more ...oauth2.AuthCodeOption) string {
 	p.f.t.Helper()
 	asked, err := p.f.Asked(p.f.t.Context(), p.ask(more...))

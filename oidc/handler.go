@@ -70,7 +70,7 @@ func notFound(http.ResponseWriter, *http.Request) error {
 	return sluice.Errorf(sluice.NotFound, "not_found", "There is nothing at this path.")
 }
 
-// codeOf gives the error code of a failure by the rules of OAuth: for what is no
+// codeOf returns the error code of a failure by the rules of OAuth: for what is no
 // matter of the request, OAuth has words of its own.
 func codeOf(e *sluice.Error) string {
 	switch e.Kind {

@@ -114,7 +114,7 @@ func newFixture(t *testing.T) *fixture {
 	return newFixtureOn(t, jetstream.Options{Dir: t.TempDir()})
 }
 
-// newFixtureOn gives an issuer on the engine that the options say.
+// newFixtureOn returns an issuer on the engine that the options say.
 func newFixtureOn(t *testing.T, o jetstream.Options) *fixture {
 	t.Helper()
 	o.Box = natstest.Box
@@ -239,7 +239,7 @@ func (f *fixture) renew(token string, more ...string) reply {
 	return f.post("token", append([]string{"grant_type", "refresh_token", "client_id", publicID, "refresh_token", token}, more...)...)
 }
 
-// accepts tells whether an access token is valid, and fails on any error that
+// accepts reports whether an access token is valid, and fails on any error that
 // is not Unauthenticated.
 func (f *fixture) accepts(token string) bool {
 	f.t.Helper()

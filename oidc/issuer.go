@@ -78,7 +78,7 @@ type Issuer struct {
 	now      func() time.Time
 }
 
-// NewIssuer gives an issuer. It stores nothing before it is used.
+// NewIssuer returns an issuer. It stores nothing before it is used.
 func NewIssuer(o IssuerOptions) *Issuer {
 	if o.Observe == nil {
 		o.Observe = func(context.Context, Login) {}

@@ -31,7 +31,7 @@ func newKeyring(records sluice.Records[sluice.SigningKey], rotation, grace time.
 	return &keyring{records: records, rotation: rotation, grace: grace, now: now, parsed: make(map[string]*signingKey)}
 }
 
-// signing gives the key to sign with, a new one if it is time.
+// signing returns the key to sign with, a new one if it is time.
 func (k *keyring) signing(ctx context.Context) (*signingKey, error) {
 	live, dead := k.sort(k.records.All())
 	if len(live) == 0 || !k.fresh(live[0]) || len(dead) > 0 {
@@ -46,7 +46,7 @@ func (k *keyring) signing(ctx context.Context) (*signingKey, error) {
 	return k.parse(live[0])
 }
 
-// published gives the keys whose tokens may be alive, the newest first.
+// published returns the keys whose tokens may be alive, the newest first.
 func (k *keyring) published(ctx context.Context) ([]*signingKey, error) {
 	if _, err := k.signing(ctx); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (k *keyring) published(ctx context.Context) ([]*signingKey, error) {
 	return keys, nil
 }
 
-// find gives the key with that id, or nil. The id may be anything that a caller
+// find returns the key with that id, or nil. The id may be anything that a caller
 // made up.
 func (k *keyring) find(ctx context.Context, id string) (*signingKey, error) {
 	if !isRandom(id, familySize) {
@@ -96,7 +96,7 @@ func (k *keyring) sort(records []*sluice.SigningKey) (live, dead []*sluice.Signi
 	return records, nil
 }
 
-// fresh tells whether a key is young enough to sign.
+// fresh reports whether a key is young enough to sign.
 func (k *keyring) fresh(key *sluice.SigningKey) bool {
 	return k.now().Before(key.Created.Add(k.rotation))
 }
@@ -148,7 +148,7 @@ func (k *keyring) add(ctx context.Context, willDo func(*sluice.SigningKey) bool)
 	return mine, err
 }
 
-// parse gives the usable form of a stored key.
+// parse returns the usable form of a stored key.
 func (k *keyring) parse(record *sluice.SigningKey) (*signingKey, error) {
 	k.mu.RLock()
 	key := k.parsed[record.ID]

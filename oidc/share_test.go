@@ -14,7 +14,7 @@ import (
 )
 
 // TestSharedAnswers: callers at the same time share one run, also if the first of
-// them gives up. A panic is an error to them.
+// them returns up. A panic is an error to them.
 func TestSharedAnswers(t *testing.T) {
 	for name, test := range map[string]struct {
 		run    func() (string, error)

@@ -61,7 +61,7 @@ func NewRunner(o RunnerOptions) *Runner {
 	}
 }
 
-// Running gives how many runs are under way, for events and for callers.
+// Running returns how many runs are under way, for events and for callers.
 func (r *Runner) Running() int { return len(r.slots) }
 
 // Parse makes a program of a source.

@@ -11,7 +11,7 @@ import (
 	"sluice/pipeline"
 )
 
-// sharing gives all runs together so much memory.
+// sharing returns all runs together so much memory.
 func sharing(bytes int64) func(*pipeline.RunnerOptions) {
 	return func(r *pipeline.RunnerOptions) { r.Limits.Shared = limit.NewMemory(bytes, nil) }
 }

@@ -30,7 +30,7 @@ func (c *checker) read(source string) *node {
 	return c.readYAML(source)
 }
 
-// looksLikeJSON tells whether a broken source was meant to be JSON.
+// looksLikeJSON reports whether a broken source was meant to be JSON.
 var looksLikeJSON = regexp.MustCompile(`^\s*\{\s*["}]`)
 
 // enter checks that a list or object is not deeper than values may be.

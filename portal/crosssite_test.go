@@ -50,7 +50,7 @@ func TestAnotherSiteInABrowser(t *testing.T) {
 	}
 }
 
-// users gives the names of all users.
+// users returns the names of all users.
 func (s *service) users() (names []string) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), "GET", s.base()+"/api/v3/command/iam.user.get", nil)

@@ -110,7 +110,7 @@ func (s *service) store(name, source string) {
 	}
 }
 
-// token gives the token of a webhook.
+// token returns the token of a webhook.
 func (s *service) token(eventKey string) string {
 	s.t.Helper()
 	return s.command("webhook.get", map[string]any{"eventKey": eventKey})["uuid"].(string)

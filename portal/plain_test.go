@@ -75,7 +75,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.wants("Sign in")
 }
 
-// contrasts gives the texts of a page that stand out from what is behind them
+// contrasts returns the texts of a page that stand out from what is behind them
 // by less than WCAG asks for at level AA.
 const contrasts = `(() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

@@ -200,7 +200,7 @@ tests:
 	return []string{good, bad, passedOn(t, s), forged(t, s)}
 }
 
-// passedOn gives the trace id of a call that a pipeline has sent to another
+// passedOn returns the trace id of a call that a pipeline has sent to another
 // system, which did not take it.
 func passedOn(t *testing.T, s *service) string {
 	t.Helper()
@@ -221,7 +221,7 @@ pipeline:
 	return s.call(hook["uuid"].(string), "application/json", `{"order":4711,"items":[{"sku":"A-1","count":2}]}`)
 }
 
-// forged gives the trace id of a call that was refused for its signature.
+// forged returns the trace id of a call that was refused for its signature.
 func forged(t *testing.T, s *service) string {
 	t.Helper()
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.github", "payloadType": "raw", "provider": "github", "signingSecret": "a secret of twenty characters"})

@@ -39,7 +39,7 @@ func (s *sessions) cookieName(name string) string {
 	return "sluice-" + name
 }
 
-// setCookie gives a browser a cookie that no script reads and no other site
+// setCookie returns a browser a cookie that no script reads and no other site
 // sends along, except with links that lead here.
 func (s *sessions) setCookie(w http.ResponseWriter, name, value string, lifetime time.Duration) {
 	cookie := &http.Cookie{ //nolint:gosec // plain HTTP has cookies, too

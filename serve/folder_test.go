@@ -37,7 +37,7 @@ func newFolder(t *testing.T) string {
 	return data
 }
 
-// setUpOnce gives the folder that the others are copies of. TestMain removes it.
+// setUpOnce returns the folder that the others are copies of. TestMain removes it.
 var setUpOnce = sync.OnceValues(func() (data string, err error) {
 	if data, err = os.MkdirTemp("", "sluice-serve-"); err != nil {
 		return "", err

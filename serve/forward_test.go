@@ -21,7 +21,7 @@ type sentOn struct {
 	Response   string `json:"response"`
 }
 
-// exchanges gives what the steps of a call have sent and got, as someone sees it.
+// exchanges returns what the steps of a call have sent and got, as someone sees it.
 func (s *service) exchanges(query string, alterations ...func(*http.Request)) (all []sentOn) {
 	s.t.Helper()
 	var found struct {

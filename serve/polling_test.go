@@ -79,7 +79,7 @@ func heard(t *testing.T, held <-chan answer) answer {
 }
 
 // wantRedirect checks that a poll is answered with a redirect to the endpoint,
-// and gives the query it leads to.
+// and returns the query it leads to.
 func wantRedirect(t *testing.T, a answer, base string) url.Values {
 	t.Helper()
 	a.wantStatus(t, http.StatusFound)

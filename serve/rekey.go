@@ -44,7 +44,7 @@ func dropKey(folder *durable.Folder, counts string) error {
 	return durable.Sync(folder.Path("."))
 }
 
-// sameKey tells whether two texts are the same key, however it is written.
+// sameKey reports whether two texts are the same key, however it is written.
 func sameKey(a, b string) bool {
 	first, err := seal.ParseKey(a)
 	second, otherErr := seal.ParseKey(b)

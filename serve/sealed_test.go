@@ -48,7 +48,7 @@ func inFiles(t *testing.T, folder string, texts map[string]string) (found []stri
 	return found
 }
 
-// spellings gives the forms in which a text may be in a file: as it is, in hex,
+// spellings returns the forms in which a text may be in a file: as it is, in hex,
 // and in base64, wherever in what is encoded it may begin.
 func spellings(text string) []string {
 	all := []string{text, hex.EncodeToString([]byte(text)), strings.ToUpper(hex.EncodeToString([]byte(text)))}
@@ -152,7 +152,7 @@ func (r *running) post(target string, pairs []string, alterations ...func(*http.
 	return answer{response.StatusCode, response.Header, content}
 }
 
-// recordsIn gives what the records of a stopped server have in them that nobody
+// recordsIn returns what the records of a stopped server have in them that nobody
 // may read.
 func recordsIn(t *testing.T, data, key string) map[string]string {
 	t.Helper()

@@ -8,7 +8,7 @@ import (
 	"sluice/jetstream"
 )
 
-// onStopped gives what the engine of a server that does not run is opened with, and
+// onStopped returns what the engine of a server that does not run is opened with, and
 // its data folder: nil with an external engine.
 func onStopped(cfg config.Config, log *slog.Logger, do func(opts jetstream.Options, folder *durable.Folder) error) (err error) {
 	if err := checkKey(cfg); err != nil {

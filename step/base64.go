@@ -52,7 +52,7 @@ func standardDigits(digits string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(digits, "-", "+"), "_", "/")
 }
 
-// padded tells whether so many padding characters may follow the digits.
+// padded reports whether so many padding characters may follow the digits.
 func padded(digits string, padding int) bool {
 	count := len(digits) - strings.Count(digits, "\r") - strings.Count(digits, "\n")
 	return padding == 0 || padding <= 2 && (count+padding)%4 == 0

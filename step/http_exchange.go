@@ -67,7 +67,7 @@ func noted(header http.Header, start []byte, size int) string {
 	return text.String()
 }
 
-// isCredential tells whether a header is likely to be one, by its name.
+// isCredential reports whether a header is likely to be one, by its name.
 func isCredential(name string) bool {
 	for _, word := range []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey"} {
 		if strings.Contains(name, word) {

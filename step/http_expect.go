@@ -49,7 +49,7 @@ func expectationOf(given any) (expectation, error) {
 	return e, nil
 }
 
-// has tells whether a status is fine.
+// has reports whether a status is fine.
 func (e expectation) has(status int) bool {
 	for _, expected := range e {
 		if expected == strconv.Itoa(status) || expected == strconv.Itoa(status/100)+"xx" {

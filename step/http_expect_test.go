@@ -10,7 +10,7 @@ import (
 )
 
 // TestExpectedStatuses: a status that is not expected fails the step, in a way
-// that tells whether trying again helps.
+// that reports whether trying again helps.
 func TestExpectedStatuses(t *testing.T) {
 	at := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		status, err := strconv.Atoi(r.URL.Path[1:])

@@ -129,7 +129,7 @@ func forwardedHeader(event map[string]any, contentType string) http.Header {
 	return header
 }
 
-// ofConnection tells whether a header is about the connection between the sender
+// ofConnection reports whether a header is about the connection between the sender
 // and us: how messages travel on it, what may come back on it, and who is at its
 // ends.
 func ofConnection(canonical string) bool {

@@ -8,7 +8,7 @@ import (
 	"sluice"
 )
 
-// recorded gives the recorded answer to a request, which is not sent.
+// recorded returns the recorded answer to a request, which is not sent.
 func recorded(run *sluice.Run, request *http.Request, expect expectation) (answer, error) {
 	got, err := run.Recorded(request.Context(), exchangeOf(request, nil, nil))
 	if err != nil {

@@ -121,7 +121,7 @@ func (l *clusterLoad) watchReadiness(ctx context.Context, node int, n *rigNode) 
 	}
 }
 
-// refusesSince tells whether a node has refused calls, and taken none, since a time.
+// refusesSince reports whether a node has refused calls, and taken none, since a time.
 func (l *clusterLoad) refusesSince(node int, since time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -241,7 +241,7 @@ func lacks(ctx context.Context, c *client, correlationID string) string {
 	}
 }
 
-// longestRefusal gives the longest time in which a node took no call, though some
+// longestRefusal returns the longest time in which a node took no call, though some
 // were made.
 func (l *clusterLoad) longestRefusal() (longest time.Duration) {
 	for node := range l.rig.nodes {
@@ -273,7 +273,7 @@ func (l *clusterLoad) awaitRuns(ctx context.Context) {
 	}
 }
 
-// stored gives when each call was stored, read from the engine itself.
+// stored returns when each call was stored, read from the engine itself.
 func (r *rig) stored(ctx context.Context) (map[uint64][]time.Time, error) {
 	stream, err := r.js.Stream(ctx, eventStream)
 	if err != nil {
@@ -318,7 +318,7 @@ func (r *rig) letters(ctx context.Context) (int, error) {
 	return int(stream.CachedInfo().State.Msgs), nil
 }
 
-// consumerOf gives the name of the consumer of the pipeline that listens to an
+// consumerOf returns the name of the consumer of the pipeline that listens to an
 // event key.
 func (r *rig) consumerOf(ctx context.Context, eventKey string) (string, error) {
 	stream, err := r.js.Stream(ctx, eventStream)

@@ -197,7 +197,7 @@ func (r *rig) stop() {
 	}
 }
 
-// leader gives the server that leads the events, or a consumer of them.
+// leader returns the server that leads the events, or a consumer of them.
 func (r *rig) leader(ctx context.Context, consumer string) (*natsServer, error) {
 	stream, err := r.js.Stream(ctx, eventStream)
 	if err != nil {
@@ -222,7 +222,7 @@ func (r *rig) leader(ctx context.Context, consumer string) (*natsServer, error) 
 	return nil, fmt.Errorf("the leader %q is no server of ours", name)
 }
 
-// other gives a server that is not that one.
+// other returns a server that is not that one.
 func (r *rig) other(than *natsServer) *natsServer {
 	for _, s := range r.servers {
 		if s != than && (r.wall == nil || s.host != r.wall.far) {
@@ -277,7 +277,7 @@ func (n *rigNode) readiness(ctx context.Context) (ready bool, detail []byte) {
 	return err == nil && answer.StatusCode == http.StatusOK, detail
 }
 
-// freePort gives a port that nobody listens on.
+// freePort returns a port that nobody listens on.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -35,7 +35,7 @@ func buildWall() (*wall, error) {
 	return w, nil
 }
 
-// canBuildWalls tells whether there can be any.
+// canBuildWalls reports whether there can be any.
 func canBuildWalls() bool {
 	_, err := exec.LookPath("ip")
 	return err == nil && os.Getuid() == 0

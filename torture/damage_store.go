@@ -170,7 +170,7 @@ func (w *wholeStore) try(ctx context.Context, dir string, c damageCase, further 
 	return f, err
 }
 
-// resultIsGone tells whether an event is there, and only what a pipeline has made of
+// resultIsGone reports whether an event is there, and only what a pipeline has made of
 // it is not.
 func (w *wholeStore) resultIsGone(ctx context.Context, e *jetstream.Engine, id string) bool {
 	_, err := e.Journal().Event(ctx, id)

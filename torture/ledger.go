@@ -59,7 +59,7 @@ func (l *ledger) unanswered(s sent) {
 	l.inVain = append(l.inVain, s)
 }
 
-// takeUnanswered gives a call to make again, if there is one.
+// takeUnanswered returns a call to make again, if there is one.
 func (l *ledger) takeUnanswered() (s sent, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

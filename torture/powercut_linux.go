@@ -77,7 +77,7 @@ type power struct {
 	data string // folder on the disk
 }
 
-// hasPower tells whether there can be such disks.
+// hasPower reports whether there can be such disks.
 func hasPower() bool { return canMount() == nil }
 
 // newPower makes a disk.

@@ -180,7 +180,7 @@ func unreadDocuments(ctx context.Context, t *target, d *damage) {
 }
 
 // unread sends requests from so many clients, each one of them, and waits until the
-// server gives up that nothing is read.
+// server returns up that nothing is read.
 func (t *target) unread(ctx context.Context, d *damage, clients int, requests ...string) {
 	const soon = 30 * time.Second
 	d.begin()

@@ -11,7 +11,7 @@ import (
 	"sluice/command"
 )
 
-// Commands gives the commands about webhooks. baseURL is what callers put
+// Commands returns the commands about webhooks. baseURL is what callers put
 // before /api/v3.
 func Commands(hooks *Store, guards *Guards, baseURL string, receiver *Receiver) []command.Command {
 	receive := receiveCommand(receiver)
@@ -49,7 +49,7 @@ type view struct {
 	Warnings         []string           `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
 }
 
-// show gives the view of a webhook for the user of ctx. Users who may
+// show returns the view of a webhook for the user of ctx. Users who may
 // not see tokens see their last 6 characters.
 func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string) view {
 	token, mayToken := h.UUID, sluice.UserFrom(ctx).May(sluice.MaySeeTokens)
@@ -91,7 +91,7 @@ func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string)
 	return v
 }
 
-// namesOnly gives signing secrets that are all names of stored ones, and nothing
+// namesOnly returns signing secrets that are all names of stored ones, and nothing
 // if one is not.
 func namesOnly(signing string) string {
 	for part := range strings.SplitSeq(signing, ",") {
@@ -102,7 +102,7 @@ func namesOnly(signing string) string {
 	return signing
 }
 
-// firstReason gives the message of the cause that has one for people.
+// firstReason returns the message of the cause that has one for people.
 func firstReason(err error) string {
 	e := sluice.AsError(err)
 	if cause, ok := errors.AsType[*sluice.Error](e.Err); ok {

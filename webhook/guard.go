@@ -74,7 +74,7 @@ func (g *Guards) of(ctx context.Context, hook *sluice.Webhook) (*guard, error) {
 	return made, nil
 }
 
-// isCurrent tells whether the secrets that a guard was made with still are the
+// isCurrent reports whether the secrets that a guard was made with still are the
 // ones that are stored.
 func (g *Guards) isCurrent(ctx context.Context, known *guard) bool {
 	if known.resolved == "" {

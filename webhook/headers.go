@@ -48,7 +48,7 @@ func withoutToken(value, token string) string {
 
 var tokenInURL = regexp.MustCompile(`(?i)((?:token|uuid)(?:=|%3d))[0-9a-f-]{30}([0-9a-f]{6})`)
 
-// lower gives a header name in lower case. Those that most calls come with are
+// lower returns a header name in lower case. Those that most calls come with are
 // not made anew each time.
 func lower(name string) string {
 	switch name {

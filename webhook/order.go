@@ -72,7 +72,7 @@ func (o *order) remove(hook *sluice.Webhook) {
 	}
 }
 
-// from gives webhooks in their order, beginning with the first whose event key is
+// from returns webhooks in their order, beginning with the first whose event key is
 // not below the given one: some of them, none behind the last.
 func (o *order) from(eventKey string) []*sluice.Webhook {
 	run, at, _ := o.place(&sluice.Webhook{EventKey: eventKey})

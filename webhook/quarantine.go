@@ -15,7 +15,7 @@ type Quarantine interface {
 	Keep(token string, size int, call func() *sluice.QuarantinedCall) bool
 }
 
-// isQuarantined tells whether calls that were refused so are kept: they are of a
+// isQuarantined reports whether calls that were refused so are kept: they are of a
 // known webhook, and may be meant well.
 func isQuarantined(code string) bool {
 	switch code {

@@ -52,7 +52,7 @@ type Receiver struct {
 	refusals *limit.Tries // that are logged
 }
 
-// NewReceiver gives a receiver that lets a client address guess 20 tokens, and
+// NewReceiver returns a receiver that lets a client address guess 20 tokens, and
 // one more every 3 seconds. As many refused calls are logged, whatever strangers
 // do.
 func NewReceiver(o ReceiverOptions) *Receiver {

@@ -36,7 +36,7 @@ type Store struct {
 	byKey order
 }
 
-// NewStore gives the webhooks that are stored in records.
+// NewStore returns the webhooks that are stored in records.
 func NewStore(records Records) *Store {
 	s := &Store{records: records}
 	records.Follow(s.follow)
@@ -55,7 +55,7 @@ func (s *Store) follow(before, after *sluice.Webhook) {
 	}
 }
 
-// Webhook gives the webhook with that token, NotFound if there is none.
+// Webhook returns the webhook with that token, NotFound if there is none.
 func (s *Store) Webhook(ctx context.Context, token string) (sluice.Webhook, error) {
 	hook, err := s.records.Get(ctx, token)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Store) Webhook(ctx context.Context, token string) (sluice.Webhook, erro
 	return *hook, nil
 }
 
-// withKey gives the webhook with that event key, NotFound if there is none.
+// withKey returns the webhook with that event key, NotFound if there is none.
 func (s *Store) withKey(key string) (sluice.Webhook, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -77,7 +77,7 @@ func (s *Store) withKey(key string) (sluice.Webhook, error) {
 	return sluice.Webhook{}, noWebhook("event key").About("eventKey")
 }
 
-// HasKey tells whether a webhook has an event key.
+// HasKey reports whether a webhook has an event key.
 func (s *Store) HasKey(key string) bool {
 	_, err := s.withKey(key)
 	return err == nil
@@ -87,7 +87,7 @@ func noWebhook(what string) *sluice.Error {
 	return sluice.Errorf(sluice.NotFound, "webhook-not-found", "There is no webhook with that %s; webhook.get lists those there are.", what)
 }
 
-// list gives the webhooks of a query in the order of their event keys, and
+// list returns the webhooks of a query in the order of their event keys, and
 // whether there are more behind them: those whose event key has search in it and
 // comes behind after, limit of them or all if it is 0.
 func (s *Store) list(search, after string, limit int) (hooks []*sluice.Webhook, more bool) {
@@ -191,7 +191,7 @@ func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook
 // errDryRun ends a change that is only to be checked.
 var errDryRun = errors.New("nothing is to be stored")
 
-// later gives the time of a change, which tells it from every change before.
+// later returns the time of a change, which tells it from every change before.
 func later(now time.Time, before *sluice.Webhook) time.Time {
 	if before != nil && !now.After(before.Updated) {
 		return before.Updated.Add(time.Millisecond)

@@ -24,7 +24,7 @@ func onEverySetup(t *testing.T, test func(t *testing.T, open func() *Store, shar
 	})
 }
 
-// openStore gives the store of webhooks of a real engine.
+// openStore returns the store of webhooks of a real engine.
 func openStore(t *testing.T, s natstest.Setup) *Store {
 	t.Helper()
 	e, err := jetstream.Open(t.Context(), jetstream.Options{

@@ -67,7 +67,7 @@ func formToken(body []byte) (token string, rest []byte, err error) {
 	return token, cut(body, from, to), nil
 }
 
-// isTokenField tells whether the name of a form's field is token, in whatever
+// isTokenField reports whether the name of a form's field is token, in whatever
 // way it is escaped.
 func isTokenField(name []byte) bool {
 	const word = "token"
@@ -77,7 +77,7 @@ func isTokenField(name []byte) bool {
 	return len(name) > len(word) && len(name) <= len("%74%6f%6b%65%6e") && bytes.IndexByte(name, '%') >= 0 && unescaped(name) == word
 }
 
-// unescaped gives a text of a form. What is malformed stays as it is.
+// unescaped returns a text of a form. What is malformed stays as it is.
 func unescaped(text []byte) string {
 	s := string(text[max(0, len(text)-longestToken):])
 	if plain, err := url.QueryUnescape(s); err == nil {
@@ -118,7 +118,7 @@ func jsonToken(body []byte) (token string, rest []byte, err error) {
 	return token, cutMember(body, from, to), nil
 }
 
-// isTokenMember tells whether the name of a member is token, in whatever way it
+// isTokenMember reports whether the name of a member is token, in whatever way it
 // is escaped.
 func isTokenMember(name []byte) bool {
 	const word = `"token"`
@@ -128,7 +128,7 @@ func isTokenMember(name []byte) bool {
 	return len(name) > len(word) && len(name) <= len(word)*len(`\u0000`) && bytes.IndexByte(name, '\\') >= 0 && tokenText(name) == "token"
 }
 
-// tokenText gives the text of a JSON value. What is no text, or far too long,
+// tokenText returns the text of a JSON value. What is no text, or far too long,
 // matches no webhook.
 func tokenText(value []byte) (text string) {
 	if len(value) > longestToken {
@@ -138,7 +138,7 @@ func tokenText(value []byte) (text string) {
 	return text
 }
 
-// skipSpace gives the offset of what follows white space.
+// skipSpace returns the offset of what follows white space.
 func skipSpace(b []byte, at int) int {
 	for at < len(b) && (b[at] == ' ' || b[at] == '\t' || b[at] == '\r' || b[at] == '\n') {
 		at++
@@ -146,7 +146,7 @@ func skipSpace(b []byte, at int) int {
 	return at
 }
 
-// skipValue gives the offset behind the value that begins at an offset of valid
+// skipValue returns the offset behind the value that begins at an offset of valid
 // JSON.
 func skipValue(b []byte, at int) int {
 	for depth := 0; ; {
@@ -172,7 +172,7 @@ func skipValue(b []byte, at int) int {
 	}
 }
 
-// skipText gives the offset behind the text that begins at an offset.
+// skipText returns the offset behind the text that begins at an offset.
 func skipText(b []byte, at int) int {
 	for at++; b[at] != '"'; at++ {
 		if b[at] == '\\' {
@@ -197,12 +197,12 @@ func cutMember(body []byte, from, to int) []byte {
 	return cut(body, from, to)
 }
 
-// cut gives a copy of the body without the bytes from..to.
+// cut returns a copy of the body without the bytes from..to.
 func cut(body []byte, from, to int) []byte {
 	return append(append(make([]byte, 0, len(body)-(to-from)), body[:from]...), body[to:]...)
 }
 
-// partToken gives the content of the part token of a multipart body.
+// partToken returns the content of the part token of a multipart body.
 func partToken(body []byte, boundary string) (token string, err error) {
 	if boundary == "" || len(boundary) > maxBoundary {
 		return "", badBoundary()
@@ -250,7 +250,7 @@ func nextDelimiter(body, delimiter []byte) (before, rest []byte) {
 	}
 }
 
-// tokenPart gives the content of a part if it is the token. Only the headers of
+// tokenPart returns the content of a part if it is the token. Only the headers of
 // parts that mention it are read.
 func tokenPart(part []byte) (token string, ok bool) {
 	head, content, ok := cutHeader(part[:min(len(part), maxPartHeader)])

@@ -68,7 +68,7 @@ func FuzzPartToken(f *testing.F) {
 	})
 }
 
-// tokensByReader gives the tokens that mime/multipart finds in a body, if it is
+// tokensByReader returns the tokens that mime/multipart finds in a body, if it is
 // one that is accepted.
 func tokensByReader(body []byte) (tokens []string, ok bool) {
 	up, err := parseUpload("multipart/form-data; boundary=b", body, upload{})

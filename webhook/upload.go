@@ -75,7 +75,7 @@ func parseUpload(contentType string, body []byte, wanted upload) (*upload, error
 	}
 }
 
-// closed tells whether a body has the boundary that ends it. The reader takes a
+// closed reports whether a body has the boundary that ends it. The reader takes a
 // body for ended that was cut short in the header of a part.
 func closed(body []byte, boundary string) bool {
 	end := []byte("--" + boundary + "--")

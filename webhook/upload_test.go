@@ -102,7 +102,7 @@ func wantSameFiles(t *testing.T, up *upload, raw bool) {
 	}
 }
 
-// decodeOrigin gives the bytes behind a text or base64 string.
+// decodeOrigin returns the bytes behind a text or base64 string.
 func decodeOrigin(t *testing.T, origin json.RawMessage, encoding string) string {
 	t.Helper()
 	var text string

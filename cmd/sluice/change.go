@@ -69,7 +69,7 @@ func (ch change) of(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
-// refused gives the reason that an answer has for not changing the one thing.
+// refused returns the reason that an answer has for not changing the one thing.
 func (ch change) refused(answer client.Answer) error {
 	var done struct {
 		Refused int `json:"refused"`

@@ -25,7 +25,7 @@ type parameters struct {
 	when    *span             // nil: the command takes none
 }
 
-// declare gives a verb a flag for each parameter of a command, except some. The
+// declare returns a verb a flag for each parameter of a command, except some. The
 // flags come from this program's own declaration; the server is asked about a
 // flag that is not among them.
 func (t *terminal) declare(cmd *cobra.Command, command string, without ...string) *parameters {

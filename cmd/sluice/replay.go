@@ -73,7 +73,7 @@ type pastCall struct {
 	} `json:"runs"`
 }
 
-// replays tells whether the event of a call is to be sent again: replays are not,
+// replays reports whether the event of a call is to be sent again: replays are not,
 // and a code must be that of the pipeline that gets it.
 func (p pastCall) replays(params url.Values) bool {
 	code, pipeline := params.Get("code"), params.Get("pipeline")

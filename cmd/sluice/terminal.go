@@ -41,7 +41,7 @@ func newTerminal(release func()) *terminal {
 	return &terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, release: release, commands: ownCommands()}
 }
 
-// addFlags gives a verb the flags that all clients have.
+// addFlags returns a verb the flags that all clients have.
 func (t *terminal) addFlags(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&t.url, "url", "", "URL of the server (SLUICE_URL; default: that of the profile)")
@@ -51,7 +51,7 @@ func (t *terminal) addFlags(cmd *cobra.Command) {
 	t.addForm(cmd)
 }
 
-// addForm gives a verb the flags that say in which form to answer.
+// addForm returns a verb the flags that say in which form to answer.
 func (t *terminal) addForm(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
 	flags.StringVarP(&t.format, "output", "o", "", "form of the output: table, json or yaml (default: table on a terminal, otherwise json)")

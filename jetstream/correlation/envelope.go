@@ -58,12 +58,12 @@ func ReadEnvelope(msg *jetstream.RawStreamMsg) (Envelope, error) {
 	return e, nil
 }
 
-// published tells whether programs of others may publish on a subject.
+// published reports whether programs of others may publish on a subject.
 func published(subject string) bool {
 	return strings.HasPrefix(subject, sluice.EventPrefix) || strings.HasPrefix(subject, MessagePrefix)
 }
 
-// KeysOf gives the keys of what was published on a subject. A program of somebody
+// KeysOf returns the keys of what was published on a subject. A program of somebody
 // else may have left them out, or written others.
 func KeysOf(subject, eventKey, key string) (string, string) {
 	if on, ok := strings.CutPrefix(subject, sluice.EventPrefix); ok {

@@ -64,7 +64,7 @@ func (c IDs) Parse(id string) (r Reference, ok bool) {
 	return r, ok && (r.form == currentForm || r.form == firstForm && r.Sequence <= c.first)
 }
 
-// open gives the parts of an id, without the bits that must be zero.
+// open returns the parts of an id, without the bits that must be zero.
 func (c IDs) open(id string) (nonce, locator uint64, ok bool) {
 	u, err := uuid.Parse(id)
 	if err != nil || len(id) != 36 || u.Version() != 8 || u.Variant() != uuid.RFC4122 {
@@ -75,7 +75,7 @@ func (c IDs) open(id string) (nonce, locator uint64, ok bool) {
 	return nonce, locator >> zeroBits, locator&(1<<zeroBits-1) == 0
 }
 
-// Fits tells whether an id leads to the event with a trace id.
+// Fits reports whether an id leads to the event with a trace id.
 func (c IDs) Fits(r Reference, traceID string) bool {
 	if r.form == firstForm {
 		return r.nonce == c.Nonce(traceID)
@@ -83,19 +83,19 @@ func (c IDs) Fits(r Reference, traceID string) bool {
 	return r.nonce == c.nonceOf(r.Sequence, traceID)
 }
 
-// Same tells whether an id, of whatever form, is that of an event.
+// Same reports whether an id, of whatever form, is that of an event.
 func (c IDs) Same(id string, sequence uint64, traceID string) bool {
 	r, ok := c.Parse(id)
 	return ok && r.Sequence == sequence && c.Fits(r, traceID)
 }
 
-// nonceOf gives the part of a correlation id that only we can make.
+// nonceOf returns the part of a correlation id that only we can make.
 func (c IDs) nonceOf(sequence uint64, traceID string) uint64 {
 	var space [8 + 64]byte // for a trace id of ours, off the heap
 	return c.hash("event", append(binary.BigEndian.AppendUint64(space[:0], sequence), traceID...))
 }
 
-// Nonce gives a number that nobody else can derive from a trace id.
+// Nonce returns a number that nobody else can derive from a trace id.
 func (c IDs) Nonce(traceID string) uint64 {
 	return c.hash("nonce", []byte(traceID))
 }

@@ -32,12 +32,12 @@ func (c IDs) ParseSpooled(id string) (r SpooledReference, ok bool) {
 	return r, ok && locator&(1<<formBits-1) == spooledForm
 }
 
-// FitsSpooled tells whether an id leads to the event with a trace id.
+// FitsSpooled reports whether an id leads to the event with a trace id.
 func (c IDs) FitsSpooled(r SpooledReference, traceID string) bool {
 	return r.nonce == c.spooledNonce(r.Spool<<placeBits|r.Place, traceID)
 }
 
-// WasSpooled tells whether a spool has given out an id for the event with a trace
+// WasSpooled reports whether a spool has given out an id for the event with a trace
 // id.
 func (c IDs) WasSpooled(id, traceID string) bool {
 	if id == "" {

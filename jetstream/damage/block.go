@@ -39,7 +39,7 @@ func newBlock(stream string, number int, content []byte) (*block, error) {
 	return &block{content, hash}, err
 }
 
-// record gives the size and the sequence of the record at a place, not ok if there
+// record returns the size and the sequence of the record at a place, not ok if there
 // is none that can be read.
 func (b *block) record(at int) (size int, sequence uint64, ok bool) {
 	if at+headSize+hashSize > len(b.content) {
@@ -73,7 +73,7 @@ func (b *block) record(at int) (size int, sequence uint64, ok bool) {
 	return size, sequence, true
 }
 
-// holes gives what can't be read, how many records can, and the first and the last
+// holes returns what can't be read, how many records can, and the first and the last
 // message among them.
 func (b *block) holes() (holes []hole, records int, first, last uint64) {
 	for at := 0; at < len(b.content); {
@@ -99,7 +99,7 @@ func (b *block) holes() (holes []hole, records int, first, last uint64) {
 	return holes, records, first, last
 }
 
-// resume gives the place of the next record that can be read.
+// resume returns the place of the next record that can be read.
 func (b *block) resume(at int) int {
 	for ; at+headSize+hashSize <= len(b.content); at++ {
 		if _, _, ok := b.record(at); ok {
@@ -109,7 +109,7 @@ func (b *block) resume(at int) int {
 	return len(b.content)
 }
 
-// without gives the block without its holes.
+// without returns the block without its holes.
 func (b *block) without(holes []hole) []byte {
 	whole := make([]byte, 0, len(b.content))
 	at := 0

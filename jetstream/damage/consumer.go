@@ -22,7 +22,7 @@ func (s Store) DropConsumers(aside string) (dropped []string, err error) {
 	return dropped, err
 }
 
-// BadConsumers gives the states of consumers that can't be read.
+// BadConsumers returns the states of consumers that can't be read.
 func (s Store) BadConsumers() (names []string, err error) {
 	states, err := filepath.Glob(filepath.Join(s.Dir, "*", "obs", "*", "o.dat"))
 	if err != nil {
@@ -45,7 +45,7 @@ func (s Store) BadConsumers() (names []string, err error) {
 	return names, nil
 }
 
-// readable tells whether the engine can read the state of a consumer.
+// readable reports whether the engine can read the state of a consumer.
 func readable(state []byte) bool {
 	const magic, version = 22, 2
 	if len(state) < 2 || state[0] != magic || state[1] != version {

@@ -29,7 +29,7 @@ func (s Store) NoteStop(note string) error {
 	return durable.WriteFile(note, string(text))
 }
 
-// TakeStop tells whether the engine has stopped cleanly, and forgets that. It gives
+// TakeStop reports whether the engine has stopped cleanly, and forgets that. It gives
 // the blocks that are not as they were left then.
 func (s Store) TakeStop(note string) (clean bool, changed []Loss, err error) {
 	clean, changed, err = s.ReadStop(note)
@@ -59,7 +59,7 @@ func (s Store) ReadStop(note string) (clean bool, changed []Loss, err error) {
 	return err == nil && len(changed) == 0, changed, err
 }
 
-// changed gives the blocks that are not as a clean stop has noted them.
+// changed returns the blocks that are not as a clean stop has noted them.
 func (s Store) changed(sizes map[string]int64) (changed []Loss, err error) {
 	for name, size := range sizes {
 		l := Loss{Stream: filepath.Dir(filepath.Dir(name)), File: name}

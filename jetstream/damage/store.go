@@ -46,7 +46,7 @@ func (l Loss) messages() string {
 // A Store is the folder that the embedded engine keeps its streams in.
 type Store struct{ Dir string }
 
-// Of gives the store of an engine in a folder.
+// Of returns the store of an engine in a folder.
 func Of(dir string) Store { return Store{filepath.Join(dir, "jetstream", "$G", "streams")} }
 
 // A blockFile is one file of messages of a stream.
@@ -57,7 +57,7 @@ type blockFile struct {
 	size   int64
 }
 
-// blocks gives the files of messages of all streams, in their order.
+// blocks returns the files of messages of all streams, in their order.
 func (s Store) blocks() (files []blockFile, size int64, err error) {
 	names, err := filepath.Glob(filepath.Join(s.Dir, "*", "msgs", "*.blk"))
 	if err != nil {
@@ -163,10 +163,10 @@ func (r *Report) add(f blockFile, contiguous bool, found []Loss, block Extent) {
 	r.Streams[f.stream] = before
 }
 
-// open tells whether it is not known yet where a loss ends.
+// open reports whether it is not known yet where a loss ends.
 func (l Loss) open() bool { return l.First > 0 && l.Last == 0 }
 
-// readBlock gives what can't be read of a block, and which messages can. The space
+// readBlock returns what can't be read of a block, and which messages can. The space
 // is used again for the next one.
 func (s Store) readBlock(f blockFile, space *bytes.Buffer) (found findings, err error) {
 	file, err := os.Open(filepath.Join(s.Dir, f.name))

@@ -22,7 +22,7 @@ type Proxy struct {
 	conns []net.Conn
 }
 
-// StartProxy gives a way to the server at a host and port.
+// StartProxy returns a way to the server at a host and port.
 func StartProxy(t *testing.T, target string) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -45,7 +45,7 @@ func StartProxy(t *testing.T, target string) *Proxy {
 	return p
 }
 
-// Used tells whether there is a connection.
+// Used reports whether there is a connection.
 func (p *Proxy) Used() bool { return p.used.Load() > 0 }
 
 // Hang stops everything from moving.

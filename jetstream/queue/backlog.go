@@ -44,7 +44,7 @@ func (q *Queue) Backlogs(ctx context.Context) ([]sluice.PipelineStats, error) {
 	return backlogs, untold
 }
 
-// states gives what the engine knows of each consumer: of those that are bound,
+// states returns what the engine knows of each consumer: of those that are bound,
 // nil for one that it has lost, and of any other there is. In a cluster a list
 // leaves out, without a word, each consumer that has no leader at the moment. So
 // one that is missing is asked for by itself; the error says that one did not
@@ -73,7 +73,7 @@ func (q *Queue) states(ctx context.Context, bound map[string]*sluice.Pipeline) (
 	return states, untold
 }
 
-// FirstUnfinished gives the place up to which all pipelines are known to be done.
+// FirstUnfinished returns the place up to which all pipelines are known to be done.
 // It looks no further once that is not above least.
 func (q *Queue) FirstUnfinished(ctx context.Context, least uint64) (uint64, error) {
 	// A pipeline that another node has just stored counts as well.

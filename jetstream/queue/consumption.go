@@ -247,7 +247,7 @@ type finished struct {
 	stored func() // says that it takes no memory any more; nil: it took none
 }
 
-// retried tells whether another attempt is to follow.
+// retried reports whether another attempt is to follow.
 func (f *finished) retried() bool { return f.outcome.Status == sluice.StatusProcessing }
 
 // runOnce runs the pipeline for an event, unless that was done before. It returns
@@ -285,7 +285,7 @@ func (c *consumption) runOnce(ctx context.Context, msg *piece) (*finished, error
 	return c.runFrom(d, msg.stored(), msg.state)
 }
 
-// mayHaveRun tells whether an event may have been run by an earlier delivery.
+// mayHaveRun reports whether an event may have been run by an earlier delivery.
 func (c *consumption) mayHaveRun(msg *piece) bool {
 	return msg.meta.NumDelivered > 1 || msg.sequence() <= msg.before.stored
 }

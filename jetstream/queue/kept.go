@@ -43,7 +43,7 @@ func (o *Outcomes) promise() string {
 	return text + "."
 }
 
-// full tells whether there are about as many outcomes as are kept.
+// full reports whether there are about as many outcomes as are kept.
 func (k Retention) full(count, bytes int64) bool {
 	const room = 100 // one in so many
 	return k.MaxCount > 0 && count >= k.MaxCount-k.MaxCount/room || k.MaxBytes > 0 && bytes >= k.MaxBytes-k.MaxBytes/room

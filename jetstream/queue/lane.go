@@ -38,7 +38,7 @@ func (w *Waiting) expect(binding string) {
 	w.lane(binding).used = true
 }
 
-// may tells whether an event may wait for a binding, with its place or without.
+// may reports whether an event may wait for a binding, with its place or without.
 // Within one process the index knows.
 func (w *Waiting) may(binding string) bool {
 	if !w.host.Embedded {
@@ -151,7 +151,7 @@ func (w *Waiting) forget(binding, key string) {
 	}
 }
 
-// known gives the bindings that the index has something of.
+// known returns the bindings that the index has something of.
 func (w *Waiting) known() map[string]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,7 +179,7 @@ func (w *Waiting) count(binding string) (count int, oldest time.Time) {
 	return len(l.events), oldest
 }
 
-// full tells whether no more events of a binding may wait here.
+// full reports whether no more events of a binding may wait here.
 func (w *Waiting) full(binding string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,7 +187,7 @@ func (w *Waiting) full(binding string) bool {
 	return l != nil && len(l.events) >= maxWaiting
 }
 
-// Waits tells whether an event waits for a pipeline.
+// Waits reports whether an event waits for a pipeline.
 func (w *Waiting) Waits(sequence uint64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

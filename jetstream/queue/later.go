@@ -11,7 +11,7 @@ import (
 	"sluice/jetstream/correlation"
 )
 
-// holds tells whether an event that is to be tried again waits with its place, so
+// holds reports whether an event that is to be tried again waits with its place, so
 // that the order of events is kept, or because too many wait already.
 func (c *consumption) holds() bool { return c.ordered || c.queue.waiting.full(c.binding) }
 

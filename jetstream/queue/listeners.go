@@ -99,7 +99,7 @@ func (l *Listeners) Bound() map[string]*sluice.Pipeline {
 	return bound
 }
 
-// Takers gives the names of the pipelines that take an event which does not say so
+// Takers returns the names of the pipelines that take an event which does not say so
 // itself.
 func (l *Listeners) Takers(e correlation.Envelope) (names []string) {
 	for _, p := range l.pipelines.All() {

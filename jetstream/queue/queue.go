@@ -101,7 +101,7 @@ func (q *Queue) Start(running context.Context) {
 	})
 }
 
-// Unreadable gives how many events could not be read, since the start.
+// Unreadable returns how many events could not be read, since the start.
 func (q *Queue) Unreadable() int64 { return q.unreadable.Load() }
 
 // Bind implements sluice.Queue.

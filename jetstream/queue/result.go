@@ -45,7 +45,7 @@ func (q *Queue) Outcome(ctx context.Context, e correlation.Envelope, pipeline st
 	return outcome, err
 }
 
-// Takers gives the names of the pipelines that take an event which does not say so
+// Takers returns the names of the pipelines that take an event which does not say so
 // itself.
 func (q *Queue) Takers(e correlation.Envelope) []string { return q.listeners.Takers(e) }
 

@@ -41,7 +41,7 @@ func (q *Queue) delivery(e storedEvent) (d sluice.Delivery, err error) {
 	return d, nil
 }
 
-// complete gives an event what a foreign program may have left out or written
+// complete returns an event what a foreign program may have left out or written
 // differently.
 func complete(message map[string]any, subject, traceID string, stored time.Time) {
 	message["traceId"] = traceID

@@ -89,7 +89,7 @@ func (t *turns) give(later bool) {
 	t.grant()
 }
 
-// idle tells whether there is a slot, and nobody who waits for it.
+// idle reports whether there is a slot, and nobody who waits for it.
 func (t *turns) idle(later bool) bool {
 	return t.free > 0 && len(t.live) == 0 && len(t.later) == 0 && (!later || t.laterFree > 0)
 }
@@ -101,7 +101,7 @@ func (t *turns) occupy(later bool) {
 	}
 }
 
-// paced tells whether the pace allows another turn now. Otherwise it sees to it
+// paced reports whether the pace allows another turn now. Otherwise it sees to it
 // that turns are granted when it does.
 func (t *turns) paced() bool {
 	if t.pace == nil {
@@ -144,7 +144,7 @@ func (t *turns) grant() {
 	}
 }
 
-// leave gives up waiting.
+// leave returns up waiting.
 func (t *turns) leave(w *turn, cause error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -277,7 +277,7 @@ func (w *Waiting) dropAll(ctx context.Context, binding string) {
 	w.remove(ctx, waitingPrefix+binding+".>")
 }
 
-// stored gives the bindings that something is stored for, of whichever node.
+// stored returns the bindings that something is stored for, of whichever node.
 func (w *Waiting) stored(ctx context.Context) (bindings map[string]bool, err error) {
 	if w.stream.CachedInfo().State.Msgs == 0 {
 		return nil, nil

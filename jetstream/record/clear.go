@@ -65,7 +65,7 @@ func findClear(ctx context.Context, h *stream.Host) (*clearBuckets, error) {
 	return found, err
 }
 
-// fits tells whether the key is the one that secrets were sealed with. Some may
+// fits reports whether the key is the one that secrets were sealed with. Some may
 // have been sealed with another one before: they are lost anyway.
 func (c *clearBuckets) fits() bool {
 	for _, secret := range c.sealed {

@@ -67,12 +67,12 @@ func openBox(running context.Context, h *stream.Host, from jetstream.Stream) (*b
 	return b, err
 }
 
-// waiting gives how many calls wait.
+// waiting returns how many calls wait.
 func (b *box) waiting() int64 {
 	return int64(b.writer.Durable() - min(b.done.Load(), b.writer.Durable()))
 }
 
-// oldest gives when the oldest call that waits came; zero if none does.
+// oldest returns when the oldest call that waits came; zero if none does.
 func (b *box) oldest(ctx context.Context) time.Time {
 	if b.waiting() == 0 {
 		return time.Time{}
@@ -133,7 +133,7 @@ func (b *box) parse(sequence uint64, subject string, data []byte) (*Call, error)
 	return &Call{Subject: strings.TrimPrefix(subject, strings.ToLower(boxPrefix+b.name)+"."), ID: h.ID, Place: h.Place, Window: h.Window, Event: event, place: sequence}, nil
 }
 
-// read gives calls from a place on, in order: as many as are handed over together.
+// read returns calls from a place on, in order: as many as are handed over together.
 func (b *box) read(ctx context.Context, from uint64) (calls []*Call, err error) {
 	last := min(b.writer.Durable(), from/blockSize*blockSize+blockSize-1)
 	messages, err := b.host.Fetch(ctx, boxPrefix+b.name, stream.Range{Sequence: from, Count: blockSize})
@@ -161,7 +161,7 @@ func (b *box) skip() {
 	b.done.Store(next)
 }
 
-// envelope gives what is known of a call that waits, nil if there is none at that
+// envelope returns what is known of a call that waits, nil if there is none at that
 // place.
 func (b *box) envelope(ctx context.Context, place uint64) (*correlation.Envelope, error) {
 	msg, err := b.stream.GetMsg(ctx, place)

@@ -75,7 +75,7 @@ func (s *Spool) handOver(ctx context.Context, to Destination) error {
 	return nil
 }
 
-// first gives the box to hand over from: the oldest one in which calls wait, or the
+// first returns the box to hand over from: the oldest one in which calls wait, or the
 // last.
 func (s *Spool) first() *box {
 	s.mu.RLock()
@@ -164,7 +164,7 @@ func (d Destination) compose(ctx context.Context, b *box, calls []*Call) (*batch
 // the same id, and the call becomes an event without a marker.
 const taken = ^uint64(0)
 
-// known gives the event of a call that made one before: by an attempt that was not
+// known returns the event of a call that made one before: by an attempt that was not
 // answered, or in another call of the same delivery. Otherwise it gives where the
 // marker of its delivery is.
 func (d Destination) known(ctx context.Context, c *Call, e *sluice.Event) (first *delivery.Accepted, at uint64, err error) {

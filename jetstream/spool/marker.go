@@ -36,7 +36,7 @@ type other struct {
 	TraceID  string `json:"traceId"` // of the call
 }
 
-// last gives the last place that the marker is about.
+// last returns the last place that the marker is about.
 func (m *marker) last() uint64 { return m.First + uint64(len(m.Events)) - 1 }
 
 // add says where the call at a place is. The calls between that one and the one
@@ -74,7 +74,7 @@ func readMarker(msg *jetstream.RawStreamMsg) (*marker, error) {
 	return m, nil
 }
 
-// newestMarker gives the newest marker of subjects, nil if there is none.
+// newestMarker returns the newest marker of subjects, nil if there is none.
 func newestMarker(ctx context.Context, events jetstream.Stream, subjects string) (*marker, error) {
 	msg, err := events.GetLastMsgForSubject(ctx, subjects)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -92,7 +92,7 @@ type Found struct {
 	TraceID  string // of the call; "": that of the event
 }
 
-// Find gives the events that the id of a spooled call may lead to, by what is
+// Find returns the events that the id of a spooled call may lead to, by what is
 // stored among events: several if their spools have the same number. It tells
 // whether the call may wait in a spool elsewhere.
 func Find(ctx context.Context, events jetstream.Stream, r correlation.SpooledReference) (found []Found, waits bool, err error) {

@@ -72,7 +72,7 @@ func (s *Spool) wake() {
 	}
 }
 
-// Ready gives nil when there is room for calls.
+// Ready returns nil when there is room for calls.
 func (s *Spool) Ready() error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -109,7 +109,7 @@ func (s *Spool) Put(ctx context.Context, c *Call) (spool, place uint64, err erro
 	return b.number, place, nil
 }
 
-// Waiting gives what is known of the call that an id leads to while it waits here,
+// Waiting returns what is known of the call that an id leads to while it waits here,
 // nil if it does not.
 func (s *Spool) Waiting(ctx context.Context, r correlation.SpooledReference, fits func(traceID string) bool) (*correlation.Envelope, error) {
 	s.mu.RLock()
@@ -140,7 +140,7 @@ func (s *Spool) Stats(ctx context.Context) sluice.SpoolStats {
 	return stats
 }
 
-// Count gives how many calls wait.
+// Count returns how many calls wait.
 func (s *Spool) Count() (n int64) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -159,7 +159,7 @@ func (w *batchWriter) refuseWaiting() {
 	w.answerWaiting(writeResult{err: Unavailable("engine-unavailable", "The engine has stopped.")})
 }
 
-// answerWaiting gives all entries that wait the same answer.
+// answerWaiting returns all entries that wait the same answer.
 func (w *batchWriter) answerWaiting(out writeResult) {
 	for {
 		select {
@@ -187,7 +187,7 @@ func (w *batchWriter) end() (began time.Time, unanswered bool) {
 	return w.since, unanswered
 }
 
-// watch gives up a batch that takes too long, as on a disk that hangs, and all
+// watch returns up a batch that takes too long, as on a disk that hangs, and all
 // entries that wait behind it. One check of all of them is cheaper than a timer
 // for each. It goes on as long as the loop, which may end late on such a disk.
 func (w *batchWriter) watch() {

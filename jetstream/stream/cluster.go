@@ -81,7 +81,7 @@ type DoubtError struct {
 // Error implements error.
 func (d *DoubtError) Error() string { return "not acknowledged: " + d.cause.Error() }
 
-// Unwrap gives what kept the acknowledgement away.
+// Unwrap returns what kept the acknowledgement away.
 func (d *DoubtError) Unwrap() error { return d.cause }
 
 // given is in place of a publication's doubt when its caller has gone before it was
@@ -297,7 +297,7 @@ func (w *clusterWriter) messages(id string, batch []*publication) []*nats.Msg {
 	return messages
 }
 
-// identify gives a message the id of a batch.
+// identify returns a message the id of a batch.
 func (w *clusterWriter) identify(msg *nats.Msg, id string) *nats.Msg {
 	if msg.Header == nil {
 		msg.Header = make(nats.Header)

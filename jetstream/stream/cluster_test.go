@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { natstest.Main(m) }
 
-// startClusterWriter gives a writer of a stream of its own on a cluster of three.
+// startClusterWriter returns a writer of a stream of its own on a cluster of three.
 func startClusterWriter(t *testing.T, o WriterOptions) (*clusterWriter, jetstream.Stream) {
 	t.Helper()
 	h := NewHost(slog.New(slog.DiscardHandler))

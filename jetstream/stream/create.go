@@ -21,7 +21,7 @@ const (
 	createPause   = 300 * time.Millisecond
 )
 
-// OpenStream gives a stream, which it makes where it is missing, and gives this
+// OpenStream returns a stream, which it makes where it is missing, and gives this
 // configuration where it has another one.
 func (h *Host) OpenStream(ctx context.Context, js jetstream.JetStream, config jetstream.StreamConfig) (found jetstream.Stream, err error) {
 	err = h.open(ctx, "the stream "+config.Name, func(ctx context.Context) (err error) {
@@ -96,7 +96,7 @@ func (h *Host) Insist(ctx context.Context, what string, do func(context.Context)
 	}
 }
 
-// passing tells whether an error may be over at the next attempt: nobody has
+// passing reports whether an error may be over at the next attempt: nobody has
 // answered, or another node has just made the same, and not every server knows.
 func passing(err error) bool {
 	return errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
@@ -104,7 +104,7 @@ func passing(err error) bool {
 		errors.Is(err, nats.ErrDisconnected) || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists)
 }
 
-// fits tells whether a stream has a configuration already. What is not set there
+// fits reports whether a stream has a configuration already. What is not set there
 // is the engine's choice.
 func fits(has, want jetstream.StreamConfig) bool {
 	limit := func(has, want int64) bool { return has == want || want == 0 && has <= 0 }

@@ -3,7 +3,7 @@ package stream
 // SetUp is closed once the host can be used.
 func (h *Host) SetUp() <-chan struct{} { return h.ready }
 
-// IsSetUp tells whether the host can be used, or could be before.
+// IsSetUp reports whether the host can be used, or could be before.
 func (h *Host) IsSetUp() bool {
 	select {
 	case <-h.ready:

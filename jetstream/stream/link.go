@@ -32,7 +32,7 @@ type Link struct {
 	socket atomic.Pointer[net.TCPConn]
 }
 
-// NewLink gives a link that is yet to be connected.
+// NewLink returns a link that is yet to be connected.
 func NewLink(log *slog.Logger) *Link {
 	l := &Link{log: log}
 	l.lost.Store(1)
@@ -102,11 +102,11 @@ func (l *Link) Release() {
 	}
 }
 
-// Up tells whether there is a connection, or was one until a moment ago.
+// Up reports whether there is a connection, or was one until a moment ago.
 func (l *Link) Up() bool {
 	lost := l.lost.Load()
 	return lost == 0 || time.Since(time.Unix(0, lost)) < reconnecting
 }
 
-// connected tells whether there is a connection right now.
+// connected reports whether there is a connection right now.
 func (l *Link) connected() bool { return l.lost.Load() == 0 }

@@ -15,7 +15,7 @@ type near struct {
 	failed  map[string]time.Time // servers that could not be reached
 }
 
-// Near gives a connection to the server of a name: the node's own one if that is
+// Near returns a connection to the server of a name: the node's own one if that is
 // there, or nothing better is known. When it ends, it is not made again by itself.
 func (h *Host) Near(server string) *nats.Conn {
 	if server == "" || h.Embedded || h.Conn.ConnectedServerName() == server {

@@ -113,8 +113,8 @@ func (h *Host) Wrote() {
 // Doubt says that the engine has left a write unanswered.
 func (h *Host) Doubt() { h.doubtful.Store(true) }
 
-// Doubtful tells whether a write was left unanswered, and none was taken since.
+// Doubtful reports whether a write was left unanswered, and none was taken since.
 func (h *Host) Doubtful() bool { return h.doubtful.Load() }
 
-// jitter gives a duration between half and one and a half of d.
+// jitter returns a duration between half and one and a half of d.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d) }

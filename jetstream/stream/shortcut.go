@@ -36,7 +36,7 @@ type direct struct {
 
 func newShortcut(h *Host, stream string) *shortcut { return &shortcut{host: h, stream: stream} }
 
-// conn gives the shortest way to the leader that is known.
+// conn returns the shortest way to the leader that is known.
 func (s *shortcut) conn() *nats.Conn {
 	if d := s.direct.Load(); d != nil && d.link.connected() {
 		return d.Conn
@@ -44,7 +44,7 @@ func (s *shortcut) conn() *nats.Conn {
 	return s.host.Conn
 }
 
-// leave gives a shortcut up that does not answer. What the server has not read must
+// leave returns a shortcut up that does not answer. What the server has not read must
 // not reach it later.
 func (s *shortcut) leave(conn *nats.Conn) {
 	if d := s.direct.Load(); d != nil && d.Conn == conn && s.direct.CompareAndSwap(d, nil) {
@@ -72,7 +72,7 @@ func (s *shortcut) follow(ctx context.Context) {
 	}
 }
 
-// leader gives the name of the server that leads the stream, "" if nobody says.
+// leader returns the name of the server that leads the stream, "" if nobody says.
 func (s *shortcut) leader(ctx context.Context) string {
 	if s.host.Connected() != nil {
 		return ""

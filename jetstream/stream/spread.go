@@ -73,7 +73,7 @@ func (n *nodes) hear(node, server string, now time.Time) {
 	n.heard[node] = heard{server, now}
 }
 
-// share gives how many nodes a server has, and how many each has at most when
+// share returns how many nodes a server has, and how many each has at most when
 // they are spread evenly.
 func (n *nodes) share(server string, servers int, now time.Time) (mine, most int) {
 	n.mu.Lock()

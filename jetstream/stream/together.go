@@ -56,7 +56,7 @@ func storeTogether(ctx context.Context, conn *nats.Conn, messages []*nats.Msg) (
 	return ack, nil
 }
 
-// number gives messages their places in a batch, which the last one ends.
+// number returns messages their places in a batch, which the last one ends.
 func number(messages []*nats.Msg) {
 	batch := rand.Text()[:16] // it is unique among those under way
 	for i, msg := range messages {
@@ -69,7 +69,7 @@ func number(messages []*nats.Msg) {
 	messages[len(messages)-1].Header["Nats-Batch-Commit"] = []string{"1"}
 }
 
-// isDuplicate tells whether the engine refuses a batch since it knows the id of a
+// isDuplicate reports whether the engine refuses a batch since it knows the id of a
 // message in it.
 func isDuplicate(err error) bool {
 	const containsDuplicate = 10201
