@@ -57,12 +57,8 @@ func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx co
 				return answer{}, err
 			}
 			out := answer{Items: make([]callView, len(calls)), Next: next}
-			if q.Text != "" && next != "" {
-				at, err := journal.Reached(ctx, next)
-				if err != nil {
-					return answer{}, err
-				}
-				out.Searched = &at
+			if out.Searched, err = reached(ctx, journal, q, next); err != nil {
+				return answer{}, err
 			}
 			if late := next != "" && len(calls) < q.Limit; p.Facets && !late { // a search that is not done has taken its time
 				if out.Facets, err = countFacets(ctx, journal, q); err != nil {
@@ -80,6 +76,16 @@ func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx co
 			}
 			return out, nil
 		}, command.ReadOnly)
+}
+
+// reached returns how far back a search for a text has looked, nil if it is done or
+// there is none.
+func reached(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, next string) (*time.Time, error) {
+	if q.Text == "" || next == "" {
+		return nil, nil
+	}
+	at, err := journal.Reached(ctx, next)
+	return &at, err
 }
 
 // viewOf returns a call as it is shown: with all there is of it, or without its
