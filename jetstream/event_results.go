@@ -44,15 +44,35 @@ func (s *Events) Result(ctx context.Context, correlationID string, wait time.Dur
 	if err := s.look(ctx, e, outcomes); err != nil {
 		return sluice.Result{}, err
 	}
-	if wait > 0 && len(outcomes) < len(e.Listeners) && s.outcomes.Ask(e.TraceID, wait) {
-		if err := s.look(ctx, e, outcomes); err != nil {
+	if wait > 0 && len(outcomes) < len(e.Listeners) {
+		if err := s.await(ctx, caller, e, outcomes, wait); err != nil {
 			return sluice.Result{}, err
 		}
 	}
-	if wait > 0 {
-		caller.Await(ctx, e.Sequence, e.Listeners, outcomes, wait)
-	}
 	return sluice.Combine(e.Listeners, outcomes, e.TraceID, correlationID, e.Received), nil
+}
+
+// lookAgain is how often a caller that waits looks for outcomes of other nodes.
+const lookAgain = time.Second
+
+// await waits for the outcomes of an event. Another node may be done before it hears
+// that somebody waits here: so it looks from time to time.
+func (s *Events) await(ctx context.Context, caller *queue.Waiter, e correlation.Envelope, outcomes map[string]sluice.Outcome, wait time.Duration) error {
+	others := s.outcomes.Ask(e.TraceID, wait)
+	for until := time.Now().Add(wait); len(outcomes) < len(e.Listeners) && ctx.Err() == nil; {
+		left := time.Until(until)
+		if left <= 0 {
+			return nil
+		}
+		if others {
+			if err := s.look(ctx, e, outcomes); err != nil {
+				return err
+			}
+			left = min(left, lookAgain)
+		}
+		caller.Await(ctx, e.Sequence, e.Listeners, outcomes, left)
+	}
+	return nil
 }
 
 // look adds the outcomes of an event that are stored by now.
