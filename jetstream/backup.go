@@ -9,6 +9,7 @@ import (
 
 	"sluice"
 	"sluice/backup"
+	"sluice/jetstream/deadletter"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/queue"
@@ -38,7 +39,7 @@ func (e *Engine) backupOrder() []string {
 		order = append(order, delivery.RecordStream)
 	}
 	return append(order, eventStream,
-		queue.WaitingStream, queue.OutcomeStream, queue.DeadLetterStream, eventless, quarantine.Stream, auditStream)
+		queue.WaitingStream, queue.OutcomeStream, deadletter.Stream, eventless, quarantine.Stream, auditStream)
 }
 
 // Backup writes all that is stored to a backup, while the engine goes on.

@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/correlation"
+	"sluice/jetstream/deadletter"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/record"
@@ -117,7 +118,7 @@ type Engine struct {
 	keys      *record.Bucket[record.Key]
 
 	outcomes    *queue.Outcomes
-	deadLetters *queue.DeadLetters
+	deadLetters *deadletter.Store
 	waiting     *queue.Waiting
 	floors      *queue.Floors
 	queue       *queue.Queue
@@ -189,7 +190,7 @@ func build(opts Options) *Engine {
 	}
 	hub, listeners := queue.NewHub(), queue.NewListeners(e.pipelines)
 	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
-	e.deadLetters = queue.NewDeadLetters(h)
+	e.deadLetters = deadletter.NewStore(h)
 	e.waiting = queue.NewWaiting(h)
 	e.floors = queue.NewFloors(h, listeners)
 	e.journal = journal.New(h, journal.Events{

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"sluice"
+	"sluice/jetstream/deadletter"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/record"
@@ -20,7 +21,7 @@ func (e *Engine) Events() *Events { return e.events }
 func (e *Engine) Queue() *queue.Queue { return e.queue }
 
 // DeadLetters returns the events that pipelines failed on.
-func (e *Engine) DeadLetters() *queue.DeadLetters { return e.deadLetters }
+func (e *Engine) DeadLetters() *deadletter.Store { return e.deadLetters }
 
 // Pipelines returns the store of pipelines, by name.
 func (e *Engine) Pipelines() sluice.Pipelines { return e.pipelines }

@@ -13,6 +13,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/correlation"
+	"sluice/jetstream/deadletter"
 	"sluice/jetstream/stream"
 )
 
@@ -33,7 +34,7 @@ type Options struct {
 	Listeners   *Listeners
 	Floors      *Floors
 	Outcomes    *Outcomes
-	DeadLetters *DeadLetters
+	DeadLetters *deadletter.Store
 	Waiting     *Waiting
 
 	// Settled is told what a pipeline has made of an event for good, and Failed
@@ -53,7 +54,7 @@ type Queue struct {
 	listeners   *Listeners
 	floors      *Floors
 	outcomes    *Outcomes
-	deadLetters *DeadLetters
+	deadLetters *deadletter.Store
 	waiting     *Waiting
 	settled     func(sequence uint64, traceID string, o sluice.Outcome)
 	failed      func(eventKey string)

@@ -71,7 +71,7 @@ func (q *Queue) settle(f *finished, event []byte) error {
 		if !failed {
 			return nil
 		}
-		return q.deadLetters.addMissing(ctx, f.Delivery, event, f.outcome)
+		return q.deadLetters.AddMissing(ctx, f.Delivery, event, f.outcome)
 	}
 	// The outcome comes first: without one the event is run again, and a letter
 	// would be left behind if it went well then.
@@ -79,7 +79,7 @@ func (q *Queue) settle(f *finished, event []byte) error {
 		return err
 	}
 	if failed {
-		if err := q.deadLetters.add(ctx, f.Delivery, event, f.outcome); err != nil {
+		if err := q.deadLetters.Add(ctx, f.Delivery, event, f.outcome); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package queue
+package deadletter
 
 import (
 	"bytes"
@@ -16,13 +16,13 @@ import (
 
 // Groups implements sluice.DeadLetters. It reads all letters of the time there are
 // by now, one after the other, of each what stands before the event.
-func (l *DeadLetters) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]sluice.DeadLetterGroup, error) {
+func (l *Store) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]sluice.DeadLetterGroup, error) {
 	if err := l.host.Connected(); err != nil {
 		return nil, err
 	}
-	subject := deadLetterPrefix + ">"
+	subject := prefix + ">"
 	if q.Pipeline != "" {
-		subject = deadLetterPrefix + q.Pipeline
+		subject = prefix + q.Pipeline
 	}
 	groups := make(map[[2]string]*sluice.DeadLetterGroup)
 	err := l.each(ctx, subject, func(letter sluice.DeadLetter) {
@@ -52,7 +52,7 @@ func (l *DeadLetters) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]s
 }
 
 // each visits the letters of a subject, oldest first, without their events.
-func (l *DeadLetters) each(ctx context.Context, subject string, visit func(sluice.DeadLetter)) error {
+func (l *Store) each(ctx context.Context, subject string, visit func(sluice.DeadLetter)) error {
 	letters, err := stream.Follow(ctx, l.stream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{subject}})
 	if err != nil {
 		return stream.NoAnswer(err)

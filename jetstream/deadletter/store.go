@@ -1,4 +1,6 @@
-package queue
+// Package deadletter keeps the events that pipelines have failed on, each with the
+// error, until they are replayed, deleted or too old. Package queue adds them.
+package deadletter
 
 import (
 	"context"
@@ -15,31 +17,31 @@ import (
 )
 
 const (
-	// DeadLetterStream is the stream that holds the letters.
-	DeadLetterStream   = "DEADLETTERS"
-	deadLetterPrefix   = "svc.deadletter."
-	deadLetterMaxAge   = 30 * 24 * time.Hour
-	deadLetterMaxBytes = 1 << 30
+	// Stream is the stream that holds the letters.
+	Stream   = "DEADLETTERS"
+	prefix   = "svc.deadletter."
+	maxAge   = 30 * 24 * time.Hour
+	maxBytes = 1 << 30
 )
 
-// DeadLetters implements sluice.DeadLetters on a stream of its own. A letter has its
+// A Store implements sluice.DeadLetters on a stream of its own. A letter has its
 // event in it, since the event may be gone before the letter is looked at.
-type DeadLetters struct {
+type Store struct {
 	host   *stream.Host
 	stream jetstream.Stream
 	writer stream.Writer
 }
 
-// NewDeadLetters returns dead letters that are yet to be set up.
-func NewDeadLetters(h *stream.Host) *DeadLetters { return &DeadLetters{host: h} }
+// NewStore returns dead letters that are yet to be set up.
+func NewStore(h *stream.Host) *Store { return &Store{host: h} }
 
 // SetUp creates the stream where it is missing.
-func (l *DeadLetters) SetUp(ctx, running context.Context) (err error) {
+func (l *Store) SetUp(ctx, running context.Context) (err error) {
 	l.stream, err = l.host.OpenStream(ctx, l.host.JS, l.host.Config(jetstream.StreamConfig{
-		Name:        DeadLetterStream,
-		Subjects:    []string{deadLetterPrefix + ">"},
-		MaxAge:      deadLetterMaxAge,
-		MaxBytes:    deadLetterMaxBytes,
+		Name:        Stream,
+		Subjects:    []string{prefix + ">"},
+		MaxAge:      maxAge,
+		MaxBytes:    maxBytes,
 		AllowDirect: l.host.Embedded, // a replica may be behind
 	}))
 	if err != nil {
@@ -49,8 +51,8 @@ func (l *DeadLetters) SetUp(ctx, running context.Context) (err error) {
 	return err
 }
 
-// add stores the letter of an event that a pipeline failed on.
-func (l *DeadLetters) add(ctx context.Context, d sluice.Delivery, event []byte, o sluice.Outcome) error {
+// Add stores the letter of an event that a pipeline failed on.
+func (l *Store) Add(ctx context.Context, d sluice.Delivery, event []byte, o sluice.Outcome) error {
 	letter := sluice.DeadLetter{
 		Pipeline:      o.Pipeline,
 		TraceID:       d.TraceID,
@@ -67,13 +69,13 @@ func (l *DeadLetters) add(ctx context.Context, d sluice.Delivery, event []byte, 
 	if err != nil {
 		return err
 	}
-	_, err = l.writer.Write(ctx, deadLetterPrefix+o.Pipeline, nil, data)
+	_, err = l.writer.Write(ctx, prefix+o.Pipeline, nil, data)
 	return err
 }
 
-// addMissing stores a letter unless it is there: whoever stored the outcome may
+// AddMissing stores a letter unless it is there: whoever stored the outcome may
 // not have come to the letter.
-func (l *DeadLetters) addMissing(ctx context.Context, d sluice.Delivery, event []byte, o sluice.Outcome) error {
+func (l *Store) AddMissing(ctx context.Context, d sluice.Delivery, event []byte, o sluice.Outcome) error {
 	found, _, err := stream.Scan(ctx, l.stream, stream.ScanQuery{From: o.Finished, Limit: 1},
 		func(d *sluice.DeadLetter) time.Time { return d.Time },
 		func(_ uint64, other *sluice.DeadLetter) bool {
@@ -82,11 +84,11 @@ func (l *DeadLetters) addMissing(ctx context.Context, d sluice.Delivery, event [
 	if err != nil || len(found) > 0 {
 		return err
 	}
-	return l.add(ctx, d, event, o)
+	return l.Add(ctx, d, event, o)
 }
 
 // Letters implements sluice.DeadLetters.
-func (l *DeadLetters) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letters []sluice.DeadLetter, next string, err error) {
+func (l *Store) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letters []sluice.DeadLetter, next string, err error) {
 	if err := l.host.Connected(); err != nil {
 		return nil, "", err
 	}
@@ -106,7 +108,7 @@ func (l *DeadLetters) Letters(ctx context.Context, q sluice.DeadLetterQuery) (le
 }
 
 // letter returns one letter, nil if there is none.
-func (l *DeadLetters) letter(ctx context.Context, name string) (*sluice.DeadLetter, error) {
+func (l *Store) letter(ctx context.Context, name string) (*sluice.DeadLetter, error) {
 	sequence, ok := letterSequence(name)
 	if !ok {
 		return nil, nil
@@ -126,7 +128,7 @@ func letterSequence(name string) (sequence uint64, ok bool) {
 }
 
 // Drop implements sluice.DeadLetters.
-func (l *DeadLetters) Drop(ctx context.Context, name string) error {
+func (l *Store) Drop(ctx context.Context, name string) error {
 	if err := l.host.Ready(); err != nil {
 		return err
 	}
@@ -146,23 +148,23 @@ func (l *DeadLetters) Drop(ctx context.Context, name string) error {
 	if err != nil {
 		return stream.Unavailable("engine-unavailable", "The engine did not delete the dead letter.").Because(err)
 	}
-	return l.host.SyncStream(DeadLetterStream, "msgs")
+	return l.host.SyncStream(Stream, "msgs")
 }
 
 // ByPipeline counts the letters of each pipeline.
-func (l *DeadLetters) ByPipeline(ctx context.Context) (map[string]int64, error) {
-	info, err := l.stream.Info(ctx, jetstream.WithSubjectFilter(deadLetterPrefix+">"))
+func (l *Store) ByPipeline(ctx context.Context) (map[string]int64, error) {
+	info, err := l.stream.Info(ctx, jetstream.WithSubjectFilter(prefix+">"))
 	if err != nil {
 		return nil, err
 	}
 	counts := make(map[string]int64, len(info.State.Subjects))
 	for subject, messages := range info.State.Subjects {
-		counts[strings.TrimPrefix(subject, deadLetterPrefix)] = int64(messages)
+		counts[strings.TrimPrefix(subject, prefix)] = int64(messages)
 	}
 	return counts, nil
 }
 
 // Info asks the engine about the stream of dead letters.
-func (l *DeadLetters) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
+func (l *Store) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	return l.stream.Info(ctx)
 }
