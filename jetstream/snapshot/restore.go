@@ -119,7 +119,7 @@ func (r *Restoration) stream(ctx context.Context, s backup.Stream) error {
 		return fmt.Errorf("it ends at %d in place of %d", done.State.LastSeq, want.LastSeq)
 	}
 	if s.Name == r.events {
-		return r.closeStart(ctx)
+		return untilAnswered(ctx, r.closeStart)
 	}
 	return nil
 }
@@ -204,23 +204,32 @@ func (r *Restoration) send(ctx context.Context, to string) error {
 	return await(0)
 }
 
-// begin sends the first chunk. The servers of a cluster may not all know yet where
-// it is to go: then nobody has it, and it is sent again.
+// begin sends the first chunk. Where nobody has it, it is sent again.
 func (r *Restoration) begin(ctx context.Context, to string, chunk []byte) error {
+	return untilAnswered(ctx, func(ctx context.Context) error {
+		ack, err := r.host.Conn.RequestWithContext(ctx, to, chunk)
+		if err != nil {
+			return stream.NoAnswer(err)
+		}
+		return refusal(ack)
+	})
+}
+
+// untilAnswered repeats a request for a while if nobody is there to answer it: the
+// servers of a cluster may not all know yet what was just made, or have no leader
+// for it.
+func untilAnswered(ctx context.Context, request func(ctx context.Context) error) error {
 	const pause = 100 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
 	defer cancel()
 	for {
-		ack, err := r.host.Conn.RequestWithContext(ctx, to, chunk)
-		if err == nil {
-			return refusal(ack)
-		}
+		err := request(ctx)
 		if !errors.Is(err, nats.ErrNoResponders) {
-			return stream.NoAnswer(err)
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return stream.NoAnswer(err)
+			return err
 		case <-time.After(pause):
 		}
 	}
