@@ -207,14 +207,19 @@ func partToken(body []byte, boundary string) (token string, err error) {
 	if boundary == "" || len(boundary) > maxBoundary {
 		return "", badBoundary()
 	}
-	delimiter := []byte("--" + boundary)
-	_, rest := nextDelimiter(body, delimiter)
+	delimiter, crlf := []byte("--"+boundary), []byte("\r\n")
+	_, rest, _ := nextDelimiter(body, delimiter)
+	wholeLines := bytes.HasSuffix(body[:len(body)-len(rest)], crlf)
 	for parts, found := 0, false; rest != nil; parts++ {
 		if parts == maxParts {
 			return "", tooManyParts()
 		}
 		var part []byte
-		part, rest = nextDelimiter(rest, delimiter)
+		var ended bool
+		part, rest, ended = nextDelimiter(rest, delimiter)
+		if ended && wholeLines && len(part) > 0 && !bytes.HasSuffix(part, crlf) {
+			return "", badUpload("has delimiters whose lines end in different ways") // others would read it differently
+		}
 		text, isToken := tokenPart(part)
 		if isToken && found {
 			return "", ambiguous()
@@ -227,12 +232,12 @@ func partToken(body []byte, boundary string) (token string, err error) {
 }
 
 // nextDelimiter cuts a body at the next line that is a delimiter. Behind the one
-// that ends the last part, or where there is none, rest is nil.
-func nextDelimiter(body, delimiter []byte) (before, rest []byte) {
+// that ends the last part, or where none is found, rest is nil.
+func nextDelimiter(body, delimiter []byte) (before, rest []byte, found bool) {
 	for from := 0; ; {
 		i := bytes.Index(body[from:], delimiter)
 		if i < 0 {
-			return body, nil
+			return body, nil, false
 		}
 		at := from + i
 		from = at + len(delimiter)
@@ -241,11 +246,11 @@ func nextDelimiter(body, delimiter []byte) (before, rest []byte) {
 		}
 		behind := body[from:]
 		if bytes.HasPrefix(behind, []byte("--")) {
-			return body[:at], nil
+			return body[:at], nil, true
 		}
 		line, rest, isLine := bytes.Cut(behind, []byte("\n"))
-		if isLine && len(bytes.Trim(line, " \t\r")) == 0 {
-			return body[:at], rest
+		if isLine && len(bytes.TrimLeft(bytes.TrimSuffix(line, []byte("\r")), " \t")) == 0 {
+			return body[:at], rest, true
 		}
 	}
 }
