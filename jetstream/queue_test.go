@@ -144,6 +144,40 @@ func TestAResultIsReadableOnAnyNode(t *testing.T) {
 	})
 }
 
+// TestAnOutcomeThatNobodyTellsOfIsFound: a node may be done before it hears that a
+// poll is held elsewhere.
+func TestAnOutcomeThatNobodyTellsOfIsFound(t *testing.T) {
+	onEverySetup(t, func(t *testing.T, open func() *Engine, shared bool) {
+		if !shared {
+			return // there is one node
+		}
+		here := open()
+		key := natstest.UniqueKey("untold")
+		p := bind(t, here, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
+		result := send(t, here, key, 0)
+		asked, err := here.host.Conn.SubscribeSync("svc.await")
+		check(t, err)
+		polled := make(chan sluice.Result, 1)
+		go func() {
+			got, _ := here.Events().Result(context.Background(), result.CorrelationID, patience)
+			polled <- got
+		}()
+		for asking := ""; !strings.Contains(asking, result.TraceID); {
+			msg, err := asked.NextMsg(patience)
+			check(t, err)
+			asking = string(msg.Data)
+		}
+		late := queue.NewOutcomes(here.host, queue.NewHub(), queue.Retention{Age: here.opts.ResultTTL, MaxCount: here.opts.ResultMaxCount, MaxBytes: here.opts.ResultMaxBytes})
+		e, err := here.events.find(t.Context(), result.CorrelationID)
+		check(t, err)
+		check(t, late.SetUp(t.Context(), t.Context(), here.events.ids))
+		check(t, late.Put(t.Context(), e.Sequence, e.TraceID, ok(p.Name, `"untold"`)))
+		if got := <-polled; got.Status != sluice.StatusOK || string(got.Value) != `"untold"` {
+			t.Errorf("the held poll gives %s %s", got.Status, got.Value)
+		}
+	})
+}
+
 func TestAnUnfinishedEventIsDeliveredAgain(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Engine, _ bool) {
 		e := open()

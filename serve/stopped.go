@@ -8,8 +8,8 @@ import (
 	"sluice/jetstream"
 )
 
-// onStopped returns what the engine of a server that does not run is opened with, and
-// its data folder: nil with an external engine.
+// onStopped does something with a server that does not run. It is told what the
+// engine is opened with, and the data folder: nil with an external engine.
 func onStopped(cfg config.Config, log *slog.Logger, do func(opts jetstream.Options, folder *durable.Folder) error) (err error) {
 	if err := checkKey(cfg); err != nil {
 		return err

@@ -33,11 +33,11 @@ func (o *Outcomes) watchKept(ctx context.Context) {
 // promise says for how long outcomes are kept, up to which rate.
 func (o *Outcomes) promise() string {
 	k := o.keep
-	text := fmt.Sprintf("Results of pipelines are kept for %v", k.Age)
-	if seconds := int64(k.Age.Seconds()); seconds > 0 && k.MaxCount > 0 {
+	text, seconds := fmt.Sprintf("Results of pipelines are kept for %v", k.Age), int64(k.Age.Seconds())
+	if seconds > 0 && k.MaxCount > 0 {
 		text += fmt.Sprintf(", up to %d a second (--result-max-count)", k.MaxCount/seconds)
 	}
-	if seconds := int64(k.Age.Seconds()); seconds > 0 && k.MaxBytes > 0 {
+	if seconds > 0 && k.MaxBytes > 0 {
 		text += fmt.Sprintf(", up to %d bytes a second (--result-max-bytes)", k.MaxBytes/seconds)
 	}
 	return text + "."
