@@ -6,13 +6,12 @@ import (
 	"slices"
 
 	"sluice"
-	"sluice/expression"
 	"sluice/value"
 )
 
 // A choice is the action of the block if: one list of steps or another.
 type choice struct {
-	condition       *expression.Template
+	condition       *template
 	then, otherwise []*step
 }
 

@@ -30,14 +30,15 @@ func (x *execution) recovered(s *step, err *error) {
 	*err = sluice.Errorf(sluice.Internal, "step-panicked", "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
 }
 
-// placed returns an error with the place of the step it happened in.
+// placed returns an error with the place in the step where it happened.
 func (x *execution) placed(ctx context.Context, s *step, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	e := blamed(err)
-	return e.Saying(s.title() + ": " + shortened(x.secrets.hideText(e.Message))).
-		At(sluice.Place{Line: s.line, Column: s.column, Step: label(s.name, s.id)})
+	line, column := placeIn(s, err)
+	return e.Saying(s.title(line) + ": " + shortened(x.secrets.hideText(e.Message))).
+		At(sluice.Place{Line: line, Column: column, Step: label(s.name, s.id)})
 }
 
 // blamed returns an error of a step. Where an expression failed because of a

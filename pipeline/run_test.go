@@ -76,6 +76,8 @@ func TestRunFails(t *testing.T) {
 		{"the step's own error", "pipeline:\n- pass\n- fail: {message: no milk, statusCode: 418, id: f}", "failed", `Step 2, fail "f" (line 3): no milk`, 418},
 		{"inside of blocks", "pipeline:\n- if:\n    true: true\n    then:\n    - foreach:\n        in: [1]\n        do:\n        - fail: {message: deep}", "failed", "Step 3, fail (line 8): deep", 500},
 		{"an expression", "pipeline: [set: {value: '#{1 / 0}'}]", "expression-failed", "Step 1, set (line 1): The expression 1 / 0 failed", 400},
+		{"an expression deep in a step", "pipeline:\n- set:\n    value:\n      a: 1\n      b: '#{1 / 0}'", "expression-failed", "Step 1, set (line 5): The expression 1 / 0 failed", 400},
+		{"a condition at the end of a step", "pipeline:\n- set:\n    value: 1\n    if: '#{1 / 0}'", "expression-failed", "Step 1, set (line 4)", 400},
 		{"a condition", "pipeline: [set: {value: 1, if: '#{1 / 0}'}]", "expression-failed", "Step 1, set (line 1)", 400},
 		{"a condition of a block", "pipeline: [if: {true: '#{1 / 0}', then: [pass]}]", "expression-failed", "Step 1, if (line 1)", 400},
 		{"a loop over no list", "pipeline: [foreach: {in: body, do: [pass]}]", "foreach-invalid", "in must be a list, not null", 400},

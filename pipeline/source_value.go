@@ -9,10 +9,10 @@ import (
 // A sourceValue is a value of a source whose texts may hold expressions.
 type sourceValue struct {
 	shape    shape
-	data     any                  // a constant
-	template *expression.Template // a text with expressions
-	keys     []string             // of an object
-	items    []sourceValue        // of a list, or the values of an object
+	data     any           // a constant
+	template *template     // a text with expressions
+	keys     []string      // of an object
+	items    []sourceValue // of a list, or the values of an object
 }
 
 type shape int
@@ -72,15 +72,15 @@ func (c *checker) value(n *node) sourceValue {
 	if _, isText := n.string(); !isText {
 		return sourceValue{data: n.data}
 	}
-	template, err := c.language.Compile(n.text)
+	compiled, err := c.language.Compile(n.text)
 	if err != nil {
 		c.mistake(n, err)
 		return sourceValue{}
 	}
-	if static, ok := template.Static(); ok {
+	if static, ok := compiled.Static(); ok {
 		return sourceValue{data: static}
 	}
-	return sourceValue{shape: formula, template: template}
+	return sourceValue{shape: formula, template: &template{compiled, n.line, n.column}}
 }
 
 // settled returns a list or object as a constant if all in it is constant.
@@ -96,16 +96,17 @@ func settled(v sourceValue) sourceValue {
 
 // expression compiles a text that is an expression, with or without #{ }
 // around it; true and false stand for themselves.
-func (c *checker) expression(n *node, name string) *expression.Template {
+func (c *checker) expression(n *node, name string) *template {
 	if n.kind != scalar || n.data == nil {
 		c.problemf(n, "%s must be an expression such as #{body.total > 100}, not %s.", name, n.describe())
 		return nil
 	}
-	template, err := c.language.CompileExpression(n.text)
+	compiled, err := c.language.CompileExpression(n.text)
 	if err != nil {
 		c.mistake(n, err)
+		return nil
 	}
-	return template
+	return &template{compiled, n.line, n.column}
 }
 
 // mistake notes an error in a text at its place within the text.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"sluice/expression"
 )
 
 // A step is one step of a program: when it is done, what it does, and what
@@ -16,7 +14,7 @@ type step struct {
 	number  int // counted from 1, in the order of the source
 	line    int
 	column  int
-	when    *expression.Template // nil: always
+	when    *template // nil: always
 	onError policy
 	action
 }
@@ -41,13 +39,13 @@ const (
 	maxStepWait        = 10 * time.Minute
 )
 
-// title returns the step as errors call it: Step 3, http.request "fetch" (line
-// 12).
-func (s *step) title() string {
+// title returns the step as errors call it, with the line they are about: Step 3,
+// http.request "fetch" (line 12).
+func (s *step) title(line int) string {
 	if s.id != "" {
-		return fmt.Sprintf("Step %d, %s %q (line %d)", s.number, s.name, s.id, s.line)
+		return fmt.Sprintf("Step %d, %s %q (line %d)", s.number, s.name, s.id, line)
 	}
-	return fmt.Sprintf("Step %d, %s (line %d)", s.number, s.name, s.line)
+	return fmt.Sprintf("Step %d, %s (line %d)", s.number, s.name, line)
 }
 
 // label returns the step by its command, with its id if it has one.
