@@ -131,7 +131,7 @@ func ended(o *sluice.TryOutcome) string {
 	if o == nil {
 		return "no run"
 	}
-	parts := []string{string(o.Status)}
+	parts := []string{o.Status.Word()}
 	for _, part := range []string{o.Code, o.Message, string(o.Value)} {
 		if part != "" {
 			parts = append(parts, part)
