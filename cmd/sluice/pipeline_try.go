@@ -89,6 +89,7 @@ func (t *terminal) tryAll(ctx context.Context, c *client.Client, source string, 
 			}
 			return all, err
 		}
+		all.Mended, all.New = all.Mended+page.Mended, all.New+page.New
 		all.Same, all.Differs, all.Fails, all.Unknown = all.Same+page.Same, all.Differs+page.Differs, all.Fails+page.Fails, all.Unknown+page.Unknown
 		all.Items = append(all.Items, page.Items[:min(len(page.Items), triesShown-len(all.Items))]...)
 		for range page.Tried() {
