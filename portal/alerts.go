@@ -13,9 +13,10 @@ import (
 
 // An alert is something that people should see on whichever page they are.
 type alert struct {
-	Bad  bool // it is a failure, otherwise a warning
-	Text string
-	Link string // path of where to look; "" if there is nothing to see
+	Bad   bool // it is a failure, otherwise a warning
+	Text  string
+	Since *time.Time // ends the text, if it is about a time
+	Link  string     // path of where to look; "" if there is nothing to see
 }
 
 // alertsFresh is how long what was found is shown: asking costs, and pages come
@@ -32,11 +33,22 @@ type alertBoard struct {
 	at    time.Time
 }
 
-// alerts returns what is wrong, for users who may see the server's state.
-func (p *Portal) alerts(r *http.Request) []alert {
+// alerts returns what is wrong, for users who may see the server's state. A page
+// that is about it says so itself.
+func (p *Portal) alerts(r *http.Request) (shown []alert) {
 	if !p.may(sluice.UserFrom(r.Context()), "server.stats") {
 		return nil
 	}
+	for _, a := range p.allAlerts(r) {
+		if to, err := url.Parse(a.Link); err != nil || a.Link == "" || to.Path != r.URL.Path {
+			shown = append(shown, a)
+		}
+	}
+	return shown
+}
+
+// allAlerts returns what is wrong now, or was a moment ago.
+func (p *Portal) allAlerts(r *http.Request) []alert {
 	p.board.mu.Lock()
 	defer p.board.mu.Unlock()
 	if time.Since(p.board.at) < alertsFresh {
@@ -67,7 +79,7 @@ func alertsOf(stats sluice.ServerStats) (all []alert) {
 			continue
 		}
 		if failing++; failing <= maxAlerts {
-			all = append(all, alert{Bad: true, Text: "The pipeline " + p.Pipeline + " has been failing since " + p.Failing.UTC().Format("15:04") + " UTC.", Link: "/pipelines/" + url.PathEscape(p.Pipeline)})
+			all = append(all, alert{Bad: true, Text: "The pipeline " + p.Pipeline + " has been failing", Since: p.Failing, Link: "/pipelines/" + url.PathEscape(p.Pipeline) + "#failure"})
 		}
 	}
 	if failing > maxAlerts {

@@ -28,7 +28,7 @@ func TestAlertsOf(t *testing.T) {
 		},
 		"a failing pipeline": {
 			sluice.ServerStats{Ready: true, Pipelines: []sluice.PipelineStats{{Pipeline: "good"}, {Pipeline: "orders", Failing: &since}}},
-			[]alert{{Bad: true, Text: "The pipeline orders has been failing since 03:04 UTC.", Link: "/pipelines/orders"}},
+			[]alert{{Bad: true, Text: "The pipeline orders has been failing", Since: &since, Link: "/pipelines/orders#failure"}},
 		},
 	} {
 		if diff := cmp.Diff(test.want, alertsOf(test.stats)); diff != "" {

@@ -1,7 +1,6 @@
 package portal_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -214,46 +213,6 @@ func TestTheQuarantine(t *testing.T) {
 	b.wants("Deleted.", "The quarantine is empty")
 	v := s.signedIn("admin", adminPassword)
 	v.get("/quarantine/nothing").wants(t, http.StatusNotFound)
-}
-
-// TestConnectAProvider: who makes a webhook for a known sender is told how to set
-// it up, and sees its first call arrive; a refused one is explained.
-func TestConnectAProvider(t *testing.T) {
-	s := start(t)
-	b := s.browse()
-	b.signIn("admin", adminPassword)
-	b.open("/webhooks/new")
-	if eval[bool](b, `document.querySelector("#field-signingSecret").checkVisibility()`) {
-		t.Error("a secret is asked for without a sender")
-	}
-	b.fill("#field-eventKey", "webhook.github.push")
-	b.fill("#field-provider", "github")
-	b.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`document.querySelector("#field-provider").dispatchEvent(new Event("change"))`))
-		return err
-	}))
-	b.wants("Settings, Webhooks, Add webhook")
-	b.follow("main form button.main")
-	b.waits("#field-signingSecret-problem") // what is missing is said beside its field
-	b.fill("#field-signingSecret", "a secret of twenty characters")
-	b.follow("main form button.main")
-	b.wants("Connect GitHub", "Waiting for the first signed call")
-	b.waits(".waiting.on")
-	v := s.signedIn("admin", adminPassword)
-	v.post("/webhooks/webhook.github.push/try", "media", "application/json", "payload", `{"zen":"x"}`).wants(t, 200, "Accepted, and all went well")
-	b.waits(".waiting.arrived")
-	b.open("/webhooks/webhook.github.push/edit")
-	b.fill("#field-description", "Pushes of all repositories")
-	s.command("webhook.put", map[string]any{"uuid": s.token("webhook.github.push"), "description": "someone else's"})
-	b.follow("main form button.main")
-	b.wants("changed")
-	v.get("/webhooks").wants(t, 200, "github", "someone else")
-	v.get("/webhooks/webhook.github.push/edit").wants(t, 200, `<option value="github" selected`)
-	plain := v.post("/webhooks/new", "provider", "stripe", "eventKey", "webhook.x", "signingSecret", "hush", "do", "show").wants(t, 200, `value="webhook.x"`, `<option value="stripe" selected`)
-	if !strings.Contains(plain.body, `data-provider="stripe" data-secret>`) {
-		t.Error("without scripts the way to set it up is not shown")
-	}
-	plain.lacks(t, "hush")
 }
 
 // TestASearchGoesOn: a search that is not done is continued by the page itself.

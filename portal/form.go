@@ -15,7 +15,7 @@ type field struct {
 	Name     string
 	Label    string
 	Help     string
-	Kind     string // area, select, choices, or a type of input
+	Kind     string // area, select, choices, secret, or a type of input
 	Value    string
 	Hint     string
 	Problem  string // what is wrong with the value
@@ -94,8 +94,10 @@ func fieldOf(p command.Param, entered url.Values) field {
 	case p.Type == "array":
 		f.Hint = "separated by commas"
 		f.Value = strings.Join(slices.DeleteFunc(slices.Clone(entered[p.Name]), func(s string) bool { return s == "" }), ", ")
-	case p.Name == "password" || p.Name == "current" || p.Name == "signingSecret" || p.Name == "value" && p.Required && strings.Contains(p.Doc, "secret"):
+	case p.Name == "password" || p.Name == "current":
 		f.Kind, f.Hint, f.Value = "password", "", "" // it is not shown again
+	case p.Name == "signingSecret" || p.Name == "value" && p.Required && strings.Contains(p.Doc, "secret"):
+		f.Kind, f.Hint, f.Value = "secret", "", "" // nor this, but it is no user's
 	case f.Hint == "a string":
 		f.Hint = ""
 	}

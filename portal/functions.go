@@ -29,11 +29,15 @@ var functions = template.FuncMap{
 	"in":       within,
 	"labels":   labels.Replace,
 	"word":     func(status any) string { return sluice.Status(fmt.Sprint(status)).Word() },
+	"parts":    func(address string) []string { return urlPart.FindAllString(address, -1) },
 	"add":      func(a, b int) int { return a + b },
 }
 
 // labels are how forms call parameters that a text names.
-var labels = strings.NewReplacer("`signingSecret`", "the signing secret", "`verifyToken`", "the verify token", "`dedupe`", "the delivery id", "`signature`", "an own signature", "`", "")
+var labels = strings.NewReplacer("`signingSecret`", "signing secret", "`verifyToken`", "verify token", "`dedupe`", "the delivery id", "`signature`", "a signature of your own", "'", "’", "`", "")
+
+// urlPart is a part of a URL behind which a line may end.
+var urlPart = regexp.MustCompile(`[^/?&=-]*[/?&=-]+|[^/?&=-]+`)
 
 // whole returns an integer of whichever type.
 func whole(n any) int64 {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -151,49 +152,99 @@ func TestBrokenAtNightByKeyboard(t *testing.T) {
 }
 
 // TestConnectByKeyboard: from the sign-in on, without a mouse, someone who has no
-// webhook yet connects a known sender and sees its first signed call.
+// webhook yet connects a known sender and sees its first signed call: one that shows
+// its secret only when it has the URL, and one that is given a secret.
 func TestConnectByKeyboard(t *testing.T) {
 	s := start(t)
 	h := &hands{browser: s.browse()}
 	h.arrive(s)
 	h.content()
-	h.tabTo("Create your first webhook")
+	h.first("Create your first webhook")
 	h.enter()
 	h.tabTo("Connect a known sender")
 	h.enter()
-	if on := h.on(); on != "Event key" {
-		t.Fatalf("the focus is on %q", on)
-	}
-	h.types("webhook.github")
-	h.tabTo("Sender")
-	h.types("GitHub")
-	h.waits("[data-provider=github]")
-	h.wants("Settings, Webhooks, Add webhook")
-	h.tabTo("Signing secret")
-	const secret = "correct horse"
-	h.types(secret)
+	h.until(`document.activeElement.id === "field-provider"`)
+	h.types("Stripe")
+	h.waits("[data-provider=stripe]")
+	h.wants("Developers, Webhooks, Add destination", "One webhook is enough for all events of Stripe.", "leave it empty")
+	h.first("Event key")
 	h.enter()
-	h.wants("Connect GitHub", "Waiting for the first signed call")
+	h.wants("Connect Stripe", "Waiting for the first signed call")
 	h.waits(".waiting.on")
-	h.content()
-	h.tabTo("Copy")
+	h.first("Copy the whole URL")
 	h.keys++
 	h.press("\r")
 	h.waits("button.copied")
+	h.first("Signing secret")
+	h.types("whsec_that_comes_later")
+	h.enter()
+	h.wants("The signing secret is stored.", "Waiting for the first signed call")
+	h.waits(".waiting.on")
+	url := eval[string](h.browser, `document.querySelector("#full-url").textContent`)
+	s.sendAsStripe(url, "whsec_another").wants(t, 401)
+	h.until(`document.querySelector("#status").innerText.includes("1 call was refused")`)
+	s.sendAsStripe(url, "whsec_that_comes_later").wants(t, 200)
+	h.waits(".waiting.arrived")
+	h.wants("✓ The first call signed by Stripe arrived", "Latest calls")
+	if strings.Contains(h.page(), "Waiting for") || eval[bool](h.browser, `document.querySelector("#signingSecret") !== null`) {
+		t.Errorf("the page still waits:\n%s", h.page())
+	}
+	h.first("Look at it")
+	h.enter()
+	h.wants("invoice.paid", "Accepted")
+	h.within(t)
+
+	h.open("/webhooks/new")
+	h.until(`document.activeElement.id === "field-provider"`)
+	h.types("GitHub")
+	h.waits("[data-provider=github]")
+	h.first("Event key")
+	h.enter()
+	h.wants("Connect GitHub", "shown only this once")
+	h.waits(".waiting.on")
+	h.first("Copy the whole URL")
+	h.first("Copy the secret")
+	secret := h.text("#made")
 	const body = `{"zen":"Keep it logically awesome."}`
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(body))
-	r, err := http.NewRequestWithContext(t.Context(), "POST", s.base()+receivePath+"?token="+s.token("webhook.github"), strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
-	r.Header.Set("X-Github-Delivery", "72d3162e")
-	s.do(r).wants(t, 200)
+	s.post(h.text("#full-url"), body, "X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)), "X-Github-Delivery", "72d3162e").wants(t, 200)
 	h.waits(".waiting.arrived")
 	h.tabTo("Look at it")
 	h.enter()
 	h.wants("Keep it logically awesome.", "Accepted")
-	h.within(t)
+}
+
+// first presses Tab once, which must lead to that.
+func (h *hands) first(name string) {
+	h.t.Helper()
+	h.keys++
+	h.press("\t")
+	if on := h.on(); on != name {
+		h.t.Fatalf("Tab leads to %q, want %q; the page is:\n%s", on, name, h.page())
+	}
+}
+
+// sendAsStripe makes a call as Stripe does.
+func (s *service) sendAsStripe(url, secret string) answer {
+	s.t.Helper()
+	const body = `{"id":"evt_1","object":"event","type":"invoice.paid"}`
+	at := strconv.FormatInt(time.Now().Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(at + "." + body))
+	return s.post(url, body, "Stripe-Signature", "t="+at+",v1="+hex.EncodeToString(mac.Sum(nil)))
+}
+
+// post sends JSON to a URL, with headers of names and values in turn.
+func (s *service) post(url, body string, headers ...string) answer {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), "POST", url, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return s.do(r)
 }

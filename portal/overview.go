@@ -55,21 +55,21 @@ func (s span) AtLeastADay() string {
 type overviewPage struct {
 	sluice.ServerStats
 
-	Span     span
-	Spans    []span
-	Seen     bool // the user may see the server's state
-	Accepted int  // in that time
-	Refused  int
-	Failed   int // calls that were not taken, or that a pipeline failed on
-	Waiting  int64
-	Oldest   *time.Time // of the events that wait
-	Since    string     // when the time began, as the list of calls takes it
-	Behind   []sluice.PipelineStats
-	Calls    *plot
-	Latency  *plot
-	Busiest  []busyWebhook
-	Latest   []tracedCall
-	Live     string
+	Span    span
+	Spans   []span
+	Seen    bool // the user may see the server's state
+	Well    int  // calls in that time that were accepted, and no pipeline failed on
+	Refused int
+	Failed  int // calls that a pipeline failed on, or that could not be stored
+	Waiting int64
+	Oldest  *time.Time // of the events that wait
+	Since   string     // when the time began, as the list of calls takes it
+	Behind  []sluice.PipelineStats
+	Calls   *plot
+	Latency *plot
+	Busiest []busyWebhook
+	Latest  []tracedCall
+	Live    string
 }
 
 // A busyWebhook is a webhook with its calls over time.
@@ -133,7 +133,7 @@ func (v *overviewPage) sum(base string, linked bool) {
 		sums = v.Hours
 	}
 	for _, m := range sums {
-		v.Accepted += m.Accepted
+		v.Well += max(0, m.Accepted-m.Errors)
 		v.Refused += m.Refused
 		v.Failed += m.Failed + m.Errors
 	}

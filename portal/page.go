@@ -42,6 +42,7 @@ var done = map[string]string{
 	"paused":     "Paused: events wait, nothing is lost.",
 	"resumed":    "Resumed: events that waited are run now.",
 	"saved":      "Saved.",
+	"secret":     "The signing secret is stored.",
 	"deleted":    "Deleted.",
 	"replayed":   "Replayed: this is the new call.",
 	"sent":       "Sent: this is the new call.",

@@ -74,7 +74,7 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 	if of.hours > 0 {
 		p.Title = "Calls an hour"
 	}
-	p.Legend = []legend{{"accepted", "accepted"}, {"refused", "refused"}, {"failed", "failed"}}
+	p.Legend = []legend{{"accepted", "went well"}, {"refused", "refused"}, {"failed", "failed"}}
 	groups := grouped(sums, of.period())
 	highest := 0.0
 	for _, g := range groups {
@@ -98,7 +98,7 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 			base -= height
 			p.Bars = append(p.Bars, plotBar{round(plotLeft + float64(i)*width + width*.1), round(base), round(width * .8), round(height), part.class})
 		}
-		p.spot(i, len(groups), g, fmt.Sprintf("%s accepted, %s refused, %s failed", shownCount(g.calls[0]), shownCount(g.calls[1]), shownCount(g.calls[2])))
+		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s refused, %s failed", shownCount(g.calls[0]), shownCount(g.calls[1]), shownCount(g.calls[2])))
 	}
 	p.xAxis(sums, of)
 	p.Summary = fmt.Sprintf("%s, at most %s.", p.Title, strconv.FormatFloat(highest, 'f', 1, 64))
@@ -153,7 +153,7 @@ func (p *plot) link(base string) {
 type group struct {
 	good, refused, failed, p50, p99 float64
 
-	calls    [3]int // accepted, refused and failed, all of them
+	calls    [3]int // that went well, were refused, and failed, all of them
 	from, to time.Time
 }
 
@@ -166,14 +166,13 @@ func grouped(sums []sluice.Minute, period time.Duration) []group {
 		part := sums[start:min(start+size, len(sums))]
 		g := group{from: part[0].Time.UTC(), to: part[len(part)-1].Time.UTC().Add(period)}
 		for _, m := range part {
-			g.calls[0] += m.Accepted
+			g.calls[0] += max(0, m.Accepted-m.Errors)
 			g.calls[1] += m.Refused
 			g.calls[2] += m.Failed + m.Errors
-			g.good += float64(max(0, m.Accepted-m.Errors))
 			g.p50, g.p99 = max(g.p50, m.P50), max(g.p99, m.P99)
 		}
 		parts := float64(len(part))
-		g.good, g.refused, g.failed = g.good/parts, float64(g.calls[1])/parts, float64(g.calls[2])/parts
+		g.good, g.refused, g.failed = float64(g.calls[0])/parts, float64(g.calls[1])/parts, float64(g.calls[2])/parts
 		groups = append(groups, g)
 	}
 	return groups

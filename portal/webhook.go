@@ -21,21 +21,22 @@ type webhookView struct {
 	Token    bool   // the user may see the token
 	Shown    bool   // and asked for it
 	Unusual  bool   // its key is against convention
+	Fresh    bool   // it was created just now
+	Stored   bool   // its signing secret was stored just now
 	Receive  string // URL without the token
 	Payload  string // for a call to try
 	Media    string
 	Result   *attempt
 	Lines    []curlLine
 	CallsURL string
-	Signed   bool
+	Guarded  bool // calls need more than the token
 
-	Preset       *provider // nil: it has no known sender
-	Greeted      *tracedCall
-	Arrived      *tracedCall
-	RefusedCalls int
-	Live         string
-	Listeners    []string
-	Latest       []tracedCall
+	Made      string      // the signing secret that was made just now
+	Wrong     string      // what is wrong with the one that was entered
+	Sender    *connection // nil: it is not a known one
+	Live      string
+	Listeners []string
+	Latest    []tracedCall
 }
 
 // A curlLine is a way to call the webhook.
@@ -67,26 +68,37 @@ func (p *Portal) webhookPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.renderWebhook(w, r, hook, `{"name": "Ada", "budget": 12000}`, "application/json", nil)
+	return p.renderWebhook(w, r, http.StatusOK, webhookView{webhook: hook})
 }
 
-func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, hook webhook, payload, media string, result *attempt) error {
+// renderWebhook shows the page of a webhook, with what was just done to it.
+func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status int, view webhookView) error {
 	query := r.URL.Query()
-	view := webhookView{
-		webhook: hook, Token: sluice.UserFrom(r.Context()).May(sluice.MaySeeTokens),
-		Unusual: query.Get("unusual") != "", Payload: payload, Media: media, Result: result,
-		CallsURL: p.base + "/calls?eventKey=" + url.QueryEscape(hook.EventKey),
-	}
+	view.Token = sluice.UserFrom(r.Context()).May(sluice.MaySeeTokens)
 	view.Shown = view.Token && query.Get("show") == "token"
-	view.Receive, _, _ = strings.Cut(hook.WebhookURL, "?")
-	view.Lines, view.Signed = curlLines(view.Receive, hook.UUID, view.Shown), hook.isSigned()
+	view.Unusual, view.Fresh, view.Stored = query.Get("unusual") != "", query.Get("done") == "created", query.Get("done") == "secret"
+	view.CallsURL = p.base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
+	if view.Media == "" {
+		view.Payload, view.Media = `{"name": "Ada", "budget": 12000}`, "application/json"
+	}
+	view.Receive, _, _ = strings.Cut(view.WebhookURL, "?")
+	view.Lines = curlLines(view.Receive, view.UUID, view.Shown)
 	if err := p.addCalls(r, &view); err != nil {
 		return err
 	}
-	if err := p.addSender(r, &view); err != nil {
+	var err error
+	if view.Sender, err = p.connect(r, view.webhook, view.Latest); err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "webhook", hook.EventKey, view)
+	view.Guarded = view.isSigned()
+	if view.Sender != nil {
+		view.Guarded = view.Guarded || view.Sender.Signed
+		view.Sender.Made, view.Sender.Problem = view.Made, view.Wrong
+	}
+	if p.may(sluice.UserFrom(r.Context()), "trace.get") {
+		view.Live = p.liveFrom(view.EventKey, "")
+	}
+	return p.render(w, r, status, "webhook", view.EventKey, view)
 }
 
 // addCalls adds to the page of a webhook its latest calls, and who listens.
@@ -102,49 +114,6 @@ func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
 		}
 	}
 	return err
-}
-
-// addSender adds to the page of a webhook how its sender is set up, and what of
-// it has arrived.
-func (p *Portal) addSender(r *http.Request, view *webhookView) error {
-	user := sluice.UserFrom(r.Context())
-	if view.Provider == "" || !p.may(user, "provider.get") {
-		return nil
-	}
-	preset, err := ask[provider](p, r, "provider.get", args("provider", view.Provider))
-	if err != nil {
-		return err
-	}
-	view.Preset = &preset
-	if p.may(user, "trace.get") {
-		if view.Greeted, err = p.lastCall(r, view.EventKey, sluice.StatusHandshake); err != nil {
-			return err
-		}
-		for i := range view.Latest {
-			if view.Arrived == nil && view.Latest[i].Accepted() && view.Latest[i].Status != sluice.StatusHandshake {
-				view.Arrived = &view.Latest[i]
-			}
-		}
-		view.Live = p.liveFrom(view.EventKey, "")
-	}
-	if p.may(user, "quarantine.get") {
-		refused, err := p.refusedCalls(r, args("eventKey", view.EventKey, "limit", "1000"))
-		if err != nil {
-			return err
-		}
-		view.RefusedCalls = len(refused.Items)
-	}
-	return nil
-}
-
-// lastCall returns the newest call of a webhook with a status, nil if there is
-// none.
-func (p *Portal) lastCall(r *http.Request, eventKey string, status sluice.Status) (*tracedCall, error) {
-	found, err := ask[calls](p, r, "trace.get", args("eventKey", eventKey, "status", string(status), "limit", "1"))
-	if err != nil || len(found.Items) == 0 {
-		return nil, err
-	}
-	return &found.Items[0], nil
 }
 
 // hiddenToken stands for a token on the screen.
@@ -186,7 +155,7 @@ func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		result = &attempt{Problem: sluice.AsError(err).Message}
 	}
-	return p.renderWebhook(w, r, hook, payload, media, result)
+	return p.renderWebhook(w, r, http.StatusOK, webhookView{webhook: hook, Payload: payload, Media: media, Result: result})
 }
 
 // try makes a call as the sender of a webhook would, with its signature.
@@ -209,7 +178,7 @@ func (p *Portal) try(r *http.Request, hook webhook, media, payload string, heade
 	for name, value := range made.Headers {
 		call.Header.Set(name, value)
 	}
-	call.Header.Set("User-Agent", "sluice portal")
+	call.Header.Set("User-Agent", tryAgent)
 	answer := &recorder{header: make(http.Header), status: http.StatusOK}
 	p.Receive(answer, call)
 	result := &attempt{Status: answer.status, TraceID: answer.header.Get(sluice.TraceHeader), Answer: pretty(json.RawMessage(answer.body.Bytes()))}

@@ -42,15 +42,15 @@ func (f *webhookForm) Opened() bool {
 	return slices.ContainsFunc(f.More(), func(at field) bool { return at.Problem != "" })
 }
 
-var mainFields = []string{"eventKey", "description", "provider", "signingSecret", "verifyToken", "payloadType"}
+var mainFields = []string{"provider", "eventKey", "signingSecret", "verifyToken", "description", "payloadType"}
 
 // webhookFields are what people read about each field, in the order of the form.
 var webhookFields = []field{
-	{Name: "eventKey", Label: "Event key", Help: "The name of the webhook, and what pipelines listen to. It is " + sluice.KeyRule + ", unique, and by convention in lower case and starting with webhook.", Hint: "webhook.lead.created"},
-	{Name: "description", Label: "Description", Help: "For the people who look after it."},
-	{Name: "provider", Label: "Sender", Help: "Calls of a known sender are checked by its signature before anything is stored."},
+	{Name: "provider", Label: "Sender", Help: "Who calls. What a known sender sends is checked before anything is stored."},
+	{Name: "eventKey", Label: "Event key", Help: "The name of the webhook, and what pipelines listen to: letters, digits, _ and -, in groups joined by dots.", Hint: "webhook.lead.created"},
 	{Name: "signingSecret", Label: "Signing secret", Help: "The secret shared with the sender, or secret:name of a stored one. It is stored encrypted and never shown again."},
-	{Name: "verifyToken", Label: "Verify token", Help: "What Meta and Strava repeat in their handshake."},
+	{Name: "verifyToken", Label: "Verify token", Help: "What the sender repeats in its handshake. Left empty for a new webhook, one is made."},
+	{Name: "description", Label: "Description", Help: "For the people who look after it."},
 	{Name: "payloadType", Label: "Payload type", Help: "How the body of a call travels in its event. raw passes JSON and text on as they are, base64 keeps every byte, ignore leaves it out."},
 	{Name: "maxPayloadLength", Label: "Largest payload, in bytes", Help: "Larger calls are refused with 413. 512,000 unless given, at most 4,194,304."},
 	{Name: "multipart", Label: "Multipart bodies", Help: "files takes the parts named file; all takes every field and every file."},
@@ -92,9 +92,7 @@ func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int,
 		return err
 	}
 	f.adapt(before)
-	if before.EventKey == "" && failure == nil {
-		f.find("eventKey").Focus = true
-	}
+	f.find("provider").Focus = failure == nil
 	title := "New webhook"
 	if before.EventKey != "" {
 		title = "Edit " + before.EventKey
@@ -112,33 +110,20 @@ func (f *webhookForm) adapt(before webhook) {
 	multipart := f.find("multipart")
 	multipart.Choices = multipart.Choices[1:]
 	sender := f.find("provider")
-	sender.Kind, sender.Choices = "select", []choice{{Value: "", Label: "any system that has the token"}}
+	sender.Kind, sender.Choices = "select", []choice{{Value: "", Label: "any system that has the URL"}}
 	for _, known := range f.Providers {
 		sender.Choices = append(sender.Choices, choice{Value: known.Provider, Label: known.Title})
+		if known.Provider != f.Chosen || before.EventKey != "" {
+			continue
+		}
+		f.find("signingSecret").Required = known.Fixed()
+		if key := f.find("eventKey"); key.Value == "" {
+			key.Value = known.Key()
+		}
 	}
 	if before.isSigned() {
 		f.find("signingSecret").Help += " Left empty it stays as it is."
 	}
-}
-
-// A provider is a known sender, as provider.get shows it.
-type provider struct {
-	Provider       string   `json:"provider"`
-	Title          string   `json:"title"`
-	Checks         string   `json:"checks"`
-	SigningSecret  string   `json:"signingSecret"`
-	SecretRequired bool     `json:"secretRequired"`
-	VerifyToken    bool     `json:"verifyToken"`
-	Handshake      string   `json:"handshake"`
-	Setup          []string `json:"setup"`
-}
-
-// providers returns the known senders, none if the user may not list them.
-func (p *Portal) providers(r *http.Request) ([]provider, error) {
-	if !p.may(sluice.UserFrom(r.Context()), "provider.get") {
-		return nil, nil
-	}
-	return ask[[]provider](p, r, "provider.get", nil)
 }
 
 func (p *Portal) webhookCreate(w http.ResponseWriter, r *http.Request) error {
@@ -183,6 +168,10 @@ func (p *Portal) webhookSave(w http.ResponseWriter, r *http.Request) error {
 // webhookPut stores what was entered, for a new webhook or the one given.
 func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webhook, done string) error {
 	cmd, _ := p.Commands.Find("webhook.put")
+	made, err := p.fillSecrets(r, before)
+	if err != nil {
+		return err
+	}
 	given := argsOf(cmd, r.PostForm)
 	if before.UUID != "" {
 		given = append(given, argument("uuid", command.Text(before.UUID)))
@@ -194,6 +183,9 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webho
 			return err
 		}
 		return p.webhookForm(w, r, problem.Status(err), before, r.PostForm, err)
+	}
+	if made != "" {
+		return p.renderWebhook(w, r, http.StatusOK, webhookView{webhook: hook, Made: made})
 	}
 	if before.UUID == "" && hook.Warnings != nil {
 		done += "&unusual=yes"

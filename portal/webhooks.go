@@ -20,6 +20,7 @@ func (p *Portal) routeWebhooks() {
 	p.page("GET /webhooks/{key}/edit", p.webhookEdit)
 	p.page("POST /webhooks/{key}/edit", p.webhookSave)
 	p.page("POST /webhooks/{key}/try", p.webhookTry)
+	p.page("POST /webhooks/{key}/secret", p.webhookSecret)
 	p.page("GET /webhooks/{key}/delete", p.webhookConfirm)
 	p.page("POST /webhooks/{key}/delete", p.webhookDelete)
 }
@@ -66,6 +67,7 @@ type webhookRow struct {
 	webhook
 	sluice.WebhookFigures
 
+	Sender    string // title
 	Line      sparkline
 	Listeners []string // pipelines
 }
@@ -85,9 +87,16 @@ func (p *Portal) webhookList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	senders, err := p.providers(r)
+	if err != nil {
+		return err
+	}
 	for _, hook := range items {
 		of := figures[hook.EventKey]
-		row := webhookRow{webhook: hook, WebhookFigures: of.WebhookFigures}
+		row := webhookRow{webhook: hook, WebhookFigures: of.WebhookFigures, Sender: hook.Provider}
+		if i := slices.IndexFunc(senders, func(s provider) bool { return s.Provider == hook.Provider }); i >= 0 {
+			row.Sender = senders[i].Title
+		}
 		if of.Hours != nil {
 			row.Line = newSparkline(of.Hours)
 		}

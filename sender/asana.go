@@ -14,9 +14,9 @@ func asana() Preset {
 		Handshake:      "X-Hook-Secret: repeated and kept, the first time only",
 		Dedupe:         "off",
 		Setup: [3]string{
-			"Make the webhook here first, without a `signingSecret`.",
+			"Make the webhook here first; its `signingSecret` stays empty.",
 			"Create the webhook with POST https://app.asana.com/api/1.0/webhooks; target is the webhook's URL. Asana sends the secret at once, and it is kept.",
-			"To set it up again, remove the `signingSecret` here first. Asana gives its calls no id, so repeated ones are not recognised.",
+			"To set it up again, remove the `signingSecret` first. Asana gives its calls no id, so repeated ones are not recognised.",
 		},
 		Masked: []string{"x-hook-secret"},
 		rule:   &rule{Scheme: Scheme{Header: "X-Hook-Signature"}},

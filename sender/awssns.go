@@ -26,7 +26,7 @@ func awsSNS() Preset {
 		Handshake:      "SubscriptionConfirmation, signed: its SubscribeURL is called",
 		Dedupe:         "body:MessageId",
 		Setup: [3]string{
-			"Enter the ARN of the topic as `signingSecret`: otherwise topics of others are taken, too, if they know the URL.",
+			"Enter the ARN of the topic as the `signingSecret`: otherwise calls of any topic are taken whose owner knows the URL.",
 			"At the topic: Create subscription, Protocol HTTPS; Endpoint is the webhook's URL. Leave raw message delivery off: such calls are not signed.",
 			"The subscription is confirmed by itself. Set the topic's SignatureVersion to 2 for SHA-256.",
 		},

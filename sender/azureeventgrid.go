@@ -3,7 +3,8 @@ package sender
 func azureEventGrid() Preset {
 	return Preset{
 		Name: "azure-event-grid", Title: "Azure Event Grid",
-		Checks:         "nothing, since Event Grid signs nothing: the URL is the secret",
+		Checks:         "nothing, since Event Grid does not sign its calls: the URL is the secret",
+		Unsigned:       true,
 		SecretOptional: true,
 		Handshake:      "SubscriptionValidationEvent: its code is repeated; OPTIONS: the origin is allowed",
 		Dedupe:         "body:0.id",

@@ -3,12 +3,13 @@ package sender
 func calendly() Preset {
 	return Preset{
 		Name: "calendly", Title: "Calendly",
-		Checks: "Calendly-Webhook-Signature: HMAC-SHA256 of time and body, in hex; at most 3 minutes old",
-		Secret: "the subscription's signing key",
-		Dedupe: "off",
+		Checks:       "Calendly-Webhook-Signature: HMAC-SHA256 of time and body, in hex; at most 3 minutes old",
+		Secret:       "the subscription's signing key",
+		SecretChosen: true,
+		Dedupe:       "off",
 		Setup: [3]string{
 			"Create the subscription with POST https://api.calendly.com/webhook_subscriptions; url is the webhook's URL.",
-			"signing_key is a random text; enter the same one as `signingSecret`.",
+			"signing_key is a random text, the same as the `signingSecret`.",
 			"Choose scope and events. Calendly gives its calls no id, so repeated ones are not recognised.",
 		},
 		rule: &rule{Scheme: Scheme{

@@ -10,7 +10,7 @@ func discord() Preset {
 		Handshake: "PING, signed: answered with PONG, or 204 for webhook events",
 		Dedupe:    "body:id",
 		Setup: [3]string{
-			"At discord.com/developers, your application, General Information: enter the Public Key as `signingSecret` first.",
+			"At discord.com/developers, your application, General Information: enter the Public Key as the `signingSecret` first.",
 			"Interactions Endpoint URL there, or Endpoint on the page Webhooks, is the webhook's URL.",
 			"Save; Discord sends a good and a forged PING and takes the URL only if the forged one is refused.",
 		},

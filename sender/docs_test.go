@@ -33,6 +33,27 @@ func TestProvidersPage(t *testing.T) {
 	}
 }
 
+// TestWhereSecretsComeFrom names for each sender who makes its secret.
+func TestWhereSecretsComeFrom(t *testing.T) {
+	want := map[string]string{
+		"asana": "handshake", "aws-sns": "sender", "azure-event-grid": "", "bitbucket": "you", "calendly": "you", "cloudevents": "you",
+		"discord": "public-key", "dropbox": "sender", "github": "you", "gitlab": "you", "google-pubsub": "sender", "hubspot": "sender",
+		"intercom": "sender", "linear": "sender", "mailgun": "sender", "meta": "sender", "microsoft-graph": "you", "okta": "you",
+		"paddle": "sender", "sendgrid": "public-key", "shopify": "sender", "slack": "sender", "square": "sender", "standard-webhooks": "sender",
+		"strava": "", "stripe": "sender", "svix": "sender", "trello": "sender", "twilio": "sender", "typeform": "you", "x": "sender", "zoom": "sender",
+	}
+	const random = "98b7670e98800692697dcdca94e66ff91ec12d39"
+	for _, p := range Presets() {
+		from, listed := want[p.Name]
+		if got := p.SecretFrom(); !listed || got != from {
+			t.Errorf("the secret of %s comes from %q, want %q", p.Name, got, from)
+		}
+		if _, err := New(p, []string{random}, nil); (err == nil) != (from == "you" || from == "sender" || from == "handshake") {
+			t.Errorf("a random secret of %s: %v", p.Name, err)
+		}
+	}
+}
+
 // beginning is what the page says before it comes to the providers.
 var beginning = strings.ReplaceAll(`# Providers
 
@@ -43,7 +64,7 @@ With the command line, for GitHub:
 2. 'sluice webhook create webhook.github.push --provider github --signing-secret secret:github' makes the webhook.
 3. 'sluice webhook url webhook.github.push' prints the URL to enter there.
 
-Some providers show their secret only when they have the URL. Then make the webhook with '--disabled' alone first, and complete it with 'sluice webhook edit webhook.stripe.payment --provider stripe --signing-secret secret:stripe --disabled=false'. While a secret is being changed, give both, separated by a comma, and in the end the new one alone.
+Some providers show their secret only when they have the URL. Then give a random text as the secret first, and the right one afterwards: 'sluice webhook edit webhook.stripe --signing-secret secret:stripe'; until then all calls are refused. The portal does this by itself if the secret is left empty. A public key (Discord, SendGrid) can't be made up: create the webhook with '--disabled' alone, and complete it with 'sluice webhook edit webhook.sendgrid --provider sendgrid --signing-secret secret:sendgrid --disabled=false'. While a secret is being changed, give both, separated by a comma, and in the end the new one alone.
 `, "'", "`")
 
 // facts returns one line of what a preset says of itself.

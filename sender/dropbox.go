@@ -10,7 +10,7 @@ func dropbox() Preset {
 		Handshake: "GET with challenge: it is repeated",
 		Dedupe:    "off",
 		Setup: [3]string{
-			"In the App Console, Settings: enter the App secret as `signingSecret`.",
+			"In the App Console, Settings: enter the App secret as the `signingSecret`.",
 			"Webhooks, Webhook URIs: add the webhook's URL; Dropbox checks it at once.",
 			"Calls only say whose files changed, and have no id: get the changes with files/list_folder/continue.",
 		},

@@ -21,7 +21,7 @@ func googlePubSub() Preset {
 		Dedupe:         "body:message.messageId",
 		Setup: [3]string{
 			"Create the subscription: Delivery type Push; Endpoint URL is the webhook's URL. Leave payload unwrapping off.",
-			"Enable authentication: choose a service account, leave Audience empty, and enter the account's e-mail address as `signingSecret`.",
+			"Enable authentication: choose a service account, leave Audience empty, and enter the account's e-mail address as the `signingSecret`.",
 			"The server must be told its public URL (`--public-url`), since the token is for the URL as it was entered.",
 		},
 		Masked:  []string{"authorization"},

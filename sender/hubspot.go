@@ -9,7 +9,7 @@ func hubspot() Preset {
 		Secret: "the app's client secret",
 		Dedupe: "off",
 		Setup: [3]string{
-			"In your app, Auth: enter the Client secret as `signingSecret`.",
+			"In your app, Auth: enter the Client secret as the `signingSecret`.",
 			"Webhooks: Target URL is the webhook's URL; create and activate the subscriptions. Events of a call have no id that is unique.",
 			"The server must be told its public URL (`--public-url`), since HubSpot signs the URL as it was entered.",
 		},

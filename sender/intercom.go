@@ -7,7 +7,7 @@ func intercom() Preset {
 		Secret: "the app's client secret",
 		Dedupe: "body:id",
 		Setup: [3]string{
-			"In the Developer Hub, your app, Basic information: enter the Client secret as `signingSecret`.",
+			"In the Developer Hub, your app, Basic information: enter the Client secret as the `signingSecret`.",
 			"Webhooks: Endpoint URL is the webhook's URL.",
 			"Choose the topics and save.",
 		},

@@ -10,7 +10,7 @@ func linear() Preset {
 		Dedupe: "header:Linear-Delivery",
 		Setup: [3]string{
 			"In the workspace: Settings, Administration, API, New webhook; URL is the webhook's URL.",
-			"Copy the signing secret of the webhook and enter it as `signingSecret`.",
+			"Copy the signing secret of the webhook and enter it as the `signingSecret`.",
 			"Choose teams and the changes to be told of, then create the webhook.",
 		},
 		rule: &rule{

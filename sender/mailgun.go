@@ -21,7 +21,7 @@ func mailgun() Preset {
 		Secret: "the HTTP webhook signing key",
 		Dedupe: "body:signature.token",
 		Setup: [3]string{
-			"Send, Sending, Webhooks: enter the HTTP webhook signing key as `signingSecret`.",
+			"Send, Sending, Webhooks: enter the HTTP webhook signing key as the `signingSecret`.",
 			"Add webhook: choose the event type; URL is the webhook's URL. For incoming mail: Receiving, Create route, Forward to the same URL.",
 			"Leave `dedupe` as it is: it makes sure that a signature is used once.",
 		},

@@ -9,8 +9,8 @@ func meta() Preset {
 		VerifyToken: true,
 		Dedupe:      "body:entry.0.changes.0.value.messages.0.id",
 		Setup: [3]string{
-			"At developers.facebook.com, App settings, Basic: enter the App secret as `signingSecret`, and a random text of your own as `verifyToken`.",
-			"In the product (WhatsApp, Messenger, …), Configuration, Webhook: Callback URL is the webhook's URL, Verify token the same text.",
+			"At developers.facebook.com, App settings, Basic: enter the App secret as the `signingSecret`.",
+			"In the product (WhatsApp, Messenger, …), Configuration, Webhook: Callback URL is the webhook's URL, Verify token is the `verifyToken`, a random text of your own.",
 			"Verify and save, then subscribe to the fields. Ids are known for WhatsApp messages only.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Hub-Signature-256", Format: "sha256={signature}"}},

@@ -14,13 +14,15 @@ func microsoftGraph() Preset {
 	return Preset{
 		Name: "microsoft-graph", Title: "Microsoft Graph",
 		Checks:         "clientState of each notification, if a secret is set; nothing is signed",
+		Unsigned:       true,
 		Secret:         "the clientState of the subscription",
+		SecretChosen:   true,
 		SecretOptional: true,
 		Handshake:      "POST with validationToken: it is repeated",
 		Dedupe:         "body:value.0.id",
 		Setup: [3]string{
 			"Create the subscription with POST https://graph.microsoft.com/v1.0/subscriptions; notificationUrl is the webhook's URL.",
-			"clientState is a random text of at most 128 characters; enter the same one as `signingSecret`.",
+			"clientState is a random text of at most 128 characters, the same as the `signingSecret`.",
 			"lifecycleNotificationUrl may be the same URL. Renew the subscription before its expirationDateTime.",
 		},
 		checker: func(secret string, _ Keys) (checker, error) { return graphCheck{secret}, nil },

@@ -5,13 +5,15 @@ import "net/http"
 func okta() Preset {
 	return Preset{
 		Name: "okta", Title: "Okta",
-		Checks:    "Authorization: the secret itself; the body is not signed",
-		Secret:    "the event hook's authentication secret",
-		Handshake: "GET with X-Okta-Verification-Challenge: it is repeated",
-		Dedupe:    "body:eventId",
+		Checks:       "Authorization: the secret itself; the body is not signed",
+		Unsigned:     true,
+		Secret:       "the event hook's authentication secret",
+		SecretChosen: true,
+		Handshake:    "GET with X-Okta-Verification-Challenge: it is repeated",
+		Dedupe:       "body:eventId",
 		Setup: [3]string{
 			"In the Admin Console: Workflow, Event Hooks, Create Event Hook; URL is the webhook's URL.",
-			"Authentication field is Authorization, Authentication secret a random text; enter the same one as `signingSecret`.",
+			"Authentication field is Authorization, Authentication secret a random text, the same as the `signingSecret`.",
 			"Choose the events, save, and press Verify.",
 		},
 		Masked:  []string{"authorization"},

@@ -9,7 +9,7 @@ func paddle() Preset {
 		Setup: [3]string{
 			"Developer tools, Notifications, New destination: type Webhook, URL is the webhook's URL.",
 			"Choose the events and save the destination.",
-			"Edit destination: copy the Secret key (pdl_ntfset_…) and enter it as `signingSecret`.",
+			"Edit destination: copy the Secret key (pdl_ntfset_…) and enter it as the `signingSecret`.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "Paddle-Signature", Format: "ts={timestamp};h1={signature}", Signed: "{timestamp}:{body}"}},
 	}

@@ -7,6 +7,8 @@ type Preset struct {
 	Checks         string    // what is checked of each call
 	Secret         string    // what the signing secret is; "" means that there is none
 	SecretOptional bool      // it works without a secret, too
+	SecretChosen   bool      // people make the secret up, and enter it at the sender
+	Unsigned       bool      // calls carry the secret itself, or nothing
 	Handshake      string    // what it sends before calls; "" means nothing
 	VerifyToken    bool      // the handshake repeats the parameter verifyToken
 	Dedupe         string    // where the id of a delivery is, as the parameter dedupe has it
@@ -27,6 +29,29 @@ func (p *Preset) checkerOf(secret string, keys Keys) (checker, error) {
 		return p.rule.checker(secret, keys)
 	}
 	return p.checker(secret, keys)
+}
+
+// Where the signing secret of a sender comes from.
+const (
+	SecretFromYou       = "you"        // who sets it up makes it up
+	SecretFromSender    = "sender"     // the sender shows it, perhaps only when it has the URL
+	SecretFromPublicKey = "public-key" // likewise, and no other text will do
+	SecretFromHandshake = "handshake"  // the sender sends it
+)
+
+// SecretFrom returns where the signing secret comes from, "" if there is none.
+func (p Preset) SecretFrom() string {
+	switch {
+	case p.Secret == "":
+		return ""
+	case p.learns:
+		return SecretFromHandshake
+	case p.SecretChosen:
+		return SecretFromYou
+	case p.rule != nil && (p.rule.Algorithm == "ed25519" || p.rule.Algorithm == ecdsaP256):
+		return SecretFromPublicKey
+	}
+	return SecretFromSender
 }
 
 // Presets returns all senders that are known, by name.

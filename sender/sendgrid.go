@@ -8,7 +8,7 @@ func sendgrid() Preset {
 		Dedupe: "body:0.sg_event_id",
 		Setup: [3]string{
 			"Settings, Mail Settings, Event Webhooks, Create new webhook; Post URL is the webhook's URL.",
-			"Turn Signed Event Webhook on, save, open it again and enter the Verification Key as `signingSecret`.",
+			"Turn Signed Event Webhook on, save, open it again and enter the Verification Key as the `signingSecret`.",
 			"Choose the actions and test the integration. Only calls with a single event have an id.",
 		},
 		rule: &rule{Scheme: Scheme{

@@ -8,7 +8,7 @@ func slack() Preset {
 		Handshake: "url_verification, signed: the challenge is repeated",
 		Dedupe:    "body:event_id",
 		Setup: [3]string{
-			"At api.slack.com/apps, Basic Information: enter the Signing Secret as `signingSecret` first, since Slack checks the URL at once.",
+			"At api.slack.com/apps, Basic Information: enter the Signing Secret as the `signingSecret` first, since Slack checks the URL at once.",
 			"Event Subscriptions: enable them; Request URL is the webhook's URL. It is the same for slash commands and interactivity.",
 			"Subscribe to the events, save, and install the app in the workspace again.",
 		},

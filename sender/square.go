@@ -8,7 +8,7 @@ func square() Preset {
 		Dedupe: "body:event_id",
 		Setup: [3]string{
 			"In the Developer Console, your application, Webhooks, Subscriptions: Add subscription; URL is the webhook's URL.",
-			"Choose the events, save, and enter the Signature key of the subscription as `signingSecret`.",
+			"Choose the events, save, and enter the Signature key of the subscription as the `signingSecret`.",
 			"The server must be told its public URL (`--public-url`), since Square signs the URL as it was entered.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Square-Hmacsha256-Signature", Encoding: "base64", Signed: "{url}{body}"}},

@@ -18,7 +18,7 @@ func standardWebhooks() Preset {
 		Dedupe: "header:webhook-id",
 		Setup: [3]string{
 			"At the sender, add an endpoint; its URL is the webhook's URL.",
-			"Copy the endpoint's signing secret (whsec_…) and enter it as `signingSecret`.",
+			"Copy the endpoint's signing secret (whsec_…) and enter it as the `signingSecret`.",
 			"For a public key (whpk_…) use `signature` with algorithm `ed25519`, format `v1a,{signature}` and the same headers.",
 		},
 		rule: standardRule("webhook"),

@@ -3,14 +3,15 @@ package sender
 func strava() Preset {
 	return Preset{
 		Name: "strava", Title: "Strava",
-		Checks:         "nothing, since Strava signs nothing: the URL is the secret",
+		Checks:         "nothing, since Strava does not sign its calls: the URL is the secret",
+		Unsigned:       true,
 		SecretOptional: true,
 		Handshake:      "GET with hub.challenge: it is repeated, if hub.verify_token is `verifyToken`",
 		VerifyToken:    true,
 		Dedupe:         "off",
 		Setup: [3]string{
-			"Enter a random text as `verifyToken`; there is no `signingSecret`.",
-			"Create the subscription with POST https://www.strava.com/api/v3/push_subscriptions; callback_url is the webhook's URL, verify_token the same text.",
+			"The `verifyToken` is a random text; there is no `signingSecret`, since Strava does not sign its calls.",
+			"Create the subscription with POST https://www.strava.com/api/v3/push_subscriptions; callback_url is the webhook's URL, verify_token is the `verifyToken`.",
 			"An application has one subscription. Strava gives its calls no id, so repeated ones are not recognised.",
 		},
 		greet: func(g greeting) (*Answer, error) {

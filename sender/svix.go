@@ -8,7 +8,7 @@ func svix() Preset {
 		Dedupe: "header:svix-id",
 		Setup: [3]string{
 			"In the sender's webhook portal (it runs on Svix): Endpoints, Add Endpoint; Endpoint URL is the webhook's URL.",
-			"Copy the Signing Secret (whsec_…) of the endpoint and enter it as `signingSecret`.",
+			"Copy the Signing Secret (whsec_…) of the endpoint and enter it as the `signingSecret`.",
 			"If its calls have the headers webhook-… instead of svix-…, take the provider `standard-webhooks`.",
 		},
 		rule: standardRule("svix"),

@@ -10,7 +10,7 @@ func trello() Preset {
 		Handshake: "HEAD: answered with 200",
 		Dedupe:    "body:action.id",
 		Setup: [3]string{
-			"At trello.com/power-ups/admin, your Power-Up, API key: enter the Secret as `signingSecret`.",
+			"At trello.com/power-ups/admin, your Power-Up, API key: enter the Secret as the `signingSecret`.",
 			"Create the webhook with POST https://api.trello.com/1/webhooks; callbackURL is the webhook's URL, idModel the board or card.",
 			"The server must be told its public URL (`--public-url`), since Trello signs the URL as it was entered.",
 		},

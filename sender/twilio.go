@@ -22,7 +22,7 @@ func twilio() Preset {
 		Secret: "the account's primary auth token",
 		Dedupe: "header:I-Twilio-Idempotency-Token",
 		Setup: [3]string{
-			"In the Console, Account, API keys & tokens: enter the primary Auth Token as `signingSecret`.",
+			"In the Console, Account, API keys & tokens: enter the primary Auth Token as the `signingSecret`.",
 			"At the phone number or messaging service: A message (or call) comes in: Webhook, HTTP POST, and the webhook's URL.",
 			"The server must be told its public URL (`--public-url`), since Twilio signs the URL as it was entered.",
 		},

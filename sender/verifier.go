@@ -47,13 +47,25 @@ type Verifier struct {
 // public keys.
 func New(p Preset, secrets []string, keys Keys) (*Verifier, error) {
 	if len(secrets) == 0 && !p.SecretOptional {
-		return nil, secretError("A webhook for " + p.Title + " needs the signing secret: " + p.Secret + ".")
+		return nil, secretError("A webhook for " + p.Title + " needs the signing secret: " + p.Secret + "." + p.meanwhile())
 	}
 	if len(secrets) > 0 && p.Secret == "" {
 		return nil, secretError(p.Title + " signs nothing, so that there is no signing secret to be set.")
 	}
 	v := &Verifier{preset: p, secrets: secrets, keys: keys}
 	return v, v.build()
+}
+
+// meanwhile says what to do as long as the sender has not shown its secret: it may
+// want the webhook's URL first.
+func (p Preset) meanwhile() string {
+	switch p.SecretFrom() {
+	case SecretFromSender:
+		return " If " + p.Title + " shows it only when it has the URL, set a random text now, and the right secret with an edit: until then all calls are refused."
+	case SecretFromPublicKey:
+		return " If " + p.Title + " shows it only when it has a URL, create the webhook disabled and without a provider, and set both with an edit."
+	}
+	return ""
 }
 
 // NewScheme returns the verifier of a scheme. A secret that begins with base64:

@@ -14,7 +14,7 @@ func x() Preset {
 		Handshake: "GET with crc_token: its HMAC, at first and every hour",
 		Dedupe:    "off",
 		Setup: [3]string{
-			"In the developer portal, your app, Keys and tokens: enter the API Key Secret as `signingSecret` first.",
+			"In the developer portal, your app, Keys and tokens: enter the API Key Secret as the `signingSecret` first.",
 			"Register the webhook's URL with POST https://api.x.com/2/webhooks; X checks it at once.",
 			"Subscribe users to it. X gives its calls no id, so repeated ones are not recognised.",
 		},

@@ -13,7 +13,7 @@ func zoom() Preset {
 		Handshake: "endpoint.url_validation, signed: plainToken and its HMAC",
 		Dedupe:    "off",
 		Setup: [3]string{
-			"At marketplace.zoom.us, Manage, your app, Features, Access: enter the Secret Token as `signingSecret` first.",
+			"At marketplace.zoom.us, Manage, your app, Features, Access: enter the Secret Token as the `signingSecret` first.",
 			"Event Subscriptions: add one; Event notification endpoint URL is the webhook's URL.",
 			"Choose the event types, press Validate and save. Zoom gives its calls no id, so repeated ones are not recognised.",
 		},

@@ -21,6 +21,8 @@ type providerView struct {
 	Checks         string    `json:"checks"`
 	SigningSecret  string    `json:"signingSecret,omitempty"`
 	SecretRequired bool      `json:"secretRequired"`
+	SecretFrom     string    `json:"secretFrom,omitempty" enum:"you,sender,public-key,handshake" doc:"Who makes the signing secret: you, the sender, the sender as a public key, or the sender in its handshake."`
+	Signed         bool      `json:"signed" doc:"Calls are signed; otherwise they carry the secret itself, or nothing."`
 	VerifyToken    bool      `json:"verifyToken"`
 	Handshake      string    `json:"handshake,omitempty"`
 	Dedupe         string    `json:"dedupe"`
@@ -30,7 +32,7 @@ type providerView struct {
 func showProvider(p sender.Preset) providerView {
 	return providerView{
 		Provider: p.Name, Title: p.Title, Checks: p.Checks,
-		SigningSecret: p.Secret, SecretRequired: !p.SecretOptional, VerifyToken: p.VerifyToken,
+		SigningSecret: p.Secret, SecretRequired: !p.SecretOptional, SecretFrom: p.SecretFrom(), Signed: !p.Unsigned, VerifyToken: p.VerifyToken,
 		Handshake: p.Handshake, Dedupe: p.Dedupe, Setup: p.Setup,
 	}
 }

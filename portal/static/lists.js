@@ -125,25 +125,6 @@ document.addEventListener("keydown", (event) => {
 });
 for (const hint of document.querySelectorAll("[data-keys]")) hint.hidden = rowsOf().length === 0;
 
-// The way to set a sender up is shown when it is chosen.
-const sender = document.querySelector("#field-provider");
-if (sender) {
-  for (const plain of document.querySelectorAll("[data-plain]")) plain.hidden = true;
-  const show = () => {
-    const field = (name) => document.querySelector("#field-" + name);
-    let known;
-    for (const box of document.querySelectorAll("[data-provider]")) {
-      box.hidden = box.dataset.provider !== sender.value;
-      if (!box.hidden) known = box;
-    }
-    field("signingSecret").closest(".field").hidden = !(known ? "secret" in known.dataset : field("signature").value);
-    field("verifyToken").closest(".field").hidden = !(known && "verify" in known.dataset);
-  };
-  document.querySelector("#field-signature").addEventListener("input", () => show());
-  sender.addEventListener("change", show);
-  show();
-}
-
 // What takes several steps goes on by itself, and the page shows how far it is.
 document.querySelector("form[data-go-on]")?.requestSubmit();
 

@@ -81,21 +81,35 @@ function showNewer() {
 
 document.querySelector("[data-show-newer]")?.addEventListener("click", showNewer);
 
-// Figures of a page are fetched again a moment after something has happened.
+// Parts of a page are fetched again a moment after something has happened. What
+// people use is left alone, but not what tells them how things are.
 let refreshing;
-function refreshFigures() {
+function refresh(moment) {
   refreshing ??= setTimeout(async () => {
+    refreshing = undefined;
     try {
-      const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+      const page = document.querySelector("[data-page]")?.dataset.page ?? location.href;
+      const response = await fetch(page, { headers: { Accept: "text/html" } });
       const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
       for (const part of document.querySelectorAll("[data-figures]")) {
         const other = fresh.querySelector(`[data-figures="${part.dataset.figures}"]`);
-        if (other && !part.matches(":hover, :focus-within")) part.replaceChildren(...other.childNodes);
+        const told = part.getAttribute("role") === "status";
+        if (!other || !told && part.matches(":hover, :focus-within")) continue;
+        const used = part !== document.activeElement && part.contains(document.activeElement);
+        const on = part.classList.contains("on");
+        part.className = other.className;
+        part.classList.toggle("on", on);
+        part.replaceChildren(...other.childNodes);
+        for (const zone of part.querySelectorAll("[data-zone]")) zone.remove();
+        offerCopies(part);
+        if (used) (part.querySelector("a") ?? part).focus();
+      }
+      for (const part of document.querySelectorAll("[data-state]")) {
+        part.className = fresh.querySelector(`[data-state="${part.dataset.state}"]`)?.className ?? part.className;
       }
       showTimes(document);
     } catch { /* the next event tries again */ }
-    refreshing = undefined;
-  }, 2000);
+  }, moment);
 }
 
 // Failures are told by the browser to those who want that, while a page is open.
@@ -121,8 +135,8 @@ function tellOfFailure(run) {
 
 const actions = {
   rows: {
-    call: (call) => { addRow(call, 8); refreshFigures(); },
-    run: (run) => { noteRun(run); tellOfFailure(run); refreshFigures(); },
+    call: (call) => { addRow(call, 8); refresh(2000); },
+    run: (run) => { noteRun(run); tellOfFailure(run); refresh(2000); },
   },
   wait: {
     call: keepNewer,
@@ -133,18 +147,7 @@ const actions = {
     },
   },
   reload: { run: () => location.reload() },
-  arrived: {
-    call: (call, element) => {
-      const place = element.querySelector("[data-arrived]");
-      const link = document.createElement("a");
-      link.href = callPath(call.traceId);
-      link.textContent = "Look at it";
-      const said = { rejected: "A call arrived and was refused. ", handshake: "The handshake arrived and was answered. " };
-      place.replaceChildren(said[call.status] ?? "The call arrived. ", link);
-      element.classList.add("arrived");
-      for (const step of document.querySelectorAll("[data-step]")) step.classList.add("done");
-    },
-  },
+  refresh: { call: () => refresh(100), run: () => refresh(100) },
 };
 
 for (const element of document.querySelectorAll("[data-live]")) {

@@ -18,16 +18,38 @@ async function copy(text) {
   if (!copied) throw new Error("not copied");
 }
 
-for (const button of document.querySelectorAll("button.copy")) {
+function offerCopies(within) {
+  for (const button of within.querySelectorAll("button.copy")) button.hidden = false;
+}
+offerCopies(document);
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button.copy");
+  if (!button) return;
+  try {
+    await copy(button.dataset.copy ?? document.getElementById(button.dataset.copyOf).textContent);
+    button.textContent = "Copied";
+    button.classList.add("copied");
+  } catch {
+    button.textContent = "Not copied";
+  }
+  setTimeout(() => { button.textContent = button.dataset.label; button.classList.remove("copied"); }, 2000);
+});
+
+// Secrets can be looked at while they are typed.
+for (const button of document.querySelectorAll("[data-reveal]")) {
+  const input = document.getElementById(button.dataset.reveal);
   button.hidden = false;
-  button.addEventListener("click", async () => {
-    try {
-      await copy(button.dataset.copy ?? document.getElementById(button.dataset.copyOf).textContent);
-      button.textContent = "Copied";
-      button.classList.add("copied");
-    } catch {
-      button.textContent = "Not copied";
-    }
-    setTimeout(() => { button.textContent = button.dataset.label; button.classList.remove("copied"); }, 2000);
+  button.addEventListener("click", () => {
+    const shown = input.type === "password";
+    input.type = shown ? "text" : "password";
+    button.textContent = shown ? "Hide" : "Show";
+    button.setAttribute("aria-pressed", String(shown));
   });
+}
+
+// What is proposed is replaced by typing.
+for (const input of document.querySelectorAll("input[data-proposed]")) {
+  const select = () => { if (input.value === input.dataset.proposed) input.select(); };
+  input.addEventListener("focus", select);
+  if (input === document.activeElement) select();
 }

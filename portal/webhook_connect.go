@@ -1,0 +1,265 @@
+package portal
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sluice"
+	"sluice/command"
+	"sluice/problem"
+)
+
+// A provider is a known sender, as provider.get shows it.
+type provider struct {
+	Provider       string   `json:"provider"`
+	Title          string   `json:"title"`
+	Checks         string   `json:"checks"`
+	SigningSecret  string   `json:"signingSecret"`
+	SecretRequired bool     `json:"secretRequired"`
+	SecretFrom     string   `json:"secretFrom"`
+	Signed         bool     `json:"signed"`
+	VerifyToken    bool     `json:"verifyToken"`
+	Handshake      string   `json:"handshake"`
+	Setup          []string `json:"setup"`
+}
+
+// TakesSecret reports whether people enter a signing secret, here or there.
+func (s provider) TakesSecret() bool { return s.SigningSecret != "" && s.SecretFrom != "handshake" }
+
+// Chosen reports whether people make the secret up.
+func (s provider) Chosen() bool { return s.SecretFrom == "you" }
+
+// Fixed reports whether no other text than the sender's can be stored.
+func (s provider) Fixed() bool { return s.SecretFrom == "public-key" }
+
+// Key is the event key that is proposed for its webhook.
+func (s provider) Key() string { return "webhook." + s.Provider }
+
+// providers returns the known senders, none if the user may not list them.
+func (p *Portal) providers(r *http.Request) ([]provider, error) {
+	if !p.may(sluice.UserFrom(r.Context()), "provider.get") {
+		return nil, nil
+	}
+	return ask[[]provider](p, r, "provider.get", nil)
+}
+
+// A setupStep is what people do to connect a sender, with what they need for it.
+type setupStep struct {
+	Text   string
+	URL    bool // of the webhook
+	Secret bool // the signing secret
+	Verify bool // the verify token
+}
+
+// stepsOf returns the steps that connect a sender. The secret is entered at its
+// step if it can be entered there.
+func stepsOf(setup []string, enterHere bool) (steps []setupStep) {
+	secret := false // it has its place
+	for _, line := range setup {
+		step := setupStep{Text: line, URL: strings.Contains(line, "the webhook's URL"), Verify: strings.Contains(line, "is the `verifyToken`")}
+		step.Secret = !secret && strings.Contains(line, "as the `signingSecret`")
+		secret = secret || step.Secret
+		if enterHere {
+			step.Text = strings.Replace(line, "as the `signingSecret`", "here", 1)
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// A connection is how the sender of a webhook is set up, and what of it has
+// arrived.
+type connection struct {
+	provider
+
+	Steps   []setupStep
+	Asks    bool   // for the signing secret, at its step
+	Made    string // the signing secret that was made just now; it is shown once
+	Problem string // what is wrong with the secret that was entered
+	Local   bool   // the URL is known on this machine only
+
+	Greeted *tracedCall
+	Arrived *tracedCall // the newest of the sender's calls
+	First   bool        // and it is the only one
+	Refused int         // calls
+}
+
+// connect returns how the sender of a webhook is set up, nil if it has no known
+// one.
+func (p *Portal) connect(r *http.Request, hook webhook, latest []tracedCall) (*connection, error) {
+	user := sluice.UserFrom(r.Context())
+	if hook.Provider == "" || !p.may(user, "provider.get") {
+		return nil, nil
+	}
+	preset, err := ask[provider](p, r, "provider.get", args("provider", hook.Provider))
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{provider: preset, Local: isLocal(hook.WebhookURL)}
+	if err := p.addArrived(r, c, hook.EventKey, latest); err != nil {
+		return nil, err
+	}
+	c.Asks = c.Arrived == nil && c.TakesSecret() && p.may(user, "webhook.put") && user.May(sluice.MaySeeTokens)
+	c.Steps = stepsOf(preset.Setup, c.Asks && !c.Chosen())
+	if p.may(user, "quarantine.get") {
+		refused, err := p.refusedCalls(r, args("eventKey", hook.EventKey, "limit", "1000"))
+		if err != nil {
+			return nil, err
+		}
+		c.Refused = len(refused.Items)
+	}
+	return c, nil
+}
+
+// addArrived finds the handshake and the newest call of a sender.
+func (p *Portal) addArrived(r *http.Request, c *connection, eventKey string, latest []tracedCall) (err error) {
+	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
+		return nil
+	}
+	if c.Handshake != "" {
+		if c.Greeted, err = p.lastCall(r, eventKey, sluice.StatusHandshake); err != nil {
+			return err
+		}
+	}
+	for i := range latest {
+		if !latest[i].Accepted() {
+			continue
+		}
+		tried, err := p.isTried(r, latest[i])
+		if err != nil {
+			return err
+		}
+		if tried {
+			continue
+		}
+		if c.First = c.Arrived == nil; !c.First { // there is an older one
+			return nil
+		}
+		c.Arrived = &latest[i]
+	}
+	for _, status := range []sluice.Status{sluice.StatusOK, sluice.StatusError, sluice.StatusProcessing} {
+		if c.Arrived != nil || len(latest) == 0 {
+			return nil
+		}
+		older, err := p.lastCall(r, eventKey, status) // before many that were refused
+		if err != nil {
+			return err
+		}
+		if older == nil {
+			continue
+		}
+		if tried, err := p.isTried(r, *older); err != nil || !tried {
+			c.Arrived = older
+			return err
+		}
+	}
+	return nil
+}
+
+// tryAgent is the User-Agent of calls that people try here.
+const tryAgent = "sluice portal"
+
+// isTried reports whether a call was made here. Users who may not see what was
+// sent don't know.
+func (p *Portal) isTried(r *http.Request, c tracedCall) (bool, error) {
+	found, err := ask[calls](p, r, "trace.get", args("traceId", c.TraceID))
+	if err != nil || len(found.Items) == 0 {
+		return false, err
+	}
+	return found.Items[0].Headers["user-agent"] == tryAgent, nil
+}
+
+// lastCall returns the newest call of a webhook with a status, nil if there is
+// none.
+func (p *Portal) lastCall(r *http.Request, eventKey string, status sluice.Status) (*tracedCall, error) {
+	found, err := ask[calls](p, r, "trace.get", args("eventKey", eventKey, "status", string(status), "limit", "1"))
+	if err != nil || len(found.Items) == 0 {
+		return nil, err
+	}
+	return &found.Items[0], nil
+}
+
+// isLocal reports whether an address is known on this machine only.
+func isLocal(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+}
+
+// newSecret returns a random secret. Every sender can do with its form, also one
+// that takes base64 only.
+func newSecret() string {
+	secret := make([]byte, 20)
+	_, _ = rand.Read(secret) // never fails
+	return hex.EncodeToString(secret)
+}
+
+// fillSecrets makes up what was left empty in the form of a webhook: senders show
+// some secrets only when they have the URL, so until the right one is entered all
+// calls are refused; others are made up anyway. It returns the one that people are
+// to enter at the sender.
+func (p *Portal) fillSecrets(r *http.Request, before webhook) (made string, err error) {
+	entered := r.PostForm
+	entered.Set("signingSecret", strings.TrimSpace(entered.Get("signingSecret")))
+	name := entered.Get("provider")
+	if name == "" || !p.may(sluice.UserFrom(r.Context()), "provider.get") {
+		return "", nil
+	}
+	preset, err := ask[provider](p, r, "provider.get", args("provider", name))
+	if err != nil {
+		return "", err
+	}
+	if preset.VerifyToken && entered.Get("verifyToken") == "" && before.UUID == "" {
+		entered.Set("verifyToken", newSecret())
+	}
+	if !preset.SecretRequired || preset.Fixed() || before.isSigned() || entered.Get("signingSecret") != "" {
+		return "", nil
+	}
+	secret := newSecret()
+	entered.Set("signingSecret", secret)
+	if preset.Chosen() {
+		return secret, nil
+	}
+	return "", nil
+}
+
+// webhookSecret stores the signing secret of a webhook: the one that was entered,
+// or a new one, which is shown once.
+func (p *Portal) webhookSecret(w http.ResponseWriter, r *http.Request) error {
+	if err := readForm(w, r, maxForm); err != nil {
+		return err
+	}
+	hook, err := p.webhook(r)
+	if err != nil {
+		return err
+	}
+	view := webhookView{webhook: hook}
+	secret := strings.TrimSpace(r.PostForm.Get("signingSecret"))
+	if r.PostForm.Get("do") == "make" {
+		secret = newSecret()
+		view.Made = secret
+	}
+	if secret == "" {
+		view.Wrong = "Enter the signing secret."
+		return p.renderWebhook(w, r, http.StatusBadRequest, view)
+	}
+	_, err = ask[webhook](p, r, "webhook.put", append(args("uuid", hook.UUID), argument("signingSecret", command.Text(secret))))
+	switch {
+	case err != nil && isMistake(err):
+		view.Made, view.Wrong = "", sluice.AsError(err).Message
+		return p.renderWebhook(w, r, problem.Status(err), view)
+	case err != nil:
+		return err
+	case view.Made != "":
+		return p.renderWebhook(w, r, http.StatusOK, view)
+	}
+	p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey)+"?done=secret")
+	return nil
+}
