@@ -13,6 +13,10 @@ import (
 type callView struct {
 	tracedCall
 
+	Runs      []shownRun
+	Mend      *shownRun    // the latest run that failed and can be edited
+	Replays   []tracedCall // of it
+	Checked   *checked     // nil if it is not known what was
 	Followed  []tracedCall // events that followed from it
 	Picture   *timeline
 	Seen      bool // the user may see payloads
@@ -45,6 +49,9 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 		}
 		view.Editable = view.EventKey != "" && user.May(sluice.MaySeeTokens) && p.may(user, "webhook.sign")
 	}
+	if err := p.addRuns(r, &view); err != nil {
+		return err
+	}
 	if view.tracedCall.Result != nil {
 		view.Result = pretty(view.tracedCall.Result)
 	}
@@ -58,6 +65,24 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	view.CallsPath = p.base + "/calls?eventKey=" + url.QueryEscape(view.EventKey)
 	return p.render(w, r, http.StatusOK, "call", "Call "+view.TraceID, view)
+}
+
+// addRuns adds to the page of a call what pipelines made of it, and what was made
+// of it later and before.
+func (p *Portal) addRuns(r *http.Request, view *callView) (err error) {
+	if view.Runs, err = p.shownRuns(r, view.tracedCall); err != nil {
+		return err
+	}
+	for i := range view.Runs {
+		if view.Runs[i].EditURL != "" {
+			view.Mend = &view.Runs[i]
+		}
+	}
+	if view.Replays, err = p.replaysOf(r, view.tracedCall); err != nil {
+		return err
+	}
+	view.Checked, err = p.checkedCall(r, view.tracedCall)
+	return err
 }
 
 // shownHeaders returns headers in the order of their names, shortened.

@@ -17,6 +17,7 @@ func (p *Portal) routeCalls() {
 	p.page("GET /calls/export", p.callExport)
 	p.page("GET /calls/replay", p.replayAllPage)
 	p.page("POST /calls/replay", p.replayAll)
+	p.page("GET /calls/replayed", p.replayedPage)
 	p.page("POST /calls/selected", p.callsSelected)
 	p.page("GET /calls/{trace}", p.callPage)
 	p.page("GET /calls/{trace}/previous", p.callPrevious)
@@ -37,6 +38,7 @@ type tracedCall struct {
 	Method          string              `json:"method"`
 	Query           map[string][]string `json:"query"`
 	Headers         map[string]string   `json:"headers"`
+	Admitted        bool                `json:"admitted"`
 	Result          json.RawMessage     `json:"result"`
 }
 

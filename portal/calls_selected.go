@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"time"
 
 	"sluice"
 )
@@ -23,7 +24,7 @@ func (p *Portal) callsSelected(w http.ResponseWriter, r *http.Request) error {
 	if r.PostForm.Get("do") == "export" {
 		return p.exportTraces(w, r, traces)
 	}
-	view := &outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"call", "calls"}, Back: "/calls"}
+	view, since := &outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"call", "calls"}, Back: "/calls"}, time.Now()
 	err = view.each(traces, func(trace string) (outcome, error) {
 		again, err := p.replay(r, trace)
 		return outcome{Name: trace, Link: "/calls/" + url.PathEscape(again), Text: again}, err
@@ -31,7 +32,7 @@ func (p *Portal) callsSelected(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "outcomes", "Replay", view)
+	return p.showReplayed(w, r, view, since)
 }
 
 // replay sends the event of a call again, and returns the trace id of the new
@@ -48,15 +49,12 @@ func (p *Portal) replay(r *http.Request, trace string) (string, error) {
 	return again.Items[0].TraceID, nil
 }
 
-// A replayAllView asks before all failed calls of a list are replayed, or says
-// how many were.
+// A replayAllView asks before all failed calls of a list are replayed.
 type replayAllView struct {
 	callFilter
 
-	Since    string // how far back, if the list has no beginning
-	Problem  string
-	Replayed int
-	Done     bool
+	Since   string // how far back, if the list has no beginning
+	Problem string
 }
 
 func (p *Portal) replayAllPage(w http.ResponseWriter, r *http.Request) error {
@@ -75,6 +73,7 @@ func (p *Portal) replayAll(w http.ResponseWriter, r *http.Request) error {
 	} else {
 		given = append(given, args("since", view.Since)...)
 	}
+	began := time.Now()
 	again, err := ask[struct {
 		Replayed int `json:"replayed"`
 	}](p, r, "event.replay", given)
@@ -83,9 +82,10 @@ func (p *Portal) replayAll(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err != nil {
 		view.Problem = sluice.AsError(err).Message
+		return p.render(w, r, http.StatusOK, "replay_all", "Replay failed calls", view)
 	}
-	view.Replayed, view.Done = again.Replayed, err == nil
-	return p.render(w, r, http.StatusOK, "replay_all", "Replay failed calls", view)
+	p.redirect(w, r, replayedPath(began, again.Replayed, "eventKey", view.EventKey, "pipeline", view.Pipeline))
+	return nil
 }
 
 // exportTraces writes calls with all that the user may see of them.

@@ -101,7 +101,7 @@ func TestTheKeyboardWorksOnCalls(t *testing.T) {
 	b.press("xjx")
 	b.wants("2 selected")
 	b.followText("Replay")
-	b.wants("2 calls replayed")
+	b.wants("2 events replayed", "2 ok, 0 failed.")
 	b.open("/calls")
 	b.wants("replay")
 	b.do(chromedp.Focus(chromedp.CSS("#main")))

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"sluice"
 )
@@ -21,6 +22,9 @@ type letterListView struct {
 	Items          []sluice.DeadLetter
 	Next           string
 }
+
+// Several reports whether there are other groups than one.
+func (v letterListView) Several() bool { return len(v.Groups) > 1 }
 
 func (p *Portal) letterList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
@@ -60,7 +64,7 @@ func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
 			Effect: letterEffect, Field: "letter", Values: letters,
 		})
 	}
-	view := &outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"dead letter", "dead letters"}, Back: "/deadletters"}
+	view, since := &outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"dead letter", "dead letters"}, Back: "/deadletters"}, time.Now()
 	err = view.each(letters, func(letter string) (outcome, error) {
 		trace, err := p.replayLetter(r, letter)
 		return outcome{Name: letter, Link: "/calls/" + url.PathEscape(trace), Text: trace}, err
@@ -68,7 +72,7 @@ func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
+	return p.showReplayed(w, r, view, since, "letters", "yes")
 }
 
 // A bulkView says how far a replay or deletion of many has come. It goes on in
@@ -76,6 +80,7 @@ func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
 type bulkView struct {
 	Pipeline, Code, Do string
 	Done, Skipped      int
+	Since              string // when it began
 	After              string // where to go on; "" at the end
 }
 
@@ -86,12 +91,17 @@ func (p *Portal) lettersOfGroup(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	form := r.PostForm
-	view := bulkView{Pipeline: form.Get("pipeline"), Code: form.Get("code"), Do: form.Get("do")}
+	view := bulkView{Pipeline: form.Get("pipeline"), Code: form.Get("code"), Do: form.Get("do"), Since: form.Get("since")}
 	if view.Do == "delete" && form.Get("sure") == "" {
 		return p.render(w, r, http.StatusOK, "confirm", "Delete dead letters", confirmation{
 			Name: "all of " + view.Pipeline + " with the code " + view.Code, What: "dead letter", Several: true, Action: "/deadletters/group", Back: "/deadletters",
 			Effect: letterEffect, Field: "pipeline", Values: []string{view.Pipeline}, Code: view.Code,
 		})
+	}
+	since, err := time.Parse(time.RFC3339Nano, view.Since)
+	if err != nil {
+		since = time.Now().UTC()
+		view.Since = since.Format(time.RFC3339Nano)
 	}
 	view.Done, _ = strconv.Atoi(form.Get("done"))
 	view.Skipped, _ = strconv.Atoi(form.Get("skipped"))
@@ -111,7 +121,10 @@ func (p *Portal) lettersOfGroup(w http.ResponseWriter, r *http.Request) error {
 	}
 	view.Done += did.Replayed + did.Deleted
 	view.Skipped += did.Skipped
-	view.After = did.Next
+	if view.After = did.Next; view.After == "" && view.Do != "delete" {
+		p.redirect(w, r, replayedPath(since, view.Done, "pipeline", view.Pipeline, "skipped", strconv.Itoa(view.Skipped), "letters", "yes"))
+		return nil
+	}
 	return p.render(w, r, http.StatusOK, "bulk", "Dead letters", view)
 }
 

@@ -2,12 +2,14 @@ package portal
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"sluice"
+	"sluice/command"
 	"sluice/difference"
 	"sluice/problem"
 )
@@ -26,8 +28,10 @@ type editor struct {
 	Warnings []sluice.Finding // that must be confirmed
 	Force    bool             // it can be stored in spite of the findings
 	Theirs   *theirs          // what someone else has stored meanwhile
-	Tried    *sluice.TryResult
-	Limit    string // of the events that it was tried on
+	Tried    *tried
+	Limit    string     // of the events that it was tried on
+	Call     string     // trace id of the call that it is written for; "" means the latest one
+	Event    *seenEvent // of that call; nil if there is none, or the user may not see it
 	Gutter   []gutterLine
 	Lines    []sourceLine // with the mistakes in them; nil if there are none
 }
@@ -36,6 +40,9 @@ type editor struct {
 func (e editor) Quiet() bool {
 	return !e.New && e.Tried == nil && e.Findings == nil && e.Warnings == nil && e.Problem == ""
 }
+
+// Begun reports whether a new pipeline has a name and needs its first step.
+func (e editor) Begun() bool { return e.New && e.Name != "" && !e.Unsaved }
 
 // theirs is what someone else has stored meanwhile.
 type theirs struct {
@@ -66,8 +73,7 @@ func diffLines(before, after string) (lines []diffLine) {
 }
 
 // firstSource is what a new pipeline begins with.
-const firstSource = `description: What this pipeline is for.
-pipeline:
+const firstSource = `pipeline:
   - event.listen:
       eventKey: webhook.hello
   - log:
@@ -78,12 +84,28 @@ pipeline:
         payload: "#{body.payload}"
 `
 
+// sourceFor is what a new pipeline for an event key begins with: the cursor is at
+// its end.
+const sourceFor = "pipeline:\n  - event.listen:\n      eventKey: %s\n  "
+
 func (p *Portal) pipelineNew(w http.ResponseWriter, r *http.Request) error {
-	source := firstSource
-	if key := r.URL.Query().Get("eventKey"); sluice.ValidKey(key) {
-		source = strings.Replace(source, "webhook.hello", key, 1)
+	e := editor{New: true, Source: firstSource, Call: r.URL.Query().Get("call")}
+	key := r.URL.Query().Get("eventKey")
+	if !sluice.ValidKey(key) {
+		return p.renderEditor(w, r, http.StatusOK, e)
 	}
-	return p.renderEditor(w, r, http.StatusOK, editor{New: true, Source: source})
+	e.Source = fmt.Sprintf(sourceFor, key)
+	name := strings.ToLower(strings.TrimPrefix(key, "webhook."))
+	if _, err := ask[pipeline](p, r, "pipeline.get", args("name", name)); err != nil && sluice.AsError(err).Kind == sluice.NotFound {
+		e.Name = name // nobody has it yet
+	}
+	if e.Call == "" {
+		var err error
+		if e.Call, err = p.latestOf(r, args("eventKey", key)); err != nil {
+			return err
+		}
+	}
+	return p.renderEditor(w, r, http.StatusOK, e)
 }
 
 func (p *Portal) pipelineEdit(w http.ResponseWriter, r *http.Request) error {
@@ -91,7 +113,34 @@ func (p *Portal) pipelineEdit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.renderEditor(w, r, http.StatusOK, editor{Name: found.Name, Source: found.Source, Tag: found.ETag})
+	e := editor{Name: found.Name, Source: found.Source, Tag: found.ETag, Call: r.URL.Query().Get("call")}
+	if e.Call == "" {
+		if e.Call, err = p.latestOf(r, args("pipeline", found.Name)); err != nil {
+			return err
+		}
+	}
+	if key := found.ListensTo(); e.Call == "" && key != found.Listens && sluice.ValidKey(key) { // it has never run
+		if e.Call, err = p.latestOf(r, args("eventKey", key)); err != nil {
+			return err
+		}
+	}
+	return p.renderEditor(w, r, http.StatusOK, e)
+}
+
+// latestOf returns the trace id of the latest call of some that became an event,
+// "" if there is none.
+func (p *Portal) latestOf(r *http.Request, some command.Args) (string, error) {
+	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
+		return "", nil
+	}
+	const looked = "10"
+	found, err := ask[calls](p, r, "trace.get", append(some, args("limit", looked)...))
+	for _, c := range found.Items {
+		if c.Accepted() {
+			return c.TraceID, nil
+		}
+	}
+	return "", err
 }
 
 func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int, e editor) error {
@@ -104,6 +153,10 @@ func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int
 	}
 	if e.Findings != nil {
 		e.Lines = around(highlight(e.Source, e.Findings))
+	}
+	var err error
+	if e.Event, err = p.seen(r, e.Call); err != nil {
+		return err
 	}
 	title := "Edit " + e.Name
 	if e.New {
@@ -118,7 +171,7 @@ func (p *Portal) pipelineSave(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxForm); err != nil {
 		return err
 	}
-	e := editor{Name: r.PathValue("name"), Source: formText(r, "source"), Tag: r.PostForm.Get("tag"), Unsaved: true, Limit: r.PostForm.Get("limit")}
+	e := editor{Name: r.PathValue("name"), Source: formText(r, "source"), Tag: r.PostForm.Get("tag"), Unsaved: true, Limit: r.PostForm.Get("limit"), Call: r.PostForm.Get("call")}
 	if e.Name == "" {
 		e.New, e.Name = true, strings.TrimSpace(r.PostForm.Get("name"))
 	}
@@ -163,7 +216,7 @@ func hasLent(warnings []sluice.Finding) bool {
 func (p *Portal) store(w http.ResponseWriter, r *http.Request, e editor, force bool) error {
 	_, _, err := p.run(r, "pipeline.put", append(args("source", e.Source, "ifMatch", e.Tag), argument("name", e.Name), argument("force", force)))
 	if err == nil {
-		p.redirect(w, r, "/pipelines/"+url.PathEscape(e.Name)+"?done=saved")
+		p.redirect(w, r, "/pipelines/"+url.PathEscape(e.Name)+"?done=saved#next")
 		return nil
 	}
 	if !isMistake(err) {
@@ -182,24 +235,6 @@ func (p *Portal) store(w http.ResponseWriter, r *http.Request, e editor, force b
 		e.Problem = failure.Message
 	}
 	return p.renderEditor(w, r, problem.Status(failure), e)
-}
-
-// tryDraft shows what a draft would make of past events.
-func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor) error {
-	given := args("source", e.Source, "limit", e.Limit)
-	if !e.New {
-		given = append(given, args("pipeline", e.Name)...)
-	}
-	result, err := ask[sluice.TryResult](p, r, "pipeline.try", given)
-	if err != nil && !isMistake(err) {
-		return err
-	}
-	if err != nil {
-		e.Problem = sluice.AsError(err).Message
-		return p.renderEditor(w, r, problem.Status(err), e)
-	}
-	e.Tried = &result
-	return p.renderEditor(w, r, http.StatusOK, e)
 }
 
 // editorCheck answers the editor with the mistakes in a source, as it is typed.

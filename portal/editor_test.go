@@ -105,7 +105,7 @@ func TestADraftIsTried(t *testing.T) {
 	}
 	v := s.signedIn("admin", adminPassword)
 	source := "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - assert: {\"true\": '#{body.payload.n != 2}', message: Two is too much.}\n  - set: {value: '#{body.payload.n > 2 ? 100 : body.payload.n}'}\n"
-	v.post("/pipelines/p/edit", "source", source, "do", "try", "limit", "20").wants(t, 200, "1 the same", "1 differs", "1 fails", "Two is too much.", "Would be")
+	v.post("/pipelines/p/edit", "source", source, "do", "try", "limit", "20").wants(t, 200, "Tried on 3 past calls", "1 the same as before", "1 would end in another way", "1 would fail", "Two is too much.", "Would be", "<details open>")
 	v.get("/pipelines/p").wants(t, 200).lacks(t, "too much") // nothing was stored
 }
 

@@ -24,7 +24,15 @@ func (p *Portal) addHistory(r *http.Request, view *pipelineView) error {
 		c.Runs = slices.DeleteFunc(c.Runs, func(run sluice.RunReport) bool { return run.Pipeline != view.Name })
 		view.History = append(view.History, c)
 	}
-	view.Failure = latestFailure(view.History, view.Updated)
+	if view.Failure = latestFailure(view.History, view.Updated); view.Failure != nil {
+		if view.Failure.Event, err = p.seen(r, view.Failure.TraceID); err != nil {
+			return err
+		}
+	}
+	view.Live = p.liveFrom("", "")
+	if key := view.ListensTo(); key != view.Listens && !strings.ContainsAny(key, "*#") {
+		view.Live = p.liveFrom(key, "")
+	}
 	if len(found.Items) > 0 || found.Next != "" {
 		view.RunsURL = p.base + "/calls?pipeline=" + url.QueryEscape(view.Name)
 	}
@@ -46,7 +54,7 @@ func latestFailure(history []tracedCall, stored time.Time) *runFailure {
 	if latest.Error == nil || latest.Started.Before(stored) {
 		return nil
 	}
-	return &runFailure{latest.Started, latest.Error.Detail, latest.Error.Code, latest.Error.Line, trace}
+	return &runFailure{Time: latest.Started, Detail: latest.Error.Detail, Code: latest.Error.Code, Line: latest.Error.Line, Column: latest.Error.Column, TraceID: trace}
 }
 
 // addPast adds to the page of a pipeline the calls that it can be run with.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // hands use nothing but the keyboard, and count what they press.
@@ -54,12 +55,28 @@ func (h *hands) tabTo(name string) {
 	h.t.Fatalf("%d times Tab do not lead to %q; the page is:\n%s", most, name, h.page())
 }
 
+// next presses Tab once, and fails if something else has the focus then.
+func (h *hands) next(name string) {
+	h.t.Helper()
+	before := h.keys
+	h.tabTo(name)
+	if h.keys != before+1 {
+		h.t.Errorf("%q is %d times Tab away", name, h.keys-before)
+	}
+}
+
 // enter presses Enter on what leads to another page, and waits for that.
 func (h *hands) enter() {
 	h.t.Helper()
 	h.keys++
-	if _, err := chromedp.RunResponse(h.ctx, chromedp.KeyEvent("\r")); err != nil {
-		h.t.Fatalf("Enter on %q: %v; the page is:\n%s", h.on(), err, h.page())
+	h.leads("\r")
+}
+
+// leads presses a key that leads to another page, and waits for that.
+func (h *hands) leads(key string, options ...chromedp.KeyOption) {
+	h.t.Helper()
+	if _, err := chromedp.RunResponse(h.ctx, chromedp.KeyEvent(key, options...)); err != nil {
+		h.t.Fatalf("%q on %q: %v; the page is:\n%s", key, h.on(), err, h.page())
 	}
 }
 
@@ -73,7 +90,7 @@ func (h *hands) content() {
 
 func (h *hands) types(text string) {
 	h.t.Helper()
-	h.letters += len(text)
+	h.letters += len([]rune(text))
 	h.press(text)
 }
 
@@ -115,37 +132,37 @@ func TestBrokenAtNightByKeyboard(t *testing.T) {
 	h.content()
 	h.tabTo("Look at it")
 	h.enter()
-	h.wants("Latest failure", "4 events have failed for good.")
-	h.content()
-	h.tabTo("Edit line 3")
+	h.do(chromedp.Navigate(h.s.base() + "/pipelines/orders#failure")) // where that link will lead
+	h.wants("Latest failure", "4 events have failed and wait as dead letters", "body.payload.sum 4")
+	h.next("Edit line 3")
 	h.enter()
 	h.until(`document.querySelector(".code") !== null`)
 	if on, line := h.on(), eval[string](h.browser, inEditor+`.querySelector(".cm-activeLine").textContent`); !strings.HasPrefix(on, "Source") || !strings.Contains(line, "total * 2") {
 		t.Fatalf("the focus is on %q, line %q", on, line)
 	}
-	h.types("  - set: {value: \"#{(body.payload.total ?? body.payload.sum) * 2}\"}")
-	h.until(`document.querySelector("#source").value.includes("sum")`)
+	h.wants("What expressions see", "body.payload.sum 4")
+	h.types(strings.Repeat(kb.ArrowRight, len(`"#{`)))
+	h.types("(")
+	const words = 5 // body, a dot, payload, a dot, total
+	h.keys += words
+	h.do(chromedp.KeyEvent(strings.Repeat(kb.ArrowRight, words), chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	h.types(" ?? body.payload.sum)")
+	h.until(`document.querySelector("#source").value.includes("#{(body.payload.total ?? body.payload.sum) * 2}")`)
 	h.waits("[data-lint].good")
 	h.keys++
-	h.press("\x1b")
-	h.tabTo("Try on past calls")
-	h.enter()
-	h.wants("1 the same", "4 differ", "0 fail")
-	if on := h.on(); on != "Tried on past calls" {
+	h.leads("\r", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	h.wants("4 failed before and would now succeed", "1 the same as before")
+	if on := h.on(); on != "Tried on 5 past calls" {
 		t.Errorf("the focus is on %q", on)
 	}
-	h.tabTo("Save this source")
+	h.keys++
+	h.leads("s", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	h.wants("Saved.", "4 events have failed and wait as dead letters")
+	h.next("Replay all 4")
 	h.enter()
-	h.wants("Saved.", "4 events have failed for good.")
-	h.content()
-	h.tabTo("Look at them and replay them")
-	h.enter()
-	h.content()
-	h.tabTo("Replay all")
-	h.enter()
-	h.wants("4 dead letters of orders", "replayed")
-	h.content()
-	h.tabTo("Calls of orders")
+	h.until(`document.querySelector("#result").textContent.includes("4 ok, 0 failed.")`)
+	h.wants("4 events replayed")
+	h.next("Calls of orders")
 	h.enter()
 	h.until(`[...document.querySelectorAll("tr[data-row]")].filter((row) => row.textContent.includes("replay") && row.querySelector(".badge.good")).length === 4`)
 	h.within(t)

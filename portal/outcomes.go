@@ -2,6 +2,7 @@ package portal
 
 import (
 	"net/http"
+	"time"
 
 	"sluice"
 )
@@ -62,6 +63,16 @@ func (o *outcomes) add(item outcome) {
 
 // Left returns with how many nothing was done.
 func (o *outcomes) Left() int { return len(o.Items) - o.Done }
+
+// showReplayed says what became of things that were sent again; if some were not,
+// why.
+func (p *Portal) showReplayed(w http.ResponseWriter, r *http.Request, view *outcomes, since time.Time, more ...string) error {
+	if view.Left() > 0 {
+		return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
+	}
+	p.redirect(w, r, replayedPath(since, view.Done, more...))
+	return nil
+}
 
 // deleteSelected deletes the things that a confirmation is about with a command,
 // once that was confirmed, and leads back to their list.

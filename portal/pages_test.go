@@ -178,7 +178,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 	goes("/secrets?done=saved", v.post("/secrets/new", "name", "crm", "value", "hush"))
 	v.get("/secrets/crm").wants(t, 200).lacks(t, "hush")
 
-	goes("/pipelines/p?done=saved", v.post("/pipelines/new", "name", "p", "source", "pipeline:\r\n  - set: {value: '#{body.n + 1}'}\r\n"))
+	goes("/pipelines/p?done=saved#next", v.post("/pipelines/new", "name", "p", "source", "pipeline:\r\n  - set: {value: '#{body.n + 1}'}\r\n"))
 	v.get("/pipelines/p").wants(t, 200, "by hand", "hl-expression")
 	v.post("/pipelines/p/run", "body", `{"n":41}`).wants(t, 200, "42")
 	v.post("/pipelines/p/run", "body", `{"n":"x"}`).wants(t, 200, "note bad")

@@ -102,6 +102,8 @@ type pipelineView struct {
 	Past     []tracedCall     // calls whose events it can get
 	History  []tracedCall
 	RunsURL  string // of all runs; "" if there are none
+	CallsURL string // of the calls that start it; "" if no calls of webhooks do
+	Live     string // path of the stream that tells of its runs
 	Failure  *runFailure
 	Ran      bool
 	Output   string
@@ -115,7 +117,9 @@ type runFailure struct {
 	Detail  string
 	Code    string
 	Line    int // of the source; 0 if it is not known
+	Column  int
 	TraceID string
+	Event   *seenEvent // nil if the user may not see it
 }
 
 // Before returns the version before the current one, 0 if none is kept.
@@ -146,7 +150,7 @@ func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*p
 	if err != nil {
 		return err
 	}
-	view := &pipelineView{pipeline: found}
+	view := &pipelineView{pipeline: found, CallsURL: p.callsOfPipeline(found)}
 	if err := do(view); err != nil {
 		return err
 	}
@@ -164,6 +168,19 @@ func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*p
 		return err
 	}
 	return p.render(w, r, http.StatusOK, "pipeline", found.Name, view)
+}
+
+// callsOfPipeline returns the path of the calls that start a pipeline, "" if what
+// starts it are no calls of webhooks.
+func (p *Portal) callsOfPipeline(l pipeline) string {
+	key := l.ListensTo()
+	switch {
+	case key == l.Listens:
+		return ""
+	case strings.ContainsAny(key, "*#"):
+		return p.base + "/calls?pipeline=" + url.QueryEscape(l.Name)
+	}
+	return p.base + "/calls?eventKey=" + url.QueryEscape(key)
 }
 
 // findingsOf returns what would be found if a pipeline were stored now: rights may

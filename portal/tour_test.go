@@ -214,11 +214,11 @@ func TestEditorByKeyboard(t *testing.T) {
 	b := s.browse()
 	b.signIn("admin", adminPassword)
 	b.open("/pipelines/new")
-	b.wants("press Escape, then Tab")
+	b.wants("press Esc, then Tab")
 	b.until(`document.querySelector(".code") !== null`)
 	eval[bool](b, `(`+inEditor+`.querySelector(".cm-content").focus(), true)`)
 	b.do(chromedp.KeyEvent("\t"))
-	if text := eval[string](b, inEditor+`.querySelector(".cm-line").textContent.slice(0, 6)`); text != "  desc" {
+	if text := eval[string](b, inEditor+`.querySelector(".cm-line").textContent.slice(0, 6)`); text != "  pipe" {
 		t.Errorf("after Tab there is %q", text)
 	}
 	b.do(chromedp.KeyEvent("\x1b"), chromedp.KeyEvent("\t"))

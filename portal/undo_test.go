@@ -21,7 +21,7 @@ func TestUndo(t *testing.T) {
 	b.wants("Rolled back", "first")
 	b.followText("Undo")
 	b.wants("Rolled back", "second")
-	b.followText("Delete")
+	b.followText("Delete this pipeline…")
 	b.wants("Delete this pipeline?", "Pause it instead")
 	b.followText("Delete the pipeline")
 	b.wants("The pipeline is deleted.")

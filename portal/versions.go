@@ -72,6 +72,6 @@ func (p *Portal) versionRollback(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	p.redirect(w, r, "/pipelines/"+url.PathEscape(r.PathValue("name"))+"?done=rolledback")
+	p.redirect(w, r, "/pipelines/"+url.PathEscape(r.PathValue("name"))+"?done=rolledback#next")
 	return nil
 }

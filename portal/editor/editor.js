@@ -29,6 +29,7 @@ const look = EditorView.theme({
   ".cm-content, .cm-gutter": { minHeight: "22rem" },
   ".cm-content": { caretColor: "var(--ink)", padding: ".6rem 0" },
   ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  ".cm-lineNumbers .cm-gutterElement": { minWidth: "4ch" }, // of 99 lines, so that the text stays where it is
   ".cm-gutters": { backgroundColor: "var(--code)", color: "var(--soft)", borderRight: "1px solid var(--line)" },
   ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 6%, transparent)" },
   ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent)" },
@@ -36,6 +37,13 @@ const look = EditorView.theme({
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
   ".cm-completionInfo": { padding: ".4rem .6rem", maxWidth: "22rem" },
   ".cm-completionDetail": { fontStyle: "normal", color: "var(--bad)" },
+  // The marks of the editor itself are images within styles, which the policy forbids.
+  ".cm-lint-marker": { width: ".6em", height: ".6em", margin: ".45em auto 0", borderRadius: "50%" },
+  ".cm-lint-marker-error": { content: "normal", backgroundColor: "var(--bad)" },
+  ".cm-lint-marker-warning": { content: "normal", backgroundColor: "var(--wait)" },
+  ".cm-lintRange": { backgroundImage: "none" },
+  ".cm-lintRange-error": { textDecoration: "underline wavy var(--bad)" },
+  ".cm-lintRange-warning": { textDecoration: "underline wavy var(--wait)" },
   ".cm-diagnostic": { padding: ".35rem .6rem", fontFamily: "var(--sans)" },
   ".cm-diagnostic-error": { borderLeftColor: "var(--bad)" },
   ".cm-diagnostic-warning": { borderLeftColor: "var(--wait)" },
@@ -56,14 +64,31 @@ function diagnosticsOf(doc, found) {
     .sort((a, b) => a.from - b.from);
 }
 
-// say tells beside the editor how the source is.
-function say(found) {
-  const place = document.querySelector("[data-lint]");
-  if (!place) return;
-  const warnings = found.warnings?.length ?? 0, mistakes = found.problems.length;
+// say tells at the editor how the source is, and leads to each place.
+function say(found, to) {
+  const warnings = found.warnings ?? [];
   const several = (n, one, many) => (n === 1 ? "1 " + one : n + " " + many);
-  place.className = "lint " + (mistakes ? "bad" : warnings ? "wait" : "good");
-  place.textContent = mistakes ? several(mistakes, "mistake", "mistakes") : warnings ? "No mistakes, " + several(warnings, "warning", "warnings") : "No mistakes";
+  const state = found.problems.length ? "bad" : warnings.length ? "wait" : "good";
+  const status = document.querySelector("[data-lint]");
+  status.className = "lint " + state;
+  status.textContent = found.problems.length ? several(found.problems.length, "mistake", "mistakes") : warnings.length ? several(warnings.length, "warning", "warnings") : "No mistakes";
+  const lead = (button, f) => {
+    button.textContent = `Line ${f.line}: ${f.message}` + (f.hint && !f.message.includes(f.hint) ? " " + f.hint : "");
+    button.onclick = () => to(f.line, f.column);
+    return button;
+  };
+  const all = [...found.problems.map((f) => [f, "bad"]), ...warnings.map((f) => [f, "wait"])].slice(0, 10);
+  const first = document.querySelector("[data-finding]"), list = document.querySelector("[data-findings]");
+  first.hidden = list.hidden = all.length === 0;
+  if (all.length) lead(first, all[0][0]);
+  first.className = "finding " + state;
+  list.replaceChildren(...all.map(([f, kind]) => {
+    const item = document.createElement("li"), button = document.createElement("button");
+    button.type = "button";
+    button.className = "finding " + kind;
+    item.append(lead(button, f));
+    return item;
+  }));
 }
 
 function start(area) {
@@ -79,7 +104,7 @@ function start(area) {
     const response = await post(area.dataset.check, { source: doc.toString() });
     if (!response.ok) return [];
     const found = await response.json();
-    say(found);
+    say(found, to);
     return diagnosticsOf(doc, found);
   };
   const view = new EditorView({
@@ -88,7 +113,7 @@ function start(area) {
     state: EditorState.create({
       doc: area.value,
       extensions: [
-        lineNumbers(), history(), drawSelection(), highlightActiveLine(), bracketMatching(), closeBrackets(), lintGutter(),
+        lineNumbers(), history(), drawSelection(), highlightActiveLine(), EditorView.lineWrapping, bracketMatching(), closeBrackets(), lintGutter(),
         indentUnit.of("  "), EditorState.tabSize.of(2), pipelineLanguage, syntaxHighlighting(colours), look,
         autocompletion({ override: [(context) => completions(words)(context)], icons: false }),
         linter(check, { delay: 400 }),
@@ -106,23 +131,30 @@ function start(area) {
       ],
     }),
   });
-  const to = (number) => {
-    const line = view.state.doc.line(Math.min(Number(number), view.state.doc.lines));
-    view.dispatch({ selection: { anchor: line.from, head: line.to }, effects: EditorView.scrollIntoView(line.from, { y: "center" }) });
+  const to = (number, column) => {
+    const line = view.state.doc.line(Math.min(Math.max(Number(number) || 1, 1), view.state.doc.lines));
+    const at = Math.min(line.from + Math.max(Number(column) || 1, 1) - 1, line.to);
+    view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
     view.focus();
   };
   for (const link of document.querySelectorAll("a[data-line]")) {
-    link.addEventListener("click", (event) => { event.preventDefault(); to(link.dataset.line); });
+    link.addEventListener("click", (event) => { event.preventDefault(); to(link.dataset.line, link.dataset.column); });
   }
+  const shortcuts = { s: "save", Enter: "try" };
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
+    const button = (event.ctrlKey || event.metaKey) && area.form.querySelector(`button[value="${shortcuts[event.key]}"]`);
+    if (!button) return;
     event.preventDefault();
-    area.form.querySelector("button[value=save]").click();
-  });
+    event.stopPropagation(); // the editor would insert a line
+    button.click();
+  }, true);
   // Who comes to edit can type at once, unless there is something to read first.
-  const line = new URLSearchParams(location.search).get("line");
-  if (line) to(line);
-  else if ("focus" in area.dataset && matchMedia("(pointer: fine)").matches) view.focus();
+  const query = new URLSearchParams(location.search);
+  if (query.get("line")) to(query.get("line"), query.get("column"));
+  else if ("focus" in area.dataset && matchMedia("(pointer: fine)").matches) {
+    if (area.dataset.focus === "end") view.dispatch({ selection: { anchor: view.state.doc.length } });
+    view.focus();
+  }
   area.editor = {
     set(text) { view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }); },
     focus() { view.focus(); },

@@ -95,7 +95,8 @@ for (const form of document.querySelectorAll(".bulk-form")) {
   addEventListener("pageshow", count);
 }
 
-// Keys: j and k move through a list, x ticks, / searches, n shows new calls.
+// Keys: j and k move through a list, x ticks, / searches, n shows new calls, g and a
+// letter go to a page, ? shows all of them.
 const rowsOf = () => [...document.querySelectorAll("tr[data-row]")];
 
 function moveTo(step) {
@@ -106,6 +107,10 @@ function moveTo(step) {
   next?.scrollIntoView({ block: "nearest" });
 }
 
+let going = 0; // when g was pressed
+const places = { o: "", c: "calls", w: "webhooks", p: "pipelines", d: "deadletters" };
+const goTo = (key) => document.querySelector(`nav a[href="${document.querySelector("a.brand").getAttribute("href") + places[key]}"]`)?.click();
+
 const keys = {
   j: () => moveTo(1),
   k: () => moveTo(-1),
@@ -114,11 +119,14 @@ const keys = {
     if (box) { box.checked = !box.checked; box.dispatchEvent(new Event("change", { bubbles: true })); }
   },
   n: () => { if (typeof showNewer === "function" && document.querySelector("[data-newer]:not([hidden])")) showNewer(); },
+  "?": () => document.querySelector("#shortcuts")?.showModal(),
+  g: () => { going = Date.now(); },
   "/": () => { const field = document.querySelector("[data-search], input[type=search]"); field?.focus(); field?.select(); },
 };
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
-  const act = keys[event.key];
+  if (event.ctrlKey || event.metaKey || event.altKey || event.composedPath()[0].closest("input:not([type=checkbox]), textarea, select, dialog, [contenteditable]")) return;
+  const act = Date.now() - going < 2000 && event.key in places ? () => goTo(event.key) : keys[event.key];
+  if (event.key !== "g") going = 0;
   if (!act) return;
   event.preventDefault();
   act();

@@ -33,6 +33,7 @@ function addRow(call, most = maxRows) {
     tick.setAttribute("aria-label", "Select " + call.traceId);
   }
   set("key", call.eventKey || "unknown");
+  row.querySelector("[data-replay]").hidden = !call.replayOf;
   set("reason", call.code || call.reason || "");
   set("id", call.traceId);
   set("from", call.remoteAddr || "");
@@ -146,6 +147,8 @@ const actions = {
       else noteRun(run);
     },
   },
+  runs: { run: (run, element) => { if (run.pipeline === (element.dataset.pipeline ?? run.pipeline)) refreshFigures(); } },
+  settling: { open: refreshFigures, run: refreshFigures },
   reload: { run: () => location.reload() },
   refresh: { call: () => refresh(100), run: () => refresh(100) },
 };
@@ -157,7 +160,7 @@ for (const element of document.querySelectorAll("[data-live]")) {
     element.classList.toggle("on", on);
     if (text) text.textContent = on ? "Live" : "Not live; trying again…";
   };
-  source.addEventListener("open", () => say(true));
+  source.addEventListener("open", () => { say(true); actions[element.dataset.calls].open?.(); });
   source.addEventListener("error", () => say(false));
   const action = actions[element.dataset.calls];
   for (const type of ["call", "run"]) {

@@ -1,0 +1,144 @@
+package portal
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"sluice"
+)
+
+// A shownRun is a run on the page of a call: with the way to mend it if it failed,
+// and what came out of it otherwise.
+type shownRun struct {
+	sluice.RunReport
+
+	EditURL  string // "" if the user can't edit it
+	EditText string
+	Output   string // "" if it is not known, or the user may not see it
+}
+
+// shownRuns returns the runs of a call.
+func (p *Portal) shownRuns(r *http.Request, c tracedCall) ([]shownRun, error) {
+	outputs, sources := outputsOf(c), make(map[string]*pipeline)
+	runs := make([]shownRun, len(c.Runs))
+	for i, run := range c.Runs {
+		runs[i] = shownRun{RunReport: run}
+		if run.Error == nil {
+			runs[i].Output = outputs[run.Pipeline]
+			continue
+		}
+		if _, asked := sources[run.Pipeline]; !asked {
+			source, err := p.editable(r, run.Pipeline)
+			if err != nil {
+				return nil, err
+			}
+			sources[run.Pipeline] = source
+		}
+		if source := sources[run.Pipeline]; source != nil {
+			runs[i].EditURL, runs[i].EditText = p.editing(source, run, c.TraceID)
+		}
+	}
+	return runs, nil
+}
+
+// editable returns a pipeline that the user can edit, nil if it is none.
+func (p *Portal) editable(r *http.Request, name string) (*pipeline, error) {
+	user := sluice.UserFrom(r.Context())
+	if name == "" || !p.may(user, "pipeline.put") || !p.may(user, "pipeline.get") {
+		return nil, nil
+	}
+	found, err := ask[pipeline](p, r, "pipeline.get", args("name", name))
+	if err != nil || found.Folder {
+		return nil, ignoring(err, sluice.NotFound, sluice.Forbidden)
+	}
+	return &found, nil
+}
+
+// editing returns the way to where a run failed, as long as the source is still
+// that of the run; otherwise to the source.
+func (p *Portal) editing(source *pipeline, run sluice.RunReport, trace string) (path, text string) {
+	query, text := url.Values{"call": {trace}}, "Edit "+source.Name+", which was changed since"
+	if run.Error.Line > 0 && source.Updated.Before(run.Started) {
+		query.Set("line", fmt.Sprint(run.Error.Line))
+		query.Set("column", fmt.Sprint(run.Error.Column))
+		text = fmt.Sprintf("Edit line %d", run.Error.Line)
+	}
+	return p.base + "/pipelines/" + url.PathEscape(source.Name) + "/edit?" + query.Encode(), text
+}
+
+// outputsOf returns what pipelines made of a call, by their names, as far as a line
+// has space for it. The result of a call has the value of a single pipeline as it
+// is, and those of several in an object.
+func outputsOf(c tracedCall) map[string]string {
+	names := make(map[string]bool)
+	for _, run := range c.Runs {
+		names[run.Pipeline] = true
+	}
+	var result sluice.Result
+	if len(names) == 0 || c.Result == nil || json.Unmarshal(c.Result, &result) != nil || result.Value == nil {
+		return nil
+	}
+	values := make(map[string]json.RawMessage)
+	if len(names) > 1 && json.Unmarshal(result.Value, &values) != nil {
+		return nil
+	}
+	outputs := make(map[string]string)
+	for name := range names {
+		value := values[name]
+		if len(names) == 1 {
+			value = result.Value
+		}
+		const most = 160
+		if value != nil {
+			outputs[name] = clipped(string(value), most)
+		}
+	}
+	return outputs
+}
+
+// replaysOf returns the replays of a failed call that are among the newest calls of
+// its webhook.
+func (p *Portal) replaysOf(r *http.Request, c tracedCall) (replays []tracedCall, err error) {
+	if c.Status != sluice.StatusError || c.EventKey == "" {
+		return nil, nil
+	}
+	const looked = "100"
+	found, err := ask[calls](p, r, "trace.get", args("eventKey", c.EventKey, "from", c.Time.Format(time.RFC3339Nano), "limit", looked))
+	for _, other := range found.Items {
+		if other.ReplayOf == c.TraceID {
+			replays = append(replays, other)
+		}
+	}
+	return replays, err
+}
+
+// A checked is what is known of the signature of a call.
+type checked struct {
+	Sender string // whose signature it is; "" if it is no known sender's
+	Valid  bool   // otherwise nothing was checked
+}
+
+// checkedCall returns what was checked before a call was accepted, nil if that is
+// not known: the webhook may have been another one then.
+func (p *Portal) checkedCall(r *http.Request, c tracedCall) (*checked, error) {
+	user := sluice.UserFrom(r.Context())
+	if c.Method == "" || c.EventKey == "" || c.ReplayOf != "" || c.Admitted || !p.may(user, "webhook.get") {
+		return nil, nil
+	}
+	hook, err := ask[webhook](p, r, "webhook.get", args("eventKey", c.EventKey))
+	if err != nil || !hook.Updated.Before(c.Time) {
+		return nil, ignoring(err, sluice.NotFound)
+	}
+	check := &checked{Valid: hook.isSigned()}
+	if hook.Provider != "" && p.may(user, "provider.get") {
+		preset, err := ask[provider](p, r, "provider.get", args("provider", hook.Provider))
+		if err != nil {
+			return nil, err
+		}
+		check.Sender = preset.Title
+	}
+	return check, nil
+}

@@ -1,0 +1,212 @@
+package portal
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sluice"
+)
+
+// Bounds of what is shown of an event: lines, items of one list, characters of a
+// value, and how deep it goes.
+const (
+	maxPaths     = 60
+	maxPathItems = 3
+	maxPathValue = 120
+	maxPathDepth = 12
+)
+
+// An eventPath is a value of an event, with the expression that yields it.
+type eventPath struct{ Path, Value string }
+
+// A seenEvent is the event of a past call as expressions see it.
+type seenEvent struct {
+	TraceID string
+	Paths   []eventPath
+	More    bool // there are more values than are shown
+}
+
+// seen returns the event of a call as expressions see it, nil if the user may not
+// see it or it is no longer kept.
+func (p *Portal) seen(r *http.Request, trace string) (*seenEvent, error) {
+	if trace == "" || !sluice.UserFrom(r.Context()).May(sluice.MaySeePayload) || !p.may(sluice.UserFrom(r.Context()), "trace.get") {
+		return nil, nil
+	}
+	found, err := ask[calls](p, r, "trace.get", args("traceId", trace, "limit", "20"))
+	if err != nil || len(found.Items) == 0 {
+		return nil, ignoring(err, sluice.NotFound, sluice.Invalid)
+	}
+	return eventSeen(found.Items[len(found.Items)-1]), nil // what followed from the call is newer
+}
+
+// ignoring returns an error unless it is of one of these kinds.
+func ignoring(err error, kinds ...sluice.Kind) error {
+	for _, kind := range kinds {
+		if err != nil && sluice.AsError(err).Kind == kind {
+			return nil
+		}
+	}
+	return err
+}
+
+// eventSeen returns the values of a call's event, the payload first.
+func eventSeen(c tracedCall) *seenEvent {
+	if c.PayloadEncoding == "" {
+		return nil
+	}
+	event := &seenEvent{TraceID: c.TraceID}
+	event.add(payloadSeen(c))
+	headers := maps.Clone(c.Headers)
+	maps.DeleteFunc(headers, func(name, _ string) bool { return isConnection(name) && !strings.Contains(name, "signature") })
+	for _, part := range []struct {
+		path  string
+		value any
+	}{{"body.eventKey", c.EventKey}, {"body.traceId", c.TraceID}, {"body.contentType", c.ContentType}, {"body.method", c.Method}, {"body.query", c.Query}, {"body.headers", headers}} {
+		if content := string(asJSON(part.value)); content != `""` && content != "null" && content != "{}" {
+			event.add(part.path, json.RawMessage(content))
+		}
+	}
+	return event
+}
+
+// payloadSeen returns the payload of a call, and the expression that yields it.
+// Bytes are decoded where they are text.
+func payloadSeen(c tracedCall) (path string, payload json.RawMessage) {
+	switch sluice.Encoding(c.PayloadEncoding) {
+	case sluice.EncodingFiles:
+		var sent struct {
+			Files []struct {
+				Filename string `json:"filename"`
+			} `json:"files"`
+		}
+		if json.Unmarshal(c.Payload, &sent) == nil {
+			return "body.payload.files", asJSON(sent.Files)
+		}
+	case sluice.EncodingBase64:
+		var sent shownBinary
+		if json.Unmarshal(c.Payload, &sent) != nil {
+			break
+		}
+		path = "body.payload.origin"
+		content, err := base64.StdEncoding.DecodeString(sent.Origin)
+		switch {
+		case err != nil || !isText(content):
+			return path, asJSON(sent.Origin)
+		case json.Valid(content):
+			return "convert.fromJson(convert.fromBase64(" + path + "))", content
+		}
+		return "convert.fromBase64(" + path + ")", asJSON(string(content))
+	}
+	return "body.payload", c.Payload
+}
+
+func asJSON(value any) json.RawMessage {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return content
+}
+
+// add adds a value with all that is in it, in its order.
+func (e *seenEvent) add(path string, content json.RawMessage) {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	e.walk(path, decoder, 0)
+}
+
+// walk reads one value. It ends early if there is no space for more.
+func (e *seenEvent) walk(path string, decoder *json.Decoder, depth int) {
+	if len(e.Paths) == maxPaths {
+		e.More = true
+		return
+	}
+	if depth == maxPathDepth {
+		var rest json.RawMessage
+		if decoder.Decode(&rest) == nil {
+			e.note(path, rest)
+		}
+		return
+	}
+	token, err := decoder.Token()
+	if err != nil {
+		return
+	}
+	delim, nested := token.(json.Delim)
+	switch {
+	case !nested:
+		e.note(path, token)
+		return
+	case !decoder.More():
+		e.note(path, map[json.Delim]json.RawMessage{'{': []byte("{}"), '[': []byte("[]")}[delim])
+	case delim == '{':
+		e.walkObject(path, decoder, depth)
+	default:
+		e.walkList(path, decoder, depth)
+	}
+	if !e.More {
+		_, _ = decoder.Token() // the end of it
+	}
+}
+
+func (e *seenEvent) walkObject(path string, decoder *json.Decoder, depth int) {
+	for !e.More && decoder.More() {
+		token, err := decoder.Token()
+		if err != nil {
+			return
+		}
+		name, _ := token.(string)
+		e.walk(member(path, name), decoder, depth+1)
+	}
+}
+
+// walkList reads a list. Of items beyond the first few it tells that they are
+// there.
+func (e *seenEvent) walkList(path string, decoder *json.Decoder, depth int) {
+	count := 0
+	for ; !e.More && decoder.More(); count++ {
+		if count < maxPathItems {
+			e.walk(path+"["+strconv.Itoa(count)+"]", decoder, depth+1)
+			continue
+		}
+		var skipped json.RawMessage
+		if decoder.Decode(&skipped) != nil {
+			return
+		}
+	}
+	if count > maxPathItems {
+		e.note("len("+path+")", count)
+	}
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// member returns the expression for a member.
+func member(path, name string) string {
+	if plainName.MatchString(name) {
+		return path + "." + name
+	}
+	return path + "[" + strconv.Quote(name) + "]"
+}
+
+func (e *seenEvent) note(path string, value any) {
+	if len(e.Paths) == maxPaths {
+		e.More = true
+		return
+	}
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // the templates escape
+	if encoder.Encode(value) == nil {
+		e.Paths = append(e.Paths, eventPath{clipped(path, 2*maxPathValue), clipped(strings.TrimSpace(text.String()), maxPathValue)})
+	}
+}
+
+// Small reports whether it is short enough to be shown at once.
+func (e *seenEvent) Small() bool { return len(e.Paths) <= 16 && !e.More }
