@@ -97,6 +97,16 @@ func TestConnectWithoutScripts(t *testing.T) {
 	}
 }
 
+// TestHostileVerifyToken: what someone has entered is text, also where it is copied
+// from.
+func TestHostileVerifyToken(t *testing.T) {
+	s := start(t)
+	v := s.signedIn("admin", adminPassword)
+	const script = `"><img src=x onerror="alert(1)">`
+	v.post("/webhooks/new", "provider", "strava", "eventKey", "webhook.strava", "verifyToken", script).wants(t, http.StatusSeeOther)
+	v.get("/webhooks/webhook.strava").wants(t, 200, html.EscapeString(script)[:4], "verify token", "since Strava does not sign its calls").lacks(t, "<img")
+}
+
 func urlOn(t *testing.T, page string) string {
 	t.Helper()
 	return strings.ReplaceAll(found(t, `<pre class="wrap" id="full-url">(.*?)</pre>`, page), "<wbr>", "")

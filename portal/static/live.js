@@ -82,10 +82,12 @@ document.querySelector("[data-show-newer]")?.addEventListener("click", showNewer
 
 // Parts of a page are fetched again a moment after something has happened. What
 // people use is left alone, but not what tells them how things are.
-let refreshing;
+let refreshing, refreshed = 0;
 function refresh(moment) {
+  const pause = 1000; // also where calls come by the hundred
   refreshing ??= setTimeout(async () => {
     refreshing = undefined;
+    refreshed = Date.now();
     try {
       const page = document.querySelector("[data-page]")?.dataset.page ?? location.href;
       const response = await fetch(page, { headers: { Accept: "text/html" } });
@@ -108,7 +110,7 @@ function refresh(moment) {
       }
       showTimes(document);
     } catch { /* the next event tries again */ }
-  }, moment);
+  }, Math.max(moment, refreshed + pause - Date.now()));
 }
 
 // Failures are told by the browser to those who want that, while a page is open.
@@ -146,7 +148,7 @@ const actions = {
     },
   },
   reload: { run: () => location.reload() },
-  refresh: { call: () => refresh(100), run: () => refresh(100) },
+  refresh: { call: () => refresh(50), run: () => refresh(500) },
 };
 
 for (const element of document.querySelectorAll("[data-live]")) {
