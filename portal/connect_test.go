@@ -91,6 +91,7 @@ func TestConnectWithoutScripts(t *testing.T) {
 
 	page = v.post("/webhooks/new", "provider", "github", "eventKey", "webhook.github").wants(t, 200, "shown only this once")
 	first := madeOn(t, page.body)
+	v.get("/start?key=webhook.github").wants(t, http.StatusSeeOther) // the tour has a plain call
 	v.get("/webhooks/webhook.github").wants(t, 200, "Make a new secret").lacks(t, first)
 	if second := madeOn(t, v.post("/webhooks/webhook.github/secret", "do", "make").wants(t, 200).body); second == first || len(second) < 20 {
 		t.Errorf("the secrets are %q and %q", first, second)
