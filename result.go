@@ -19,6 +19,22 @@ const (
 	StatusError      Status = "error"      // it failed for good, and Error says why
 )
 
+// statusWords are the statuses that people know by another word than the API.
+var statusWords = map[Status]string{StatusError: "failed", StatusRejected: "refused"}
+
+// Word returns the status as pages and tables show it.
+func (s Status) Word() string { return cmp.Or(statusWords[s], string(s)) }
+
+// StatusOf returns the status that people or the API call by that word.
+func StatusOf(word string) Status {
+	for s, known := range statusWords {
+		if word == known {
+			return s
+		}
+	}
+	return Status(word)
+}
+
 // statusDone is the status code of a result that is no failure: HTTP's OK.
 const statusDone = 200
 

@@ -69,3 +69,21 @@ func jsonEqual(a, b map[string]any) bool {
 	y, _ := json.Marshal(b)
 	return bytes.Equal(x, y)
 }
+
+// Pages and tables have their own words for two statuses, and both words mean
+// the same.
+func TestStatusWords(t *testing.T) {
+	for status, word := range map[sluice.Status]string{
+		sluice.StatusOK: "ok", sluice.StatusProcessing: "processing", sluice.StatusHandshake: "handshake",
+		sluice.StatusError: "failed", sluice.StatusRejected: "refused",
+	} {
+		if got := status.Word(); got != word {
+			t.Errorf("%s is called %s", status, got)
+		}
+		for _, said := range []string{word, string(status)} {
+			if got := sluice.StatusOf(said); got != status {
+				t.Errorf("%s means %s", said, got)
+			}
+		}
+	}
+}

@@ -47,6 +47,7 @@ func (r *RunReport) AppendJSON(b []byte) []byte {
 
 // A StepReport tells how one step of a run went.
 type StepReport struct {
+	Number   int     `json:"number,omitempty"` // counted from 1 in the order of the source, as errors say
 	Command  string  `json:"command"`
 	ID       string  `json:"id,omitempty"`
 	Line     int     `json:"line"`
@@ -60,7 +61,11 @@ type StepReport struct {
 }
 
 func (s *StepReport) appendJSON(b []byte) []byte {
-	b = appendField(b, `{"command":`, s.Command)
+	b = append(b, '{')
+	if s.Number != 0 {
+		b = append(appendNumber(b, `"number":`, s.Number), ',')
+	}
+	b = appendField(b, `"command":`, s.Command)
 	b = appendOptional(b, `,"id":`, s.ID)
 	b = appendNumber(b, `,"line":`, s.Line)
 	b = appendMilliseconds(b, `,"started":`, s.Started)

@@ -12,8 +12,10 @@ type TryResult struct {
 	Differs int       `json:"differs"`
 	Fails   int       `json:"fails"`
 	Unknown int       `json:"unknown"`
-	Items   []TryItem `json:"items"`          // the first that are not the same
-	Next    string    `json:"next,omitempty"` // cursor: there may be older events
+	Mended  int       `json:"mended,omitempty"` // of those that differ: they failed, and would succeed
+	New     int       `json:"new,omitempty"`    // of those that differ: no pipeline has run on them
+	Items   []TryItem `json:"items"`            // the first that are not the same
+	Next    string    `json:"next,omitempty"`   // cursor: there may be older events
 }
 
 // Tried returns how many events the draft was tried on.

@@ -23,6 +23,7 @@ func (x *execution) note(s *step, started time.Time, before sluice.User, err err
 		return
 	}
 	r := sluice.StepReport{
+		Number:   s.number,
 		Command:  s.name,
 		ID:       s.id,
 		Line:     s.line,

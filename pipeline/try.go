@@ -121,6 +121,13 @@ func tally(result *sluice.TryResult, item sluice.TryItem, mayKnow bool) {
 		sluice.TrySame: &result.Same, sluice.TryDiffers: &result.Differs, sluice.TryFails: &result.Fails, sluice.TryUnknown: &result.Unknown,
 	}[item.Verdict]
 	*counter++
+	switch {
+	case item.Verdict != sluice.TryDiffers:
+	case item.Was == nil:
+		result.New++
+	case item.Was.Status == sluice.StatusError:
+		result.Mended++
+	}
 	if item.Verdict == sluice.TrySame || len(result.Items) == maxTryItems {
 		return
 	}

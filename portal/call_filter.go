@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"sluice"
 	"sluice/command"
 )
 
@@ -19,11 +20,11 @@ type callFilter struct {
 	path string
 }
 
-var callStatuses = []string{"ok", "processing", "error", "rejected", "handshake"}
+var callStatuses = []sluice.Status{sluice.StatusOK, sluice.StatusProcessing, sluice.StatusError, sluice.StatusRejected, sluice.StatusHandshake}
 
 func filterOf(base string, query url.Values) callFilter {
 	return callFilter{
-		Search: strings.TrimSpace(query.Get("search")), EventKey: query.Get("eventKey"), Pipeline: query.Get("pipeline"), Status: query.Get("status"),
+		Search: strings.TrimSpace(query.Get("search")), EventKey: query.Get("eventKey"), Pipeline: query.Get("pipeline"), Status: string(sluice.StatusOf(query.Get("status"))),
 		Code: query.Get("code"), Trace: strings.TrimSpace(query.Get("trace")), From: query.Get("from"), To: query.Get("to"),
 		InPayloads: query.Get("payloads") != "", path: base + "/calls",
 	}
@@ -80,7 +81,7 @@ func (f callFilter) ReplayAll() string { return f.path + "/replay?" + f.values()
 func (f callFilter) Failed() bool { return f.Status == "error" && f.Search == "" && f.Trace == "" }
 
 // Statuses returns those there are.
-func (f callFilter) Statuses() []string { return callStatuses }
+func (f callFilter) Statuses() []sluice.Status { return callStatuses }
 
 // Empty reports whether the list shows all calls.
 func (f callFilter) Empty() bool { return len(f.values()) == 0 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"sluice"
 )
 
 // functions are those that templates can use.
@@ -26,6 +28,7 @@ var functions = template.FuncMap{
 	"last6":    lastSix,
 	"in":       within,
 	"labels":   labels.Replace,
+	"word":     func(status any) string { return sluice.Status(fmt.Sprint(status)).Word() },
 	"parts":    func(address string) []string { return urlPart.FindAllString(address, -1) },
 	"add":      func(a, b int) int { return a + b },
 }

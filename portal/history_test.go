@@ -60,6 +60,8 @@ func TestCallsAreFiltered(t *testing.T) {
 		"status=ok":                             {good},
 		"status=error":                          {bad},
 		"status=rejected":                       {refused},
+		"status=refused":                        {refused},
+		"status=failed":                         {bad},
 		"status=error&eventKey=webhook.a":       {},
 		"pipeline=fails":                        {bad},
 		"trace=" + good:                         {good},

@@ -17,7 +17,7 @@ func TestWhatWebhooksDemand(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	h := s.create("webhook.demanding")
-	s.command("secret.put", map[string]any{"name": "hub", "value": "stored secret"}).wantStatus(t, 200)
+	s.command("secret.put", map[string]any{"name": "hub-key", "value": "stored secret"}).wantStatus(t, 200)
 	put := func(json string) scenario {
 		return scenario{target: "webhook.put", json: `{"uuid":"UUID",` + json + `}`}
 	}
@@ -61,11 +61,11 @@ func TestWhatWebhooksDemand(t *testing.T) {
 		bad("a deep schema", `"schema":`+strings.Repeat(`{"not":`, 600)+`{}`+strings.Repeat(`}`, 600), "schema", ""),
 		bad("a long description", `"description":"`+strings.Repeat("x", 1001)+`"`, "description", "1000"),
 		bad("an unknown way of multipart", `"multipart":"none"`, "multipart", "files, all"),
-		{name: "an unknown secret", target: "webhook.put", json: `{"uuid":"UUID","provider":"github","signingSecret":"secret:hubb"}`, status: 400, code: "secret-unknown", parameter: "signingSecret", detail: "hub"},
+		{name: "an unknown secret", target: "webhook.put", json: `{"uuid":"UUID","provider":"github","signingSecret":"secret:hub-kex"}`, status: 400, code: "secret-unknown", parameter: "signingSecret", detail: "hub-key"},
 
 		good("a provider", `"provider":"github","signingSecret":"a,b"`, map[string]any{"provider": "github", "signingSecrets": 2, "dedupe": "header:X-GitHub-Delivery", "dedupeWindow": "24h", "description": "for people"}),
 		bad("a signature beside it", `"signature":{"header":"X-Sig"}`, "signature", "in place of"),
-		good("a stored secret", `"signingSecret":"secret:hub"`, map[string]any{"signingSecrets": 1}),
+		good("a stored secret", `"signingSecret":"secret:hub-key"`, map[string]any{"signingSecrets": 1}),
 		good("no ids", `"dedupe":"off","dedupeWindow":"90m"`, map[string]any{"dedupe": "off", "dedupeWindow": nil}),
 		good("ids again", `"dedupe":""`, map[string]any{"dedupe": "header:X-GitHub-Delivery", "dedupeWindow": "1h30m"}),
 		good("an own signature", `"provider":"","signature":{"header":"X-Sig"}`, map[string]any{"provider": nil, "signature": scheme, "signingSecrets": 1, "dedupe": nil}),
@@ -134,26 +134,26 @@ func TestEditsOfWhatWasRead(t *testing.T) {
 func TestStoredSecretsAreFollowed(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.command("secret.put", map[string]any{"name": "hub", "value": "one"}).wantStatus(t, 200)
-	h := s.create("webhook.stored", "provider", "github", "signingSecret", "secret:hub", "dedupe", "off")
+	s.command("secret.put", map[string]any{"name": "hub-key", "value": "one"}).wantStatus(t, 200)
+	h := s.create("webhook.stored", "provider", "github", "signingSecret", "secret:hub-key", "dedupe", "off")
 	call := func(secret string) answer {
 		return s.call(h, "application/json", "{}", header("X-Hub-Signature-256", "sha256="+hexMAC(secret, "{}")))
 	}
 	call("one").wantStatus(t, 200)
 	call("two").wantStatus(t, 401)
-	if got := s.command("webhook.get", map[string]any{"uuid": h.UUID}).object(t)["signingSecret"]; got != "secret:hub" {
+	if got := s.command("webhook.get", map[string]any{"uuid": h.UUID}).object(t)["signingSecret"]; got != "secret:hub-key" {
 		t.Errorf("the name of the secret is shown as %v", got)
 	}
-	s.command("webhook.put", map[string]any{"uuid": h.UUID, "signingSecret": "secret:hub,three"}).wantStatus(t, 200)
+	s.command("webhook.put", map[string]any{"uuid": h.UUID, "signingSecret": "secret:hub-key,three"}).wantStatus(t, 200)
 	if got := s.command("webhook.get", map[string]any{"uuid": h.UUID}).object(t)["signingSecret"]; got != nil {
 		t.Errorf("a secret is shown: %v", got)
 	}
-	s.command("secret.put", map[string]any{"name": "hub", "value": "two"}).wantStatus(t, 200)
+	s.command("secret.put", map[string]any{"name": "hub-key", "value": "two"}).wantStatus(t, 200)
 	call("one").wantStatus(t, 401)
 	call("two").wantStatus(t, 200)
-	s.command("secret.delete", map[string]any{"name": "hub"}).wantStatus(t, 200)
+	s.command("secret.delete", map[string]any{"name": "hub-key"}).wantStatus(t, 200)
 	problem := call("two").wantProblem(t, 503, "webhook-unavailable")
-	if strings.Contains(fmt.Sprint(problem), "hub") {
+	if strings.Contains(fmt.Sprint(problem), "hub-key") {
 		t.Errorf("the caller learns %v", problem)
 	}
 	if got := s.command("webhook.get", map[string]any{"uuid": h.UUID}).wantStatus(t, 200).object(t); got["warnings"] == nil {

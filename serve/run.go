@@ -37,7 +37,7 @@ func (s *Server) greet(out io.Writer) {
 	if where != s.baseURL {
 		where += " as " + s.baseURL
 	}
-	fmt.Fprintf(out, "sluice %s listens on %s (%s engine)\n", Release(), where, s.engine.Describe())
+	fmt.Fprintf(out, "sluice %s listens on %s (engine: %s)\n", Release(), where, s.engine.Describe())
 	for _, w := range s.warnings() {
 		fmt.Fprintf(out, "warning: %s\n", w)
 	}
@@ -73,7 +73,7 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	case password != "":
 		fmt.Fprintf(out, "user %s has the password %s (shown this once)\n", sluice.AdminName, password)
 	case !created && s.opts.AdminPassword != "":
-		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD is not used: there is a user %s already, with a password of its own\n", sluice.AdminName)
+		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD counts at the very first start; the password of %s stays as it is\n", sluice.AdminName)
 	}
 	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)
 	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", username, s.baseURL)

@@ -168,7 +168,7 @@ func TestBanner(t *testing.T) {
 	}{
 		{"on this machine only", nil, []string{"listens on http://127.0.0.1:", "embedded", "curl -u admin -d"}, []string{plain, warned, adminPassword}},
 		{"on all addresses", []string{"listen=0.0.0.0:0"}, []string{"listens on http://localhost:", plain, warned}, nil},
-		{"behind a public URL", []string{"listen=0.0.0.0:0", "public-url=https://hooks.example.org"}, []string{"listens on http://localhost:", " as https://hooks.example.org (embedded engine)", plain}, []string{warned}},
+		{"behind a public URL", []string{"listen=0.0.0.0:0", "public-url=https://hooks.example.org"}, []string{"listens on http://localhost:", " as https://hooks.example.org (engine: embedded)", plain}, []string{warned}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			banner := runServer(t, adminPassword, test.settings...).banner.String()

@@ -25,6 +25,7 @@ type callView struct {
 	Method          string              `json:"method,omitempty"`
 	Query           map[string][]string `json:"query,omitempty"`
 	Headers         map[string]string   `json:"headers,omitempty"`
+	Admitted        bool                `json:"admitted,omitempty"`
 	Result          *sluice.Result      `json:"result,omitempty"` // as long as it is kept
 }
 
@@ -44,7 +45,7 @@ func (f *callView) show(ctx context.Context, journal sluice.Journal, results slu
 	if err != nil {
 		return unlessGone(err)
 	}
-	f.PayloadEncoding, f.ContentType, f.Method, f.Query = event.PayloadEncoding, event.ContentType, event.Method, event.Query
+	f.PayloadEncoding, f.ContentType, f.Method, f.Query, f.Admitted = event.PayloadEncoding, event.ContentType, event.Method, event.Query, event.Admitted
 	f.Headers = make(map[string]string, len(event.Headers))
 	for _, h := range event.Headers {
 		f.Headers[h.Name] = h.Value

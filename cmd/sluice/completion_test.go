@@ -48,7 +48,7 @@ func TestBareBashCompletes(t *testing.T) {
 		"sluice webhook create x --payload-t\t":        "sluice webhook create x --payload-type ",
 		"sluice webhook create x --payload-type ign\t": "sluice webhook create x --payload-type ignore ",
 		"sluice command webhook.put payloadType=ign\t": "sluice command webhook.put payloadType=ignore ",
-		"sluice trace --status reject\t":               "sluice trace --status rejected ",
+		"sluice trace --status ref\t":                  "sluice trace --status refused ",
 	} {
 		p.types(typed + "#\n")
 		p.sees(want + "#")

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"sluice"
 	"sluice/client"
 	"sluice/serve"
 )
@@ -90,6 +91,9 @@ func (p *parameters) values() (url.Values, error) {
 		value, err := p.t.value(text)
 		if failed = err; strings.HasPrefix(text, "@") {
 			value = strings.TrimRight(value, "\r\n") // files end with one, values don't
+		}
+		if name == "status" {
+			value = string(sluice.StatusOf(value))
 		}
 		params.Set(name, value)
 	})
@@ -187,7 +191,13 @@ var named = map[string][2]string{
 func (t *terminal) completeParam(cmd *cobra.Command, flag string, param client.Param) {
 	switch list, ok := named[param.Name]; {
 	case len(param.Enum) > 0:
-		complete(cmd, flag, cobra.FixedCompletions(param.Enum, noFiles))
+		choices := slices.Clone(param.Enum)
+		for i := range choices {
+			if param.Name == "status" {
+				choices[i] = sluice.Status(choices[i]).Word()
+			}
+		}
+		complete(cmd, flag, cobra.FixedCompletions(choices, noFiles))
 	case ok:
 		complete(cmd, flag, t.completeNames(list[0], list[1], noFiles))
 	}

@@ -64,6 +64,8 @@ func (v *view) text(field string, n *yaml.Node) string {
 		text = strings.ReplaceAll(strings.Join(v.parts(n), ", "), "., ", ". ") // sentences need no comma
 	case n.Kind == yaml.MappingNode:
 		text = "{" + strings.Join(v.parts(n), ", ") + "}"
+	case field == "status":
+		text = sluice.Status(text).Word()
 	case field == "listens":
 		text = strings.TrimPrefix(text, sluice.EventPrefix)
 	case field == "uuid" || field == "webhookUrl":

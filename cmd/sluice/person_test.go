@@ -269,7 +269,7 @@ func TestAPersonAtATerminal(t *testing.T) {
 		listener := atTerminal(t, "", dir, nil, "listen", seen)
 		listener.sees("Waiting for events")
 		p := atTerminal(t, "", dir, nil, "webhook", "test", seen, "--body", `{"n":1}`)
-		p.sees("\x1b[31merror\x1b[0m, 500")
+		p.sees("\x1b[31mfailed\x1b[0m, 500")
 		p.sees("out of stock")
 		p.ends(9)
 		listener.sees("\x1b[1m" + seen + "\x1b[0m  POST")

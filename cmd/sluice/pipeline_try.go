@@ -89,6 +89,7 @@ func (t *terminal) tryAll(ctx context.Context, c *client.Client, source string, 
 			}
 			return all, err
 		}
+		all.Mended, all.New = all.Mended+page.Mended, all.New+page.New
 		all.Same, all.Differs, all.Fails, all.Unknown = all.Same+page.Same, all.Differs+page.Differs, all.Fails+page.Fails, all.Unknown+page.Unknown
 		all.Items = append(all.Items, page.Items[:min(len(page.Items), triesShown-len(all.Items))]...)
 		for range page.Tried() {
@@ -131,7 +132,7 @@ func ended(o *sluice.TryOutcome) string {
 	if o == nil {
 		return "no run"
 	}
-	parts := []string{string(o.Status)}
+	parts := []string{o.Status.Word()}
 	for _, part := range []string{o.Code, o.Message, string(o.Value)} {
 		if part != "" {
 			parts = append(parts, part)

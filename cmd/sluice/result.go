@@ -96,7 +96,7 @@ func (t *terminal) showResult(r client.Result) error {
 
 // result writes the result of a call.
 func (v *view) result(w io.Writer, result *yaml.Node) error {
-	facts := []fact{{"Status", v.painted("status", printable(textOf(result, "status"))) + ", " + printable(textOf(result, "statusCode"))}}
+	facts := []fact{{"Status", v.statusOf(result) + ", " + printable(textOf(result, "statusCode"))}}
 	for _, name := range []string{"error", "traceId", "correlationId"} {
 		if value := fieldOf(result, name); value != nil && !isEmpty(value) {
 			facts = append(facts, fact{titleOf(name), v.text(name, value)})

@@ -8,6 +8,8 @@ import (
 
 	"github.com/rivo/uniseg"
 	"go.yaml.in/yaml/v3"
+
+	"sluice"
 )
 
 // A column is one of a list.
@@ -232,7 +234,12 @@ func paint(wanted bool, colour, text string) string {
 
 // statusColours are the colours of how things ended.
 var statusColours = map[string]string{
-	"ok": green, "allowed": green, "error": red, "rejected": red, "denied": red, "failed": red, "processing": yellow,
+	"ok": green, "allowed": green, "handshake": green, "failed": red, "refused": yellow, "processing": yellow,
+}
+
+// statusOf returns the status that an object has, as people read it.
+func (v *view) statusOf(object *yaml.Node) string {
+	return v.painted("status", printable(sluice.Status(textOf(object, "status")).Word()))
 }
 
 // painted returns a value in the colour that its field has.

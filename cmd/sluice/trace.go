@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,7 +27,7 @@ func traceCommand(t *terminal) *cobra.Command {
 		Long: "Find calls and what pipelines made of them, newest first. The last 6 characters of a webhook's\n" +
 			"token find all its calls, a whole trace id finds one. With --follow calls and runs are told as\n" +
 			"they happen, until you interrupt.",
-		Example: "  sluice trace 4a5575 --since 1h --status error\n  sluice trace --event-key webhook.lead.created --follow",
+		Example: "  sluice trace 4a5575 --since 1h --status failed\n  sluice trace --event-key webhook.lead.created --follow",
 		Args:    arguments(0, 1, "one trace id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			values, err := params.values()
@@ -128,10 +129,6 @@ func (t *terminal) describe(entry sluice.TailEntry) string {
 	if err := json.Unmarshal(entry.Data, &d); err != nil || entry.Type != "call" && entry.Type != "run" {
 		return printable(entry.Type + " " + string(entry.Data))
 	}
-	colour := green
-	if d.Status == sluice.StatusError || d.Status == sluice.StatusRejected {
-		colour = red
-	}
 	at, what, detail := d.Time, d.EventKey, d.Code
 	if entry.Type == "run" {
 		at, what = d.Started, firstOf(d.Pipeline, "(not stored)")
@@ -140,5 +137,5 @@ func (t *terminal) describe(entry sluice.TailEntry) string {
 		detail = d.Error.Detail
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s  %-4s  %s  %s  %s  %s  %s", at.Local().Format(time.TimeOnly), entry.Type,
-		printable(d.TraceID), printable(what), paint(colours(t.out), colour, printable(string(d.Status))), milliseconds(d.Duration), printable(detail)))
+		printable(d.TraceID), printable(what), paint(colours(t.out), cmp.Or(statusColours[d.Status.Word()], green), printable(d.Status.Word())), milliseconds(d.Duration), printable(detail)))
 }

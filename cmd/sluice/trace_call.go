@@ -102,12 +102,11 @@ func (v *view) callFacts(call *yaml.Node) []fact {
 	if at := fieldOf(call, "time"); at != nil {
 		facts = append(facts, fact{"Received", v.whole("time", at)})
 	}
-	status := textOf(call, "status")
 	answer := "answered " + textOf(call, "statusCode")
 	if took := fieldOf(call, "duration"); took != nil {
 		answer += " after " + v.text("duration", took)
 	}
-	facts = append(facts, fact{"Status", v.painted("status", printable(status)) + ", " + answer})
+	facts = append(facts, fact{"Status", v.statusOf(call) + ", " + answer})
 	if reason := reasonOf(call); reason != "" {
 		facts = append(facts, fact{"Reason", printable(reason)})
 	}
@@ -122,7 +121,7 @@ func (v *view) callFacts(call *yaml.Node) []fact {
 // run writes what a pipeline did, step by step.
 func (v *view) run(w io.Writer, run *yaml.Node) error {
 	head := paint(v.colour, bold, "Pipeline "+printable(firstOf(textOf(run, "pipeline"), "(not stored)")))
-	fmt.Fprintf(w, "\n%s  %s", head, v.painted("status", printable(textOf(run, "status"))))
+	fmt.Fprintf(w, "\n%s  %s", head, v.statusOf(run))
 	if took := fieldOf(run, "duration"); took != nil {
 		fmt.Fprintf(w, " after %s", v.text("duration", took))
 	}

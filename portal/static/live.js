@@ -2,7 +2,8 @@
 // as text.
 "use strict";
 
-const classes = { ok: "good", handshake: "good", error: "bad", rejected: "bad", processing: "wait" };
+const classes = { ok: "good", handshake: "good", error: "bad" };
+const words = { error: "failed", rejected: "refused" };
 const root = document.querySelector("a.brand")?.getAttribute("href") ?? "/";
 const callPath = (trace) => root + "calls/" + encodeURIComponent(trace);
 
@@ -12,7 +13,7 @@ function shownBytes(n) {
 }
 
 function setBadge(badge, status) {
-  badge.textContent = status;
+  badge.textContent = words[status] ?? status;
   badge.className = "badge " + (classes[status] ?? "wait");
 }
 
