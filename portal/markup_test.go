@@ -29,9 +29,6 @@ func TestMarkup(t *testing.T) {
 	validator, axe := os.Getenv("HTML_VALIDATE"), os.Getenv("AXE")
 	s := start(t, "http-allow=127.0.0.0/8")
 	live := furnish(t, s)
-	s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe", "provider": "stripe", "signingSecret": "x"})
-	connected := s.command("webhook.put", map[string]any{"eventKey": "webhook.connected", "provider": "stripe", "signingSecret": "whsec_x"})
-	s.sendAsStripe(connected["webhookUrl"].(string), "whsec_x").wants(t, 200)
 	v := s.signedIn("admin", adminPassword)
 	folder := t.TempDir()
 	for i, path := range kindsOfPages(live) {
