@@ -98,6 +98,30 @@ func TestConnectWithoutScripts(t *testing.T) {
 	}
 }
 
+// TestWhatIsTypedStays: a call that arrives takes nothing away from people who are
+// about to enter the secret, and what can be done stays.
+func TestWhatIsTypedStays(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe", "provider": "stripe", "signingSecret": "whsec_x"})
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/webhooks/webhook.stripe")
+	b.waits(".waiting.on")
+	refused := func(text string) {
+		t.Helper()
+		s.sendAsStripe(hook["webhookUrl"].(string), "whsec_another").wants(t, 401)
+		b.until(`document.querySelector("#status").innerText.includes("` + text + `")`)
+	}
+	refused("1 call was refused")
+	b.waits("[data-reveal=signingSecret]")
+	b.fill("#signingSecret", "half of a sec")
+	refused("2 calls were refused")
+	b.do(chromedp.Click(chromedp.CSS("[data-reveal=signingSecret]")))
+	if got := eval[string](b, `((i) => i.type + " " + i.value)(document.querySelector("#signingSecret"))`); got != "text half of a sec" {
+		t.Errorf("the field is %q", got)
+	}
+}
+
 // TestHostileVerifyToken: what someone has entered is text, also where it is copied
 // from.
 func TestHostileVerifyToken(t *testing.T) {

@@ -96,14 +96,15 @@ function refresh(moment) {
       for (const part of document.querySelectorAll("[data-figures]")) {
         const other = fresh.querySelector(`[data-figures="${part.dataset.figures}"]`);
         const told = part.getAttribute("role") === "status";
-        if (!other || !told && part.matches(":hover, :focus-within")) continue;
+        const typed = [...part.querySelectorAll("input")].some((input) => input.value !== input.defaultValue);
+        if (!other || typed || !told && part.matches(":hover, :focus-within")) continue;
         const used = part !== document.activeElement && part.contains(document.activeElement);
         const on = part.classList.contains("on");
         part.className = other.className;
         part.classList.toggle("on", on);
         part.replaceChildren(...other.childNodes);
         for (const zone of part.querySelectorAll("[data-zone]")) zone.remove();
-        offerCopies(part);
+        offerButtons(part);
         if (used) (part.querySelector("a") ?? part).focus();
       }
       for (const part of document.querySelectorAll("[data-state]")) {
