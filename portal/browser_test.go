@@ -162,9 +162,15 @@ func (b *browser) signIn(username, password string) {
 // theme makes the browser prefer light or dark pages.
 func (b *browser) theme(name string) {
 	b.t.Helper()
+	b.emulate("prefers-color-scheme", name)
+}
+
+// emulate makes the browser prefer something.
+func (b *browser) emulate(feature, value string) {
+	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
+			Features: []*emulation.MediaFeature{{Name: feature, Value: value}},
 		})
 		return err
 	}))

@@ -91,10 +91,45 @@ func TestConnectWithoutScripts(t *testing.T) {
 
 	page = v.post("/webhooks/new", "provider", "github", "eventKey", "webhook.github").wants(t, 200, "shown only this once")
 	first := madeOn(t, page.body)
+	v.get("/start?key=webhook.github").wants(t, http.StatusSeeOther) // the tour has a plain call
 	v.get("/webhooks/webhook.github").wants(t, 200, "Make a new secret").lacks(t, first)
 	if second := madeOn(t, v.post("/webhooks/webhook.github/secret", "do", "make").wants(t, 200).body); second == first || len(second) < 20 {
 		t.Errorf("the secrets are %q and %q", first, second)
 	}
+}
+
+// TestWhatIsTypedStays: a call that arrives takes nothing away from people who are
+// about to enter the secret, and what can be done stays.
+func TestWhatIsTypedStays(t *testing.T) {
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe", "provider": "stripe", "signingSecret": "whsec_x"})
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/webhooks/webhook.stripe")
+	b.waits(".waiting.on")
+	refused := func(text string) {
+		t.Helper()
+		s.sendAsStripe(hook["webhookUrl"].(string), "whsec_another").wants(t, 401)
+		b.until(`document.querySelector("#status").innerText.includes("` + text + `")`)
+	}
+	refused("1 call was refused")
+	b.waits("[data-reveal=signingSecret]")
+	b.fill("#signingSecret", "half of a sec")
+	refused("2 calls were refused")
+	b.do(chromedp.Click(chromedp.CSS("[data-reveal=signingSecret]")))
+	if got := eval[string](b, `((i) => i.type + " " + i.value)(document.querySelector("#signingSecret"))`); got != "text half of a sec" {
+		t.Errorf("the field is %q", got)
+	}
+}
+
+// TestHostileVerifyToken: what someone has entered is text, also where it is copied
+// from.
+func TestHostileVerifyToken(t *testing.T) {
+	s := start(t)
+	v := s.signedIn("admin", adminPassword)
+	const script = `"><img src=x onerror="alert(1)">`
+	v.post("/webhooks/new", "provider", "strava", "eventKey", "webhook.strava", "verifyToken", script).wants(t, http.StatusSeeOther)
+	v.get("/webhooks/webhook.strava").wants(t, 200, html.EscapeString(script)[:4], "verify token", "since Strava does not sign its calls").lacks(t, "<img")
 }
 
 func urlOn(t *testing.T, page string) string {

@@ -202,7 +202,7 @@ func TestConnectByKeyboard(t *testing.T) {
 	h.until(`document.querySelector("#status").innerText.includes("1 call was refused")`)
 	s.sendAsStripe(url, "whsec_that_comes_later").wants(t, 200)
 	h.waits(".waiting.arrived")
-	h.wants("✓ The first call signed by Stripe arrived", "Latest calls")
+	h.wants("Stripe is connected", "✓ The first call signed by Stripe arrived", "Write a pipeline for it", "Latest calls")
 	if strings.Contains(h.page(), "Waiting for") || eval[bool](h.browser, `document.querySelector("#signingSecret") !== null`) {
 		t.Errorf("the page still waits:\n%s", h.page())
 	}

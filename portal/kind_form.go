@@ -102,9 +102,6 @@ func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Val
 		view.Fields[0].Focus = failure == nil
 	} else {
 		view.find(k.Key).ReadOnly = true
-		if i := slices.IndexFunc(view.Fields, func(f field) bool { return !f.ReadOnly }); i >= 0 {
-			view.Fields[i].Focus = failure == nil
-		}
 	}
 	for field, choices := range k.choices {
 		items, err := choices(p, r)

@@ -14,10 +14,10 @@ import (
 func kindsOfPages(live []string) []string {
 	return []string{
 		"/", "/?span=month", "/calls", "/calls?search=budget&status=error", "/calls?search=nowhere", "/calls/" + live[0], "/calls/" + live[1], "/calls/" + live[2], "/calls/" + live[3],
-		"/calls/" + live[0] + "/edit", "/calls/replay?status=error", "/webhooks", "/webhooks/new", "/webhooks/new?provider=github", "/webhooks/webhook.lead.created", "/webhooks/webhook.github", "/webhooks/webhook.github/edit",
-		"/webhooks/webhook.github/delete", "/start", "/start?key=webhook.quiet", "/pipelines", "/pipelines/new", "/pipelines/lead.created", "/pipelines/lead.created/edit",
+		"/calls/" + live[0] + "/edit", "/calls/replay?status=error", "/webhooks", "/webhooks/new", "/webhooks/new?provider=github", "/webhooks/new?provider=discord", "/webhooks/webhook.lead.created", "/webhooks/webhook.lead.created?show=token", "/webhooks/webhook.github", "/webhooks/webhook.stripe", "/webhooks/webhook.stripe?done=secret", "/webhooks/webhook.connected", "/webhooks/webhook.github/edit",
+		"/webhooks/webhook.github/delete", "/start", "/start?key=webhook.quiet", "/pipelines", "/pipelines/new", "/pipelines/lead.created", "/pipelines/lead.created/edit", "/pipelines/lead.created/versions/1",
 		"/pipelines/order.forward", "/pipelines/order.forward/delete", "/deadletters", "/deadletters/1", "/quarantine", "/quarantine/" + live[3], "/commands", "/commands/webhook.put", "/commands/trace.get", "/reference", "/users",
-		"/users/vera", "/users/new", "/roles", "/roles/developer", "/roles/new", "/clients", "/clients/importer", "/clients/new", "/secrets", "/secrets/new", "/audit", "/me", "/nowhere",
+		"/users/vera", "/users/new", "/roles", "/roles/developer", "/roles/new", "/clients", "/clients/importer", "/clients/new", "/secrets", "/secrets/new", "/audit", "/me", "/nowhere", "/signin",
 	}
 }
 
@@ -60,6 +60,40 @@ func TestMarkup(t *testing.T) {
 		if axe != "" {
 			b.axe(axe, path)
 		}
+	}
+	for name, act := range pagesOfActs(s, b) {
+		act()
+		if axe != "" {
+			b.axe(axe, name)
+		}
+	}
+}
+
+// pagesOfActs leads to the kinds of pages that only follow an act.
+func pagesOfActs(s *service, b *browser) map[string]func() {
+	return map[string]func(){
+		"authorize": func() { b.open(s.program("sluice").path()) },
+		"a new secret": func() {
+			b.open("/webhooks/new?provider=github")
+			b.fill("#field-eventKey", "webhook.made")
+			b.follow("#webhook button.main")
+			b.wants("shown only this once")
+		},
+		"a deleted pipeline": func() {
+			b.open("/pipelines/report.weekly/delete")
+			b.followText("Delete the pipeline")
+		},
+		"dead letters replayed": func() {
+			b.open("/deadletters")
+			b.followText("Replay all")
+			b.wants("replayed")
+		},
+		"calls replayed": func() {
+			b.open("/calls?status=ok")
+			b.do(chromedp.Click(chromedp.CSS("tbody input")))
+			b.follow(".bulk button.main")
+			b.wants("1 call replayed")
+		},
 	}
 }
 

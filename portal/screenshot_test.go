@@ -78,7 +78,7 @@ func TestScreenshots(t *testing.T) {
 		"webhook-token": "/webhooks/webhook.lead.created?show=token",
 		"webhook-new":   "/webhooks/new", "webhook-edit": "/webhooks/webhook.lead.created/edit", "webhook-delete": "/webhooks/webhook.lead.created/delete",
 		"calls-search": "/calls?search=budget", "calls-none": "/calls?search=nowhere", "call-sent": "/calls/" + live[2], "call-refused": "/calls/" + live[3], "call-edit": "/calls/" + live[0] + "/edit",
-		"quarantine": "/quarantine", "quarantined": "/quarantine/" + live[3], "webhook-github": "/webhooks/webhook.github",
+		"quarantine": "/quarantine", "quarantined": "/quarantine/" + live[3], "webhook-github": "/webhooks/webhook.github", "webhook-waiting": "/webhooks/webhook.stripe", "webhook-connected": "/webhooks/webhook.connected", "webhook-provider": "/webhooks/new?provider=stripe",
 		"pipelines": "/pipelines", "pipeline": "/pipelines/lead.created", "pipeline-edit": "/pipelines/lead.created/edit", "pipeline-new": "/pipelines/new",
 		"deadletters": "/deadletters", "deadletter": "/deadletters/1", "commands": "/commands", "command": "/commands/webhook.put",
 		"reference": "/reference", "users": "/users", "user": "/users/vera", "user-new": "/users/new", "roles": "/roles", "role": "/roles/developer",
@@ -187,6 +187,9 @@ tests:
 	s.command("iam.user.put", map[string]any{"username": "dev", "password": "a long password", "roles": []string{"developer"}})
 	s.command("iam.client.put", map[string]any{"clientId": "importer", "roles": []string{"developer"}})
 	s.command("secret.put", map[string]any{"name": "crm.password", "value": "x"})
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe", "provider": "stripe", "signingSecret": "x"})
+	connected := s.command("webhook.put", map[string]any{"eventKey": "webhook.connected", "provider": "stripe", "signingSecret": "whsec_x"})
+	s.sendAsStripe(connected["webhookUrl"].(string), "whsec_x").wants(t, 200)
 	token := hook["uuid"].(string)
 	bad := s.call(token, "application/json", `{"name":"Bob","budget":10}`)
 	good := ""

@@ -31,6 +31,10 @@ func (p *Portal) startPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if hook.Provider != "" || hook.isSigned() { // a plain call would be refused
+		p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey))
+		return nil
+	}
 	receive, _, _ := strings.Cut(hook.WebhookURL, "?")
 	view := tour{Key: hook.EventKey, Token: sluice.UserFrom(r.Context()).May(sluice.MaySeeTokens), Live: p.liveFrom(hook.EventKey, "")}
 	view.Line = curlLines(receive, hook.UUID, true)[0]

@@ -31,7 +31,7 @@ type webhookView struct {
 	CallsURL string
 	Guarded  bool // calls need more than the token
 
-	Made      string      // the signing secret that was made just now
+	Made      string      // the signing secret that was made just now; it is shown once
 	Wrong     string      // what is wrong with the one that was entered
 	Sender    *connection // nil: it is not a known one
 	Live      string
@@ -87,13 +87,12 @@ func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status in
 		return err
 	}
 	var err error
-	if view.Sender, err = p.connect(r, view.webhook, view.Latest); err != nil {
+	if view.Sender, err = p.connect(r, &view); err != nil {
 		return err
 	}
 	view.Guarded = view.isSigned()
-	if view.Sender != nil {
-		view.Guarded = view.Guarded || view.Sender.Signed
-		view.Sender.Made, view.Sender.Problem = view.Made, view.Wrong
+	if view.Sender != nil && view.Sender.Signed {
+		view.Guarded = true
 	}
 	if p.may(sluice.UserFrom(r.Context()), "trace.get") {
 		view.Live = p.liveFrom(view.EventKey, "")

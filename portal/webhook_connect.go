@@ -55,16 +55,23 @@ type setupStep struct {
 	Verify bool // the verify token
 }
 
-// stepsOf returns the steps that connect a sender. The secret is entered at its
-// step if it can be entered there.
-func stepsOf(setup []string, enterHere bool) (steps []setupStep) {
-	secret := false // it has its place
+// stepsOf returns the steps that connect a sender. Their words say where to find
+// what is beside them: the field for the secret, or what is to be copied.
+func stepsOf(setup []string, field, made, verify bool) (steps []setupStep) {
+	const here, there, token = "as the `signingSecret`", ", the same as the `signingSecret`", ", the same as the `verifyToken`"
+	placed := false
 	for _, line := range setup {
-		step := setupStep{Text: line, URL: strings.Contains(line, "the webhook's URL"), Verify: strings.Contains(line, "is the `verifyToken`")}
-		step.Secret = !secret && strings.Contains(line, "as the `signingSecret`")
-		secret = secret || step.Secret
-		if enterHere {
-			step.Text = strings.Replace(line, "as the `signingSecret`", "here", 1)
+		step := setupStep{Text: line, URL: strings.Contains(line, "the webhook's URL"), Verify: verify && strings.Contains(line, token)}
+		step.Secret = !placed && strings.Contains(line, here)
+		placed = placed || step.Secret
+		if made {
+			step.Text = strings.Replace(step.Text, there, ": this one", 1)
+		}
+		if field {
+			step.Text = strings.Replace(step.Text, here, "here", 1)
+		}
+		if step.Verify {
+			step.Text = strings.Replace(step.Text, token, ": this one", 1)
 		}
 		steps = append(steps, step)
 	}
@@ -76,11 +83,9 @@ func stepsOf(setup []string, enterHere bool) (steps []setupStep) {
 type connection struct {
 	provider
 
-	Steps   []setupStep
-	Asks    bool   // for the signing secret, at its step
-	Made    string // the signing secret that was made just now; it is shown once
-	Problem string // what is wrong with the secret that was entered
-	Local   bool   // the URL is known on this machine only
+	Steps []setupStep
+	Asks  bool // for the signing secret, at its step
+	Local bool // the URL is known on this machine only
 
 	Greeted *tracedCall
 	Arrived *tracedCall // the newest of the sender's calls
@@ -90,7 +95,7 @@ type connection struct {
 
 // connect returns how the sender of a webhook is set up, nil if it has no known
 // one.
-func (p *Portal) connect(r *http.Request, hook webhook, latest []tracedCall) (*connection, error) {
+func (p *Portal) connect(r *http.Request, hook *webhookView) (*connection, error) {
 	user := sluice.UserFrom(r.Context())
 	if hook.Provider == "" || !p.may(user, "provider.get") {
 		return nil, nil
@@ -100,11 +105,11 @@ func (p *Portal) connect(r *http.Request, hook webhook, latest []tracedCall) (*c
 		return nil, err
 	}
 	c := &connection{provider: preset, Local: isLocal(hook.WebhookURL)}
-	if err := p.addArrived(r, c, hook.EventKey, latest); err != nil {
+	if err := p.addArrived(r, c, hook.EventKey, hook.Latest); err != nil {
 		return nil, err
 	}
 	c.Asks = c.Arrived == nil && c.TakesSecret() && p.may(user, "webhook.put") && user.May(sluice.MaySeeTokens)
-	c.Steps = stepsOf(preset.Setup, c.Asks && !c.Chosen())
+	c.Steps = stepsOf(preset.Setup, c.Asks && !c.Chosen(), hook.Made != "", c.Arrived == nil && hook.VerifyToken != "")
 	if p.may(user, "quarantine.get") {
 		refused, err := p.refusedCalls(r, args("eventKey", hook.EventKey, "limit", "1000"))
 		if err != nil {

@@ -64,7 +64,7 @@ With the command line, for GitHub:
 2. 'sluice webhook create webhook.github.push --provider github --signing-secret secret:github' makes the webhook.
 3. 'sluice webhook url webhook.github.push' prints the URL to enter there.
 
-Some providers show their secret only when they have the URL. Then give a random text as the secret first, and the right one afterwards: 'sluice webhook edit webhook.stripe --signing-secret secret:stripe'; until then all calls are refused. The portal does this by itself if the secret is left empty. A public key (Discord, SendGrid) can't be made up: create the webhook with '--disabled' alone, and complete it with 'sluice webhook edit webhook.sendgrid --provider sendgrid --signing-secret secret:sendgrid --disabled=false'. While a secret is being changed, give both, separated by a comma, and in the end the new one alone.
+Some providers show their secret only when they have the URL. Then give a random text as the secret first, and the right one afterwards: 'sluice webhook edit webhook.stripe --signing-secret secret:stripe'; until then all calls are refused. The portal does this by itself if the secret is left empty. A public key (Discord, SendGrid) can't be made up: enter any URL at the provider first, and the right one when the webhook is there. While a secret is being changed, give both, separated by a comma, and in the end the new one alone.
 `, "'", "`")
 
 // facts returns one line of what a preset says of itself.

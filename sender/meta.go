@@ -10,7 +10,7 @@ func meta() Preset {
 		Dedupe:      "body:entry.0.changes.0.value.messages.0.id",
 		Setup: [3]string{
 			"At developers.facebook.com, App settings, Basic: enter the App secret as the `signingSecret`.",
-			"In the product (WhatsApp, Messenger, …), Configuration, Webhook: Callback URL is the webhook's URL, Verify token is the `verifyToken`, a random text of your own.",
+			"In the product (WhatsApp, Messenger, …), Configuration, Webhook: Callback URL is the webhook's URL, Verify token is a random text, the same as the `verifyToken`.",
 			"Verify and save, then subscribe to the fields. Ids are known for WhatsApp messages only.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Hub-Signature-256", Format: "sha256={signature}"}},

@@ -13,7 +13,7 @@ func okta() Preset {
 		Dedupe:       "body:eventId",
 		Setup: [3]string{
 			"In the Admin Console: Workflow, Event Hooks, Create Event Hook; URL is the webhook's URL.",
-			"Authentication field is Authorization, Authentication secret a random text, the same as the `signingSecret`.",
+			"Authentication field is Authorization, Authentication secret is a random text, the same as the `signingSecret`.",
 			"Choose the events, save, and press Verify.",
 		},
 		Masked:  []string{"authorization"},

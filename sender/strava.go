@@ -10,8 +10,8 @@ func strava() Preset {
 		VerifyToken:    true,
 		Dedupe:         "off",
 		Setup: [3]string{
-			"The `verifyToken` is a random text; there is no `signingSecret`, since Strava does not sign its calls.",
-			"Create the subscription with POST https://www.strava.com/api/v3/push_subscriptions; callback_url is the webhook's URL, verify_token is the `verifyToken`.",
+			"Strava does not sign its calls, so there is no `signingSecret`: whoever has the URL can call.",
+			"Create the subscription with POST https://www.strava.com/api/v3/push_subscriptions; callback_url is the webhook's URL, verify_token is a random text, the same as the `verifyToken`.",
 			"An application has one subscription. Strava gives its calls no id, so repeated ones are not recognised.",
 		},
 		greet: func(g greeting) (*Answer, error) {

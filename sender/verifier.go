@@ -63,7 +63,7 @@ func (p Preset) meanwhile() string {
 	case SecretFromSender:
 		return " If " + p.Title + " shows it only when it has the URL, set a random text now, and the right secret with an edit: until then all calls are refused."
 	case SecretFromPublicKey:
-		return " If " + p.Title + " shows it only when it has a URL, create the webhook disabled and without a provider, and set both with an edit."
+		return " If " + p.Title + " shows it only when it has a URL, enter any there first, and the right one afterwards."
 	}
 	return ""
 }

@@ -84,10 +84,12 @@ document.querySelector("[data-show-newer]")?.addEventListener("click", showNewer
 
 // Parts of a page are fetched again a moment after something has happened. What
 // people use is left alone, but not what tells them how things are.
-let refreshing;
+let refreshing, refreshed = 0;
 function refresh(moment) {
+  const pause = 1000; // also where calls come by the hundred
   refreshing ??= setTimeout(async () => {
     refreshing = undefined;
+    refreshed = Date.now();
     try {
       const page = document.querySelector("[data-page]")?.dataset.page ?? location.href;
       const response = await fetch(page, { headers: { Accept: "text/html" } });
@@ -95,14 +97,15 @@ function refresh(moment) {
       for (const part of document.querySelectorAll("[data-figures]")) {
         const other = fresh.querySelector(`[data-figures="${part.dataset.figures}"]`);
         const told = part.getAttribute("role") === "status";
-        if (!other || !told && part.matches(":hover, :focus-within")) continue;
+        const typed = [...part.querySelectorAll("input")].some((input) => input.value !== input.defaultValue);
+        if (!other || typed || !told && part.matches(":hover, :focus-within")) continue;
         const used = part !== document.activeElement && part.contains(document.activeElement);
         const on = part.classList.contains("on");
         part.className = other.className;
         part.classList.toggle("on", on);
         part.replaceChildren(...other.childNodes);
         for (const zone of part.querySelectorAll("[data-zone]")) zone.remove();
-        offerCopies(part);
+        offerButtons(part);
         if (used) (part.querySelector("a") ?? part).focus();
       }
       for (const part of document.querySelectorAll("[data-state]")) {
@@ -110,7 +113,7 @@ function refresh(moment) {
       }
       showTimes(document);
     } catch { /* the next event tries again */ }
-  }, moment);
+  }, Math.max(moment, refreshed + pause - Date.now()));
 }
 
 // Failures are told by the browser to those who want that, while a page is open.
@@ -150,7 +153,7 @@ const actions = {
   runs: { run: (run, element) => { if (run.pipeline === (element.dataset.pipeline ?? run.pipeline)) refreshFigures(); } },
   settling: { open: refreshFigures, run: refreshFigures },
   reload: { run: () => location.reload() },
-  refresh: { call: () => refresh(100), run: () => refresh(100) },
+  refresh: { call: () => refresh(50), run: () => refresh(500) },
 };
 
 for (const element of document.querySelectorAll("[data-live]")) {

@@ -18,10 +18,11 @@ async function copy(text) {
   if (!copied) throw new Error("not copied");
 }
 
-function offerCopies(within) {
-  for (const button of within.querySelectorAll("button.copy")) button.hidden = false;
+// Buttons that need a script are there where scripts run.
+function offerButtons(within) {
+  for (const button of within.querySelectorAll("button.copy, [data-reveal]")) button.hidden = false;
 }
-offerCopies(document);
+offerButtons(document);
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button.copy");
   if (!button) return;
@@ -36,16 +37,15 @@ document.addEventListener("click", async (event) => {
 });
 
 // Secrets can be looked at while they are typed.
-for (const button of document.querySelectorAll("[data-reveal]")) {
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-reveal]");
+  if (!button) return;
   const input = document.getElementById(button.dataset.reveal);
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    const shown = input.type === "password";
-    input.type = shown ? "text" : "password";
-    button.textContent = shown ? "Hide" : "Show";
-    button.setAttribute("aria-pressed", String(shown));
-  });
-}
+  const shown = input.type === "password";
+  input.type = shown ? "text" : "password";
+  button.textContent = shown ? "Hide" : "Show";
+  button.setAttribute("aria-pressed", String(shown));
+});
 
 // What is proposed is replaced by typing.
 for (const input of document.querySelectorAll("input[data-proposed]")) {
