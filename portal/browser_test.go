@@ -23,7 +23,7 @@ type browser struct {
 }
 
 // browse starts a browser until the test ends. Where there is none the test is
-// skipped, unless TEST_BROWSER demands one.
+// skipped, unless TEST_BROWSER demands one. A script that throws fails the test.
 func (s *service) browse() *browser {
 	s.t.Helper()
 	program := ""
@@ -44,13 +44,27 @@ func (s *service) browse() *browser {
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(allocator)
+	watched := make(chan struct{})
 	s.t.Cleanup(func() {
 		if err := chromedp.Cancel(ctx); err != nil {
 			s.t.Logf("the browser's end: %v", err)
 		}
 		cancel()
 		stop()
+		<-watched
 	})
+	messages := chromedp.Console(ctx)
+	go func() {
+		defer close(watched)
+		for message, err := range messages {
+			if err != nil {
+				return
+			}
+			if message.IsException() {
+				s.t.Errorf("a script threw: %s", message)
+			}
+		}
+	}()
 	b := &browser{s.t, s, ctx}
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
 		s.t.Fatal(err)

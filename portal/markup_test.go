@@ -92,7 +92,7 @@ func pagesOfActs(s *service, b *browser) map[string]func() {
 			b.open("/calls?status=ok")
 			b.do(chromedp.Click(chromedp.CSS("tbody input")))
 			b.follow(".bulk button.main")
-			b.wants("1 call replayed")
+			b.wants("1 event replayed")
 		},
 	}
 }

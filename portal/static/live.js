@@ -150,8 +150,8 @@ const actions = {
       else noteRun(run);
     },
   },
-  runs: { run: (run, element) => { if (run.pipeline === (element.dataset.pipeline ?? run.pipeline)) refreshFigures(); } },
-  settling: { open: refreshFigures, run: refreshFigures },
+  runs: { run: (run, element) => { if (run.pipeline === (element.dataset.pipeline ?? run.pipeline)) refresh(2000); } },
+  settling: { open: () => refresh(500), run: () => refresh(500) },
   reload: { run: () => location.reload() },
   refresh: { call: () => refresh(50), run: () => refresh(500) },
 };
