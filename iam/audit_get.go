@@ -14,7 +14,7 @@ type auditGetParams struct {
 	Username string    `json:"username" doc:"Only what this user did."`
 	Command  string    `json:"command" doc:"Only calls of this command; login and logout are there too."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many entries. Default 100."`
-	After    string    `json:"after" doc:"The value of next of the previous page."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
 }
 
 type auditPage struct {

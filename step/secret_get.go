@@ -14,9 +14,9 @@ type secretView struct {
 }
 
 type secretGetParams struct {
-	Search string `json:"search" doc:"Lists only secrets whose name has this in it."`
-	Limit  int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
-	After  string `json:"after" doc:"Lists only secrets whose name comes after this one."`
+	Search string `json:"search" doc:"List only secrets whose name contains this."`
+	Limit  int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After  string `json:"after" doc:"List only secrets whose name comes after this one."`
 }
 
 func secretGetCommand(secrets *Secrets) command.Command {
