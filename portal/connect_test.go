@@ -62,7 +62,7 @@ func TestConnectAProvider(t *testing.T) {
 	b.follow("#webhook button.main")
 	b.wants("changed")
 	v := s.signedIn("admin", adminPassword)
-	v.get("/webhooks").wants(t, 200, "<td>GitHub</td>", "someone else")
+	v.get("/webhooks").wants(t, 200, ">GitHub</td>", "someone else")
 	v.get("/webhooks/webhook.payments/edit").wants(t, 200, `<option value="github" selected`)
 }
 
