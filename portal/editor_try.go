@@ -13,7 +13,7 @@ type tried struct {
 
 	Tally []tallied
 	Calls []triedCall // the first that are not the same
-	Open  bool        // they are few enough to be read at once
+	More  []triedCall // the following ones
 	Left  int         // how many more there are
 }
 
@@ -24,6 +24,8 @@ type tallied struct{ Class, Text string }
 type triedCall struct {
 	sluice.TryItem
 	tallied
+
+	Open bool // it can be read at once
 }
 
 // tryDraft shows what a draft would make of past events.
@@ -62,11 +64,15 @@ func triedOf(result *sluice.TryResult) *tried {
 			t.Tally = append(t.Tally, tallied{way.class, shownCount(way.count) + " " + way.text})
 		}
 	}
-	for _, item := range result.Items {
-		t.Calls = append(t.Calls, triedCall{item, verdictOn(item)})
+	const few, most = 3, 5
+	for i, item := range result.Items {
+		c := triedCall{item, verdictOn(item), i == 0 || len(result.Items) <= few}
+		if i < most {
+			t.Calls = append(t.Calls, c)
+		} else {
+			t.More = append(t.More, c)
+		}
 	}
-	const few = 3
-	t.Open = len(t.Calls) <= few
 	return t
 }
 
@@ -78,12 +84,18 @@ func verdictOn(item sluice.TryItem) tallied {
 	case item.Verdict == sluice.TryUnknown:
 		return tallied{"", "can’t be compared"}
 	case item.Was == nil && item.WouldBe != nil && item.WouldBe.Value != nil:
-		const most = 80
-		return tallied{"good", "would result in " + clipped(string(item.WouldBe.Value), most)}
+		return tallied{"good", wouldResult(item)}
 	case item.Was == nil:
 		return tallied{"good", "would succeed"}
 	case item.Was.Status == sluice.StatusError:
 		return tallied{"good", "would now succeed"}
+	case item.WouldBe != nil && item.WouldBe.Value != nil && string(item.WouldBe.Value) != string(item.Was.Value):
+		return tallied{"wait", wouldResult(item)}
 	}
 	return tallied{"wait", "would end in another way"}
+}
+
+func wouldResult(item sluice.TryItem) string {
+	const most = 80
+	return "would result in " + clipped(string(item.WouldBe.Value), most)
 }
