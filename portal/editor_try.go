@@ -2,8 +2,10 @@ package portal
 
 import (
 	"net/http"
+	"slices"
 
 	"sluice"
+	"sluice/command"
 	"sluice/problem"
 )
 
@@ -28,11 +30,23 @@ type triedCall struct {
 	Open bool // it can be read at once
 }
 
-// tryDraft shows what a draft would make of past events.
-func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor) error {
-	given := args("source", e.Source, "limit", e.Limit)
+// tryDraft shows what a draft would make of past events, or of that of the call that
+// was chosen.
+func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor, one bool) error {
+	given := args("source", e.Source)
 	if !e.New {
 		given = append(given, args("pipeline", e.Name)...)
+	}
+	event, err := p.seen(r, e.Call)
+	switch {
+	case err != nil:
+		return err
+	case !one:
+		given = append(given, args("limit", e.Limit)...)
+	case event != nil: // what followed from the call has its trace id, and other keys
+		given = append(given, args("traceId", event.TraceID, "eventKey", event.EventKey)...)
+	default:
+		given = append(given, args("limit", "1")...)
 	}
 	result, err := ask[sluice.TryResult](p, r, "pipeline.try", given)
 	if err != nil && !isMistake(err) {
@@ -47,7 +61,7 @@ func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor) erro
 }
 
 func triedOf(result *sluice.TryResult) *tried {
-	t := &tried{TryResult: result, Left: result.Tried() - result.Same - len(result.Items)}
+	t := &tried{TryResult: result, Left: max(0, result.Tried()-result.Same-len(result.Items))}
 	for _, way := range []struct {
 		count int
 		class string
@@ -81,6 +95,8 @@ func verdictOn(item sluice.TryItem) tallied {
 	switch {
 	case item.Verdict == sluice.TryFails:
 		return tallied{"bad", "would fail"}
+	case item.Verdict == sluice.TrySame:
+		return tallied{"good", "the same as before"}
 	case item.Verdict == sluice.TryUnknown:
 		return tallied{"", "can’t be compared"}
 	case item.Was == nil && item.WouldBe != nil && item.WouldBe.Value != nil:
@@ -98,4 +114,35 @@ func verdictOn(item sluice.TryItem) tallied {
 func wouldResult(item sluice.TryItem) string {
 	const most = 80
 	return "would result in " + clipped(string(item.WouldBe.Value), most)
+}
+
+// latestOf returns the trace id of the latest call of some that became an event,
+// "" if there is none.
+func (p *Portal) latestOf(r *http.Request, some command.Args) (string, error) {
+	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
+		return "", nil
+	}
+	const looked = "10"
+	found, err := ask[calls](p, r, "trace.get", append(some, args("limit", looked)...))
+	for _, c := range found.Items {
+		if c.Accepted() {
+			return c.TraceID, nil
+		}
+	}
+	return "", err
+}
+
+// pastCalls returns the latest calls of the same webhook as that of an event, which
+// is one of them; none if the user may try nothing.
+func (p *Portal) pastCalls(r *http.Request, event *seenEvent) (past []tracedCall, err error) {
+	if event == nil || event.EventKey == "" || !p.may(sluice.UserFrom(r.Context()), "pipeline.try") {
+		return nil, nil
+	}
+	const looked = "20"
+	found, err := p.latest(r, event.EventKey, looked)
+	found = slices.DeleteFunc(found, func(c tracedCall) bool { return !c.Accepted() })
+	if !slices.ContainsFunc(found, func(c tracedCall) bool { return c.TraceID == event.TraceID }) {
+		found = append(found, event.call)
+	}
+	return found, err
 }
