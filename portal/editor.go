@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/command"
 	"sluice/difference"
 	"sluice/problem"
 )
@@ -255,10 +256,25 @@ type editorWords struct {
 }
 
 type wordCommand struct {
-	Name    string        `json:"name"`
-	Summary string        `json:"summary"`
-	Allowed bool          `json:"allowed"`
-	Params  []sluice.Word `json:"params"`
+	Name    string      `json:"name"`
+	Summary string      `json:"summary"`
+	Allowed bool        `json:"allowed"`
+	Params  []wordParam `json:"params"`
+}
+
+type wordParam struct {
+	sluice.Word
+
+	Required bool     `json:"required,omitempty"`
+	Values   []string `json:"values,omitempty"` // that it may have, if they are few
+}
+
+func wordOf(p command.Param) wordParam {
+	word := wordParam{sluice.Word{Name: p.Name, Doc: p.Doc}, p.Required, p.Enum}
+	if p.Type == "boolean" {
+		word.Values = []string{"true", "false"}
+	}
+	return word
 }
 
 // editorWords answers the editor with what it can offer the user.
@@ -269,9 +285,9 @@ func (p *Portal) editorWords(w http.ResponseWriter, r *http.Request) error {
 		if cmd.Endpoint != nil {
 			continue
 		}
-		word := wordCommand{Name: cmd.Name, Summary: cmd.Summary, Allowed: cmd.Allows(user), Params: []sluice.Word{}}
+		word := wordCommand{Name: cmd.Name, Summary: cmd.Summary, Allowed: cmd.Allows(user), Params: []wordParam{}}
 		for _, param := range cmd.Params {
-			word.Params = append(word.Params, sluice.Word{Name: param.Name, Doc: param.Doc})
+			word.Params = append(word.Params, wordOf(param))
 		}
 		words.Commands = append(words.Commands, word)
 		if group, _, _ := strings.Cut(cmd.Name, "."); group == "convert" || group == "crypto" {

@@ -1,14 +1,22 @@
-// What the editor offers: commands, their parameters, event keys, secrets, and
-// what expressions can use.
+// What the editor offers: commands, their parameters and the values of those, event
+// keys, secrets, and what expressions can use.
 
 const objects = ["body", "vars", "headers", "request", "user"];
 
 const worded = ({ name, doc }) => [name, doc];
 const offer = (from, names, type) => ({
   from,
-  validFor: /^[\w.@*#-]*$/,
+  validFor: /^[\w.@*#[\]-]*$/,
   options: names.map(([label, info, detail]) => ({ label, info, detail, type })),
 });
+const offerParameters = (from, command, common) => ({
+  from,
+  validFor: /^\w*$/,
+  options: [...command.params, ...common].map(({ name, doc, required }) => ({ label: name, apply: name + ": ", info: doc, boost: required ? 1 : 0, type: "property" })),
+});
+
+// seen returns the values of the event that the page shows, with their paths.
+const seen = () => [...document.querySelectorAll(".seen dl > div")].map((line) => [line.querySelector("dt").textContent, line.querySelector("dd").textContent]);
 
 // stepOf returns the command whose parameters a line is among.
 function stepOf(doc, number) {
@@ -38,9 +46,9 @@ export function completions(words) {
     let from = word(/secret\(\s*["']([\w.-]*)$/);
     if (from !== null) return offer(from, words.secrets.map((name) => [name]), "constant");
     if (/[#$]\{[^}]*$/.test(before)) {
-      from = word(/([\w.]*)$/);
+      from = word(/([\w.[\]]*)$/);
       if (from === context.pos && !context.explicit) return null;
-      return offer(from, [...objects.map((name) => [name]), ...words.functions.map((name) => [name])], "variable");
+      return offer(from, [...seen(), ...objects.map((name) => [name]), ...words.functions.map((name) => [name])], "variable");
     }
     from = word(/(?:eventKey|key):\s*["']?([\w.*#-]*)$/);
     if (from !== null) return offer(from, words.eventKeys.map((name) => [name]), "constant");
@@ -48,14 +56,14 @@ export function completions(words) {
     if (from !== null) return offer(from, words.users.map((name) => [name]), "constant");
     from = word(/^\s*-\s+([\w.]*)$/);
     if (from !== null) return offer(from, words.commands.map((c) => [c.name, c.summary, c.allowed ? "" : "not allowed to you"]), "function");
-    const command = words.commands.find((c) => before.match(/^\s*-\s+([\w.]+):\s*\{/)?.[1] === c.name);
-    from = word(/[{,]\s*(\w*)$/);
-    if (command && from !== null) return offer(from, [...command.params.map(worded), ...words.common.map(worded)], "property");
-    from = word(/^\s+(\w*)$/);
-    if (from !== null && (context.explicit || from < context.pos)) {
-      const step = words.commands.find((c) => c.name === stepOf(context.state.doc, line.number));
-      if (step) return offer(from, [...step.params.map(worded), ...words.common.map(worded)], "property");
-    }
+    const inline = before.match(/^\s*-\s+([\w.]+):\s*\{/);
+    const name = inline ? inline[1] : stepOf(context.state.doc, line.number);
+    const step = words.commands.find((c) => c.name === name);
+    const given = before.match(inline ? /[{,]\s*(\w+):\s*([\w-]*)$/ : /^\s+(\w+):\s*([\w-]*)$/);
+    const values = given && step?.params.find((p) => p.name === given[1])?.values;
+    if (values) return offer(context.pos - given[2].length, values.map((value) => [value]), "constant");
+    from = word(inline ? /[{,]\s*(\w*)$/ : /^\s+(\w*)$/);
+    if (step && from !== null && (inline || context.explicit || from < context.pos)) return offerParameters(from, step, words.common);
     from = word(/^(\w+)$/);
     return from === null ? null : offer(from, words.sections.map(worded), "keyword");
   };
