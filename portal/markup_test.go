@@ -1,6 +1,9 @@
 package portal_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,9 +25,9 @@ func kindsOfPages(live []string) []string {
 }
 
 // TestMarkup checks every kind of page with html-validate, the program that
-// HTML_VALIDATE names, with the W3C's checker, the jar that VNU names, and with
-// axe-core, the script that AXE names, in both themes. No page is wider than a
-// small phone.
+// HTML_VALIDATE names, with the W3C's checker, the jar that VNU names, with
+// axe-core, the script that AXE names, in both themes, and with pa11y, which the
+// folder of modules that PA11Y names has. No page is wider than a small phone.
 func TestMarkup(t *testing.T) {
 	validator, axe := os.Getenv("HTML_VALIDATE"), os.Getenv("AXE")
 	s := start(t, "http-allow=127.0.0.0/8")
@@ -48,6 +51,9 @@ func TestMarkup(t *testing.T) {
 			t.Errorf("%v:\n%s", err, out)
 		}
 	}
+	if os.Getenv("PA11Y") != "" {
+		v.pa11y(kindsOfPages(live))
+	}
 	b := s.browse()
 	b.signIn("admin", adminPassword)
 	for i, path := range kindsOfPages(live) {
@@ -66,6 +72,24 @@ func TestMarkup(t *testing.T) {
 		if axe != "" {
 			b.axe(axe, name)
 		}
+	}
+}
+
+// pa11y checks pages with pa11y, as the visitor sees them.
+func (v *visitor) pa11y(paths []string) {
+	v.t.Helper()
+	home, err := url.Parse(v.s.base())
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	asked, err := json.Marshal(map[string]any{"base": v.s.base(), "cookie": v.client.Jar.Cookies(home)[0].String(), "paths": paths})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(v.t.Context(), "node", filepath.Join("testdata", "pa11y.js"))
+	cmd.Stdin = bytes.NewReader(asked)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		v.t.Errorf("%v:\n%s", err, out)
 	}
 }
 
