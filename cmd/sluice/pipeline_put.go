@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,8 @@ func pipelinePut(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			folder, diffs := len(files) != len(args) || files[0] != args[0], ""
+			folder := len(files) != len(args) || files[0] != args[0]
+			var diffs []string
 			if folder {
 				if drafts, diffs, err = t.changed(cmd.Context(), c, drafts); err != nil {
 					return err
@@ -49,7 +51,7 @@ func pipelinePut(t *terminal) *cobra.Command {
 				return err
 			}
 			if folder {
-				fmt.Fprint(t.err, diffs)
+				fmt.Fprint(t.err, strings.Join(diffs, ""))
 				if err := t.confirm(cmd.Context(), yes, "Store "+counted(len(drafts), "pipeline")+"?"); err != nil {
 					return err
 				}
@@ -86,16 +88,16 @@ func (t *terminal) drafts(files []string, name string) ([]draft, error) {
 }
 
 // changed returns the drafts that differ from what is stored, and how.
-func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft) (changed []draft, diffs string, err error) {
+func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft) (changed []draft, diffs []string, err error) {
 	bar := t.progress(len(drafts), "comparing")
 	defer bar.end()
 	for _, d := range drafts {
 		before, _, err := c.PipelineSource(ctx, d.name, 0)
 		if err != nil && sluice.AsError(err).Kind != sluice.NotFound {
-			return nil, "", err
+			return nil, nil, err
 		}
 		if before != d.source {
-			diffs += diff(d.name, before, d.source, colours(t.err))
+			diffs = append(diffs, diff(d.name, before, d.source, colours(t.err)))
 			changed = append(changed, d)
 		}
 		bar.step()
