@@ -169,7 +169,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 
 	goes("/roles?done=saved", v.post("/roles/new", "role", "caller", "permissions", "webhook.get,\r\nserver.info"))
 	v.get("/roles/caller").wants(t, 200, "server.info,\nwebhook.get")
-	got := v.post("/clients/new", "choices", "yes", "clientId", "robot", "roles", "", "roles", "caller", "grants", "", "grants", "client_credentials").wants(t, 200, "shown only once")
+	got := v.post("/clients/new", "choices", "yes", "clientId", "robot", "roles", "", "roles", "caller", "grants", "", "grants", "client_credentials").wants(t, 200, "shown only this once")
 	secret := regexp.MustCompile(`<pre class="wrap">([A-Z2-7]+)</pre>`).FindStringSubmatch(got.body)
 	if secret == nil {
 		t.Fatal("no secret is shown")
