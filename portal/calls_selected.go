@@ -24,7 +24,7 @@ func (p *Portal) callsSelected(w http.ResponseWriter, r *http.Request) error {
 	if r.PostForm.Get("do") == "export" {
 		return p.exportTraces(w, r, traces)
 	}
-	view, since := &outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"call", "calls"}, Back: "/calls"}, time.Now()
+	view, since := &outcomes{Verb: "replayed", What: [2]string{"call", "calls"}, List: "Calls", Back: "/calls"}, time.Now()
 	err = view.each(traces, func(trace string) (outcome, error) {
 		again, err := p.replay(r, trace)
 		return outcome{Name: trace, Link: "/calls/" + url.PathEscape(again), Text: again}, err

@@ -130,7 +130,7 @@ func TestBrokenAtNightByKeyboard(t *testing.T) {
 	h.arrive(s)
 	h.wants("The pipeline orders has been failing", "calls failed")
 	h.content()
-	h.tabTo("Look at it")
+	h.tabTo("See why")
 	h.enter()
 	h.do(chromedp.Navigate(h.s.base() + "/pipelines/orders#failure")) // where that link will lead
 	h.wants("Latest failure", "4 events have failed and wait as dead letters", "body.payload.sum 4")

@@ -112,12 +112,13 @@ for (const form of document.querySelectorAll(".bulk-form")) {
   addEventListener("pageshow", count);
 }
 
-// Keys: j and k move through a list, x ticks, / searches, n shows new calls, g and a
+// Keys: j and k move through a list, and from call to call; x ticks, / searches, n shows new calls, g and a
 // letter go to a page, ? shows all of them.
 const rowsOf = () => [...document.querySelectorAll("tr[data-row]")];
 
 function moveTo(step) {
   const rows = rowsOf();
+  if (rows.length === 0) return document.querySelector(step > 0 ? ".head a[rel=prev]" : ".head a[rel=next]")?.click();
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   const next = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + step, 0), rows.length - 1)];
   next?.querySelector("a")?.focus();
@@ -125,7 +126,7 @@ function moveTo(step) {
 }
 
 let going = 0; // when g was pressed
-const places = { o: "", c: "calls", w: "webhooks", p: "pipelines", d: "deadletters" };
+const places = { o: "", c: "calls", w: "webhooks", p: "pipelines", d: "deadletters", q: "quarantine" };
 const goTo = (key) => document.querySelector(`nav a[href="${document.querySelector("a.brand").getAttribute("href") + places[key]}"]`)?.click();
 
 const keys = {
@@ -148,6 +149,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   act();
 });
+const shortcuts = document.querySelector("[data-shortcuts]");
+if (shortcuts) { shortcuts.hidden = false; shortcuts.addEventListener("click", keys["?"]); }
 for (const hint of document.querySelectorAll("[data-keys]")) hint.hidden = rowsOf().length === 0;
 
 // What takes several steps goes on by itself, and the page shows how far it is.
