@@ -91,6 +91,7 @@ type connection struct {
 	Arrived *tracedCall // the newest of the sender's calls
 	First   bool        // and it is the only one
 	Refused int         // calls
+	Why     string      // the last of them was
 }
 
 // connect returns how the sender of a webhook is set up, nil if it has no known
@@ -115,7 +116,9 @@ func (p *Portal) connect(r *http.Request, hook *webhookView) (*connection, error
 		if err != nil {
 			return nil, err
 		}
-		c.Refused = len(refused.Items)
+		if c.Refused = len(refused.Items); c.Refused > 0 && len(refused.Items[0].Diagnosis) > 0 {
+			c.Why = refused.Items[0].Diagnosis[0]
+		}
 	}
 	return c, nil
 }
