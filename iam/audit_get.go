@@ -15,7 +15,7 @@ type auditGetParams struct {
 	Command  string    `json:"command" doc:"Only calls of this command; login and logout are there too."`
 	Outcome  string    `json:"outcome" enum:"allowed,refused,failed" doc:"Only what ended so: refused means that the user may not, failed that it went wrong."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many entries. Default 100."`
-	After    string    `json:"after" doc:"The value of next of the previous page."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
 }
 
 type auditPage struct {

@@ -20,8 +20,9 @@ type alert struct {
 }
 
 // alertsFresh is how long what was found is shown: asking costs, and pages come
-// often.
-const alertsFresh = 5 * time.Second
+// often. A page that is refreshed since a run has ended must not show what was
+// before it.
+const alertsFresh = 300 * time.Millisecond
 
 // maxAlerts bounds what is shown of each kind.
 const maxAlerts = 3

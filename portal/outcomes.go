@@ -29,9 +29,9 @@ type outcome struct {
 
 // outcomes are the page that says what became of several things.
 type outcomes struct {
-	Title string
 	Verb  string    // what was done
 	What  [2]string // with one, and with several
+	List  string    // that they were in
 	Back  string    // path of the list
 	Done  int
 	Items []outcome
@@ -61,6 +61,9 @@ func (o *outcomes) add(item outcome) {
 	o.Items = append(o.Items, item)
 }
 
+// Title returns what was done with how many.
+func (o *outcomes) Title() string { return plural(o.Done, o.What[0], o.What[1]) + " " + o.Verb }
+
 // Left returns with how many nothing was done.
 func (o *outcomes) Left() int { return len(o.Items) - o.Done }
 
@@ -68,7 +71,7 @@ func (o *outcomes) Left() int { return len(o.Items) - o.Done }
 // why.
 func (p *Portal) showReplayed(w http.ResponseWriter, r *http.Request, view *outcomes, since time.Time, more ...string) error {
 	if view.Left() > 0 {
-		return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
+		return p.render(w, r, http.StatusOK, "outcomes", view.Title(), view)
 	}
 	p.redirect(w, r, replayedPath(since, view.Done, more...))
 	return nil

@@ -192,7 +192,6 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 	v.get("/commands/pipeline.put").wants(t, 200, "pipeline.put?name=…&#39; \\\n  --data-binary @source")
 	v.get("/commands/iam.role.put").wants(t, 200, " -d role=…", " -d permissions=…")
 	v.get("/commands/iam.whoami").wants(t, 200).lacks(t, " -d ", "-X POST")
-	v.get("/reference/webhook").wants(t, 200, "/api/v3/command/webhook.put", "eventKey")
 }
 
 // TestUnderAPath: where a proxy serves the portal under a path, all links have

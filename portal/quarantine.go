@@ -2,9 +2,11 @@ package portal
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -39,12 +41,39 @@ func (q quarantined) Text() string {
 	return pretty(q.Body)
 }
 
-// FailedChecks returns where the payload does not meet the webhook's schema.
-func (q quarantined) FailedChecks() string {
-	if q.Errors == nil {
-		return ""
+// Findings returns why it was refused: which checks of the webhook's schema failed, or
+// what was diagnosed.
+func (q quarantined) Findings() []string {
+	failed, _ := q.Errors.([]any)
+	if len(failed) == 0 || len(q.Diagnosis) >= len(failed) {
+		return q.Diagnosis
 	}
-	return pretty(q.Errors)
+	var findings []string
+	for _, one := range failed {
+		if check, ok := one.(map[string]any); ok {
+			findings = append(findings, fmt.Sprintf("At %s: %s", cmp.Or(fmt.Sprint(check["pointer"]), "its top"), check["message"]))
+		}
+	}
+	return findings
+}
+
+// Advice returns what to do about it.
+func (q quarantined) Advice() string {
+	switch q.Code {
+	case "signature-missing":
+		return "Let the sender sign its calls, or take the signature off the webhook; then check again."
+	case "signature-invalid":
+		return "Enter the secret that the sender signs with in the webhook; then check again."
+	case "signature-expired":
+		return "The clocks differ, or the call was on its way for long. Admit it without checking if you know the sender."
+	case "payload-invalid":
+		return "If the payload is as it should be, change the schema of the webhook; then check again."
+	case "webhook-disabled":
+		return "Enable the webhook; then check again."
+	case "duplicate-differs":
+		return "Compare it with the call that came first. Admit it without checking if it is another event."
+	}
+	return "Admit it without checking if it is as it should be."
 }
 
 type quarantinePage struct {
@@ -64,8 +93,12 @@ type quarantineListView struct {
 type quarantineGroup struct {
 	EventKey, Code string
 	Count          int
+	First          time.Time // when the first of them came
 	Latest         quarantined
 }
+
+// Several reports whether there are other groups than one.
+func (v quarantineListView) Several() bool { return len(v.Groups) > 1 }
 
 func (p *Portal) quarantineList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
@@ -99,6 +132,7 @@ func groupsOf(items []quarantined) (groups []quarantineGroup) {
 			groups = append(groups, quarantineGroup{EventKey: item.EventKey, Code: item.Code, Latest: item}) // they come newest first
 		}
 		groups[i].Count++
+		groups[i].First = item.Time
 	}
 	slices.SortStableFunc(groups, func(a, b quarantineGroup) int { return cmp.Compare(b.Count, a.Count) })
 	return groups
@@ -146,11 +180,11 @@ func (p *Portal) quarantineSelected(w http.ResponseWriter, r *http.Request) erro
 			return err
 		}
 	}
-	return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
+	return p.render(w, r, http.StatusOK, "outcomes", view.Title(), view)
 }
 
 func admission() *outcomes {
-	return &outcomes{Title: "Admission", Verb: "admitted", What: [2]string{"call", "calls"}, Back: "/quarantine"}
+	return &outcomes{Verb: "admitted", What: [2]string{"call", "calls"}, List: "Quarantine", Back: "/quarantine"}
 }
 
 // admit lets calls in, and notes what came of it.
@@ -185,7 +219,7 @@ func (p *Portal) quarantineGroup(w http.ResponseWriter, r *http.Request) error {
 		if err := p.admit(r, view, given); err != nil {
 			return err
 		}
-		return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
+		return p.render(w, r, http.StatusOK, "outcomes", view.Title(), view)
 	}
 	found, err := p.refusedCalls(r, given)
 	if err != nil {

@@ -36,6 +36,7 @@ type bar struct {
 type tick struct {
 	At    float64
 	Label string
+	Time  time.Time // that the label is; zero if it is none
 }
 
 const (
@@ -82,7 +83,7 @@ func picture(items []tracedCall) *timeline {
 	}
 	const marks = 4
 	for i := range marks + 1 {
-		t.Ticks = append(t.Ticks, tick{timelineLeft + float64(timelineWidth-timelineLeft-timelineRight)*float64(i)/marks, shownDuration(length * time.Duration(i) / marks)})
+		t.Ticks = append(t.Ticks, tick{timelineLeft + float64(timelineWidth-timelineLeft-timelineRight)*float64(i)/marks, shownDuration(length * time.Duration(i) / marks), time.Time{}})
 	}
 	t.Height = len(t.Rows)*rowHeight + axisHeight
 	return t

@@ -20,9 +20,9 @@ func showSecret(s *sluice.Secret) secretView {
 
 type secretGetParams struct {
 	Name   string `json:"name" doc:"Name of the one secret to show. Without it all are listed."`
-	Search string `json:"search" doc:"Lists only secrets whose name has this in it."`
-	Limit  int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
-	After  string `json:"after" doc:"Lists only secrets whose name comes after this one."`
+	Search string `json:"search" doc:"List only secrets whose name contains this."`
+	Limit  int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After  string `json:"after" doc:"List only secrets whose name comes after this one."`
 }
 
 func secretGetCommand(secrets *Secrets) command.Command {
