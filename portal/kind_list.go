@@ -32,6 +32,7 @@ type kindCell struct {
 	Title, Text string
 	Time        time.Time
 	Bad         bool
+	Class       string // of the cell of a list
 }
 
 func (p *Portal) kindList(w http.ResponseWriter, r *http.Request, k *kind) error {
@@ -59,9 +60,10 @@ func (p *Portal) cell(c column, thing map[string]any) kindCell {
 	shown := kindCell{Title: c.Title}
 	switch value := thing[c.Name]; c.Name {
 	case "disabled":
-		shown.Bad = value == true
+		shown.Bad, shown.Class = value == true, "state"
 		shown.Text = map[bool]string{true: "disabled", false: "active"}[shown.Bad]
 	case "permissions":
+		shown.Class = "break"
 		shown.Text = p.inWords(strs(value))
 	case "builtIn":
 		shown.Text = map[string]string{"unchanged": "built in", "changed": "built in, changed", "": "your own"}[text(value)]
@@ -76,6 +78,7 @@ func (p *Portal) cell(c column, thing map[string]any) kindCell {
 			shown.Text = "never"
 		}
 	default:
+		shown.Class = "break"
 		shown.Text = strings.Join(strs(value), ", ")
 		if shown.Text == "" {
 			shown.Text = "none"
