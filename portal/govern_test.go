@@ -22,7 +22,7 @@ func TestNothingIsStoredOfWhatIsWrong(t *testing.T) {
 	v.get("/clients/robot").wants(t, 404)
 	v.post("/roles/new", "role", "r", "permissions", "webhook.get, no such!").wants(t, 400, "no such!</textarea>")
 	v.get("/roles/r").wants(t, 404)
-	v.post("/secrets/new", "name", "a b", "value", "hush").wants(t, 400, `value="a b"`, "1 to 128 letters, digits, dots").lacks(t, "hush")
+	v.post("/secrets/new", "name", "a b", "value", "hush").wants(t, 400, `value="a b"`, "letters, digits, dots, _ and -").lacks(t, "hush")
 	v.get("/secrets/nothing").wants(t, 404, "There is no secret")
 }
 

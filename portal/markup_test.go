@@ -20,7 +20,7 @@ func kindsOfPages(live []string) []string {
 		"/calls/" + live[0] + "/edit", "/calls/replay?status=error", "/webhooks", "/webhooks/new", "/webhooks/new?provider=github", "/webhooks/new?provider=discord", "/webhooks/webhook.lead.created", "/webhooks/webhook.lead.created?show=token", "/webhooks/webhook.github", "/webhooks/webhook.stripe", "/webhooks/webhook.stripe?done=secret", "/webhooks/webhook.connected", "/webhooks/webhook.github/edit",
 		"/webhooks/webhook.github/delete", "/start", "/start?key=webhook.quiet", "/pipelines", "/pipelines/new", "/pipelines/lead.created", "/pipelines/lead.created/edit", "/pipelines/lead.created/versions/1",
 		"/pipelines/order.forward", "/pipelines/order.forward/delete", "/deadletters", "/deadletters/1", "/quarantine", "/quarantine/" + live[3], "/commands", "/commands/webhook.put", "/commands/trace.get", "/reference", "/users",
-		"/users/vera", "/users/new", "/roles", "/roles/developer", "/roles/new", "/clients", "/clients/importer", "/clients/new", "/secrets", "/secrets/new", "/audit", "/me", "/nowhere", "/signin",
+		"/users/vera", "/users/new", "/users/admin", "/users/anonymousUser", "/users/dev/delete", "/users?search=nothing", "/roles/admin", "/secrets/crm.password", "/secrets/crm.password/delete", "/audit?outcome=failed", "/deadletters/1/delete", "/roles", "/roles/developer", "/roles/new", "/clients", "/clients/importer", "/clients/new", "/secrets", "/secrets/new", "/audit", "/me", "/nowhere", "/signin",
 	}
 }
 

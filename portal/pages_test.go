@@ -127,7 +127,7 @@ func TestMistakesStandBesideTheirFields(t *testing.T) {
 		"a username":                {"/users/new", []string{"username", "a b"}, 400, []string{`id="field-username-problem"`}},
 		"a permission":              {"/roles/new", []string{"role", "r", "permissions", "no such!"}, 400, []string{`id="field-permissions-problem"`}},
 		"a secret's name":           {"/secrets/new", []string{"name", "a b", "value", "hush"}, 400, []string{`id="field-name-problem"`}},
-		"a pipeline's name":         {"/pipelines/new", []string{"name", "Not OK", "source", "pipeline: [log]"}, 400, []string{"must be 1 to 128 lower-case letters"}},
+		"a pipeline's name":         {"/pipelines/new", []string{"name", "Not OK", "source", "pipeline: [log]"}, 400, []string{"must be 1 to 128 lower-case letters, digits"}},
 		"the last admin":            {"/users/admin/delete", nil, 409, []string{"last administrator"}},
 		"a command":                 {"/commands/webhook.put", []string{"eventKey", "a b"}, 400, []string{`id="field-eventKey-problem"`}},
 		"the current password":      {"/me", []string{"password", "new password", "current", "wrong"}, 403, []string{`id="field-current-problem"`}},
