@@ -26,6 +26,14 @@ type field struct {
 	Choices  []choice
 }
 
+// Mistake says what is wrong with the value, in the words of the form.
+func (f field) Mistake() string {
+	if f.Label == f.Name || f.Label == "" {
+		return f.Problem
+	}
+	return strings.Replace(f.Problem, "The parameter "+f.Name+" ", "The "+strings.ToLower(f.Label[:1])+f.Label[1:]+" ", 1)
+}
+
 // A choice is one of the values that a field offers.
 type choice struct {
 	Value, Label string

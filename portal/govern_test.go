@@ -16,7 +16,7 @@ func TestNothingIsStoredOfWhatIsWrong(t *testing.T) {
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	v.post("/users/new", "username", "eve", "password", "a", "roles", "", "roles", "viewer").
-		wants(t, 400, `id="field-password-problem"`, `value="eve"`, `value="viewer" checked`).lacks(t, "Saved.")
+		wants(t, 400, `id="field-password-problem"`, "The password must have", `value="eve"`, `value="viewer" checked`).lacks(t, "Saved.")
 	v.get("/users/eve").wants(t, 404)
 	v.post("/clients/new", "clientId", "robot", "redirectUris", "http://example.org/").wants(t, 400, `id="field-redirectUris-problem"`, `value="robot"`)
 	v.get("/clients/robot").wants(t, 404)
@@ -24,6 +24,7 @@ func TestNothingIsStoredOfWhatIsWrong(t *testing.T) {
 	v.get("/roles/r").wants(t, 404)
 	v.post("/secrets/new", "name", "a b", "value", "hush").wants(t, 400, `value="a b"`, "letters, digits, dots, _ and -").lacks(t, "hush")
 	v.get("/secrets/nothing").wants(t, 404, "There is no secret")
+	v.post("/users/new", "username", "a b").wants(t, 400, "The username must be").lacks(t, "The parameter")
 }
 
 // TestANameThatIsTakenChangesNothing: the form of a new thing edits none that is

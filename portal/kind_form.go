@@ -228,7 +228,7 @@ func (p *Portal) kindConfirm(w http.ResponseWriter, r *http.Request, k *kind) er
 		}
 	}
 	if cmd, _ := p.Commands.Find(k.put); thing["disabled"] == false && cmd.Allows(sluice.UserFrom(r.Context())) {
-		asked.Instead = &instead{"Disable the " + k.One + " instead", "A disabled " + k.One + " can’t sign in until you enable it again; nothing else is lost.", path, "disabled", "true"}
+		asked.Instead = &instead{"Disable the " + k.One + " instead", "A disabled " + k.One + " can’t sign in until someone enables the " + k.One + " again; nothing else is lost.", path, "disabled", "true"}
 	}
 	return p.render(w, r, http.StatusOK, "confirm", "Delete "+name, asked)
 }

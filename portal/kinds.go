@@ -50,7 +50,7 @@ var kinds = []*kind{
 		words: map[string]words{
 			"username": {Label: "Username"},
 			"password": {Label: "Password", Help: "8 characters or more, and none of the common ones. Without a password the user can’t sign in."},
-			"roles":    {Label: "Roles", Help: "What the user may do: all that one of these roles allows."},
+			"roles":    {Label: "Roles", Help: "The user may do whatever one of the chosen roles allows."},
 			"disabled": {"State", "A disabled user can’t sign in, and tokens are refused, until an administrator enables the user again.", "active", "disabled"},
 		},
 		choices: map[string]func(*Portal, *http.Request) ([]choice, error){"roles": roleChoices},

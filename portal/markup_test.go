@@ -39,6 +39,11 @@ func TestMarkup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for i, mistake := range [][]string{{"/users/new", "username", "a b"}, {"/roles/new", "role", "r", "permissions", "no!"}, {"/clients/new", "clientId", "robot"}, {"/secrets/new", "name", "crm.password", "value", "x"}, {"/webhooks/new", "eventKey", "a b"}, {"/pipelines/new", "name", "n", "source", "nothing"}, {"/me", "password", "a"}} {
+		if err := os.WriteFile(filepath.Join(folder, "form"+strconv.Itoa(i)+".html"), []byte(v.post(mistake[0], mistake[1:]...).body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if validator != "" {
 		cmd := exec.CommandContext(t.Context(), validator, "--preset", "standard", "-f", "text", "*.html")
 		cmd.Dir = folder
