@@ -61,7 +61,7 @@ func (q quarantined) Findings() []string {
 func (q quarantined) Advice() string {
 	switch q.Code {
 	case "signature-missing":
-		return "Let the sender sign its calls, or take the signature off the webhook; then check again."
+		return "Let the sender sign its calls, or let the webhook take unsigned ones; then check again."
 	case "signature-invalid":
 		return "Enter the secret that the sender signs with in the webhook; then check again."
 	case "signature-expired":
