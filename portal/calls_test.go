@@ -226,6 +226,15 @@ func TestTheQuarantine(t *testing.T) {
 	b.wants("Delete this refused call?")
 	b.followText("Delete the refused call")
 	b.wants("Deleted.", "The quarantine is empty")
+	s.command("webhook.put", map[string]any{"uuid": token, "disabled": true})
+	for range 103 {
+		s.call(token, "application/json", `{}`)
+	}
+	s.command("webhook.put", map[string]any{"uuid": token, "disabled": false})
+	b.open("/quarantine")
+	b.wants("103 calls", "Enable the webhook")
+	b.do(chromedp.Click(chromedp.CSS(".cards button[value=admit]")))
+	b.until(`document.querySelector("h1")?.textContent === "103 calls admitted" && document.querySelector("form[data-go-on]") === null`) // by itself
 	v := s.signedIn("admin", adminPassword)
 	v.get("/quarantine/nothing").wants(t, http.StatusNotFound)
 }
