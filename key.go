@@ -14,7 +14,7 @@ var (
 )
 
 // KeyRule says in words what a key is.
-const KeyRule = "1 to 200 characters: groups of letters, digits, _ and - joined by single dots"
+const KeyRule = "1 to 200 letters, digits, _ and -, in groups joined by dots"
 
 // ValidKey reports whether a text can be the key of an event or a message.
 func ValidKey(key string) bool { return len(key) <= maxKey && validKey.MatchString(key) }

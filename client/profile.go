@@ -57,7 +57,7 @@ func checkProfile(name string) error {
 	if validProfile.MatchString(name) {
 		return nil
 	}
-	return usage("The name of a profile is 1 to 64 letters, digits, dots, _ and -.")
+	return usage("The name of a profile is 1 to 64 letters, digits, dots, _ and -, beginning with a letter or digit.")
 }
 
 func (p *Profiles) file(name string) string {

@@ -99,7 +99,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("listen: %q is not host:port", c.Listen)
 	}
 	if !validNamespace.MatchString(c.Namespace) {
-		return fmt.Errorf("namespace: %q must be 1 to 63 lower-case letters, digits and dashes", c.Namespace)
+		return fmt.Errorf("namespace: %q must be 1 to 63 lower-case letters, digits and -, beginning with a letter or digit", c.Namespace)
 	}
 	if c.Data == "" && c.NATS == "" {
 		return errors.New("data: needs a folder")

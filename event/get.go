@@ -19,7 +19,7 @@ const (
 
 type getParams struct {
 	EventKey string         `json:"eventKey" alias:"key" required:"true" doc:"Key of the events, such as webhook.lead.created; * stands for one group, # at the end for any number of groups."`
-	After    string         `json:"after" doc:"The value of next of the previous answer. Without it the events begin now: there are none yet, and next says where to go on."`
+	After    string         `json:"after" doc:"The value of next in the previous answer. Without it the events begin now: there are none yet, and next says where to go on."`
 	Limit    int            `json:"limit" min:"1" max:"100" doc:"At most this many. Default 10; fewer if they are large."`
 	Wait     *time.Duration `json:"wait" doc:"How long to wait for an event if there is none, such as 30s; at most 1m."`
 }
@@ -30,7 +30,7 @@ type eventPage struct {
 }
 
 func getCommand(o Options) command.Command {
-	return command.New("event.get", "Read stored events in their order, behind a cursor. Also needs the permission trace.payload, since events show what callers have sent.",
+	return command.New("event.get", "Read stored events in the order in which they came, page by page. Needs the permission trace.payload, too, since events show what callers have sent.",
 		func(ctx context.Context, p getParams) (eventPage, error) {
 			if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
 				return eventPage{}, payloadForbidden()

@@ -24,7 +24,7 @@ type replayParams struct {
 	TraceID  []string  `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again, or up to 1000 of them, sent in this order. Give this, or some of what follows."`
 	EventKey string    `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, except replays. Default: any."`
 	Status   string    `json:"status" enum:"ok,error,processing" audit:"yes" doc:"Only events of calls with this status. With error and a pipeline: only those that it failed on."`
-	Code     string    `json:"code" audit:"yes" doc:"Only events that a pipeline failed on with this code of its error."`
+	Code     string    `json:"code" audit:"yes" doc:"Only events that a pipeline failed on with this error code."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these events."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these events. Default: now."`
 	Since    string    `json:"since" audit:"yes" doc:"In place of from: how long ago, such as 30m or 1d."`

@@ -13,7 +13,7 @@ type authorizeParams struct {
 }
 
 func authorizeCommand(a *Authenticator) command.Command {
-	return command.New("iam.authorize", "Let the following steps of a pipeline run as the user that these credentials are of; passes the body on. For special cases: the Authorization header of a call is preferred.",
+	return command.New("iam.authorize", "Run the following steps of a pipeline as the user whom these credentials belong to, and pass the body on. Rarely needed: the Authorization header of a call is better.",
 		func(ctx context.Context, p authorizeParams) (any, error) {
 			run := sluice.RunFrom(ctx)
 			caller := sluice.UserFrom(ctx)

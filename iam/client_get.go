@@ -8,9 +8,9 @@ import (
 
 type clientGetParams struct {
 	ClientID string `json:"clientId" doc:"Id of the one client to show. Without it all are listed."`
-	Search   string `json:"search" doc:"Lists only clients whose id has this in it."`
-	Limit    int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
-	After    string `json:"after" doc:"Lists only clients whose id comes after this one."`
+	Search   string `json:"search" doc:"List only clients whose id contains this."`
+	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"List only clients whose id comes after this one."`
 }
 
 func clientGetCommand(d *Directory) command.Command {

@@ -14,7 +14,7 @@ import (
 )
 
 type clientPutParams struct {
-	ClientID string   `json:"clientId" required:"true" audit:"yes" doc:"Id of the client: letters, digits and . _ -"`
+	ClientID string   `json:"clientId" required:"true" audit:"yes" doc:"Id of the client: 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit."`
 	Roles    []string `json:"roles" audit:"yes" doc:"Roles of the tokens that the client gets for itself."`
 	Grants   []string `json:"grants" doc:"Grants the client may use: client_credentials (default), authorization_code, password, refresh_token."`
 
@@ -121,7 +121,7 @@ func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {
 		return builtin("The client " + ClientName)
 	}
 	if !validClient.MatchString(p.ClientID) {
-		return sluice.InvalidParameter("clientId", "The parameter clientId must be 1 to 128 letters, digits and . _ -, starting with a letter or digit.")
+		return sluice.InvalidParameter("clientId", "The parameter clientId must be 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit.")
 	}
 	for _, grant := range p.Grants {
 		if !slices.Contains(grants, grant) {

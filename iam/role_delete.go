@@ -17,7 +17,7 @@ type roleDeleted struct {
 }
 
 func roleDeleteCommand(d *Directory) command.Command {
-	return command.New("iam.role.delete", "Delete a role: users who have it lose its permissions. A built-in role gets back what it had.",
+	return command.New("iam.role.delete", "Delete a role: users who have it lose its permissions. A built-in role gets its original permissions back.",
 		func(ctx context.Context, p roleDeleteParams) (roleDeleted, error) {
 			if p.Role == sluice.AdminName {
 				return roleDeleted{}, builtin("The role " + sluice.AdminName)

@@ -10,9 +10,9 @@ import (
 
 type roleGetParams struct {
 	Role   string `json:"role" doc:"Name of the one role to show. Without it all are listed."`
-	Search string `json:"search" doc:"Lists only roles whose name has this in it."`
-	Limit  int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
-	After  string `json:"after" doc:"Lists only roles whose name comes after this one."`
+	Search string `json:"search" doc:"List only roles whose name contains this."`
+	Limit  int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After  string `json:"after" doc:"List only roles whose name comes after this one."`
 }
 
 func roleGetCommand(d *Directory) command.Command {

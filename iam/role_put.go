@@ -10,7 +10,7 @@ import (
 )
 
 type rolePutParams struct {
-	Role        string   `json:"role" required:"true" audit:"yes" doc:"Name of the role: lower-case letters, digits and . _ -"`
+	Role        string   `json:"role" required:"true" audit:"yes" doc:"Name of the role: 1 to 63 lower-case letters, digits, dots, _ and -, beginning with a letter or digit."`
 	Permissions []string `json:"permissions" required:"true" audit:"yes" doc:"What the role allows: names of commands, patterns with a trailing *, or read for all that changes nothing."`
 }
 
@@ -22,13 +22,13 @@ type rolePut struct {
 }
 
 func rolePutCommand(d *Directory) command.Command {
-	return command.New("iam.role.put", "Create a role, or give the one of that name other permissions. It counts at once, also for live tokens.",
+	return command.New("iam.role.put", "Create a role, or change the permissions of the one of that name. The change counts at once, also for tokens in use.",
 		func(ctx context.Context, p rolePutParams) (rolePut, error) {
 			if p.Role == sluice.AdminName {
 				return rolePut{}, builtin("The role " + sluice.AdminName)
 			}
 			if !validRole.MatchString(p.Role) {
-				return rolePut{}, sluice.InvalidParameter("role", "The parameter role must be 1 to 63 lower-case letters, digits and . _ -, starting with a letter or digit.")
+				return rolePut{}, sluice.InvalidParameter("role", "The parameter role must be 1 to 63 lower-case letters, digits, dots, _ and -, beginning with a letter or digit.")
 			}
 			for _, permission := range p.Permissions {
 				if !permissions.MatchString(permission) {

@@ -13,7 +13,7 @@ type runAsParams struct {
 }
 
 func runAsCommand(d *Directory) command.Command {
-	return command.New("iam.run.as", "Let the following steps of a pipeline run as another user; passes the body on.",
+	return command.New("iam.run.as", "Run the following steps of a pipeline as another user, and pass the body on.",
 		func(ctx context.Context, p runAsParams) (any, error) {
 			run := sluice.RunFrom(ctx)
 			owner, err := run.Owner(ctx)

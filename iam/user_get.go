@@ -9,9 +9,9 @@ import (
 
 type userGetParams struct {
 	Username string `json:"username" doc:"Name of the one user to show. Without it all are listed."`
-	Search   string `json:"search" doc:"Lists only users whose name has this in it."`
-	Limit    int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
-	After    string `json:"after" doc:"Lists only users whose name comes after this one."`
+	Search   string `json:"search" doc:"List only users whose name contains this."`
+	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"List only users whose name comes after this one."`
 }
 
 func userGetCommand(d *Directory) command.Command {

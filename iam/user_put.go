@@ -11,7 +11,7 @@ import (
 )
 
 type userPutParams struct {
-	Username string   `json:"username" required:"true" audit:"yes" doc:"Name of the user: letters, digits and . _ @ + -"`
+	Username string   `json:"username" required:"true" audit:"yes" doc:"Name of the user: 1 to 128 letters, digits, dots, _, @, + and -, beginning with a letter or digit."`
 	Password *string  `json:"password" doc:"New password: 8 characters or more, at most 1024 bytes, and not one of the most common ones. Without one, a new user can't log in. Your own is set with iam.password.set."`
 	Roles    []string `json:"roles" audit:"yes" doc:"Roles the user has from now on."`
 	Disabled *bool    `json:"disabled" doc:"Whether the user is kept from logging in and from using tokens."`
@@ -129,7 +129,7 @@ func checkUsername(username string) error {
 		return builtin("The user " + sluice.AnonymousName)
 	}
 	if !validUsername.MatchString(username) {
-		return sluice.InvalidParameter("username", "The parameter username must be 1 to 128 letters, digits and . _ @ + -, starting with a letter or digit.")
+		return sluice.InvalidParameter("username", "The parameter username must be 1 to 128 letters, digits, dots, _, @, + and -, beginning with a letter or digit.")
 	}
 	return nil
 }

@@ -159,7 +159,7 @@ func (s *Events) sequenceOf(ctx context.Context, cursor string) (uint64, error) 
 	store, place, _ := strings.Cut(cursor, "-")
 	sequence, err := strconv.ParseUint(place, 36, 64)
 	if _, storeErr := strconv.ParseInt(store, 36, 64); err != nil || storeErr != nil {
-		return 0, sluice.InvalidParameter("after", "The parameter after must be the value of next of an answer before.")
+		return 0, sluice.InvalidParameter("after", "The parameter after must be the value of next in a previous answer.")
 	}
 	if s.cursorOf(sequence) != cursor || sequence > last {
 		return 0, sluice.Errorf(sluice.Gone, "cursor-gone", "The cursor is not one of the events stored here; start without one.")

@@ -201,7 +201,7 @@ func resume(cursor string, events *eventWalk, eventless *eventlessWalk) error {
 // parseCursor returns where the walks of a search go on.
 func parseCursor(cursor string) (events, eventless uint64, line int, err error) {
 	if n, err := fmt.Sscanf(cursor, "%d-%d-%d", &events, &eventless, &line); err != nil || n != 3 || line < 0 {
-		return 0, 0, 0, sluice.InvalidParameter("after", "The parameter after must be the value of next of the page before.")
+		return 0, 0, 0, sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
 	}
 	return events, eventless, line, nil
 }

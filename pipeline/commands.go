@@ -35,7 +35,7 @@ func checkName(name string) error {
 	if validPipeline.MatchString(name) {
 		return nil
 	}
-	return sluice.InvalidParameter("name", "The name of a pipeline must be 1 to 128 characters: lower-case letters, digits, dots, _ and -, starting with a letter or digit.")
+	return sluice.InvalidParameter("name", "The name of a pipeline must be 1 to 128 lower-case letters, digits, dots, _ and -, beginning with a letter or digit.")
 }
 
 // A view is a stored pipeline as commands show it.

@@ -12,12 +12,12 @@ import (
 type letterParams struct {
 	Letter   string    `json:"letter" audit:"yes" doc:"This one only."`
 	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only those of this pipeline."`
-	Code     string    `json:"code" audit:"yes" doc:"Only those with this code of their error; deadletter.groups lists the codes."`
+	Code     string    `json:"code" audit:"yes" doc:"Only those with this error code; deadletter.groups lists the codes."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time."`
 	Since    string    `json:"since" audit:"yes" doc:"In place of from: how long ago, such as 30m or 1d."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many. deadletter.get: the newest, default 100; otherwise the oldest, default 1000."`
-	After    string    `json:"after" doc:"The value of next of the page before."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
 }
 
 // query returns what the parameters select, with the limit that holds if there is

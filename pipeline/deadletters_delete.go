@@ -13,7 +13,7 @@ type lettersDeleted struct {
 }
 
 func letterDeleteCommand(r *Runner) command.Command {
-	return command.New("deadletter.delete", "Delete dead letters for good.",
+	return command.New("deadletter.delete", "Delete dead letters. Their events can't be replayed any more.",
 		func(ctx context.Context, p letterParams) (lettersDeleted, error) {
 			done := lettersDeleted{}
 			next, err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {

@@ -15,7 +15,7 @@ type letterPage struct {
 const defaultLetters = 100
 
 func letterGetCommand(r *Runner) command.Command {
-	return command.New("deadletter.get", "List the events that pipelines failed on for good, newest first. With letter the event itself is shown, to users who may see payloads.",
+	return command.New("deadletter.get", "List dead letters, newest first: events that a pipeline failed on in all its attempts. With letter, the event itself is shown to users who may see payloads.",
 		func(ctx context.Context, p letterParams) (letterPage, error) {
 			mayKnow := sluice.UserFrom(ctx).May(sluice.MaySeePayload)
 			page := letterPage{Items: []sluice.DeadLetter{}}

@@ -20,7 +20,7 @@ type letterGroups struct {
 }
 
 func letterGroupsCommand(r *Runner) command.Command {
-	return command.New("deadletter.groups", "Count the events that pipelines failed on for good, by pipeline and code of the error, the largest group first.",
+	return command.New("deadletter.groups", "Count dead letters by pipeline and error code, the largest group first.",
 		func(ctx context.Context, p letterGroupsParams) (letterGroups, error) {
 			q, err := letterParams{Pipeline: p.Pipeline, From: p.From, To: p.To, Since: p.Since}.query(0)
 			if err != nil {

@@ -15,13 +15,13 @@ import (
 type letterReplayParams struct {
 	Letter   string    `json:"letter" audit:"yes" doc:"This one only."`
 	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only those of this pipeline."`
-	Code     string    `json:"code" audit:"yes" doc:"Only those with this code of their error; deadletter.groups lists the codes."`
+	Code     string    `json:"code" audit:"yes" doc:"Only those with this error code; deadletter.groups lists the codes."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time."`
 	Since    string    `json:"since" audit:"yes" doc:"In place of from: how long ago, such as 30m or 1d."`
 	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 100. Live events go before them in any case."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many, the oldest first. Default 1000."`
-	After    string    `json:"after" doc:"The value of next of the answer before."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
 }
 
 const defaultLetterRate = 100
@@ -41,7 +41,7 @@ type replay struct {
 }
 
 func letterReplayCommand(r *Runner) command.Command {
-	return command.New("deadletter.replay", "Send events again to the pipelines that failed on them, under new trace ids, the oldest first, and drop their dead letters.",
+	return command.New("deadletter.replay", "Replay dead letters, the oldest first: each event goes again to the pipeline that failed on it, under a new trace id, and is no dead letter any more.",
 		func(ctx context.Context, p letterReplayParams) (replays, error) {
 			done := replays{Items: []replay{}}
 			pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultLetterRate)), 1)

@@ -10,9 +10,9 @@ import (
 type getParams struct {
 	Name    string `json:"name" doc:"The one pipeline to show, with its source. Without it all are listed."`
 	Version int    `json:"version" min:"1" doc:"With name: this version of it, as pipeline.versions lists them. Default: the current one."`
-	Search  string `json:"search" doc:"Lists only pipelines whose name has this in it."`
-	Limit   int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
-	After   string `json:"after" doc:"Lists only pipelines whose name comes after this one."`
+	Search  string `json:"search" doc:"List only pipelines whose name contains this."`
+	Limit   int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After   string `json:"after" doc:"List only pipelines whose name comes after this one."`
 }
 
 func getCommand(r *Runner) command.Command {

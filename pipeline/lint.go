@@ -31,7 +31,7 @@ func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 }
 
 func lintCommand(r *Runner) command.Command {
-	return command.New("pipeline.lint", "Check a pipeline and list all its mistakes with their places.",
+	return command.New("pipeline.lint", "Check a pipeline, and list all its mistakes with their lines and columns.",
 		func(ctx context.Context, p sourceParams) (sluice.LintResult, error) {
 			source, err := r.source(ctx, p)
 			if err != nil {

@@ -12,7 +12,7 @@ type pauseParams struct {
 }
 
 func pauseCommand(r *Runner) command.Command {
-	return command.New("pipeline.pause", "Let events wait for a pipeline until pipeline.resume. Runs that have begun go on. Storing the pipeline anew does not end the pause.",
+	return command.New("pipeline.pause", "Pause a pipeline: events wait until pipeline.resume, and runs that have begun go on. Storing the pipeline again does not end the pause.",
 		func(ctx context.Context, p pauseParams) (view, error) { return r.setPaused(ctx, p.Name, true) })
 }
 

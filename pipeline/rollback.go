@@ -14,7 +14,7 @@ type rollbackParams struct {
 }
 
 func rollbackCommand(r *Runner) command.Command {
-	return command.New("pipeline.rollback", "Store a former source of a pipeline again, as a new version that is yours: it is checked as pipeline.put does.",
+	return command.New("pipeline.rollback", "Store an earlier version of a pipeline again, as a new version that is yours. It is checked as by pipeline.put.",
 		func(ctx context.Context, p rollbackParams) (view, error) {
 			stored, err := r.find(ctx, p.Name)
 			if err != nil {

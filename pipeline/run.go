@@ -11,7 +11,7 @@ import (
 
 type runParams struct {
 	Name   string         `json:"name" audit:"yes" doc:"The stored pipeline to run. Give this or source."`
-	Source string         `json:"source" doc:"A pipeline to run without storing it, as YAML or JSON."`
+	Source string         `json:"source" doc:"The source of a pipeline to run without storing it, as YAML or JSON."`
 	Vars   map[string]any `json:"vars" doc:"Variables that the run starts with; they override those of the source."`
 	Body   any            `json:"body" body:"only" doc:"The body that the run starts with. Without one it is that of the source."`
 }

@@ -29,7 +29,7 @@ type tryParams struct {
 	From     time.Time `json:"from" doc:"Earliest time of the events."`
 	To       time.Time `json:"to" doc:"Latest time of the events."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many events, newest first. Default 100. Fewer if it takes more than 10 seconds: then next says where to go on."`
-	After    string    `json:"after" doc:"The value of next of the answer before."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
 }
 
 func tryCommand(r *Runner) command.Command {

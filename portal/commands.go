@@ -3,6 +3,7 @@ package portal
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"sluice"
@@ -23,10 +24,11 @@ type commandList struct {
 	Groups []commandGroup
 }
 
-// A commandGroup is the commands whose names begin alike.
+// A commandGroup is a chapter of the list of commands.
 type commandGroup struct {
-	Name     string
-	Commands []commandLine
+	chapter
+
+	Commands []listedCommand
 }
 
 type commandLine struct {
@@ -34,31 +36,29 @@ type commandLine struct {
 	Allowed       bool
 }
 
+type listedCommand struct {
+	commandLine
+
+	Step bool // it makes sense only in a pipeline
+}
+
 func (p *Portal) commandList(w http.ResponseWriter, r *http.Request) error {
-	list := commandList{Search: r.URL.Query().Get("search")}
-	wanted := strings.ToLower(list.Search)
+	view := commandList{Search: r.URL.Query().Get("search")}
+	wanted := strings.ToLower(view.Search)
 	user := sluice.UserFrom(r.Context())
+	found, lines := make(map[string]bool), make(map[string][]listedCommand)
 	for _, cmd := range p.Commands.All() {
 		if !strings.Contains(strings.ToLower(cmd.Name+" "+cmd.Summary), wanted) {
 			continue
 		}
-		group, _, dotted := strings.Cut(cmd.Name, ".")
-		if !dotted {
-			group = "steps"
-		}
-		list.add(group, commandLine{cmd.Name, cmd.Summary, cmd.Endpoint != nil || cmd.Allows(user)})
+		name := chapterOf(cmd.Name)
+		found[name] = true
+		lines[name] = append(lines[name], listedCommand{commandLine{cmd.Name, cmd.Summary, cmd.Endpoint != nil || cmd.Allows(user)}, cmd.Trigger || cmd.InRun})
 	}
-	return p.render(w, r, http.StatusOK, "commands", "Commands", list)
-}
-
-func (l *commandList) add(group string, line commandLine) {
-	for i := range l.Groups {
-		if l.Groups[i].Name == group {
-			l.Groups[i].Commands = append(l.Groups[i].Commands, line)
-			return
-		}
+	for _, c := range inOrder(found) {
+		view.Groups = append(view.Groups, commandGroup{c, lines[c.Name]})
 	}
-	l.Groups = append(l.Groups, commandGroup{group, []commandLine{line}})
+	return p.render(w, r, http.StatusOK, "commands", "Commands", view)
 }
 
 // A commandView is the page of one command.
@@ -70,9 +70,15 @@ type commandView struct {
 	ReadOnly      bool
 	Step          bool // it makes sense only in a pipeline, or over HTTP
 	Allowed       bool
-	Line          string // to call it with curl
+	Lines         []string // to call it in a terminal
 	Ran           bool
-	Output        string
+	Answer        []answerPart
+	More          bool // there is another page, which the form asks for
+}
+
+// Secrets reports whether the answer has something to hide.
+func (v commandView) Secrets() bool {
+	return slices.ContainsFunc(v.Answer, func(part answerPart) bool { return part.Mask != "" })
 }
 
 func (p *Portal) commandPage(w http.ResponseWriter, r *http.Request) error {
@@ -80,7 +86,11 @@ func (p *Portal) commandPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "command", cmd.Name, p.commandView(r, cmd, r.URL.Query(), nil))
+	view, err := p.commandView(r, cmd, r.URL.Query(), nil)
+	if err != nil {
+		return err
+	}
+	return p.render(w, r, http.StatusOK, "command", cmd.Name, view)
 }
 
 // command returns the command that the path names.
@@ -92,16 +102,52 @@ func (p *Portal) command(r *http.Request) (command.Command, error) {
 	return cmd, nil
 }
 
-func (p *Portal) commandView(r *http.Request, cmd command.Command, entered url.Values, err error) commandView {
-	tag, _, _ := strings.Cut(cmd.Name, ".")
+func (p *Portal) commandView(r *http.Request, cmd command.Command, entered url.Values, failure error) (commandView, error) {
+	user := sluice.UserFrom(r.Context())
 	view := commandView{
-		form: formOf(cmd, entered, err),
-		Name: cmd.Name, Summary: cmd.Summary, Tag: tag, ReadOnly: cmd.ReadOnly,
+		form: formOf(cmd, entered, failure),
+		Name: cmd.Name, Summary: cmd.Summary, Tag: chapterOf(cmd.Name), ReadOnly: cmd.ReadOnly,
 		Step:    cmd.HTTPOnly() || cmd.Trigger || cmd.InRun,
-		Allowed: cmd.Allows(sluice.UserFrom(r.Context())),
-		Line:    "curl -u " + sluice.UserFrom(r.Context()).Name + " " + curlOf(cmd, p.BaseURL+sluice.CommandPath+cmd.Name),
+		Allowed: cmd.Allows(user),
+		Lines:   []string{verbOf(cmd), "curl -u " + user.Name + " " + curlOf(cmd, p.BaseURL+sluice.CommandPath+cmd.Name)},
 	}
-	return view
+	const notGiven = "not given"
+	for i := range view.Fields {
+		at := &view.Fields[i]
+		switch {
+		case at.Kind == "select":
+			at.Choices[0].Label = notGiven
+		case at.Hint == "" && !at.Required:
+			at.Hint = notGiven
+		}
+	}
+	if at := view.find("provider"); at != nil {
+		known, err := p.providers(r)
+		if err != nil || known == nil {
+			return view, err
+		}
+		at.Kind, at.Choices = "select", []choice{{Label: notGiven}}
+		for _, sender := range known {
+			at.Choices = append(at.Choices, choice{Value: sender.Provider, Label: sender.Title})
+		}
+	}
+	return view, nil
+}
+
+// verbOf returns the line that calls a command with the program, with its required
+// parameters.
+func verbOf(cmd command.Command) string {
+	line := "sluice command " + cmd.Name
+	for _, param := range cmd.Params {
+		switch {
+		case !param.Required:
+		case param.Body == command.BodyOnly:
+			line += " --body " + param.Name + ".yaml"
+		default:
+			line += " " + param.Name + "=…"
+		}
+	}
+	return line
 }
 
 // curlOf returns the end of a curl line that calls a command, with its required
@@ -142,13 +188,16 @@ func (p *Portal) commandRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !isMistake(err) {
 		return err
 	}
-	view := p.commandView(r, cmd, r.PostForm, err)
+	view, failure := p.commandView(r, cmd, r.PostForm, err)
+	if failure != nil {
+		return failure
+	}
 	if err != nil {
 		return p.render(w, r, problem.Status(err), "command", cmd.Name, view)
 	}
-	view.Ran, view.Output = true, prettyUpTo(output, maxOutput)
-	if next != "" {
-		view.Output += "\n\n(there are more: after=" + next + ")"
+	view.Ran, view.Answer = true, partsOf(prettyUpTo(output, maxOutput))
+	if at := view.find("after"); at != nil && next != "" {
+		view.More, at.Value = true, next
 	}
 	return p.render(w, r, http.StatusOK, "command", cmd.Name, view)
 }

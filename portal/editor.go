@@ -18,6 +18,7 @@ import (
 type editor struct {
 	New      bool
 	Name     string
+	NameRule string // what a name is
 	NameMark string // what is wrong with the name
 	Source   string
 	Tag      string // of the version that was loaded; "" for a new pipeline
@@ -154,7 +155,12 @@ func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int
 	if e.Findings != nil {
 		e.Lines = around(highlight(e.Source, e.Findings))
 	}
-	var err error
+	put, _ := p.Commands.Find("pipeline.put")
+	name, err := put.Param("name")
+	if err != nil {
+		return err
+	}
+	e.NameRule = name.Doc
 	if e.Event, err = p.seen(r, e.Call); err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ var functions = template.FuncMap{
 	"last6":    lastSix,
 	"in":       within,
 	"labels":   labels.Replace,
+	"said":     typographic,
 	"word":     func(status any) string { return sluice.Status(fmt.Sprint(status)).Word() },
 	"parts":    func(address string) []string { return urlPart.FindAllString(address, -1) },
 	"add":      func(a, b int) int { return a + b },
@@ -35,6 +36,11 @@ var functions = template.FuncMap{
 
 // labels are how forms call parameters that a text names.
 var labels = strings.NewReplacer("`signingSecret`", "signing secret", "`verifyToken`", "verify token", "`dedupe`", "the delivery id", "`signature`", "a signature of your own", "'", "’", "`", "")
+
+// typographic returns a text of a command with the apostrophes of pages.
+func typographic(text string) string { return apostrophe.ReplaceAllString(text, "$1’$2") }
+
+var apostrophe = regexp.MustCompile(`(\pL)'(\pL)`)
 
 // urlPart is a part of a URL behind which a line may end.
 var urlPart = regexp.MustCompile(`[^/?&=-]*[/?&=-]+|[^/?&=-]+`)

@@ -63,7 +63,7 @@ func TestFirstAndLastStops(t *testing.T) {
 	}
 	for _, path := range []string{"/webhooks/webhook.a", "/webhooks/webhook.stripe", "/users/vera"} {
 		h.open(path)
-		if last := eval[string](h.browser, `[...document.querySelectorAll("main a, main button, main input, main select, main textarea, main summary")].filter((e) => e.checkVisibility()).at(-1).textContent`); last != "Delete" {
+		if last := eval[string](h.browser, `[...document.querySelectorAll("main a, main button, main input, main select, main textarea, main summary")].filter((e) => e.checkVisibility()).at(-1).textContent`); !strings.HasPrefix(last, "Delete") {
 			t.Errorf("%s ends with %q", path, last)
 		}
 	}

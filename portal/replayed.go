@@ -38,7 +38,7 @@ func replayedPath(since time.Time, count int, more ...string) string {
 // made in a span of time.
 func (p *Portal) replayedPage(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	view := replayedView{Pipeline: query.Get("pipeline"), EventKey: query.Get("eventKey"), Letters: query.Get("letters") != ""}
+	view := &replayedView{Pipeline: query.Get("pipeline"), EventKey: query.Get("eventKey"), Letters: query.Get("letters") != ""}
 	view.Count, _ = strconv.Atoi(query.Get("count"))
 	view.Skipped, _ = strconv.Atoi(query.Get("skipped"))
 	filter := callFilter{EventKey: view.EventKey, Pipeline: view.Pipeline, path: p.base + "/calls"}
@@ -82,4 +82,4 @@ func (v *replayedView) count(found []tracedCall) {
 }
 
 // Counted returns of how many it is counted how they ended: the newest.
-func (v replayedView) Counted() int { return min(v.Count, maxReplayed) }
+func (v *replayedView) Counted() int { return min(v.Count, maxReplayed) }

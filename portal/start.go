@@ -20,6 +20,9 @@ type tour struct {
 	Live    string
 }
 
+// Rule says what an event key is.
+func (tour) Rule() string { return sluice.KeyRule }
+
 const firstKey = "webhook.hello"
 
 func (p *Portal) startPage(w http.ResponseWriter, r *http.Request) error {

@@ -67,7 +67,7 @@ func TestWebhookLife(t *testing.T) {
 	b.open("/webhooks/new")
 	b.fill("#field-eventKey", "not a key")
 	b.follow("main form button.main")
-	b.wants("must be 1 to 200 characters")
+	b.wants("must be 1 to 200 letters")
 	if focus := eval[string](b, `document.querySelector("[aria-invalid]").id`); focus != "field-eventKey" {
 		t.Errorf("the field that is wrong is %q", focus)
 	}
@@ -86,7 +86,7 @@ func TestWebhookLife(t *testing.T) {
 	b.wants("Saved.")
 	b.do(chromedp.Click(chromedp.CSS("[aria-labelledby=about] summary")))
 	b.wants("1,000 bytes", "svc.event.webhook.browser")
-	b.followText("Delete")
+	b.followText("Delete this webhook…")
 	b.wants("Delete this webhook?")
 	b.followText("Delete the webhook")
 	b.wants("Deleted.", "No webhooks yet")

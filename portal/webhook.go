@@ -37,7 +37,15 @@ type webhookView struct {
 	Live      string
 	Listeners []string
 	Latest    []tracedCall
+	Figures   *sluice.WebhookFigures // of a day; nil if the user may not see them
 }
+
+// Waits reports whether the page tells how to set its sender up: it has not called
+// yet.
+func (v webhookView) Waits() bool { return v.Sender != nil && v.Sender.Arrived == nil }
+
+// Used reports whether there are calls to look at before anything else.
+func (v webhookView) Used() bool { return !v.Waits() && len(v.Latest) > 0 }
 
 // A curlLine is a way to call the webhook.
 type curlLine struct {
@@ -100,11 +108,22 @@ func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status in
 	return p.render(w, r, status, "webhook", view.EventKey, view)
 }
 
-// addCalls adds to the page of a webhook its latest calls, and who listens.
+// addCalls adds to the page of a webhook its latest calls, how many there were, and
+// who listens.
 func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
 	const latest = "5"
 	if view.Latest, err = p.latest(r, view.EventKey, latest); err != nil {
 		return err
+	}
+	if p.may(sluice.UserFrom(r.Context()), "webhook.stats") {
+		of, err := ask[[]sluice.WebhookStats](p, r, "webhook.stats", args("eventKey", view.EventKey))
+		if err != nil {
+			return err
+		}
+		view.Figures = &sluice.WebhookFigures{}
+		if len(of) > 0 {
+			view.Figures = &of[0].WebhookFigures
+		}
 	}
 	listening, err := p.listening(r)
 	for _, l := range listening {

@@ -58,10 +58,10 @@ type setupStep struct {
 // stepsOf returns the steps that connect a sender. Their words say where to find
 // what is beside them: the field for the secret, or what is to be copied.
 func stepsOf(setup []string, field, made, verify bool) (steps []setupStep) {
-	const here, there, token = "as the `signingSecret`", ", the same as the `signingSecret`", ", the same as the `verifyToken`"
+	const here, there, verifying = "as the `signingSecret`", ", the same as the `signingSecret`", ", the same as the `verifyToken`"
 	placed := false
 	for _, line := range setup {
-		step := setupStep{Text: line, URL: strings.Contains(line, "the webhook's URL"), Verify: verify && strings.Contains(line, token)}
+		step := setupStep{Text: line, URL: strings.Contains(line, "the webhook's URL"), Verify: verify && strings.Contains(line, verifying)}
 		step.Secret = !placed && strings.Contains(line, here)
 		placed = placed || step.Secret
 		if made {
@@ -71,7 +71,7 @@ func stepsOf(setup []string, field, made, verify bool) (steps []setupStep) {
 			step.Text = strings.Replace(step.Text, here, "here", 1)
 		}
 		if step.Verify {
-			step.Text = strings.Replace(step.Text, token, ": this one", 1)
+			step.Text = strings.Replace(step.Text, verifying, ": this one", 1)
 		}
 		steps = append(steps, step)
 	}
@@ -91,6 +91,7 @@ type connection struct {
 	Arrived *tracedCall // the newest of the sender's calls
 	First   bool        // and it is the only one
 	Refused int         // calls
+	Why     string      // the last of them was
 }
 
 // connect returns how the sender of a webhook is set up, nil if it has no known
@@ -115,7 +116,9 @@ func (p *Portal) connect(r *http.Request, hook *webhookView) (*connection, error
 		if err != nil {
 			return nil, err
 		}
-		c.Refused = len(refused.Items)
+		if c.Refused = len(refused.Items); c.Refused > 0 && len(refused.Items[0].Diagnosis) > 0 {
+			c.Why = refused.Items[0].Diagnosis[0]
+		}
 	}
 	return c, nil
 }

@@ -47,7 +47,7 @@ var mainFields = []string{"provider", "eventKey", "signingSecret", "verifyToken"
 // webhookFields are what people read about each field, in the order of the form.
 var webhookFields = []field{
 	{Name: "provider", Label: "Sender", Help: "Who calls. What a known sender sends is checked before anything is stored."},
-	{Name: "eventKey", Label: "Event key", Help: "The name of the webhook, and what pipelines listen to: letters, digits, _ and -, in groups joined by dots.", Hint: "webhook.lead.created"},
+	{Name: "eventKey", Label: "Event key", Help: "The name of the webhook, and what pipelines listen to: " + sluice.KeyRule + ".", Hint: "webhook.lead.created"},
 	{Name: "signingSecret", Label: "Signing secret", Help: "The secret shared with the sender, or secret:name of a stored one. It is stored encrypted and never shown again."},
 	{Name: "verifyToken", Label: "Verify token", Help: "What the sender repeats in its handshake. Left empty for a new webhook, one is made."},
 	{Name: "description", Label: "Description", Help: "For the people who look after it."},

@@ -11,7 +11,7 @@ import (
 type admitParams struct {
 	ID       string    `json:"id" audit:"yes" doc:"Id of the one call to let in."`
 	EventKey string    `json:"eventKey" audit:"yes" doc:"Lets in calls of the webhook with this key."`
-	Code     string    `json:"code" audit:"yes" doc:"Lets in calls that were refused so, such as signature-invalid."`
+	Code     string    `json:"code" audit:"yes" doc:"Lets in calls that were refused with this code, such as signature-invalid."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls, the newest, in the order in which they came. Default 100."`

@@ -35,11 +35,11 @@ const (
 type getParams struct {
 	ID       string    `json:"id" doc:"Id of one call."`
 	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
-	Code     string    `json:"code" doc:"Only calls that were refused so, such as signature-invalid."`
+	Code     string    `json:"code" doc:"Only calls that were refused with this code, such as signature-invalid."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`
-	After    string    `json:"after" doc:"The value of next of the page before."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
 	Brief    bool      `json:"brief" doc:"Leaves out headers and bodies."`
 }
 

@@ -14,7 +14,7 @@ type assertParams struct {
 }
 
 func assertCommand() command.Command {
-	return command.New("assert", "Fail unless something is true; else pass the body on.",
+	return command.New("assert", "Fail unless something is true; otherwise pass the body on.",
 		func(_ context.Context, p assertParams) (any, error) {
 			if p.True {
 				return p.Body, nil

@@ -37,7 +37,7 @@ type hmacParams struct {
 }
 
 func hmacCommand() command.Command {
-	return command.New("crypto.hmac", "Sign text, or another value's JSON, with a key: its HMAC.",
+	return command.New("crypto.hmac", "Sign text, or another value's JSON, with a key by HMAC.",
 		func(_ context.Context, p hmacParams) (any, error) {
 			return digest(p.Input, &p.Key, p.Algorithm, p.Encoding)
 		}, command.Pure)

@@ -35,7 +35,7 @@ type requestParams struct {
 }
 
 func requestCommand(c *client) command.Command {
-	return command.New("http.request", "Call a URL, and give its answer: whatever its status, unless some are expected. Addresses that are not on the Internet are refused unless the operator allows them.",
+	return command.New("http.request", "Call a URL and give its answer, whatever its status, unless expect says which are fine. Addresses that are not on the Internet are refused unless the operator allows them.",
 		func(ctx context.Context, p requestParams) (answer, error) {
 			expect, err := expectationOf(p.Expect)
 			if err != nil {

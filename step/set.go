@@ -11,7 +11,7 @@ type setParams struct {
 }
 
 func setCommand() command.Command {
-	return command.New("set", "Give a value: the body of the next step, or with output what that names.",
+	return command.New("set", "Set a value: the body of the next step, or the variable that output names.",
 		func(_ context.Context, p setParams) (any, error) { return p.Value, nil },
 		command.Pure, command.InRun)
 }

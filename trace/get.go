@@ -25,10 +25,10 @@ type getParams struct {
 	EventKey string    `json:"eventKey" doc:"Only calls of the webhook with this key."`
 	Pipeline string    `json:"pipeline" doc:"Only calls that were handed to this pipeline, and runs of it that users started."`
 	Code     string    `json:"code" doc:"Only calls that were refused with this code, or whose run failed with it."`
-	Search   string    `json:"search" doc:"Only calls that have this text in their event key, trace id, correlation id, address, pipeline or error, in whatever case."`
+	Search   string    `json:"search" doc:"Only calls that have this text in their event key, trace id, correlation id, address, pipeline or error, in upper or lower case."`
 	Payloads bool      `json:"payloads" doc:"The text may also be in the payload; needs the permission trace.payload."`
 	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls. Default 100."`
-	After    string    `json:"after" doc:"The value of next of the page before."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
 	Facets   bool      `json:"facets" doc:"Also counts the newest calls that fit, up to 500, by webhook, pipeline, status and code; not while a search for a text is not done."`
 }
 

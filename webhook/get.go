@@ -9,9 +9,9 @@ import (
 type getParams struct {
 	UUID     string `json:"uuid" audit:"last6" doc:"Token of the one webhook to show. Without it all are listed."`
 	EventKey string `json:"eventKey" doc:"Shows the one webhook with this event key."`
-	Search   string `json:"search" doc:"Lists only webhooks whose eventKey has this in it."`
-	Limit    int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
-	After    string `json:"after" doc:"Lists only webhooks whose eventKey comes after this one."`
+	Search   string `json:"search" doc:"List only webhooks whose event key contains this."`
+	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"List only webhooks whose event key comes after this one."`
 }
 
 func getCommand(hooks *Store, guards *Guards, baseURL string) command.Command {

@@ -9,9 +9,9 @@ import (
 
 type providerParams struct {
 	Provider string `json:"provider" doc:"Name of the one provider to show. Without it all are listed."`
-	Search   string `json:"search" doc:"Lists only providers whose name has this in it."`
-	Limit    int    `json:"limit" min:"1" doc:"Lists at most this many; the Link header leads to the next page."`
-	After    string `json:"after" doc:"Lists only providers whose name comes after this one."`
+	Search   string `json:"search" doc:"List only providers whose name contains this."`
+	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"List only providers whose name comes after this one."`
 }
 
 // providerView is a known sender as provider.get shows it.
@@ -38,7 +38,7 @@ func showProvider(p sender.Preset) providerView {
 }
 
 func providerCommand() command.Command {
-	return command.New("provider.get", "List the senders that webhook.put knows as a provider, or show one: what is checked of its calls, and how to set it up.",
+	return command.New("provider.get", "List the known senders that a webhook can have as its provider, or show one: what is checked of its calls, and how to set it up.",
 		func(_ context.Context, p providerParams) (any, error) {
 			if p.Provider != "" {
 				preset, err := findPreset(p.Provider)

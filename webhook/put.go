@@ -16,15 +16,15 @@ type putParams struct {
 	PayloadType      *sluice.PayloadType `json:"payloadType" alias:"payloadHandling" enum:"base64,raw,ignore" doc:"How the payload travels in the event: base64 (default), raw (as the JSON or text it is), or ignore (not at all)."`
 	MaxPayloadLength *int                `json:"maxPayloadLength" min:"1" max:"4194304" doc:"Largest accepted payload in bytes. Default 512000."`
 	UUID             string              `json:"uuid" audit:"last6" doc:"Token of the webhook to edit. Without it a new webhook is created."`
-	Provider         *string             `json:"provider" audit:"yes" doc:"A known sender: its signature, handshake and delivery id are taken as it has them. provider.get lists them; an empty one removes."`
-	SigningSecret    *string             `json:"signingSecret" doc:"The secret shared with the sender; two separated by a comma while it is being changed; or secret:<name> of a stored secret. It is stored encrypted and never shown; an empty one removes."`
-	Signature        *any                `json:"signature" doc:"An own scheme in place of a provider, a JSON object: header, format, algorithm, encoding, signed, timestampHeader, idHeader, tolerance. An empty one removes."`
-	Dedupe           *string             `json:"dedupe" doc:"Where the id of a delivery is, so that a repeated one makes no second event: header:<name>, query:<name>, body:<member.of.json>, cloudevent, or off. Default: as the provider has it."`
+	Provider         *string             `json:"provider" audit:"yes" doc:"The system that calls, if it is a known one: its signature, handshake and delivery id are checked as it makes them. provider.get lists them; empty removes it."`
+	SigningSecret    *string             `json:"signingSecret" doc:"The secret shared with the sender, or secret:<name> of a stored one; two, separated by a comma, while it is being changed. It is stored encrypted and never shown; empty removes it."`
+	Signature        *any                `json:"signature" doc:"How a sender that is not a known one signs its calls, as a JSON object: header, format, algorithm, encoding, signed, timestampHeader, idHeader, tolerance. Empty removes it."`
+	Dedupe           *string             `json:"dedupe" doc:"Where the id of a delivery is, so that a repeated one makes no second event: header:<name>, query:<name>, body:<member.of.json>, cloudevent, or off. Default: where the provider has it."`
 	DedupeWindow     *string             `json:"dedupeWindow" doc:"How long the id of a delivery is remembered, from 1s to 168h. Default 24h."`
-	Schema           *any                `json:"schema" doc:"A JSON Schema (2020-12) that payloads must meet, up to 64 KiB; null or an empty one removes."`
-	VerifyToken      *string             `json:"verifyToken" doc:"What meta and strava repeat in their handshake; an empty one removes."`
+	Schema           *any                `json:"schema" doc:"A JSON Schema (2020-12) that payloads must meet, up to 64 KiB; null or empty removes it."`
+	VerifyToken      *string             `json:"verifyToken" doc:"What meta and strava repeat in their handshake; empty removes it."`
 	Multipart        *sluice.Multipart   `json:"multipart" enum:"files,all" doc:"What of a multipart body is taken: files (default: the parts named file), or all (every field and every file)."`
-	Disabled         *bool               `json:"disabled" doc:"Whether calls are refused for now."`
+	Disabled         *bool               `json:"disabled" doc:"Refuse calls for now, and keep them in the quarantine."`
 	Description      *string             `json:"description" doc:"For people, up to 1000 characters."`
 	DryRun           bool                `json:"dryRun" doc:"Only check: the answer is the webhook as it would be, and nothing is stored."`
 	IfUpdated        time.Time           `json:"ifUpdated" doc:"The value of updated that the webhook was read with: the edit is refused if it was changed since."`

@@ -74,7 +74,7 @@ func (s ScanQuery) bounds(first, last uint64) (uint64, uint64, error) {
 	place, err := strconv.ParseUint(s.Before, 10, 64)
 	switch {
 	case err != nil || place == 0:
-		return 0, 0, sluice.InvalidParameter("after", "The parameter after must be the cursor of a page before.")
+		return 0, 0, sluice.InvalidParameter("after", "The parameter after must be the value of next in the previous answer.")
 	case s.Oldest:
 		return max(first, place), last, nil
 	}
