@@ -14,7 +14,7 @@ type TryResult struct {
 	Unknown int       `json:"unknown"`
 	Mended  int       `json:"mended,omitempty"` // of those that differ: they failed, and would succeed
 	New     int       `json:"new,omitempty"`    // of those that differ: no pipeline has run on them
-	Items   []TryItem `json:"items"`            // the first that are not the same
+	Items   []TryItem `json:"items"`            // the first that are not the same, or the one that was asked for
 	Next    string    `json:"next,omitempty"`   // cursor: there may be older events
 }
 

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ const (
 
 type tryParams struct {
 	Source   string    `json:"source" required:"true" body:"only" doc:"The draft, as YAML or JSON."`
+	TraceID  string    `json:"traceId" doc:"Try it on the event of this call only; the outcome is shown also if it is the same as before."`
 	EventKey string    `json:"eventKey" doc:"Try it on the events with this key. Default: the key that the draft listens to, unless pipeline is given."`
 	Pipeline string    `json:"pipeline" doc:"Try it on the events that this pipeline has run on, and compare it with that. Default: the only pipeline that has run on an event."`
 	From     time.Time `json:"from" doc:"Earliest time of the events."`
@@ -60,7 +62,7 @@ func tryCommand(r *Runner) command.Command {
 
 // pastEvents returns which events a draft is to be tried on.
 func (r *Runner) pastEvents(ctx context.Context, program *Program, p tryParams) (sluice.TraceQuery, error) {
-	q := sluice.TraceQuery{EventKey: p.EventKey, Pipeline: p.Pipeline, From: p.From, To: p.To, Limit: p.Limit, Before: p.After}
+	q := sluice.TraceQuery{TraceID: p.TraceID, EventKey: p.EventKey, Pipeline: p.Pipeline, From: p.From, To: p.To, Limit: p.Limit, Before: p.After}
 	if q.Limit == 0 {
 		q.Limit = defaultTries
 	}
@@ -71,6 +73,13 @@ func (r *Runner) pastEvents(ctx context.Context, program *Program, p tryParams) 
 		if _, err := r.find(ctx, p.Pipeline); err != nil {
 			return q, err
 		}
+	}
+	if q.TraceID != "" {
+		if !strings.Contains(q.TraceID, ":") {
+			return q, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call, such as c653e5:mwipbstg2vn1ey41.")
+		}
+		q.Pipeline = "" // which is compared with, and need not have run on it
+		return q, nil
 	}
 	if q.EventKey == "" && q.Pipeline == "" {
 		pattern, _ := program.Listens()
@@ -93,7 +102,7 @@ func (r *Runner) tryAll(ctx context.Context, draft *rehearsal, q sluice.TraceQue
 			return result, err
 		}
 		for i := range calls {
-			if calls[i].CorrelationID == "" || calls[i].ReplayOf != "" {
+			if calls[i].CorrelationID == "" || calls[i].ReplayOf != "" && q.TraceID == "" {
 				continue // it made no event, or one that was there before
 			}
 			item, err := draft.on(ctx, &calls[i])
@@ -101,7 +110,7 @@ func (r *Runner) tryAll(ctx context.Context, draft *rehearsal, q sluice.TraceQue
 				return result, err
 			}
 			if err == nil {
-				tally(&result, item, mayKnow)
+				tally(&result, item, mayKnow, q.TraceID != "")
 			}
 		}
 		q.Before, result.Next = next, next
@@ -110,13 +119,14 @@ func (r *Runner) tryAll(ctx context.Context, draft *rehearsal, q sluice.TraceQue
 		}
 	}
 	if mayKnow && len(result.Items) > 0 {
-		r.Seen(ctx, "pipeline.try", q.EventKey+q.Pipeline)
+		r.Seen(ctx, "pipeline.try", cmp.Or(q.TraceID, q.EventKey+q.Pipeline))
 	}
 	return result, nil
 }
 
-// tally adds an event to a result.
-func tally(result *sluice.TryResult, item sluice.TryItem, mayKnow bool) {
+// tally adds an event to a result, also one of which nothing changes if all are
+// shown.
+func tally(result *sluice.TryResult, item sluice.TryItem, mayKnow, all bool) {
 	counter := map[sluice.Verdict]*int{
 		sluice.TrySame: &result.Same, sluice.TryDiffers: &result.Differs, sluice.TryFails: &result.Fails, sluice.TryUnknown: &result.Unknown,
 	}[item.Verdict]
@@ -128,7 +138,7 @@ func tally(result *sluice.TryResult, item sluice.TryItem, mayKnow bool) {
 	case item.Was.Status == sluice.StatusError:
 		result.Mended++
 	}
-	if item.Verdict == sluice.TrySame || len(result.Items) == maxTryItems {
+	if item.Verdict == sluice.TrySame && !all || len(result.Items) == maxTryItems {
 		return
 	}
 	if !mayKnow {

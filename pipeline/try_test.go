@@ -109,3 +109,21 @@ func TestTryIsStopped(t *testing.T) {
 		}
 	})
 }
+
+// TestTryOnOneCall: it takes the whole trace id of a call, without which events are
+// tried that nobody asked for.
+func TestTryOnOneCall(t *testing.T) {
+	t.Parallel()
+	f := newFixture(withPast(&past{events: 1}))
+	const source = listening + "- pass"
+	out, err := f.call(t.Context(), "pipeline.try", arg("source", source), arg("traceId", "abcdef:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := out.(sluice.TryResult); found.Tried() != 1 || len(found.Items) != 1 || found.Items[0].TraceID != "abcdef:0" {
+		t.Errorf("it is %+v", found)
+	}
+	if _, err := f.call(t.Context(), "pipeline.try", arg("source", source), arg("traceId", "abcdef")); sluice.AsError(err).Parameter != "traceId" {
+		t.Errorf("a part of a trace id is answered with %v", err)
+	}
+}

@@ -1,6 +1,7 @@
 package portal_test
 
 import (
+	"encoding/json"
 	"html"
 	"net/http"
 	"regexp"
@@ -62,7 +63,7 @@ func TestConnectAProvider(t *testing.T) {
 	b.follow("#webhook button.main")
 	b.wants("changed")
 	v := s.signedIn("admin", adminPassword)
-	v.get("/webhooks").wants(t, 200, "<td>GitHub</td>", "someone else")
+	v.get("/webhooks").wants(t, 200, ">GitHub</td>", "someone else")
 	v.get("/webhooks/webhook.payments/edit").wants(t, 200, `<option value="github" selected`)
 }
 
@@ -120,6 +121,62 @@ func TestWhatIsTypedStays(t *testing.T) {
 	if got := eval[string](b, `((i) => i.type + " " + i.value)(document.querySelector("#signingSecret"))`); got != "text half of a sec" {
 		t.Errorf("the field is %q", got)
 	}
+}
+
+// TestTheHandshakeIsSeen: with the keyboard alone, one who connects Slack enters its
+// secret first, and sees the handshake, that a forged call is refused, and the first
+// signed one. A test call is signed as Slack does.
+func TestTheHandshakeIsSeen(t *testing.T) {
+	s := start(t)
+	h := &hands{browser: s.browse()}
+	h.arrive(s)
+	h.open("/webhooks/new")
+	h.until(`document.activeElement.id === "field-provider"`)
+	h.types("Slack")
+	h.first("Event key")
+	h.enter()
+	h.waits(".waiting.on")
+	h.first("Signing secret")
+	h.types("8f742231b10e8888abcd99")
+	h.enter()
+	h.wants("The signing secret is stored.", "Waiting for the handshake and the first signed call.")
+	h.waits(".waiting.on")
+	const event = `{"type":"event_callback","event_id":"Ev1"}`
+	s.sendSigned("webhook.slack", `{"type":"url_verification","challenge":"abc"}`).wants(t, 200, "abc")
+	h.until(`document.querySelector("#status").innerText.includes("✓ The handshake was answered")`)
+	s.sendSigned("webhook.slack", event, "X-Slack-Signature", "v0=00").wants(t, 401)
+	h.until(`document.querySelector("#status").innerText.includes("1 call was refused: No signature in the header X-Slack-Signature fits.")`)
+	h.wants("Stored; nobody can read it any more.")
+	s.sendSigned("webhook.slack", event).wants(t, 200)
+	h.waits(".waiting.arrived")
+	h.wants("Slack is connected", "The first call signed by Slack arrived", "A call needs this URL and the signature of Slack")
+	h.first("Look at it")
+	h.fill("#payload", `{"type":"event_callback","event_id":"Ev2"}`)
+	h.follow("form[action$='try#try'] button")
+	h.wants("Accepted, and all went well")
+}
+
+// sendSigned makes a call with the signature of a webhook's sender, and with other
+// headers.
+func (s *service) sendSigned(eventKey, payload string, headers ...string) answer {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), "POST", s.base()+"/api/v3/command/webhook.sign?contentType=application/json&eventKey="+eventKey, strings.NewReader(payload))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.SetBasicAuth("admin", adminPassword)
+	r.Header.Set("Content-Type", "application/json")
+	var made struct {
+		URL, Body string
+		Headers   map[string]string
+	}
+	if err := json.Unmarshal([]byte(s.do(r).wants(s.t, 200).body), &made); err != nil {
+		s.t.Fatal(err)
+	}
+	for name, value := range made.Headers {
+		headers = append([]string{name, value}, headers...)
+	}
+	return s.post(made.URL, made.Body, headers...)
 }
 
 // TestHostileVerifyToken: what someone has entered is text, also where it is copied

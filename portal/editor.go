@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/command"
 	"sluice/difference"
 	"sluice/problem"
 )
@@ -30,9 +29,10 @@ type editor struct {
 	Force    bool             // it can be stored in spite of the findings
 	Theirs   *theirs          // what someone else has stored meanwhile
 	Tried    *tried
-	Limit    string     // of the events that it was tried on
-	Call     string     // trace id of the call that it is written for; "" means the latest one
-	Event    *seenEvent // of that call; nil if there is none, or the user may not see it
+	Limit    string       // of the events that it was tried on
+	Call     string       // trace id of the call that it is written for; "" means the latest one
+	Event    *seenEvent   // of that call; nil if there is none, or the user may not see it
+	Past     []tracedCall // that the draft can be tried on in its place
 	Gutter   []gutterLine
 	Lines    []sourceLine // with the mistakes in them; nil if there are none
 }
@@ -128,22 +128,6 @@ func (p *Portal) pipelineEdit(w http.ResponseWriter, r *http.Request) error {
 	return p.renderEditor(w, r, http.StatusOK, e)
 }
 
-// latestOf returns the trace id of the latest call of some that became an event,
-// "" if there is none.
-func (p *Portal) latestOf(r *http.Request, some command.Args) (string, error) {
-	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
-		return "", nil
-	}
-	const looked = "10"
-	found, err := ask[calls](p, r, "trace.get", append(some, args("limit", looked)...))
-	for _, c := range found.Items {
-		if c.Accepted() {
-			return c.TraceID, nil
-		}
-	}
-	return "", err
-}
-
 func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int, e editor) error {
 	marked := make(map[int]bool)
 	for _, f := range e.Findings {
@@ -162,6 +146,9 @@ func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int
 	}
 	e.NameRule = name.Doc
 	if e.Event, err = p.seen(r, e.Call); err != nil {
+		return err
+	}
+	if e.Past, err = p.pastCalls(r, e.Event); err != nil {
 		return err
 	}
 	title := "Edit " + e.Name
@@ -196,8 +183,8 @@ func (p *Portal) pipelineSave(w http.ResponseWriter, r *http.Request) error {
 	case do == "check":
 		e.Checked = true
 		return p.renderEditor(w, r, http.StatusOK, e)
-	case do == "try":
-		return p.tryDraft(w, r, e)
+	case do == "try", do == "try-call":
+		return p.tryDraft(w, r, e, do == "try-call")
 	case do != "force" && hasLent(lint.Warnings):
 		e.Warnings = lint.Warnings
 	default:

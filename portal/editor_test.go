@@ -100,12 +100,17 @@ func TestADraftIsTried(t *testing.T) {
 	s := start(t, "result-wait=8s")
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
 	s.store("p", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - set: {value: '#{body.payload.n}'}\n")
+	var traces []string
 	for _, n := range []string{"1", "2", "3"} {
-		s.call(hook["uuid"].(string), "application/json", `{"n":`+n+`}`)
+		traces = append(traces, s.call(hook["uuid"].(string), "application/json", `{"n":`+n+`}`))
 	}
 	v := s.signedIn("admin", adminPassword)
 	source := "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - assert: {\"true\": '#{body.payload.n != 2}', message: Two is too much.}\n  - set: {value: '#{body.payload.n > 2 ? 100 : body.payload.n}'}\n"
 	v.post("/pipelines/p/edit", "source", source, "do", "try", "limit", "20").wants(t, 200, "Tried on 3 past calls", "1 the same as before", "1 would end in another way", "1 would fail", "Two is too much.", "Would be", "<details open>")
+	for i, want := range []string{"the same as before", "would fail", "would result in 100"} {
+		v.post("/pipelines/p/edit", "source", source, "do", "try-call", "call", traces[i]).
+			wants(t, 200, "Tried on 1 past call<", want, `<option value="`+traces[i]+`" selected>`, "body.payload.n</code></dt> <dd><code>"+strconv.Itoa(i+1))
+	}
 	v.get("/pipelines/p").wants(t, 200).lacks(t, "too much") // nothing was stored
 }
 

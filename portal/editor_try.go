@@ -2,8 +2,10 @@ package portal
 
 import (
 	"net/http"
+	"slices"
 
 	"sluice"
+	"sluice/command"
 	"sluice/problem"
 )
 
@@ -13,7 +15,7 @@ type tried struct {
 
 	Tally []tallied
 	Calls []triedCall // the first that are not the same
-	Open  bool        // they are few enough to be read at once
+	More  []triedCall // the following ones
 	Left  int         // how many more there are
 }
 
@@ -24,13 +26,27 @@ type tallied struct{ Class, Text string }
 type triedCall struct {
 	sluice.TryItem
 	tallied
+
+	Open bool // it can be read at once
 }
 
-// tryDraft shows what a draft would make of past events.
-func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor) error {
-	given := args("source", e.Source, "limit", e.Limit)
+// tryDraft shows what a draft would make of past events, or of that of the call that
+// was chosen.
+func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor, one bool) error {
+	given := args("source", e.Source)
 	if !e.New {
 		given = append(given, args("pipeline", e.Name)...)
+	}
+	event, err := p.seen(r, e.Call)
+	switch {
+	case err != nil:
+		return err
+	case !one:
+		given = append(given, args("limit", e.Limit)...)
+	case event != nil: // what followed from the call has its trace id, and other keys
+		given = append(given, args("traceId", event.TraceID, "eventKey", event.EventKey)...)
+	default:
+		given = append(given, args("limit", "1")...)
 	}
 	result, err := ask[sluice.TryResult](p, r, "pipeline.try", given)
 	if err != nil && !isMistake(err) {
@@ -45,7 +61,7 @@ func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor) erro
 }
 
 func triedOf(result *sluice.TryResult) *tried {
-	t := &tried{TryResult: result, Left: result.Tried() - result.Same - len(result.Items)}
+	t := &tried{TryResult: result, Left: max(0, result.Tried()-result.Same-len(result.Items))}
 	for _, way := range []struct {
 		count int
 		class string
@@ -62,11 +78,15 @@ func triedOf(result *sluice.TryResult) *tried {
 			t.Tally = append(t.Tally, tallied{way.class, shownCount(way.count) + " " + way.text})
 		}
 	}
-	for _, item := range result.Items {
-		t.Calls = append(t.Calls, triedCall{item, verdictOn(item)})
+	const few, most = 3, 5
+	for i, item := range result.Items {
+		c := triedCall{item, verdictOn(item), i == 0 || len(result.Items) <= few}
+		if i < most {
+			t.Calls = append(t.Calls, c)
+		} else {
+			t.More = append(t.More, c)
+		}
 	}
-	const few = 3
-	t.Open = len(t.Calls) <= few
 	return t
 }
 
@@ -75,15 +95,54 @@ func verdictOn(item sluice.TryItem) tallied {
 	switch {
 	case item.Verdict == sluice.TryFails:
 		return tallied{"bad", "would fail"}
+	case item.Verdict == sluice.TrySame:
+		return tallied{"good", "the same as before"}
 	case item.Verdict == sluice.TryUnknown:
 		return tallied{"", "can’t be compared"}
 	case item.Was == nil && item.WouldBe != nil && item.WouldBe.Value != nil:
-		const most = 80
-		return tallied{"good", "would result in " + clipped(string(item.WouldBe.Value), most)}
+		return tallied{"good", wouldResult(item)}
 	case item.Was == nil:
 		return tallied{"good", "would succeed"}
 	case item.Was.Status == sluice.StatusError:
 		return tallied{"good", "would now succeed"}
+	case item.WouldBe != nil && item.WouldBe.Value != nil && string(item.WouldBe.Value) != string(item.Was.Value):
+		return tallied{"wait", wouldResult(item)}
 	}
 	return tallied{"wait", "would end in another way"}
+}
+
+func wouldResult(item sluice.TryItem) string {
+	const most = 80
+	return "would result in " + clipped(string(item.WouldBe.Value), most)
+}
+
+// latestOf returns the trace id of the latest call of some that became an event,
+// "" if there is none.
+func (p *Portal) latestOf(r *http.Request, some command.Args) (string, error) {
+	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
+		return "", nil
+	}
+	const looked = "10"
+	found, err := ask[calls](p, r, "trace.get", append(some, args("limit", looked)...))
+	for _, c := range found.Items {
+		if c.Accepted() {
+			return c.TraceID, nil
+		}
+	}
+	return "", err
+}
+
+// pastCalls returns the latest calls of the same webhook as that of an event, which
+// is one of them; none if the user may try nothing.
+func (p *Portal) pastCalls(r *http.Request, event *seenEvent) (past []tracedCall, err error) {
+	if event == nil || event.EventKey == "" || !p.may(sluice.UserFrom(r.Context()), "pipeline.try") {
+		return nil, nil
+	}
+	const looked = "20"
+	found, err := p.latest(r, event.EventKey, looked)
+	found = slices.DeleteFunc(found, func(c tracedCall) bool { return !c.Accepted() })
+	if !slices.ContainsFunc(found, func(c tracedCall) bool { return c.TraceID == event.TraceID }) {
+		found = append(found, event.call)
+	}
+	return found, err
 }

@@ -27,9 +27,12 @@ type eventPath struct{ Path, Value string }
 
 // A seenEvent is the event of a past call as expressions see it.
 type seenEvent struct {
-	TraceID string
-	Paths   []eventPath
-	More    bool // there are more values than are shown
+	TraceID  string
+	EventKey string
+	Paths    []eventPath
+	More     bool // there are more values than are shown
+
+	call tracedCall
 }
 
 // seen returns the event of a call as expressions see it, nil if the user may not
@@ -60,7 +63,7 @@ func eventSeen(c tracedCall) *seenEvent {
 	if c.PayloadEncoding == "" {
 		return nil
 	}
-	event := &seenEvent{TraceID: c.TraceID}
+	event := &seenEvent{TraceID: c.TraceID, EventKey: c.EventKey, call: c}
 	event.add(payloadSeen(c))
 	headers := maps.Clone(c.Headers)
 	maps.DeleteFunc(headers, func(name, _ string) bool { return isConnection(name) && !strings.Contains(name, "signature") })

@@ -35,6 +35,22 @@ type outcomes struct {
 	Back  string    // path of the list
 	Done  int
 	Items []outcome
+
+	Do   string   // the button of the form, if it takes several steps
+	Rest []string // what is still to come
+	left int
+}
+
+// Listed reports whether all with which nothing was done are on the page: those of
+// earlier steps are not.
+func (o *outcomes) Listed() bool {
+	listed := 0
+	for _, item := range o.Items {
+		if item.Problem != "" {
+			listed++
+		}
+	}
+	return listed == o.left
 }
 
 // each does something with one thing after the other, and notes what came of
@@ -57,6 +73,8 @@ func (o *outcomes) each(names []string, do func(name string) (outcome, error)) e
 func (o *outcomes) add(item outcome) {
 	if item.Problem == "" {
 		o.Done++
+	} else {
+		o.left++
 	}
 	o.Items = append(o.Items, item)
 }
@@ -65,7 +83,7 @@ func (o *outcomes) add(item outcome) {
 func (o *outcomes) Title() string { return plural(o.Done, o.What[0], o.What[1]) + " " + o.Verb }
 
 // Left returns with how many nothing was done.
-func (o *outcomes) Left() int { return len(o.Items) - o.Done }
+func (o *outcomes) Left() int { return o.left }
 
 // showReplayed says what became of things that were sent again; if some were not,
 // why.

@@ -146,7 +146,8 @@ func TestTokensAndPayloadsAreHidden(t *testing.T) {
 	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
 	v := s.signedIn("vera", "a long password")
 	token := hook["uuid"].(string)
-	for _, path := range []string{"/webhooks", "/webhooks/webhook.a", "/webhooks/webhook.a?show=token", "/start?key=webhook.a", "/calls/" + trace} {
+	v.get("/webhooks").wants(t, 200, "webhook.a").lacks(t, token)
+	for _, path := range []string{"/webhooks/webhook.a", "/webhooks/webhook.a?show=token", "/start?key=webhook.a", "/calls/" + trace} {
 		v.get(path).wants(t, 200, token[len(token)-6:]).lacks(t, token, "very private")
 	}
 	v.get("/calls/"+trace).wants(t, 200, "you need the permission").lacks(t, "Correlation id")

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"sluice"
@@ -61,7 +62,7 @@ func (q quarantined) Findings() []string {
 func (q quarantined) Advice() string {
 	switch q.Code {
 	case "signature-missing":
-		return "Let the sender sign its calls, or take the signature off the webhook; then check again."
+		return "Let the sender sign its calls, or let the webhook take unsigned ones; then check again."
 	case "signature-invalid":
 		return "Enter the secret that the sender signs with in the webhook; then check again."
 	case "signature-expired":
@@ -170,10 +171,21 @@ func (p *Portal) quarantineSelected(w http.ResponseWriter, r *http.Request) erro
 	if r.PostForm.Get("do") == "delete" {
 		return p.quarantineDelete(w, r, ids)
 	}
-	view := admission()
-	for _, id := range ids {
+	return p.admitAll(w, r, ids)
+}
+
+// admitAll lets calls in, or some of them and then the page goes on with the rest, so
+// that people see how far it is.
+func (p *Portal) admitAll(w http.ResponseWriter, r *http.Request, ids []string) error {
+	const step = 100
+	view := &outcomes{Verb: "admitted", What: [2]string{"call", "calls"}, List: "Quarantine", Back: "/quarantine", Do: r.PostForm.Get("do")}
+	view.Done, _ = strconv.Atoi(r.PostForm.Get("done"))
+	view.left, _ = strconv.Atoi(r.PostForm.Get("left"))
+	now := min(step, len(ids))
+	view.Rest = ids[now:]
+	for _, id := range ids[:now] {
 		given := args("id", id)
-		if r.PostForm.Get("do") == "force" {
+		if view.Do == "force" {
 			given = append(given, argument("force", true))
 		}
 		if err := p.admit(r, view, given); err != nil {
@@ -181,10 +193,6 @@ func (p *Portal) quarantineSelected(w http.ResponseWriter, r *http.Request) erro
 		}
 	}
 	return p.render(w, r, http.StatusOK, "outcomes", view.Title(), view)
-}
-
-func admission() *outcomes {
-	return &outcomes{Verb: "admitted", What: [2]string{"call", "calls"}, List: "Quarantine", Back: "/quarantine"}
 }
 
 // admit lets calls in, and notes what came of it.
@@ -214,13 +222,6 @@ func (p *Portal) quarantineGroup(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	given := args("eventKey", r.PostForm.Get("eventKey"), "code", r.PostForm.Get("code"), "limit", shownNumber(maxSelected))
-	if r.PostForm.Get("do") != "delete" {
-		view := admission()
-		if err := p.admit(r, view, given); err != nil {
-			return err
-		}
-		return p.render(w, r, http.StatusOK, "outcomes", view.Title(), view)
-	}
 	found, err := p.refusedCalls(r, given)
 	if err != nil {
 		return err
@@ -229,7 +230,11 @@ func (p *Portal) quarantineGroup(w http.ResponseWriter, r *http.Request) error {
 	for _, item := range found.Items {
 		ids = append(ids, item.ID)
 	}
-	return p.quarantineDelete(w, r, ids)
+	if r.PostForm.Get("do") == "delete" {
+		return p.quarantineDelete(w, r, ids)
+	}
+	slices.Reverse(ids) // in the order in which they came
+	return p.admitAll(w, r, ids)
 }
 
 // quarantineDelete deletes calls once that was confirmed.

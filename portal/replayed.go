@@ -18,7 +18,7 @@ type replayedView struct {
 	OK, Failed, Unsettled int
 	Items                 []tracedCall // the newest of them
 	CallsURL              string
-	Live                  string // "" once all is known, and if the user may not see it
+	Live                  string // "" once all is known for a while, and if the user may not see it
 }
 
 // replayedPath returns the path of the page that says what became of events that
@@ -50,7 +50,8 @@ func (p *Portal) replayedPage(w http.ResponseWriter, r *http.Request) error {
 		}
 		view.Known = true
 		view.count(found.Items)
-		if view.Unsettled > 0 {
+		const young = 10 * time.Second // then what follows from it, such as banners, may still change
+		if to, err := time.Parse(time.RFC3339Nano, query.Get("to")); view.Unsettled > 0 || err == nil && time.Since(to) < young {
 			view.Live = p.liveFrom(view.EventKey, "")
 		}
 	}

@@ -116,8 +116,8 @@ func (p *Portal) connect(r *http.Request, hook *webhookView) (*connection, error
 		if err != nil {
 			return nil, err
 		}
-		if c.Refused = len(refused.Items); c.Refused > 0 && len(refused.Items[0].Diagnosis) > 0 {
-			c.Why = refused.Items[0].Diagnosis[0]
+		if c.Refused = len(refused.Items); c.Refused > 0 {
+			c.Why = strings.Join(refused.Items[0].Diagnosis, " ")
 		}
 	}
 	return c, nil

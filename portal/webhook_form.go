@@ -51,9 +51,9 @@ var webhookFields = []field{
 	{Name: "signingSecret", Label: "Signing secret", Help: "The secret shared with the sender, or secret:name of a stored one. It is stored encrypted and never shown again."},
 	{Name: "verifyToken", Label: "Verify token", Help: "What the sender repeats in its handshake. Left empty for a new webhook, one is made."},
 	{Name: "description", Label: "Description", Help: "For the people who look after it."},
-	{Name: "payloadType", Label: "Payload type", Help: "How the body of a call travels in its event. raw passes JSON and text on as they are, base64 keeps every byte, ignore leaves it out."},
+	{Name: "payloadType", Label: "Payload type", Help: "How pipelines get the body of a call."},
 	{Name: "maxPayloadLength", Label: "Largest payload, in bytes", Help: "Larger calls are refused with 413. 512,000 unless given, at most 4,194,304."},
-	{Name: "multipart", Label: "Multipart bodies", Help: "files takes the parts named file; all takes every field and every file."},
+	{Name: "multipart", Label: "Multipart bodies", Help: "What is taken of a body with several parts, such as a form with files."},
 	{Name: "dedupe", Label: "Delivery id", Help: "Where the id of a delivery is, so that a repeated one makes no second event: header:name, query:name, body:member.of.json, or off. A known sender has its own."},
 	{Name: "dedupeWindow", Label: "Remember delivery ids for", Help: "From 1s to 168h. 24h unless given.", Hint: "24h"},
 	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are refused with 422."},
@@ -103,12 +103,14 @@ func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int,
 // adapt offers choices where a text would do, with words for them.
 func (f *webhookForm) adapt(before webhook) {
 	f.find("eventKey").Required = true
-	kind := f.find("payloadType")
-	kind.Choices = kind.Choices[1:]
+	f.find("payloadType").Choices = []choice{
+		{Value: string(sluice.Raw), Label: "raw: JSON and text as they are"},
+		{Value: string(sluice.Base64), Label: "base64: every byte is kept"},
+		{Value: string(sluice.Ignore), Label: "ignore: it is left out"},
+	}
 	disabled := f.find("disabled")
 	disabled.Choices = []choice{{Value: "false", Label: "no"}, {Value: "true", Label: "yes"}}
-	multipart := f.find("multipart")
-	multipart.Choices = multipart.Choices[1:]
+	f.find("multipart").Choices = []choice{{Value: "files", Label: "files: the parts named file"}, {Value: "all", Label: "all: every field and every file"}}
 	sender := f.find("provider")
 	sender.Kind, sender.Choices = "select", []choice{{Value: "", Label: "any system that has the URL"}}
 	for _, known := range f.Providers {

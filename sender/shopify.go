@@ -9,7 +9,7 @@ func shopify() Preset {
 		Setup: [3]string{
 			"In the admin: Settings, Notifications, Webhooks, Create webhook; format JSON. Apps subscribe in shopify.app.toml or by the API instead.",
 			"URL (or uri) is the webhook's URL.",
-			"Enter the signing key shown below the list of webhooks as the `signingSecret`; for an app it is the client secret.",
+			"The signing key is shown below the list of webhooks (an app has its client secret instead): enter it as the `signingSecret`.",
 		},
 		rule: &rule{Scheme: Scheme{Header: "X-Shopify-Hmac-Sha256", Encoding: "base64"}},
 	}
