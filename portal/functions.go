@@ -184,10 +184,13 @@ func ago(t time.Time) string {
 // clock returns the time of day, with the date unless it is today.
 func clock(t time.Time) string {
 	now := time.Now().UTC()
-	if t = t.UTC(); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format("15:04:05")
+	switch t = t.UTC(); {
+	case t.Year() != now.Year():
+		return t.Format("2 Jan 2006 15:04:05")
+	case t.YearDay() != now.YearDay():
+		return t.Format("2 Jan 15:04:05")
 	}
-	return t.Format("2 Jan 15:04:05")
+	return t.Format("15:04:05")
 }
 
 // shownDuration returns a duration with about three digits.

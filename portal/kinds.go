@@ -65,7 +65,7 @@ var kinds = []*kind{
 		columns: []column{{"permissions", "What it allows"}, {"builtIn", "Origin"}},
 		words: map[string]words{
 			"role":        {Label: "Name"},
-			"permissions": {Label: "Permissions", Help: "Names of commands, patterns such as webhook.*, or read for all that changes nothing; separated by commas."},
+			"permissions": {Label: "Permissions", Help: "Names of commands, which the page Commands lists, patterns such as webhook.*, or read for all that changes nothing; separated by commas."},
 		},
 		fixed: func(name string) bool { return name == sluice.AdminName },
 		kept:  func(role map[string]any) bool { return role["builtIn"] == "unchanged" },

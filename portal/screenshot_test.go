@@ -59,6 +59,8 @@ func TestScreenshots(t *testing.T) {
 		}
 		b.do(chromedp.EmulateViewport(1280, 900))
 	}
+	b.open("/nowhere")
+	shoot("error-outside")
 	b.open("/")
 	shoot("signin")
 	b.signIn("admin", adminPassword)

@@ -4,7 +4,7 @@
 const two = (n) => String(n).padStart(2, "0");
 const clockOf = (at) => `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 const dayOf = (at) => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-const shortDayOf = (at) => at.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+const shortDayOf = (at) => at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: at.getFullYear() === new Date().getFullYear() ? undefined : "numeric" });
 const utcOf = (at) => at.toISOString().slice(0, 19).replace("T", " ") + " UTC";
 
 function agoOf(at) {
