@@ -39,6 +39,7 @@ type AuditQuery struct {
 	From, To time.Time // zero means unbounded
 	Username string    // empty means any
 	Command  string    // empty means any
+	Outcome  string    // empty means any
 	Limit    int
 	Before   string // cursor: where the page before it ended
 }

@@ -101,6 +101,7 @@ type Authorization struct {
 	Silent    bool          // the person must not be asked anything
 	SignIn    bool          // they must sign in, even if they are signed in
 	MaxAge    time.Duration // how long ago they may have signed in; negative: any time
+	Lasts     time.Duration // how long the program's login would last at most
 
 	// Refused is where the browser takes the news that the request can't be
 	// met; empty if it can.

@@ -23,7 +23,7 @@ const (
 type replayParams struct {
 	TraceID  []string  `json:"traceId" audit:"yes" doc:"Trace id of the call whose event is sent again, or up to 1000 of them, sent in this order. Give this, or some of what follows."`
 	EventKey string    `json:"eventKey" alias:"key" audit:"yes" doc:"Key of the events that are sent again, except replays. Default: any."`
-	Status   string    `json:"status" enum:"ok,error,processing" audit:"yes" doc:"Only events of calls with this status."`
+	Status   string    `json:"status" enum:"ok,error,processing" audit:"yes" doc:"Only events of calls with this status. With error and a pipeline: only those that it failed on."`
 	Code     string    `json:"code" audit:"yes" doc:"Only events that a pipeline failed on with this error code."`
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these events."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these events. Default: now."`
@@ -106,10 +106,14 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 	}
 }
 
-// failed reports whether the code is that of a run of a call.
+// failed reports whether a run of a call has the code. Of failed calls, it must be one
+// of the pipeline that gets them: what others failed on is not for that one.
 func (p replayParams) failed(c sluice.Call) bool {
-	return p.Code == "" || slices.ContainsFunc(c.Runs, func(r sluice.RunReport) bool {
-		return r.Error != nil && r.Error.Code == p.Code && (p.Pipeline == "" || p.Pipeline == r.Pipeline)
+	if p.Code == "" && (p.Pipeline == "" || p.Status != string(sluice.StatusError)) {
+		return true
+	}
+	return slices.ContainsFunc(c.Runs, func(r sluice.RunReport) bool {
+		return r.Error != nil && (p.Code == "" || r.Error.Code == p.Code) && (p.Pipeline == "" || p.Pipeline == r.Pipeline)
 	})
 }
 

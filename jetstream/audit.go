@@ -74,6 +74,7 @@ func (a *Audit) Entries(ctx context.Context, q sluice.AuditQuery) (entries []slu
 	return stream.Scan(ctx, a.stream, stream.ScanQuery{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
 		func(e *sluice.AuditEntry) time.Time { return e.Time },
 		func(_ uint64, e *sluice.AuditEntry) bool {
-			return (q.Username == "" || e.Username == q.Username) && (q.Command == "" || e.Command == q.Command)
+			return (q.Username == "" || e.Username == q.Username) && (q.Command == "" || e.Command == q.Command) &&
+				(q.Outcome == "" || e.Outcome == q.Outcome)
 		})
 }

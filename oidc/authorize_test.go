@@ -99,6 +99,7 @@ func TestWhatIsAsked(t *testing.T) {
 		askFor(publicID, loopback, "prompt", "select_account", "ui_locales", "de"): {MaxAge: -1, SignIn: true},
 	} {
 		want.ClientID, want.Redirect, want.State, want.Challenge = publicID, loopback, "the state", oauth2.S256ChallengeFromVerifier("x")
+		want.Lasts = 720 * time.Hour
 		if got, err := f.Asked(t.Context(), query); err != nil || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", query, got, err, want)
 		}

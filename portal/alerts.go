@@ -19,9 +19,13 @@ type alert struct {
 	Link  string     // path of where to look; "" if there is nothing to see
 }
 
-// alertsFresh is how long what was found is shown: asking costs, and pages come
-// often.
-const alertsFresh = 5 * time.Second
+// How long what was found is shown: asking costs, and pages come often. What is no
+// longer wrong goes soon, so that a page that is refreshed since a run went well says
+// nothing else.
+const (
+	allWellFresh = 5 * time.Second
+	alertsFresh  = 300 * time.Millisecond
+)
 
 // maxAlerts bounds what is shown of each kind.
 const maxAlerts = 3
@@ -51,7 +55,11 @@ func (p *Portal) alerts(r *http.Request) (shown []alert) {
 func (p *Portal) allAlerts(r *http.Request) []alert {
 	p.board.mu.Lock()
 	defer p.board.mu.Unlock()
-	if time.Since(p.board.at) < alertsFresh {
+	fresh := allWellFresh
+	if len(p.board.found) > 0 {
+		fresh = alertsFresh
+	}
+	if time.Since(p.board.at) < fresh {
 		return p.board.found
 	}
 	stats, err := ask[sluice.ServerStats](p, r, "server.stats", args("minutes", "1"))

@@ -30,6 +30,8 @@ type question struct {
 	Action  string // where the answer is sent to
 	Again   string // where the person signs in as someone else
 	Roles   string
+	InWords string // what they may do, and so could the program
+	Lasts   string // at most
 }
 
 // authorizePage asks whether a program may act for the person, who signs in
@@ -66,7 +68,7 @@ func (p *Portal) authorizePage(w http.ResponseWriter, r *http.Request) error {
 	// A browser that follows the redirect after the form asks the policy of the
 	// page once more, and where the program leads it to from there.
 	w.Header().Set("Content-Security-Policy", strings.TrimSuffix(policy, "; form-action 'self'"))
-	view := question{Program: asked.ClientID, Action: sluice.AuthorizePath + "?" + r.URL.RawQuery, Again: again, Roles: strings.Join(user.Roles, ", ")}
+	view := question{Program: asked.ClientID, Action: sluice.AuthorizePath + "?" + r.URL.RawQuery, Again: again, Roles: strings.Join(user.Roles, ", "), InWords: p.inWords(user.Permissions), Lasts: longest(asked.Lasts)}
 	if target, err := url.Parse(asked.Redirect); err == nil {
 		view.Host, view.Here = target.Host, target.Scheme == "http"
 	}
@@ -126,4 +128,16 @@ func withoutPrompt(query string) string {
 	values.Del("prompt")
 	values.Del("max_age")
 	return values.Encode()
+}
+
+// longest returns a time of days, hours or minutes in words.
+func longest(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d >= 2*day:
+		return plural(int(d/day), "day", "days")
+	case d >= 2*time.Hour:
+		return plural(int(d/time.Hour), "hour", "hours")
+	}
+	return plural(max(1, int(d/time.Minute)), "minute", "minutes")
 }

@@ -90,7 +90,7 @@ func TestPersonLetsAProgramIn(t *testing.T) {
 	b.fill("#username", "admin")
 	b.fill("#password", adminPassword)
 	b.follow("button.main")
-	b.wants("Let sluice act for you?", "A program on this computer", "as admin (roles: admin)", "refuse")
+	b.wants("Let sluice act for you?", "The program sluice on this computer", "admin (roles: admin)", "Everything.", "30 days at most", "refuse")
 	b.followText("Allow")
 	b.wants("All done.")
 	answer := <-p.came
@@ -223,7 +223,7 @@ func TestRegisteredProgram(t *testing.T) {
 	v := s.signedIn("admin", adminPassword)
 	v.get(p.path()).wants(t, 400, "redirect_uri") // it is at 127.0.0.1
 	p.config.RedirectURL = strings.Replace(p.config.RedirectURL, "127.0.0.1", "localhost", 1)
-	v.get(p.path()).wants(t, 200, "A program on this computer")
+	v.get(p.path()).wants(t, 200, "on this computer asks")
 	p.config.RedirectURL = "https://dashboard.example.org/cb"
 	v.get(p.path()).wants(t, 200, "dashboard</b> at <b>dashboard.example.org")
 	_, query := location(t, v.post(p.path(), "answer", "allow"))

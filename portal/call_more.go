@@ -1,6 +1,8 @@
 package portal
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -116,6 +118,10 @@ func (p *Portal) callEdit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := resendView{TraceID: c.TraceID, EventKey: c.EventKey, Signed: hook.isSigned(), Media: c.ContentType, Payload: body}
+	var lines bytes.Buffer
+	if !strings.Contains(strings.TrimSpace(body), "\n") && json.Indent(&lines, []byte(body), "", "  ") == nil {
+		view.Payload = lines.String() // nobody edits one long line with pleasure
+	}
 	for _, h := range shownHeaders(c.Headers) {
 		if !isConnection(h.Name) && !strings.EqualFold(hook.Dedupe, "header:"+h.Name) {
 			view.Headers += h.Name + ": " + h.Value + "\n"

@@ -14,7 +14,8 @@ type callView struct {
 	tracedCall
 
 	Runs      []shownRun
-	Mend      *shownRun    // the latest run that failed and can be edited
+	Failed    *shownRun    // the latest run that failed
+	Mend      *shownRun    // the latest one whose pipeline can be edited
 	Replays   []tracedCall // of it
 	Checked   *checked     // nil if it is not known what was
 	Followed  []tracedCall // events that followed from it
@@ -74,6 +75,9 @@ func (p *Portal) addRuns(r *http.Request, view *callView) (err error) {
 		return err
 	}
 	for i := range view.Runs {
+		if view.Runs[i].Error != nil {
+			view.Failed = &view.Runs[i]
+		}
 		if view.Runs[i].EditURL != "" {
 			view.Mend = &view.Runs[i]
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"sluice"
@@ -62,8 +63,8 @@ func (p *Portal) editable(r *http.Request, name string) (*pipeline, error) {
 func (p *Portal) editing(source *pipeline, run sluice.RunReport, trace string) (path, text string) {
 	query, text := url.Values{"call": {trace}}, "Edit "+source.Name+", which was changed since"
 	if run.Error.Line > 0 && source.Updated.Before(run.Started) {
-		query.Set("line", fmt.Sprint(run.Error.Line))
-		query.Set("column", fmt.Sprint(run.Error.Column))
+		query.Set("line", strconv.Itoa(run.Error.Line))
+		query.Set("column", strconv.Itoa(run.Error.Column))
 		text = fmt.Sprintf("Edit line %d", run.Error.Line)
 	}
 	return p.base + "/pipelines/" + url.PathEscape(source.Name) + "/edit?" + query.Encode(), text

@@ -2,8 +2,10 @@ package portal
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"sluice"
@@ -24,7 +26,7 @@ func (p *Portal) callsSelected(w http.ResponseWriter, r *http.Request) error {
 	if r.PostForm.Get("do") == "export" {
 		return p.exportTraces(w, r, traces)
 	}
-	view, since := &outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"call", "calls"}, Back: "/calls"}, time.Now()
+	view, since := &outcomes{Verb: "replayed", What: [2]string{"call", "calls"}, List: "Calls", Back: "/calls"}, time.Now()
 	err = view.each(traces, func(trace string) (outcome, error) {
 		again, err := p.replay(r, trace)
 		return outcome{Name: trace, Link: "/calls/" + url.PathEscape(again), Text: again}, err
@@ -54,11 +56,47 @@ type replayAllView struct {
 	callFilter
 
 	Since   string // how far back, if the list has no beginning
+	Spans   []replaySpan
 	Problem string
 }
 
+// A replaySpan is how far back failed calls are replayed.
+type replaySpan struct {
+	Since, Title string
+	Calls        int  // that failed in that time, without replays
+	More         bool // there may be more of them
+}
+
 func (p *Portal) replayAllPage(w http.ResponseWriter, r *http.Request) error {
-	return p.render(w, r, http.StatusOK, "replay_all", "Replay failed calls", replayAllView{callFilter: filterOf(p.base, r.URL.Query()), Since: "1d"})
+	if !p.may(sluice.UserFrom(r.Context()), "event.replay") {
+		return sluice.NotPermitted("event.replay")
+	}
+	return p.askReplayAll(w, r, replayAllView{callFilter: filterOf(p.base, r.URL.Query()), Since: "1d"})
+}
+
+// askReplayAll shows how many calls failed, and asks which of them are replayed.
+func (p *Portal) askReplayAll(w http.ResponseWriter, r *http.Request, view replayAllView) error {
+	const day = 24 * time.Hour
+	view.Status = string(sluice.StatusError)
+	filter := view.callFilter
+	view.Spans = []replaySpan{{Since: "1h", Title: "the last hour"}, {Since: "1d", Title: "the last day"}, {Since: "7d", Title: "the last 7 days"}}
+	ages := []time.Duration{time.Hour, day, 7 * day}
+	if view.From != "" {
+		view.Spans, ages = []replaySpan{{}}, []time.Duration{math.MaxInt64}
+	} else {
+		filter.From = time.Now().Add(-7 * day).UTC().Format(time.RFC3339)
+	}
+	if p.may(sluice.UserFrom(r.Context()), "trace.get") {
+		found, err := ask[calls](p, r, "trace.get", append(filter.args(), args("limit", "1000")...))
+		if err != nil {
+			return err
+		}
+		for i := range view.Spans {
+			view.Spans[i].Calls = len(slices.DeleteFunc(slices.Clone(found.Items), func(c tracedCall) bool { return c.ReplayOf != "" || time.Since(c.Time) > ages[i] }))
+			view.Spans[i].More = found.Next != ""
+		}
+	}
+	return p.render(w, r, http.StatusOK, "replay_all", "Replay failed calls", view)
 }
 
 // replayAll replays the failed calls of a list.
@@ -82,7 +120,7 @@ func (p *Portal) replayAll(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err != nil {
 		view.Problem = sluice.AsError(err).Message
-		return p.render(w, r, http.StatusOK, "replay_all", "Replay failed calls", view)
+		return p.askReplayAll(w, r, view)
 	}
 	p.redirect(w, r, replayedPath(began, again.Replayed, "eventKey", view.EventKey, "pipeline", view.Pipeline))
 	return nil

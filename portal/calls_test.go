@@ -3,6 +3,7 @@ package portal_test
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ func TestASearchForgives(t *testing.T) {
 	}
 	v.get("/calls?search=hopper").wants(t, 200, "No calls found", "Search in payloads").lacks(t, bad)
 	v.get("/calls?search=stripe").wants(t, 200, "The number is too small.", "assertion-failed", `<small>1</small>`)
+	v.get("/calls/"+bad).wants(t, 200, "As curl", "--data-binary", "token: TOKEN", "As it came")
 	v.get("/calls?search="+strings.Repeat("x", 300)).wants(t, 400, "at most 200 characters")
 	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
 	vera := s.signedIn("vera", "a long password")
@@ -119,6 +121,19 @@ func TestTheKeyboardWorksOnCalls(t *testing.T) {
 	b.wants(trace)
 	b.followText("Next")
 	b.wants("There is no further call")
+	if _, err := chromedp.RunResponse(b.ctx, chromedp.KeyEvent("j")); err != nil { // as in the list, where the call before is below
+		t.Fatal(err)
+	}
+	b.until(`document.querySelector("h1 code").textContent !== "` + trace + `"`)
+	b.open("/calls")
+	const height = `document.querySelector("tr[data-row]").offsetHeight`
+	dense := eval[int](b, height)
+	b.do(chromedp.Click(chromedp.CSS("[data-density]")))
+	b.until(height + ` > ` + strconv.Itoa(dense))
+	b.open("/calls") // which remembers it
+	b.until(height + ` > ` + strconv.Itoa(dense) + ` && document.querySelector("[data-density]").textContent === "Dense rows"`)
+	b.do(chromedp.Click(chromedp.CSS("[data-shortcuts]")))
+	b.waits("dialog[open]")
 }
 
 // TestTimesAreTheReaders: a page shows the time where the reader is, with UTC
@@ -191,11 +206,11 @@ func TestTheQuarantine(t *testing.T) {
 	b.open("/quarantine")
 	b.wants("webhook.trusted", "signature-missing", "3 calls", "The header X-Hub-Signature-256 is missing.")
 	b.follow(".cards button[value=admit]")
-	b.wants("0 calls admitted, 3 not")
+	b.wants("0 calls admitted", "3 calls were not admitted")
 	b.open("/quarantine")
 	b.do(chromedp.Click(chromedp.CSS("tbody input")))
 	b.followText("Admit without checking")
-	b.wants("1 call admitted.")
+	b.wants("1 call admitted", "pipelines run on it")
 	b.follow("tbody a")
 	b.wants(`"a": "<img src=x>"`)
 	b.open("/quarantine")
@@ -205,12 +220,21 @@ func TestTheQuarantine(t *testing.T) {
 	s.command("webhook.put", map[string]any{"uuid": token, "provider": ""})
 	b.do(chromedp.Click(chromedp.CSS("tbody input")))
 	b.follow(".bulk button.main")
-	b.wants("1 call admitted.")
+	b.wants("1 call admitted", "pipelines run on it")
 	b.open("/quarantine")
-	b.follow(".cards button[value=delete]")
+	b.followText("Delete all 1…")
 	b.wants("Delete this refused call?")
 	b.followText("Delete the refused call")
 	b.wants("Deleted.", "The quarantine is empty")
+	s.command("webhook.put", map[string]any{"uuid": token, "disabled": true})
+	for range 103 {
+		s.call(token, "application/json", `{}`)
+	}
+	s.command("webhook.put", map[string]any{"uuid": token, "disabled": false})
+	b.open("/quarantine")
+	b.wants("103 calls", "Enable the webhook")
+	b.do(chromedp.Click(chromedp.CSS(".cards button[value=admit]")))
+	b.until(`document.querySelector("h1")?.textContent === "103 calls admitted" && document.querySelector("form[data-go-on]") === null`) // by itself
 	v := s.signedIn("admin", adminPassword)
 	v.get("/quarantine/nothing").wants(t, http.StatusNotFound)
 }

@@ -18,9 +18,16 @@ type deadLetters struct {
 
 type letterListView struct {
 	Pipeline, Code string
-	Groups         []sluice.DeadLetterGroup
+	Groups         []letterGroup
 	Items          []sluice.DeadLetter
 	Next           string
+}
+
+// A letterGroup is the dead letters of a pipeline with the same code.
+type letterGroup struct {
+	sluice.DeadLetterGroup
+
+	Detail string // of the newest of them; "" if that is not on the page
 }
 
 // Several reports whether there are other groups than one.
@@ -41,7 +48,16 @@ func (p *Portal) letterList(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		view.Groups = slices.DeleteFunc(groups.Items, func(g sluice.DeadLetterGroup) bool { return view.Code != "" && g.Code != view.Code })
+		for _, g := range groups.Items {
+			if view.Code != "" && g.Code != view.Code {
+				continue
+			}
+			group := letterGroup{DeadLetterGroup: g}
+			if i := slices.IndexFunc(view.Items, func(l sluice.DeadLetter) bool { return l.Pipeline == g.Pipeline && l.Error.Code == g.Code }); i >= 0 {
+				group.Detail = view.Items[i].Error.Detail
+			}
+			view.Groups = append(view.Groups, group)
+		}
 	}
 	return p.render(w, r, http.StatusOK, "letters", "Dead letters", view)
 }
@@ -64,7 +80,7 @@ func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
 			Effect: letterEffect, Field: "letter", Values: letters,
 		})
 	}
-	view, since := &outcomes{Title: "Replay", Verb: "replayed", What: [2]string{"dead letter", "dead letters"}, Back: "/deadletters"}, time.Now()
+	view, since := &outcomes{Verb: "replayed", What: [2]string{"dead letter", "dead letters"}, List: "Dead letters", Back: "/deadletters"}, time.Now()
 	err = view.each(letters, func(letter string) (outcome, error) {
 		trace, err := p.replayLetter(r, letter)
 		return outcome{Name: letter, Link: "/calls/" + url.PathEscape(trace), Text: trace}, err
@@ -140,12 +156,27 @@ func (p *Portal) letter(r *http.Request) (sluice.DeadLetter, error) {
 	return found.Items[0], nil
 }
 
+// A letterView is the page of a dead letter.
+type letterView struct {
+	sluice.DeadLetter
+
+	EditURL, EditText string // the way to where it failed; "" if the user can't edit it
+}
+
 func (p *Portal) letterPage(w http.ResponseWriter, r *http.Request) error {
 	letter, err := p.letter(r)
 	if err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "letter", "Dead letter "+letter.Letter, letter)
+	view := letterView{DeadLetter: letter}
+	source, err := p.editable(r, letter.Pipeline)
+	if err != nil {
+		return err
+	}
+	if source != nil {
+		view.EditURL, view.EditText = p.editing(source, sluice.RunReport{Started: letter.Time, Error: &letter.Error}, letter.TraceID)
+	}
+	return p.render(w, r, http.StatusOK, "letter", "Dead letter "+letter.Letter, view)
 }
 
 // replayLetter sends the event of a dead letter again, and returns the trace id

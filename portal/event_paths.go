@@ -206,7 +206,7 @@ func (e *seenEvent) note(path string, value any) {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false) // the templates escape
-	if encoder.Encode(value) == nil {
+	if err := encoder.Encode(value); err == nil {
 		e.Paths = append(e.Paths, eventPath{clipped(path, 2*maxPathValue), clipped(strings.TrimSpace(text.String()), maxPathValue)})
 	}
 }

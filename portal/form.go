@@ -15,7 +15,7 @@ type field struct {
 	Name     string
 	Label    string
 	Help     string
-	Kind     string // area, select, choices, secret, or a type of input
+	Kind     string // area, select, choices, secret, secret-area, or a type of input
 	Value    string
 	Hint     string
 	Problem  string // what is wrong with the value
@@ -26,10 +26,19 @@ type field struct {
 	Choices  []choice
 }
 
+// Mistake says what is wrong with the value, in the words of the form.
+func (f field) Mistake() string {
+	if f.Label == f.Name || f.Label == "" {
+		return f.Problem
+	}
+	return strings.Replace(f.Problem, "The parameter "+f.Name+" ", "The "+strings.ToLower(f.Label[:1])+f.Label[1:]+" ", 1)
+}
+
 // A choice is one of the values that a field offers.
 type choice struct {
 	Value, Label string
 	Chosen       bool
+	Help         string
 }
 
 // A form is the input of a command.
@@ -56,10 +65,10 @@ func (f *form) blame(err error) {
 	}
 	e := sluice.AsError(err)
 	if at := f.find(e.Parameter); at != nil {
-		at.Problem, at.Focus = e.Message, true
+		at.Problem, at.Focus = typographic(e.Message), true
 		return
 	}
-	f.Problem = e.Message
+	f.Problem = typographic(e.Message)
 }
 
 // find returns the field of that name, nil if there is none.
@@ -79,7 +88,7 @@ func (f *form) drop(names ...string) {
 // fieldOf returns the field of a parameter.
 func fieldOf(p command.Param, entered url.Values) field {
 	f := field{
-		Name: p.Name, Label: p.Name, Help: p.Doc, Kind: "text", Required: p.Required,
+		Name: p.Name, Label: p.Name, Help: typographic(p.Doc), Kind: "text", Required: p.Required,
 		Value: entered.Get(p.Name), Hint: p.Wants(),
 	}
 	switch {
@@ -114,14 +123,21 @@ func optional(values []string) []choice {
 }
 
 // choose makes the field of a list offer the items to choose from.
-func (f *form) choose(name string, items []string, chosen []string) {
+// What was chosen and is not offered any more stays chosen.
+func (f *form) choose(name string, offered []choice, chosen []string) {
 	at := f.find(name)
 	if at == nil {
 		return
 	}
-	at.Kind = "choices"
-	for _, item := range items {
-		at.Choices = append(at.Choices, choice{item, item, slices.Contains(chosen, item)})
+	at.Kind, at.Choices = "choices", offered
+	for _, value := range chosen {
+		i := slices.IndexFunc(at.Choices, func(c choice) bool { return c.Value == value })
+		switch {
+		case i >= 0:
+			at.Choices[i].Chosen = true
+		case value != "":
+			at.Choices = append(at.Choices, choice{Value: value, Label: value, Chosen: true})
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ var functions = template.FuncMap{
 	"last6":    lastSix,
 	"in":       within,
 	"labels":   labels.Replace,
+	"said":     typographic,
 	"word":     func(status any) string { return sluice.Status(fmt.Sprint(status)).Word() },
 	"parts":    func(address string) []string { return urlPart.FindAllString(address, -1) },
 	"add":      func(a, b int) int { return a + b },
@@ -35,6 +36,11 @@ var functions = template.FuncMap{
 
 // labels are how forms call parameters that a text names.
 var labels = strings.NewReplacer("`signingSecret`", "signing secret", "`verifyToken`", "verify token", "`dedupe`", "the delivery id", "`signature`", "a signature of your own", "'", "’", "`", "")
+
+// typographic returns a text of a command with the apostrophes of pages.
+func typographic(text string) string { return apostrophe.ReplaceAllString(text, "$1’$2") }
+
+var apostrophe = regexp.MustCompile(`(\pL)'(\pL)`)
 
 // urlPart is a part of a URL behind which a line may end.
 var urlPart = regexp.MustCompile(`[^/?&=-]*[/?&=-]+|[^/?&=-]+`)
@@ -178,10 +184,13 @@ func ago(t time.Time) string {
 // clock returns the time of day, with the date unless it is today.
 func clock(t time.Time) string {
 	now := time.Now().UTC()
-	if t = t.UTC(); t.YearDay() == now.YearDay() && t.Year() == now.Year() {
-		return t.Format("15:04:05")
+	switch t = t.UTC(); {
+	case t.Year() != now.Year():
+		return t.Format("2 Jan 2006 15:04:05")
+	case t.YearDay() != now.YearDay():
+		return t.Format("2 Jan 15:04:05")
 	}
-	return t.Format("2 Jan 15:04:05")
+	return t.Format("15:04:05")
 }
 
 // shownDuration returns a duration with about three digits.

@@ -130,7 +130,7 @@ func TestBrokenAtNightByKeyboard(t *testing.T) {
 	h.arrive(s)
 	h.wants("The pipeline orders has been failing", "calls failed")
 	h.content()
-	h.tabTo("Look at it")
+	h.tabTo("See why")
 	h.enter()
 	h.do(chromedp.Navigate(h.s.base() + "/pipelines/orders#failure")) // where that link will lead
 	h.wants("Latest failure", "4 events have failed and wait as dead letters", "body.payload.sum 4")
@@ -161,7 +161,8 @@ func TestBrokenAtNightByKeyboard(t *testing.T) {
 	h.next("Replay all 4")
 	h.enter()
 	h.until(`document.querySelector("#result").textContent.includes("4 ok, 0 failed.")`)
-	h.wants("4 events replayed")
+	h.wants("4 events replayed", "All went well")
+	h.until(`document.querySelector(".alerts") === null`)
 	h.next("Calls of orders")
 	h.enter()
 	h.until(`[...document.querySelectorAll("tr[data-row]")].filter((row) => row.textContent.includes("replay") && row.querySelector(".badge.good")).length === 4`)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/command"
 	"sluice/problem"
 )
 
@@ -24,8 +23,12 @@ type kindForm struct {
 	Fixed     bool   // it can't be changed
 	MayPut    bool
 	MayDelete bool
-	Facts     []column      // what can't be edited
-	Allows    []commandLine // what a role lets users do, in words
+	MayRenew  bool
+	Own       bool // it is the user who looks at it
+	Facts     []kindCell
+	Deeds     string        // where the audit log says what it did
+	InWords   string        // what a role lets users do
+	Allows    []commandLine // and the commands that are
 	Output    string        // what has just been stored, where that is shown once
 	Warnings  []string
 }
@@ -48,34 +51,37 @@ func (p *Portal) kindPage(w http.ResponseWriter, r *http.Request, k *kind) error
 
 // kindStored returns the form of a thing as it is stored.
 func (p *Portal) kindStored(r *http.Request, k *kind, name string) (kindForm, error) {
-	entered := url.Values{k.Key: {name}}
-	var facts []column
-	kept := false
-	if !k.secret {
-		thing, err := ask[map[string]any](p, r, k.get, args(k.Key, name))
-		if err != nil {
-			return kindForm{}, err
-		}
-		for field, value := range thing {
-			if items, ok := value.([]any); ok {
-				entered[field] = strs(items)
-			} else {
-				entered.Set(field, fmt.Sprint(value))
-			}
-		}
-		kept = k.kept != nil && k.kept(thing)
-		for _, c := range []column{{"builtIn", "Built in"}, {"created", "Created"}, {"updated", "Changed"}, {"lastUsed", "Last used"}} {
-			if at := text(thing[c.Name]); at != "" {
-				facts = append(facts, column{c.Title, cell(at)})
-			}
+	thing, err := ask[map[string]any](p, r, k.get, args(k.Key, name))
+	if err != nil {
+		return kindForm{}, err
+	}
+	entered := url.Values{}
+	for field, value := range thing {
+		if items, ok := value.([]any); ok {
+			entered[field] = strs(items)
+		} else {
+			entered.Set(field, fmt.Sprint(value))
 		}
 	}
 	view, err := p.kindForm(r, k, name, entered, nil)
-	if permissions := entered["permissions"]; permissions != nil {
-		view.Allows = p.allowedBy(permissions)
+	if err != nil {
+		return view, err
 	}
-	view.Facts, view.MayDelete = facts, view.MayDelete && !kept
-	return view, err
+	if permissions := entered["permissions"]; permissions != nil {
+		view.InWords, view.Allows = p.inWords(permissions), p.allowedBy(permissions)
+	}
+	for _, c := range []column{{"builtIn", "Origin"}, {"lastUsed", "Last used"}, {"updated", "Changed"}, {"created", "Created"}} {
+		inList := slices.ContainsFunc(k.columns, func(listed column) bool { return listed.Name == c.Name })
+		if inList || thing[c.Name] != nil {
+			view.Facts = append(view.Facts, p.cell(c, thing))
+		}
+	}
+	if k.actor != "" && p.may(sluice.UserFrom(r.Context()), "audit.get") {
+		view.Deeds = "/audit?" + url.Values{"username": {fmt.Sprintf(k.actor, name)}}.Encode()
+	}
+	view.MayRenew = view.MayPut && k.renews && thing["public"] != true
+	view.MayDelete = view.MayDelete && (k.kept == nil || !k.kept(thing))
+	return view, nil
 }
 
 // allowedBy returns the commands that permissions allow.
@@ -83,7 +89,7 @@ func (p *Portal) allowedBy(permissions []string) (lines []commandLine) {
 	holder := sluice.User{Permissions: permissions}
 	for _, cmd := range p.Commands.All() {
 		if cmd.Endpoint == nil && cmd.Allows(holder) {
-			lines = append(lines, commandLine{cmd.Name, cmd.Summary, true})
+			lines = append(lines, commandLine{cmd.Name, typographic(cmd.Summary), true})
 		}
 	}
 	return lines
@@ -97,24 +103,21 @@ func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Val
 		Fixed:  name != "" && k.fixed != nil && k.fixed(name),
 		MayPut: p.may(user, k.put), MayDelete: p.may(user, k.remove),
 	}
+	view.drop("renew") // it has a button of its own
 	if name == "" {
-		view.drop(k.without...)
 		view.Fields[0].Focus = failure == nil
 	} else {
-		view.find(k.Key).ReadOnly = true
+		view.drop(k.Key) // it is the heading
+	}
+	if view.Own = k.path == "/users" && name == user.Name; view.Own {
+		view.drop("password") // it takes the current one
 	}
 	for field, choices := range k.choices {
-		items, err := choices(p, r)
+		offered, err := choices(p, r)
 		if err != nil {
 			return view, err
 		}
-		chosen := entered[field]
-		for _, more := range chosen {
-			if more != "" && !slices.Contains(items, more) {
-				items = append(items, more)
-			}
-		}
-		view.choose(field, items, chosen)
+		view.choose(field, offered, entered[field])
 	}
 	for i := range view.Fields {
 		k.adapt(&view.Fields[i], name == "")
@@ -124,17 +127,23 @@ func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Val
 
 // adapt changes a field of a command's form to suit the kind.
 func (k *kind) adapt(f *field, isNew bool) {
-	if label := k.labels[f.Name]; label != "" {
-		f.Label = label
+	said := k.words[f.Name]
+	if said.Label != "" {
+		f.Label = said.Label
+	}
+	if said.Help != "" {
+		f.Help = said.Help
 	}
 	switch {
 	case f.Name == "permissions": // there are many
 		f.Kind, f.Rows = "area", 6
 		f.Value = strings.ReplaceAll(f.Value, ", ", ",\n")
+	case f.Name == "value": // a key has several lines
+		f.Kind, f.Rows = "secret-area", 4
 	case f.Kind == "select":
-		f.Choices = []choice{{"false", "no", f.Value == "false"}, {"true", "yes", f.Value == "true"}}
-	case f.Kind == "password" && !isNew && !k.secret:
-		f.Help += " Left empty it stays as it is."
+		f.Choices = []choice{{Value: "false", Label: said.Off}, {Value: "true", Label: said.On}}
+	case f.Kind == "password" && !isNew:
+		f.Label, f.Help = "New password", "8 characters or more, and none of the common ones. Left empty, the password stays as it is; a new one signs the user out everywhere."
 	}
 }
 
@@ -144,12 +153,18 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 		return err
 	}
 	cmd, _ := p.Commands.Find(k.put)
-	given, name := argsOf(cmd, r.PostForm), r.PathValue("item")
-	given = slices.DeleteFunc(given, func(arg command.Arg) bool { return name != "" && arg.Name == k.Key })
-	if name != "" {
-		given = append(given, args(k.Key, name)...)
+	name := r.PathValue("item")
+	if lines := strings.TrimRight(formText(r, "value"), "\n"); !strings.Contains(lines, "\n") && r.PostForm.Has("value") {
+		r.PostForm.Set("value", lines) // the end of the line came along when it was copied
 	}
-	output, _, err := p.run(r, k.put, given)
+	if name != "" {
+		r.PostForm.Set(k.Key, name)
+	}
+	err := p.kindFree(r, k, name)
+	var output json.RawMessage
+	if err == nil {
+		output, _, err = p.run(r, k.put, argsOf(cmd, r.PostForm))
+	}
 	if err != nil {
 		if !isMistake(err) {
 			return err
@@ -172,23 +187,48 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 		p.redirect(w, r, k.path+"?done=saved")
 		return nil
 	}
-	if name == "" {
-		name = r.PostForm.Get(k.Key)
-	}
-	view, err := p.kindStored(r, k, name)
+	view, err := p.kindStored(r, k, r.PostForm.Get(k.Key))
 	if err != nil {
 		return err
 	}
 	view.Output, view.Warnings = stored.Secret, stored.Warnings
-	return p.render(w, r, http.StatusOK, "kind_form", name, view)
+	return p.render(w, r, http.StatusOK, "kind_form", view.Name, view)
+}
+
+// kindFree refuses a new thing with the name of one that is there: the command
+// would change that one.
+func (p *Portal) kindFree(r *http.Request, k *kind, name string) error {
+	wanted := r.PostForm.Get(k.Key)
+	if name != "" || wanted == "" || !p.may(sluice.UserFrom(r.Context()), k.get) {
+		return nil
+	}
+	if _, _, err := p.run(r, k.get, args(k.Key, wanted)); err != nil {
+		return nil // there is none; whatever else is wrong, the command says
+	}
+	return sluice.Errorf(sluice.Conflict, k.One+"-taken", "There is a %s %s already. Choose another name, or open that one to change it.", k.One, wanted).About(k.Key)
 }
 
 func (p *Portal) kindConfirm(w http.ResponseWriter, r *http.Request, k *kind) error {
 	name := r.PathValue("item")
+	thing, err := ask[map[string]any](p, r, k.get, args(k.Key, name))
+	if err != nil {
+		return err
+	}
 	path := k.path + "/" + url.PathEscape(name)
 	asked := confirmation{Name: name, What: k.One, Effect: k.Effect, Action: path + "/delete", Back: path}
-	if cmd, _ := p.Commands.Find(k.put); cmd.Allows(sluice.UserFrom(r.Context())) && slices.ContainsFunc(cmd.Params, func(param command.Param) bool { return param.Name == "disabled" }) {
-		asked.Instead = &instead{"Disable the " + k.One + " instead", "Disabled, the " + k.One + " can’t sign in until you enable it again.", path, "disabled", "true"}
+	for _, c := range k.columns {
+		if c.Name == "lastUsed" {
+			used := p.cell(c, thing)
+			asked.Used = &used
+		}
+	}
+	if k.hit != nil {
+		if asked.Hit, err = k.hit(p, r, name); err != nil {
+			return err
+		}
+	}
+	if cmd, _ := p.Commands.Find(k.put); thing["disabled"] == false && cmd.Allows(sluice.UserFrom(r.Context())) {
+		asked.Instead = &instead{"Disable the " + k.One + " instead", "A disabled " + k.One + " can’t sign in until someone enables the " + k.One + " again; nothing else is lost.", path, "disabled", "true"}
 	}
 	return p.render(w, r, http.StatusOK, "confirm", "Delete "+name, asked)
 }

@@ -1,7 +1,6 @@
 package portal
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -27,7 +26,14 @@ type kindItem struct {
 	Cells []kindCell
 }
 
-type kindCell struct{ Title, Text string }
+// A kindCell is a value for people: a time if there is one, otherwise a text,
+// which may need attention.
+type kindCell struct {
+	Title, Text string
+	Time        time.Time
+	Bad         bool
+	Class       string // of the cell of a list
+}
 
 func (p *Portal) kindList(w http.ResponseWriter, r *http.Request, k *kind) error {
 	query := r.URL.Query()
@@ -42,28 +48,41 @@ func (p *Portal) kindList(w http.ResponseWriter, r *http.Request, k *kind) error
 	for _, thing := range things {
 		item := kindItem{Name: text(thing[k.Key])}
 		for _, c := range k.columns {
-			item.Cells = append(item.Cells, kindCell{c.Title, cell(thing[c.Name])})
+			item.Cells = append(item.Cells, p.cell(c, thing))
 		}
 		view.Items = append(view.Items, item)
 	}
 	return p.render(w, r, http.StatusOK, "kind_list", k.Title, view)
 }
 
-// cell returns a value of a list for people.
-func cell(value any) string {
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case bool:
-		return map[bool]string{true: "yes", false: "no"}[v]
-	case []any:
-		return strings.Join(strs(v), ", ")
-	case string:
-		if at, err := time.Parse(time.RFC3339, v); err == nil {
-			return ago(at)
+// cell returns a field of a thing for people.
+func (p *Portal) cell(c column, thing map[string]any) kindCell {
+	shown := kindCell{Title: c.Title}
+	switch value := thing[c.Name]; c.Name {
+	case "disabled":
+		shown.Bad, shown.Class = value == true, "state"
+		shown.Text = map[bool]string{true: "disabled", false: "active"}[shown.Bad]
+	case "permissions":
+		shown.Class = "break"
+		shown.Text = p.inWords(strs(value))
+	case "builtIn":
+		shown.Text = map[string]string{"unchanged": "built in", "changed": "built in, changed", "": "your own"}[text(value)]
+	case "created", "updated", "lastUsed":
+		at, err := time.Parse(time.RFC3339, text(value))
+		switch {
+		case err == nil:
+			shown.Time = at
+		case thing["updated"] == nil: // it is always there
+			shown.Text = "–"
+		default:
+			shown.Text = "never"
 		}
-		return v
 	default:
-		return fmt.Sprint(v)
+		shown.Class = "break"
+		shown.Text = strings.Join(strs(value), ", ")
+		if shown.Text == "" {
+			shown.Text = "none"
+		}
 	}
+	return shown
 }

@@ -18,60 +18,87 @@ type kind struct {
 	get     string // commands
 	put     string
 	remove  string
-	secret  bool // one can't be read
-	Effect  string
+	Effect  string // of a deletion
 	columns []column
-	labels  map[string]string // of the fields
-	choices map[string]func(p *Portal, r *http.Request) ([]string, error)
-	without []string                        // fields that a new one does not have
+	words   map[string]words // of the fields
+	choices map[string]func(p *Portal, r *http.Request) ([]choice, error)
+	renews  bool                            // its secret can be replaced by a new one
 	fixed   func(name string) bool          // it can't be changed
 	kept    func(thing map[string]any) bool // it can't be deleted
+	hit     func(p *Portal, r *http.Request, name string) (*consequence, error)
+	actor   string // format of its name in the audit log; "": it does nothing itself
 }
 
 // A column is a field that lists show.
 type column struct{ Name, Title string }
 
+// words are how a form calls a field, if the command's own words are not for
+// people at a browser.
+type words struct {
+	Label, Help string
+	Off, On     string // what the field offers if it takes no or yes
+}
+
 // kinds are the kinds of things that administrators manage.
 var kinds = []*kind{
 	{
 		path: "/users", Title: "Users", One: "user", Key: "username",
-		About: "People who sign in here, over HTTP and on the command line. What they may do comes from their roles.",
+		About: "People who sign in here, over HTTP and on the command line. Their roles say what they may do.",
 		get:   "iam.user.get", put: "iam.user.put", remove: "iam.user.delete",
-		Effect:  "Passwords and tokens of that user are refused from then on.",
-		columns: []column{{"roles", "Roles"}, {"disabled", "Disabled"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
-		labels:  map[string]string{"username": "Username", "password": "Password", "roles": "Roles", "disabled": "Disabled"},
-		choices: map[string]func(*Portal, *http.Request) ([]string, error){"roles": roleNames},
+		Effect:  "The user is signed out at once; the password and all tokens are refused from then on.",
+		columns: []column{{"roles", "Roles"}, {"disabled", "State"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
+		words: map[string]words{
+			"username": {Label: "Username"},
+			"password": {Label: "Password", Help: "8 characters or more, and none of the common ones. Without a password the user can’t sign in."},
+			"roles":    {Label: "Roles", Help: "The user may do whatever one of the chosen roles allows."},
+			"disabled": {"State", "A disabled user can’t sign in, and tokens are refused, until an administrator enables the user again.", "active", "disabled"},
+		},
+		choices: map[string]func(*Portal, *http.Request) ([]choice, error){"roles": roleChoices},
 		fixed:   func(name string) bool { return name == sluice.AnonymousName },
+		hit:     pipelinesOf, actor: "%s",
 	},
 	{
 		path: "/roles", Title: "Roles", One: "role", Key: "role",
-		About: "Named sets of permissions. A permission is a command’s name, a pattern such as webhook.*, or read for all that changes nothing.",
+		About: "Named sets of permissions, for users and clients. A change counts at once.",
 		get:   "iam.role.get", put: "iam.role.put", remove: "iam.role.delete",
-		Effect:  "Users who have it lose its permissions. A built-in role gets its original permissions back.",
-		columns: []column{{"permissions", "Permissions"}, {"builtIn", "Built in"}},
-		labels:  map[string]string{"role": "Name", "permissions": "Permissions"},
-		fixed:   func(name string) bool { return name == sluice.AdminName },
-		kept:    func(role map[string]any) bool { return role["builtIn"] == "unchanged" },
+		Effect:  "Users and clients with the role lose its permissions at once. A built-in role gets its original permissions back instead.",
+		columns: []column{{"permissions", "What it allows"}, {"builtIn", "Origin"}},
+		words: map[string]words{
+			"role":        {Label: "Name"},
+			"permissions": {Label: "Permissions", Help: "Names of commands, which the page Commands lists, patterns such as webhook.*, or read for all that changes nothing; separated by commas."},
+		},
+		fixed: func(name string) bool { return name == sluice.AdminName },
+		kept:  func(role map[string]any) bool { return role["builtIn"] == "unchanged" },
+		hit:   holdersOf,
 	},
 	{
 		path: "/clients", Title: "Clients", One: "client", Key: "clientId",
-		About: "Programs that get tokens by OAuth 2.0, for themselves or for people who let them in. The secret is shown once, when it is made.",
+		About: "Programs that get tokens by OAuth 2.0, for themselves or for people who let them in.",
 		Empty: "A client lets a program call the API without a person’s password.",
 		get:   "iam.client.get", put: "iam.client.put", remove: "iam.client.delete",
-		Effect:  "Its secret and its tokens are refused from then on.",
+		Effect:  "The program’s secret and tokens are refused from then on, and so are the logins of people who let it in.",
 		columns: []column{{"roles", "Roles"}, {"grants", "Grants"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
-		labels:  map[string]string{"clientId": "Client id", "roles": "Roles", "grants": "Grants", "redirectUris": "Redirect URIs", "public": "Public, without a secret", "renew": "New secret"},
-		choices: map[string]func(*Portal, *http.Request) ([]string, error){"roles": roleNames, "grants": grantNames},
-		without: []string{"renew"},
+		words: map[string]words{
+			"clientId":     {Label: "Client id"},
+			"roles":        {Label: "Roles", Help: "What the program may do when it acts for itself. For a person it may do what the person may."},
+			"grants":       {Label: "Grants", Help: "How the program may get tokens. With none chosen, a new program gets client_credentials, a public one authorization_code and refresh_token."},
+			"redirectUris": {Label: "Redirect URIs", Help: "Where browsers may return to with a code: https, or http on 127.0.0.1, [::1] or localhost, at any port."},
+			"public":       {"Where the program runs", "On people’s machines and in their browsers no secret is safe, so a program there has none.", "on a server, with a secret", "with people, without a secret"},
+		},
+		choices: map[string]func(*Portal, *http.Request) ([]choice, error){"roles": roleChoices, "grants": grantChoices},
+		renews:  true, actor: "client:%s",
 	},
 	{
 		path: "/secrets", Title: "Secrets", One: "secret", Key: "name",
-		About: "Values that pipelines use, such as passwords of other systems. They are stored encrypted, and never shown again.",
+		About: "Values that pipelines and webhooks use, such as passwords of other systems. They are stored encrypted and never shown again.",
 		Empty: "Store a password or an API key here, and pipelines use it without anyone reading it.",
-		get:   "secret.get", put: "secret.put", remove: "secret.delete", secret: true,
-		Effect:  "Pipelines that use it fail from then on.",
+		get:   "secret.get", put: "secret.put", remove: "secret.delete",
+		Effect:  "Pipelines and webhooks that use the secret fail from then on. The value can’t be brought back.",
 		columns: []column{{"lastUsed", "Last used"}, {"updated", "Changed"}},
-		labels:  map[string]string{"name": "Name", "value": "Value"},
+		words: map[string]words{
+			"name":  {Label: "Name"},
+			"value": {Label: "Value", Help: "Up to 64 KiB of text, also of several lines, such as a key. It is stored encrypted and never shown again."},
+		},
 	},
 }
 
@@ -102,15 +129,20 @@ func (p *Portal) of(k *kind, serve func(http.ResponseWriter, *http.Request, *kin
 	return func(w http.ResponseWriter, r *http.Request) error { return serve(w, r, k) }
 }
 
-func roleNames(p *Portal, r *http.Request) ([]string, error) {
+func roleChoices(p *Portal, r *http.Request) ([]choice, error) {
 	roles, err := ask[[]sluice.Role](p, r, "iam.role.get", nil)
-	names := make([]string, len(roles))
+	choices := make([]choice, len(roles))
 	for i, role := range roles {
-		names[i] = role.Name
+		choices[i] = choice{Value: role.Name, Label: role.Name, Help: p.inWords(role.Permissions)}
 	}
-	return names, err
+	return choices, err
 }
 
-func grantNames(*Portal, *http.Request) ([]string, error) {
-	return []string{"client_credentials", "authorization_code", "password", "refresh_token"}, nil
+func grantChoices(*Portal, *http.Request) ([]choice, error) {
+	return []choice{
+		{Value: "client_credentials", Label: "client_credentials", Help: "For itself, with its secret."},
+		{Value: "authorization_code", Label: "authorization_code", Help: "For people who allow it in their browser."},
+		{Value: "password", Label: "password", Help: "For people who give it their password."},
+		{Value: "refresh_token", Label: "refresh_token", Help: "Stays logged in for people, without asking again."},
+	}, nil
 }

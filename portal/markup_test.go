@@ -1,6 +1,9 @@
 package portal_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,14 +20,14 @@ func kindsOfPages(live []string) []string {
 		"/calls/" + live[0] + "/edit", "/calls/replay?status=error", "/webhooks", "/webhooks/new", "/webhooks/new?provider=github", "/webhooks/new?provider=discord", "/webhooks/webhook.lead.created", "/webhooks/webhook.lead.created?show=token", "/webhooks/webhook.github", "/webhooks/webhook.stripe", "/webhooks/webhook.stripe?done=secret", "/webhooks/webhook.connected", "/webhooks/webhook.github/edit",
 		"/webhooks/webhook.github/delete", "/start", "/start?key=webhook.quiet", "/pipelines", "/pipelines/new", "/pipelines/lead.created", "/pipelines/lead.created/edit", "/pipelines/lead.created/versions/1",
 		"/pipelines/order.forward", "/pipelines/order.forward/delete", "/deadletters", "/deadletters/1", "/quarantine", "/quarantine/" + live[3], "/commands", "/commands/webhook.put", "/commands/trace.get", "/reference", "/users",
-		"/users/vera", "/users/new", "/roles", "/roles/developer", "/roles/new", "/clients", "/clients/importer", "/clients/new", "/secrets", "/secrets/new", "/audit", "/me", "/nowhere", "/signin",
+		"/users/vera", "/users/new", "/users/admin", "/users/anonymousUser", "/users/dev/delete", "/users?search=nothing", "/roles/admin", "/secrets/crm.password", "/secrets/crm.password/delete", "/audit?outcome=failed", "/deadletters/1/delete", "/roles", "/roles/developer", "/roles/new", "/clients", "/clients/importer", "/clients/new", "/secrets", "/secrets/new", "/audit", "/me", "/nowhere", "/signin",
 	}
 }
 
 // TestMarkup checks every kind of page with html-validate, the program that
-// HTML_VALIDATE names, with the W3C's checker, the jar that VNU names, and with
-// axe-core, the script that AXE names, in both themes. No page is wider than a
-// small phone.
+// HTML_VALIDATE names, with the W3C's checker, the jar that VNU names, with
+// axe-core, the script that AXE names, in both themes, and with pa11y, which the
+// folder of modules that PA11Y names has. No page is wider than a small phone.
 func TestMarkup(t *testing.T) {
 	validator, axe := os.Getenv("HTML_VALIDATE"), os.Getenv("AXE")
 	s := start(t, "http-allow=127.0.0.0/8")
@@ -33,6 +36,11 @@ func TestMarkup(t *testing.T) {
 	folder := t.TempDir()
 	for i, path := range kindsOfPages(live) {
 		if err := os.WriteFile(filepath.Join(folder, "page"+strconv.Itoa(i)+".html"), []byte(v.get(path).body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, mistake := range [][]string{{"/users/new", "username", "a b"}, {"/roles/new", "role", "r", "permissions", "no!"}, {"/clients/new", "clientId", "robot"}, {"/secrets/new", "name", "crm.password", "value", "x"}, {"/webhooks/new", "eventKey", "a b"}, {"/pipelines/new", "name", "n", "source", "nothing"}, {"/me", "password", "a"}} {
+		if err := os.WriteFile(filepath.Join(folder, "form"+strconv.Itoa(i)+".html"), []byte(v.post(mistake[0], mistake[1:]...).body), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,6 +55,9 @@ func TestMarkup(t *testing.T) {
 		if out, err := exec.CommandContext(t.Context(), "java", "-jar", jar, "--errors-only", folder).CombinedOutput(); err != nil {
 			t.Errorf("%v:\n%s", err, out)
 		}
+	}
+	if os.Getenv("PA11Y") != "" {
+		v.pa11y(kindsOfPages(live))
 	}
 	b := s.browse()
 	b.signIn("admin", adminPassword)
@@ -66,6 +77,24 @@ func TestMarkup(t *testing.T) {
 		if axe != "" {
 			b.axe(axe, name)
 		}
+	}
+}
+
+// pa11y checks pages with pa11y, as the visitor sees them.
+func (v *visitor) pa11y(paths []string) {
+	v.t.Helper()
+	home, err := url.Parse(v.s.base())
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	asked, err := json.Marshal(map[string]any{"base": v.s.base(), "cookie": v.client.Jar.Cookies(home)[0].String(), "paths": paths})
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(v.t.Context(), "node", filepath.Join("testdata", "pa11y.js"))
+	cmd.Stdin = bytes.NewReader(asked)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		v.t.Errorf("%v:\n%s", err, out)
 	}
 }
 

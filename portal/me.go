@@ -3,6 +3,7 @@ package portal
 import (
 	"net/http"
 	"net/url"
+	"slices"
 
 	"sluice"
 	"sluice/problem"
@@ -12,10 +13,11 @@ import (
 type meView struct {
 	form
 
-	Username    string   `json:"username"`
-	Roles       []string `json:"roles"`
-	Permissions []string `json:"permissions"`
-	External    bool     `json:"-"` // the password is an external provider's
+	Username    string
+	Roles       []string
+	Permissions []string
+	InWords     string // what the permissions allow
+	External    bool   // the password is an external provider's
 }
 
 func (p *Portal) me(w http.ResponseWriter, r *http.Request) error {
@@ -27,13 +29,13 @@ func (p *Portal) showMe(w http.ResponseWriter, r *http.Request, status int, fail
 	cmd, _ := p.Commands.Find("iam.password.set")
 	view := meView{
 		form: formOf(cmd, url.Values{}, failure), Username: user.Name, Roles: user.Roles, Permissions: user.Permissions,
-		External: p.Provider != nil,
+		InWords: p.inWords(user.Permissions), External: p.Provider != nil,
 	}
 	view.drop("username")
-	for name, label := range map[string]string{"password": "New password", "current": "Current password"} {
-		view.find(name).Label = label
-	}
-	view.find("current").Required = true
+	slices.Reverse(view.Fields) // people know the current one first
+	current, wanted := view.find("current"), view.find("password")
+	current.Label, current.Help, current.Required = "Current password", "", true
+	wanted.Label, wanted.Help = "New password", "8 characters or more, and none of the common ones."
 	return p.render(w, r, status, "me", user.Name, view)
 }
 

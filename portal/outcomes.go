@@ -29,12 +29,28 @@ type outcome struct {
 
 // outcomes are the page that says what became of several things.
 type outcomes struct {
-	Title string
 	Verb  string    // what was done
 	What  [2]string // with one, and with several
+	List  string    // that they were in
 	Back  string    // path of the list
 	Done  int
 	Items []outcome
+
+	Do   string   // the button of the form, if it takes several steps
+	Rest []string // what is still to come
+	left int
+}
+
+// Listed reports whether all with which nothing was done are on the page: those of
+// earlier steps are not.
+func (o *outcomes) Listed() bool {
+	listed := 0
+	for _, item := range o.Items {
+		if item.Problem != "" {
+			listed++
+		}
+	}
+	return listed == o.left
 }
 
 // each does something with one thing after the other, and notes what came of
@@ -57,18 +73,23 @@ func (o *outcomes) each(names []string, do func(name string) (outcome, error)) e
 func (o *outcomes) add(item outcome) {
 	if item.Problem == "" {
 		o.Done++
+	} else {
+		o.left++
 	}
 	o.Items = append(o.Items, item)
 }
 
+// Title returns what was done with how many.
+func (o *outcomes) Title() string { return plural(o.Done, o.What[0], o.What[1]) + " " + o.Verb }
+
 // Left returns with how many nothing was done.
-func (o *outcomes) Left() int { return len(o.Items) - o.Done }
+func (o *outcomes) Left() int { return o.left }
 
 // showReplayed says what became of things that were sent again; if some were not,
 // why.
 func (p *Portal) showReplayed(w http.ResponseWriter, r *http.Request, view *outcomes, since time.Time, more ...string) error {
 	if view.Left() > 0 {
-		return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
+		return p.render(w, r, http.StatusOK, "outcomes", view.Title(), view)
 	}
 	p.redirect(w, r, replayedPath(since, view.Done, more...))
 	return nil

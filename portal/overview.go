@@ -64,12 +64,13 @@ type overviewPage struct {
 	Waiting int64
 	Oldest  *time.Time // of the events that wait
 	Since   string     // when the time began, as the list of calls takes it
-	Behind  []sluice.PipelineStats
 	Calls   *plot
 	Latency *plot
 	Busiest []busyWebhook
 	Latest  []tracedCall
 	Live    string
+
+	Attention []sluice.PipelineStats // pipelines that fail, are behind, or have dead letters
 }
 
 // A busyWebhook is a webhook with its calls over time.
@@ -79,6 +80,9 @@ type busyWebhook struct {
 	Path string // of its calls
 	Line sparkline
 }
+
+// Well returns the calls that were accepted and that no pipeline failed on.
+func (b busyWebhook) Well() int { return max(0, b.Accepted-b.Errors) }
 
 func (p *Portal) overview(w http.ResponseWriter, r *http.Request) error {
 	user := sluice.UserFrom(r.Context())
@@ -143,15 +147,21 @@ func (v *overviewPage) sum(base string, linked bool) {
 		if b.Oldest != nil && (v.Oldest == nil || b.Oldest.Before(*v.Oldest)) {
 			v.Oldest = b.Oldest
 		}
-		if b.Waiting > 0 || b.Failing != nil {
-			v.Behind = append(v.Behind, b)
+		if b.Waiting > 0 || b.Failing != nil || b.DeadLetters > 0 {
+			v.Attention = append(v.Attention, b)
 		}
 	}
-	slices.SortFunc(v.Behind, func(a, b sluice.PipelineStats) int {
-		return cmp.Compare(b.Waiting+b.DeadLetters, a.Waiting+a.DeadLetters)
+	fine := func(p sluice.PipelineStats) int {
+		if p.Failing != nil {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(v.Attention, func(a, b sluice.PipelineStats) int {
+		return cmp.Or(cmp.Compare(fine(a), fine(b)), cmp.Compare(b.Waiting+b.DeadLetters, a.Waiting+a.DeadLetters))
 	})
 	const most = 8
-	v.Behind = v.Behind[:min(len(v.Behind), most)]
+	v.Attention = v.Attention[:min(len(v.Attention), most)]
 	v.Calls, v.Latency = callPlot(sums, v.Span), latencyPlot(sums, v.Span)
 	if linked {
 		v.Calls.link(base)

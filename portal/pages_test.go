@@ -127,7 +127,7 @@ func TestMistakesStandBesideTheirFields(t *testing.T) {
 		"a username":                {"/users/new", []string{"username", "a b"}, 400, []string{`id="field-username-problem"`}},
 		"a permission":              {"/roles/new", []string{"role", "r", "permissions", "no such!"}, 400, []string{`id="field-permissions-problem"`}},
 		"a secret's name":           {"/secrets/new", []string{"name", "a b", "value", "hush"}, 400, []string{`id="field-name-problem"`}},
-		"a pipeline's name":         {"/pipelines/new", []string{"name", "Not OK", "source", "pipeline: [log]"}, 400, []string{"must be 1 to 128 lower-case letters"}},
+		"a pipeline's name":         {"/pipelines/new", []string{"name", "Not OK", "source", "pipeline: [log]"}, 400, []string{"must be 1 to 128 lower-case letters, digits"}},
 		"the last admin":            {"/users/admin/delete", nil, 409, []string{"last administrator"}},
 		"a command":                 {"/commands/webhook.put", []string{"eventKey", "a b"}, 400, []string{`id="field-eventKey-problem"`}},
 		"the current password":      {"/me", []string{"password", "new password", "current", "wrong"}, 403, []string{`id="field-current-problem"`}},
@@ -169,7 +169,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 
 	goes("/roles?done=saved", v.post("/roles/new", "role", "caller", "permissions", "webhook.get,\r\nserver.info"))
 	v.get("/roles/caller").wants(t, 200, "server.info,\nwebhook.get")
-	got := v.post("/clients/new", "choices", "yes", "clientId", "robot", "roles", "", "roles", "caller", "grants", "", "grants", "client_credentials").wants(t, 200, "shown only once")
+	got := v.post("/clients/new", "choices", "yes", "clientId", "robot", "roles", "", "roles", "caller", "grants", "", "grants", "client_credentials").wants(t, 200, "shown only this once")
 	secret := regexp.MustCompile(`<pre class="wrap">([A-Z2-7]+)</pre>`).FindStringSubmatch(got.body)
 	if secret == nil {
 		t.Fatal("no secret is shown")

@@ -109,7 +109,7 @@ func TestSupport(t *testing.T) {
 	v.get("/quarantine/"+live[3]).wants(t, 200, "Check again and admit", "awesome")
 	v.post("/calls/"+live[1]+"/replay").wants(t, 303)
 	v.post("/deadletters/1/replay").wants(t, 303)
-	v.post("/quarantine/selected", "id", live[3], "do", "force").wants(t, 200, "1 call admitted.")
+	v.post("/quarantine/selected", "id", live[3], "do", "force").wants(t, 200, "1 call admitted")
 	for _, path := range []string{"/webhooks/new", "/webhooks/webhook.lead.created/delete", "/pipelines/lead.created/delete", "/pipelines/lead.created/pause", "/users/vera/delete", "/secrets/crm.password/delete"} {
 		if got := v.post(path, "eventKey", "webhook.x"); got.status != http.StatusForbidden {
 			t.Errorf("POST %s answered %d", path, got.status)

@@ -61,7 +61,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.follow("form[action$='try#try'] button")
 	b.wants("Accepted, and all went well", "Ada")
 	b.open("/calls?eventKey=webhook.hello&status=ok")
-	b.wants(trace)
+	b.waits(`tr[data-trace="` + trace + `"]`)
 	b.open("/commands/iam.user.put")
 	b.fill("#field-username", "eve")
 	b.follow("main form button.main")

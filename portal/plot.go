@@ -35,10 +35,10 @@ type plotBar struct {
 // calls of its time.
 type plotSpot struct {
 	X, Width float64
-	Title    string
+	From, To time.Time
+	Values   string
+	Title    string // both, for browsers without scripts
 	Link     string // path; "" if the user may not see calls
-
-	from, to time.Time
 }
 
 // A plotLine is a curve, in pieces where there are gaps, and dots where a piece
@@ -74,7 +74,7 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 	if of.hours > 0 {
 		p.Title = "Calls an hour"
 	}
-	p.Legend = []legend{{"accepted", "went well"}, {"refused", "refused"}, {"failed", "failed"}}
+	p.Legend = []legend{{"accepted", "went well"}, {"failed", "failed"}, {"refused", "refused"}}
 	groups := grouped(sums, of.period())
 	highest := 0.0
 	for _, g := range groups {
@@ -90,7 +90,7 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 		for _, part := range []struct {
 			class string
 			value float64
-		}{{"bar-accepted", g.good}, {"bar-refused", g.refused}, {"bar-failed", g.failed}} {
+		}{{"bar-accepted", g.good}, {"bar-failed", g.failed}, {"bar-refused", g.refused}} {
 			if part.value == 0 {
 				continue
 			}
@@ -98,7 +98,7 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 			base -= height
 			p.Bars = append(p.Bars, plotBar{round(plotLeft + float64(i)*width + width*.1), round(base), round(width * .8), round(height), part.class})
 		}
-		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s refused, %s failed", shownCount(g.calls[0]), shownCount(g.calls[1]), shownCount(g.calls[2])))
+		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s failed, %s refused", shownCount(g.calls[0]), shownCount(g.calls[2]), shownCount(g.calls[1])))
 	}
 	p.xAxis(sums, of)
 	p.Summary = fmt.Sprintf("%s, at most %s.", p.Title, strconv.FormatFloat(highest, 'f', 1, 64))
@@ -137,7 +137,10 @@ func (p *plot) spot(i, of int, g group, text string) {
 	if time.Since(g.from) > 24*time.Hour {
 		layout = "2 Jan 15:04"
 	}
-	p.Spots = append(p.Spots, plotSpot{X: round(plotLeft + float64(i)*width), Width: round(width), Title: g.from.Format(layout) + " UTC: " + text, from: g.from, to: g.to})
+	p.Spots = append(p.Spots, plotSpot{
+		X: round(plotLeft + float64(i)*width), Width: round(width), From: g.from, To: g.to,
+		Values: text, Title: g.from.Format(layout) + " to " + g.to.Format("15:04") + " UTC: " + text,
+	})
 }
 
 // link makes the picture lead to calls.
@@ -145,7 +148,7 @@ func (p *plot) link(base string) {
 	const layout = "2006-01-02T15:04:05"
 	for i := range p.Spots {
 		s := &p.Spots[i]
-		s.Link = base + "/calls?from=" + url.QueryEscape(s.from.Format(layout)) + "&to=" + url.QueryEscape(s.to.Format(layout))
+		s.Link = base + "/calls?from=" + url.QueryEscape(s.From.Format(layout)) + "&to=" + url.QueryEscape(s.To.Format(layout))
 	}
 }
 
@@ -205,7 +208,7 @@ func (p *plot) yAxis(highest float64, show func(float64) string) float64 {
 	step := niceStep(highest / 4)
 	top := max(step*math.Ceil(highest/step), step)
 	for v := 0.0; v <= top+step/2; v += step {
-		p.Y = append(p.Y, tick{round(plotHeight - plotBottom - v/top*(plotHeight-plotTop-plotBottom)), show(v)})
+		p.Y = append(p.Y, tick{round(plotHeight - plotBottom - v/top*(plotHeight-plotTop-plotBottom)), show(v), time.Time{}})
 	}
 	return top
 }
@@ -224,7 +227,7 @@ func niceStep(least float64) float64 {
 	return power * 10
 }
 
-// xAxis marks times, in UTC.
+// xAxis marks times, in UTC; scripts write them in the zone of the reader.
 func (p *plot) xAxis(sums []sluice.Minute, of span) {
 	const marks = 4
 	layout := "15:04"
@@ -234,7 +237,7 @@ func (p *plot) xAxis(sums []sluice.Minute, of span) {
 	for i := range marks {
 		at := len(sums) * i / marks
 		x := plotLeft + float64(plotWidth-plotLeft)*float64(at)/float64(len(sums))
-		p.X = append(p.X, tick{round(x), sums[at].Time.UTC().Format(layout)})
+		p.X = append(p.X, tick{round(x), sums[at].Time.UTC().Format(layout), sums[at].Time})
 	}
 }
 

@@ -2,9 +2,12 @@ package portal
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -39,12 +42,39 @@ func (q quarantined) Text() string {
 	return pretty(q.Body)
 }
 
-// FailedChecks returns where the payload does not meet the webhook's schema.
-func (q quarantined) FailedChecks() string {
-	if q.Errors == nil {
-		return ""
+// Findings returns why it was refused: which checks of the webhook's schema failed, or
+// what was diagnosed.
+func (q quarantined) Findings() []string {
+	failed, _ := q.Errors.([]any)
+	if len(failed) == 0 || len(q.Diagnosis) >= len(failed) {
+		return q.Diagnosis
 	}
-	return pretty(q.Errors)
+	var findings []string
+	for _, one := range failed {
+		if check, ok := one.(map[string]any); ok {
+			findings = append(findings, fmt.Sprintf("At %s: %s", cmp.Or(fmt.Sprint(check["pointer"]), "its top"), check["message"]))
+		}
+	}
+	return findings
+}
+
+// Advice returns what to do about it.
+func (q quarantined) Advice() string {
+	switch q.Code {
+	case "signature-missing":
+		return "Let the sender sign its calls, or let the webhook take unsigned ones; then check again."
+	case "signature-invalid":
+		return "Enter the secret that the sender signs with in the webhook; then check again."
+	case "signature-expired":
+		return "The clocks differ, or the call was on its way for long. Admit it without checking if you know the sender."
+	case "payload-invalid":
+		return "If the payload is as it should be, change the schema of the webhook; then check again."
+	case "webhook-disabled":
+		return "Enable the webhook; then check again."
+	case "duplicate-differs":
+		return "Compare it with the call that came first. Admit it without checking if it is another event."
+	}
+	return "Admit it without checking if it is as it should be."
 }
 
 type quarantinePage struct {
@@ -64,8 +94,12 @@ type quarantineListView struct {
 type quarantineGroup struct {
 	EventKey, Code string
 	Count          int
+	First          time.Time // when the first of them came
 	Latest         quarantined
 }
+
+// Several reports whether there are other groups than one.
+func (v quarantineListView) Several() bool { return len(v.Groups) > 1 }
 
 func (p *Portal) quarantineList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
@@ -99,6 +133,7 @@ func groupsOf(items []quarantined) (groups []quarantineGroup) {
 			groups = append(groups, quarantineGroup{EventKey: item.EventKey, Code: item.Code, Latest: item}) // they come newest first
 		}
 		groups[i].Count++
+		groups[i].First = item.Time
 	}
 	slices.SortStableFunc(groups, func(a, b quarantineGroup) int { return cmp.Compare(b.Count, a.Count) })
 	return groups
@@ -136,21 +171,28 @@ func (p *Portal) quarantineSelected(w http.ResponseWriter, r *http.Request) erro
 	if r.PostForm.Get("do") == "delete" {
 		return p.quarantineDelete(w, r, ids)
 	}
-	view := admission()
-	for _, id := range ids {
+	return p.admitAll(w, r, ids)
+}
+
+// admitAll lets calls in, or some of them and then the page goes on with the rest, so
+// that people see how far it is.
+func (p *Portal) admitAll(w http.ResponseWriter, r *http.Request, ids []string) error {
+	const step = 100
+	view := &outcomes{Verb: "admitted", What: [2]string{"call", "calls"}, List: "Quarantine", Back: "/quarantine", Do: r.PostForm.Get("do")}
+	view.Done, _ = strconv.Atoi(r.PostForm.Get("done"))
+	view.left, _ = strconv.Atoi(r.PostForm.Get("left"))
+	now := min(step, len(ids))
+	view.Rest = ids[now:]
+	for _, id := range ids[:now] {
 		given := args("id", id)
-		if r.PostForm.Get("do") == "force" {
+		if view.Do == "force" {
 			given = append(given, argument("force", true))
 		}
 		if err := p.admit(r, view, given); err != nil {
 			return err
 		}
 	}
-	return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
-}
-
-func admission() *outcomes {
-	return &outcomes{Title: "Admission", Verb: "admitted", What: [2]string{"call", "calls"}, Back: "/quarantine"}
+	return p.render(w, r, http.StatusOK, "outcomes", view.Title(), view)
 }
 
 // admit lets calls in, and notes what came of it.
@@ -180,13 +222,6 @@ func (p *Portal) quarantineGroup(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	given := args("eventKey", r.PostForm.Get("eventKey"), "code", r.PostForm.Get("code"), "limit", shownNumber(maxSelected))
-	if r.PostForm.Get("do") != "delete" {
-		view := admission()
-		if err := p.admit(r, view, given); err != nil {
-			return err
-		}
-		return p.render(w, r, http.StatusOK, "outcomes", view.Title, view)
-	}
 	found, err := p.refusedCalls(r, given)
 	if err != nil {
 		return err
@@ -195,7 +230,11 @@ func (p *Portal) quarantineGroup(w http.ResponseWriter, r *http.Request) error {
 	for _, item := range found.Items {
 		ids = append(ids, item.ID)
 	}
-	return p.quarantineDelete(w, r, ids)
+	if r.PostForm.Get("do") == "delete" {
+		return p.quarantineDelete(w, r, ids)
+	}
+	slices.Reverse(ids) // in the order in which they came
+	return p.admitAll(w, r, ids)
 }
 
 // quarantineDelete deletes calls once that was confirmed.

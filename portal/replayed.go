@@ -18,7 +18,7 @@ type replayedView struct {
 	OK, Failed, Unsettled int
 	Items                 []tracedCall // the newest of them
 	CallsURL              string
-	Live                  string // "" once all is known, and if the user may not see it
+	Live                  string // "" once all is known for a while, and if the user may not see it
 }
 
 // replayedPath returns the path of the page that says what became of events that
@@ -38,7 +38,7 @@ func replayedPath(since time.Time, count int, more ...string) string {
 // made in a span of time.
 func (p *Portal) replayedPage(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	view := replayedView{Pipeline: query.Get("pipeline"), EventKey: query.Get("eventKey"), Letters: query.Get("letters") != ""}
+	view := &replayedView{Pipeline: query.Get("pipeline"), EventKey: query.Get("eventKey"), Letters: query.Get("letters") != ""}
 	view.Count, _ = strconv.Atoi(query.Get("count"))
 	view.Skipped, _ = strconv.Atoi(query.Get("skipped"))
 	filter := callFilter{EventKey: view.EventKey, Pipeline: view.Pipeline, path: p.base + "/calls"}
@@ -50,7 +50,8 @@ func (p *Portal) replayedPage(w http.ResponseWriter, r *http.Request) error {
 		}
 		view.Known = true
 		view.count(found.Items)
-		if view.Unsettled > 0 {
+		const young = 10 * time.Second // then what follows from it, such as banners, may still change
+		if to, err := time.Parse(time.RFC3339Nano, query.Get("to")); view.Unsettled > 0 || err == nil && time.Since(to) < young {
 			view.Live = p.liveFrom(view.EventKey, "")
 		}
 	}
@@ -82,4 +83,4 @@ func (v *replayedView) count(found []tracedCall) {
 }
 
 // Counted returns of how many it is counted how they ended: the newest.
-func (v replayedView) Counted() int { return min(v.Count, maxReplayed) }
+func (v *replayedView) Counted() int { return min(v.Count, maxReplayed) }

@@ -59,6 +59,8 @@ func TestScreenshots(t *testing.T) {
 		}
 		b.do(chromedp.EmulateViewport(1280, 900))
 	}
+	b.open("/nowhere")
+	shoot("error-outside")
 	b.open("/")
 	shoot("signin")
 	b.signIn("admin", adminPassword)
@@ -81,7 +83,7 @@ func TestScreenshots(t *testing.T) {
 		"quarantine": "/quarantine", "quarantined": "/quarantine/" + live[3], "webhook-github": "/webhooks/webhook.github", "webhook-waiting": "/webhooks/webhook.stripe", "webhook-connected": "/webhooks/webhook.connected", "webhook-provider": "/webhooks/new?provider=stripe",
 		"pipelines": "/pipelines", "pipeline": "/pipelines/lead.created", "pipeline-edit": "/pipelines/lead.created/edit", "pipeline-new": "/pipelines/new",
 		"deadletters": "/deadletters", "deadletter": "/deadletters/1", "commands": "/commands", "command": "/commands/webhook.put",
-		"reference": "/reference", "users": "/users", "user": "/users/vera", "user-new": "/users/new", "roles": "/roles", "role": "/roles/developer",
+		"reference": "/reference", "users": "/users", "user": "/users/vera", "user-new": "/users/new", "user-delete": "/users/dev/delete", "user-own": "/users/admin", "secret": "/secrets/crm.password", "client-new": "/clients/new", "role-new": "/roles/new", "roles": "/roles", "role": "/roles/developer",
 		"clients": "/clients", "client": "/clients/importer", "secrets": "/secrets", "secret-new": "/secrets/new", "audit": "/audit", "me": "/me",
 		"pipeline-failing": "/pipelines/order.forward", "pipeline-delete": "/pipelines/lead.created/delete", "replay-all": "/calls/replay?status=error",
 		"call": "/calls/" + live[0], "call-failed": "/calls/" + live[1], "start-waiting": "/start?key=webhook.quiet", "error": "/nowhere",
@@ -94,6 +96,26 @@ func TestScreenshots(t *testing.T) {
 	b.open("/calls")
 	b.do(chromedp.Click(chromedp.CSS("tbody tr:nth-child(2) input")), chromedp.Click(chromedp.CSS("tbody tr:nth-child(4) input")), chromedp.Click(chromedp.CSS(".facets summary")))
 	shoot("calls-selected")
+	b.open("/users/new")
+	b.fill("#field-username", "not a name")
+	b.follow("main form button.main")
+	shoot("user-mistake")
+	b.open("/clients/importer")
+	b.followText("Make a new secret")
+	shoot("client-secret")
+	b.press("?")
+	b.waits("dialog[open]")
+	shoot("shortcuts")
+	b.open("/quarantine")
+	b.follow(".cards button[value=admit]")
+	shoot("outcomes")
+	b.open("/quarantine")
+	b.followText("Delete all 3…")
+	shoot("quarantine-delete")
+	b.open("/deadletters?pipeline=order.forward")
+	b.follow(".cards button[value=replay]")
+	b.until(`document.querySelector("#result").textContent.includes("1 failed")`)
+	shoot("replayed")
 	b.open("/pipelines/lead.created/edit")
 	b.fill("#source", "pipeline:\n  - event.listen:\n      eventKey: webhook.lead.created\n  - lgo:\n      message: hi\n  - set:\n      vlaue: 1\n")
 	b.follow("button[value=save]")

@@ -36,6 +36,7 @@ type bar struct {
 type tick struct {
 	At    float64
 	Label string
+	Time  time.Time // that the label is; zero if it is none
 }
 
 const (
@@ -66,7 +67,8 @@ func picture(items []tracedCall) *timeline {
 	}
 	for _, c := range items {
 		if c.Accepted() {
-			t.add("accepted", c.EventKey, place(c.Time, c.Duration, "accept", ""), c.Duration, nil)
+			t.add("accepted", c.EventKey, place(c.Time, c.Duration, "accept", ""), c.Duration,
+				[]bar{place(c.Time, c.Stored(), "stored", "on stable storage after "+shownDuration(duration(c.Stored())))})
 		}
 		for _, r := range c.Runs {
 			var steps []bar
@@ -82,7 +84,7 @@ func picture(items []tracedCall) *timeline {
 	}
 	const marks = 4
 	for i := range marks + 1 {
-		t.Ticks = append(t.Ticks, tick{timelineLeft + float64(timelineWidth-timelineLeft-timelineRight)*float64(i)/marks, shownDuration(length * time.Duration(i) / marks)})
+		t.Ticks = append(t.Ticks, tick{timelineLeft + float64(timelineWidth-timelineLeft-timelineRight)*float64(i)/marks, shownDuration(length * time.Duration(i) / marks), time.Time{}})
 	}
 	t.Height = len(t.Rows)*rowHeight + axisHeight
 	return t

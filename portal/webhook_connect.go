@@ -58,10 +58,10 @@ type setupStep struct {
 // stepsOf returns the steps that connect a sender. Their words say where to find
 // what is beside them: the field for the secret, or what is to be copied.
 func stepsOf(setup []string, field, made, verify bool) (steps []setupStep) {
-	const here, there, token = "as the `signingSecret`", ", the same as the `signingSecret`", ", the same as the `verifyToken`"
+	const here, there, verifying = "as the `signingSecret`", ", the same as the `signingSecret`", ", the same as the `verifyToken`"
 	placed := false
 	for _, line := range setup {
-		step := setupStep{Text: line, URL: strings.Contains(line, "the webhook's URL"), Verify: verify && strings.Contains(line, token)}
+		step := setupStep{Text: line, URL: strings.Contains(line, "the webhook's URL"), Verify: verify && strings.Contains(line, verifying)}
 		step.Secret = !placed && strings.Contains(line, here)
 		placed = placed || step.Secret
 		if made {
@@ -71,7 +71,7 @@ func stepsOf(setup []string, field, made, verify bool) (steps []setupStep) {
 			step.Text = strings.Replace(step.Text, here, "here", 1)
 		}
 		if step.Verify {
-			step.Text = strings.Replace(step.Text, token, ": this one", 1)
+			step.Text = strings.Replace(step.Text, verifying, ": this one", 1)
 		}
 		steps = append(steps, step)
 	}

@@ -149,8 +149,10 @@ type confirmation struct {
 	Name   string
 	What   string // kind of thing, for people
 	Effect string
-	Action string // path
-	Back   string // path
+	Used   *kindCell    // when it was used last, if that is known
+	Hit    *consequence // nil: nothing else
+	Action string       // path
+	Back   string       // path
 
 	// If it is about several things of a list: the name that the form has for
 	// them, and which ones they are.

@@ -24,7 +24,7 @@ type Preset struct {
 	greetSigned bool                            // its handshake is signed
 }
 
-func (p *Preset) checkerOf(secret string, keys Keys) (checker, error) {
+func (p Preset) checkerOf(secret string, keys Keys) (checker, error) {
 	if p.rule != nil {
 		return p.rule.checker(secret, keys)
 	}

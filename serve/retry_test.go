@@ -254,4 +254,11 @@ func TestRecoveryInBulk(t *testing.T) {
 	if done["replayed"] != 3.0 {
 		t.Errorf("the replay of failed calls answered %v", done)
 	}
+	s.store("elsewhere", "pipeline: [event.listen: {eventKey: webhook.elsewhere}, fail: {message: x}]")
+	s.call(s.create("webhook.elsewhere"), "text/plain", "a").wantStatus(t, 200)
+	eventually(t, "the journal", func() bool { return len(s.traces("status", "error", "pipeline", "elsewhere")) == 1 })
+	done = s.command("event.replay", map[string]any{"since": "1d", "status": "error", "pipeline": "elsewhere"}).wantStatus(t, 200).object(t)
+	if done["replayed"] != 1.0 {
+		t.Errorf("the replay of the failed calls of a pipeline answered %v", done)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"sluice"
 	"sluice/command"
 )
 
@@ -13,21 +14,36 @@ type secretView struct {
 	LastUsed time.Time `json:"lastUsed,omitzero" doc:"When a pipeline or a webhook used it last, to the minute."`
 }
 
+func showSecret(s *sluice.Secret) secretView {
+	return secretView{Name: s.Name, Updated: s.Updated, LastUsed: s.Used}
+}
+
 type secretGetParams struct {
+	Name   string `json:"name" doc:"Name of the one secret to show. Without it all are listed."`
 	Search string `json:"search" doc:"List only secrets whose name contains this."`
 	Limit  int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
 	After  string `json:"after" doc:"List only secrets whose name comes after this one."`
 }
 
 func secretGetCommand(secrets *Secrets) command.Command {
-	return command.New("secret.get", "List the names of the secrets; their values are never shown.",
-		func(_ context.Context, p secretGetParams) (command.Page[secretView], error) {
+	return command.New("secret.get", "List the secrets, or show the one of that name: when it was changed and used; values are never shown.",
+		func(ctx context.Context, p secretGetParams) (any, error) {
+			if p.Name != "" {
+				record, err := secrets.records.Get(ctx, p.Name)
+				if err != nil {
+					return nil, err
+				}
+				if record == nil {
+					return nil, unknown(p.Name, secrets.records.All())
+				}
+				return showSecret(record), nil
+			}
 			all := secrets.list()
 			views := make([]secretView, len(all))
 			for i, secret := range all {
-				views[i] = secretView{Name: secret.Name, Updated: secret.Updated, LastUsed: secret.Used}
+				views[i] = showSecret(secret)
 			}
 			return command.PageOf(views, func(v secretView) string { return v.Name }, p.Search, p.After, p.Limit), nil
 		},
-		command.ReadOnly, command.Answers([]secretView{}))
+		command.ReadOnly, command.Answers([]secretView{}, secretView{}))
 }

@@ -44,6 +44,12 @@ func TestASecretIsPutListedRevealedAndDeleted(t *testing.T) {
 	if len(views) != 2 || views[0]["name"] != "a.b-C_1" || views[1]["name"] != "b" || len(views[0]) != 2 || views[0]["updated"] == "" {
 		t.Errorf("the list is %v", views)
 	}
+	one, err := call(t.Context(), set, "secret.get", args{"name": "b"})
+	if text := asJSON(t, one); err != nil || !strings.HasPrefix(text, `{"name":"b","updated":"`) || strings.Contains(text, "new") {
+		t.Errorf("b is shown as %s, %v", text, err)
+	}
+	_, err = call(t.Context(), set, "secret.get", args{"name": "B"})
+	refuses(t, err, sluice.NotFound, "secret-unknown", "Did you mean b?")
 	if got, err := call(t.Context(), set, "secret.delete", args{"name": "b"}); err != nil || asJSON(t, got) != `{"name":"b","deleted":true}` {
 		t.Errorf("delete gives %s, %v", asJSON(t, got), err)
 	}

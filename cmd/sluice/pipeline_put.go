@@ -37,12 +37,23 @@ func pipelinePut(t *terminal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if folder := len(files) != len(args) || files[0] != args[0]; folder {
-				if drafts, err = t.agreed(cmd.Context(), c, drafts, force, yes); err != nil {
+			folder := len(files) != len(args) || files[0] != args[0]
+			var diffs []string
+			if folder {
+				if drafts, diffs, err = t.changed(cmd.Context(), c, drafts); err != nil {
 					return err
 				}
 				if len(drafts) == 0 {
 					return t.report([]draft{}, "Nothing has changed.")
+				}
+			}
+			if err := faultless(cmd.Context(), c, drafts, force); err != nil {
+				return err
+			}
+			if folder {
+				fmt.Fprint(t.err, strings.Join(diffs, ""))
+				if err := t.confirm(cmd.Context(), yes, "Store "+counted(len(drafts), "pipeline")+"?"); err != nil {
+					return err
 				}
 			}
 			return t.put(cmd.Context(), c, drafts, force)
@@ -56,7 +67,7 @@ func pipelinePut(t *terminal) *cobra.Command {
 
 // A draft is a pipeline that is to be stored.
 type draft struct {
-	name, source string
+	name, file, source string
 }
 
 func (t *terminal) drafts(files []string, name string) ([]draft, error) {
@@ -67,7 +78,7 @@ func (t *terminal) drafts(files []string, name string) ([]draft, error) {
 		if err != nil {
 			return nil, err
 		}
-		drafts[i] = draft{firstOf(name, nameOf(file)), string(source)}
+		drafts[i] = draft{firstOf(name, nameOf(file)), file, string(source)}
 		if other := seen[drafts[i].name]; other != "" {
 			return nil, usage("%s and %s are both the pipeline %s; rename one.", other, file, drafts[i].name)
 		}
@@ -76,44 +87,40 @@ func (t *terminal) drafts(files []string, name string) ([]draft, error) {
 	return drafts, nil
 }
 
-// agreed returns the drafts that differ from what is stored, if the person
-// agrees to store them.
-func (t *terminal) agreed(ctx context.Context, c *client.Client, drafts []draft, force, yes bool) ([]draft, error) {
-	changed, err := t.changed(ctx, c, drafts, force)
-	if err != nil || len(changed) == 0 {
-		return changed, err
-	}
-	return changed, t.confirm(ctx, yes, "Store "+counted(len(changed), "pipeline")+"?")
-}
-
-// changed shows the drafts that differ from what is stored, and returns them if
-// they have no mistakes.
-func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft, force bool) ([]draft, error) {
+// changed returns the drafts that differ from what is stored, and how.
+func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft) (changed []draft, diffs []string, err error) {
 	bar := t.progress(len(drafts), "comparing")
 	defer bar.end()
-	var changed []draft
-	var diffs strings.Builder
 	for _, d := range drafts {
 		before, _, err := c.PipelineSource(ctx, d.name, 0)
 		if err != nil && sluice.AsError(err).Kind != sluice.NotFound {
-			return nil, err
+			return nil, nil, err
 		}
 		if before != d.source {
-			found, err := c.Lint(ctx, d.source)
-			if err == nil {
-				err = mistake(found, d.name, force)
-			}
-			if err != nil {
-				return nil, err
-			}
-			diffs.WriteString(diff(d.name, before, d.source, colours(t.err)))
+			diffs = append(diffs, diff(d.name, before, d.source, colours(t.err)))
 			changed = append(changed, d)
 		}
 		bar.step()
 	}
-	bar.end()
-	fmt.Fprint(t.err, diffs.String())
-	return changed, nil
+	return changed, diffs, nil
+}
+
+// faultless returns the first mistake in drafts with its place. Where the user may
+// not ask for mistakes, storing finds them.
+func faultless(ctx context.Context, c *client.Client, drafts []draft, force bool) error {
+	for _, d := range drafts {
+		found, err := c.Lint(ctx, d.source)
+		switch {
+		case err != nil && sluice.AsError(err).Kind == sluice.Forbidden:
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := mistake(found, d.file, force); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *terminal) put(ctx context.Context, c *client.Client, drafts []draft, force bool) error {

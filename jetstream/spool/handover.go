@@ -130,7 +130,7 @@ func (d Destination) compose(ctx context.Context, b *box, calls []*Call) (*batch
 	keys := make(map[[12]byte]bool) // of deliveries
 	for _, c := range calls {
 		e := new(sluice.Event)
-		if err := json.Unmarshal(c.Event, e); err != nil { //nolint:musttag // a fingerprint is a text
+		if err := json.Unmarshal(c.Event, e); err != nil {
 			b.host.Log.Error("A call in the spool can't be read; it is lost.", "place", c.place, "error", err)
 			made.add(c.place, 0)
 			continue

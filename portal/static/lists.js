@@ -4,6 +4,7 @@
 const two = (n) => String(n).padStart(2, "0");
 const clockOf = (at) => `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 const dayOf = (at) => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+const shortDayOf = (at) => at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: at.getFullYear() === new Date().getFullYear() ? undefined : "numeric" });
 const utcOf = (at) => at.toISOString().slice(0, 19).replace("T", " ") + " UTC";
 
 function agoOf(at) {
@@ -23,18 +24,34 @@ function showTimes(within) {
     time.title = `${dayOf(at)} ${clockOf(at)} here, ${utcOf(at)}`;
     if ("clock" in time.dataset) {
       const today = dayOf(at) === dayOf(new Date());
-      time.textContent = (today ? "" : at.toLocaleDateString("en-GB", { day: "numeric", month: "short" }) + " ") + clockOf(at);
+      time.textContent = (today ? "" : shortDayOf(at) + " ") + clockOf(at);
     } else if ("moment" in time.dataset) {
       time.textContent = `${dayOf(at)} ${clockOf(at)}`;
     } else if (Date.now() - at < 86400000) {
       time.textContent = agoOf(at);
     }
   }
+  for (const mark of within.querySelectorAll("[data-mark]")) {
+    const at = new Date(mark.dataset.mark), ofDay = mark.textContent.includes(":");
+    mark.textContent = ofDay ? clockOf(at).slice(0, 5) : shortDayOf(at);
+  }
 }
 
 showTimes(document);
 for (const zone of document.querySelectorAll("[data-zone]")) zone.remove();
 setInterval(() => showTimes(document), 10000);
+
+// A plot tells the values under the pointer at once, below itself.
+document.addEventListener("pointerover", (event) => {
+  const spot = event.target.closest?.("[data-values]");
+  for (const place of document.querySelectorAll("[data-shown]")) {
+    if (!spot || !place.closest("figure").contains(spot)) { place.textContent = ""; continue; }
+    const from = new Date(spot.dataset.from), to = new Date(spot.dataset.to);
+    const day = dayOf(from) === dayOf(new Date()) ? "" : shortDayOf(from) + " ";
+    place.textContent = `${day}${clockOf(from).slice(0, 5)} to ${clockOf(to).slice(0, 5)}: ${spot.dataset.values}`;
+    spot.querySelector("title")?.remove();
+  }
+});
 
 // Fields for times take those of the reader's zone, and send UTC.
 for (const field of document.querySelectorAll("input[data-utc]")) {
@@ -95,12 +112,13 @@ for (const form of document.querySelectorAll(".bulk-form")) {
   addEventListener("pageshow", count);
 }
 
-// Keys: j and k move through a list, x ticks, / searches, n shows new calls, g and a
+// Keys: j and k move through a list, and from call to call; x ticks, / searches, n shows new calls, g and a
 // letter go to a page, ? shows all of them.
 const rowsOf = () => [...document.querySelectorAll("tr[data-row]")];
 
 function moveTo(step) {
   const rows = rowsOf();
+  if (rows.length === 0) return document.querySelector(step > 0 ? ".head a[rel=prev]" : ".head a[rel=next]")?.click();
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   const next = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + step, 0), rows.length - 1)];
   next?.querySelector("a")?.focus();
@@ -108,7 +126,7 @@ function moveTo(step) {
 }
 
 let going = 0; // when g was pressed
-const places = { o: "", c: "calls", w: "webhooks", p: "pipelines", d: "deadletters" };
+const places = { o: "", c: "calls", w: "webhooks", p: "pipelines", d: "deadletters", q: "quarantine" };
 const goTo = (key) => document.querySelector(`nav a[href="${document.querySelector("a.brand").getAttribute("href") + places[key]}"]`)?.click();
 
 const keys = {
@@ -131,6 +149,8 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   act();
 });
+const shortcuts = document.querySelector("[data-shortcuts]");
+if (shortcuts) { shortcuts.hidden = false; shortcuts.addEventListener("click", keys["?"]); }
 for (const hint of document.querySelectorAll("[data-keys]")) hint.hidden = rowsOf().length === 0;
 
 // What takes several steps goes on by itself, and the page shows how far it is.

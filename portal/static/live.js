@@ -77,7 +77,9 @@ function keepNewer(call) {
 function showNewer() {
   for (const call of newer.values()) addRow(call);
   newer.clear();
-  document.querySelector("[data-newer]").hidden = true;
+  const place = document.querySelector("[data-newer]");
+  if (place.contains(document.activeElement)) document.querySelector("[data-rows] a")?.focus();
+  place.hidden = true;
 }
 
 document.querySelector("[data-show-newer]")?.addEventListener("click", showNewer);
@@ -116,6 +118,13 @@ function refresh(moment) {
   }, Math.max(moment, refreshed + pause - Date.now()));
 }
 
+// What follows from a run, such as that its pipeline fails no more, comes a moment
+// after it.
+function refreshTwice() {
+  refresh(500);
+  setTimeout(() => refresh(0), 2000);
+}
+
 // Failures are told by the browser to those who want that, while a page is open.
 const notify = document.querySelector("[data-notify]");
 const notifies = () => localStorage.getItem("notify") === "yes" && Notification.permission === "granted";
@@ -151,7 +160,7 @@ const actions = {
     },
   },
   runs: { run: (run, element) => { if (run.pipeline === (element.dataset.pipeline ?? run.pipeline)) refresh(2000); } },
-  settling: { open: () => refresh(500), run: () => refresh(500) },
+  settling: { open: refreshTwice, run: refreshTwice },
   reload: { run: () => location.reload() },
   refresh: { call: () => refresh(50), run: () => refresh(500) },
 };

@@ -41,8 +41,9 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-reveal]");
   if (!button) return;
   const input = document.getElementById(button.dataset.reveal);
-  const shown = input.type === "password";
-  input.type = shown ? "text" : "password";
+  const area = input.tagName === "TEXTAREA"; // of several lines, which browsers have no type for
+  const shown = area ? input.classList.contains("masked") : input.type === "password";
+  if (area) input.classList.toggle("masked"); else input.type = shown ? "text" : "password";
   button.textContent = shown ? "Hide" : "Show";
   button.setAttribute("aria-pressed", String(shown));
 });

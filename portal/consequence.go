@@ -1,0 +1,62 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+
+	"sluice"
+)
+
+// A consequence is what else a deletion reaches.
+type consequence struct {
+	Words string
+	Links []link
+	More  int // that are not listed
+}
+
+// maxHit is how many things a consequence lists.
+const maxHit = 20
+
+func consequenceOf(words string, links []link) *consequence {
+	if links == nil {
+		return nil
+	}
+	shown := links[:min(len(links), maxHit)]
+	return &consequence{words, shown, len(links) - len(shown)}
+}
+
+// pipelinesOf returns the pipelines that lose their owner with a user.
+func pipelinesOf(p *Portal, r *http.Request, username string) (*consequence, error) {
+	if !p.may(sluice.UserFrom(r.Context()), "pipeline.get") {
+		return nil, nil
+	}
+	all, err := ask[[]pipeline](p, r, "pipeline.get", nil)
+	var links []link
+	for _, one := range all {
+		if one.Owner == username && !one.Folder {
+			links = append(links, link{Name: one.Name, Path: "/pipelines/" + url.PathEscape(one.Name)})
+		}
+	}
+	return consequenceOf("These pipelines run with this user’s permissions: they can’t switch users or use secrets any more until someone else saves them.", links), err
+}
+
+// holdersOf returns the users and clients that have a role.
+func holdersOf(p *Portal, r *http.Request, role string) (*consequence, error) {
+	var links []link
+	for _, holders := range []struct{ get, key, path string }{{"iam.user.get", "username", "/users/"}, {"iam.client.get", "clientId", "/clients/"}} {
+		if p.Provider != nil || !p.may(sluice.UserFrom(r.Context()), holders.get) {
+			continue
+		}
+		things, err := ask[[]map[string]any](p, r, holders.get, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, thing := range things {
+			if name := text(thing[holders.key]); slices.Contains(strs(thing["roles"]), role) {
+				links = append(links, link{Name: name, Path: holders.path + url.PathEscape(name)})
+			}
+		}
+	}
+	return consequenceOf("These users and clients have the role:", links), nil
+}
