@@ -19,7 +19,7 @@ func kindsOfPages(live []string) []string {
 		"/", "/?span=month", "/calls", "/calls?search=budget&status=error", "/calls?search=nowhere", "/calls/" + live[0], "/calls/" + live[1], "/calls/" + live[2], "/calls/" + live[3],
 		"/calls/" + live[0] + "/edit", "/calls/replay?status=error", "/webhooks", "/webhooks/new", "/webhooks/new?provider=github", "/webhooks/new?provider=discord", "/webhooks/webhook.lead.created", "/webhooks/webhook.lead.created?show=token", "/webhooks/webhook.github", "/webhooks/webhook.stripe", "/webhooks/webhook.stripe?done=secret", "/webhooks/webhook.connected", "/webhooks/webhook.github/edit",
 		"/webhooks/webhook.github/delete", "/start", "/start?key=webhook.quiet", "/pipelines", "/pipelines/new", "/pipelines/lead.created", "/pipelines/lead.created/edit", "/pipelines/lead.created/versions/1",
-		"/pipelines/order.forward", "/pipelines/order.forward/delete", "/deadletters", "/deadletters/1", "/quarantine", "/quarantine/" + live[3], "/commands", "/commands/webhook.put", "/commands/trace.get", "/reference", "/users",
+		"/pipelines/order.forward", "/pipelines/order.forward/delete", "/deadletters", "/deadletters/1", "/quarantine", "/quarantine/" + live[3], "/commands", "/commands/webhook.put", "/commands/trace.get", "/reference", "/reference/pipeline", "/reference/general", "/users",
 		"/users/vera", "/users/new", "/users/admin", "/users/anonymousUser", "/users/dev/delete", "/users?search=nothing", "/roles/admin", "/secrets/crm.password", "/secrets/crm.password/delete", "/audit?outcome=failed", "/deadletters/1/delete", "/roles", "/roles/developer", "/roles/new", "/clients", "/clients/importer", "/clients/new", "/secrets", "/secrets/new", "/audit", "/me", "/nowhere", "/signin",
 	}
 }
@@ -74,6 +74,11 @@ func TestMarkup(t *testing.T) {
 	}
 	for name, act := range pagesOfActs(s, b) {
 		act()
+		b.do(chromedp.EmulateViewport(320, 640))
+		if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 320 {
+			t.Errorf("%s is %d pixels wide on a phone of 320", name, wide)
+		}
+		b.do(chromedp.EmulateViewport(1280, 900))
 		if axe != "" {
 			b.axe(axe, name)
 		}
@@ -107,6 +112,27 @@ func pagesOfActs(s *service, b *browser) map[string]func() {
 			b.fill("#field-eventKey", "webhook.made")
 			b.follow("#webhook button.main")
 			b.wants("shown only this once")
+		},
+		"an answer": func() {
+			b.open("/commands/webhook.get")
+			b.follow("main form button.main")
+			b.do(chromedp.Click(chromedp.CSS(".answer input")))
+		},
+		"a draft on many calls": func() {
+			b.open("/pipelines/lead.created/edit")
+			b.fill("#source", "pipeline:\n  - event.listen: {eventKey: webhook.lead.created}\n  - set: {value: \"#{body.payload}\"}\n")
+			b.follow("button[value=try]")
+			b.wants("more calls", "would result in")
+		},
+		"a draft on one call": func() {
+			b.open("/pipelines/lead.created/edit")
+			b.follow("button[value=try-call]")
+			b.wants("Tried on 1 past call")
+		},
+		"a test call": func() {
+			b.open("/webhooks/webhook.connected")
+			b.follow("form[action$='try#try'] button")
+			b.wants("Accepted, and all went well")
 		},
 		"a deleted pipeline": func() {
 			b.open("/pipelines/report.weekly/delete")
