@@ -42,6 +42,10 @@ type tracedCall struct {
 	Result          json.RawMessage     `json:"result"`
 }
 
+// Stored is how long it took until the event was on stable storage, in
+// milliseconds. Waiting for pipelines is what came after that.
+func (c tracedCall) Stored() float64 { return c.Duration - c.Waited }
+
 // ByHand reports whether it is not a call but a run that a user has started.
 func (c tracedCall) ByHand() bool { return sluice.TraceOwner(c.TraceID) == sluice.DirectCall }
 

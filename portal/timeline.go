@@ -67,7 +67,8 @@ func picture(items []tracedCall) *timeline {
 	}
 	for _, c := range items {
 		if c.Accepted() {
-			t.add("accepted", c.EventKey, place(c.Time, c.Duration, "accept", ""), c.Duration, nil)
+			t.add("accepted", c.EventKey, place(c.Time, c.Duration, "accept", ""), c.Duration,
+				[]bar{place(c.Time, c.Stored(), "stored", "on stable storage after "+shownDuration(duration(c.Stored())))})
 		}
 		for _, r := range c.Runs {
 			var steps []bar

@@ -50,7 +50,7 @@ func TestCallsAreLive(t *testing.T) {
 	b.waits(row)
 	b.waits(row + " .badge.good") // by itself, a second later
 	b.follow(row + " a")
-	b.wants("How it went", "slow", "42")
+	b.wants("How it went", "on stable storage after", "answered after", "slow", "42")
 	if bars := eval[int](b, `document.querySelectorAll("svg.timeline rect.step").length`); bars != 2 {
 		t.Errorf("the picture has %d steps", bars)
 	}
