@@ -62,7 +62,7 @@ var kinds = []*kind{
 		About: "Named sets of permissions, for users and clients. A change counts at once.",
 		get:   "iam.role.get", put: "iam.role.put", remove: "iam.role.delete",
 		Effect:  "Users and clients with the role lose its permissions at once. A built-in role gets its original permissions back instead.",
-		columns: []column{{"permissions", "What it allows"}, {"builtIn", "Origin"}},
+		columns: []column{{"permissions", "Allows"}, {"builtIn", "Origin"}},
 		words: map[string]words{
 			"role":        {Label: "Name"},
 			"permissions": {Label: "Permissions", Help: "Names of commands, which the page Commands lists, patterns such as webhook.*, or read for all that changes nothing; separated by commas."},
@@ -90,14 +90,14 @@ var kinds = []*kind{
 	},
 	{
 		path: "/secrets", Title: "Secrets", One: "secret", Key: "name",
-		About: "Values that pipelines and webhooks use, such as passwords of other systems. They are stored encrypted and never shown again.",
+		About: "Values that pipelines and webhooks use, such as passwords of other systems. Values are stored encrypted and never shown again.",
 		Empty: "Store a password or an API key here, and pipelines use it without anyone reading it.",
 		get:   "secret.get", put: "secret.put", remove: "secret.delete",
 		Effect:  "Pipelines and webhooks that use the secret fail from then on. The value can’t be brought back.",
 		columns: []column{{"lastUsed", "Last used"}, {"updated", "Changed"}},
 		words: map[string]words{
 			"name":  {Label: "Name"},
-			"value": {Label: "Value", Help: "Up to 64 KiB of text, also of several lines, such as a key. It is stored encrypted and never shown again."},
+			"value": {Label: "Value", Help: "Up to 64 KiB of text, also of several lines, such as a key. The value is stored encrypted and never shown again."},
 		},
 	},
 }
