@@ -8,14 +8,15 @@ import (
 // A TryResult tells what a draft of a pipeline would make of past events, as
 // pipeline.try shows it.
 type TryResult struct {
-	Same    int       `json:"same"`
-	Differs int       `json:"differs"`
-	Fails   int       `json:"fails"`
-	Unknown int       `json:"unknown"`
-	Mended  int       `json:"mended,omitempty"` // of those that differ: they failed, and would succeed
-	New     int       `json:"new,omitempty"`    // of those that differ: no pipeline has run on them
-	Items   []TryItem `json:"items"`            // the first that are not the same, or the one that was asked for
-	Next    string    `json:"next,omitempty"`   // cursor: there may be older events
+	Same       int       `json:"same"`
+	Differs    int       `json:"differs"`
+	Fails      int       `json:"fails"`
+	Unknown    int       `json:"unknown"`
+	Mended     int       `json:"mended,omitempty"`     // of those that differ: they failed, and would succeed
+	New        int       `json:"new,omitempty"`        // of those that differ: no pipeline has run on them
+	StillFails int       `json:"stillFails,omitempty"` // of those that are the same: they failed, and would fail again
+	Items      []TryItem `json:"items"`                // the first that are not the same or still fail, or the one that was asked for
+	Next       string    `json:"next,omitempty"`       // cursor: there may be older events
 }
 
 // Tried returns how many events the draft was tried on.
@@ -59,6 +60,9 @@ type TryCall struct {
 	Args    string    `json:"args,omitempty"` // JSON, perhaps cut off; not known of past runs
 	HTTP    *Exchange `json:"http,omitempty"`
 }
+
+// Failed reports whether the event had failed.
+func (i *TryItem) Failed() bool { return i.Was != nil && i.Was.Status == StatusError }
 
 // HidePayloads leaves of an item what everybody may see who may see calls.
 func (i *TryItem) HidePayloads() {

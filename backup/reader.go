@@ -187,7 +187,7 @@ func (r *Reader) cutOff() error {
 }
 
 func (r *Reader) broken() error {
-	return damaged("The backup is damaged behind byte %d%s: a checksum does not fit.", r.place, r.where())
+	return damaged("The backup is damaged behind byte %d%s: a checksum does not match.", r.place, r.where())
 }
 
 func (r *Reader) misplaced(kind byte) error {

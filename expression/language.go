@@ -48,6 +48,24 @@ func NewLanguage(functions map[string]Function) *Language {
 	return l
 }
 
+// Functions returns the functions of every language, with what they do.
+func Functions() []sluice.Word {
+	usages := []string{"secret(\"name\"): the secret with that name"}
+	for _, f := range builtins {
+		usages = append(usages, f.usage)
+	}
+	for _, p := range predicates {
+		usages = append(usages, p.usage)
+	}
+	slices.Sort(usages)
+	words := make([]sluice.Word, len(usages))
+	for i, usage := range usages {
+		name, _, _ := strings.Cut(usage, "(")
+		words[i] = sluice.Word{Name: name, Doc: usage}
+	}
+	return words
+}
+
 // isFunction reports whether that is the whole name of a function.
 func (l *Language) isFunction(name string) bool {
 	return slices.Contains(l.callable, name)

@@ -25,19 +25,15 @@ func TestLanguageIsDocumented(t *testing.T) {
 	}
 	for _, o := range []string{
 		"and, &&: needs true or false", "or, ||: needs true or false", "not, !: needs true or false", "+, -: before a number",
-		"??: the second value if the first is nil", "?.: a member, or nil for all the rest if there is nothing to have members",
+		"??: the second value if the first is null", "?.: a member, or null for all the rest if there is nothing to have members", "null, nil: no value",
 		"? :, if { } else { }: one of two values", "[from:to]: a part of a list or text", "|: hands a value to a function as its first",
 		"matches: needs text and a pattern in quotes, of RE2", "let name = value; …: names a value", "not in, not contains, not startsWith, not endsWith, not matches",
 	} {
 		fmt.Fprintf(&b, "operator %s\n", o)
 	}
-	for _, f := range builtins {
-		fmt.Fprintf(&b, "function %s\n", f.usage)
+	for _, f := range Functions() {
+		fmt.Fprintf(&b, "function %s\n", f.Doc)
 	}
-	for _, f := range predicates {
-		fmt.Fprintf(&b, "function %s\n", f.usage)
-	}
-	b.WriteString("function secret(\"name\"): the secret with that name\n")
 	for name, instead := range refused {
 		fmt.Fprintf(&b, "refused  %s: %s\n", name, instead)
 	}

@@ -107,6 +107,9 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
 		}
 		return part(owner, i, i+1), nil
 	}
+	if node.Optional {
+		return nil, errNothing
+	}
 	return nil, fail("%s is %s and has no members", label(node.Node), describe(owner))
 }
 

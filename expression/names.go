@@ -42,7 +42,10 @@ func (c *compiler) identifier(node *ast.IdentifierNode) (eval, error) {
 			return nil, c.errorAt(node, "%s holds functions such as %s: call one with (…).", node.Value, name)
 		}
 	}
-	names := []string{"body", "headers", "request", "user", "vars", "nil", "true", "false"}
+	if node.Value == "null" { // as in JSON; the language itself has nil
+		return func(*frame) (any, error) { return nil, nil }, nil
+	}
+	names := []string{"body", "headers", "request", "user", "vars", "null", "true", "false"}
 	for _, v := range c.variables {
 		names = append(names, v.name)
 	}

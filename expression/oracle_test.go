@@ -14,16 +14,18 @@ import (
 // differences has the expressions whose value is another one here than in
 // expr-lang, with the reason.
 var differences = map[string]string{
-	`body.wörter[1]`:            "a text has characters, not bytes",
-	`body.wörter[1:]`:           "a text has characters, not bytes",
-	`body.wörter[-1]`:           "a text has characters, not bytes",
-	`indexOf("äöü", "ü")`:       "a text has characters, not bytes",
-	`lastIndexOf("aäa", "a")`:   "a text has characters, not bytes",
-	`string(nil)`:               "string gives the form within text",
-	`string([1, "a"])`:          "string gives the form within text",
-	`toJSON("ä<\n")`:            "JSON is not for HTML",
-	`toJSON([duration("90s")])`: "JSON is compact, and durations are text",
-	`repeat("", 99999999999)`:   "nothing, many times, is nothing",
+	`body.wörter[1]`:                      "a text has characters, not bytes",
+	`body.wörter[1:]`:                     "a text has characters, not bytes",
+	`body.wörter[-1]`:                     "a text has characters, not bytes",
+	`indexOf("äöü", "ü")`:                 "a text has characters, not bytes",
+	`lastIndexOf("aäa", "a")`:             "a text has characters, not bytes",
+	`body.list[0]?.price ?? body.list[0]`: "?. asks for a member that may not be there, whatever the value is",
+	`body.yes?.a.b`:                       "?. asks for a member that may not be there, whatever the value is",
+	`string(nil)`:                         "string gives the form within text",
+	`string([1, "a"])`:                    "string gives the form within text",
+	`toJSON("ä<\n")`:                      "JSON is not for HTML",
+	`toJSON([duration("90s")])`:           "JSON is compact, and durations are text",
+	`repeat("", 99999999999)`:             "nothing, many times, is nothing",
 	`fromJSON('{"a": [1, 2.5, 1e400, 123456789012345678901]}')`:                        "numbers too large are kept",
 	`map([nil, true, 1, 1.5, "", [], {}, now(), duration("1s"), body.large], type(#))`: "types have no Go names",
 }

@@ -39,6 +39,7 @@ var values = map[string]any{
 	`"abc" contains "b"`: true, `"abc" startsWith "a"`: true, `"abc" endsWith "b"`: false, `nil contains "a"`: false,
 	`"abc" matches "^a.c$"`: true, `nil matches "a"`: false, `"a1" not matches "[0-9]"`: false,
 	`not body.yes`: false, `!false && (true or body.nothing.x)`: true, `false and body.nothing.x`: false,
+	`body.list[0]?.price ?? body.list[0]`: 3, `body.yes?.a.b`: nil, `null ?? 1`: 1, `null == nil`: true,
 	`body.yes ? 1 : 2`: 1, `1; 2; 3`: 3, `[1, "a", nil]`: []any{1, "a", nil}, `{a: 1, "b c": 2, ("d" + "e"): 3}`: map[string]any{"a": 1, "b c": 2, "de": 3},
 	// Predicates.
 	`all(body.list, # > 0)`: true, `none(body.list, # > 5)`: true, `any(body.list, # > 2)`: true, `one(body.list, # > 2)`: true,

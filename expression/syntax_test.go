@@ -29,7 +29,7 @@ func TestMistakes(t *testing.T) {
 		{"#{1 + 'ä' + ~}", 13, "Unrecognized character"},
 		{"#{bdy.x}", 2, "There is no bdy; did you mean body?"},
 		{"é#{1 + Body.x}", 8, "There is no Body; did you mean body?"},
-		{"#{null}", 2, "There is no null; did you mean nil?"},
+		{"#{Null}", 2, "There is no Null; did you mean null?"},
 		{"#{let count1 = 1; cuont1}", 18, "There is no cuont1; did you mean count1?"},
 		{"#{somethingElse}", 2, "There is no somethingElse; there are body, headers, request, user and vars."},
 		{"#{$env}", 2, "There is no $env; there are"},

@@ -131,12 +131,14 @@ func tally(result *sluice.TryResult, item sluice.TryItem, mayKnow, all bool) {
 		sluice.TrySame: &result.Same, sluice.TryDiffers: &result.Differs, sluice.TryFails: &result.Fails, sluice.TryUnknown: &result.Unknown,
 	}[item.Verdict]
 	*counter++
-	switch {
-	case item.Verdict != sluice.TryDiffers:
-	case item.Was == nil:
+	switch failed := item.Failed(); {
+	case item.Verdict == sluice.TryDiffers && item.Was == nil:
 		result.New++
-	case item.Was.Status == sluice.StatusError:
+	case item.Verdict == sluice.TryDiffers && failed:
 		result.Mended++
+	case item.Verdict == sluice.TrySame && failed:
+		result.StillFails++
+		all = true
 	}
 	if item.Verdict == sluice.TrySame && !all || len(result.Items) == maxTryItems {
 		return

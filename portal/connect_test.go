@@ -145,7 +145,7 @@ func TestTheHandshakeIsSeen(t *testing.T) {
 	s.sendSigned("webhook.slack", `{"type":"url_verification","challenge":"abc"}`).wants(t, 200, "abc")
 	h.until(`document.querySelector("#status").innerText.includes("✓ The handshake was answered")`)
 	s.sendSigned("webhook.slack", event, "X-Slack-Signature", "v0=00").wants(t, 401)
-	h.until(`document.querySelector("#status").innerText.includes("1 call was refused: No signature in the header X-Slack-Signature fits.")`)
+	h.until(`document.querySelector("#status").innerText.includes("1 call was refused: The signature in the header X-Slack-Signature does not match.")`)
 	h.wants("Stored; nobody can read it any more.")
 	s.sendSigned("webhook.slack", event).wants(t, 200)
 	h.waits(".waiting.arrived")

@@ -252,7 +252,7 @@ type editorWords struct {
 	EventKeys []string      `json:"eventKeys"`
 	Secrets   []string      `json:"secrets"`
 	Users     []string      `json:"users"`
-	Functions []string      `json:"functions"`
+	Functions []sluice.Word `json:"functions"`
 }
 
 type wordCommand struct {
@@ -280,7 +280,7 @@ func wordOf(p command.Param) wordParam {
 // editorWords answers the editor with what it can offer the user.
 func (p *Portal) editorWords(w http.ResponseWriter, r *http.Request) error {
 	user := sluice.UserFrom(r.Context())
-	words := editorWords{Sections: sluice.SourceSections(), Common: sluice.StepParameters(), EventKeys: []string{}, Secrets: []string{}, Users: []string{}, Functions: []string{"secret"}}
+	words := editorWords{Sections: sluice.SourceSections(), Common: sluice.StepParameters(), EventKeys: []string{}, Secrets: []string{}, Users: []string{}, Functions: slices.Clone(p.Functions)}
 	for _, cmd := range p.Commands.All() {
 		if cmd.Endpoint != nil {
 			continue
@@ -291,7 +291,7 @@ func (p *Portal) editorWords(w http.ResponseWriter, r *http.Request) error {
 		}
 		words.Commands = append(words.Commands, word)
 		if group, _, _ := strings.Cut(cmd.Name, "."); group == "convert" || group == "crypto" {
-			words.Functions = append(words.Functions, cmd.Name)
+			words.Functions = append(words.Functions, sluice.Word{Name: cmd.Name, Doc: cmd.Summary})
 		}
 	}
 	const most = "1000"

@@ -112,6 +112,11 @@ func TestADraftIsTried(t *testing.T) {
 			wants(t, 200, "Tried on 1 past call<", want, `<option value="`+traces[i]+`" selected>`, "body.payload.n</code></dt> <dd><code>"+strconv.Itoa(i+1))
 	}
 	v.get("/pipelines/p").wants(t, 200).lacks(t, "too much") // nothing was stored
+
+	s.store("p", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - fail: {message: Not today.}\n")
+	s.call(hook["uuid"].(string), "application/json", `{"n":4}`)
+	v.post("/pipelines/p/edit", "source", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - fail: {message: Not today.} # either\n", "do", "try", "limit", "20").
+		wants(t, 200, `<li class="bad">1 failed before and would fail again</li>`, "3 would fail", "would fail again</span>").lacks(t, "the same as before")
 }
 
 // TestLentRights: who saves another's pipeline, and so lends it their rights, is

@@ -14,7 +14,7 @@ type tried struct {
 	*sluice.TryResult
 
 	Tally []tallied
-	Calls []triedCall // the first that are not the same
+	Calls []triedCall // the first that are not the same, or still fail
 	More  []triedCall // the following ones
 	Left  int         // how many more there are
 }
@@ -61,7 +61,7 @@ func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor, one 
 }
 
 func triedOf(result *sluice.TryResult) *tried {
-	t := &tried{TryResult: result, Left: max(0, result.Tried()-result.Same-len(result.Items))}
+	t := &tried{TryResult: result, Left: max(0, result.Tried()-result.Same+result.StillFails-len(result.Items))}
 	for _, way := range []struct {
 		count int
 		class string
@@ -69,7 +69,8 @@ func triedOf(result *sluice.TryResult) *tried {
 	}{
 		{result.Mended, "good", "failed before and would now succeed"},
 		{result.New, "good", "would succeed; no pipeline has run on them yet"},
-		{result.Same, "good", "the same as before"},
+		{result.StillFails, "bad", "failed before and would fail again"},
+		{result.Same - result.StillFails, "good", "the same as before"},
 		{result.Differs - result.Mended - result.New, "wait", "would end in another way"},
 		{result.Fails, "bad", "would fail"},
 		{result.Unknown, "", "can’t be compared, because it is not known what other systems would have answered"},
@@ -95,6 +96,8 @@ func verdictOn(item sluice.TryItem) tallied {
 	switch {
 	case item.Verdict == sluice.TryFails:
 		return tallied{"bad", "would fail"}
+	case item.Verdict == sluice.TrySame && item.Failed():
+		return tallied{"bad", "would fail again"}
 	case item.Verdict == sluice.TrySame:
 		return tallied{"good", "the same as before"}
 	case item.Verdict == sluice.TryUnknown:
@@ -103,7 +106,7 @@ func verdictOn(item sluice.TryItem) tallied {
 		return tallied{"good", wouldResult(item)}
 	case item.Was == nil:
 		return tallied{"good", "would succeed"}
-	case item.Was.Status == sluice.StatusError:
+	case item.Failed():
 		return tallied{"good", "would now succeed"}
 	case item.WouldBe != nil && item.WouldBe.Value != nil && string(item.WouldBe.Value) != string(item.Was.Value):
 		return tallied{"wait", wouldResult(item)}

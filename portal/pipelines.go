@@ -103,6 +103,7 @@ type pipelineView struct {
 	History  []tracedCall
 	RunsURL  string // of all runs; "" if there are none
 	CallsURL string // of the calls that start it; "" if no calls of webhooks do
+	HookURL  string // of the webhook whose calls start it; "" if there is no such one
 	Live     string // path of the stream that tells of its runs
 	Failure  *runFailure
 	Ran      bool
@@ -154,6 +155,9 @@ func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*p
 	if err := do(view); err != nil {
 		return err
 	}
+	if view.HookURL, err = p.hookOfPipeline(r, found); err != nil {
+		return err
+	}
 	if view.Findings, err = p.findingsOf(r, found); err != nil {
 		return err
 	}
@@ -181,6 +185,19 @@ func (p *Portal) callsOfPipeline(l pipeline) string {
 		return p.base + "/calls?pipeline=" + url.QueryEscape(l.Name)
 	}
 	return p.base + "/calls?eventKey=" + url.QueryEscape(key)
+}
+
+// hookOfPipeline returns the path of the webhook whose calls start a pipeline, ""
+// if there is none of that key.
+func (p *Portal) hookOfPipeline(r *http.Request, l pipeline) (string, error) {
+	key := l.ListensTo()
+	if key == l.Listens || !sluice.ValidKey(key) || !p.may(sluice.UserFrom(r.Context()), "webhook.get") {
+		return "", nil
+	}
+	if _, err := ask[webhook](p, r, "webhook.get", args("eventKey", key)); err != nil {
+		return "", ignoring(err, sluice.NotFound)
+	}
+	return p.base + "/webhooks/" + url.PathEscape(key), nil
 }
 
 // findingsOf returns what would be found if a pipeline were stored now: rights may

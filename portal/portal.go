@@ -42,6 +42,7 @@ type Options struct {
 	Tail      sluice.Tail
 	Stopping  <-chan struct{}       // is closed when the server stops
 	Reference func() map[string]any // the API as OpenAPI
+	Functions []sluice.Word         // that expressions can call, beside commands
 	Version   string
 	Namespace string
 	BaseURL   string

@@ -64,7 +64,7 @@ func (q quarantined) Advice() string {
 	case "signature-missing":
 		return "Let the sender sign its calls, or let the webhook take unsigned ones; then check again."
 	case "signature-invalid":
-		return "Enter the secret that the sender signs with in the webhook; then check again."
+		return "If the sender made the call, enter the secret that it signs with in the webhook; then check again. Otherwise the call is forged: delete it."
 	case "signature-expired":
 		return "The clocks differ, or the call was on its way for long. Admit it without checking if you know the sender."
 	case "payload-invalid":

@@ -87,7 +87,7 @@ func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 		algorithm, sum = crypto.SHA1, short[:]
 	}
 	if rsa.VerifyPKCS1v15(key, algorithm, sum, signature) != nil {
-		return invalid("The Signature in the body does not fit.")
+		return invalid("The Signature in the body does not match.")
 	}
 	if s.topic != "" && message["TopicArn"] != s.topic {
 		return invalid("The message is of another topic than the one that is set as the signing secret.")

@@ -47,7 +47,7 @@ func (m mailgunCheck) check(_ context.Context, c *Call, now time.Time) error {
 		fits |= subtle.ConstantTimeCompare([]byte(get(name)), expected)
 	}
 	if fits != 1 {
-		return invalid("The signature in the body does not fit.")
+		return invalid("The signature in the body does not match.")
 	}
 	at, ok := instant(timestamp)
 	if !ok {

@@ -57,7 +57,7 @@ func (s *signature) check(_ context.Context, c *Call, now time.Time) error {
 	}
 	s.gather(c, w, said)
 	if !s.fits(w, said.signatures) {
-		return invalid("No signature in the header %s fits.", s.header)
+		return invalid("The signature in the header %s does not match.", s.header)
 	}
 	if said.timestamp == "" {
 		return nil
@@ -194,9 +194,9 @@ func (s *signature) fresh(at, now time.Time) error {
 func fresh(at, now time.Time, tolerance time.Duration) error {
 	switch apart := now.Sub(at); {
 	case apart > tolerance:
-		return expired("The signature fits, but is %s old; %s are allowed. Was the call held up, or does our clock go wrong?", round(apart), tolerance)
+		return expired("The signature matches, but is %s old; %s are allowed. Was the call held up, or does our clock go wrong?", round(apart), tolerance)
 	case apart < -tolerance:
-		return expired("The signature fits, but is %s in the future; %s are allowed. One of the two clocks goes wrong.", round(-apart), tolerance)
+		return expired("The signature matches, but is %s in the future; %s are allowed. One of the two clocks goes wrong.", round(-apart), tolerance)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (t twilioCheck) check(_ context.Context, c *Call, _ time.Time) error {
 		fits |= subtle.ConstantTimeCompare([]byte(value), []byte(t.signature(address, fields)))
 	}
 	if fits != 1 {
-		return invalid("The signature in the header X-Twilio-Signature does not fit. Is the public URL of this server the one that was entered at Twilio?")
+		return invalid("The signature in the header X-Twilio-Signature does not match. Is the public URL of this server the one that was entered at Twilio?")
 	}
 	return nil
 }

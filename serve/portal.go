@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"sync"
 
+	"sluice/expression"
 	"sluice/limit"
 	"sluice/portal"
 )
@@ -22,6 +23,7 @@ func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]
 		Tail:      s.engine.Journal(),
 		Stopping:  s.stopping,
 		Reference: sync.OnceValue(s.reference),
+		Functions: expression.Functions(),
 		Version:   Version,
 		Namespace: s.cfg.Namespace,
 		BaseURL:   s.baseURL,

@@ -50,7 +50,7 @@ func gzipError(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		why = "it ends too early"
 	case errors.Is(err, gzip.ErrChecksum):
-		why = "its checksum does not fit"
+		why = "its checksum does not match"
 	}
 	return sluice.Errorf(sluice.Invalid, "gzip-invalid", "This is not gzip: %s.", why)
 }

@@ -89,7 +89,7 @@ func (t *terminal) tryAll(ctx context.Context, c *client.Client, source string, 
 			}
 			return all, err
 		}
-		all.Mended, all.New = all.Mended+page.Mended, all.New+page.New
+		all.Mended, all.New, all.StillFails = all.Mended+page.Mended, all.New+page.New, all.StillFails+page.StillFails
 		all.Same, all.Differs, all.Fails, all.Unknown = all.Same+page.Same, all.Differs+page.Differs, all.Fails+page.Fails, all.Unknown+page.Unknown
 		all.Items = append(all.Items, page.Items[:min(len(page.Items), triesShown-len(all.Items))]...)
 		for range page.Tried() {
@@ -108,11 +108,15 @@ func (t *terminal) showTried(file string, found sluice.TryResult) error {
 	if err != nil || form != "table" {
 		return firstError(err, func() error { return t.showValue(found) })
 	}
-	fmt.Fprintf(t.out, "%s: tried on %s: %d as before, %d differ, %d fail, %d unknown\n", file, counted(found.Tried(), "event"), found.Same, found.Differs, found.Fails, found.Unknown)
+	still := ""
+	if found.StillFails > 0 {
+		still = fmt.Sprintf(" (%d of them still fail)", found.StillFails)
+	}
+	fmt.Fprintf(t.out, "%s: tried on %s: %d as before%s, %d differ, %d fail, %d unknown\n", file, counted(found.Tried(), "event"), found.Same, still, found.Differs, found.Fails, found.Unknown)
 	colour := colours(t.out)
 	for _, item := range found.Items {
 		shade := yellow
-		if item.Verdict == sluice.TryFails {
+		if item.Verdict == sluice.TryFails || item.Verdict == sluice.TrySame && item.Failed() {
 			shade = red
 		}
 		fmt.Fprintf(t.out, "  %s  %s  %s\n", paint(colour, shade, fmt.Sprintf("%-7s", item.Verdict)), item.TraceID, item.EventKey)

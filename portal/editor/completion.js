@@ -48,7 +48,7 @@ export function completions(words) {
     if (/[#$]\{[^}]*$/.test(before)) {
       from = word(/([\w.[\]]*)$/);
       if (from === context.pos && !context.explicit) return null;
-      return offer(from, [...seen(), ...objects.map((name) => [name]), ...words.functions.map((name) => [name])], "variable");
+      return offer(from, [...seen(), ...objects.map((name) => [name]), ...words.functions.map(worded)], "variable");
     }
     from = word(/(?:eventKey|key):\s*["']?([\w.*#-]*)$/);
     if (from !== null) return offer(from, words.eventKeys.map((name) => [name]), "constant");

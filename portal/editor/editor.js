@@ -33,8 +33,10 @@ const look = EditorView.theme({
   ".cm-gutters": { backgroundColor: "var(--code)", color: "var(--soft)", borderRight: "1px solid var(--line)" },
   ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 6%, transparent)" },
   ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent)" },
-  ".cm-tooltip": { backgroundColor: "var(--sheet)", color: "var(--ink)", border: "1px solid var(--strong-line)", borderRadius: "8px", overflow: "hidden", maxWidth: "32rem" },
-  ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
+  ".cm-tooltip": { backgroundColor: "var(--sheet)", color: "var(--ink)", border: "1px solid var(--strong-line)", borderRadius: "8px", maxWidth: "32rem" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", maxHeight: "14rem", borderRadius: "8px" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": { padding: ".2rem .6rem" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
   ".cm-completionInfo": { padding: ".4rem .6rem", maxWidth: "22rem" },
   ".cm-completionDetail": { fontStyle: "normal", color: "var(--bad)" },
   // The marks of the editor itself are images within styles, which the policy forbids.
@@ -91,6 +93,16 @@ function say(found, to) {
   }));
 }
 
+// newline keeps the indentation, and goes deeper behind what has something below it.
+function newline(view) {
+  const { head } = view.state.selection.main;
+  const line = view.state.doc.lineAt(head);
+  const opened = line.text.slice(0, head - line.from).match(/^(\s*(?:- +)?)[\w.]+:\s*$/);
+  if (!opened) return insertNewlineKeepIndent(view);
+  view.dispatch(view.state.replaceSelection("\n" + " ".repeat(opened[1].length + 2)), { scrollIntoView: true });
+  return true;
+}
+
 function start(area) {
   const host = document.createElement("div");
   host.className = "code";
@@ -119,7 +131,7 @@ function start(area) {
         linter(check, { delay: 400 }),
         EditorView.contentAttributes.of({ "aria-label": "Source of the pipeline, in YAML", "aria-describedby": "source-help" }),
         keymap.of([
-          { key: "Enter", run: insertNewlineKeepIndent },
+          { key: "Enter", run: newline },
           { key: "Tab", run: indentMore, shift: indentLess },
           ...lintKeymap, ...historyKeymap, ...defaultKeymap,
         ]),
@@ -148,10 +160,15 @@ function start(area) {
     event.stopPropagation(); // the editor would insert a line
     button.click();
   }, true);
+  // Who comes back to the same draft finds the cursor where it was.
+  const cursor = "cursor:" + area.dataset.draft;
+  const kept = Number(sessionStorage.getItem(cursor));
+  if ("unsaved" in area.dataset && kept) view.dispatch({ selection: { anchor: Math.min(kept, view.state.doc.length) } });
+  area.form.addEventListener("submit", () => sessionStorage.setItem(cursor, view.state.selection.main.head));
   // Who comes to edit can type at once, unless there is something to read first.
   const query = new URLSearchParams(location.search);
   if (query.get("line")) to(query.get("line"), query.get("column"));
-  else if ("focus" in area.dataset && matchMedia("(pointer: fine)").matches) {
+  else if ("focus" in area.dataset && !matchMedia("(pointer: coarse)").matches) { // a keyboard on the screen would hide the page
     if (area.dataset.focus === "end") view.dispatch({ selection: { anchor: view.state.doc.length } });
     view.focus();
   }

@@ -138,6 +138,7 @@ const keys = {
   },
   n: () => { if (typeof showNewer === "function" && document.querySelector("[data-newer]:not([hidden])")) showNewer(); },
   "?": () => document.querySelector("#shortcuts")?.showModal(),
+  e: () => document.querySelector("textarea[data-check]")?.editor?.focus(),
   g: () => { going = Date.now(); },
   "/": () => { const field = document.querySelector("[data-search], input[type=search]"); field?.focus(); field?.select(); },
 };
