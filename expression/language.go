@@ -50,7 +50,8 @@ func NewLanguage(functions map[string]Function) *Language {
 
 // Functions returns the functions of every language, with what they do.
 func Functions() []sluice.Word {
-	usages := []string{"secret(\"name\"): the secret with that name"}
+	usages := make([]string, 0, 1+len(builtins)+len(predicates))
+	usages = append(usages, `secret("name"): the secret with that name`)
 	for _, f := range builtins {
 		usages = append(usages, f.usage)
 	}

@@ -11,7 +11,7 @@ import (
 type putParams struct {
 	Name   string `json:"name" required:"true" audit:"yes" doc:"Name of the pipeline: 1 to 128 lower-case letters, digits, dots, _ and -, beginning with a letter or digit."`
 	Source string `json:"source" required:"true" body:"only" doc:"The pipeline as YAML or JSON."`
-	Force  bool   `json:"force" doc:"Store it although steps would be refused when it runs; what would be is in the answer's warnings."`
+	Force  bool   `json:"force" doc:"Store it although steps would be refused when it runs; the warnings of the answer say which."`
 
 	IfMatch string `json:"ifMatch" doc:"The etag that pipeline.get showed: it is refused with 412 changed-meanwhile if the pipeline was changed or deleted since. Over HTTP the header If-Match of PUT says the same."`
 }

@@ -137,17 +137,17 @@ func (p *Portal) commandView(r *http.Request, cmd command.Command, entered url.V
 // verbOf returns the line that calls a command with the program, with its required
 // parameters.
 func verbOf(cmd command.Command) string {
-	line := "sluice command " + cmd.Name
+	line := []string{"sluice command", cmd.Name}
 	for _, param := range cmd.Params {
 		switch {
 		case !param.Required:
 		case param.Body == command.BodyOnly:
-			line += " --body " + param.Name + ".yaml"
+			line = append(line, "--body", param.Name+".yaml")
 		default:
-			line += " " + param.Name + "=…"
+			line = append(line, param.Name+"=…")
 		}
 	}
-	return line
+	return strings.Join(line, " ")
 }
 
 // curlOf returns the end of a curl line that calls a command, with its required

@@ -203,7 +203,7 @@ func (p *Portal) kindFree(r *http.Request, k *kind, name string) error {
 		return nil
 	}
 	if _, _, err := p.run(r, k.get, args(k.Key, wanted)); err != nil {
-		return nil // there is none; whatever else is wrong, the command says
+		return ignoring(err, sluice.NotFound, sluice.Invalid) // the command says what is wrong with the name
 	}
 	return sluice.Errorf(sluice.Conflict, k.One+"-taken", "There is a %s %s already. Choose another name, or open that one to change it.", k.One, wanted).About(k.Key)
 }
