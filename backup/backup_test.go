@@ -94,7 +94,7 @@ func TestDamageIsDescribed(t *testing.T) {
 	changed := bytes.Clone(file)
 	changed[inSecond] ^= 1
 	for want, damaged := range map[string][]byte{
-		"in SECOND: a checksum does not match":     changed,
+		"in SECOND: a checksum does not match":   changed,
 		"in SECOND: its end is missing":          file[:inSecond],
 		"its end is missing":                     file[:10],
 		"This is no backup of sluice":            []byte(strings.Repeat("text ", 20)),

@@ -169,6 +169,9 @@ func (p *Portal) pipelineSave(w http.ResponseWriter, r *http.Request) error {
 	if e.Name == "" {
 		e.New, e.Name = true, strings.TrimSpace(r.PostForm.Get("name"))
 	}
+	if stored, err := p.pipeline(r); !e.New && err == nil {
+		e.Unsaved = stored.Source != e.Source
+	}
 	do := r.PostForm.Get("do")
 	if do == "overwrite" {
 		e.Tag = r.PostForm.Get("theirs")

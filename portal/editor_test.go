@@ -106,17 +106,19 @@ func TestADraftIsTried(t *testing.T) {
 	}
 	v := s.signedIn("admin", adminPassword)
 	source := "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - assert: {\"true\": '#{body.payload.n != 2}', message: Two is too much.}\n  - set: {value: '#{body.payload.n > 2 ? 100 : body.payload.n}'}\n"
-	v.post("/pipelines/p/edit", "source", source, "do", "try", "limit", "20").wants(t, 200, "Tried on 3 past calls", "1 the same as before", "1 would end in another way", "1 would fail", "Two is too much.", "Would be", "<details open>")
-	for i, want := range []string{"the same as before", "would fail", "would result in 100"} {
+	v.post("/pipelines/p/edit", "source", source, "do", "try", "limit", "20").wants(t, 200, "Tried on 3 past calls", "1 would succeed as before", "1 would end in another way", "1 would fail", "Two is too much.", "Would be", "<details open>")
+	for i, want := range []string{"would succeed as before", "would fail", "would result in 100"} {
 		v.post("/pipelines/p/edit", "source", source, "do", "try-call", "call", traces[i]).
 			wants(t, 200, "Tried on 1 past call<", want, `<option value="`+traces[i]+`" selected>`, "body.payload.n</code></dt> <dd><code>"+strconv.Itoa(i+1))
 	}
 	v.get("/pipelines/p").wants(t, 200).lacks(t, "too much") // nothing was stored
 
-	s.store("p", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - fail: {message: Not today.}\n")
+	fails := "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - fail: {message: Not today.}\n"
+	s.store("p", fails)
 	s.call(hook["uuid"].(string), "application/json", `{"n":4}`)
-	v.post("/pipelines/p/edit", "source", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - fail: {message: Not today.} # either\n", "do", "try", "limit", "20").
-		wants(t, 200, `<li class="bad">1 failed before and would fail again</li>`, "3 would fail", "would fail again</span>").lacks(t, "the same as before")
+	v.post("/pipelines/p/edit", "source", fails, "do", "try", "limit", "20").wants(t, 200, "would fail again").lacks(t, "data-unsaved")
+	v.post("/pipelines/p/edit", "source", fails+"# either\n", "do", "try", "limit", "20").
+		wants(t, 200, "data-unsaved", `<li class="bad">1 failed before and would fail again</li>`, "3 would fail", "would fail again</span>").lacks(t, "would succeed as before")
 }
 
 // TestLentRights: who saves another's pipeline, and so lends it their rights, is

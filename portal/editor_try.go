@@ -70,7 +70,7 @@ func triedOf(result *sluice.TryResult) *tried {
 		{result.Mended, "good", "failed before and would now succeed"},
 		{result.New, "good", "would succeed; no pipeline has run on them yet"},
 		{result.StillFails, "bad", "failed before and would fail again"},
-		{result.Same - result.StillFails, "good", "the same as before"},
+		{result.Same - result.StillFails, "good", "would succeed as before"},
 		{result.Differs - result.Mended - result.New, "wait", "would end in another way"},
 		{result.Fails, "bad", "would fail"},
 		{result.Unknown, "", "can’t be compared, because it is not known what other systems would have answered"},
@@ -99,7 +99,7 @@ func verdictOn(item sluice.TryItem) tallied {
 	case item.Verdict == sluice.TrySame && item.Failed():
 		return tallied{"bad", "would fail again"}
 	case item.Verdict == sluice.TrySame:
-		return tallied{"good", "the same as before"}
+		return tallied{"good", "would succeed as before"}
 	case item.Verdict == sluice.TryUnknown:
 		return tallied{"", "can’t be compared"}
 	case item.Was == nil && item.WouldBe != nil && item.WouldBe.Value != nil:

@@ -151,7 +151,7 @@ func TestBrokenAtNightByKeyboard(t *testing.T) {
 	h.waits("[data-lint].good")
 	h.keys++
 	h.leads("\r", chromedp.KeyModifiers(chromedp.ModifierCtrl))
-	h.wants("4 failed before and would now succeed", "1 the same as before")
+	h.wants("4 failed before and would now succeed", "1 would succeed as before")
 	if on := h.on(); on != "Tried on 5 past calls" {
 		t.Errorf("the focus is on %q", on)
 	}

@@ -7,7 +7,7 @@ const worded = ({ name, doc }) => [name, doc];
 const offer = (from, names, type) => ({
   from,
   validFor: /^[\w.@*#[\]-]*$/,
-  options: names.map(([label, info, detail]) => ({ label, info, detail, type })),
+  options: names.map(([label, info, detail, boost]) => ({ label, info, detail, boost, type })),
 });
 const offerParameters = (from, command, common) => ({
   from,
@@ -15,8 +15,9 @@ const offerParameters = (from, command, common) => ({
   options: [...command.params, ...common].map(({ name, doc, required }) => ({ label: name, apply: name + ": ", info: doc, boost: required ? 1 : 0, type: "property" })),
 });
 
-// seen returns the values of the event that the page shows, with their paths.
-const seen = () => [...document.querySelectorAll(".seen dl > div")].map((line) => [line.querySelector("dt").textContent, line.querySelector("dd").textContent]);
+// seen returns the values of the event that the page shows, with their paths. They
+// come before everything else.
+const seen = () => [...document.querySelectorAll(".seen dl > div")].map((line) => [line.querySelector("dt").textContent, line.querySelector("dd").textContent, undefined, 2]);
 
 // stepOf returns the command whose parameters a line is among.
 function stepOf(doc, number) {
@@ -48,7 +49,7 @@ export function completions(words) {
     if (/[#$]\{[^}]*$/.test(before)) {
       from = word(/([\w.[\]]*)$/);
       if (from === context.pos && !context.explicit) return null;
-      return offer(from, [...seen(), ...objects.map((name) => [name]), ...words.functions.map(worded)], "variable");
+      return offer(from, [...seen(), ...objects.map((name) => [name, undefined, undefined, 1]), ...words.functions.map(worded)], "variable");
     }
     from = word(/(?:eventKey|key):\s*["']?([\w.*#-]*)$/);
     if (from !== null) return offer(from, words.eventKeys.map((name) => [name]), "constant");

@@ -163,7 +163,7 @@ function start(area) {
   // Who comes back to the same draft finds the cursor where it was.
   const cursor = "cursor:" + area.dataset.draft;
   const kept = Number(sessionStorage.getItem(cursor));
-  if ("unsaved" in area.dataset && kept) view.dispatch({ selection: { anchor: Math.min(kept, view.state.doc.length) } });
+  if (kept) view.dispatch({ selection: { anchor: Math.min(kept, view.state.doc.length) } });
   area.form.addEventListener("submit", () => sessionStorage.setItem(cursor, view.state.selection.main.head));
   // Who comes to edit can type at once, unless there is something to read first.
   const query = new URLSearchParams(location.search);

@@ -138,7 +138,11 @@ const keys = {
   },
   n: () => { if (typeof showNewer === "function" && document.querySelector("[data-newer]:not([hidden])")) showNewer(); },
   "?": () => document.querySelector("#shortcuts")?.showModal(),
-  e: () => document.querySelector("textarea[data-check]")?.editor?.focus(),
+  e: () => {
+    const area = document.querySelector("textarea[data-check]");
+    if (area) area.editor?.focus();
+    else document.querySelector(".head a[href$='/edit']")?.click();
+  },
   g: () => { going = Date.now(); },
   "/": () => { const field = document.querySelector("[data-search], input[type=search]"); field?.focus(); field?.select(); },
 };
