@@ -116,6 +116,8 @@ func run(t *testing.T, url, dir string, args ...string) *listening {
 // says waits for a line that has a text in it.
 func (l *listening) says(lines *bufio.Scanner, text string) {
 	l.t.Helper()
+	patience := time.AfterFunc(time.Minute, func() { _ = l.cmd.Process.Kill() })
+	defer patience.Stop()
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), text) {
 			return
@@ -228,6 +230,7 @@ func TestEventsAreForwarded(t *testing.T) {
 	if got := tg.next(); got.body != "after a restart" {
 		t.Errorf("after a restart %q was forwarded", got.body)
 	}
+	l.says(l.out, `"status":202`)
 
 	// A program that is away for a while.
 	tg.close()
@@ -237,7 +240,6 @@ func TestEventsAreForwarded(t *testing.T) {
 	if got := tg.next(); got.body != "has to wait" {
 		t.Errorf("to a program that came back %q was forwarded", got.body)
 	}
-	l.says(l.out, `"status":202`)
 	l.says(l.out, `"status":202`)
 
 	// A client that is away for a while.
