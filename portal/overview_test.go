@@ -35,8 +35,8 @@ func TestTheOverviewAgrees(t *testing.T) {
 	}
 	tiles("1,2,2,0,2")
 	// The sums of what the bars tell.
-	const told = `[...document.querySelectorAll("figure")][0].querySelectorAll("[data-values]").values().reduce((sums, spot) =>
-		spot.dataset.values.match(/\d+/g).map((n, i) => sums[i] + Number(n)), [0, 0, 0]).join()`
+	const told = `[...document.querySelectorAll("figure")][0].querySelectorAll(".spot").values().reduce((sums, spot) =>
+		spot.textContent.split(" UTC: ")[1].match(/\d+/g).map((n, i) => sums[i] + Number(n)), [0, 0, 0]).join()`
 	if sums := eval[string](b, told); sums != "1,2,2" {
 		t.Errorf("the bars tell %s", sums)
 	}
@@ -54,9 +54,9 @@ func TestTheOverviewAgrees(t *testing.T) {
 		t.Errorf("after a run that went well, to look at is %q", text)
 	}
 
-	const last = `[...document.querySelectorAll("figure")][0].querySelectorAll("[data-values]:not([data-values^='0 went well, 0 failed, 0 r'])").values().toArray().at(-1)`
+	const last = `[...document.querySelectorAll("figure")][0].querySelectorAll(".spot").values().toArray().at(-1)`
 	eval[bool](b, last+`.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }))`)
-	if !eval[bool](b, `((spot, text) => text.startsWith(new Date(spot.dataset.from).toTimeString().slice(0, 5) + " to ") && text.endsWith(spot.dataset.values))(`+last+`, document.querySelector("[data-shown]").textContent)`) {
+	if !eval[bool](b, `((spot, text) => text.startsWith(new Date(spot.dataset.from).toTimeString().slice(0, 5) + " to ") && text.endsWith(": " + spot.values) && text.includes("went well"))(`+last+`, document.querySelector("[data-shown]").textContent)`) {
 		t.Errorf("under the pointer it is %q", b.text("[data-shown]"))
 	}
 	if !eval[bool](b, `((mark) => new Date(mark.dataset.mark).toTimeString().startsWith(mark.textContent))(document.querySelector("[data-mark]"))`) {

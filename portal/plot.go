@@ -36,8 +36,7 @@ type plotBar struct {
 type plotSpot struct {
 	X, Width float64
 	From, To time.Time
-	Values   string
-	Title    string // both, for browsers without scripts
+	Title    string // times and values
 	Link     string // path; "" if the user may not see calls
 }
 
@@ -139,7 +138,7 @@ func (p *plot) spot(i, of int, g group, text string) {
 	}
 	p.Spots = append(p.Spots, plotSpot{
 		X: round(plotLeft + float64(i)*width), Width: round(width), From: g.from, To: g.to,
-		Values: text, Title: g.from.Format(layout) + " to " + g.to.Format("15:04") + " UTC: " + text,
+		Title: g.from.Format(layout) + " to " + g.to.Format("15:04") + " UTC: " + text,
 	})
 }
 

@@ -43,13 +43,14 @@ setInterval(() => showTimes(document), 10000);
 
 // A plot tells the values under the pointer at once, below itself.
 document.addEventListener("pointerover", (event) => {
-  const spot = event.target.closest?.("[data-values]");
+  const spot = event.target.closest?.(".spot");
   for (const place of document.querySelectorAll("[data-shown]")) {
     if (!spot || !place.closest("figure").contains(spot)) { place.textContent = ""; continue; }
     const from = new Date(spot.dataset.from), to = new Date(spot.dataset.to);
     const day = dayOf(from) === dayOf(new Date()) ? "" : shortDayOf(from) + " ";
-    place.textContent = `${day}${clockOf(from).slice(0, 5)} to ${clockOf(to).slice(0, 5)}: ${spot.dataset.values}`;
-    spot.querySelector("title")?.remove();
+    spot.values ??= spot.textContent.split(" UTC: ")[1];
+    spot.replaceChildren(); // the browser would tell it once more
+    place.textContent = `${day}${clockOf(from).slice(0, 5)} to ${clockOf(to).slice(0, 5)}: ${spot.values}`;
   }
 });
 
