@@ -85,6 +85,13 @@ type WebhookFigures struct {
 	Last     time.Time `json:"last,omitzero"`    // when the last call came
 }
 
+// Well returns how many calls were accepted, and no pipeline failed on. A failure may
+// be counted later than its call.
+func (m *Minute) Well() int { return max(0, m.Accepted-m.Errors) }
+
+// Well returns the same of a webhook.
+func (f *WebhookFigures) Well() int { return max(0, f.Accepted-f.Errors) }
+
 // WebhookStats are the figures of a webhook over some hours, as webhook.stats
 // shows them.
 type WebhookStats struct {

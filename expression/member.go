@@ -68,11 +68,6 @@ func (c *compiler) member(node *ast.MemberNode) (eval, error) {
 // a text. An object that lacks the member has null there.
 func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
 	switch owner := owner.(type) {
-	case nil:
-		if node.Optional {
-			return nil, errNothing
-		}
-		return nil, fail("%s is null", label(node.Node))
 	case map[string]any:
 		if key, ok := key.(string); ok {
 			return owner[key], nil
@@ -107,8 +102,11 @@ func fetch(f *frame, node *ast.MemberNode, owner, key any) (any, error) {
 		}
 		return part(owner, i, i+1), nil
 	}
-	if node.Optional {
+	switch {
+	case node.Optional:
 		return nil, errNothing
+	case owner == nil:
+		return nil, fail("%s is null", label(node.Node))
 	}
 	return nil, fail("%s is %s and has no members", label(node.Node), describe(owner))
 }

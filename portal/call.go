@@ -65,6 +65,16 @@ func ask[T any](p *Portal, r *http.Request, name string, args command.Args) (T, 
 	return answer, err
 }
 
+// ignoring returns an error unless it is of one of these kinds.
+func ignoring(err error, kinds ...sluice.Kind) error {
+	for _, kind := range kinds {
+		if err != nil && sluice.AsError(err).Kind == kind {
+			return nil
+		}
+	}
+	return err
+}
+
 // isMistake reports whether an error is about what a user entered, so that the
 // form is shown again with it.
 func isMistake(err error) bool {

@@ -61,8 +61,11 @@ func (p *Portal) editable(r *http.Request, name string) (*pipeline, error) {
 // editing returns the way to where a run failed, as long as the source is still
 // that of the run; otherwise to the source.
 func (p *Portal) editing(source *pipeline, run sluice.RunReport, trace string) (path, text string) {
-	query, text := url.Values{"call": {trace}}, "Edit "+source.Name+", which was changed since"
-	if run.Error.Line > 0 && source.Updated.Before(run.Started) {
+	query, text := url.Values{"call": {trace}}, "Edit "+source.Name
+	switch {
+	case !source.Updated.Before(run.Started):
+		text += ", which was changed since"
+	case run.Error.Line > 0:
 		query.Set("line", strconv.Itoa(run.Error.Line))
 		query.Set("column", strconv.Itoa(run.Error.Column))
 		text = fmt.Sprintf("Edit line %d", run.Error.Line)

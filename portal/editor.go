@@ -140,14 +140,21 @@ func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int
 	if e.Findings != nil {
 		e.Lines = around(highlight(e.Source, e.Findings))
 	}
+	if e.Unsaved && !e.New {
+		if stored, err := ask[pipeline](p, r, "pipeline.get", args("name", e.Name)); err == nil {
+			e.Unsaved = stored.Source != e.Source
+		}
+	}
 	put, _ := p.Commands.Find("pipeline.put")
 	name, err := put.Param("name")
 	if err != nil {
 		return err
 	}
 	e.NameRule = name.Doc
-	if e.Event, err = p.seen(r, e.Call); err != nil {
-		return err
+	if e.Event == nil { // a trial has it already
+		if e.Event, err = p.seen(r, e.Call); err != nil {
+			return err
+		}
 	}
 	if e.Past, err = p.pastCalls(r, e.Event); err != nil {
 		return err
@@ -168,9 +175,6 @@ func (p *Portal) pipelineSave(w http.ResponseWriter, r *http.Request) error {
 	e := editor{Name: r.PathValue("name"), Source: formText(r, "source"), Tag: r.PostForm.Get("tag"), Unsaved: true, Limit: r.PostForm.Get("limit"), Call: r.PostForm.Get("call")}
 	if e.Name == "" {
 		e.New, e.Name = true, strings.TrimSpace(r.PostForm.Get("name"))
-	}
-	if stored, err := p.pipeline(r); !e.New && err == nil {
-		e.Unsaved = stored.Source != e.Source
 	}
 	do := r.PostForm.Get("do")
 	if do == "overwrite" {

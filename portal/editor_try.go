@@ -37,14 +37,15 @@ func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor, one 
 	if !e.New {
 		given = append(given, args("pipeline", e.Name)...)
 	}
-	event, err := p.seen(r, e.Call)
-	switch {
-	case err != nil:
+	var err error
+	if e.Event, err = p.seen(r, e.Call); err != nil {
 		return err
+	}
+	switch {
 	case !one:
 		given = append(given, args("limit", e.Limit)...)
-	case event != nil: // what followed from the call has its trace id, and other keys
-		given = append(given, args("traceId", event.TraceID, "eventKey", event.EventKey)...)
+	case e.Event != nil: // what followed from the call has its trace id, and other keys
+		given = append(given, args("traceId", e.Event.TraceID, "eventKey", e.Event.EventKey)...)
 	default:
 		given = append(given, args("limit", "1")...)
 	}

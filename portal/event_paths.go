@@ -48,16 +48,6 @@ func (p *Portal) seen(r *http.Request, trace string) (*seenEvent, error) {
 	return eventSeen(found.Items[len(found.Items)-1]), nil // what followed from the call is newer
 }
 
-// ignoring returns an error unless it is of one of these kinds.
-func ignoring(err error, kinds ...sluice.Kind) error {
-	for _, kind := range kinds {
-		if err != nil && sluice.AsError(err).Kind == kind {
-			return nil
-		}
-	}
-	return err
-}
-
 // eventSeen returns the values of a call's event, the payload first.
 func eventSeen(c tracedCall) *seenEvent {
 	if c.PayloadEncoding == "" {

@@ -81,9 +81,6 @@ type busyWebhook struct {
 	Line sparkline
 }
 
-// Well returns the calls that were accepted and that no pipeline failed on.
-func (b busyWebhook) Well() int { return max(0, b.Accepted-b.Errors) }
-
 func (p *Portal) overview(w http.ResponseWriter, r *http.Request) error {
 	user := sluice.UserFrom(r.Context())
 	view := overviewPage{Span: spanOf(r.URL.Query().Get("span")), Spans: spans, Seen: p.may(user, "server.stats")}
@@ -137,7 +134,7 @@ func (v *overviewPage) sum(base string, linked bool) {
 		sums = v.Hours
 	}
 	for _, m := range sums {
-		v.Well += max(0, m.Accepted-m.Errors)
+		v.Well += m.Well()
 		v.Refused += m.Refused
 		v.Failed += m.Failed + m.Errors
 	}

@@ -168,7 +168,7 @@ func grouped(sums []sluice.Minute, period time.Duration) []group {
 		part := sums[start:min(start+size, len(sums))]
 		g := group{from: part[0].Time.UTC(), to: part[len(part)-1].Time.UTC().Add(period)}
 		for _, m := range part {
-			g.calls[0] += max(0, m.Accepted-m.Errors)
+			g.calls[0] += m.Well()
 			g.calls[1] += m.Refused
 			g.calls[2] += m.Failed + m.Errors
 			g.p50, g.p99 = max(g.p50, m.P50), max(g.p99, m.P99)
