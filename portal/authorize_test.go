@@ -82,6 +82,7 @@ func location(t *testing.T, a answer) (target string, query url.Values) {
 // TestPersonLetsAProgramIn: in a real browser, with a real library, from the
 // sign-in to a call of the API.
 func TestPersonLetsAProgramIn(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	p := s.program("sluice")
 	b := s.browse()

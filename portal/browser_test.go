@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,35 +22,56 @@ type browser struct {
 	ctx context.Context
 }
 
-// browse starts a browser until the test ends. Where there is none the test is
-// skipped, unless TEST_BROWSER demands one. A script that throws fails the test.
+// chromium is one program for all tests: to start one takes longer than most tests
+// do. It is started when the first of them needs it. No program and no error: there
+// is no browser.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "google-chrome"} {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			continue
+		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WindowSize(1280, 900))
+		if os.Geteuid() == 0 {
+			options = append(options, chromedp.NoSandbox)
+		}
+		allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, cancel := chromedp.NewContext(allocator)
+		stopChromium = func() {
+			_ = chromedp.Cancel(ctx) // a browser that is gone is what is wanted
+			cancel()
+			stop()
+		}
+		return ctx, chromedp.Do(ctx, chromedp.Navigate("about:blank"))
+	}
+	return nil, nil
+})
+
+// stopChromium ends what chromium started.
+var stopChromium = func() {}
+
+// browse opens a browser that knows nothing of the others, until the test ends.
+// Where there is none the test is skipped, unless TEST_BROWSER demands one. A script
+// that throws fails the test.
 func (s *service) browse() *browser {
 	s.t.Helper()
-	program := ""
-	for _, name := range []string{"chromium-headless-shell", "chromium", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil && program == "" {
-			program = found
-		}
+	shared, err := chromium()
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	if program == "" && os.Getenv("TEST_BROWSER") != "" {
+	if shared == nil && os.Getenv("TEST_BROWSER") != "" {
 		s.t.Fatal("there is no browser, and TEST_BROWSER demands one: install chromium-headless-shell or chromium")
 	}
-	if program == "" {
+	if shared == nil {
 		s.t.Skip("SKIPPED: there is no browser; install chromium-headless-shell or chromium")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WindowSize(1280, 900))
-	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox)
-	}
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, cancel := chromedp.NewContext(allocator)
+	ctx, cancel := chromedp.NewContext(shared, chromedp.WithNewBrowserContext())
 	watched := make(chan struct{})
 	s.t.Cleanup(func() {
 		if err := chromedp.Cancel(ctx); err != nil {
 			s.t.Logf("the browser's end: %v", err)
 		}
 		cancel()
-		stop()
 		<-watched
 	})
 	messages := chromedp.Console(ctx)
@@ -66,9 +87,7 @@ func (s *service) browse() *browser {
 		}
 	}()
 	b := &browser{s.t, s, ctx}
-	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
-		s.t.Fatal(err)
-	}
+	b.do(chromedp.Navigate("about:blank"))
 	return b
 }
 
@@ -193,12 +212,15 @@ func (b *browser) emulate(feature, value string) {
 // until waits until a script's condition holds.
 func (b *browser) until(condition string) {
 	b.t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.After(patience)
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
 	for !eval[bool](b, "Boolean("+condition+")") {
-		if time.Now().After(deadline) {
+		select {
+		case <-again.C:
+		case <-deadline:
 			b.t.Fatalf("%s does not come true; the page is:\n%s", condition, b.page())
 		}
-		runtime.Gosched()
 	}
 }
 

@@ -82,6 +82,7 @@ func TestCallsAreExported(t *testing.T) {
 // TestTheKeyboardWorksOnCalls: / searches, j and k move, x ticks, Enter opens;
 // what is ticked is replayed together.
 func TestTheKeyboardWorksOnCalls(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.keys"})
 	for range 3 {
@@ -139,6 +140,7 @@ func TestTheKeyboardWorksOnCalls(t *testing.T) {
 // TestTimesAreTheReaders: a page shows the time where the reader is, with UTC
 // beside it, and filters by it.
 func TestTimesAreTheReaders(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.time"})
 	trace := s.call(hook["uuid"].(string), "text/plain", "x")
@@ -173,6 +175,7 @@ func TestTimesAreTheReaders(t *testing.T) {
 // TestACallIsEditedAndSentAgain: with another payload it is a new call, signed as
 // its sender would.
 func TestACallIsEditedAndSentAgain(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe", "payloadType": "raw", "provider": "stripe", "signingSecret": "whsec_test"})
 	b := s.browse()
@@ -195,6 +198,7 @@ func TestACallIsEditedAndSentAgain(t *testing.T) {
 // TestTheQuarantine: refused calls are listed with their reasons, looked at,
 // admitted once the cause is mended, and deleted after a question.
 func TestTheQuarantine(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.trusted", "payloadType": "raw", "provider": "github", "signingSecret": "a secret of twenty characters"})
 	token := hook["uuid"].(string)
@@ -241,6 +245,7 @@ func TestTheQuarantine(t *testing.T) {
 
 // TestASearchGoesOn: a search that is not done is continued by the page itself.
 func TestASearchGoesOn(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.far", "payloadType": "raw"})
 	trace := s.call(hook["uuid"].(string), "text/plain", "far back")
@@ -258,6 +263,7 @@ func TestASearchGoesOn(t *testing.T) {
 // TestFailuresAreNotified: who wants that is told of a failed run by the browser,
 // once, while the overview is open.
 func TestFailuresAreNotified(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
 	s.store("broken", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - fail: {message: <b>Closed.</b>, statusCode: 400}\n")

@@ -9,6 +9,7 @@ import (
 // commands, parameters and their values, event keys, users, secrets, and the values
 // of the event beside the source.
 func TestTheEditorCompletes(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.orders", "payloadType": "raw"})
 	s.command("secret.put", map[string]any{"name": "crm.password", "value": "x"})

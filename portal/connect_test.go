@@ -14,6 +14,7 @@ import (
 // TestConnectAProvider: who makes a webhook for a known sender is told how to set
 // it up; an edit that would undo another one is refused.
 func TestConnectAProvider(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	b := s.browse()
 	b.signIn("admin", adminPassword)
@@ -70,6 +71,7 @@ func TestConnectAProvider(t *testing.T) {
 // TestConnectWithoutScripts: the sender, its key and its secret also come together
 // page by page.
 func TestConnectWithoutScripts(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	v.post("/webhooks/new", "provider", "stripe", "eventKey", "webhook.x", "signingSecret", "hush", "do", "show").
@@ -102,6 +104,7 @@ func TestConnectWithoutScripts(t *testing.T) {
 // TestWhatIsTypedStays: a call that arrives takes nothing away from people who are
 // about to enter the secret, and what can be done stays.
 func TestWhatIsTypedStays(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe", "provider": "stripe", "signingSecret": "whsec_x"})
 	b := s.browse()
@@ -127,6 +130,7 @@ func TestWhatIsTypedStays(t *testing.T) {
 // secret first, and sees the handshake, that a forged call is refused, and the first
 // signed one. A test call is signed as Slack does.
 func TestTheHandshakeIsSeen(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	h := &hands{browser: s.browse()}
 	h.arrive(s)
@@ -182,6 +186,7 @@ func (s *service) sendSigned(eventKey, payload string, headers ...string) answer
 // TestHostileVerifyToken: what someone has entered is text, also where it is copied
 // from.
 func TestHostileVerifyToken(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	const script = `"><img src=x onerror="alert(1)">`
@@ -212,6 +217,7 @@ func found(t *testing.T, pattern, page string) string {
 // secret, unless only the sender has one that would do. Its page has the URL and the
 // secret at a step, and its words are English.
 func TestEverySenderIsConnected(t *testing.T) {
+	t.Parallel()
 	s := start(t, "public-url=https://hooks.example.org")
 	v := s.signedIn("admin", adminPassword)
 	form := v.get("/webhooks/new").wants(t, 200)

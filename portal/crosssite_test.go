@@ -18,6 +18,7 @@ import (
 // API, so that it has none to remember; and even with one, a page of another site
 // makes it do nothing.
 func TestAnotherSiteInABrowser(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	b := s.browse()
 	withPassword := strings.Replace(s.base(), "http://", "http://admin:"+url.PathEscape(adminPassword)+"@", 1)

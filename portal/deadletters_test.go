@@ -11,6 +11,7 @@ import (
 // are grouped by their error, and once it is mended all of them are replayed
 // together.
 func TestSomethingBrokeAtNight(t *testing.T) {
+	t.Parallel()
 	s := start(t, "result-wait=8s")
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.orders", "payloadType": "raw"})
 	const broken = "pipeline:\n  - event.listen: {eventKey: webhook.orders}\n  - fail: {message: The warehouse is closed., statusCode: 400}\n"

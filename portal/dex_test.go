@@ -121,6 +121,7 @@ func nextForm(t *testing.T, response *http.Response, content string) (address st
 // TestSignInAtDex: people sign in to the portal at a provider that others wrote,
 // with the roles it gives them, and only by a sign-in that they began themselves.
 func TestSignInAtDex(t *testing.T) {
+	t.Parallel()
 	issuer := dex.Start(t)
 	s := start(t, "auth-issuer="+issuer, "auth-client-id=receiver", "auth-client-secret=receiver-secret", "auth-roles-claim=groups", "public-url="+dex.BaseURL)
 

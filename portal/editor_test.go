@@ -28,6 +28,7 @@ func TestASecondEditor(t *testing.T) {
 // TestTheEditor: mistakes and missing rights are marked while people type, words
 // are completed, a draft survives, and leaving is asked about.
 func TestTheEditor(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.command("webhook.put", map[string]any{"eventKey": "webhook.orders"})
 	s.store("p", "pipeline:\n  - set: {value: 1}\n")
@@ -71,6 +72,7 @@ func TestTheEditor(t *testing.T) {
 // TestTwoBrowsers: of two who edit at once the second sees what the first has
 // stored, and decides.
 func TestTwoBrowsers(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.store("p", "pipeline:\n  - set: {value: one}\n")
 	s.command("iam.user.put", map[string]any{"username": "dev", "password": "a long password", "roles": []string{"developer"}})

@@ -148,6 +148,7 @@ func TestWhatUsersMayDoIsInWords(t *testing.T) {
 
 // TestASecretIsMaskedWhileItIsTyped, unless someone wants to see it.
 func TestASecretIsMaskedWhileItIsTyped(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	b := s.browse()
 	b.signIn("admin", adminPassword)

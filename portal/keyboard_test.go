@@ -120,6 +120,7 @@ func (h *hands) within(t *testing.T) {
 // what broke, sees why, mends it, tries it on past calls, and replays all that
 // failed.
 func TestBrokenAtNightByKeyboard(t *testing.T) {
+	t.Parallel()
 	s := start(t, "result-wait=8s")
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.orders", "payloadType": "raw"})
 	s.store("orders", "pipeline:\n  - event.listen: {eventKey: webhook.orders}\n  - set: {value: \"#{body.payload.total * 2}\"}\n")
@@ -173,6 +174,7 @@ func TestBrokenAtNightByKeyboard(t *testing.T) {
 // webhook yet connects a known sender and sees its first signed call: one that shows
 // its secret only when it has the URL, and one that is given a secret.
 func TestConnectByKeyboard(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	h := &hands{browser: s.browse()}
 	h.arrive(s)

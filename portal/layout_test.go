@@ -10,6 +10,7 @@ import (
 
 // TestLayout: what belongs together is aligned, and what has the focus is seen whole.
 func TestLayout(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.call(s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})["uuid"].(string), "text/plain", "x")
 	b := s.browse()
@@ -47,6 +48,7 @@ func TestLayout(t *testing.T) {
 // TestFirstAndLastStops: behind the way to the content comes what people most
 // likely want, and what destroys comes last.
 func TestFirstAndLastStops(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})
 	s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe", "provider": "stripe", "signingSecret": "whsec_x"})
@@ -79,6 +81,7 @@ func TestFirstAndLastStops(t *testing.T) {
 
 // TestReducedMotion: for people who want that, nothing moves.
 func TestReducedMotion(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	token := s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})["uuid"].(string)
 	b := s.browse()
@@ -101,6 +104,7 @@ func TestReducedMotion(t *testing.T) {
 // TestAlertsTellWhereAndWhen: a banner has the time of the reader, and leads to what
 // it is about, where it is not repeated.
 func TestAlertsTellWhereAndWhen(t *testing.T) {
+	t.Parallel()
 	s := start(t, "result-wait=8s")
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.orders", "payloadType": "raw"})
 	s.store("orders", "pipeline:\n  - event.listen: {eventKey: webhook.orders}\n  - fail: {message: Closed., statusCode: 400}\n")
@@ -124,6 +128,7 @@ func TestAlertsTellWhereAndWhen(t *testing.T) {
 
 // TestDamageIsShown: people see on every page that stored events are damaged.
 func TestDamageIsShown(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	s := start(t, "data="+data)
 	token := s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})["uuid"].(string)

@@ -16,5 +16,14 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(browsed{m})
+}
+
+// browsed are tests after which the browser is stopped.
+type browsed struct{ *testing.M }
+
+func (b browsed) Run() int {
+	code := b.M.Run()
+	stopChromium()
+	return code
 }

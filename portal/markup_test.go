@@ -29,6 +29,7 @@ func kindsOfPages(live []string) []string {
 // axe-core, the script that AXE names, in both themes, and with pa11y, which the
 // folder of modules that PA11Y names has. No page is wider than a small phone.
 func TestMarkup(t *testing.T) {
+	t.Parallel()
 	validator, axe := os.Getenv("HTML_VALIDATE"), os.Getenv("AXE")
 	s := start(t, "http-allow=127.0.0.0/8")
 	live := furnish(t, s)

@@ -95,6 +95,7 @@ func TestViewersSeeNoButtonsThatFail(t *testing.T) {
 // TestSupport: someone of the support sees what callers sent and repairs what
 // failed; tokens, sources and accounts are none of their business.
 func TestSupport(t *testing.T) {
+	t.Parallel()
 	s := start(t, "http-allow=127.0.0.0/8")
 	live := furnish(t, s)
 	token := s.token("webhook.lead.created")

@@ -22,6 +22,7 @@ func (b *browser) withoutScripts() {
 // TestWithoutScripts: a browser that runs no scripts does all that people do,
 // from the first webhook to the sign-out.
 func TestWithoutScripts(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	b := s.browse()
 	b.withoutScripts()
@@ -114,6 +115,7 @@ const contrasts = `(() => {
 
 // TestContrast: all text can be told from its background, light and dark.
 func TestContrast(t *testing.T) {
+	t.Parallel()
 	s := start(t, "http-allow=127.0.0.0/8")
 	live := furnish(t, s)
 	b := s.browse()

@@ -131,6 +131,7 @@ func TestSignInAtAProvider(t *testing.T) {
 // TestBadReturnsFromAProvider: nobody is signed in by what does not belong to a
 // sign-in of that browser.
 func TestBadReturnsFromAProvider(t *testing.T) {
+	t.Parallel()
 	p := newIssuer(t)
 	s := startWith(t, p)
 	for name, test := range map[string]struct {

@@ -23,6 +23,7 @@ import (
 // TestScreenshots takes pictures of every page in both themes, and on a phone,
 // into the folder that SCREENSHOTS names. Without one it goes to all those pages.
 func TestScreenshots(t *testing.T) {
+	t.Parallel()
 	folder := os.Getenv("SCREENSHOTS")
 	if folder == "" && os.Getenv("TEST_BROWSER") == "" {
 		t.Skip("SKIPPED: SCREENSHOTS names no folder for the pictures")

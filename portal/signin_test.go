@@ -182,6 +182,7 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 
 // TestOtherSitesCannotAct: a form elsewhere does nothing here, nor does a link.
 func TestOtherSitesCannotAct(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	v := s.signedIn("admin", adminPassword)
 	form := url.Values{"eventKey": {"webhook.planted"}}.Encode()

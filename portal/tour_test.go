@@ -10,6 +10,7 @@ import (
 // TestTour: a newcomer signs in, makes a webhook, calls it as the page says, and
 // sees the call arrive without doing anything.
 func TestTour(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	b := s.browse()
 	b.signIn("admin", adminPassword)
@@ -33,6 +34,7 @@ func TestTour(t *testing.T) {
 // TestCallsAreLive: a call shows up in the list the moment it arrives, what
 // became of it follows, and it can be replayed.
 func TestCallsAreLive(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.slow", "payloadType": "raw"})
 	s.store("slow", "pipeline:\n  - event.listen: {eventKey: webhook.slow}\n  - wait: {duration: 1s}\n  - set: {value: \"#{body.payload.n}\"}\n")
@@ -61,6 +63,7 @@ func TestCallsAreLive(t *testing.T) {
 // TestWebhookLife: a webhook is made with a mistake first, called from its page,
 // changed and deleted.
 func TestWebhookLife(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	b := s.browse()
 	b.signIn("admin", adminPassword)
@@ -98,6 +101,7 @@ const inEditor = `document.querySelector(".code").shadowRoot`
 // TestPipelineMistake: a mistake is shown at its line and stores nothing; mended,
 // the pipeline is stored, tested and run.
 func TestPipelineMistake(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	b := s.browse()
 	b.signIn("admin", adminPassword)
@@ -127,6 +131,7 @@ func TestPipelineMistake(t *testing.T) {
 // TestViewerInABrowser: a user who may only look sees no other buttons, and
 // can leave.
 func TestViewerInABrowser(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})
 	s.command("iam.user.put", map[string]any{"username": "vera", "password": "a long password", "roles": []string{"viewer"}})
@@ -147,6 +152,7 @@ func TestViewerInABrowser(t *testing.T) {
 // TestHostileContentInABrowser: scripts in payloads, file names and search terms
 // are text, also where a page adds them live.
 func TestHostileContentInABrowser(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	const script = `<script>window.hurt=1</script><img src=x onerror="window.hurt=1">`
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.hostile", "payloadType": "raw"})
@@ -184,6 +190,7 @@ func TestHostileContentInABrowser(t *testing.T) {
 // TestKeyboardAndLandmarks: the first Tab offers a way past the navigation, and
 // every field has a label.
 func TestKeyboardAndLandmarks(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	furnish(t, s)
 	b := s.browse()
@@ -210,6 +217,7 @@ func TestKeyboardAndLandmarks(t *testing.T) {
 // TestEditorByKeyboard: Tab indents, and the editor can be left with the
 // keyboard.
 func TestEditorByKeyboard(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	b := s.browse()
 	b.signIn("admin", adminPassword)
@@ -230,6 +238,7 @@ func TestEditorByKeyboard(t *testing.T) {
 // TestCopy: a button copies what stands beside it, with the token, also where
 // the browser has no clipboard for the page.
 func TestCopy(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.copied"})
 	b := s.browse()
@@ -248,6 +257,7 @@ func TestCopy(t *testing.T) {
 
 // TestPhone: no page is wider than a phone.
 func TestPhone(t *testing.T) {
+	t.Parallel()
 	s := start(t, "http-allow=127.0.0.0/8")
 	live := furnish(t, s)
 	b := s.browse()

@@ -7,6 +7,7 @@ import (
 // TestUndo: a save, a rollback and the deletion of a pipeline are undone with one
 // button; where nothing can be undone the page says so, and offers what can.
 func TestUndo(t *testing.T) {
+	t.Parallel()
 	s := start(t)
 	s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})
 	s.command("iam.user.put", map[string]any{"username": "eve", "password": "a long password"})
