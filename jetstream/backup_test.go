@@ -52,6 +52,7 @@ func restore(t *testing.T, file []byte, s natstest.Setup) error {
 // server or a cluster, and back. What was finished is not run again, what was not
 // is, ids of calls and deliveries keep their meaning.
 func TestBackupsGoBetweenEngines(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func() natstest.Setup{
 		"single": func() natstest.Setup {
 			return natstest.Setup{URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1}
@@ -210,6 +211,7 @@ func TestEveryStreamIsInABackup(t *testing.T) {
 
 // TestARestoreNeedsAnEmptyEngine, and leaves it empty if it fails.
 func TestARestoreNeedsAnEmptyEngine(t *testing.T) {
+	t.Parallel()
 	file := take(t, openEngine(t, Options{Dir: t.TempDir()}))
 	s := natstest.Setup{URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1}
 	file[len(file)-100] ^= 1

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAnExternalEngineThatCantServeIsExplained(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		change func(*server.Options)
 		want   string
@@ -36,6 +37,7 @@ func TestAnExternalEngineThatCantServeIsExplained(t *testing.T) {
 }
 
 func TestALimitOfTheEngineIsNamed(t *testing.T) {
+	t.Parallel()
 	none := server.JetStreamAccountLimits{MaxMemory: -1, MaxStore: -1, MaxStreams: -1, MaxConsumers: -1, MaxAckPending: -1}
 	start := func(t *testing.T, change func(*server.JetStreamAccountLimits)) *Engine {
 		t.Helper()
@@ -83,6 +85,7 @@ func TestALimitOfTheEngineIsNamed(t *testing.T) {
 }
 
 func TestAnExternalEngineMayComeLater(t *testing.T) {
+	t.Parallel()
 	opts := natstest.Options()
 	s := natstest.Start(opts)
 	opts.Port = s.Addr().(*net.TCPAddr).Port

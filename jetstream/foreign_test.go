@@ -15,6 +15,7 @@ import (
 // What it has left out is made up, the call is found again, its id is nobody
 // else's, and what can't be read becomes a dead letter.
 func TestForeignEvents(t *testing.T) {
+	t.Parallel()
 	s := natstest.Start(natstest.Options())
 	e := openEngine(t, Options{URL: s.ClientURL(), Replicas: 1})
 	nc, err := nats.Connect(s.ClientURL())

@@ -19,6 +19,7 @@ import (
 // TestNodesSealTogether: of several nodes that start at once on an engine of
 // version 0.1, all have all, and one generation is left.
 func TestNodesSealTogether(t *testing.T) {
+	t.Parallel()
 	url := natstest.Start(natstest.Options()).ClientURL()
 	conn, err := nats.Connect(url)
 	if err != nil {
@@ -66,6 +67,7 @@ func streamNames(t *testing.T, conn *nats.Conn) (names []string) {
 // TestANodeStartsDuringARekey: it takes away what the rekey has copied so far,
 // so the rekey must not make that count, not even in the very last moment.
 func TestANodeStartsDuringARekey(t *testing.T) {
+	t.Parallel()
 	opts := Options{URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1, Box: boxOf(1)}
 	rekeying, starting := connected(t, opts), connected(t, opts)
 	storeClear(t, rekeying.host.Conn)
@@ -103,6 +105,7 @@ func TestANodeStartsDuringARekey(t *testing.T) {
 // TestAnotherKey: an engine that was sealed with another key, in this version or
 // in 0.1, is left as it is.
 func TestAnotherKey(t *testing.T) {
+	t.Parallel()
 	url := natstest.Start(natstest.Options()).ClientURL()
 	conn, err := nats.Connect(url)
 	if err != nil {
@@ -132,6 +135,7 @@ func TestAnotherKey(t *testing.T) {
 // TestBucketsOfOthers: buckets that happen to have names of ours, on an engine
 // that we never used, are somebody else's.
 func TestBucketsOfOthers(t *testing.T) {
+	t.Parallel()
 	url := natstest.Start(natstest.Options()).ClientURL()
 	conn, err := nats.Connect(url)
 	if err != nil {

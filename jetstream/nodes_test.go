@@ -17,6 +17,7 @@ import (
 // TestNodesOfTwoVersions are told apart, and one that stores in a newer format ends
 // those that don't know it.
 func TestNodesOfTwoVersions(t *testing.T) {
+	t.Parallel()
 	url := natstest.Start(natstest.Options()).ClientURL()
 	open := func(version string) *Engine {
 		return openEngine(t, Options{URL: url, Replicas: 1, Version: version, Log: slog.New(slog.DiscardHandler)})
@@ -54,6 +55,7 @@ func TestNodesOfTwoVersions(t *testing.T) {
 
 // TestANewerFormatIsRefused by an engine, embedded or external, and left as it is.
 func TestANewerFormatIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, opts := range map[string]Options{
 		"embedded": {Dir: t.TempDir()},
 		"external": {URL: natstest.Start(natstest.Options()).ClientURL(), Replicas: 1},

@@ -13,6 +13,7 @@ import (
 // TestOnlyNodesThatWaitAreTold of an outcome: the one that accepted the call, if its
 // caller waits, or one where the result is polled.
 func TestOnlyNodesThatWaitAreTold(t *testing.T) {
+	t.Parallel()
 	url := natstest.Start(natstest.Options()).ClientURL()
 	open := func() *Engine { return openEngine(t, Options{URL: url, Replicas: 1}) }
 	runs, accepts := open(), open()

@@ -102,6 +102,7 @@ func call(key string) *sluice.Event {
 // TestCallsAreTakenThroughAnOutage: they are answered, polled, handed over in
 // order, found and run as if the engine had been there; more than once.
 func TestCallsAreTakenThroughAnOutage(t *testing.T) {
+	t.Parallel()
 	s := startSpooling(t)
 	const key = "webhook.outage"
 	p := bind(t, s.two, "p", sluice.EventPrefix+"webhook.run", 4)
@@ -160,6 +161,7 @@ func TestCallsAreTakenThroughAnOutage(t *testing.T) {
 // TestACallInDoubtBecomesOneEvent: the engine has read what was sent to it, or has
 // not, and answered nobody.
 func TestACallInDoubtBecomesOneEvent(t *testing.T) {
+	t.Parallel()
 	s := startSpooling(t)
 	const key = "webhook.doubt"
 	s.way.Hang()
@@ -193,6 +195,7 @@ func TestACallInDoubtBecomesOneEvent(t *testing.T) {
 // TestADeliveryInTheSpoolIsOneEvent: it is repeated in the spool, and at a node that
 // the engine is there for.
 func TestADeliveryInTheSpoolIsOneEvent(t *testing.T) {
+	t.Parallel()
 	s := startSpooling(t)
 	const key = "webhook.twice"
 	s.cut()
@@ -225,6 +228,7 @@ func TestADeliveryInTheSpoolIsOneEvent(t *testing.T) {
 // TestASpoolIsHandedOverOnce: by the next start of its node, also if a node was
 // killed before it could note that.
 func TestASpoolIsHandedOverOnce(t *testing.T) {
+	t.Parallel()
 	s := startSpooling(t)
 	const key = "webhook.again"
 	s.cut()
@@ -254,6 +258,7 @@ func TestASpoolIsHandedOverOnce(t *testing.T) {
 
 // TestAFullSpoolRefuses: as a node without a spool does, and it says so.
 func TestAFullSpoolRefuses(t *testing.T) {
+	t.Parallel()
 	s := startSpooling(t)
 	s.one.Close()
 	s.opts.SpoolMaxBytes = maxMessage + 64<<10
@@ -281,6 +286,7 @@ func TestAFullSpoolRefuses(t *testing.T) {
 
 // TestANodeThatNeverReachedTheEngineRefuses: it knows no webhooks.
 func TestANodeThatNeverReachedTheEngineRefuses(t *testing.T) {
+	t.Parallel()
 	e := openUnready(t, Options{URL: "nats://127.0.0.1:1", Replicas: 1, SpoolDir: t.TempDir(), SpoolMaxBytes: 64 << 20})
 	_, err := e.Events().Accept(t.Context(), call("webhook.early"), 0)
 	wantKind(t, err, sluice.Unavailable)
@@ -290,6 +296,7 @@ func TestANodeThatNeverReachedTheEngineRefuses(t *testing.T) {
 // TestOnlyOurMarkersLeadToEvents: what other programs store as a marker, and ids
 // that were never given out.
 func TestOnlyOurMarkersLeadToEvents(t *testing.T) {
+	t.Parallel()
 	s := startSpooling(t)
 	id := accept(t, s.two, "abcdef:secret")
 	place, _ := s.two.events.ids.Parse(id)
