@@ -157,6 +157,8 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 		e.host.Start(func() { e.setUpUntilDone(running) })
 		return e, nil
 	}
+	ctx, done := context.WithTimeout(ctx, embeddedStart)
+	defer done()
 	if err := e.setUp(ctx, running); err != nil {
 		e.Close()
 		return nil, err

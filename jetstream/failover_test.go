@@ -20,7 +20,6 @@ import (
 // the node says that it is not ready, goes to another server soon, and what was
 // refused is not stored later.
 func TestAServerThatHangsIsLeft(t *testing.T) {
-	t.Parallel()
 	s := natstest.Start(natstest.Options())
 	one, two := natstest.StartProxy(t, s.Addr().String()), natstest.StartProxy(t, s.Addr().String())
 	e := openEngine(t, Options{URL: one.URL + "," + two.URL, Replicas: 1})
