@@ -104,7 +104,9 @@ func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 // page returns where the browser is and what it shows, for people who look for
 // a mistake.
 func (b *browser) page() string {
-	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
 	if err != nil {
 		return err.Error()
 	}
@@ -125,6 +127,16 @@ func (b *browser) follow(selector string) {
 	defer cancel()
 	if _, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
 		b.t.Fatalf("following %s: %v; the page is:\n%s", selector, err, b.page())
+	}
+}
+
+// leads presses a key that leads to another page, and waits for that.
+func (b *browser) leads(key string, options ...chromedp.KeyOption) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if _, err := chromedp.RunResponse(ctx, chromedp.KeyEvent(key, options...)); err != nil {
+		b.t.Fatalf("pressing %q: %v; the page is:\n%s", key, err, b.page())
 	}
 }
 
@@ -161,13 +173,35 @@ func (b *browser) text(selector string) string {
 	return text
 }
 
-// wants ends the test if the page lacks a text.
+// wants waits until the page has all of these texts.
 func (b *browser) wants(texts ...string) {
 	b.t.Helper()
-	page := b.page()
-	for _, text := range texts {
-		if !strings.Contains(page, text) {
-			b.t.Fatalf("the page lacks %q:\n%s", text, page)
+	b.eventually(func() string {
+		page := b.page()
+		for _, text := range texts {
+			if !strings.Contains(page, text) {
+				return fmt.Sprintf("the page lacks %q", text)
+			}
+		}
+		return ""
+	})
+}
+
+// eventually waits until nothing is wrong.
+func (b *browser) eventually(wrong func() string) {
+	b.t.Helper()
+	deadline := time.After(patience)
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		problem := wrong()
+		if problem == "" {
+			return
+		}
+		select {
+		case <-again.C:
+		case <-deadline:
+			b.t.Fatalf("%s:\n%s", problem, b.page())
 		}
 	}
 }
@@ -209,19 +243,18 @@ func (b *browser) emulate(feature, value string) {
 	}))
 }
 
-// until waits until a script's condition holds.
+// until waits until a script's condition holds, here or on the page that follows.
 func (b *browser) until(condition string) {
 	b.t.Helper()
-	deadline := time.After(patience)
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for !eval[bool](b, "Boolean("+condition+")") {
-		select {
-		case <-again.C:
-		case <-deadline:
-			b.t.Fatalf("%s does not come true; the page is:\n%s", condition, b.page())
+	b.eventually(func() string {
+		ctx, cancel := context.WithTimeout(b.ctx, patience)
+		defer cancel()
+		holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+condition+")"))
+		if err == nil && holds {
+			return ""
 		}
-	}
+		return fmt.Sprintf("%s does not come true (%v)", condition, err)
+	})
 }
 
 // press presses keys, one after the other.

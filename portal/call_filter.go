@@ -86,12 +86,16 @@ func (f callFilter) Statuses() []sluice.Status { return callStatuses }
 // Empty reports whether the list shows all calls.
 func (f callFilter) Empty() bool { return len(f.values()) == 0 }
 
-// onlyKeyAndTrace reports whether the list can be live: the stream of calls is
-// narrowed by these alone.
+// onlyKeyAndTrace reports whether the stream of calls knows which of them belong to
+// the list: it is narrowed by these alone.
 func (f callFilter) onlyKeyAndTrace() bool {
 	f.EventKey, f.Trace = "", ""
 	return f.Empty()
 }
+
+// growing reports whether new calls may belong to the list, and it is cheap to ask
+// for it again.
+func (f callFilter) growing() bool { return f.To == "" && !f.InPayloads }
 
 // A chosen is a condition of the list that is not in its form.
 type chosen struct{ Name, Title, Value string }

@@ -86,6 +86,7 @@ type callListView struct {
 	Next     string
 	Problem  string
 	Live     string     // path of the live stream; "" if the list ends in the past
+	LiveBy   string     // what a page does with what the stream tells
 	Facets   *facets    // nil: none
 	Searched *time.Time // how far back the search has looked, if it found less than a page
 	Payloads bool       // the user may search in payloads
@@ -104,8 +105,11 @@ func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
 	if found.Next != "" && shownNumber(len(found.Items)) != callPageSize {
 		view.Searched = found.Searched
 	}
-	if view.onlyKeyAndTrace() && query.Get("after") == "" && view.Problem == "" {
-		view.Live = p.liveFrom(view.EventKey, view.Trace)
+	if view.growing() && query.Get("after") == "" && view.Problem == "" {
+		view.Live, view.LiveBy = p.liveFrom(view.EventKey, view.Trace), "wait"
+		if !view.onlyKeyAndTrace() {
+			view.LiveBy = "narrowed"
+		}
 	}
 	return p.render(w, r, status, "calls", "Calls", view)
 }

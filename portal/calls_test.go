@@ -110,9 +110,7 @@ func TestTheKeyboardWorksOnCalls(t *testing.T) {
 	b.do(chromedp.Focus(chromedp.CSS("#main")))
 	b.press("j")
 	trace := eval[string](b, row("0")+`.dataset.trace`)
-	if _, err := chromedp.RunResponse(b.ctx, chromedp.KeyEvent("\r")); err != nil {
-		t.Fatal(err)
-	}
+	b.leads("\r")
 	b.wants(trace, "How it went")
 	b.followText("Previous")
 	if eval[string](b, `document.querySelector("h1 code").textContent`) == trace {
@@ -122,9 +120,7 @@ func TestTheKeyboardWorksOnCalls(t *testing.T) {
 	b.wants(trace)
 	b.followText("Next")
 	b.wants("There is no further call")
-	if _, err := chromedp.RunResponse(b.ctx, chromedp.KeyEvent("j")); err != nil { // as in the list, where the call before is below
-		t.Fatal(err)
-	}
+	b.leads("j") // as in the list, where the call before is below
 	b.until(`document.querySelector("h1 code").textContent !== "` + trace + `"`)
 	b.open("/calls")
 	const height = `document.querySelector("tr[data-row]").offsetHeight`

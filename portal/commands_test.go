@@ -36,5 +36,6 @@ func TestTheReference(t *testing.T) {
 	v.get("/reference/flow").wants(t, 200, "/api/v3/command/log<", "/commands/log")
 	v.get("/commands/log").wants(t, 200, `href="/reference/flow"`)
 	v.get("/reference/general").wants(t, 200, "/readyz", "is needed")
+	v.get("/reference/nothing").wants(t, 404, "There is no such part of the reference.")
 	v.get("/reference/pipeline").wants(t, 200, "/api/v3/pipeline/{name}", "application/json or application/yaml")
 }

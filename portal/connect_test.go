@@ -136,7 +136,7 @@ func TestTheHandshakeIsSeen(t *testing.T) {
 	h.arrive(s)
 	h.open("/webhooks/new")
 	h.until(`document.activeElement.id === "field-provider"`)
-	h.types("Slack")
+	h.picks("Slack")
 	h.first("Event key")
 	h.enter()
 	h.waits(".waiting.on")

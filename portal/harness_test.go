@@ -20,7 +20,7 @@ const (
 	receivePath   = "/api/v3/command/webhook.receive"
 
 	// patience bounds every wait of these tests: reaching it is a failure.
-	patience = 20 * time.Second
+	patience = time.Minute
 )
 
 // A service is a real server on a port and a folder of its own.

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"sluice"
 )
 
 // A reference is a part of the description of the API.
@@ -51,6 +53,9 @@ func (p *Portal) referencePage(w http.ResponseWriter, r *http.Request) error {
 				view.add(p.operationOf(path, method, described))
 			}
 		}
+	}
+	if !found[view.Chapter] {
+		return sluice.Errorf(sluice.NotFound, "not-found", "There is no such part of the reference.")
 	}
 	view.Chapters = inOrder(found)
 	return p.render(w, r, http.StatusOK, "reference", "API reference", view)

@@ -60,6 +60,32 @@ func TestCallsAreLive(t *testing.T) {
 	b.wants("Replayed: this is the new call.", "Replay of", trace)
 }
 
+// TestNarrowedListsAreLive: also where only the server knows what belongs to them.
+func TestNarrowedListsAreLive(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=8s")
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.orders", "payloadType": "raw"})["uuid"].(string)
+	s.store("orders", "pipeline:\n  - event.listen: {eventKey: webhook.orders}\n  - assert: {\"true\": \"#{body.payload.n > 0}\", message: Too small.}\n")
+	before := s.call(hook, "application/json", `{"n":-1}`)
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/calls?status=error")
+	b.waits(".live.on")
+	s.call(hook, "application/json", `{"n":1}`)
+	after := s.call(hook, "application/json", `{"n":-2}`)
+	b.until(`document.querySelector("[data-newer]:not([hidden]) button")?.textContent === "1 new call"`)
+	b.press("n")
+	b.until(`[...document.querySelectorAll("[data-rows] tr")].map((row) => row.dataset.trace).join() === "` + after + "," + before + `"`)
+	b.until(`document.querySelector("[data-newer]").hidden`)
+	v := s.signedIn("admin", adminPassword)
+	v.get("/calls?status=error").wants(t, 200, `data-calls="narrowed"`)
+	for _, query := range []string{"to=2026-01-01T00:00", "search=x&payloads=yes"} {
+		if page := v.get("/calls?" + query); strings.Contains(page.body, "data-live=") {
+			t.Errorf("/calls?%s is live", query)
+		}
+	}
+}
+
 // TestWebhookLife: a webhook is made with a mistake first, called from its page,
 // changed and deleted.
 func TestWebhookLife(t *testing.T) {

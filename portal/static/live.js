@@ -19,9 +19,11 @@ function setBadge(badge, status) {
 
 const maxRows = 200;
 
+const shownRow = (trace) => document.querySelector(`[data-rows] [data-trace="${CSS.escape(trace)}"]`);
+
 function addRow(call, most = maxRows) {
   const body = document.querySelector("[data-rows]");
-  if (!body || body.querySelector(`[data-trace="${CSS.escape(call.traceId)}"]`)) return;
+  if (!body || shownRow(call.traceId)) return;
   const row = document.querySelector("template[data-row-template]").content.cloneNode(true).firstElementChild;
   const set = (name, text) => { row.querySelector(`[data-${name}]`).textContent = text; };
   row.dataset.trace = call.traceId;
@@ -55,7 +57,7 @@ function settle(call, run) {
 }
 
 function noteRun(run) {
-  const row = document.querySelector(`[data-rows] [data-trace="${CSS.escape(run.traceId)}"]`);
+  const row = shownRow(run.traceId);
   const badge = row?.querySelector("[data-status] .badge");
   if (!badge || !row.runs && badge.textContent !== "processing") return;
   const status = settle(row, run);
@@ -66,23 +68,60 @@ function noteRun(run) {
 // New calls wait above a list that people read, until they ask for them.
 const newer = new Map();
 
+function offerNewer(count) {
+  const place = document.querySelector("[data-newer]");
+  place.hidden = count === 0;
+  place.querySelector("button").textContent = count === 1 ? "1 new call" : count + " new calls";
+}
+
 function keepNewer(call) {
   newer.set(call.traceId, call);
   if (newer.size > maxRows) newer.delete(newer.keys().next().value);
-  const place = document.querySelector("[data-newer]");
-  place.hidden = false;
-  place.querySelector("button").textContent = newer.size === 1 ? "1 new call" : newer.size + " new calls";
+  offerNewer(newer.size);
+}
+
+// Which calls belong to a list that is narrowed, only the server knows: it is asked
+// again a while after something has happened.
+let asking, narrowed = [];
+function askForNewer() {
+  const pause = 2000;
+  asking ??= setTimeout(async () => {
+    asking = undefined;
+    try {
+      narrowed = [...(await fetchPage(location.href)).querySelectorAll("[data-rows] [data-trace]")];
+      offerNewer(narrowed.filter((row) => !shownRow(row.dataset.trace)).length);
+    } catch { /* the next event tries again */ }
+  }, pause);
+}
+
+// Rows that are missing get the place that they have in the list of the server.
+function addNarrowed() {
+  let below = null;
+  for (const row of narrowed.reverse()) {
+    const shown = shownRow(row.dataset.trace);
+    if (!shown) document.querySelector("[data-rows]").insertBefore(row, below);
+    below = shown ?? row;
+  }
+  if (narrowed.length) document.querySelector("[data-empty]")?.remove();
+  narrowed = [];
+  showTimes(document);
 }
 
 function showNewer() {
   for (const call of newer.values()) addRow(call);
   newer.clear();
+  addNarrowed();
   const place = document.querySelector("[data-newer]");
   if (place.contains(document.activeElement)) document.querySelector("[data-rows] a")?.focus();
   place.hidden = true;
 }
 
 document.querySelector("[data-show-newer]")?.addEventListener("click", showNewer);
+
+async function fetchPage(url) {
+  const response = await fetch(url, { headers: { Accept: "text/html" } });
+  return new DOMParser().parseFromString(await response.text(), "text/html");
+}
 
 // Parts of a page are fetched again a moment after something has happened. What
 // people use is left alone, but not what tells them how things are.
@@ -93,9 +132,7 @@ function refresh(moment) {
     refreshing = undefined;
     refreshed = Date.now();
     try {
-      const page = document.querySelector("[data-page]")?.dataset.page ?? location.href;
-      const response = await fetch(page, { headers: { Accept: "text/html" } });
-      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      const fresh = await fetchPage(document.querySelector("[data-page]")?.dataset.page ?? location.href);
       for (const part of document.querySelectorAll("[data-figures]")) {
         const other = fresh.querySelector(`[data-figures="${part.dataset.figures}"]`);
         const told = part.getAttribute("role") === "status";
@@ -159,6 +196,7 @@ const actions = {
       else noteRun(run);
     },
   },
+  narrowed: { call: askForNewer, run: (run) => { noteRun(run); askForNewer(); } },
   runs: { run: (run, element) => { if (run.pipeline === (element.dataset.pipeline ?? run.pipeline)) refresh(2000); } },
   settling: { open: refreshTwice, run: refreshTwice },
   reload: { run: () => location.reload() },
