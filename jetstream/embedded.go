@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	embeddedStart = 5 * time.Minute // a killed server reads its whole store, and disks may be slow
+	embeddedStart = 5 * time.Minute // a killed server reads its whole store
 	embeddedStop  = 5 * time.Second // a clean stop merely saves time at the next start
 )
 

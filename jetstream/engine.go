@@ -157,7 +157,7 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 		e.host.Start(func() { e.setUpUntilDone(running) })
 		return e, nil
 	}
-	ctx, done := context.WithTimeout(ctx, embeddedStart)
+	ctx, done := context.WithTimeout(ctx, stream.SetUpTimeout)
 	defer done()
 	if err := e.setUp(ctx, running); err != nil {
 		e.Close()

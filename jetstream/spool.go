@@ -56,7 +56,7 @@ func openSpool(ctx context.Context, opts Options) (_ *spooler, err error) {
 		return nil, err
 	}
 	h.Side, h.SideJS = h.Conn, h.JS
-	ctx, done := context.WithTimeout(ctx, embeddedStart)
+	ctx, done := context.WithTimeout(ctx, stream.SetUpTimeout)
 	defer done()
 	if s.Spool, err = spool.Open(ctx, running, h, opts.SpoolMaxBytes, maxMessage); err != nil {
 		return nil, err

@@ -106,7 +106,9 @@ func (j *Journal) flush(ctx context.Context) error {
 	}
 	if surplus := len(j.unsent) - maxUnsent; surplus > 0 {
 		for _, msg := range j.unsent[:surplus] {
-			j.dropped.Add(int64(bytes.Count(msg.Data, []byte{'\n'})))
+			if !strings.HasPrefix(msg.Subject, indexPrefix) {
+				j.dropped.Add(int64(bytes.Count(msg.Data, []byte{'\n'})))
+			}
 		}
 		j.unsent = j.unsent[surplus:]
 	}
@@ -137,7 +139,12 @@ func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*
 		case <-ack.Err():
 			unsent = append(unsent, messages[i])
 		case <-ctx.Done():
-			unsent = append(unsent, messages[i])
+			select {
+			case <-ack.Ok(): // before the time was over, too
+				j.noteWritten(messages[i].Subject)
+			default:
+				unsent = append(unsent, messages[i])
+			}
 		}
 	}
 	return unsent

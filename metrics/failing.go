@@ -115,7 +115,8 @@ func (f *Failing) Keep(ctx context.Context) {
 	}
 }
 
-// flush stores what is not stored yet. What fails is tried again next time.
+// flush stores what is not stored yet, and forgets what counts no more. What fails
+// is tried again next time.
 func (f *Failing) flush(ctx context.Context) {
 	stored := make(map[string]sluice.PipelineState)
 	for _, state := range f.store.All() {
@@ -124,8 +125,17 @@ func (f *Failing) flush(ctx context.Context) {
 	var changed []sluice.PipelineState
 	f.mu.Lock()
 	for name, runs := range f.latest {
-		if runs.state.Failing != stored[name].Failing && runs.state.Time.After(stored[name].Time) {
-			changed = append(changed, runs.state)
+		if time.Since(runs.state.Time) > forgotten {
+			delete(f.latest, name)
+			continue
+		}
+		state, before := runs.state, stored[name]
+		lasting := state.Failing && before.Failing && state.Time.Sub(before.Time) > forgotten/2
+		if lasting {
+			state.Since = before.Since
+		}
+		if lasting || state.Failing != before.Failing && state.Time.After(before.Time) {
+			changed = append(changed, state)
 		}
 	}
 	f.mu.Unlock()
@@ -134,7 +144,23 @@ func (f *Failing) flush(ctx context.Context) {
 			f.log.Warn("Which pipelines fail could not be stored.", "error", err)
 			return
 		}
+		delete(stored, state.Pipeline)
 	}
+	for name, state := range stored {
+		if time.Since(state.Time) <= forgotten {
+			continue
+		}
+		if err := f.remove(ctx, name); err != nil {
+			f.log.Warn("That a pipeline failed long ago could not be forgotten.", "error", err)
+			return
+		}
+	}
+}
+
+func (f *Failing) remove(ctx context.Context, pipeline string) error {
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	defer cancel()
+	return sluice.Remove(ctx, f.store, pipeline)
 }
 
 func (f *Failing) put(ctx context.Context, state sluice.PipelineState) error {

@@ -13,6 +13,33 @@ import (
 	"sluice/metrics"
 )
 
+// TestFailuresOfLongAgo: what counts no more is not kept, and what goes on is.
+func TestFailuresOfLongAgo(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	engine, err := jetstream.Open(t.Context(), jetstream.Options{Dir: t.TempDir(), Box: natstest.Box, EventMaxAge: time.Hour, ResultTTL: time.Hour, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	states := engine.PipelineStates()
+	began := time.Now().Add(-25 * time.Hour).UTC()
+	for _, name := range []string{"gone", "lasting"} {
+		if _, err := states.Change(t.Context(), name, func(*sluice.PipelineState, map[string]*sluice.PipelineState) (*sluice.PipelineState, error) {
+			return &sluice.PipelineState{Pipeline: name, Failing: true, Since: began, Time: began}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := metrics.NewFailing(states, log)
+	f.Run(sluice.RunReport{Pipeline: "lasting", Status: sluice.StatusError, Delivery: 1})
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	f.Keep(over)
+	if all := states.All(); len(all) != 1 || all[0].Pipeline != "lasting" || !all[0].Since.Equal(began) || time.Since(all[0].Time) > time.Hour {
+		t.Errorf("what is known of failures is %+v", all)
+	}
+}
+
 // TestFailingEnds: a pipeline fails while its latest runs do, and no longer. F is
 // a failed run, g a good one.
 func TestFailingEnds(t *testing.T) {

@@ -119,18 +119,21 @@ func (k *Keeper) release(token string, size int) {
 	k.of[token] = use{used.calls - 1, used.bytes - size}
 }
 
-// Run stores what is kept, until ctx ends; then what waits, too.
+// Run stores what is kept, until ctx ends; then what waits, too, as long as a stop
+// may take for that.
 func (k *Keeper) Run(ctx context.Context) {
 	defer close(k.stopped)
 	for {
 		select {
 		case c := <-k.waiting:
-			k.handle(c)
+			k.handle(context.WithoutCancel(ctx), c)
 		case <-ctx.Done():
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+			defer cancel()
 			for {
 				select {
 				case c := <-k.waiting:
-					k.handle(c)
+					k.handle(ctx, c)
 				default:
 					return
 				}
@@ -139,9 +142,9 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-func (k *Keeper) handle(c *sluice.QuarantinedCall) {
+func (k *Keeper) handle(ctx context.Context, c *sluice.QuarantinedCall) {
 	defer k.release(c.Token, c.Size)
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	if err := k.store(ctx, c); err != nil {
 		k.missed.Add(1)

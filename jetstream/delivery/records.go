@@ -63,8 +63,7 @@ func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (
 	if r.writer, err = r.host.StartWriter(running, r.stream, stream.WriterOptions{}); err != nil {
 		return err
 	}
-	// Millions of ids may take longer than the rest of a start is allowed to.
-	if err := r.load(context.WithoutCancel(ctx)); err != nil {
+	if err := r.load(ctx); err != nil {
 		return err
 	}
 	r.host.Start(func() { r.write(running) })
@@ -112,7 +111,7 @@ func (r *Records) Note(sequence uint64, f *sluice.Fingerprint, traceID string) {
 	}
 }
 
-// forget returns up blocks that have waited for long: a start reads their events.
+// forget gives up blocks that have waited for long: a start reads their events.
 func (r *Records) forget(newest uint64) {
 	for number := range r.blocks {
 		if number+blocksKept < newest {

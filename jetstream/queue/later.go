@@ -216,7 +216,7 @@ func (c *consumption) keepClaim(ctx context.Context, key string, s state) (stop 
 			case <-done:
 				return
 			case <-tick.C:
-				if _, err := c.queue.waiting.claim(ctx, c.binding, key, &s); err != nil {
+				if ok, err := c.queue.waiting.claim(ctx, c.binding, key, &s); err != nil || !ok {
 					c.queue.host.Log.Warn("Another node may run an event as well.", "pipeline", c.pipeline, "error", err)
 				}
 			}

@@ -174,12 +174,13 @@ const fillTimeout = 5 * time.Second
 
 // fill applies the values that are there when a watch begins.
 func (b *Bucket[T]) fill(ctx context.Context, watch jetstream.KeyWatcher, last uint64) error {
-	idle := time.NewTimer(fillTimeout)
+	patience := b.host.Patience(fillTimeout)
+	idle := time.NewTimer(patience)
 	defer idle.Stop()
 	for {
 		select {
 		case entry, ok := <-watch.Updates():
-			idle.Reset(fillTimeout)
+			idle.Reset(patience)
 			switch {
 			case !ok:
 				return errors.New("the watch ended early")

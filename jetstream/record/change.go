@@ -29,7 +29,7 @@ func (b *Bucket[T]) Change(ctx context.Context, key string, decide func(before *
 // ChangeEarly does what Change does, also while the engine is being set up.
 func (b *Bucket[T]) ChangeEarly(ctx context.Context, key string, decide func(before *T, all map[string]*T) (*T, error)) (*T, error) {
 	// The change is carried through even if the caller gives up meanwhile.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), b.host.Patience(writeTimeout))
 	defer cancel()
 	after, revision, err := b.write(ctx, key, decide)
 	if err != nil {

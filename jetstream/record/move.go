@@ -33,7 +33,7 @@ type source interface {
 func (g *Generations) move(ctx context.Context, from source, to Generation, revision uint64) (err error) {
 	defer func() {
 		if err != nil {
-			g.giveUp(ctx, to)
+			g.giveUp(context.WithoutCancel(ctx), to)
 		}
 	}()
 	var made []string
@@ -118,10 +118,11 @@ func each(ctx context.Context, h *stream.Host, bucket string, visit func(jetstre
 		return err
 	}
 	defer func() { _ = watch.Stop() }() // ends with the connection at the latest
-	pause := time.NewTimer(longestPause)
+	patience := h.Patience(longestPause)
+	pause := time.NewTimer(patience)
 	defer pause.Stop()
 	for {
-		pause.Reset(longestPause)
+		pause.Reset(patience)
 		select {
 		case entry, ok := <-watch.Updates():
 			switch {

@@ -3,7 +3,6 @@ package spool
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"hash/fnv"
@@ -37,9 +36,9 @@ type box struct {
 	done  atomic.Uint64 // all up to this place are handed over
 }
 
-// newBox makes a box, on stable storage.
-func newBox(ctx, running context.Context, h *stream.Host) (*box, error) {
-	made, err := h.OpenStream(ctx, h.JS, boxConfig(h, boxPrefix+rand.Text()))
+// newBox makes a box of a name, on stable storage.
+func newBox(ctx, running context.Context, h *stream.Host, name string) (*box, error) {
+	made, err := h.OpenStream(ctx, h.JS, boxConfig(h, boxPrefix+name))
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,9 @@
 package spool
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +27,7 @@ type Spool struct {
 
 	mu    sync.RWMutex // held for reading while a call is put in
 	boxes []*box       // oldest first; calls are put in the last one
+	next  string       // name of a box that was to be made, and may have been
 }
 
 // Open opens the spool on a host. It takes calls until its bytes are max, and
@@ -55,7 +58,7 @@ func Open(ctx, running context.Context, h *stream.Host, maxBytes, room int64) (*
 		s.boxes = append(s.boxes, b)
 	}
 	if len(s.boxes) == 0 {
-		b, err := newBox(ctx, running, h)
+		b, err := newBox(ctx, running, h, rand.Text())
 		if err != nil {
 			return nil, err
 		}
@@ -159,11 +162,12 @@ func (s *Spool) renew(ctx context.Context) error {
 	defer s.mu.Unlock()
 	last := s.boxes[len(s.boxes)-1]
 	if last.writer.Durable() > 0 && last.waiting() == 0 {
-		b, err := newBox(ctx, s.running, s.host)
+		s.next = cmp.Or(s.next, rand.Text())
+		b, err := newBox(ctx, s.running, s.host, s.next)
 		if err != nil {
 			return err
 		}
-		s.boxes = append(s.boxes, b)
+		s.boxes, s.next = append(s.boxes, b), ""
 	}
 	for len(s.boxes) > 1 && s.boxes[0].waiting() == 0 {
 		b := s.boxes[0]

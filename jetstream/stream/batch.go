@@ -198,7 +198,7 @@ func (w *batchWriter) watch() {
 		case <-w.ended:
 			return
 		case now := <-tick.C:
-			w.giveUp(now.Add(-AcceptTimeout))
+			w.giveUp(now.Add(-w.host.Patience(AcceptTimeout)))
 		}
 	}
 }
@@ -292,25 +292,28 @@ func (w *batchWriter) store(batch []*entry) error {
 
 // acknowledged waits for the acknowledgement that is sent to reply.
 func (w *batchWriter) acknowledged(reply string) (sequence uint64, err error) {
-	timeout := time.NewTimer(ackTimeout)
+	timeout := time.NewTimer(w.host.Patience(ackTimeout))
 	defer timeout.Stop()
 	for {
 		select {
 		case msg := <-w.acks:
-			if msg.Subject != reply {
-				continue // late, of a batch that was given up
-			}
 			var ack struct {
 				Sequence uint64              `json:"seq"`
 				Error    *jetstream.APIError `json:"error"`
 			}
-			if err := json.Unmarshal(msg.Data, &ack); err != nil {
+			err := json.Unmarshal(msg.Data, &ack)
+			switch {
+			case msg.Subject != reply:
+				if err == nil && ack.Error == nil {
+					w.failing = 0 // a batch that was given up was stored: the engine is slow, and lives
+				}
+			case err != nil:
 				return 0, err
-			}
-			if ack.Error != nil {
+			case ack.Error != nil:
 				return 0, ack.Error
+			default:
+				return ack.Sequence, nil
 			}
-			return ack.Sequence, nil
 		case <-timeout.C:
 			return 0, errors.New("the engine did not acknowledge in time")
 		}

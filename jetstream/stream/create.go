@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// Bounds of one look for a stream, and of one attempt to make it, at an
-	// external engine. Of the answers to nodes that make the same stream at the
-	// same moment a cluster loses some: then it is there, and nobody is told.
+	// Bounds of one look for a stream, and of one attempt to make it. Of the
+	// answers to nodes that make the same stream at the same moment a cluster
+	// loses some: then it is there, and nobody is told.
 	findTimeout   = 2 * time.Second
 	createTimeout = 2500 * time.Millisecond
 	createPause   = 300 * time.Millisecond
@@ -63,10 +63,7 @@ func (h *Host) OpenBucket(ctx context.Context, name string, history int) (found 
 // long as nobody answers and ctx lasts.
 func (h *Host) open(ctx context.Context, what string, find, create func(context.Context) error) error {
 	within := func(d time.Duration, do func(context.Context) error) error {
-		if h.Embedded {
-			return do(ctx) // it always answers, as soon as the disk lets it
-		}
-		ctx, cancel := context.WithTimeout(ctx, d)
+		ctx, cancel := context.WithTimeout(ctx, h.Patience(d))
 		defer cancel()
 		return do(ctx)
 	}

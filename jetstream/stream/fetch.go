@@ -39,7 +39,7 @@ type Stored struct {
 
 // Fetch returns the messages of a range, in their order.
 func (h *Host) Fetch(ctx context.Context, stream string, r Range) ([]Stored, error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, h.Patience(fetchTimeout))
 	defer cancel()
 	r.MaxBytes = FetchBytes
 	request, err := json.Marshal(r)

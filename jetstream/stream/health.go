@@ -1,5 +1,7 @@
 package stream
 
+import "time"
+
 // SetUp is closed once the host can be used.
 func (h *Host) SetUp() <-chan struct{} { return h.ready }
 
@@ -11,6 +13,16 @@ func (h *Host) IsSetUp() bool {
 	default:
 		return false
 	}
+}
+
+// Patience returns how long the engine may take for what it mostly does within a
+// time. While an embedded one is being set up nobody waits for an answer yet, and
+// the disk may be slow; at any other time one that hangs is to be found out.
+func (h *Host) Patience(mostly time.Duration) time.Duration {
+	if h.Embedded && !h.IsSetUp() {
+		return SetUpTimeout
+	}
+	return mostly
 }
 
 // SetReady marks the host as usable.

@@ -19,6 +19,10 @@ import (
 // AskTimeout bounds each request to the engine that has no bound of its own.
 const AskTimeout = 3 * time.Second
 
+// SetUpTimeout bounds how long an embedded engine may be set up. It is not meant to
+// be reached: that engine always answers, as soon as the disk lets it.
+const SetUpTimeout = time.Hour
+
 // A Host is the server that streams live on: the embedded one or an external one.
 type Host struct {
 	Conn     *nats.Conn
