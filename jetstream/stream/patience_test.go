@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 // TestSlowDisksAreWaitedFor: the engine in the process answers when the disk lets
@@ -33,6 +35,20 @@ func TestSlowDisksAreWaitedFor(t *testing.T) {
 					t.Errorf("it was asked %d times, %v", asked, err)
 				}
 			})
+		})
+	}
+}
+
+// TestALateAcknowledgementIsNoFailure: the engine is given up if it stores nothing
+// any more, not if it takes its time.
+func TestALateAcknowledgementIsNoFailure(t *testing.T) {
+	for answer, want := range map[string]int{`{"seq":1}`: 0, `{"error":{"code":503}}`: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &batchWriter{host: NewHost(slog.New(slog.DiscardHandler)), acks: make(chan *nats.Msg, 8), failing: 2}
+			w.acks <- &nats.Msg{Subject: "inbox.1", Data: []byte(answer)}
+			if _, err := w.acknowledged("inbox.2"); err == nil || w.failing != want {
+				t.Errorf("after %s there were %d failures, %v; want %d", answer, w.failing, err, want)
+			}
 		})
 	}
 }
