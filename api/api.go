@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"path"
 	"runtime/debug"
 	"strings"
@@ -153,7 +154,13 @@ func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 		}
 		defer a.recover(w, r)
 		r.RemoteAddr = a.clientAddress(r)
-		if r.URL.Path != path.Clean(r.URL.Path) {
+		if clean := path.Clean(r.URL.Path); r.URL.Path != clean {
+			if r.URL.Path == clean+"/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
+				// A person typed it. The way there is relative, as a proxy may serve us below a path.
+				header.Set("Location", (&url.URL{Path: "../" + path.Base(clean), RawQuery: r.URL.RawQuery}).String())
+				w.WriteHeader(http.StatusPermanentRedirect)
+				return
+			}
 			a.fail(w, r, notFound(w, r))
 			return
 		}

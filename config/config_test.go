@@ -51,13 +51,13 @@ func TestWrongSettingsAreNamedInOneLine(t *testing.T) {
 		flags   map[string]string
 		want    string
 	}{
-		"unknown in the file":        {file: "\nlissten: x\n", want: "sluice.yaml:2:1: lissten: there is no such setting"},
+		"unknown in the file":        {file: "\nlissten: x\n", want: "sluice.yaml:2:1: lissten: there is no such setting; did you mean listen?"},
 		"a bad value in the file":    {file: "result-ttl: soon\n", want: `sluice.yaml:1:1: result-ttl: "soon" is not a duration`},
 		"a map in the file":          {file: "listen: {a: b}\n", want: "sluice.yaml:1:1: listen: expected a value"},
 		"a file that is no map":      {file: "- listen\n", want: "sluice.yaml:1:1: expected settings"},
 		"two documents in the file":  {file: "listen: 127.0.0.1:1\n---\ndata: x\n", want: "sluice.yaml:2:1: a second document starts here"},
 		"more behind a whole map":    {file: "{}\ndata: x\n", want: "sluice.yaml: yaml: line 1: did not find expected <document start>"},
-		"unknown in the environment": {environ: []string{"SLUICE_LISTNE=x"}, want: "SLUICE_LISTNE: there is no such setting"},
+		"unknown in the environment": {environ: []string{"SLUICE_LISTNE=x"}, want: "SLUICE_LISTNE: there is no such setting; did you mean listen?"},
 		"not a number":               {flags: map[string]string{"max-in-flight": "many"}, want: `--max-in-flight: "many" is not a whole number`},
 		"not positive":               {flags: map[string]string{"max-in-flight": "0"}, want: "max-in-flight: must be positive"},
 		"not a size":                 {flags: map[string]string{"min-free-disk": "1TB"}, want: `--min-free-disk: "1TB" is not a size`},

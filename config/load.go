@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"sluice/spelling"
 )
 
 // A Setting is one field of Config as flags and documentation show it.
@@ -146,17 +148,20 @@ func (c *Config) loadEnvironment(environ []string) error {
 	return nil
 }
 
-var errUnknown = errors.New("there is no such setting; sluice serve --help lists them")
-
 // set gives a setting its value.
 func (c *Config) set(name, text string) error {
 	target := reflect.ValueOf(c).Elem()
+	var names []string
 	for i := range target.NumField() {
-		if target.Type().Field(i).Tag.Get("name") == name {
+		names = append(names, target.Type().Field(i).Tag.Get("name"))
+		if names[i] == name {
 			return parse(target.Field(i), text)
 		}
 	}
-	return errUnknown
+	if near := spelling.Nearest(name, names); near != "" {
+		return fmt.Errorf("there is no such setting; did you mean %s?", near)
+	}
+	return errors.New("there is no such setting; sluice serve --help lists them")
 }
 
 func parse(field reflect.Value, text string) error {

@@ -233,13 +233,20 @@ func notPermitted(found []sluice.Finding) error {
 func (r *Runner) unknownKey(p *Program) []sluice.Finding {
 	pattern, _ := p.Listens()
 	key, isEvent := strings.CutPrefix(pattern, sluice.EventPrefix)
-	if r.HasWebhook == nil || !isEvent || !sluice.ValidKey(key) || r.HasWebhook(key) {
+	if r.NearestKey == nil || !isEvent || !sluice.ValidKey(key) {
 		return nil
+	}
+	message, hint := fmt.Sprintf("No webhook has the event key %s.", key), "sluice webhook create "+key
+	switch near := r.NearestKey(key); near {
+	case key:
+		return nil
+	case "":
+	default:
+		message, hint = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near), ""
 	}
 	return []sluice.Finding{{
 		Line: p.trigger.line, Column: p.trigger.column, Command: p.trigger.command, Step: p.trigger.command, Code: "event-key-unknown",
-		Message: fmt.Sprintf("No webhook has the event key %s.", key),
-		Hint:    "sluice webhook create " + key,
+		Message: message, Hint: hint,
 	}}
 }
 

@@ -28,8 +28,9 @@ type RunnerOptions struct {
 	Owner    func(ctx context.Context, p *sluice.Pipeline) (sluice.User, error) // the user who stored it, as stored now
 	Secret   func(ctx context.Context, name string) (string, error)
 
-	// HasWebhook reports whether a webhook has an event key. It may be nil.
-	HasWebhook func(eventKey string) bool
+	// NearestKey returns the event key of a webhook that may be meant by a key: the
+	// same if a webhook has it, or one that is like it. It may be nil.
+	NearestKey func(eventKey string) string
 
 	Limits  Limits
 	MaxRuns int                                               // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns

@@ -57,11 +57,8 @@ func (c *checker) yamlMistake(err error) {
 		c.refuseAlias(at)
 		return
 	}
-	line, _ := strconv.Atoi(found[1])
-	if strings.HasPrefix(message, "did not find expected") {
-		line++ // of these errors the reader counts lines from 0
-	}
-	at := &node{line: min(max(1, line), len(c.text.starts)), column: 1}
+	reported, _ := strconv.Atoi(found[1])
+	at := &node{line: c.brokenLine(min(max(1, reported), len(c.text.starts))), column: 1}
 	if written := c.text.line(at.line); written != "" {
 		at.column = 1 + len(written) - len(strings.TrimLeft(written, " "))
 	}
@@ -69,7 +66,56 @@ func (c *checker) yamlMistake(err error) {
 		at.line, at.column = c.text.place(comment[2])
 		message = "here a comment starts; put texts with expressions in quotes"
 	}
+	if plain := yamlPlain[message]; plain != "" {
+		message = plain
+	}
 	c.problemf(at, "This is not YAML: %s.", message)
+}
+
+// yamlPlain has what the reader's commonest messages mean to people.
+var yamlPlain = map[string]string{
+	"did not find expected key":                              "this line does not fit those above it; check how far it is indented",
+	"did not find expected '-' indicator":                    "this line does not fit the list above it; check how far it is indented",
+	"mapping values are not allowed in this context":         "a colon stands where no value can begin; check the indentation, or put the text in quotes",
+	"found character that cannot start any token":            "a text can't begin with this character; put it in quotes, and indent with spaces instead of tabs",
+	"block sequence entries are not allowed in this context": "a list can't begin here; put it on a line of its own",
+}
+
+// brokenLine returns the line at which the source ceases to be YAML: the first with
+// which all that comes before is not, and does not become so a few lines later. The
+// reader itself reports where the block begins that it is in, which is returned for
+// sources that are too large to be read again and again.
+func (c *checker) brokenLine(reported int) int {
+	const (
+		maxRead = 8 << 20 // bytes in all
+		further = 40      // lines that texts and lists in brackets may go on for
+	)
+	read := 0
+	isYAML := func(lines int) bool {
+		part := c.text.source[:c.text.offset(lines+1, 1)]
+		read += len(part)
+		return yaml.Unmarshal([]byte(part), new(yaml.Node)) == nil
+	}
+	good, bad := 0, len(c.text.starts)
+	for read < maxRead {
+		if good+1 < bad {
+			if middle := (good + bad) / 2; isYAML(middle) {
+				good = middle
+			} else {
+				bad = middle
+			}
+			continue
+		}
+		later := bad + 1
+		for later <= min(bad+further, len(c.text.starts)) && !isYAML(later) {
+			later++
+		}
+		if later > min(bad+further, len(c.text.starts)) {
+			return bad
+		}
+		good, bad = later, len(c.text.starts)
+	}
+	return reported
 }
 
 func (c *checker) refuseAlias(at *node) {

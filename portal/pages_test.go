@@ -220,3 +220,26 @@ func TestUnderAPath(t *testing.T) {
 		check(v.send("GET", path, "", withCookie))
 	}
 }
+
+// TestASlashTooMany: pages that people type with a slash at their end are found,
+// and no address leads to another site.
+func TestASlashTooMany(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for path, want := range map[string]string{"/webhooks/": "../webhooks", "/calls/?status=error": "../calls?status=error", "/%5Cevil.example/": "../%5Cevil.example", "//evil.example/": ""} {
+		r, err := http.NewRequestWithContext(t.Context(), "GET", s.base()+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", "text/html")
+		response, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if got := response.Header.Get("Location"); got != want || (response.StatusCode == 308) != (want != "") {
+			t.Errorf("%s is answered with %d and leads to %q, want %q", path, response.StatusCode, got, want)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+}

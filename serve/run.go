@@ -47,8 +47,8 @@ func (s *Server) greet(out io.Writer) {
 const adminRetry = time.Second
 
 // welcome creates the admin as soon as that is possible, and prints the
-// password if it was generated, with a line to try: curl asks for the password,
-// so it stays out of the shell's history.
+// password if it was generated, at the very first start with lines to try: curl asks
+// for the password, so it stays out of the shell's history.
 func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	created, password, err := s.CreateAdmin(ctx)
 	for ; err != nil; created, password, err = s.CreateAdmin(ctx) {
@@ -65,10 +65,8 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 		case <-time.After(adminRetry):
 		}
 	}
-	username := sluice.AdminName
 	switch {
 	case s.cfg.AuthIssuer != "":
-		username = "<username>"
 		fmt.Fprintf(out, "users are those of %s\n", s.cfg.AuthIssuer)
 	case password != "":
 		fmt.Fprintf(out, "user %s has the password %s (shown this once)\n", sluice.AdminName, password)
@@ -76,5 +74,8 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD counts at the very first start; the password of %s stays as it is\n", sluice.AdminName)
 	}
 	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)
-	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", username, s.baseURL)
+	if created {
+		fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello -d payloadType=raw %s/api/v3/command/webhook.put\n", sluice.AdminName, s.baseURL)
+		fmt.Fprintln(out, `then: curl -d '{"hello":"you"}' the webhookUrl of its answer`)
+	}
 }

@@ -106,7 +106,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("can't listen on %s: %w", cfg.Listen, err)
+		return nil, fmt.Errorf("can't listen on %s; --listen chooses another address: %w", cfg.Listen, err)
 	}
 	s.listener = limit.NewListener(listener, limit.ConnectionOptions{
 		Total:        cfg.MaxConnections,

@@ -3,7 +3,7 @@ package serve
 import "runtime/debug"
 
 // Version is the version of the program.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 // Commit returns the commit that the program was built from, as the toolchain
 // noted it: with "+changes" behind it if the tree had changes that were not

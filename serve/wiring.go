@@ -162,7 +162,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		Seen:    s.directory.NotePayload,
 
 		Secret:     secrets.Reveal,
-		HasWebhook: webhooks.HasKey,
+		NearestKey: webhooks.NearestKey,
 		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory)/2, s.pressure)},
 		MaxRuns:    s.cfg.MaxRuns,
 		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },

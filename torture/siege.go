@@ -144,7 +144,7 @@ func newTarget(ctx context.Context, dir string, g *group, flags []string) (*targ
 		s.kill()
 		return nil, err
 	}
-	// sluice 0.1.0 listens on http://127.0.0.1:8080 (engine: embedded)
+	// sluice 0.2.0 listens on http://127.0.0.1:8080 (engine: embedded)
 	_, rest, _ := strings.Cut(line, "listens on ")
 	url, _, _ := strings.Cut(rest, " ")
 	go func() { _, _ = io.Copy(io.Discard, s.out) }()

@@ -111,6 +111,9 @@ func firstReason(err error) string {
 	return e.Message
 }
 
+// keyPrefix is what event keys begin with by convention.
+const keyPrefix = "webhook."
+
 // checkEventKey refuses what can't be an event key, and warns of what is not
 // by convention.
 func checkEventKey(key string) (warnings []string, err error) {
@@ -120,7 +123,7 @@ func checkEventKey(key string) (warnings []string, err error) {
 	if key != strings.ToLower(key) {
 		warnings = append(warnings, "By convention an eventKey is in lower case.")
 	}
-	if !strings.HasPrefix(key, "webhook.") {
+	if !strings.HasPrefix(key, keyPrefix) {
 		warnings = append(warnings, "By convention an eventKey starts with webhook. and a dot-separated name.")
 	}
 	return warnings, nil

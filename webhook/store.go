@@ -3,8 +3,10 @@ package webhook
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"sluice"
+	"sluice/spelling"
 )
 
 // Records are the stored webhooks, by their tokens.
@@ -77,10 +80,19 @@ func (s *Store) withKey(key string) (sluice.Webhook, error) {
 	return sluice.Webhook{}, noWebhook("event key").About("eventKey")
 }
 
-// HasKey reports whether a webhook has an event key.
-func (s *Store) HasKey(key string) bool {
-	_, err := s.withKey(key)
-	return err == nil
+// NearestKey returns the event key of a webhook that may be meant by a key: the same
+// if a webhook has it, or one that is like it; "" if there is none.
+func (s *Store) NearestKey(key string) string {
+	if _, err := s.withKey(key); err == nil {
+		return key
+	}
+	const compared = 1000
+	hooks, _ := s.list("", "", compared)
+	tails := make(map[string]string, len(hooks)) // what all keys begin with says nothing
+	for _, hook := range hooks {
+		tails[strings.TrimPrefix(hook.EventKey, keyPrefix)] = hook.EventKey
+	}
+	return tails[spelling.Nearest(strings.TrimPrefix(key, keyPrefix), slices.Sorted(maps.Keys(tails)))]
 }
 
 func noWebhook(what string) *sluice.Error {

@@ -230,3 +230,18 @@ func TestAWebhookIsFoundByItsEventKey(t *testing.T) {
 	_, err := s.withKey("webhook.first")
 	wantKind(t, err, sluice.NotFound)
 }
+
+// TestAMisspeltKeyIsGuessed: of those there are, and only if it is like one.
+func TestAMisspeltKeyIsGuessed(t *testing.T) {
+	s := openStore(t, natstest.Setup{Dir: t.TempDir()})
+	for _, key := range []string{"webhook.github.push", "webhook.orders"} {
+		create(t, s, key)
+	}
+	for key, want := range map[string]string{
+		"webhook.orders": "webhook.orders", "webhook.github.pusch": "webhook.github.push", "github.push": "webhook.github.push", "webhook.ordres": "webhook.orders", "webhook.calendar": "",
+	} {
+		if got := s.NearestKey(key); got != want {
+			t.Errorf("%s is taken for %q, want %q", key, got, want)
+		}
+	}
+}
