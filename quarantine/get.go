@@ -86,7 +86,11 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 			left := maxShown
 			for _, c := range calls {
 				item := shown{QuarantinedCall: c}
-				if !p.Brief && left >= c.Size && sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+				maySee := sluice.UserFrom(ctx).May(sluice.MaySeePayload)
+				if !maySee && c.Errors != nil {
+					item.Errors, item.Diagnosis = nil, nil // names of the payload are in them
+				}
+				if !p.Brief && left >= c.Size && maySee {
 					left -= c.Size
 					there, err := item.fill(ctx, k, receiver)
 					if err != nil {

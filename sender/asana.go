@@ -3,6 +3,7 @@ package sender
 import (
 	"crypto/subtle"
 	"net/http"
+	"strings"
 )
 
 func asana() Preset {
@@ -32,6 +33,9 @@ func greetAsana(g greeting) (*Answer, error) {
 	given := g.Header[name]
 	if g.Method != http.MethodPost || len(given) != 1 || given[0] == "" || len(given[0]) > maxDeliveryID || !isPrintable(given[0]) {
 		return nil, nil
+	}
+	if strings.ContainsAny(given[0], ",:") {
+		return nil, nil // it would stand for several secrets, or for a stored one
 	}
 	answer := &Answer{Status: http.StatusOK, Header: http.Header{name: {given[0]}}}
 	switch {

@@ -146,8 +146,10 @@ func isSubscribeURL(address string) bool {
 
 // uniqueTexts returns the members of a JSON object that are texts. It refuses
 // one that has a name twice: which of the two is meant would depend on the
-// reader.
+// reader. Other members are passed over, and not decoded: a stranger may have sent
+// them.
 func uniqueTexts(body []byte) (map[string]string, bool) {
+	const most = 64 // a message has a dozen
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
 		return nil, false
@@ -156,13 +158,13 @@ func uniqueTexts(body []byte) (map[string]string, bool) {
 	for dec.More() {
 		token, err := dec.Token()
 		name, ok := token.(string)
-		var value any
-		if err != nil || !ok || seen[name] || dec.Decode(&value) != nil {
+		var value json.RawMessage
+		if err != nil || !ok || seen[name] || len(seen) == most || dec.Decode(&value) != nil {
 			return nil, false
 		}
 		seen[name] = true
-		if text, ok := value.(string); ok {
-			texts[name] = text
+		if value[0] == '"' {
+			texts[name] = scalar(value)
 		}
 	}
 	_, err := dec.Token()

@@ -15,7 +15,7 @@ import (
 
 // A Dedupe says where the id of a delivery is: the parameter dedupe.
 type Dedupe struct {
-	where string   // header, query, body, cloudevent or off
+	where string   // header, query, body, cloudevent, mailgun or off
 	name  string   // of the header or of the query's parameter
 	path  []string // in the body
 }
@@ -27,12 +27,12 @@ const (
 )
 
 // ParseDedupe reads the parameter dedupe: header:<name>, query:<name>,
-// body:<member.of.json>, cloudevent or off.
+// body:<member.of.json>, cloudevent, mailgun or off.
 func ParseDedupe(text string) (Dedupe, error) {
 	where, name, named := strings.Cut(text, ":")
 	d := Dedupe{where: where, name: name}
 	switch {
-	case !named && (where == "off" || where == "cloudevent"):
+	case !named && (where == "off" || where == "cloudevent" || where == "mailgun"):
 		return d, nil
 	case where == "header" && isHeaderName(name):
 		d.name = http.CanonicalHeaderKey(name)
@@ -44,7 +44,7 @@ func ParseDedupe(text string) (Dedupe, error) {
 			return d, nil
 		}
 	}
-	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, cloudevent, or off.")
+	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, cloudevent, mailgun, or off.")
 }
 
 // IDInvalid is the code of the error about an id of a delivery that can't be one.
@@ -65,6 +65,8 @@ func (d Dedupe) ID(c *Call) (string, error) {
 			return "", idEmpty()
 		}
 		return checkID(scalar(raw))
+	case "mailgun":
+		return checkID(mailgunFields(c)("token"))
 	case "cloudevent":
 		if e, ok := c.CloudEvent(); ok {
 			return checkID(short(e.Source + " " + e.ID))

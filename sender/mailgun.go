@@ -19,7 +19,7 @@ func mailgun() Preset {
 		Name: "mailgun", Title: "Mailgun",
 		Checks: "signature in the body: HMAC-SHA256 of its time and token, in hex; at most 12 hours old; the rest of the body is not signed",
 		Secret: "the HTTP webhook signing key",
-		Dedupe: "body:signature.token",
+		Dedupe: "mailgun",
 		Setup: [3]string{
 			"Send, Sending, Webhooks: enter the HTTP webhook signing key as the `signingSecret`.",
 			"Add webhook: choose the event type; URL is the webhook's URL. For incoming mail: Receiving, Create route, Forward to the same URL.",
@@ -49,11 +49,13 @@ func (m mailgunCheck) check(_ context.Context, c *Call, now time.Time) error {
 	if fits != 1 {
 		return invalid("The signature in the body does not match.")
 	}
-	at, ok := instant(timestamp)
-	if !ok {
+	// In seconds and no other way: what is signed does not say where the time ends
+	// and the token begins.
+	seconds, err := strconv.ParseUint(timestamp, 10, 63)
+	if err != nil || len(timestamp) != 10 {
 		return invalid("The timestamp in the body is no time.")
 	}
-	return fresh(at, now, mailgunTolerance)
+	return fresh(time.Unix(int64(seconds), 0), now, mailgunTolerance)
 }
 
 func (m mailgunCheck) sign(c *Call, now time.Time) (err error) {

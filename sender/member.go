@@ -3,6 +3,7 @@ package sender
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 )
 
 // lookup returns the bytes of a value in JSON by its path, nil if it isn't
@@ -41,6 +42,29 @@ func enter(data []byte, at int, name string) int {
 		}
 	}
 	return -1
+}
+
+// elements visits the items of a JSON list, and nil where it ceases to be one.
+func elements(data []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if len(data) == 0 || data[0] != '[' {
+			return
+		}
+		at := skipSpace(data, 1)
+		for at < len(data) && data[at] != ']' {
+			end := skipValue(data, at)
+			if end < 0 || !yield(data[at:end]) {
+				return
+			}
+			at = skipSpace(data, end)
+			if at < len(data) && data[at] == ',' {
+				at = skipSpace(data, at+1)
+			} else if at >= len(data) || data[at] != ']' {
+				yield(nil)
+				return
+			}
+		}
+	}
 }
 
 func member(data []byte, at int, name string) int {

@@ -131,11 +131,12 @@ func forwardedHeader(event map[string]any, contentType string) http.Header {
 
 // ofConnection reports whether a header is about the connection between the sender
 // and us: how messages travel on it, what may come back on it, and who is at its
-// ends.
+// ends. So is one that the target might take for such a header, as many do if a dash
+// is an underscore, and one that changes the method.
 func ofConnection(canonical string) bool {
 	switch canonical {
-	case "Accept-Encoding", "Forwarded", "Via", "X-Real-Ip":
+	case "Accept-Encoding", "Forwarded", "Via", "X-Real-Ip", "X-Http-Method", "X-Http-Method-Override", "X-Method-Override":
 		return true
 	}
-	return framing[canonical] || strings.HasPrefix(canonical, "Proxy-") || strings.HasPrefix(canonical, "X-Forwarded-")
+	return strings.Contains(canonical, "_") || framing[canonical] || strings.HasPrefix(canonical, "Proxy-") || strings.HasPrefix(canonical, "X-Forwarded-")
 }

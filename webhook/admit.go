@@ -21,7 +21,7 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 		Method: kept.Method, URL: &url.URL{Path: sluice.ReceivePath, RawQuery: kept.RawQuery}, Header: kept.Header,
 		Host: kept.Host, RemoteAddr: c.RemoteAddr, ContentLength: int64(len(kept.Body)),
 	}
-	in := &incoming{request: request.WithContext(ctx), arrived: c.Time, token: c.Token, body: kept.Body}
+	in := &incoming{request: request.WithContext(ctx), arrived: c.Time, token: c.Token, body: kept.Body, memory: rc.Bodies.Known.Hold()}
 	var err error
 	if in.query, err = parseQuery(nil, kept.RawQuery); err != nil {
 		return nil, err

@@ -28,6 +28,11 @@ func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 	if answer, err := rc.handshake(ctx, in, call); answer != nil || err != nil {
 		return answer, err
 	}
+	if in.guard.schema != nil {
+		if err := rc.Bodies.Grow(ctx, &in.memory, in.guard.schema.footprint(in.body)); err != nil {
+			return nil, err
+		}
+	}
 	in.id, err = in.guard.admits(ctx, call, in.body, in.arrived)
 	return nil, err
 }

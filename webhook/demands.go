@@ -35,8 +35,13 @@ const (
 // revise returns the settings that come of a put, checked: they make a guard.
 func (g *Guards) revise(ctx context.Context, hook *sluice.Webhook, p *demandParams) (settings, error) {
 	s := settingsOf(hook)
+	before := s
 	if err := p.apply(&s); err != nil {
 		return s, err
+	}
+	if p.signingSecret == nil && s.Signing != "" && s.Provider != before.Provider && (s.Provider != "" || s.Signature != nil) {
+		// Some senders send the secret itself, so that webhook.sign would show it.
+		return s, sluice.InvalidParameter("signingSecret", "A signing secret is kept for the sender that it was given for; give it again for another one.")
 	}
 	if p.signingSecret != nil && strings.Contains(s.Signing, stored) && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {
 		return s, sluice.NotPermitted(sluice.MayUseSecrets).About("signingSecret")

@@ -113,8 +113,8 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refuse tells who observes about a call that was refused, and keeps it where it
-// may have been meant well.
+// refuse reports a call that was refused to Observe, and keeps it where it may have
+// been meant well.
 func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 	traceID := e.TraceID
 	if traceID == "" {
@@ -124,6 +124,7 @@ func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 		e = e.InCall(traceID) // others learn nothing from the answer
 	}
 	call := rejected(traceID, e)
+	call.EventKey = in.hook.EventKey
 	if in.hook.UUID != "" && isQuarantined(e.Code) {
 		call.Quarantine = rc.quarantine(in, traceID, e, "")
 	}

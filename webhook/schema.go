@@ -5,16 +5,19 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
 	"sluice"
+	"sluice/limit"
 	"sluice/value"
 )
 
@@ -25,7 +28,7 @@ const (
 	maxSchemaDepth = 64
 
 	maxFindings   = 20
-	maxFinding    = 300     // characters of a message
+	maxFinding    = 300     // bytes of a message, and of where it belongs
 	maxSteps      = 200_000 // schemas within the schema that are tried on one payload
 	schemasKept   = 16      // compiled ones that wait for payloads
 	schemaBase    = "https://schema.invalid/"
@@ -188,6 +191,14 @@ func (c *countingSchema) countWithin(v reflect.Value, seen map[*jsonschema.Schem
 	return nil
 }
 
+// footprint returns how many bytes it takes, about, to check a payload, in addition
+// to what a call takes anyway: those of its values, and of what is found wrong.
+func (s *schema) footprint(body []byte) int64 {
+	const perStep = 256
+	_, values := value.Inspect(body)
+	return limit.Copies*int64(len(body)) + int64(value.Footprint(body)) + perStep*int64(min(values, maxSteps))
+}
+
 // check refuses a payload that does not meet the schema.
 func (s *schema) check(body []byte) error {
 	document, err := value.Decode(body)
@@ -280,11 +291,7 @@ func findingsOf(e *jsonschema.ValidationError, found []finding) []finding {
 		return found
 	}
 	if len(e.Causes) == 0 {
-		text := e.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-		if len(text) > maxFinding {
-			text = strings.ToValidUTF8(text[:maxFinding], "") + "…"
-		}
-		return append(found, finding{pointer(e.InstanceLocation), text})
+		return append(found, finding{pointer(e.InstanceLocation), clipped(reason(e.ErrorKind))})
 	}
 	for _, cause := range e.Causes {
 		found = findingsOf(cause, found)
@@ -292,14 +299,52 @@ func findingsOf(e *jsonschema.ValidationError, found []finding) []finding {
 	return found
 }
 
+// reason says why something was refused, without values of the payload: people who
+// may not see payloads read it, and it is stored in clear.
+func reason(why jsonschema.ErrorKind) string {
+	switch why := why.(type) {
+	case *kind.Pattern:
+		return "does not match the pattern " + why.Want
+	case *kind.Format:
+		return "is not valid as " + why.Want
+	case *kind.Minimum:
+		return "must be at least " + shownRat(why.Want)
+	case *kind.Maximum:
+		return "must be at most " + shownRat(why.Want)
+	case *kind.ExclusiveMinimum:
+		return "must be more than " + shownRat(why.Want)
+	case *kind.ExclusiveMaximum:
+		return "must be less than " + shownRat(why.Want)
+	case *kind.MultipleOf:
+		return "must be a multiple of " + shownRat(why.Want)
+	}
+	return why.LocalizedString(message.NewPrinter(language.English))
+}
+
+func shownRat(r *big.Rat) string {
+	n, _ := r.Float64()
+	return strconv.FormatFloat(n, 'g', -1, 64)
+}
+
+// clipped returns the beginning of a text, as long as a finding may be.
+func clipped(text string) string {
+	if len(text) <= maxFinding {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxFinding], "") + "…"
+}
+
 var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointer writes a path as a JSON pointer (RFC 6901).
+// pointer writes a path as a JSON pointer (RFC 6901), or its beginning.
 func pointer(path []string) string {
 	var b strings.Builder
 	for _, name := range path {
+		if b.Len() > maxFinding {
+			break
+		}
 		b.WriteByte('/')
-		b.WriteString(pointerEscape.Replace(name))
+		b.WriteString(pointerEscape.Replace(name[:min(len(name), maxFinding)]))
 	}
-	return b.String()
+	return clipped(b.String())
 }

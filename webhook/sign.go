@@ -38,8 +38,17 @@ func signCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
 			if err != nil {
 				return signed{}, err
 			}
+			if g != nil && g.showsSecret() && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {
+				return signed{}, sluice.NotPermitted(sluice.MayUseSecrets)
+			}
 			return g.sign(baseURL+sluice.ReceivePath+"?token="+hook.UUID, p, time.Now())
 		})
+}
+
+// showsSecret reports whether calls carry the signing secret itself.
+func (g *guard) showsSecret() bool {
+	preset, _ := sender.Find(g.Provider) // none signs in its own way
+	return preset.Unsigned && g.Signing != ""
 }
 
 // sign makes a call with a signature, where calls have one.
