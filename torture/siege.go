@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -126,7 +127,10 @@ type target struct {
 	client *client
 	good   string // tokens of webhooks
 	bodies string // one whose calls start a pipeline
-	large  string // correlation id of a large result
+
+	checked []string // those that look into bodies first
+
+	large string // correlation id of a large result
 }
 
 // newTarget starts a server in a group.
@@ -177,6 +181,21 @@ func (t *target) prepare(ctx context.Context) error {
 			return err
 		}
 		*token = hook.UUID
+	}
+	for key, demands := range map[string]map[string]any{
+		"webhook.list":  {"schema": `{"type":"array"}`},
+		"webhook.map":   {"schema": `{"additionalProperties":{"items":{"type":"string"}}}`},
+		"webhook.sns":   {"provider": "aws-sns"},
+		"webhook.graph": {"provider": "microsoft-graph", "signingSecret": "state"},
+	} {
+		var hook struct {
+			UUID string `json:"uuid"`
+		}
+		maps.Copy(demands, map[string]any{"eventKey": key, "maxPayloadLength": sluice.MaxPayloadLength})
+		if err := t.client.command(ctx, "webhook.put", demands, &hook); err != nil {
+			return err
+		}
+		t.checked = append(t.checked, hook.UUID)
 	}
 	if err := t.client.store(ctx, "bodies", "pipeline: [event.listen: {eventKey: webhook.bodies}, set: {value: '#{len(body.payload.origin)}'}]"); err != nil {
 		return err
