@@ -127,6 +127,7 @@ type target struct {
 	client *client
 	good   string // tokens of webhooks
 	bodies string // one whose calls start a pipeline
+	values string // likewise, and are decoded
 
 	checked []string // those that look into bodies first
 
@@ -173,11 +174,12 @@ func (t *target) prepare(ctx context.Context) error {
 			return errors.New("the server is not ready in time")
 		}
 	}
-	for key, token := range map[string]*string{"webhook.good": &t.good, "webhook.bodies": &t.bodies} {
+	payloadTypes := map[string]string{"webhook.good": "base64", "webhook.bodies": "base64", "webhook.values": "raw"}
+	for key, token := range map[string]*string{"webhook.good": &t.good, "webhook.bodies": &t.bodies, "webhook.values": &t.values} {
 		var hook struct {
 			UUID string `json:"uuid"`
 		}
-		if err := t.client.command(ctx, "webhook.put", map[string]any{"eventKey": key, "maxPayloadLength": sluice.MaxPayloadLength}, &hook); err != nil {
+		if err := t.client.command(ctx, "webhook.put", map[string]any{"eventKey": key, "maxPayloadLength": sluice.MaxPayloadLength, "payloadType": payloadTypes[key]}, &hook); err != nil {
 			return err
 		}
 		*token = hook.UUID
@@ -196,6 +198,9 @@ func (t *target) prepare(ctx context.Context) error {
 			return err
 		}
 		t.checked = append(t.checked, hook.UUID)
+	}
+	if err := t.client.store(ctx, "values", "pipeline: [event.listen: {eventKey: webhook.values}, set: {value: '#{len(body.payload)}'}]"); err != nil {
+		return err
 	}
 	if err := t.client.store(ctx, "bodies", "pipeline: [event.listen: {eventKey: webhook.bodies}, set: {value: '#{len(body.payload.origin)}'}]"); err != nil {
 		return err

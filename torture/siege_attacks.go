@@ -36,6 +36,7 @@ var attacks = []attack{
 	{name: "strangers who never read", run: unreadDocuments, bar: bar{ends: true}},
 	{name: "hungry runs", run: hungryRuns, bar: bar{refused: -1, brakes: true}},
 	{name: "large events", run: largeEvents, bar: bar{refused: -1}},
+	{name: "large values", run: largeValues, bar: bar{refused: -1}},
 	{name: "hungry checks", run: hungryChecks, bar: bar{refused: -1}},
 	{name: "everything at once", run: everything, bar: bar{refused: -1, brakes: true}},
 }
@@ -255,14 +256,32 @@ func largeEvents(ctx context.Context, t *target, d *damage) {
 // hungryChecks are bodies of many small values, sent with a token but no signature to
 // webhooks that look into them before anything is stored.
 func hungryChecks(ctx context.Context, t *target, d *damage) {
-	const senders, item = 32, `{"a":1}`
-	list := "[" + strings.Repeat(item+",", sluice.MaxPayloadLength/8/(len(item)+1)) + item + "]"
+	const senders = 32
+	list := manyValues(sluice.MaxPayloadLength / 8)
 	name := `{"` + strings.Repeat("A", sluice.MaxPayloadLength-200) + `":[` + strings.Repeat("1,", 50) + "1]}"
 	d.begin()
 	together(senders, func(i int) {
 		for n := i; ctx.Err() == nil; n++ {
 			body := []string{list, `{"x":` + list + "}", `{"value":` + list + "}", name}[n%4]
 			t.post(ctx, d, receivePath, "application/json", []byte(body), "Token", t.checked[n%len(t.checked)])
+		}
+	})
+}
+
+// manyValues is JSON of a size that takes many times as much memory.
+func manyValues(size int) string {
+	const item = `{"a":1}`
+	return "[" + strings.Repeat(item+",", size/(len(item)+1)-1) + item + "]"
+}
+
+// largeValues are the same for a pipeline, which gets them decoded.
+func largeValues(ctx context.Context, t *target, d *damage) {
+	const senders = 32
+	body := []byte(manyValues(sluice.MaxPayloadLength))
+	d.begin()
+	together(senders, func(int) {
+		for ctx.Err() == nil {
+			t.post(ctx, d, receivePath, "application/json", body, "Token", t.values)
 		}
 	})
 }
