@@ -135,6 +135,7 @@ func TestWhatUsersMayDoIsInWords(t *testing.T) {
 	s := start(t)
 	s.command("iam.user.put", map[string]any{"username": "sue", "password": "a long password", "roles": []string{"support"}})
 	s.command("iam.user.put", map[string]any{"username": "nobody", "password": "a long password"})
+	s.command("iam.user.put", map[string]any{"username": "unseen", "password": "a long password"})
 	page := s.signedIn("sue", "a long password").get("/me").wants(t, 200, "Manage dead letters and the quarantine. See webhooks, pipelines, calls and the figures of the server. Read what callers have sent and replay events.")
 	if strings.Index(page.body, "Current password") > strings.Index(page.body, "New password") {
 		t.Error("the new password is asked for before the current one")

@@ -30,7 +30,7 @@ func TestHistoryOfAPipeline(t *testing.T) {
 	page := v.get("/pipelines/seldom").wants(t, 200, "run by hand", traces[11], traces[3], "/calls?pipeline=seldom")
 	page.lacks(t, `/calls/`+traces[0], "webhook.often")
 	all := v.get("/calls?pipeline=seldom").wants(t, 200, "run by hand", traces[0], traces[11], `value="seldom"`)
-	all.lacks(t, "webhook.often", "data-live")
+	all.lacks(t, "webhook.often")
 	_, byHand, _ := strings.Cut(all.body, `data-trace="direct:`)
 	byHand, _, _ = strings.Cut(byHand, `"`)
 	v.get("/calls/direct:"+byHand).wants(t, 200, "a user ran a pipeline", "seldom").lacks(t, ">Replay<")
