@@ -28,7 +28,7 @@ var rooms = map[string][]string{
 	"difference": {},
 	"seal":       {"."},
 	"lane":       {},
-	"sender":     {".", "value"},
+	"sender":     {".", "limit", "value"},
 	"event":      {".", "command", "value"},
 	"webhook":    {".", "command", "limit", "problem", "sender", "spelling", "value"},
 	"iam":        {".", "command", "limit", "spelling"},
@@ -37,7 +37,7 @@ var rooms = map[string][]string{
 
 	"jetstream/delivery":    {".", "jetstream/correlation", "jetstream/stream"},
 	"jetstream/deadletter":  {".", "jetstream/stream"},
-	"jetstream/queue":       {".", "jetstream/correlation", "jetstream/deadletter", "jetstream/record", "jetstream/stream", "problem", "value"},
+	"jetstream/queue":       {".", "jetstream/correlation", "jetstream/deadletter", "jetstream/record", "jetstream/stream", "limit", "problem", "value"},
 	"jetstream/record":      {".", "durable", "jetstream/stream", "seal"},
 	"jetstream/quarantine":  {".", "jetstream/stream", "seal"},
 	"jetstream/snapshot":    {".", "backup", "jetstream/delivery", "jetstream/stream"},

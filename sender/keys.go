@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
 	"sluice"
+	"sluice/limit"
 )
 
 // Keys gets the public keys that senders publish.
@@ -24,7 +24,8 @@ type Keys interface {
 
 // Bounds of a Fetcher.
 const (
-	maxKeys      = 64 // addresses whose content is kept
+	maxKeys      = 64             // addresses whose content is kept
+	keptFor      = 24 * time.Hour // nobody takes older content
 	maxKeySize   = 64 << 10
 	fetchTimeout = 5 * time.Second
 	fetchBurst   = 10 // fetches at a time, and one a second
@@ -37,9 +38,7 @@ type Fetcher struct {
 	now    func() time.Time
 	limit  *rate.Limiter
 	flight singleflight.Group
-
-	mu   sync.Mutex
-	kept map[string]fetched
+	kept   *limit.Cache[string, fetched] // by address
 }
 
 type fetched struct {
@@ -57,7 +56,7 @@ func NewFetcher(transport http.RoundTripper) *Fetcher {
 		},
 		now:   time.Now,
 		limit: rate.NewLimiter(1, fetchBurst),
-		kept:  map[string]fetched{},
+		kept:  limit.NewCache[string, fetched](maxKeys),
 	}
 }
 
@@ -82,10 +81,9 @@ func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration)
 }
 
 func (f *Fetcher) known(address string, maxAge time.Duration) ([]byte, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	k, ok := f.kept[address]
-	return k.content, ok && f.now().Sub(k.at) <= maxAge
+	now := f.now()
+	k, ok := f.kept.Get(address, now)
+	return k.content, ok && now.Sub(k.at) <= maxAge
 }
 
 func (f *Fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
@@ -105,22 +103,7 @@ func (f *Fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
 	if response.StatusCode != http.StatusOK || len(content) > maxKeySize {
 		return nil, fmt.Errorf("keys: %s with %d bytes", response.Status, len(content))
 	}
-	f.keep(address, content)
+	now := f.now()
+	f.kept.Put(address, fetched{content, now}, now.Add(keptFor))
 	return content, nil
-}
-
-// keep remembers a content in place of the oldest, if there are too many.
-func (f *Fetcher) keep(address string, content []byte) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if _, known := f.kept[address]; !known && len(f.kept) >= maxKeys {
-		oldest := ""
-		for a, k := range f.kept {
-			if oldest == "" || k.at.Before(f.kept[oldest].at) {
-				oldest = a
-			}
-		}
-		delete(f.kept, oldest)
-	}
-	f.kept[address] = fetched{content, f.now()}
 }
