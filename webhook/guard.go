@@ -67,11 +67,20 @@ func (g *Guards) of(ctx context.Context, hook *sluice.Webhook) (*guard, error) {
 	made.version = hook.Updated
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.kept) >= maxGuards {
-		clear(g.kept)
-	}
-	g.kept[hook.UUID] = made
+	g.keep(hook.UUID, made)
 	return made, nil
+}
+
+// keep keeps the guard of a token in place of any other one, if there are too many:
+// which of them will be needed next is not known. The caller must have the lock.
+func (g *Guards) keep(token string, made *guard) {
+	if _, known := g.kept[token]; !known && len(g.kept) >= maxGuards {
+		for other := range g.kept {
+			delete(g.kept, other)
+			break
+		}
+	}
+	g.kept[token] = made
 }
 
 // isCurrent reports whether the secrets that a guard was made with still are the
