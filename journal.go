@@ -48,7 +48,7 @@ type TailQuery struct {
 	After    string // the position behind which to start; empty means now
 
 	// CorrelationIDs reports whether entries have them: results can be read
-	// with them, so they are for who may see payloads.
+	// with them, so they are for users who may see payloads.
 	CorrelationIDs bool
 }
 

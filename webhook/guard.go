@@ -43,7 +43,7 @@ type guard struct {
 	resolved string           // the signing secrets, where they are stored elsewhere
 	verifier *sender.Verifier // nil: calls are not signed
 	ids      *sender.Dedupe   // nil: calls have no ids
-	where    string           // the ids are
+	where    string           // where calls have their ids, as the parameter dedupe has it
 	schema   *schema          // nil: every payload will do
 	count    int              // of signing secrets
 }

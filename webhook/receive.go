@@ -113,7 +113,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refuse tells who observes about a call that was refused, and keeps it where it
+// refuse reports a call that was refused to Observe, and keeps the call where it
 // may have been meant well.
 func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 	traceID := e.TraceID
