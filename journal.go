@@ -66,3 +66,9 @@ type Tail interface {
 	// its last entry. Invalid if the position to start behind is malformed.
 	Follow(ctx context.Context, q TailQuery) (iter.Seq2[TailEntry, error], error)
 }
+
+// How many tails are open at the same time, of the API and of the portal each.
+const (
+	MaxTails        = 64
+	MaxTailsPerUser = 8 // so that nobody takes all
+)
