@@ -76,5 +76,5 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD counts at the very first start; the password of %s stays as it is\n", sluice.AdminName)
 	}
 	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)
-	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s/api/v3/command/webhook.put\n", username, s.baseURL)
+	fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello %s%swebhook.put\n", username, s.baseURL, sluice.CommandPath)
 }
