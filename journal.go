@@ -48,7 +48,7 @@ type TailQuery struct {
 	After    string // the position behind which to start; empty means now
 
 	// CorrelationIDs reports whether entries have them: results can be read
-	// with them, so they are for who may see payloads.
+	// with them, so they are for users who may see payloads.
 	CorrelationIDs bool
 }
 
@@ -66,3 +66,9 @@ type Tail interface {
 	// its last entry. Invalid if the position to start behind is malformed.
 	Follow(ctx context.Context, q TailQuery) (iter.Seq2[TailEntry, error], error)
 }
+
+// How many tails are open at the same time, of the API and of the portal each.
+const (
+	MaxTails        = 64
+	MaxTailsPerUser = 8 // so that nobody takes all
+)

@@ -26,14 +26,14 @@ func NewTraceID(uuid string, at time.Time) string {
 	return string(id)
 }
 
-// ForeignEvent stands in a trace id for the webhook where a foreign program has
+// foreignEvent stands in a trace id for the webhook where a foreign program has
 // published the event.
-const ForeignEvent = "extern"
+const foreignEvent = "extern"
 
 // ForeignTraceID returns the trace id of an event that came without one: the same
 // whenever it is asked for.
 func ForeignTraceID(at time.Time, sequence uint64) string {
-	id := append(make([]byte, 0, 6+1+8+8), ForeignEvent...)
+	id := append(make([]byte, 0, 6+1+8+8), foreignEvent...)
 	id = append(id, ':')
 	id = appendBase36(id, uint64(at.UnixMilli()))
 	return string(appendBase36(id, sequence))

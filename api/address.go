@@ -11,8 +11,8 @@ import (
 // Headers by which proxies tell the address of a client. Only one of them is
 // read: a proxy that writes the one passes on what a client wrote in the other.
 const (
-	XForwardedFor = "x-forwarded-for"
-	Forwarded     = "forwarded"
+	xForwardedFor = "x-forwarded-for"
+	forwarded     = "forwarded"
 )
 
 // clientAddress returns the IP address that a request comes from. The header
@@ -33,9 +33,9 @@ func (o *Options) clientAddress(r *http.Request) string {
 	if !limit.Contains(o.TrustedProxies, client) {
 		return client.String()
 	}
-	last, name := lastHop, XForwardedFor
-	if o.ForwardedHeader == Forwarded {
-		last, name = lastForwarded, Forwarded
+	last, name := lastHop, xForwardedFor
+	if o.ForwardedHeader == forwarded {
+		last, name = lastForwarded, forwarded
 	}
 	hops := strings.Join(r.Header.Values(name), ",")
 	for hops != "" && limit.Contains(o.TrustedProxies, client) {

@@ -28,24 +28,24 @@ func TestClientAddress(t *testing.T) {
 		"IPv6":                             {peer: "[fd00::1]:1", values: []string{"2001:db8::1"}, want: "2001:db8::1"},
 		"IPv6 with a port":                 {peer: proxy, values: []string{"[2001:db8::1]:4711"}, want: "2001:db8::1"},
 		"IPv4 in IPv6":                     {peer: "[::ffff:10.0.0.1]:1", values: []string{"::ffff:192.0.2.1"}, want: "192.0.2.1"},
-		"Forwarded":                        {header: Forwarded, peer: proxy, values: []string{`for=192.0.2.1;proto=https;by=10.0.0.1`}, want: "192.0.2.1"},
-		"Forwarded behind other things":    {header: Forwarded, peer: proxy, values: []string{`proto=https; For="192.0.2.1:80"`}, want: "192.0.2.1"},
-		"Forwarded, IPv6":                  {header: Forwarded, peer: proxy, values: []string{`for="[2001:db8::1]:4711"`}, want: "2001:db8::1"},
-		"Forwarded by two proxies":         {header: Forwarded, peer: proxy, values: []string{`for=198.51.100.1, for=192.0.2.1`, `for="10.0.0.2:8080"`}, want: "192.0.2.1"},
-		"Forwarded behind an open quote":   {header: Forwarded, peer: proxy, values: []string{`for="198.51.100.1, for=192.0.2.1`}, want: "192.0.2.1"},
-		"Forwarded with a lie in the host": {header: Forwarded, peer: proxy, values: []string{`host="a;for=198.51.100.1,for=198.51.100.2";for=192.0.2.1`}, want: "192.0.2.1"},
-		"Forwarded with a lie behind":      {header: Forwarded, peer: proxy, values: []string{`for=192.0.2.1;host="a,for=198.51.100.1"`}, want: "192.0.2.1"},
-		"Forwarded with an escaped quote":  {header: Forwarded, peer: proxy, values: []string{`for=192.0.2.1;host="a\",for=198.51.100.1"`}, want: "192.0.2.1"},
-		"Forwarded for two at once":        {header: Forwarded, peer: proxy, values: []string{`for=192.0.2.1;for=198.51.100.1`}, want: "10.0.0.1"},
-		"Forwarded by someone hidden":      {header: Forwarded, peer: proxy, values: []string{`for=192.0.2.1, for=_gazonk`}, want: "10.0.0.1"},
-		"Forwarded without for":            {header: Forwarded, peer: proxy, values: []string{`for=192.0.2.1, by=10.0.0.1`}, want: "10.0.0.1"},
+		"Forwarded":                        {header: forwarded, peer: proxy, values: []string{`for=192.0.2.1;proto=https;by=10.0.0.1`}, want: "192.0.2.1"},
+		"Forwarded behind other things":    {header: forwarded, peer: proxy, values: []string{`proto=https; For="192.0.2.1:80"`}, want: "192.0.2.1"},
+		"Forwarded, IPv6":                  {header: forwarded, peer: proxy, values: []string{`for="[2001:db8::1]:4711"`}, want: "2001:db8::1"},
+		"Forwarded by two proxies":         {header: forwarded, peer: proxy, values: []string{`for=198.51.100.1, for=192.0.2.1`, `for="10.0.0.2:8080"`}, want: "192.0.2.1"},
+		"Forwarded behind an open quote":   {header: forwarded, peer: proxy, values: []string{`for="198.51.100.1, for=192.0.2.1`}, want: "192.0.2.1"},
+		"Forwarded with a lie in the host": {header: forwarded, peer: proxy, values: []string{`host="a;for=198.51.100.1,for=198.51.100.2";for=192.0.2.1`}, want: "192.0.2.1"},
+		"Forwarded with a lie behind":      {header: forwarded, peer: proxy, values: []string{`for=192.0.2.1;host="a,for=198.51.100.1"`}, want: "192.0.2.1"},
+		"Forwarded with an escaped quote":  {header: forwarded, peer: proxy, values: []string{`for=192.0.2.1;host="a\",for=198.51.100.1"`}, want: "192.0.2.1"},
+		"Forwarded for two at once":        {header: forwarded, peer: proxy, values: []string{`for=192.0.2.1;for=198.51.100.1`}, want: "10.0.0.1"},
+		"Forwarded by someone hidden":      {header: forwarded, peer: proxy, values: []string{`for=192.0.2.1, for=_gazonk`}, want: "10.0.0.1"},
+		"Forwarded without for":            {header: forwarded, peer: proxy, values: []string{`for=192.0.2.1, by=10.0.0.1`}, want: "10.0.0.1"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			o := &Options{TrustedProxies: trusted, ForwardedHeader: XForwardedFor}
-			other := Forwarded
-			if test.header == Forwarded {
-				o.ForwardedHeader, other = Forwarded, XForwardedFor
+			o := &Options{TrustedProxies: trusted, ForwardedHeader: xForwardedFor}
+			other := forwarded
+			if test.header == forwarded {
+				o.ForwardedHeader, other = forwarded, xForwardedFor
 			}
 			r := &http.Request{RemoteAddr: test.peer, Header: http.Header{}}
 			for _, value := range test.values {

@@ -67,8 +67,8 @@ type API struct {
 func New(o Options) *API {
 	a := &API{
 		Options: o,
-		tails:   limit.NewPlaces(maxTails),
-		readers: limit.NewShares[string](maxTailsPerUser),
+		tails:   limit.NewPlaces(sluice.MaxTails),
+		readers: limit.NewShares[string](sluice.MaxTailsPerUser),
 		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
 		looks:   make(chan struct{}, max(leastLooks, min(o.Bodies.Answers.Fits(largestResult), mostLooks))),

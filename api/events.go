@@ -18,13 +18,10 @@ import (
 const (
 	tailPermission = "trace.get"
 
-	maxTails      = 64                     // at the same time
 	tailQueue     = 64                     // entries that wait for a reader
 	tailPatience  = 500 * time.Millisecond // before the first is dropped
 	tailHeartbeat = 15 * time.Second       // keeps proxies from taking the connection for dead
 	tailRecheck   = 30 * time.Second       // between looks whether the reader still may
-
-	maxTailsPerUser = 8 // so that nobody takes all
 )
 
 // events sends calls and runs as they happen, as Server-Sent Events.

@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -143,7 +145,7 @@ func (d *description) result() object {
 	return object{
 		"operationId": "result",
 		"summary":     "Get the result of a call.",
-		"description": "Whoever has the correlation id of a call may ask. Polls must be 5 seconds apart, unless the server holds them.",
+		"description": "Whoever has the correlation id of a call may ask. Polls must be " + inSeconds(sluice.PollInterval) + " apart, unless the server holds them.",
 		"tags":        []string{generalTag},
 		"security":    []object{},
 		"parameters": []object{
@@ -160,7 +162,7 @@ func (d *description) result() object {
 		},
 		"responses": object{
 			"200": ready,
-			"302": redirect("It is not ready: ask again there. The server holds that request for up to 5 seconds."),
+			"302": redirect("It is not ready: ask again there. The server holds that request for up to " + inSeconds(holdFor) + "."),
 			"410": content("There is no such result, or it has expired.", problemMedia, ref("Problem")),
 			"429": content("The polls come too often: wait as Retry-After says.", problemMedia, ref("Problem")),
 			"4XX": responseRef("Refused"),
@@ -168,6 +170,8 @@ func (d *description) result() object {
 		},
 	}
 }
+
+func inSeconds(d time.Duration) string { return strconv.Itoa(int(d/time.Second)) + " seconds" }
 
 func (d *description) events() object {
 	parameter := func(name, about string) object {

@@ -15,7 +15,7 @@ const (
 )
 
 // polls enforces the rule that polls for a result that is not ready must be
-// sluice.PollInterval (5 seconds) apart.
+// sluice.PollInterval apart.
 type polls struct {
 	next *limit.Cache[string, time.Time] // when the next poll is in time, by correlation id
 

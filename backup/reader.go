@@ -120,9 +120,6 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Summary returns what was in the backup up to here.
-func (r *Reader) Summary() Summary { return r.summary }
-
 // end checks the last frame, and that nothing is behind it.
 func (r *Reader) end() error {
 	var said Summary

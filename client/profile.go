@@ -39,8 +39,8 @@ func (l *Login) fresh(now time.Time) bool {
 	return l.AccessToken != "" && l.Expires.Sub(now) > margin
 }
 
-// DefaultProfile is the profile that a first login makes.
-const DefaultProfile = "default"
+// defaultProfile is the profile that a first login makes.
+const defaultProfile = "default"
 
 // Profiles is a folder with the logins of a person, each under a name. Nobody
 // else can read it.
@@ -125,7 +125,7 @@ func (p *Profiles) Delete(name string) error {
 		return storage(err)
 	}
 	if p.Current() == name {
-		return storage(writeDurably(filepath.Join(p.dir, "current"), []byte(DefaultProfile+"\n")))
+		return storage(writeDurably(filepath.Join(p.dir, "current"), []byte(defaultProfile+"\n")))
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (p *Profiles) Current() string {
 	content, err := os.ReadFile(filepath.Join(p.dir, "current"))
 	name := strings.TrimSpace(string(content))
 	if err != nil || !validProfile.MatchString(name) {
-		return DefaultProfile
+		return defaultProfile
 	}
 	return name
 }

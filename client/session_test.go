@@ -186,7 +186,7 @@ func TestProfilesAreForTheirOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := profiles.Delete("a"); err != nil || profiles.Current() != client.DefaultProfile {
+	if err := profiles.Delete("a"); err != nil || profiles.Current() != "default" {
 		t.Errorf("after its end the current profile is %s (%v)", profiles.Current(), err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "profiles", "b.json"), []byte("{"), 0o600); err != nil {

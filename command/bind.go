@@ -217,6 +217,15 @@ func Flag(name, text string) (bool, error) {
 	return value == true, nil
 }
 
+// CheckPeriod refuses the parameters from and to if the period ends before it
+// begins. A zero time leaves that end open.
+func CheckPeriod(from, to time.Time) error {
+	if !to.IsZero() && to.Before(from) {
+		return sluice.InvalidParameter("to", "The parameter to must not be before from.")
+	}
+	return nil
+}
+
 // MalformedQuery is the error for the query of a URL that can't be parsed.
 func MalformedQuery() error {
 	return sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -177,6 +178,25 @@ func TestASetFindsItsCommands(t *testing.T) {
 	for _, want := range []string{"## test.greet", "Greet someone.", "`name` (also `who`), required", "an integer from 1 to 3", "one of warm, cold"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the reference lacks %q:\n%s", want, page)
+		}
+	}
+}
+
+func TestAPeriod(t *testing.T) {
+	noon := time.Date(2030, 1, 31, 12, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		from, to time.Time
+		ok       bool
+	}{
+		"open":             {time.Time{}, time.Time{}, true},
+		"without an end":   {noon, time.Time{}, true},
+		"without a start":  {time.Time{}, noon, true},
+		"a moment":         {noon, noon, true},
+		"the wrong way":    {noon, noon.Add(-1), false},
+		"in another place": {noon, noon.In(time.FixedZone("", -3600)), true},
+	} {
+		if err := command.CheckPeriod(test.from, test.to); (err == nil) != test.ok {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -3,13 +3,15 @@ package command
 import (
 	"fmt"
 	"strings"
+
+	"sluice"
 )
 
 // Reference describes all commands as a page of Markdown.
 func (s Set) Reference() string {
 	var page strings.Builder
 	page.WriteString("# Commands\n\n" +
-		"Call a command with `POST /api/v3/command/<name>`; its parameters go in the query, a form or a JSON object. " +
+		"Call a command with `POST " + sluice.CommandPath + "<name>`; its parameters go in the query, a form or a JSON object. " +
 		"Commands that change nothing also take `GET`. A command's name is also the permission it needs.\n")
 	for _, c := range s.commands {
 		c.describe(&page)

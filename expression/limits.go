@@ -103,10 +103,10 @@ func (f *frame) allocate(bytes int) error {
 	return nil
 }
 
-// toldTogether is how much is made before who counts is told of it.
+// toldTogether is how many bytes are made before Scope.Memory is told of them.
 const toldTogether = 1 << 20
 
-// tell tells who counts of what was made.
+// tell tells Scope.Memory of the bytes that were made since it was last told.
 func (f *frame) tell() error {
 	more := MaxMemory - f.memory - f.told
 	if more == 0 || f.scope.Memory == nil {
@@ -116,7 +116,7 @@ func (f *frame) tell() error {
 	return f.foresee(more)
 }
 
-// foresee tells who counts of what will be made.
+// foresee tells Scope.Memory of bytes that will be made.
 func (f *frame) foresee(bytes int) error {
 	if bytes == 0 || f.scope.Memory == nil {
 		return nil

@@ -28,7 +28,7 @@ func (f *frame) plain(v any) (any, error) {
 	return v, err
 }
 
-// last returns the value of a whole template, and tells who counts of all that
+// last returns the value of a whole template, once Scope.Memory was told of all that
 // was made for it.
 func (f *frame) last(v any) (any, error) {
 	v, err := f.plain(v)

@@ -74,7 +74,7 @@ func (d *Directory) NoteLogin(ctx context.Context, grant, clientID, username, ad
 	}
 	e := sluice.AuditEntry{Username: username, Address: address, Command: "login", Target: clientID, Outcome: sluice.AuditAllowed, Access: true}
 	if username == "" && grant == "client_credentials" {
-		e.Username = ClientPrefix + clientID
+		e.Username = clientPrefix + clientID
 	}
 	if !granted {
 		// Nobody had to prove anything: no unknown names, and not too many.
@@ -104,7 +104,7 @@ func (d *Directory) noteRefused(ctx context.Context, scheme string, id sluice.Id
 	}
 	e := sluice.AuditEntry{Username: id.Username, Address: address, Command: "login", Target: scheme, Outcome: sluice.AuditRefused, Code: sluice.AsError(err).Code}
 	if id.Client {
-		e.Username = ClientPrefix + id.ClientID
+		e.Username = clientPrefix + id.ClientID
 	}
 	d.Note(ctx, e)
 }

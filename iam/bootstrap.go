@@ -26,7 +26,7 @@ func Bootstrap(ctx context.Context, accounts sluice.Records[sluice.Account], pas
 	if err := CheckFirst(ctx, accounts, password); err != nil {
 		return false, "", err
 	}
-	mine := newAdmin(HashPassword(norm.NFC.String(password)))
+	mine := newAdmin(hashPassword(norm.NFC.String(password)))
 	kept, err := accounts.Change(ctx, sluice.AdminName, func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
 		if before != nil {
 			return before, nil // another node was faster

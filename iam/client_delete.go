@@ -19,8 +19,8 @@ type clientDeleted struct {
 func clientDeleteCommand(d *Directory) command.Command {
 	return command.New("iam.client.delete", "Delete an OAuth 2.0 client: its secret and tokens are refused from then on.",
 		ofOurs(d, func(ctx context.Context, p clientDeleteParams) (clientDeleted, error) {
-			if p.ClientID == ClientName {
-				return clientDeleted{}, builtin("The client " + ClientName)
+			if p.ClientID == clientName {
+				return clientDeleted{}, builtin("The client " + clientName)
 			}
 			_, err := d.Clients.Change(ctx, p.ClientID, func(before *sluice.Client, _ map[string]*sluice.Client) (*sluice.Client, error) {
 				if before == nil {

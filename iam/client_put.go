@@ -108,7 +108,7 @@ func (p clientPutParams) apply(before *sluice.Client) (after *sluice.Client, sec
 		after.Secret = ""
 	case after.Secret == "" || p.Renew:
 		secret = rand.Text()
-		after.Secret, after.TokensSince = HashSecret(secret), time.Now().UTC()
+		after.Secret, after.TokensSince = hashSecret(secret), time.Now().UTC()
 	}
 	if !ownTokens {
 		after.TokensSince = time.Now().UTC()
@@ -117,8 +117,8 @@ func (p clientPutParams) apply(before *sluice.Client) (after *sluice.Client, sec
 }
 
 func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {
-	if p.ClientID == ClientName {
-		return builtin("The client " + ClientName)
+	if p.ClientID == clientName {
+		return builtin("The client " + clientName)
 	}
 	if !validClient.MatchString(p.ClientID) {
 		return sluice.InvalidParameter("clientId", "The parameter clientId must be 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit.")
@@ -139,9 +139,9 @@ func (d *Directory) checkClient(ctx context.Context, p clientPutParams) error {
 	return d.mayGrant(ctx, p.Roles)
 }
 
-// HashSecret returns the stored form of a client's secret. It is long and
+// hashSecret returns the stored form of a client's secret. It is long and
 // random, so a plain hash serves.
-func HashSecret(secret string) string {
+func hashSecret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }

@@ -74,7 +74,7 @@ const freeAccounts = 100
 func NewDirectory(o DirectoryOptions) *Directory {
 	d := &Directory{
 		DirectoryOptions: o,
-		dummy:            sync.OnceValue(func() string { return HashPassword(rand.Text()) }),
+		dummy:            sync.OnceValue(func() string { return hashPassword(rand.Text()) }),
 		hashing:          make(chan struct{}, cmp.Or(o.Cores, max(1, runtime.NumCPU()/2))),
 		pairs:            limit.NewFailures(freeGuesses, time.Second, 15*time.Minute),
 		addresses:        limit.NewFailures(freeAccounts, time.Second, 5*time.Minute),
@@ -92,7 +92,7 @@ func (d *Directory) User(ctx context.Context, username string) (sluice.User, err
 	if username == sluice.AnonymousName {
 		return d.userWith(ctx, sluice.AnonymousName, "", []string{"anonymous"})
 	}
-	if strings.HasPrefix(username, ClientPrefix) {
+	if strings.HasPrefix(username, clientPrefix) {
 		return sluice.User{}, gone()
 	}
 	user, _, err := d.account(ctx, username)
@@ -101,8 +101,8 @@ func (d *Directory) User(ctx context.Context, username string) (sluice.User, err
 
 // Client implements sluice.Directory.
 func (d *Directory) Client(ctx context.Context, id string) (*sluice.Client, error) {
-	if id == ClientName {
-		return &sluice.Client{ID: ClientName, Grants: []string{"authorization_code", "password", "refresh_token"}}, nil
+	if id == clientName {
+		return &sluice.Client{ID: clientName, Grants: []string{"authorization_code", "password", "refresh_token"}}, nil
 	}
 	return d.Clients.Get(ctx, id)
 }
@@ -132,7 +132,7 @@ func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (sluice.User,
 // account returns a user or a client by the name of its calls, and when it was
 // made.
 func (d *Directory) account(ctx context.Context, name string) (user sluice.User, created time.Time, err error) {
-	if id, isClient := strings.CutPrefix(name, ClientPrefix); isClient {
+	if id, isClient := strings.CutPrefix(name, clientPrefix); isClient {
 		client, err := d.Client(ctx, id)
 		if err == nil && client == nil {
 			err = gone()
@@ -172,7 +172,7 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.Us
 			return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "invalid_token", "The client of this token does not exist any more, or has a new secret.")
 		}
 		d.ClientUsed(id.ClientID)
-		return d.userWith(ctx, ClientPrefix+id.ClientID, client.Identity(), client.Roles)
+		return d.userWith(ctx, clientPrefix+id.ClientID, client.Identity(), client.Roles)
 	}
 	user, err := d.User(ctx, id.Username)
 	if err != nil {

@@ -32,7 +32,7 @@ func newPassword(password, username string) (hash string, err error) {
 	if err := checkPassword(password, username); err != nil {
 		return "", err
 	}
-	return HashPassword(norm.NFC.String(password)), nil
+	return hashPassword(norm.NFC.String(password)), nil
 }
 
 // checkPassword refuses a password that is too weak for a user.
@@ -50,8 +50,8 @@ func checkPassword(password, username string) error {
 	return nil
 }
 
-// HashPassword returns the stored form of a password.
-func HashPassword(password string) string {
+// hashPassword returns the stored form of a password.
+func hashPassword(password string) string {
 	salt := make([]byte, 16)
 	_, _ = rand.Read(salt) // never fails
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=1$%s$%s", argon2.Version, hashMemory, hashPasses,

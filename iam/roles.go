@@ -11,8 +11,8 @@ import (
 
 // Names of clients.
 const (
-	ClientName   = "sluice"  // the public client of the command line and of people
-	ClientPrefix = "client:" // before the id of a client that calls for itself: no user has such a name
+	clientName   = "sluice"  // the public client of the command line and of people
+	clientPrefix = "client:" // before the id of a client that calls for itself: no user has such a name
 )
 
 // builtinRoles are there from the start. All but admin can be redefined.

@@ -110,10 +110,7 @@ func TestAttemptsSurviveARestart(t *testing.T) {
 				if time.Now().Before(due) || d.First.Before(began.Add(-time.Millisecond)) || d.First.After(due) || d.Count < 2 || d.TraceID != result.TraceID {
 					t.Errorf("the last attempt is %+v, due at %s", d, due)
 				}
-				natstest.Eventually(t, "nothing to wait any more", func() bool {
-					info, err := e.waiting.Info(t.Context())
-					return err == nil && info.State.Msgs == 0
-				})
+				natstest.Eventually(t, "nothing to wait any more", func() bool { return !waitsFor(t, e, p.Binding) })
 			})
 		})
 	}

@@ -11,8 +11,8 @@ import (
 	"sluice/limit"
 )
 
-// Audience is what access tokens of the embedded issuer are for.
-const Audience = "sluice"
+// ownAudience is what access tokens of the embedded issuer are for.
+const ownAudience = "sluice"
 
 // leeway is how far clocks may differ when the times of a token are checked. It
 // does not prolong our own tokens: see checkToken.

@@ -46,7 +46,7 @@ func newProvider(f *fixture, change func(*ProviderOptions)) (*Provider, *counter
 		Issuer:       f.URL(),
 		ClientID:     secretID,
 		ClientSecret: robotSecret,
-		Audience:     Audience,
+		Audience:     ownAudience,
 		RolesClaim:   "roles",
 		HTTP:         &http.Client{Transport: count},
 	}
@@ -210,7 +210,7 @@ func TestProviderTellsTheOperatorOfAWrongAudience(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if said := log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, "wanted=what-is-wanted") || !strings.Contains(said, "token="+Audience) {
+	if said := log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, "wanted=what-is-wanted") || !strings.Contains(said, "token="+ownAudience) {
 		t.Errorf("the log says %q", said)
 	}
 }

@@ -85,7 +85,7 @@ type claims struct {
 
 func (i *Issuer) accessClaims(client *sluice.Client, is issue, now, expires time.Time) claims {
 	c := claims{
-		Claims:          i.registered(is, Audience, now, expires),
+		Claims:          i.registered(is, ownAudience, now, expires),
 		Type:            accessClaim,
 		ClientID:        client.ID,
 		AuthorizedParty: client.ID,

@@ -93,7 +93,7 @@ func (i *Issuer) checkToken(ctx context.Context, token string) (*verified, error
 	if v.Expiry == nil || v.NotBefore == nil || v.IssuedAt == nil || v.Subject == "" {
 		return nil, notAccepted()
 	}
-	expected := jwt.Expected{Issuer: i.url, AnyAudience: jwt.Audience{Audience}, Time: i.now()}
+	expected := jwt.Expected{Issuer: i.url, AnyAudience: jwt.Audience{ownAudience}, Time: i.now()}
 	if err := v.ValidateWithLeeway(expected, leeway); err != nil {
 		return nil, notAccepted().Because(err)
 	}

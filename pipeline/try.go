@@ -66,8 +66,8 @@ func (r *Runner) pastEvents(ctx context.Context, program *Program, p tryParams) 
 	if q.Limit == 0 {
 		q.Limit = defaultTries
 	}
-	if !q.To.IsZero() && q.To.Before(q.From) {
-		return q, sluice.InvalidParameter("to", "The parameter to must not be before from.")
+	if err := command.CheckPeriod(q.From, q.To); err != nil {
+		return q, err
 	}
 	if p.Pipeline != "" {
 		if _, err := r.find(ctx, p.Pipeline); err != nil {

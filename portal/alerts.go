@@ -19,9 +19,9 @@ type alert struct {
 	Link  string     // path of where to look; "" if there is nothing to see
 }
 
-// How long what was found is shown: asking costs, and pages come often. What is no
-// longer wrong goes soon, so that a page that is refreshed since a run went well says
-// nothing else.
+// How long what was found is shown: asking costs, and pages come often. An alert is
+// looked at again soon, so that a page that is refreshed because a run went well no
+// longer shows that it failed.
 const (
 	allWellFresh = 5 * time.Second
 	alertsFresh  = 300 * time.Millisecond

@@ -31,7 +31,7 @@ type question struct {
 	Again   string // where the person signs in as someone else
 	Roles   string
 	InWords string // what they may do, and so could the program
-	Lasts   string // at most
+	Lasts   string // how long the program may act for them, at most
 }
 
 // authorizePage asks whether a program may act for the person, who signs in

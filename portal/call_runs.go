@@ -45,7 +45,7 @@ func (p *Portal) shownRuns(r *http.Request, c tracedCall) ([]shownRun, error) {
 	return runs, nil
 }
 
-// editable returns a pipeline that the user can edit, nil if it is none.
+// editable returns the pipeline of a name, nil if the user can't edit it.
 func (p *Portal) editable(r *http.Request, name string) (*pipeline, error) {
 	user := sluice.UserFrom(r.Context())
 	if name == "" || !p.may(user, "pipeline.put") || !p.may(user, "pipeline.get") {

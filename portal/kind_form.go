@@ -28,7 +28,7 @@ type kindForm struct {
 	Facts     []kindCell
 	Deeds     string        // where the audit log says what it did
 	InWords   string        // what a role lets users do
-	Allows    []commandLine // and the commands that are
+	Allows    []commandLine // the commands that a role allows
 	Output    string        // what has just been stored, where that is shown once
 	Warnings  []string
 }

@@ -11,10 +11,8 @@ import (
 )
 
 const (
-	livePath   = "/live"
-	maxStreams = 64               // live streams at the same time, and
-	maxPerUser = 8                // those of one user
-	beatEvery  = 10 * time.Second // between checks of the reader's permission, while nothing happens
+	livePath  = "/live"
+	beatEvery = 10 * time.Second // between checks of the reader's permission, while nothing happens
 )
 
 // live sends a page the calls and runs as they happen, as Server-Sent Events.
@@ -24,11 +22,11 @@ func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !p.readers.Enter(user.Name) {
-		return sluice.Errorf(sluice.Throttled, "too-many-streams", "You have as many pages live as one user may.").After(beatEvery)
+		return sluice.Errorf(sluice.Throttled, "too-many-tails", "You have as many pages live as one user may.").After(beatEvery)
 	}
 	defer p.readers.Leave(user.Name)
 	if err := p.streams.Enter(); err != nil {
-		return sluice.Errorf(sluice.Unavailable, "too-many-streams", "As many pages are live as the server allows.").After(beatEvery)
+		return sluice.Errorf(sluice.Unavailable, "too-many-tails", "As many pages are live as the server allows.").After(beatEvery)
 	}
 	defer p.streams.Leave()
 	query := r.URL.Query()

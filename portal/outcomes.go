@@ -41,8 +41,8 @@ type outcomes struct {
 	left int
 }
 
-// Listed reports whether all with which nothing was done are on the page: those of
-// earlier steps are not.
+// Listed reports whether the page lists all things that nothing was done with: those
+// of earlier steps are not on it.
 func (o *outcomes) Listed() bool {
 	listed := 0
 	for _, item := range o.Items {
@@ -79,10 +79,10 @@ func (o *outcomes) add(item outcome) {
 	o.Items = append(o.Items, item)
 }
 
-// Title returns what was done with how many.
+// Title returns what was done, and with how many things.
 func (o *outcomes) Title() string { return plural(o.Done, o.What[0], o.What[1]) + " " + o.Verb }
 
-// Left returns with how many nothing was done.
+// Left returns the number of things that nothing was done with.
 func (o *outcomes) Left() int { return o.left }
 
 // showReplayed says what became of things that were sent again; if some were not,

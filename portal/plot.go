@@ -151,16 +151,16 @@ func (p *plot) link(base string) {
 	}
 }
 
-// A group is some sums put together, each value for one of them.
+// A group is some sums put together.
 type group struct {
-	good, refused, failed, p50, p99 float64
+	good, refused, failed float64 // calls, on average of the sums
+	p50, p99              float64 // the worst of the sums
 
-	calls    [3]int // that went well, were refused, and failed, all of them
+	calls    [3]int // all that went well, were refused, and failed
 	from, to time.Time
 }
 
-// grouped puts sums together, so that there are not too many. Of latencies the
-// worst counts.
+// grouped puts sums together, so that there are not too many.
 func grouped(sums []sluice.Minute, period time.Duration) []group {
 	size := (len(sums) + maxBars - 1) / maxBars
 	groups := make([]group, 0, maxBars)

@@ -74,8 +74,8 @@ func New(o Options) *Portal {
 		Options:  o,
 		sessions: &sessions{records: o.Sessions, secure: strings.HasPrefix(o.BaseURL, "https://")},
 		mux:      http.NewServeMux(),
-		streams:  limit.NewPlaces(maxStreams),
-		readers:  limit.NewShares[string](maxPerUser),
+		streams:  limit.NewPlaces(sluice.MaxTails),
+		readers:  limit.NewShares[string](sluice.MaxTailsPerUser),
 	}
 	if public, err := url.Parse(o.BaseURL); err == nil {
 		p.base = strings.TrimSuffix(public.Path, "/")

@@ -82,5 +82,6 @@ func (v *replayedView) count(found []tracedCall) {
 	v.Unsettled = max(0, v.Counted()-v.OK-v.Failed)
 }
 
-// Counted returns of how many it is counted how they ended: the newest.
+// Counted returns how many of the replays, the newest ones, are counted by how they
+// ended.
 func (v *replayedView) Counted() int { return min(v.Count, maxReplayed) }

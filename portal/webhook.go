@@ -109,7 +109,7 @@ func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status in
 }
 
 // addCalls adds to the page of a webhook its latest calls, how many there were, and
-// who listens.
+// which pipelines listen to it.
 func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
 	const latest = "5"
 	if view.Latest, err = p.latest(r, view.EventKey, latest); err != nil {

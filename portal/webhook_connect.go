@@ -90,8 +90,8 @@ type connection struct {
 	Greeted *tracedCall
 	Arrived *tracedCall // the newest of the sender's calls
 	First   bool        // and it is the only one
-	Refused int         // calls
-	Why     string      // the last of them was
+	Refused int         // calls of the sender
+	Why     string      // why the last of these was refused
 }
 
 // connect returns how the sender of a webhook is set up, nil if it has no known

@@ -48,10 +48,7 @@ func (p *getParams) query() (sluice.QuarantineQuery, error) {
 	if q.Limit == 0 {
 		q.Limit = defaultLimit
 	}
-	if !q.To.IsZero() && q.To.Before(q.From) {
-		return q, sluice.InvalidParameter("to", "The parameter to must not be before from.")
-	}
-	return q, nil
+	return q, command.CheckPeriod(q.From, q.To)
 }
 
 // shown is a call as quarantine.get shows it.

@@ -98,7 +98,7 @@ func (s snsCheck) check(ctx context.Context, c *Call, now time.Time) error {
 // key returns the key of a certificate of SNS. The address has a new name for
 // each certificate, so that what was read once stays true.
 func (s snsCheck) key(ctx context.Context, address string, now time.Time) (*rsa.PublicKey, error) {
-	content, err := s.keys.Get(ctx, address, 24*time.Hour)
+	content, err := s.keys.Get(ctx, address, keptFor)
 	if err != nil {
 		return nil, err
 	}

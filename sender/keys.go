@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"sluice"
+	"sluice/limit"
 )
 
 // Keys gets the public keys that senders publish.
@@ -24,7 +27,8 @@ type Keys interface {
 
 // Bounds of a Fetcher.
 const (
-	maxKeys      = 64 // addresses whose content is kept
+	maxKeys      = 64             // addresses whose content is kept
+	keptFor      = 24 * time.Hour // nobody takes older content
 	maxKeySize   = 64 << 10
 	fetchTimeout = 5 * time.Second
 	fetchBurst   = 10 // fetches at a time, and one a second
@@ -35,11 +39,11 @@ const (
 type Fetcher struct {
 	client *http.Client
 	now    func() time.Time
-	limit  *rate.Limiter
 	flight singleflight.Group
+	kept   *limit.Cache[string, fetched] // by address
 
-	mu   sync.Mutex
-	kept map[string]fetched
+	mu     sync.Mutex
+	limits map[string]*rate.Limiter // by domain: forged calls of one sender must not starve the others
 }
 
 type fetched struct {
@@ -55,9 +59,9 @@ func NewFetcher(transport http.RoundTripper) *Fetcher {
 			Timeout:       fetchTimeout,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		now:   time.Now,
-		limit: rate.NewLimiter(1, fetchBurst),
-		kept:  map[string]fetched{},
+		now:    time.Now,
+		kept:   limit.NewCache[string, fetched](maxKeys),
+		limits: make(map[string]*rate.Limiter),
 	}
 }
 
@@ -70,7 +74,7 @@ func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration)
 		if content, ok := f.known(address, maxAge); ok {
 			return content, nil // another call has just fetched it
 		}
-		if !f.limit.AllowN(f.now(), 1) {
+		if !f.limitOf(address).AllowN(f.now(), 1) {
 			return nil, errors.New("keys are asked for too often")
 		}
 		return f.fetch(context.WithoutCancel(ctx), address) // others wait for it, too
@@ -81,11 +85,26 @@ func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration)
 	return content.([]byte), nil
 }
 
-func (f *Fetcher) known(address string, maxAge time.Duration) ([]byte, bool) {
+// limitOf returns the limit of an address. Presets decide which domains there are, so
+// they are few; callers may choose hosts within some of them.
+func (f *Fetcher) limitOf(address string) *rate.Limiter {
+	domain := ""
+	if u, err := url.Parse(address); err == nil {
+		labels := strings.Split(u.Hostname(), ".")
+		domain = strings.Join(labels[max(0, len(labels)-2):], ".")
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	k, ok := f.kept[address]
-	return k.content, ok && f.now().Sub(k.at) <= maxAge
+	if f.limits[domain] == nil {
+		f.limits[domain] = rate.NewLimiter(1, fetchBurst)
+	}
+	return f.limits[domain]
+}
+
+func (f *Fetcher) known(address string, maxAge time.Duration) ([]byte, bool) {
+	now := f.now()
+	k, ok := f.kept.Get(address, now)
+	return k.content, ok && now.Sub(k.at) <= maxAge
 }
 
 func (f *Fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
@@ -105,22 +124,7 @@ func (f *Fetcher) fetch(ctx context.Context, address string) ([]byte, error) {
 	if response.StatusCode != http.StatusOK || len(content) > maxKeySize {
 		return nil, fmt.Errorf("keys: %s with %d bytes", response.Status, len(content))
 	}
-	f.keep(address, content)
+	now := f.now()
+	f.kept.Put(address, fetched{content, now}, now.Add(keptFor))
 	return content, nil
-}
-
-// keep remembers a content in place of the oldest, if there are too many.
-func (f *Fetcher) keep(address string, content []byte) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if _, known := f.kept[address]; !known && len(f.kept) >= maxKeys {
-		oldest := ""
-		for a, k := range f.kept {
-			if oldest == "" || k.at.Before(f.kept[oldest].at) {
-				oldest = a
-			}
-		}
-		delete(f.kept, oldest)
-	}
-	f.kept[address] = fetched{content, f.now()}
 }

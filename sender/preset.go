@@ -33,7 +33,7 @@ func (p Preset) checkerOf(secret string, keys Keys) (checker, error) {
 
 // Where the signing secret of a sender comes from.
 const (
-	SecretFromYou       = "you"        // who sets it up makes it up
+	SecretFromYou       = "you"        // the person who sets the webhook up makes it up
 	SecretFromSender    = "sender"     // the sender shows it, perhaps only when it has the URL
 	SecretFromPublicKey = "public-key" // likewise, and no other text will do
 	SecretFromHandshake = "handshake"  // the sender sends it

@@ -75,7 +75,7 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	}
 	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)
 	if created {
-		fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello -d payloadType=raw %s/api/v3/command/webhook.put\n", sluice.AdminName, s.baseURL)
+		fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello -d payloadType=raw %s%swebhook.put\n", sluice.AdminName, s.baseURL, sluice.CommandPath)
 		fmt.Fprintln(out, `then: curl -d '{"hello":"you"}' the webhookUrl of its answer`)
 	}
 }

@@ -11,8 +11,8 @@ import (
 type conversion struct {
 	name    string
 	summary string
-	convert func(input any) (any, error)                 // the function; nil: that with a charset is it
-	charset func(input any, charset string) (any, error) // the function of those that take the charset of their input
+	convert func(input any) (any, error)                 // the function; nil: charset is the function
+	charset func(input any, charset string) (any, error) // the function of a conversion that takes the charset of its input
 	command func(c conversion) command.Command           // may take more than the input
 }
 

@@ -165,7 +165,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		"YAML, infinite":            {"convert.fromYaml", args{"input": ".inf"}, sluice.Invalid, "yaml-invalid", "finite"},
 		"YAML, deep":                {"convert.fromYaml", args{"input": nested(levels)}, sluice.TooLarge, "value-too-deep", "1000"},
 		"YAML, a long list":         {"convert.fromYaml", args{"input": strings.Repeat("- 1\n", value.MaxItems+1)}, sluice.TooLarge, "too-many-items", "100000"},
-		"YAML, long":                {"convert.fromYaml", args{"input": strings.Repeat("x", step.MaxYAML+1)}, sluice.TooLarge, "value-too-large", "1 MiB"},
+		"YAML, long":                {"convert.fromYaml", args{"input": strings.Repeat("x", 1<<20+1)}, sluice.TooLarge, "value-too-large", "1 MiB"},
 		"to YAML, deep":             {"convert.toYaml", args{"input": deep}, sluice.TooLarge, "value-too-deep", "1000"},
 		"to YAML, long by indents":  {"convert.toYaml", args{"input": indented}, sluice.TooLarge, "value-too-large", "8 MiB"},
 		"to YAML, a long list":      {"convert.toYaml", args{"input": make(list, value.MaxItems+1)}, sluice.TooLarge, "too-many-items", "100000"},

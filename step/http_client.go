@@ -63,7 +63,7 @@ func GuardedTransport(networks []netip.Prefix) *http.Transport {
 	}
 }
 
-// errRefused is that an address is not allowed.
+// errRefused is the error for an address that is not allowed.
 var errRefused = errors.New("the address is in a network that is not allowed")
 
 // guard refuses addresses when a connection is made, behind the look-up of

@@ -68,7 +68,7 @@ func newForward(ctx context.Context, event map[string]any, id string, p forwardP
 }
 
 // sign signs a request with a secret, if one is named. The id is the same at
-// each attempt, so that who gets it can tell a repeated one.
+// each attempt, so that the receiver knows a repeated request by it.
 func sign(ctx context.Context, header http.Header, name, id string, body []byte) error {
 	if name == "" {
 		return nil

@@ -46,8 +46,8 @@ func (s *Secrets) Delete(ctx context.Context, name string) error {
 	return err
 }
 
-// Reveal returns the value of a secret, NotFound if there is none. Who
-// reveals it keeps it out of what people read.
+// Reveal returns the value of a secret, NotFound if there is none. The caller keeps
+// it out of what people read.
 func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
 	record, err := s.records.Get(ctx, name)
 	if err != nil {

@@ -28,7 +28,7 @@ func waitCommand() command.Command {
 		command.Pure, command.InRun)
 }
 
-// interrupted is what a step gives whose context ended before it was done.
+// interrupted is the error of a step whose context ended before the step was done.
 func interrupted(ctx context.Context) error {
 	return sluice.Errorf(sluice.Unavailable, "interrupted", "The step was interrupted before it was done.").Because(context.Cause(ctx))
 }

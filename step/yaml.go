@@ -15,14 +15,14 @@ import (
 	"sluice/value"
 )
 
-// MaxYAML is how many bytes of YAML are read: its parser takes 160 times as much
+// maxYAML is how many bytes of YAML are read: its parser takes 160 times as much
 // memory.
-const MaxYAML = 1 << 20
+const maxYAML = 1 << 20
 
 // fromYAML reads one document. Its values are those that JSON has: no aliases,
 // no tags that make other types, and times stay text.
 func fromYAML(input any) (any, error) {
-	text, err := textOf(input, MaxYAML)
+	text, err := textOf(input, maxYAML)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ type guard struct {
 	resolved string           // the signing secrets, where they are stored elsewhere
 	verifier *sender.Verifier // nil: calls are not signed
 	ids      *sender.Dedupe   // nil: calls have no ids
-	where    string           // the ids are
+	where    string           // where calls have their ids, as the parameter dedupe has it
 	schema   *schema          // nil: every payload will do
 	count    int              // of signing secrets
 }
@@ -67,11 +67,20 @@ func (g *Guards) of(ctx context.Context, hook *sluice.Webhook) (*guard, error) {
 	made.version = hook.Updated
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.kept) >= maxGuards {
-		clear(g.kept)
-	}
-	g.kept[hook.UUID] = made
+	g.keep(hook.UUID, made)
 	return made, nil
+}
+
+// keep keeps the guard of a token in place of any other one, if there are too many:
+// which of them will be needed next is not known. The caller must have the lock.
+func (g *Guards) keep(token string, made *guard) {
+	if _, known := g.kept[token]; !known && len(g.kept) >= maxGuards {
+		for other := range g.kept {
+			delete(g.kept, other)
+			break
+		}
+	}
+	g.kept[token] = made
 }
 
 // isCurrent reports whether the secrets that a guard was made with still are the

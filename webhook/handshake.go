@@ -35,7 +35,7 @@ func (rc *Receiver) handshake(ctx context.Context, in *incoming, call *sender.Ca
 	if sluice.AsError(err).Kind != sluice.Conflict {
 		return nil, err
 	}
-	// Another one was learned meanwhile: by that one this call is judged.
+	// Another secret was learned meanwhile: this call is judged by that one.
 	if in.hook, err = rc.Webhooks.Webhook(ctx, in.hook.UUID); err != nil {
 		return nil, err
 	}

@@ -113,8 +113,8 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refuse reports a call that was refused to Observe, and keeps it where it may have
-// been meant well.
+// refuse reports a call that was refused to Observe, and keeps the call where it
+// may have been meant well.
 func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 	traceID := e.TraceID
 	if traceID == "" {

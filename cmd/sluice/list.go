@@ -62,8 +62,8 @@ func (l list) show(ctx context.Context, t *terminal, c *client.Client, params ur
 	return l.print(t, answer)
 }
 
-// meant tells people of a name that may be meant by a parameter that names
-// nothing there is.
+// meant tells people which name they may have meant, where a parameter names
+// something that is not there.
 func (t *terminal) meant(ctx context.Context, c *client.Client, params url.Values) {
 	for name := range params {
 		list, ok := named[name]

@@ -145,8 +145,8 @@ func (v *view) run(w io.Writer, run *yaml.Node) error {
 	return nil
 }
 
-// exchange writes what a step has sent and what came back, if it is there: only
-// those get it who may see payloads.
+// exchange writes what a step has sent and what came back, if the server tells:
+// only users who may see payloads get that.
 func (v *view) exchange(w io.Writer, step *yaml.Node) {
 	http := fieldOf(step, "http")
 	if http == nil {

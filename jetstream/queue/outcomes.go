@@ -85,16 +85,8 @@ func (o *Outcomes) subject(sequence uint64, traceID, pipeline string) string {
 // buffers holds space for encoded outcomes.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// Put stores an outcome and then notifies the callers that wait for it.
+// Put stores an outcome.
 func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) error {
-	if err := o.store(ctx, sequence, traceID, outcome); err != nil {
-		return err
-	}
-	return o.notices.tell(sequence, traceID, outcome, "")
-}
-
-// store stores an outcome.
-func (o *Outcomes) store(ctx context.Context, sequence uint64, traceID string, outcome sluice.Outcome) error {
 	buffer := buffers.Get().(*[]byte)
 	data := outcome.AppendJSON((*buffer)[:0])
 	subject := o.subject(sequence, traceID, outcome.Pipeline)

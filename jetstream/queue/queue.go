@@ -15,6 +15,7 @@ import (
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/deadletter"
 	"sluice/jetstream/stream"
+	"sluice/limit"
 )
 
 const (
@@ -65,7 +66,7 @@ type Queue struct {
 
 	unreadable atomic.Int64 // events that could not be read, since the start
 
-	progress progress
+	progress *limit.Cache[string, *jetstream.ConsumerInfo] // by binding
 	work     *inProgress
 	crew     *crew
 }
@@ -78,7 +79,7 @@ func New(h *stream.Host, o Options) *Queue {
 	return &Queue{
 		host: h, listeners: o.Listeners, floors: o.Floors, outcomes: o.Outcomes, deadLetters: o.DeadLetters, waiting: o.Waiting,
 		settled: o.Settled, failed: o.Failed, memory: newMemory(o.RunMemory),
-		progress: progress{seen: make(map[string]seenProgress)},
+		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
 		work:     &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
 	}
 }

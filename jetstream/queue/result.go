@@ -3,7 +3,6 @@ package queue
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -63,27 +62,18 @@ func Gone() error {
 	return sluice.Errorf(sluice.Gone, "result-gone", "There is no result with this correlation id, or it has expired.")
 }
 
-// progress remembers for a moment how far the consumer of a pipeline is, so that
-// polls don't ask the engine each time.
-type progress struct {
-	mu   sync.Mutex
-	seen map[string]seenProgress // by binding
-}
-
-type seenProgress struct {
-	at   time.Time
-	info *jetstream.ConsumerInfo
-}
-
-const progressAge = 250 * time.Millisecond
+// How far consumers are is remembered for a moment, so that polls don't ask the
+// engine each time.
+const (
+	progressAge = 250 * time.Millisecond
+	maxProgress = 10_000 // bindings of which it is remembered
+)
 
 // finished reports whether a pipeline is done with the event with a sequence.
 // It may still report false for a moment after that.
 func (q *Queue) finished(ctx context.Context, binding string, sequence uint64) (bool, error) {
-	q.progress.mu.Lock()
-	seen := q.progress.seen[binding]
-	q.progress.mu.Unlock()
-	if time.Since(seen.at) > progressAge {
+	info, ok := q.progress.Get(binding, time.Now())
+	if !ok {
 		consumer, err := q.events.Consumer(ctx, binding)
 		if errors.Is(err, jetstream.ErrConsumerNotFound) {
 			return false, nil // it is about to be made again
@@ -91,14 +81,8 @@ func (q *Queue) finished(ctx context.Context, binding string, sequence uint64) (
 		if err != nil {
 			return false, stream.NoAnswer(err)
 		}
-		seen = seenProgress{time.Now(), consumer.CachedInfo()}
-		q.progress.mu.Lock()
-		if len(q.progress.seen) > 10_000 {
-			clear(q.progress.seen)
-		}
-		q.progress.seen[binding] = seen
-		q.progress.mu.Unlock()
+		info = consumer.CachedInfo()
+		q.progress.Put(binding, info, time.Now().Add(progressAge))
 	}
-	info := seen.info
 	return sequence <= info.AckFloor.Stream || info.NumAckPending == 0 && sequence <= info.Delivered.Stream, nil
 }

@@ -75,7 +75,7 @@ func (q *Queue) settle(f *finished, event []byte) error {
 	}
 	// The outcome comes first: without one the event is run again, and a letter
 	// would be left behind if it went well then.
-	if err := q.outcomes.store(ctx, f.sequence, f.TraceID, f.outcome); err != nil {
+	if err := q.outcomes.Put(ctx, f.sequence, f.TraceID, f.outcome); err != nil {
 		return err
 	}
 	if failed {

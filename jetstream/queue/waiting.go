@@ -301,8 +301,3 @@ func (w *Waiting) remove(ctx context.Context, subject string) {
 	}
 	w.dirty.Store(true)
 }
-
-// Info asks the engine about the stream of waiting events.
-func (w *Waiting) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
-	return w.stream.Info(ctx)
-}
