@@ -25,7 +25,7 @@ type signed struct {
 }
 
 func signCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
-	return command.New("webhook.sign", "Make a call as the webhook's sender would, with its signature, to try the webhook with it. Needs the permission webhook.token, too.",
+	return command.New("webhook.sign", "Make a call as the webhook's sender would, with its signature, to try the webhook with it. Needs the permission webhook.token, too, and secret.use where calls carry the secret itself.",
 		func(ctx context.Context, p signParams) (signed, error) {
 			if !sluice.UserFrom(ctx).May(sluice.MaySeeTokens) {
 				return signed{}, sluice.NotPermitted(sluice.MaySeeTokens)
