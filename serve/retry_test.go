@@ -70,7 +70,7 @@ func TestFailingEventsDelayNone(t *testing.T) {
 	}
 	eventually(t, "the first attempts", func() bool { _, tried := system.has(); return tried >= 16 })
 	began := time.Now()
-	if got := s.call(hook, "text/plain", "good").result(t); got.Status != "ok" || time.Since(began) > 15*time.Second {
+	if got := s.call(hook, "text/plain", "good").result(t); got.Status != "ok" || time.Since(began) > patience/2 {
 		t.Errorf("after %s the next event came to %+v", time.Since(began), got)
 	}
 	for _, id := range ids[:3] {
@@ -172,7 +172,7 @@ func TestRetryAfterOfTargets(t *testing.T) {
 		given.Store(value)
 		tries.Store(0)
 		began := time.Now()
-		if got := s.call(hook, "text/plain", "x").result(t); got.Status != "ok" || time.Since(began) < 50*time.Millisecond || time.Since(began) > 15*time.Second {
+		if got := s.call(hook, "text/plain", "x").result(t); got.Status != "ok" || time.Since(began) < 50*time.Millisecond {
 			t.Errorf("Retry-After: %s came to %+v after %s", value, got, time.Since(began))
 		}
 	}

@@ -143,7 +143,7 @@ func TestEventReceive(t *testing.T) {
 	s.run(`pipeline: [event.receive: {eventKey: 'own.*'}]`).wantProblem(t, 400, "parameter-invalid")
 
 	next := make(chan any, 1)
-	go func() { next <- receive("eventKey: own.event, timeout: 10s") }()
+	go func() { next <- receive("eventKey: own.event, timeout: 50s") }()
 	eventually(t, "the next event", func() bool { // it may not listen yet
 		s.sendEvent("own.event", "third")
 		select {
