@@ -181,6 +181,15 @@ func startCluster() (urls []string, err error) {
 		urls = append(urls, s.ClientURL())
 	}
 	starting.Wait()
+	// Without a leader it answers nothing, and who asks does not wait for long.
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); !slices.ContainsFunc(started, (*server.Server).JetStreamIsLeader); <-tick.C {
+		if time.Now().After(end) {
+			stop()
+			return nil, errors.New("the cluster has no leader")
+		}
+	}
 	atEnd(stop)
 	return urls, nil
 }
