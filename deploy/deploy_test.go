@@ -10,12 +10,14 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -90,15 +92,20 @@ func eventually(t *testing.T, what string, try func() bool) {
 	}
 }
 
-// freePort returns an address that nobody listens on.
+// freePort returns an address that nobody listens on. Its port is below those that
+// systems give to whoever asks for any: so nobody is likely to get it before the
+// program that is meant to.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(10_000+rand.IntN(20_000)))
+		if l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address); err == nil {
+			_ = l.Close()
+			return address
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("there is no free port")
+	return ""
 }
 
 // listening waits until somebody listens.

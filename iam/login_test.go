@@ -2,6 +2,7 @@ package iam
 
 import (
 	"fmt"
+	"math"
 	"net/http/httptest"
 	"runtime"
 	"sync"
@@ -84,11 +85,16 @@ func TestARememberedPasswordIsNoOracle(t *testing.T) {
 func TestUnknownUsersCostTheSame(t *testing.T) {
 	d := newDirectory(t)
 	d.dummy() // made once, at the first unknown user
+	// The least of a few counts: in each of them the machine may have paused.
 	hashes := func(username string) time.Duration {
-		began := time.Now()
-		_, err := d.Login(t.Context(), username, "wrong", "192.0.2.1")
-		wantCode(t, err, sluice.Unauthenticated, "authorization-invalid")
-		return time.Since(began)
+		least := time.Duration(math.MaxInt64)
+		for i := range 3 {
+			began := time.Now()
+			_, err := d.Login(t.Context(), username, "wrong", fmt.Sprint("192.0.2.", i))
+			wantCode(t, err, sluice.Unauthenticated, "authorization-invalid")
+			least = min(least, time.Since(began))
+		}
+		return least
 	}
 	known, unknown := hashes("admin"), hashes("nobody")
 	// One password hash each: the figures are logged, what is checked is that

@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -28,6 +29,9 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 		hung, other = two, one
 	}
 	accept(t, e, "abcdef:before")
+	// Slower than the engine ever is, even where little else gets done; one that
+	// waits for the server instead of leaving it takes more than a minute.
+	const soon = 30 * time.Second
 	hung.Hang()
 	other.Hang() // for as long as it takes until calls are refused
 	began := time.Now()
@@ -35,15 +39,14 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 	var calls sync.WaitGroup
 	var mu sync.Mutex
 	acked, refused := map[string]bool{"abcdef:before": true}, 0
-	doubtful := uint64(0) // of the refused ones those that may have been sent
+	doubtful := uint64(0) // of the refused ones those that were sent
 	for i := range 4 {
 		calls.Go(func() {
-			for n := 0; time.Since(began) < 30*time.Second; n++ {
+			for n := 0; time.Since(began) < 2*soon; n++ {
 				sent := event(fmt.Sprintf("abcdef:%d-%04d", i, n))
 				at := time.Now()
 				_, err := e.Events().Accept(t.Context(), sent, 0)
-				took := time.Since(at)
-				if took > stream.AcceptTimeout {
+				if took := time.Since(at); took > soon {
 					t.Errorf("a call took %v", took)
 				}
 				mu.Lock()
@@ -52,7 +55,7 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 				} else {
 					wantKind(t, err, sluice.Unavailable)
 					refused++
-					if took > time.Second {
+					if _, sent := errors.AsType[*stream.DoubtError](err); sent {
 						doubtful++
 					}
 				}
@@ -65,17 +68,17 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 		})
 	}
 	natstest.Eventually(t, "the node says that it is not ready", func() bool { return e.Ready() != nil })
-	if took := time.Since(began); took > 2500*time.Millisecond {
+	if took := time.Since(began); took > soon {
 		t.Errorf("it took %v until the node was not ready", took)
 	}
-	natstest.Eventually(t, "calls are refused", func() bool {
+	natstest.Eventually(t, "a call is refused that was sent", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
-		return doubtful == 4
+		return doubtful > 0
 	})
 	other.GoOn()
 	calls.Wait()
-	if took := time.Since(began); took > 10*time.Second || refused == 0 {
+	if took := time.Since(began); took > soon || refused == 0 {
 		t.Errorf("it took %v and %d refusals until calls were taken again", took, refused)
 	}
 	natstest.Eventually(t, "the node is ready", func() bool { return e.Ready() == nil })

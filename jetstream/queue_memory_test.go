@@ -60,7 +60,11 @@ func TestEventsWaitForMemory(t *testing.T) {
 		}
 		return count
 	}
-	const ackWait = 4 * time.Second // that of the queue
+	c, err := e.events.stream.Consumer(t.Context(), pipelines[0].Binding.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ackWait := c.CachedInfo().Config.AckWait
 	began := time.Now()
 	natstest.Eventually(t, "some wait for so long that they are handed out again", func() bool {
 		if handedOut() == 2*events {

@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -62,13 +63,16 @@ func (s *spooling) call(e *Engine, ev *sluice.Event) sluice.Result {
 	return result
 }
 
-// result polls for a result.
-func (s *spooling) result(e *Engine, id string) sluice.Result {
+// result polls for a result. An engine that is slow to answer says to try again.
+func (s *spooling) result(e *Engine, id string) (result sluice.Result) {
 	s.Helper()
-	result, err := e.Events().Result(s.Context(), id, 0)
-	if err != nil {
-		s.Fatal(err)
-	}
+	natstest.Eventually(s.T, "a poll is answered", func() bool {
+		var err error
+		if result, err = e.Events().Result(s.Context(), id, 0); err != nil && sluice.AsError(err).Kind != sluice.Unavailable {
+			s.Fatal(err)
+		}
+		return err == nil
+	})
 	return result
 }
 
@@ -80,8 +84,13 @@ func (s *spooling) traces(key string) (ids []string) {
 		s.Fatal(err)
 	}
 	for sequence := info.State.FirstSeq; sequence <= info.State.LastSeq; sequence++ {
-		msg, err := s.two.Events().stream.GetMsg(s.Context(), sequence)
-		if err != nil || msg.Subject != sluice.EventPrefix+key {
+		var msg *jetstream.RawStreamMsg
+		natstest.Eventually(s.T, "the engine has an event or not", func() (known bool) {
+			var err error
+			msg, err = s.two.Events().stream.GetMsg(s.Context(), sequence)
+			return err == nil || errors.Is(err, jetstream.ErrMsgNotFound)
+		})
+		if msg == nil || msg.Subject != sluice.EventPrefix+key {
 			continue
 		}
 		e, err := correlation.ReadEnvelope(msg)

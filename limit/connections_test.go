@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sluice/limit"
@@ -31,29 +32,52 @@ func dial(t *testing.T, l net.Listener) net.Conn {
 	return c
 }
 
+// piped is a listener with one connection within the process, which has the clock
+// of the test.
+type piped struct {
+	net.Listener // of which nothing else is asked
+	conn         net.Conn
+}
+
+func (p piped) Accept() (net.Conn, error) { return p.conn, nil }
+
 // TestClientThatNeverReads: its connection ends although much is still to be
 // written; one that reads slowly but steadily gets everything.
 func TestClientThatNeverReads(t *testing.T) {
-	const size = 32 << 20 // more than sockets hold
+	const timeout, piece, pieces = 30 * time.Second, 64 << 10, 100
 	for name, reads := range map[string]bool{"never": false, "slowly": true} {
 		t.Run(name, func(t *testing.T) {
-			l := listen(t, limit.ConnectionOptions{Total: 10, PerNetwork: 10, WriteTimeout: 200 * time.Millisecond})
-			client := dial(t, l)
-			server, err := l.Accept()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer server.Close()
-			if reads {
-				go func() { _, _ = io.Copy(io.Discard, client) }()
-			}
-			n, err := server.Write(make([]byte, size))
-			if reads && (err != nil || n != size) {
-				t.Errorf("wrote %d bytes: %v", n, err)
-			}
-			if !reads && err == nil {
-				t.Error("everything was written, to nobody")
-			}
+			synctest.Test(t, func(t *testing.T) {
+				near, client := net.Pipe()
+				defer client.Close()
+				l := limit.NewListener(piped{conn: near}, limit.ConnectionOptions{Total: 10, PerNetwork: 10, WriteTimeout: timeout})
+				server, err := l.Accept()
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer server.Close()
+				if reads {
+					go func() {
+						for range pieces {
+							<-time.After(timeout / 3)
+							if _, err := io.CopyN(io.Discard, client, piece); err != nil {
+								return
+							}
+						}
+					}()
+				}
+				began := time.Now()
+				n, err := server.Write(make([]byte, pieces*piece))
+				took := time.Since(began)
+				_ = client.Close()
+				synctest.Wait()
+				if reads && (err != nil || n != pieces*piece || took < 2*timeout) {
+					t.Errorf("wrote %d bytes in %s: %v", n, took, err)
+				}
+				if !reads && (err == nil || took > timeout) {
+					t.Errorf("wrote %d bytes to nobody in %s: %v", n, took, err)
+				}
+			})
 		})
 	}
 }

@@ -48,7 +48,7 @@ func TestABackupIsForAdmins(t *testing.T) {
 // backup, and have all that was in it.
 func TestABackupMovesToAnExternalEngine(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=30s")
+	s := start(t, untilDone)
 	h := s.create("webhook.moving", "payloadType", "raw")
 	s.command("secret.put", map[string]any{"name": "greeting", "value": "hello"}).wantStatus(t, 200)
 	s.send("PUT", "/api/v3/pipeline/greet", strings.NewReader(`

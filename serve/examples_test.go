@@ -107,7 +107,7 @@ func TestExamplesRunAsTheySay(t *testing.T) {
 	}
 	down := newOutside(t)
 	down.answer = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
-	s := start(t, "http-allow=127.0.0.0/8", "result-wait=8s")
+	s := start(t, "http-allow=127.0.0.0/8", untilDone)
 	here := s.replacer("https://warehouse.example.com", down.url)
 	var ledger struct {
 		Items []struct{ Payload struct{ Payment int } }

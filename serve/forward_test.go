@@ -61,7 +61,7 @@ func TestACallIsPassedOn(t *testing.T) {
 		}
 		_, _ = w.Write([]byte("you said " + r.Header.Get("X-Own")))
 	}
-	s := start(t, "result-wait=8s", "http-allow=127.0.0.0/8")
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
 	s.command("secret.put", map[string]any{"name": "partner", "value": key}).wantStatus(t, 200)
 	s.command("secret.put", map[string]any{"name": "own", "value": "h1dden"}).wantStatus(t, 200)
 	hook := s.create("webhook.passed") // base64
@@ -131,7 +131,7 @@ func TestACallIsPassedOn(t *testing.T) {
 func TestForwardsNeedRights(t *testing.T) {
 	t.Parallel()
 	o := newOutside(t)
-	s := start(t, "result-wait=8s", "http-allow=127.0.0.0/8")
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
 	s.command("secret.put", map[string]any{"name": "partner", "value": "s3cret"}).wantStatus(t, 200)
 	hook := s.create("webhook.rights", "payloadType", "raw")
 	s.user("mover", "http.forward")

@@ -24,6 +24,10 @@ const (
 	// patience bounds every wait of these tests. It is far longer than what is
 	// waited for ever takes: reaching it is a failure.
 	patience = time.Minute
+
+	// untilDone lets calls wait until their pipelines are done, however long that
+	// takes. It is less than patience: a call that waited in vain is answered.
+	untilDone = "result-wait=50s"
 )
 
 // A service is a real server on a port and a folder of its own.
@@ -42,6 +46,16 @@ type service struct {
 func start(t *testing.T, settings ...string) *service {
 	t.Helper()
 	s := &service{t: t, config: load(t, newFolder(t), settings...), log: new(transcript), client: newClient()}
+	s.resume()
+	t.Cleanup(s.stop)
+	return s
+}
+
+// startHurried runs a server whose stop waits for nothing any more once hurry is
+// closed.
+func startHurried(t *testing.T, settings ...string) *service {
+	t.Helper()
+	s := &service{t: t, config: load(t, newFolder(t), settings...), log: new(transcript), client: newClient(), hurry: make(chan struct{})}
 	s.resume()
 	t.Cleanup(s.stop)
 	return s
@@ -88,14 +102,20 @@ func newClient() *http.Client {
 // resume starts the server, again if it was stopped.
 func (s *service) resume() {
 	s.t.Helper()
+	if err := s.tryResume(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// tryResume starts the server, which may fail.
+func (s *service) tryResume() error {
 	server, err := serve.Start(s.t.Context(), s.config, serve.Options{AdminPassword: adminPassword, Log: s.log.logger(), Hurry: s.hurry, SenderTransport: s.senders})
 	if err != nil {
-		s.t.Fatal(err)
+		return err
 	}
 	s.server = server
-	if _, _, err := server.CreateAdmin(s.t.Context()); err != nil {
-		s.t.Fatal(err)
-	}
+	_, _, err = server.CreateAdmin(s.t.Context())
+	return err
 }
 
 // stop ends the server, if it runs.

@@ -10,7 +10,7 @@ import (
 // else has come on the connection.
 func TestPlainCallsTakeTheLane(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.long")
 	s.store("long", listening("webhook.long", "set: {value: '#{repeat(\"x\", 5000)}'}"))
 	plain := request("POST "+receivePath+" HTTP/1.1", "Host: sluice", "Token: "+hook.UUID, "Content-Length: 0")

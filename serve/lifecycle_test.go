@@ -163,7 +163,7 @@ func (s *service) beginStop(t *testing.T) (stopped <-chan error) {
 // until they have noticed.
 func TestUnreadyBeforeTheStop(t *testing.T) {
 	t.Parallel()
-	s := start(t, "drain-wait=1s")
+	s := startHurried(t, "drain-wait="+patience.String()) // they never notice
 	hook := s.create("webhook.unready")
 	server, stopped := s.server, make(chan error, 1)
 	go func() { stopped <- server.Stop() }()
@@ -174,8 +174,10 @@ func TestUnreadyBeforeTheStop(t *testing.T) {
 	})
 	readiness.wantProblem(t, http.StatusServiceUnavailable, "draining")
 	wantRetryAfter(t, readiness)
-	s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK)
 	s.client.CloseIdleConnections()
+	s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK) // on a new connection
+	s.client.CloseIdleConnections()
+	close(s.hurry)
 	if err := <-stopped; err != nil {
 		t.Errorf("stop: %v", err)
 	}
@@ -186,20 +188,25 @@ func TestUnreadyBeforeTheStop(t *testing.T) {
 func TestAStopInAHurry(t *testing.T) {
 	t.Parallel()
 	o := newOutside(t)
-	s := &service{t: t, config: load(t, newFolder(t), "http-allow=127.0.0.0/8"), log: new(transcript), client: newClient(), hurry: make(chan struct{})}
-	s.config.DrainWait = patience
-	s.resume()
-	t.Cleanup(s.stop)
+	s := startHurried(t, "http-allow=127.0.0.0/8", "drain-wait="+patience.String(), "run-grace="+patience.String())
 	s.store("held", "pipeline: [event.listen: {eventKey: webhook.hurry}, iam.run.as: {username: admin}, "+o.held()+"]")
 	hook := s.create("webhook.hurry")
-	s.begin(t, hook)
+	begun := s.begin(t, hook)
 	s.command("event.send", map[string]any{"eventKey": "webhook.hurry"}).wantStatus(t, http.StatusOK)
 	o.next()
 	close(s.hurry)
 	began := time.Now()
-	s.stop()
-	if took := time.Since(began); took > 4*time.Second {
-		t.Errorf("it took %s", took)
+	stopped := s.beginStop(t)
+	if took := time.Since(began); took > patience/2 { // a minute if it waits for load balancers or the run
+		t.Errorf("it took %s to close the port", took)
+	}
+	began = time.Now()
+	begun.wantClosed()
+	if took := time.Since(began); took > 8*time.Second { // 10 seconds if it waits for the call
+		t.Errorf("it took %s to cut off the call", took)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("stop: %v", err)
 	}
 }
 
@@ -289,8 +296,11 @@ func TestRunsHaveTheirGrace(t *testing.T) {
 	s.call(s.create("webhook.held"), "text/plain", "x").wantStatus(t, http.StatusOK)
 	o.next()
 	began := time.Now()
-	s.stop()
-	if took := time.Since(began); took > 4*time.Second {
-		t.Errorf("it took %s", took)
+	stopped := s.beginStop(t)
+	if took := time.Since(began); took > 4*time.Second { // 5 seconds without the setting
+		t.Errorf("it took %s to close the port", took)
+	}
+	if err := <-stopped; err != nil {
+		t.Errorf("stop: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ func TestLimits(t *testing.T) {
 			_, _ = w.Write(chunk)
 		}
 	}
-	s := start(t, "result-wait=8s", "http-allow=127.0.0.0/8")
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
 	hook := s.create("webhook.limits")
 	rounds := func(in, do string) string { return "foreach: {in: '" + in + "', do: [" + do + "]}" }
 	double := "set: {value: '#{body + body}'}"
@@ -104,9 +104,9 @@ func asItems(steps string) string {
 // others run.
 func TestHangingPipelinesDisturbNobody(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s", "run-timeout=500ms")
+	s := start(t, untilDone, "run-timeout=1m")
 	bad, good := s.create("webhook.bad"), s.create("webhook.good")
-	s.store("bad", "pipeline: [event.listen: {eventKey: webhook.bad}, foreach: {in: '#{1..9000}', do: [set: {value: '#{len(filter(1..9000, # % 2 == 0))}'}]}]")
+	s.store("bad", "timeout: 500ms\npipeline: [event.listen: {eventKey: webhook.bad}, foreach: {in: '#{1..9000}', do: [set: {value: '#{len(filter(1..9000, # % 2 == 0))}'}]}]")
 	s.store("good", "pipeline: [event.listen: {eventKey: webhook.good}, set: {value: well}]")
 	ids := make([]string, 8)
 	for i := range ids {

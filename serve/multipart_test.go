@@ -169,7 +169,7 @@ func TestMultipartNeedsNoDisk(t *testing.T) {
 // and refused without it; it is never read as something else.
 func TestAFileInAnotherCharset(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	const upload = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\nContent-Type: text/csv\r\n\r\nname,city\nM\xfcller,Berlin\n\r\n--x--\r\n"
 	for _, payloadType := range []string{"raw", "base64"} {
 		key := "webhook.csv." + payloadType

@@ -113,7 +113,7 @@ func TestAnEngineThatComesBack(t *testing.T) {
 	options := engineOptions(t)
 	nats, stop := runEngine(t, options)
 	options.Port = nats.Addr().(*net.TCPAddr).Port // also when it comes back
-	s := start(t, "nats="+nats.ClientURL(), "secret-key="+strings.Repeat("0f", 32), "result-wait=20s")
+	s := start(t, "nats="+nats.ClientURL(), "secret-key="+strings.Repeat("0f", 32), untilDone)
 	h := s.create("webhook.back")
 	s.send("PUT", "/api/v3/pipeline/back", strings.NewReader("pipeline:\n- event.listen: {eventKey: webhook.back}\n- set: {value: \"#{request.correlationId}\"}\n"), asAdmin).wantStatus(t, 200)
 	s.call(h, "text/plain", "x").wantStatus(t, 200)

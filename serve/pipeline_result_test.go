@@ -12,7 +12,7 @@ import (
 // answer, and of the result afterwards.
 func TestValueInTheAnswer(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.value", "payloadType", "raw")
 	s.store("adds", `pipeline: [event.listen: {eventKey: webhook.value}, set: {value: {sum: '#{body.payload.a + body.payload.b}', count: '#{body.deliveryCount}', id: '#{body.correlationId}'}}]`)
 	call := s.call(hook, "application/json", `{"a":1,"b":41}`)
@@ -51,7 +51,7 @@ func TestValueInTheAnswer(t *testing.T) {
 // webhook says.
 func TestPayloadsInPipelines(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	s.store("shows", `pipeline: [event.listen: {eventKey: 'webhook.payload.*'}, set: {value: ["#{body.payload}", "#{body.payloadEncoding}", "#{body.traceId == request.traceId}"]}]`)
 	tests := []struct{ payloadType, contentType, body, want string }{
 		{"base64", "application/json", `{"a":1}`, `[{"origin":"eyJhIjoxfQ=="},"base64",true]`},
@@ -77,7 +77,7 @@ func TestPayloadsInPipelines(t *testing.T) {
 // fails makes the whole an error.
 func TestSeveralListeners(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.several", "payloadType", "raw")
 	s.store("b.second", `pipeline: [event.listen: {eventKey: webhook.several}, set: {value: 2}]`)
 	s.store("a-first", `pipeline: [event.listen: {eventKey: 'webhook.*'}, set: {value: [1]}]`)
@@ -99,7 +99,7 @@ func TestSeveralListeners(t *testing.T) {
 // says to callers, and nothing of the inside; a dead letter has it all.
 func TestWhatCallersLearn(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.learns", "payloadType", "raw")
 	s.command("secret.put", map[string]any{"name": "key", "value": "a secret value"}).wantStatus(t, 200)
 	const neutral = "The call was taken, and could not be handled; the operator of the service finds the cause by the trace id."
@@ -159,7 +159,7 @@ func (s *service) cause(t *testing.T, of result) (found map[string]any) {
 // it is by then.
 func TestFailedRun(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.failed", "payloadType", "raw")
 	s.store("fails", "pipeline:\n- event.listen: {eventKey: webhook.failed}\n- fail: {id: here, message: No milk., statusCode: 422}\n")
 	call := s.call(hook, "application/json", `{"n":1}`)
@@ -217,7 +217,7 @@ func TestFailedRun(t *testing.T) {
 func TestReplayReachesOnlyWhoFailed(t *testing.T) {
 	t.Parallel()
 	o := newOutside(t)
-	s := start(t, "result-wait=8s", "http-allow=127.0.0.0/8")
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
 	hook := s.create("webhook.some")
 	s.store("well", listening("webhook.some", "http.request: {url: '"+o.url+"/well'}"))
 	s.store("ill", listening("webhook.some", "http.request: {url: '"+o.url+"/ill'}", "fail: {message: no}"))

@@ -19,7 +19,7 @@ func TestPipelinesOfAFolder(t *testing.T) {
 	writeFile(t, file, answering("first"))
 	writeFile(t, filepath.Join(dir, "notes.txt"), "no pipeline")
 	writeFile(t, filepath.Join(dir, "inner", "deep.yaml"), "no pipeline either")
-	s := start(t, "pipelines="+dir, "result-wait=8s")
+	s := start(t, "pipelines="+dir, untilDone)
 	hook := s.create("webhook.folder")
 	if got := s.call(hook, "text/plain", "").result(t); got.Value != "first" {
 		t.Fatalf("it came to %+v", got)

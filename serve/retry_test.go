@@ -60,7 +60,7 @@ func TestFailingEventsDelayNone(t *testing.T) {
 	t.Parallel()
 	out, system := newOutside(t), &target{down: true}
 	system.failsFor(out, func(body string) bool { return strings.HasPrefix(body, "bad") })
-	s := start(t, "result-wait=20s", "http-allow=127.0.0.0/8")
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
 	hook := s.create("webhook.none", "payloadType", "raw")
 	s.store("none", "retry: {times: 5, backoff: 1m}\n"+forwarding("webhook.none", out))
 	var ids []string
@@ -70,7 +70,7 @@ func TestFailingEventsDelayNone(t *testing.T) {
 	}
 	eventually(t, "the first attempts", func() bool { _, tried := system.has(); return tried >= 16 })
 	began := time.Now()
-	if got := s.call(hook, "text/plain", "good").result(t); got.Status != "ok" || time.Since(began) > 15*time.Second {
+	if got := s.call(hook, "text/plain", "good").result(t); got.Status != "ok" || time.Since(began) > patience/2 {
 		t.Errorf("after %s the next event came to %+v", time.Since(began), got)
 	}
 	for _, id := range ids[:3] {
@@ -165,14 +165,14 @@ func TestRetryAfterOfTargets(t *testing.T) {
 		w.Header().Set("Retry-After", given.Load().(string))
 		w.WriteHeader(http.StatusTooManyRequests)
 	}
-	s := start(t, "result-wait=20s", "http-allow=127.0.0.0/8")
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
 	hook := s.create("webhook.after", "payloadType", "raw")
 	s.store("after", "retry: {times: 1, backoff: 50ms, maxBackoff: 1s}\n"+forwarding("webhook.after", out))
 	for _, value := range []string{"0", "-1", "315360000", "99999999999999999999", "soon", "Sun, 06 Nov 1994 08:49:37 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "1"} {
 		given.Store(value)
 		tries.Store(0)
 		began := time.Now()
-		if got := s.call(hook, "text/plain", "x").result(t); got.Status != "ok" || time.Since(began) < 50*time.Millisecond || time.Since(began) > 15*time.Second {
+		if got := s.call(hook, "text/plain", "x").result(t); got.Status != "ok" || time.Since(began) < 50*time.Millisecond {
 			t.Errorf("Retry-After: %s came to %+v after %s", value, got, time.Since(began))
 		}
 	}
@@ -210,7 +210,7 @@ func TestPausedPipelines(t *testing.T) {
 // that.
 func TestRecoveryInBulk(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.bulk", "payloadType", "raw")
 	source := "pipeline:\n- event.listen: {eventKey: webhook.bulk}\n- if: {true: '#{body.payload == \"a\"}', then: [fail: {message: x}], else: [assert: {true: false}]}"
 	s.store("bulk", source)

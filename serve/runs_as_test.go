@@ -28,7 +28,7 @@ func (s *service) wantRefused(t *testing.T, got result, permission string) {
 // little; the refusal names what is missing.
 func TestAnonymousRuns(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.anonymous")
 	run := func(step string) result {
 		t.Helper()
@@ -74,7 +74,7 @@ func TestAnonymousRuns(t *testing.T) {
 // TestRunAs: iam.run.as is checked against the pipeline's owner, as of now.
 func TestRunAs(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.as", "payloadType", "raw")
 	asDev := s.user("dev", "pipeline.*", "event.listen", "iam.run.as", "iam.whoami", "set", "run.as:ada")
 	asBob := s.user("bob", "pipeline.*", "event.listen", "iam.run.as", "set")
@@ -177,7 +177,7 @@ func TestRunAs(t *testing.T) {
 // and are seen nowhere.
 func TestAuthorizeInAPipeline(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	s.user("ada", "iam.whoami", "server.info")
 	access, refresh := s.login()
 	hook := s.create("webhook.authorize")

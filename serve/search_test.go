@@ -11,7 +11,7 @@ import (
 // payloads can't find out by searching what is in them, nor a correlation id.
 func TestTracesAreSearchedByText(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	lead, order := s.create("webhook.lead.created", "payloadType", "raw"), s.create("webhook.order.paid")
 	s.send("PUT", "/api/v3/pipeline/picky", strings.NewReader("pipeline:\n  - event.listen: {eventKey: webhook.lead.created}\n  - assert: {\"true\": \"#{body.payload.ok}\", message: Not today.}\n"), asAdmin).wantStatus(t, http.StatusOK)
 	s.call(lead, "application/json", `{"ok":false,"name":"Grace Hopper"}`).wantStatus(t, http.StatusOK)
@@ -61,7 +61,7 @@ func TestTracesAreSearchedByText(t *testing.T) {
 // TestFacets: the calls of a search are counted by what they can be narrowed to.
 func TestFacets(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	a, b := s.create("webhook.a"), s.create("webhook.b")
 	s.send("PUT", "/api/v3/pipeline/no", strings.NewReader("retry: {times: 1, backoff: 10ms}\npipeline:\n  - event.listen: {eventKey: webhook.a}\n  - fail: {message: no, statusCode: 503}\n"), asAdmin).wantStatus(t, http.StatusOK)
 	s.call(a, "text/plain", "x")

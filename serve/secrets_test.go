@@ -26,7 +26,7 @@ func TestSecretsInPipelines(t *testing.T) {
 		w.Header().Set("X-Echo", r.Header.Get("X-Key"))
 		_, _ = w.Write([]byte("you said " + r.Header.Get("X-Key")))
 	}
-	s := start(t, "result-wait=8s", "http-allow=127.0.0.0/8")
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
 	put := s.command("secret.put", map[string]any{"name": "key", "value": secret}).wantStatus(t, 200)
 	hook := s.create("webhook.secret")
 	seen := []string{string(put.body), string(s.command("secret.get", nil).wantStatus(t, 200).body)}
@@ -107,7 +107,7 @@ func TestSecretsInPipelines(t *testing.T) {
 // TestWhoMayUseSecrets: the owner of the pipeline needs the permission.
 func TestWhoMayUseSecrets(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	s.command("secret.put", map[string]any{"name": "key", "value": "the value of it"}).wantStatus(t, 200)
 	hook := s.create("webhook.uses")
 	source := `pipeline: [event.listen: {eventKey: webhook.uses}, set: {value: "#{len(secret('key'))}"}]`

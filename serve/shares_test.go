@@ -99,7 +99,7 @@ func TestAbandonedCalls(t *testing.T) {
 // of the connection, gets the answer that others get.
 func TestHalfClosedClients(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.half")
 	s.store("half", listening("webhook.half", "wait: {duration: 300ms}", "set: {value: whole}"))
 	for name, more := range map[string]string{"the lane": "X-More: none", "net/http": "Transfer-Encoding: chunked"} {

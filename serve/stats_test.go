@@ -81,7 +81,7 @@ func TestStats(t *testing.T) {
 // failed on is a failed call, however many attempts there were.
 func TestWebhookStats(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	h, quiet := s.create("webhook.counted", "payloadType", "raw"), s.create("webhook.other")
 	s.send("PUT", "/api/v3/pipeline/picky", strings.NewReader("retry: {times: 2, backoff: 10ms}\npipeline:\n  - event.listen: {eventKey: webhook.counted}\n  - if: {\"true\": \"#{body.payload != 'good'}\", then: [fail: {message: no, statusCode: 503}]}\n"), asAdmin).wantStatus(t, http.StatusOK)
 	for _, body := range []string{"good", "bad", "good"} {

@@ -84,7 +84,7 @@ func flaky(times int) http.HandlerFunc {
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	o := newOutside(t)
-	s := start(t, "result-wait=8s", "http-allow=127.0.0.0/8")
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
 	hook := s.create("webhook.retry")
 	request := "http.request: {url: '" + o.url + "/#{request.attempt}'}"
 	check := "fail: {if: '#{body.statusCode >= 400}', message: no, statusCode: '#{body.statusCode}'}"

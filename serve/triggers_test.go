@@ -143,7 +143,7 @@ func TestEventReceive(t *testing.T) {
 	s.run(`pipeline: [event.receive: {eventKey: 'own.*'}]`).wantProblem(t, 400, "parameter-invalid")
 
 	next := make(chan any, 1)
-	go func() { next <- receive("eventKey: own.event, timeout: 10s") }()
+	go func() { next <- receive("eventKey: own.event, timeout: 50s") }()
 	eventually(t, "the next event", func() bool { // it may not listen yet
 		s.sendEvent("own.event", "third")
 		select {
@@ -192,7 +192,7 @@ func TestEventsAreNotForEveryReader(t *testing.T) {
 func TestChains(t *testing.T) {
 	t.Parallel()
 	o := newOutside(t)
-	s := start(t, "result-wait=8s", "http-allow=127.0.0.0/8")
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
 	hook := s.create("webhook.chain", "payloadType", "raw")
 	s.store("helper", `pipeline: [message.send: {key: chain.message}]`)
 	s.store("one", listening("webhook.chain", "event.send: {eventKey: chain.event, payload: '#{body.payload}'}"))

@@ -22,7 +22,7 @@ func fields(all ...string) (block []byte) {
 // although the connection is read.
 func TestHTTP2ClientThatNeverReads(t *testing.T) {
 	t.Parallel()
-	s, _ := startTLS(t, "write-timeout=300ms", "result-wait=10s")
+	s, _ := startTLS(t, "write-timeout=2s", untilDone)
 	hook := s.create("webhook.unread", "maxPayloadLength", 1<<20)
 	s.store("large", listening("webhook.unread", "set: {value: '#{repeat(\"x\", 1000000)}'}"))
 	id := s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK).header.Get("Svc-Result-Correlationid")
@@ -48,7 +48,7 @@ func TestHTTP2ClientThatNeverReads(t *testing.T) {
 // it, so callers who never read can't take all there is.
 func TestUnreadAnswersOfCalls(t *testing.T) {
 	t.Parallel()
-	s := start(t, "max-body-memory=64MiB", "result-wait=30s")
+	s := start(t, "max-body-memory=64MiB", untilDone)
 	hook := s.create("webhook.unread")
 	s.store("large", listening("webhook.unread", "set: {value: '#{repeat(\"x\", 4000000)}'}"))
 	for name, more := range map[string]string{"in the lane": "", "by net/http": "X-Other: \xff\r\n"} {
@@ -77,7 +77,7 @@ func TestUnreadAnswersOfCalls(t *testing.T) {
 // nobody reads.
 func TestSilentTailOverHTTP2(t *testing.T) {
 	t.Parallel()
-	s, _ := startTLS(t, "write-timeout=100ms")
+	s, _ := startTLS(t, "write-timeout=2s") // enough for what is read, also if the machine is busy
 	hook := s.create("webhook.silent")
 	w := s.dialFrames(t)
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte("admin:"+adminPassword))
@@ -91,7 +91,7 @@ func TestSilentTailOverHTTP2(t *testing.T) {
 		return f.kind == frameData && f.stream == 1
 	}
 	w.await("the first line", isData)
-	s.send("POST", "/api/v3/pipeline", strings.NewReader("pipeline: [wait: {duration: 300ms}]"), asAdmin).wantStatus(t, http.StatusOK)
+	s.send("POST", "/api/v3/pipeline", strings.NewReader("pipeline: [wait: {duration: 5s}]"), asAdmin).wantStatus(t, http.StatusOK)
 	s.call(hook, "text/plain", "hi").wantStatus(t, http.StatusOK)
 	w.await("the call", isData)
 }
@@ -101,7 +101,7 @@ func TestSilentTailOverHTTP2(t *testing.T) {
 func TestHalfClosedCallers(t *testing.T) {
 	t.Parallel()
 	o := newOutside(t)
-	s := start(t, "result-wait=30s", "http-allow=127.0.0.0/8")
+	s := start(t, untilDone, "http-allow=127.0.0.0/8")
 	hook := s.create("webhook.half")
 	s.store("half", listening("webhook.half", o.held(), "set: {value: done}"))
 	var callers []*wire

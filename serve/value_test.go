@@ -13,7 +13,7 @@ import (
 // read by every step and expression, however deep it is nested.
 func TestDeepValues(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.deep", "payloadType", "raw")
 	s.store("deep", `
 pipeline:

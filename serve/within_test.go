@@ -11,7 +11,7 @@ import (
 // after it has switched to someone.
 func TestARunWithinARun(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.job")
 	asDev := s.user("dev", "pipeline.*", "event.*", "iam.run.as", "iam.whoami", "set", "run.as:ada", "webhook.get")
 	s.user("ada", "iam.*", "set", "webhook.*")
@@ -72,7 +72,7 @@ func TestARunWithinARun(t *testing.T) {
 // own it.
 func TestAPipelineOfADeletedUser(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.sleeper")
 	asBob := s.user("bob", "pipeline.*", "event.listen", "iam.run.as", "iam.whoami", "run.as:admin")
 	s.put("sleeper", listening("webhook.sleeper", "iam.run.as: {username: admin}", "iam.whoami"), asBob).wantStatus(t, 200)
@@ -92,7 +92,7 @@ func TestAPipelineOfADeletedUser(t *testing.T) {
 // TestTheTraceTellsOfSwitches: the audit log does not have one entry a run.
 func TestTheTraceTellsOfSwitches(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.as")
 	s.store("as", listening("webhook.as", "iam.run.as: {username: admin}", "iam.whoami"))
 	id := traceOf(s.call(hook, "text/plain", "").wantStatus(t, 200))
@@ -105,7 +105,7 @@ func TestTheTraceTellsOfSwitches(t *testing.T) {
 // TestCorrelationIDsAreForThoseWhoSeePayloads: with one the result can be read.
 func TestCorrelationIDsAreForThoseWhoSeePayloads(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.create("webhook.secret", "payloadType", "raw")
 	s.store("fails", listening("webhook.secret", "fail: {message: no}"))
 	asVera := s.user("vera", "read", "event.replay", "deadletter.replay")

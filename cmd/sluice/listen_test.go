@@ -70,7 +70,7 @@ func (tg *target) next() received {
 	select {
 	case r := <-tg.got:
 		return r
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		tg.t.Fatal("no event arrives")
 		return received{}
 	}
@@ -116,8 +116,8 @@ func run(t *testing.T, url, dir string, args ...string) *listening {
 // says waits for a line that has a text in it.
 func (l *listening) says(lines *bufio.Scanner, text string) {
 	l.t.Helper()
-	patience := time.AfterFunc(time.Minute, func() { _ = l.cmd.Process.Kill() })
-	defer patience.Stop()
+	late := time.AfterFunc(patience, func() { _ = l.cmd.Process.Kill() })
+	defer late.Stop()
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), text) {
 			return

@@ -89,7 +89,7 @@ func (p *person) screen() string {
 // sees waits until a text is on the screen.
 func (p *person) sees(text string) {
 	p.t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(patience)
 	for !strings.Contains(p.screen(), text) {
 		select {
 		case <-p.more:
@@ -130,7 +130,7 @@ func (p *person) isUnseen() {
 	p.t.Helper()
 	pace := time.NewTicker(time.Millisecond)
 	defer pace.Stop()
-	late := time.After(20 * time.Second)
+	late := time.After(patience)
 	for p.echoes() {
 		select {
 		case <-pace.C:

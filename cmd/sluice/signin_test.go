@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A browser is what a person sees of the sign-in beside the terminal. The tests
@@ -71,6 +74,24 @@ func (p *person) asked() string {
 	return regexp.MustCompile(`http://\S+`).FindString(p.screen())
 }
 
+// awaits waits for a file.
+func (p *person) awaits(file string) {
+	p.t.Helper()
+	pace := time.NewTicker(5 * time.Millisecond)
+	defer pace.Stop()
+	late := time.After(patience)
+	for {
+		if _, err := os.Stat(file); err == nil {
+			return
+		}
+		select {
+		case <-pace.C:
+		case <-late:
+			p.t.Fatalf("there is no %s:\n%s", file, p.screen())
+		}
+	}
+}
+
 // TestLoginInABrowser: people at a machine with a browser type no password into
 // a terminal.
 func TestLoginInABrowser(t *testing.T) {
@@ -117,8 +138,16 @@ func TestLoginInABrowser(t *testing.T) {
 	})
 
 	t.Run("given up", func(t *testing.T) {
-		p := atTerminal(t, r.url, t.TempDir(), []string{"BROWSER=true"}, "login")
+		// The key reaches the browser, too, so it is typed once there is one, which
+		// does not mind.
+		dir := t.TempDir()
+		opener, opened := filepath.Join(dir, "browser"), filepath.Join(dir, "opened")
+		if err := os.WriteFile(opener, []byte("#!/bin/sh\ntrap '' INT\n: > "+opened+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		p := atTerminal(t, r.url, t.TempDir(), []string{"BROWSER=" + opener}, "login")
 		p.asked()
+		p.awaits(opened)
 		p.types(controlC)
 		p.ends(130)
 	})

@@ -21,6 +21,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// patience bounds every wait of these tests. It is far longer than what is waited
+// for ever takes: reaching it is a failure.
+const patience = time.Minute
+
 // TestMain lets the test binary be the program itself: real processes, real
 // signals, and nothing to build first.
 func TestMain(m *testing.M) {
@@ -143,23 +147,38 @@ func TestServePrintsAPasswordOnce(t *testing.T) {
 // balancers nor for calls in flight, and the server still ends in order.
 func TestASecondSignalCutsTheStopShort(t *testing.T) {
 	t.Parallel()
-	r := start(t, program(t, "serve", "--listen", "127.0.0.1:0", "--drain-wait", "30s"))
+	cmd := program(t, "serve", "--listen", "127.0.0.1:0", "--drain-wait", "10m")
+	cmd.Env = append(cmd.Env, "SLUICE_ADMIN_PASSWORD=a-short-tour")
+	r := &hooked{running: start(t, cmd)}
+	token := regexp.MustCompile(`"uuid":"([^"]+)"`).FindStringSubmatch(r.command(t, "webhook.put", "eventKey=webhook.hurry"))[1]
 	begun, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer begun.Close()
-	if _, err := io.WriteString(begun, "POST /api/v3/command/webhook.receive HTTP/1.1\r\nHost: sluice\r\nContent-Length: 10\r\n\r\nhi"); err != nil {
+	if _, err := io.WriteString(begun, "POST /api/v3/command/webhook.receive HTTP/1.1\r\nHost: sluice\r\nToken: "+token+"\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n"); err != nil {
 		t.Fatal(err)
+	}
+	if goOn, err := bufio.NewReader(begun).ReadString('\n'); err != nil || !strings.Contains(goOn, "100") { // it is in flight
+		t.Fatalf("%q, %v", goOn, err)
 	}
 	if err := r.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	r.awaitUnready(t)
+	cut := make(chan time.Time, 1)
+	go func() {
+		_, _ = io.Copy(io.Discard, begun)
+		cut <- time.Now()
+	}()
 	again := time.Now()
 	r.stop(t, syscall.SIGTERM)
-	if took := time.Since(again); took > 8*time.Second {
+	if took := time.Since(again); took > patience {
 		t.Errorf("it took %s to end", took)
+	}
+	// A stop waits for a call for 10 seconds, and then needs some to end in order.
+	if took := (<-cut).Sub(again); took > 8*time.Second {
+		t.Errorf("it took %s to cut off the call", took)
 	}
 }
 

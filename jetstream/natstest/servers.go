@@ -5,6 +5,7 @@ package natstest
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -45,6 +46,10 @@ func OnEverySetup(t *testing.T, test func(t *testing.T, s Setup)) {
 		})
 	}
 }
+
+// patience bounds every wait for a server or a condition. It is far longer than
+// what is waited for ever takes: reaching it is a failure.
+const patience = time.Minute
 
 var (
 	single  = sync.OnceValue(func() string { return Start(Options()).ClientURL() })
@@ -112,7 +117,7 @@ func Start(opts *server.Options) *server.Server {
 		s.Shutdown()
 		s.WaitForShutdown()
 	})
-	if !s.ReadyForConnections(10 * time.Second) {
+	if !s.ReadyForConnections(patience) {
 		panic("the external server did not start")
 	}
 	return s
@@ -120,47 +125,120 @@ func Start(opts *server.Options) *server.Server {
 
 // StartCluster runs a JetStream cluster of three and returns its URLs.
 func StartCluster() string {
+	const tries = 5
+	var err error
+	for range tries {
+		var urls []string
+		if urls, err = startCluster(); err == nil {
+			return strings.Join(urls, ",")
+		}
+	}
+	panic(err)
+}
+
+// startCluster tries to run a cluster. Its servers have to know the ports of each
+// other before they listen on them: it fails if one is taken meanwhile.
+func startCluster() (urls []string, err error) {
 	const size = 3
 	var routes []*url.URL
-	ports := make([]int, size)
+	ports := make([]net.Listener, size)
 	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			panic(err)
+		if ports[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return nil, err
 		}
-		ports[i] = l.Addr().(*net.TCPAddr).Port
-		routes = append(routes, &url.URL{Scheme: "nats", Host: l.Addr().String()})
-		_ = l.Close()
+		defer ports[i].Close()
+		routes = append(routes, &url.URL{Scheme: "nats", Host: ports[i].Addr().String()})
 	}
-	var urls []string
-	var servers sync.WaitGroup
+	name := "test-" + rand.Text() // who has taken a port may be a server of another cluster
+	var started []*server.Server
+	var starting sync.WaitGroup
+	stop := func() {
+		for _, s := range started {
+			s.Shutdown()
+			s.WaitForShutdown()
+		}
+		starting.Wait()
+	}
 	for i, port := range ports {
 		opts := Options()
 		opts.ServerName = fmt.Sprint("n", i)
-		opts.Cluster = server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: port}
+		opts.Cluster = server.ClusterOpts{Name: name, Host: "127.0.0.1", Port: port.Addr().(*net.TCPAddr).Port}
 		opts.Routes = routes
 		s, err := server.NewServer(opts)
 		if err != nil {
-			panic(err)
+			stop()
+			return nil, err
 		}
-		atEnd(func() {
-			s.Shutdown()
-			s.WaitForShutdown()
-		})
-		servers.Go(s.Start)
-		if !s.ReadyForConnections(10 * time.Second) {
-			panic("a server of the cluster did not start")
+		failed := make(failure, 1)
+		s.SetLogger(failed, false, false)
+		_ = port.Close() // as late as can be
+		started = append(started, s)
+		starting.Go(s.Start)
+		if err := ready(s, failed); err != nil {
+			stop()
+			return nil, err
 		}
 		urls = append(urls, s.ClientURL())
 	}
-	servers.Wait()
-	return strings.Join(urls, ",")
+	starting.Wait()
+	// Without a leader it answers nothing, and who asks does not wait for long.
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(patience); !slices.ContainsFunc(started, (*server.Server).JetStreamIsLeader); <-tick.C {
+		if time.Now().After(end) {
+			stop()
+			return nil, errors.New("the cluster has no leader")
+		}
+	}
+	atEnd(stop)
+	return urls, nil
 }
+
+// ready waits until a server listens, or says that it can't.
+func ready(s *server.Server, failed failure) error {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		if s.ReadyForConnections(100 * time.Millisecond) {
+			return nil
+		}
+		select {
+		case err := <-failed:
+			return err
+		default:
+		}
+	}
+	return errors.New("a server of the cluster did not start")
+}
+
+// A failure is a log of a server that keeps the first reason why it can't go on.
+type failure chan error
+
+// Fatalf implements server.Logger.
+func (f failure) Fatalf(format string, args ...any) {
+	select {
+	case f <- fmt.Errorf(format, args...):
+	default:
+	}
+}
+
+// Noticef implements server.Logger.
+func (failure) Noticef(string, ...any) {}
+
+// Warnf implements server.Logger.
+func (failure) Warnf(string, ...any) {}
+
+// Errorf implements server.Logger.
+func (failure) Errorf(string, ...any) {}
+
+// Debugf implements server.Logger.
+func (failure) Debugf(string, ...any) {}
+
+// Tracef implements server.Logger.
+func (failure) Tracef(string, ...any) {}
 
 // Eventually waits for a condition that nothing signals.
 func Eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
