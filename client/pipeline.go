@@ -25,9 +25,14 @@ func (c *Client) PutPipeline(ctx context.Context, name, source string, force boo
 }
 
 // Lint lets the server check the source of a pipeline: it knows its own commands,
-// and who may do what.
-func (c *Client) Lint(ctx context.Context, source string) (found sluice.LintResult, err error) {
-	answer, err := c.Command(ctx, "pipeline.lint", nil, &Body{Content: []byte(source)})
+// and who may do what. The name is that of the stored pipeline which it is meant
+// for, "" if it is for none.
+func (c *Client) Lint(ctx context.Context, name, source string) (found sluice.LintResult, err error) {
+	params := url.Values{}
+	if name != "" {
+		params.Set("name", name)
+	}
+	answer, err := c.Command(ctx, "pipeline.lint", params, &Body{Content: []byte(source)})
 	if err != nil {
 		return found, err
 	}

@@ -28,6 +28,8 @@ type Change struct {
 	WebhookURL string `json:"webhookUrl,omitempty"` // of a webhook that was created
 	Secret     string `json:"secret,omitempty"`     // of a client that was created: it is not shown again
 
+	Warnings []string `json:"warnings,omitempty"` // what the server takes, and should be looked at, with its place
+
 	before, after *thing
 }
 

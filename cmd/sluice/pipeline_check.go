@@ -73,7 +73,7 @@ func (t *terminal) lint(ctx context.Context, file string, into *sluice.LintResul
 	}
 	c, why := t.connect()
 	if why == nil {
-		*into, why = c.Lint(ctx, string(source))
+		*into, why = c.Lint(ctx, "", string(source))
 	}
 	if why == nil {
 		return nil
