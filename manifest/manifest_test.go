@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -97,6 +98,41 @@ func TestRefusedFiles(t *testing.T) {
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), "file.yaml:"+want) || strings.Contains(err.Error(), "interface {}") {
 			t.Errorf("%q: %v, want %s", file, err, want)
+		}
+	}
+}
+
+// TestMisplacedFiles: what looks like a thing and would not be looked at is
+// refused.
+func TestMisplacedFiles(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"webhook/x.yaml":                  "webhook/x.yaml: there is no folder webhook; did you mean webhooks?",
+		"webhook/sub/x.json":              "webhook/sub/x.json: there is no folder webhook; did you mean webhooks?",
+		"piplines/x.yml":                  "piplines/x.yml: there is no folder piplines; did you mean pipelines?",
+		"users/ada.yaml":                  "users/ada.yaml stands in none of the folders roles, clients, webhooks, pipelines; move it to one of them, or out of here.",
+		"webhooks/sub/x.yaml":             "webhooks/sub/x.yaml stands in a folder within webhooks, where no file is looked for; move it to webhooks/x.yaml.",
+		"webhook.top.yaml":                "webhook.top.yaml stands in none of the folders roles, clients, webhooks, pipelines; move it to the one that it is for.",
+		"webhooks/x.YAML":                 "webhooks/x.YAML: write the ending in lower case, .yaml; otherwise the file is not looked at.",
+		"webhooks/readme.txt":             "",
+		"README.md":                       "",
+		"package.json":                    "",
+		"tools/package.json":              "",
+		".github/workflows/deploy.yaml":   "",
+		"webhooks/.draft.yaml":            "",
+		"webhooks/.drafts/webhook.x.yaml": "",
+		".gitlab-ci.yml":                  "",
+	} {
+		dir, err := os.OpenRoot(folderWith(t, map[string]string{"webhooks/webhook.x.yaml": "", file: ""}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := errors.Join(misplaced(dir), dir.Close()); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
 		}
 	}
 }

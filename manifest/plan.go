@@ -64,6 +64,9 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 		return nil, mistake("%v", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
+	if err := misplaced(root); err != nil {
+		return nil, err
+	}
 	plan := &Plan{Changes: []*Change{}, force: o.Force}
 	var deletions []*Change
 	found := false
