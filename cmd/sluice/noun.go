@@ -46,7 +46,7 @@ func (n *noun) keyed() string { return "the " + n.word + " of a " + n.called() }
 
 // nounCommand makes the command of a noun with its verbs. The noun alone lists.
 func nounCommand(t *terminal, n *noun) *cobra.Command {
-	things := list{n.get, []string{n.key, n.handle, n.single}, n.none, n.page, n.columns}
+	things := list{n.get, []string{n.key, n.handle, n.single}, n.none, n.called() + "s", n.page, n.columns}
 	cmd := things.verb(t, n.name, n.short)
 	cmd.Args = orVerb
 	cmd.AddCommand(things.verb(t, "list", "List the "+n.called()+"s"))
