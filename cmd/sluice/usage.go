@@ -69,6 +69,10 @@ func usageError(root, cmd *cobra.Command, args []string, err error) error {
 	if _, _, unknown := root.Find(args); unknown != nil {
 		return unknownVerb(root, firstWord(args))
 	}
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		flag := wrong.GetFlag()
+		return usage("--%s must be %s, not %q.", flag.Name, wanted(flag.Value.Type()), wrong.GetValue()).help(cmd)
+	}
 	missing, ok := errors.AsType[*pflag.NotExistError](err)
 	switch given := cmd.Flags().Args(); {
 	case !ok:
@@ -86,6 +90,21 @@ func usageError(root, cmd *cobra.Command, args []string, err error) error {
 		return usage("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, near)
 	}
 	return usage("%s has no flag --%s.", cmd.CommandPath(), name).help(cmd)
+}
+
+// wanted returns in words what a flag of a type takes.
+func wanted(kind string) string {
+	switch kind {
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a duration such as 30s or 5m"
+	case "int", "int64", "uint", "uint64":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	}
+	return "a " + kind
 }
 
 // firstWord returns the first argument that is not a flag.
