@@ -205,7 +205,18 @@ func (t *terminal) learn(ctx context.Context, cmd *cobra.Command, args []string)
 // lists such things, and the field with the name.
 var named = map[string][2]string{
 	"eventKey": {"webhook.get", "eventKey"}, "pipeline": {"pipeline.get", "name"},
-	"roles": {"iam.role.get", "role"}, "username": {"iam.user.get", "username"},
+	"roles": {"iam.role.get", "role"}, "username": {"iam.user.get", "username"}, "provider": {"provider.get", "provider"},
+}
+
+// changing returns the names of the commands that stand in the audit log if they
+// are called.
+func (t *terminal) changing() (names []string) {
+	for _, c := range t.commands {
+		if !c.ReadOnly {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // choicesOf returns the values of a parameter that has a choice of some, in the
@@ -224,6 +235,8 @@ func (t *terminal) completeParam(cmd *cobra.Command, flag string, param client.P
 	switch list, ok := named[param.Name]; {
 	case len(param.Enum) > 0:
 		complete(cmd, flag, cobra.FixedCompletions(choicesOf(param), noFiles))
+	case param.Name == "command":
+		complete(cmd, flag, cobra.FixedCompletions(t.changing(), noFiles))
 	case ok:
 		complete(cmd, flag, t.completeNames(list[0], list[1], noFiles))
 	}
