@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"sluice"
@@ -25,14 +26,31 @@ func (c *Client) PutPipeline(ctx context.Context, name, source string, force boo
 }
 
 // Lint lets the server check the source of a pipeline: it knows its own commands,
-// and who may do what.
-func (c *Client) Lint(ctx context.Context, source string) (found sluice.LintResult, err error) {
-	answer, err := c.Command(ctx, "pipeline.lint", nil, &Body{Content: []byte(source)})
+// and who may do what. The name is that of the stored pipeline which it is meant
+// for, "" if it is for none.
+func (c *Client) Lint(ctx context.Context, name, source string) (found sluice.LintResult, err error) {
+	params := url.Values{}
+	if name != "" {
+		params.Set("name", name)
+	}
+	answer, err := c.Command(ctx, "pipeline.lint", params, sourceBody(source))
 	if err != nil {
 		return found, err
 	}
 	return found, json.Unmarshal(answer.Body, &found)
 }
+
+// SourceOf returns the content of a file as a source. One with nothing in it
+// becomes a comment: without a body there would be no source at all, not one with
+// the mistake that it is empty.
+func SourceOf(content string) string {
+	if strings.TrimSpace(content) == "" {
+		return "#"
+	}
+	return content
+}
+
+func sourceBody(source string) *Body { return &Body{Content: []byte(SourceOf(source))} }
 
 // PipelineSource returns the source of a stored pipeline with its tag, by which a
 // change can be made to that source alone. Version 0 is the current one.
@@ -68,7 +86,7 @@ func (c *Client) PipelineVersions(ctx context.Context, name string) (versions []
 
 // Try tries a draft on past events.
 func (c *Client) Try(ctx context.Context, source string, params url.Values) (found sluice.TryResult, err error) {
-	answer, err := c.Command(ctx, "pipeline.try", params, &Body{Content: []byte(source)})
+	answer, err := c.Command(ctx, "pipeline.try", params, sourceBody(source))
 	if err != nil {
 		return found, err
 	}
@@ -83,7 +101,7 @@ func (c *Client) RunPipeline(ctx context.Context, name string, vars url.Values, 
 // RunSource runs a pipeline that is not stored and returns its final body.
 func (c *Client) RunSource(ctx context.Context, source string, vars url.Values, body *Body) (Answer, error) {
 	if body == nil {
-		return c.run(ctx, sluice.PipelinePath, vars, &Body{Content: []byte(source)})
+		return c.run(ctx, sluice.PipelinePath, vars, sourceBody(source))
 	}
 	if len(source) > maxSourceInQuery {
 		return Answer{}, sluice.Errorf(sluice.TooLarge, "source-too-long", "A pipeline that is not stored can be at most %d bytes long where the run has a body; store it with sluice pipeline put first.", maxSourceInQuery)
@@ -96,7 +114,7 @@ func (c *Client) RunSource(ctx context.Context, source string, vars url.Values, 
 	if err != nil {
 		return Answer{}, err
 	}
-	return c.Command(ctx, "pipeline.run", url.Values{"source": {source}, "vars": {string(text)}}, body)
+	return c.Command(ctx, "pipeline.run", url.Values{"source": {SourceOf(source)}, "vars": {string(text)}}, body)
 }
 
 func (c *Client) run(ctx context.Context, path string, vars url.Values, body *Body) (Answer, error) {

@@ -21,6 +21,7 @@ type clientPutParams struct {
 	RedirectURIs []string `json:"redirectUris" audit:"yes" doc:"URIs to which browsers may take authorization codes: https, or http on 127.0.0.1, [::1] or localhost, where any port will do."`
 	Public       *bool    `json:"public" doc:"A program on people's machines or in their browsers, where no secret is safe: it has none, and the default of grants is authorization_code and refresh_token."`
 	Renew        bool     `json:"renew" doc:"Make a new secret; the old one stops working at once."`
+	DryRun       bool     `json:"dryRun" doc:"Only check: the answer is the client as it would be, without a secret, and nothing is stored."`
 }
 
 // An oAuthClientView is a client as commands show it.
@@ -53,7 +54,7 @@ func clientPutCommand(d *Directory) command.Command {
 				return oAuthClientView{}, err
 			}
 			secret := ""
-			client, err := d.Clients.Change(ctx, p.ClientID, func(before *sluice.Client, _ map[string]*sluice.Client) (after *sluice.Client, err error) {
+			change := func(before *sluice.Client, _ map[string]*sluice.Client) (after *sluice.Client, err error) {
 				if before != nil {
 					if err := d.mayGrant(ctx, before.Roles); err != nil {
 						return nil, err
@@ -61,7 +62,11 @@ func clientPutCommand(d *Directory) command.Command {
 				}
 				after, secret, err = p.apply(before)
 				return after, err
-			})
+			}
+			if p.DryRun {
+				return d.tryClient(ctx, p.ClientID, change)
+			}
+			client, err := d.Clients.Change(ctx, p.ClientID, change)
 			if err != nil {
 				return oAuthClientView{}, err
 			}
@@ -69,6 +74,19 @@ func clientPutCommand(d *Directory) command.Command {
 			shown.Secret = secret
 			return shown, nil
 		}))
+}
+
+// tryClient returns a client as a change would make it, and stores nothing.
+func (d *Directory) tryClient(ctx context.Context, id string, change func(*sluice.Client, map[string]*sluice.Client) (*sluice.Client, error)) (oAuthClientView, error) {
+	before, err := d.Clients.Get(ctx, id)
+	if err != nil {
+		return oAuthClientView{}, err
+	}
+	after, err := change(before, nil)
+	if err != nil {
+		return oAuthClientView{}, err
+	}
+	return showClient(after), nil
 }
 
 // apply returns the client as the parameters want it, with its secret if that

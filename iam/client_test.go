@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice"
 )
 
 // TestPublicClients: a program on people's machines has no secret, until it is
@@ -41,5 +43,34 @@ func TestPublicClients(t *testing.T) {
 	}
 	if shown := must(t, d, "admin", "iam.client.get", `{"clientId":"app"}`); !cmp.Equal(shown["redirectUris"], []any{"https://app.example.org/cb"}) {
 		t.Errorf("it is shown as %v", shown)
+	}
+}
+
+// TestDryRuns: what would be stored is checked and shown, and nothing is stored.
+func TestDryRuns(t *testing.T) {
+	d := newDirectory(t)
+	role := must(t, d, "admin", "iam.role.put", `{"role":"test","permissions":["webhook.gett"],"dryRun":true}`)
+	if role["role"] != "test" || role["warnings"] == nil {
+		t.Errorf("the role would be %v", role)
+	}
+	client := must(t, d, "admin", "iam.client.put", `{"clientId":"ci","roles":["viewer"],"dryRun":true}`)
+	if client["clientId"] != "ci" || client["secret"] != nil {
+		t.Errorf("the client would be %v", client)
+	}
+	for command, arguments := range map[string]string{"iam.role.get": `{"role":"test"}`, "iam.client.get": `{"clientId":"ci"}`} {
+		if _, err := call(t, d, "admin", command, arguments); sluice.AsError(err).Kind != sluice.NotFound {
+			t.Errorf("%s %s: %v", command, arguments, err)
+		}
+	}
+	must(t, d, "admin", "iam.client.put", `{"clientId":"ci","public":true}`)
+	for command, arguments := range map[string][]string{
+		"iam.role.put":   {`{"role":"test","permissions":["a b"],"dryRun":true}`, `{"role":"admin","permissions":[],"dryRun":true}`},
+		"iam.client.put": {`{"clientId":"new","roles":["nope"],"dryRun":true}`, `{"clientId":"new","grants":["foo"],"dryRun":true}`, `{"clientId":"ci","renew":true,"dryRun":true}`},
+	} {
+		for _, refused := range arguments {
+			if _, err := call(t, d, "admin", command, refused); err == nil {
+				t.Errorf("%s takes %s", command, refused)
+			}
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 type rolePutParams struct {
 	Role        string   `json:"role" required:"true" audit:"yes" doc:"Name of the role: 1 to 63 lower-case letters, digits, dots, _ and -, beginning with a letter or digit."`
 	Permissions []string `json:"permissions" required:"true" audit:"yes" doc:"What the role allows: names of commands, patterns with a trailing *, or read for all that changes nothing."`
+	DryRun      bool     `json:"dryRun" doc:"Only check: the answer is the role as it would be, and nothing is stored."`
 }
 
 // A rolePut is a stored role, with warnings.
@@ -42,11 +43,11 @@ func rolePutCommand(d *Directory) command.Command {
 			if err := d.mayGrant(ctx, []string{p.Role}); err != nil {
 				return rolePut{}, err
 			}
-			role, err := d.Roles.Change(ctx, p.Role, func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) {
-				return &sluice.Role{Name: p.Role, Permissions: distinct(p.Permissions)}, nil
-			})
-			if err != nil {
-				return rolePut{}, err
+			role := &sluice.Role{Name: p.Role, Permissions: distinct(p.Permissions)}
+			if !p.DryRun {
+				if _, err := d.Roles.Change(ctx, p.Role, func(*sluice.Role, map[string]*sluice.Role) (*sluice.Role, error) { return role, nil }); err != nil {
+					return rolePut{}, err
+				}
 			}
 			return rolePut{role.Name, role.Permissions, d.emptyPermissions(role.Permissions)}, nil
 		})

@@ -5,35 +5,100 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sluice"
 	"sluice/client"
 )
 
-// check lets the server look at what it would have to store. Webhooks and
-// pipelines are looked at as they are; roles and clients are simple.
+// check lets the server look at everything that it would have to store, and notes
+// what it warns of. It returns the first thing that is refused.
 func (p *Plan) check(ctx context.Context, c *client.Client) error {
+	if err := p.permitted(ctx, c); err != nil {
+		return err
+	}
 	for _, change := range p.Changes {
-		var err error
-		switch {
-		case change.Kind == "webhook" && change.before != nil:
-			err = change.before.changeable()
-		case change.Kind == "role" && change.Action == Create:
-			err = change.after.isOwn(ctx, c)
-		}
-		if err == nil && change.Action != Delete {
-			switch change.Kind {
-			case "webhook":
-				_, err = change.after.put(ctx, c, change.before, true)
-			case "pipeline":
-				err = p.lint(ctx, c, change.after)
-			}
-		}
-		if err != nil {
+		if err := p.checkChange(ctx, c, change); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// permitted refuses changes whose commands the user may not call. Users who may
+// not even ask what they may do learn it from the commands.
+func (p *Plan) permitted(ctx context.Context, c *client.Client) error {
+	if len(p.Changes) == 0 {
+		return nil
+	}
+	answer, err := c.Command(ctx, "iam.whoami", nil, nil)
+	if err != nil {
+		if sluice.AsError(err).Kind == sluice.Forbidden {
+			return nil
+		}
+		return err
+	}
+	var me sluice.User
+	if err := json.Unmarshal(answer.Body, &me); err != nil {
+		return malformed(&kind{name: "permission"}, err)
+	}
+	for _, change := range p.Changes {
+		about, command := change.after, ""
+		if change.Action == Delete {
+			about, command = change.before, change.before.kind.remove
+		} else {
+			command = about.kind.put
+		}
+		if !me.May(command) {
+			return about.blame(sluice.NotPermitted(command))
+		}
+	}
+	return nil
+}
+
+func (p *Plan) checkChange(ctx context.Context, c *client.Client, change *Change) error {
+	if change.Kind == "webhook" && change.before != nil {
+		if err := change.before.changeable(); err != nil {
+			return err
+		}
+	}
+	t := change.after
+	switch {
+	case change.Action == Delete:
+		return nil
+	case t.kind.isText():
+		return p.lint(ctx, c, change)
+	case change.Kind == "role" && change.Action == Create:
+		if err := t.isOwn(ctx, c); err != nil {
+			return err
+		}
+	}
+	params := t.params(change.before)
+	params["dryRun"] = true
+	if change.Kind == "client" {
+		params["roles"] = p.without(Create, "role", params["roles"])
+	}
+	answer, err := t.put(ctx, c, params)
+	if err != nil {
+		return err
+	}
+	warnings, _ := answer["warnings"].([]any)
+	for _, warning := range warnings {
+		text := fmt.Sprint(warning)
+		change.Warnings = append(change.Warnings, t.place("", text)+": "+text)
+	}
+	return nil
+}
+
+// without returns a list of names without those of things that the plan changes
+// in a way: a server does not know the roles yet that it is about to get.
+func (p *Plan) without(action, kind string, names any) []any {
+	list, _ := names.([]any)
+	return slices.DeleteFunc(slices.Clone(list), func(name any) bool { return p.has(action, kind, fmt.Sprint(name)) })
+}
+
+func (p *Plan) has(action, kind, name string) bool {
+	return slices.ContainsFunc(p.Changes, func(ch *Change) bool { return ch.Action == action && ch.Kind == kind && ch.Name == name })
 }
 
 // isOwn refuses a role that is built in, which a server does not list among its
@@ -59,27 +124,45 @@ func (t *thing) isOwn(ctx context.Context, c *client.Client) error {
 // lint refuses a pipeline with mistakes, or with steps that would be refused,
 // such as one that needs a secret which isn't there. Roles that the plan changes
 // may make a difference, so that rights are then left to the moment of storing.
-func (p *Plan) lint(ctx context.Context, c *client.Client, t *thing) error {
-	found, err := c.Lint(ctx, t.text)
+func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error {
+	t := change.after
+	if !validPipeline.MatchString(t.name) {
+		return mistake("%s: the name of the file is that of the pipeline, which must be 1 to 128 lower-case letters, digits, dots, _ and -, beginning with a letter or digit.", t.file)
+	}
+	found, err := c.Lint(ctx, t.name, t.text)
 	if err != nil {
 		return t.blame(err)
 	}
 	roles := slices.ContainsFunc(p.Changes, func(other *Change) bool { return other.Kind == "role" })
-	problems := slices.DeleteFunc(found.Problems, func(f sluice.Finding) bool {
-		return f.Permission != "" && (p.force || roles && f.Code != "secret-unknown")
-	})
+	var problems []sluice.Finding
+	for _, f := range found.Problems {
+		switch {
+		case f.Permission == "" || !p.force && (!roles || f.Code == "secret-unknown"):
+			problems = append(problems, f)
+		case p.force:
+			found.Warnings = append(found.Warnings, f)
+		}
+	}
+	for _, f := range found.Warnings {
+		if f.Code != "event-key-unknown" || !p.has(Create, "webhook", strings.TrimPrefix(found.Listens, sluice.EventPrefix)) {
+			change.Warnings = append(change.Warnings, t.told(f))
+		}
+	}
 	if len(problems) == 0 {
 		return nil
 	}
 	first := problems[0]
-	text := fmt.Sprintf("%s:%d:%d: %s", t.file, first.Line, first.Column, first.Message)
-	if advice := first.Advice(); advice != "" {
-		text += " " + advice
-	}
+	text := t.told(first)
 	if more := len(problems) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
 	return sluice.Errorf(sluice.Unprocessable, first.Code, "%s", text).At(sluice.Place{Line: first.Line, Column: first.Column})
+}
+
+// told returns a finding in the file of a pipeline, in a line.
+func (t *thing) told(f sluice.Finding) string {
+	text := fmt.Sprintf("%s:%d:%d: %s %s", t.file, f.Line, f.Column, f.Message, f.Advice())
+	return strings.TrimSpace(text)
 }
 
 // Apply carries out a plan and tells of each change once it is made. It stops at
@@ -101,7 +184,7 @@ func (ch *Change) make(ctx context.Context, c *client.Client, force bool) error 
 	case ch.after.kind.isText():
 		return ch.after.putText(ctx, c, ch.before, force)
 	}
-	answer, err := ch.after.put(ctx, c, ch.before, false)
+	answer, err := ch.after.put(ctx, c, ch.after.params(ch.before))
 	if err == nil && ch.Action == Create {
 		ch.WebhookURL, ch.Secret = textOf(answer, "webhookUrl"), textOf(answer, "secret")
 	}

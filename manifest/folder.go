@@ -72,10 +72,10 @@ func readThing(dir *os.Root, k *kind, name, file string) (*thing, error) {
 	if k.isText() {
 		return t, nil
 	}
-	if err := decodeYAML(content, &t.fields); err != nil {
-		return nil, mistake("%s is no YAML of a %s: %v.", file, k.name, err)
+	if err := t.decode(); err != nil {
+		return nil, err
 	}
-	return t, k.check(file, t.fields)
+	return t, t.check()
 }
 
 // write writes a thing to its file.

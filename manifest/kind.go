@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,6 +45,10 @@ func kinds() []*kind {
 	}
 }
 
+// validPipeline is what a server takes for the name of a pipeline; it looks at
+// other names when it checks the thing.
+var validPipeline = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,127}$`)
+
 // Fields of webhooks with secrets.
 const (
 	signingSecret = "signingSecret"
@@ -56,38 +62,52 @@ func (k *kind) folder() string { return k.name + "s" }
 // descriptions of them.
 func (k *kind) isText() bool { return k.fields == nil }
 
-// check refuses what a file of this kind can't have.
-func (k *kind) check(file string, given map[string]any) error {
+// fieldNames returns the names of all fields.
+func (k *kind) fieldNames() []string {
 	names := make([]string, len(k.fields))
 	for i, f := range k.fields {
 		names[i] = f.name
-		if value, has := given[f.name]; has && !f.takes(value) {
-			return mistake("%s: %s must be %s.", file, f.name, f.wants())
+	}
+	return names
+}
+
+// publicGrants are those of a public client whose file names none.
+func publicGrants() []any { return []any{"authorization_code", "refresh_token"} }
+
+// check refuses what the file of a thing can't have.
+func (t *thing) check() error {
+	for _, f := range t.kind.fields {
+		if value, has := t.fields[f.name]; has && !f.takes(value) {
+			_, node := t.field(f.name)
+			return mistake("%s: %s must be %s.", t.at(node), f.name, f.wants())
 		}
 	}
-	for name := range given {
+	names := t.kind.fieldNames()
+	for _, name := range slices.Sorted(maps.Keys(t.fields)) {
+		key, _ := t.field(name)
 		switch {
 		case slices.Contains(names, name):
 		case name == verifyToken:
-			return mistake("%s: a verify token is a secret, which is not for files; sluice webhook edit %s --verify-token sets it.", file, nameOf(file))
+			return mistake("%s: a verify token is a secret, which is not for files; sluice webhook edit %s --verify-token sets it.", t.at(key), t.name)
 		case spelling.Nearest(name, names) != "":
-			return mistake("%s: a %s has no %q; did you mean %s?", file, k.name, name, spelling.Nearest(name, names))
+			return mistake("%s: a %s has no %q; did you mean %s?", t.at(key), t.kind.name, name, spelling.Nearest(name, names))
 		default:
-			return mistake("%s: a %s has no %q in a file; there are %s.", file, k.name, name, strings.Join(names, ", "))
+			return mistake("%s: a %s has no %q in a file; there are %s.", t.at(key), t.kind.name, name, strings.Join(names, ", "))
 		}
 	}
-	return checkSecrets(file, given)
+	return t.checkSecrets()
 }
 
 // checkSecrets refuses a secret in place of the name of one.
-func checkSecrets(file string, given map[string]any) error {
-	text, _ := given[signingSecret].(string)
+func (t *thing) checkSecrets() error {
+	text, _ := t.fields[signingSecret].(string)
 	if text == "" {
 		return nil
 	}
 	for name := range strings.SplitSeq(text, ",") {
 		if !strings.HasPrefix(strings.TrimSpace(name), stored) {
-			return mistake("%s: a signing secret is not for files; store it with sluice secret put NAME and write signingSecret: secret:NAME.", file)
+			_, node := t.field(signingSecret)
+			return mistake("%s: a signing secret is not for files; store it with sluice secret put NAME and write signingSecret: secret:NAME.", t.at(node))
 		}
 	}
 	return nil

@@ -1,7 +1,10 @@
 package manifest
 
 import (
+	"errors"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"sluice/serve"
@@ -50,34 +53,86 @@ func TestNormalForm(t *testing.T) {
 		"grants of a public one":   {"client", "public: true\ngrants: [refresh_token, authorization_code]", "public: true\n"},
 	} {
 		k := kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.name == test.kind })]
-		var given map[string]any
-		if err := decodeYAML([]byte(test.file), &given); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if err := k.check("file.yaml", given); err != nil {
+		read := &thing{kind: k, file: "file.yaml", text: test.file}
+		if err := errors.Join(read.decode(), read.check()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := (&thing{kind: k, fields: k.normal(given, presets)}).source(); got != test.want {
+		if got := (&thing{kind: k, fields: k.normal(read.fields, presets)}).source(); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
 }
 
-// TestRefusedFiles: what a file can't have.
+// TestRefusedFiles: what a file can't have is refused with its place, in words
+// that are not Go's.
 func TestRefusedFiles(t *testing.T) {
 	t.Parallel()
-	webhook := kinds()[2]
-	for _, file := range []string{
-		"maxPayloadLength: many", "maxPayloadLength: 1.5", "disabled: 1", "description: [a]", "schema: '{}'",
-		"verifyToken: x", "signingSecret: plain", "signingSecret: secret:a,plain", "uuid: x", "eventKey: webhook.x", "- a", "a: 1\n---\nb: 2", "{}\ndescription: x",
+	for file, want := range map[string]string{
+		"maxPayloadLength: many":             "1:19: maxPayloadLength must be a whole number.",
+		"maxPayloadLength: 1.5":              "1:19: maxPayloadLength must be a whole number.",
+		"disabled: 1":                        "1:11: disabled must be true or false.",
+		"\ndescription: [a]":                 "2:14: description must be text.",
+		"schema: '{}'":                       "1:9: schema must be an object.",
+		"verifyToken: x":                     "1:1: a verify token is a secret, ",
+		"signingSecret: plain":               "1:16: a signing secret is not for files; ",
+		"signingSecret: secret:a,plain":      "1:16: a signing secret is not for files; ",
+		"description: x\nuuid: x":            `2:1: a webhook has no "uuid" in a file; there are description, disabled, `,
+		"eventKey: webhook.x":                `1:1: a webhook has no "eventKey" in a file; `,
+		"payloadTyp: raw":                    `1:1: a webhook has no "payloadTyp"; did you mean payloadType?`,
+		"- a":                                "1:1: a webhook is written as lines of the form name: value, and this is a list; there can be description, ",
+		"no":                                 "1:1: a webhook is written as lines of the form name: value, and this is a single value; ",
+		"a: 1\n---\nb: 2":                    "2:1: a second document starts here; a file has one.",
+		"{}\ndescription: x":                 "2:1: this is not YAML: did not find expected <document start>.",
+		"description: a: b":                  "1:1: this is not YAML: mapping values are not allowed in this context.",
+		"schema:\n  a: [1\n  b: 2":           "2:3: this is not YAML: did not find expected ',' or ']'.",
+		"description: x\ndescription: y":     "2:1: description stands here twice; leave one out.",
+		"schema: {properties: {1: {}}}":      "1:23: a name must be text; put it in quotes.",
+		"schema: {maximum: .inf}":            "1:19: .inf is no number; ",
+		"schema: *nowhere":                   "1:1: this is not YAML: unknown anchor 'nowhere' referenced.",
+		"schema: !!binary '%'\ndisabled: no": "1:",
 	} {
-		var given map[string]any
-		err := decodeYAML([]byte(file), &given)
+		read := &thing{kind: kinds()[2], file: "file.yaml", text: file}
+		err := read.decode()
 		if err == nil {
-			err = webhook.check("file.yaml", given)
+			err = read.check()
 		}
-		if err == nil {
-			t.Errorf("%q is taken", file)
+		if err == nil || !strings.HasPrefix(err.Error(), "file.yaml:"+want) || strings.Contains(err.Error(), "interface {}") {
+			t.Errorf("%q: %v, want %s", file, err, want)
+		}
+	}
+}
+
+// TestMisplacedFiles: what looks like a thing and would not be looked at is
+// refused.
+func TestMisplacedFiles(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"webhook/x.yaml":                  "webhook/x.yaml: there is no folder webhook; did you mean webhooks?",
+		"webhook/sub/x.json":              "webhook/sub/x.json: there is no folder webhook; did you mean webhooks?",
+		"piplines/x.yml":                  "piplines/x.yml: there is no folder piplines; did you mean pipelines?",
+		"users/ada.yaml":                  "users/ada.yaml stands in none of the folders roles, clients, webhooks, pipelines; move it to one of them, or out of here.",
+		"webhooks/sub/x.yaml":             "webhooks/sub/x.yaml stands in a folder within webhooks, where no file is looked for; move it to webhooks/x.yaml.",
+		"webhook.top.yaml":                "webhook.top.yaml stands in none of the folders roles, clients, webhooks, pipelines; move it to the one that it is for.",
+		"webhooks/x.YAML":                 "webhooks/x.YAML: write the ending in lower case, .yaml; otherwise the file is not looked at.",
+		"webhooks/readme.txt":             "",
+		"README.md":                       "",
+		"package.json":                    "",
+		"tools/package.json":              "",
+		".github/workflows/deploy.yaml":   "",
+		"webhooks/.draft.yaml":            "",
+		"webhooks/.drafts/webhook.x.yaml": "",
+		".gitlab-ci.yml":                  "",
+	} {
+		dir, err := os.OpenRoot(folderWith(t, map[string]string{"webhooks/webhook.x.yaml": "", file: ""}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := errors.Join(misplaced(dir), dir.Close()); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
 		}
 	}
 }

@@ -28,6 +28,8 @@ type Change struct {
 	WebhookURL string `json:"webhookUrl,omitempty"` // of a webhook that was created
 	Secret     string `json:"secret,omitempty"`     // of a client that was created: it is not shown again
 
+	Warnings []string `json:"warnings,omitempty"` // what the server takes, and should be looked at, with its place
+
 	before, after *thing
 }
 
@@ -62,6 +64,9 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 		return nil, mistake("%v", err)
 	}
 	defer func() { _ = root.Close() }() // it was only read
+	if err := misplaced(root); err != nil {
+		return nil, err
+	}
 	plan := &Plan{Changes: []*Change{}, force: o.Force}
 	var deletions []*Change
 	found := false

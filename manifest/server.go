@@ -70,16 +70,18 @@ func presetsOf(ctx context.Context, c *client.Client) (map[string]string, error)
 	return presets, nil
 }
 
-// put stores a thing in place of what was there before, nil if nothing was. With
-// dryRun it is checked, and nothing stored.
-func (t *thing) put(ctx context.Context, c *client.Client, before *thing, dryRun bool) (answer map[string]any, err error) {
+// params returns the parameters that store a thing in place of what was there
+// before.
+func (t *thing) params(before *thing) map[string]any {
 	params := map[string]any{t.kind.key: t.name}
 	for _, f := range t.kind.fields {
 		after, has := t.fields[f.name]
 		switch {
 		case has:
 			params[f.name] = after
-		case before == nil && isList(f.unset):
+		case f.name == "grants" && t.fields["public"] == true:
+			params[f.name] = publicGrants()
+		case isList(f.unset) && (before == nil || f.name == "grants"): // what is right for a public client is wrong for another
 			params[f.name] = f.unset // an empty list is no missing one
 		case before != nil && before.fields[f.name] != nil:
 			params[f.name] = f.unset
@@ -91,9 +93,11 @@ func (t *thing) put(ctx context.Context, c *client.Client, before *thing, dryRun
 	if before != nil && before.token != "" {
 		params["uuid"], params["ifUpdated"] = before.token, before.updated
 	}
-	if dryRun {
-		params["dryRun"] = true
-	}
+	return params
+}
+
+// put stores a thing, or checks it, as the parameters say.
+func (t *thing) put(ctx context.Context, c *client.Client, params map[string]any) (answer map[string]any, err error) {
 	body, err := json.Marshal(params)
 	if err != nil {
 		return nil, err
@@ -137,7 +141,7 @@ func (t *thing) changeable() error {
 	return nil
 }
 
-// blame names the thing that an error is about.
+// blame names the thing that an error is about, and its place in the file.
 func (t *thing) blame(err error) error {
 	if err == nil {
 		return nil
@@ -146,7 +150,11 @@ func (t *thing) blame(err error) error {
 	if e.Kind == sluice.Internal {
 		return err
 	}
-	return e.Saying(fmt.Sprintf("The %s %s: %s", t.kind.name, t.name, e.Message))
+	if t.file == "" {
+		return e.Saying(fmt.Sprintf("The %s %s: %s", t.kind.name, t.name, e.Message))
+	}
+	message := strings.Replace(e.Message, "The parameter "+t.kind.key+" ", "The name of the file ", 1)
+	return e.Saying(t.place(e.Parameter, e.Message) + ": " + message)
 }
 
 func isList(value any) bool {

@@ -3,9 +3,7 @@ package manifest
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,6 +22,7 @@ type thing struct {
 
 	text   string         // of a kind that is text
 	fields map[string]any // of the others: those that differ from what is unset
+	root   *yaml.Node     // of the file, nil if it says nothing
 
 	token   string // by which the server finds a webhook
 	updated string // when the server says a webhook was changed
@@ -99,7 +98,7 @@ func (k *kind) normal(given map[string]any, presets map[string]string) map[strin
 			}
 		}
 		if f.name == "grants" && given["public"] == true {
-			unset = []any{"authorization_code", "refresh_token"}
+			unset = publicGrants()
 		}
 		if !reflect.DeepEqual(value, unset) {
 			fields[f.name] = value
@@ -108,7 +107,7 @@ func (k *kind) normal(given map[string]any, presets map[string]string) map[strin
 	return fields
 }
 
-// decodeJSON decodes a document of the server as decodeYAML does a file.
+// decodeJSON decodes a document of the server as decode does a file.
 func decodeJSON(document []byte, into *map[string]any) error {
 	dec := json.NewDecoder(bytes.NewReader(document))
 	dec.UseNumber()
@@ -139,34 +138,4 @@ func plain(value any) any {
 		}
 	}
 	return value
-}
-
-// decodeYAML decodes a file: an object, in which what looks like a date is text,
-// as it is in JSON.
-func decodeYAML(text []byte, into *map[string]any) error {
-	var root yaml.Node
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	if err := dec.Decode(&root); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil // a file with nothing in it says nothing
-		}
-		return err
-	}
-	switch err := dec.Decode(new(yaml.Node)); {
-	case err == nil:
-		return errors.New("it has more than one document")
-	case !errors.Is(err, io.EOF):
-		return err
-	}
-	datesAsText(&root)
-	return root.Decode(into)
-}
-
-func datesAsText(n *yaml.Node) {
-	if n.Tag == "!!timestamp" {
-		n.Tag = "!!str"
-	}
-	for _, inner := range n.Content {
-		datesAsText(inner)
-	}
 }

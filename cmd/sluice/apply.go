@@ -56,8 +56,8 @@ func applyCommand(t *terminal) *cobra.Command {
 		Long: "Make the server as files say that sluice export wrote, or you did. What differs is shown, and changed\n" +
 			"if you agree. The name of a file is the event key of the webhook, or the name of the pipeline, role\n" +
 			"or client; what a file does not say is as it is by default. Kinds without a folder in DIR are left\n" +
-			"alone, as are built-in roles, users and secrets. Nothing is changed if one of the webhooks or\n" +
-			"pipelines would be refused. The URLs of new webhooks and the secrets of new clients are printed.",
+			"alone, as are built-in roles, users and secrets. Nothing is changed if anything would be refused.\n" +
+			"The URLs of new webhooks and the secrets of new clients are printed.",
 		Example: "  sluice apply config\n  sluice apply config --prune --yes\n  sluice apply config --check",
 		Args:    arguments(1, 1, "the folder with the files"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return t.apply(cmd.Context(), args[0], a) },
@@ -93,6 +93,9 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 	for _, change := range plan.Changes {
 		before, after := change.Sources()
 		fmt.Fprint(t.err, diff(change.Kind+" "+change.Name, before, after, colours(t.err)))
+		for _, warning := range change.Warnings {
+			fmt.Fprintln(t.err, "warning: "+printable(warning))
+		}
 	}
 	if n := len(plan.Left); n > 0 {
 		t.note(fmt.Sprintf("The server has %s in no file; --prune deletes what is in none.", counted(n, "thing")))

@@ -49,6 +49,11 @@ func TestBareBashCompletes(t *testing.T) {
 		"sluice webhook create x --payload-type ign\t": "sluice webhook create x --payload-type ignore ",
 		"sluice command webhook.put payloadType=ign\t": "sluice command webhook.put payloadType=ignore ",
 		"sluice trace --status ref\t":                  "sluice trace --status refused ",
+		"sluice webhook create x --provider githu\t":   "sluice webhook create x --provider github ",
+		"sluice webhook edit x --provider githu\t":     "sluice webhook edit x --provider github ",
+		"sluice audit --command iam.key\t":             "sluice audit --command iam.key.rotate ",
+		"sluice webhook list -o ta\t":                  "sluice webhook list -o table ",
+		"sluice audit --output=ya\t":                   "sluice audit --output=yaml ",
 	} {
 		p.types(typed + "#\n")
 		p.sees(want + "#")

@@ -12,7 +12,7 @@ func deadletterNoun() *noun {
 		verbs: func(t *terminal, n *noun) []*cobra.Command {
 			replay := change{"replay", "Send the events of dead letters again", "deadletter.replay", "replayed", false, "deadletter.groups"}
 			remove := change{"delete", "Delete dead letters for good", "deadletter.delete", "deleted", true, "deadletter.groups"}
-			groups := list{"deadletter.groups", nil, n.none, "", columnsOf("count", "pipeline", "code", "first", "last")}
+			groups := list{"deadletter.groups", nil, n.none, n.called() + "s", "", columnsOf("count", "pipeline", "code", "first", "last")}
 			return []*cobra.Command{groups.verb(t, "groups", "Count dead letters by pipeline and error"), replay.of(t, n), remove.of(t, n)}
 		},
 	}

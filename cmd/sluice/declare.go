@@ -14,6 +14,7 @@ import (
 	"sluice"
 	"sluice/client"
 	"sluice/serve"
+	"sluice/spelling"
 )
 
 // parameters are the flags of a verb that come from the parameters of a command:
@@ -93,11 +94,30 @@ func (p *parameters) values() (url.Values, error) {
 			value = strings.TrimRight(value, "\r\n") // files end with one, values don't
 		}
 		if name == "status" {
-			value = string(sluice.StatusOf(value))
+			if value, err = p.status(f.Name, value); failed == nil {
+				failed = err
+			}
 		}
 		params.Set(name, value)
 	})
 	return params, failed
+}
+
+// status returns the status that a word stands for. A word that is none is
+// refused here: the server would list its own.
+func (p *parameters) status(flag, word string) (string, error) {
+	status := string(sluice.StatusOf(word))
+	known := slices.IndexFunc(p.command.Params, func(param client.Param) bool { return param.Name == "status" })
+	statuses := p.command.Params[known].Enum
+	if len(statuses) == 0 || slices.Contains(statuses, status) {
+		return status, nil
+	}
+	words := choicesOf(p.command.Params[known])
+	refusal := usage("--%s must be one of %s, not %q.", flag, strings.Join(words, ", "), word)
+	if near := spelling.Nearest(word, slices.Concat(words, statuses)); near != "" {
+		refusal.message += " Did you mean " + sluice.Status(near).Word() + "?"
+	}
+	return "", refusal
 }
 
 // need refuses to go on without the parameters that the command requires.
@@ -185,19 +205,38 @@ func (t *terminal) learn(ctx context.Context, cmd *cobra.Command, args []string)
 // lists such things, and the field with the name.
 var named = map[string][2]string{
 	"eventKey": {"webhook.get", "eventKey"}, "pipeline": {"pipeline.get", "name"},
-	"roles": {"iam.role.get", "role"}, "username": {"iam.user.get", "username"},
+	"roles": {"iam.role.get", "role"}, "username": {"iam.user.get", "username"}, "provider": {"provider.get", "provider"},
+}
+
+// changing returns the names of the commands that stand in the audit log if they
+// are called.
+func (t *terminal) changing() (names []string) {
+	for _, c := range t.commands {
+		if !c.ReadOnly {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// choicesOf returns the values of a parameter that has a choice of some, in the
+// words of the command line.
+func choicesOf(param client.Param) []string {
+	choices := slices.Clone(param.Enum)
+	for i := range choices {
+		if param.Name == "status" {
+			choices[i] = sluice.Status(choices[i]).Word()
+		}
+	}
+	return choices
 }
 
 func (t *terminal) completeParam(cmd *cobra.Command, flag string, param client.Param) {
 	switch list, ok := named[param.Name]; {
 	case len(param.Enum) > 0:
-		choices := slices.Clone(param.Enum)
-		for i := range choices {
-			if param.Name == "status" {
-				choices[i] = sluice.Status(choices[i]).Word()
-			}
-		}
-		complete(cmd, flag, cobra.FixedCompletions(choices, noFiles))
+		complete(cmd, flag, cobra.FixedCompletions(choicesOf(param), noFiles))
+	case param.Name == "command":
+		complete(cmd, flag, cobra.FixedCompletions(t.changing(), noFiles))
 	case ok:
 		complete(cmd, flag, t.completeNames(list[0], list[1], noFiles))
 	}

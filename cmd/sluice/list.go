@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -18,6 +20,7 @@ type list struct {
 	command string
 	without []string // parameters without a flag
 	none    string   // text for an empty list
+	things  string   // what is listed, in the plural; "" means that the text is also right where flags select
 	page    string   // of the portal
 	columns []column
 }
@@ -55,11 +58,31 @@ func (l list) show(ctx context.Context, t *terminal, c *client.Client, params ur
 	if err != nil {
 		return err
 	}
-	if t.none(answer.Body, l.none) {
+	none := l.none
+	if selected := selection(params); selected != "" && l.things != "" {
+		none = "No " + l.things + " fit " + selected + "."
+	}
+	if t.none(answer.Body, printable(none)) {
 		t.meant(ctx, c, params)
 		return nil
 	}
 	return l.print(t, answer)
+}
+
+// selection returns in words what the flags of a list select, "" if that is
+// everything.
+func selection(params url.Values) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		switch name {
+		case "limit", "after", "brief": // they select nothing
+		case "from", "to":
+			parts = append(parts, "the span of time")
+		default:
+			parts = append(parts, "--"+kebab(name)+" "+params.Get(name))
+		}
+	}
+	return strings.Join(slices.Compact(parts), " and ")
 }
 
 // meant tells people which name they may have meant, where a parameter names

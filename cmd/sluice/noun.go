@@ -46,7 +46,7 @@ func (n *noun) keyed() string { return "the " + n.word + " of a " + n.called() }
 
 // nounCommand makes the command of a noun with its verbs. The noun alone lists.
 func nounCommand(t *terminal, n *noun) *cobra.Command {
-	things := list{n.get, []string{n.key, n.handle, n.single}, n.none, n.page, n.columns}
+	things := list{n.get, []string{n.key, n.handle, n.single}, n.none, n.called() + "s", n.page, n.columns}
 	cmd := things.verb(t, n.name, n.short)
 	cmd.Args = orVerb
 	cmd.AddCommand(things.verb(t, "list", "List the "+n.called()+"s"))
@@ -130,7 +130,7 @@ func nounCreate(t *terminal, n *noun) *cobra.Command {
 		}
 		if n.handle == "" { // the command would edit the existing one
 			if _, err := n.one(cmd.Context(), c, args[0]); err == nil {
-				return sluice.Errorf(sluice.Conflict, "taken", "There is a %s %s already; sluice %s edit %s changes it.", n.called(), args[0], n.name, args[0])
+				return n.taken("taken", args[0])
 			} else if sluice.AsError(err).Kind != sluice.NotFound {
 				return err
 			}
@@ -172,10 +172,18 @@ func nounEdit(t *terminal, n *noun) *cobra.Command {
 	return cmd
 }
 
+// taken is the error for a key that another thing has.
+func (n *noun) taken(code, key string) error {
+	return sluice.Errorf(sluice.Conflict, code, "There is a %s %s already; sluice %s edit %s changes it.", n.called(), key, n.name, key)
+}
+
 // store stores a thing and shows it.
 func (n *noun) store(ctx context.Context, t *terminal, c *client.Client, values url.Values) error {
 	answer, err := c.Command(ctx, n.put, values, nil)
-	if err != nil {
+	switch {
+	case err != nil && sluice.AsError(err).Code == "event-key-taken":
+		return n.taken("event-key-taken", values.Get(n.key))
+	case err != nil:
 		return err
 	}
 	if err := t.show(answer.Body); err != nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -111,7 +113,20 @@ func (t *terminal) run(ctx context.Context, c *client.Client, name string, vars 
 	if err != nil {
 		return client.Answer{}, err
 	}
-	return c.RunSource(ctx, string(source), vars, body)
+	answer, err := c.RunSource(ctx, string(source), vars, body)
+	return answer, inFile(name, err)
+}
+
+// inFile returns an error about a source with its place in the file, as lint has
+// it.
+func inFile(file string, err error) error {
+	e, ok := errors.AsType[*sluice.Error](err)
+	if !ok || e.Place.Line == 0 {
+		return err
+	}
+	message := strings.TrimPrefix(e.Message, fmt.Sprintf("Line %d: ", e.Place.Line))
+	message = strings.Replace(message, "; pipeline.lint lists all.", "; sluice pipeline lint "+file+" lists all.", 1)
+	return e.Saying(fmt.Sprintf("%s:%d:%d: %s", file, e.Place.Line, max(1, e.Place.Column), message))
 }
 
 // pipelineMissing returns an error with what may be meant, if it is that there is

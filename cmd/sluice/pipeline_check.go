@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
+	"sluice/client"
 	"sluice/serve"
 )
 
@@ -73,7 +74,7 @@ func (t *terminal) lint(ctx context.Context, file string, into *sluice.LintResul
 	}
 	c, why := t.connect()
 	if why == nil {
-		*into, why = c.Lint(ctx, string(source))
+		*into, why = c.Lint(ctx, "", string(source))
 	}
 	if why == nil {
 		return nil
@@ -114,7 +115,7 @@ func firstError(err error, next func() error) error {
 
 // offline runs a command of this program, not of a server, on a source.
 func (t *terminal) offline(ctx context.Context, command, source string, into any) error {
-	out, err := serve.Offline(ctx, command, source)
+	out, err := serve.Offline(ctx, command, client.SourceOf(source))
 	if err != nil {
 		return err
 	}

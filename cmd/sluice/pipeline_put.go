@@ -109,7 +109,7 @@ func (t *terminal) changed(ctx context.Context, c *client.Client, drafts []draft
 // not ask for mistakes, storing finds them.
 func faultless(ctx context.Context, c *client.Client, drafts []draft, force bool) error {
 	for _, d := range drafts {
-		found, err := c.Lint(ctx, d.source)
+		found, err := c.Lint(ctx, d.name, d.source)
 		switch {
 		case err != nil && sluice.AsError(err).Kind == sluice.Forbidden:
 			return nil

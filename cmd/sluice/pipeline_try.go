@@ -52,7 +52,7 @@ func pipelineTry(t *terminal) *cobra.Command {
 			}
 			found, failed := t.tryAll(cmd.Context(), c, string(source), values)
 			if failed != nil && found.Tried() == 0 {
-				return failed
+				return inFile(args[0], failed)
 			}
 			if err := t.showTried(args[0], found); err != nil {
 				return err

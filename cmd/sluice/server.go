@@ -39,10 +39,9 @@ func statsCommand(t *terminal) *cobra.Command {
 				return err
 			}
 			return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
-				if minutes := fieldOf(root, "minutes"); minutes != nil {
-					minutes.Content = slices.DeleteFunc(minutes.Content, isIdle)
-					for _, minute := range minutes.Content {
-						dropField(minute, "webhooks") // too wide for a table; the whole is in --json
+				for _, name := range []string{"minutes", "hours"} {
+					if figures := fieldOf(root, name); figures != nil {
+						tabulate(figures)
 					}
 				}
 				return t.view().account(w, root, "")
@@ -52,6 +51,23 @@ func statsCommand(t *terminal) *cobra.Command {
 	params = t.declare(cmd, "server.stats")
 	t.addOpen(cmd, &open)
 	return cmd
+}
+
+// figureNames are what people call the figures of a minute: a failed call is one
+// that a pipeline failed on, as everywhere on the command line.
+var figureNames = map[string]string{"failed": "notTaken", "errors": "failed", "runErrors": "failedRuns"}
+
+// tabulate makes minutes or hours fit for a table.
+func tabulate(figures *yaml.Node) {
+	figures.Content = slices.DeleteFunc(figures.Content, isIdle)
+	for _, minute := range figures.Content {
+		dropField(minute, "webhooks") // too wide; the whole is in --json
+		for i := 0; i+1 < len(minute.Content); i += 2 {
+			if name := figureNames[minute.Content[i].Value]; name != "" {
+				minute.Content[i].Value = name
+			}
+		}
+	}
 }
 
 // isIdle reports whether nothing was counted in a minute.

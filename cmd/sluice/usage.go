@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,12 @@ func orVerb(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// otherVerbs are what other programs call some of the verbs.
+var otherVerbs = map[string]string{
+	"ls": "list", "get": "show", "describe": "show", "add": "create", "new": "create", "set": "edit", "update": "edit",
+	"rm": "delete", "remove": "delete", "del": "delete", "create": "put", "edit": "put", "check": "lint", "validate": "lint",
+}
+
 // unknownVerb is the error for a verb that a noun, or the program, does not have.
 func unknownVerb(cmd *cobra.Command, name string) error {
 	var names []string
@@ -49,8 +56,12 @@ func unknownVerb(cmd *cobra.Command, name string) error {
 			names = append(names, verb.Name())
 		}
 	}
+	meant := name
+	if verb := otherVerbs[name]; slices.Contains(names, verb) {
+		meant = verb
+	}
 	return usage("There is no command %q; %s", cmd.CommandPath()+" "+name,
-		didYouMean(name, names, cmd.CommandPath()+" --help lists those there are."))
+		didYouMean(meant, names, cmd.CommandPath()+" --help lists those there are."))
 }
 
 // didYouMean ends a sentence about an unknown name.
@@ -64,10 +75,17 @@ func didYouMean(name string, names []string, otherwise string) string {
 // usageError returns in a sentence what is wrong with a command line.
 func usageError(root, cmd *cobra.Command, args []string, err error) error {
 	if own, ok := errors.AsType[*failure](err); ok {
+		if strings.Contains(own.message, " --help ") {
+			return own // it says so already
+		}
 		return own.help(cmd)
 	}
 	if _, _, unknown := root.Find(args); unknown != nil {
 		return unknownVerb(root, firstWord(args))
+	}
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		flag := wrong.GetFlag()
+		return usage("--%s must be %s, not %q.", flag.Name, wanted(flag.Value.Type()), wrong.GetValue()).help(cmd)
 	}
 	missing, ok := errors.AsType[*pflag.NotExistError](err)
 	switch given := cmd.Flags().Args(); {
@@ -86,6 +104,21 @@ func usageError(root, cmd *cobra.Command, args []string, err error) error {
 		return usage("%s has no flag --%s; did you mean --%s?", cmd.CommandPath(), name, near)
 	}
 	return usage("%s has no flag --%s.", cmd.CommandPath(), name).help(cmd)
+}
+
+// wanted returns in words what a flag of a type takes.
+func wanted(kind string) string {
+	switch kind {
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a duration such as 30s or 5m"
+	case "int", "int64", "uint", "uint64":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	}
+	return "a " + kind
 }
 
 // firstWord returns the first argument that is not a flag.

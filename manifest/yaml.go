@@ -1,0 +1,137 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// decode reads the fields of a thing from its file, and where they stand there.
+// What looks like a date is text, as it is in JSON.
+func (t *thing) decode() error {
+	var document, second yaml.Node
+	dec := yaml.NewDecoder(strings.NewReader(t.text))
+	err := dec.Decode(&document)
+	if errors.Is(err, io.EOF) || err == nil && len(document.Content) == 0 {
+		return nil // a file with nothing in it says nothing
+	}
+	if err == nil {
+		if err = dec.Decode(&second); err == nil {
+			return mistake("%s: a second document starts here; a file has one.", t.at(&second))
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return t.syntaxMistake(err)
+	}
+	root := document.Content[0]
+	switch {
+	case root.Kind == yaml.ScalarNode && root.ShortTag() == "!!null":
+		return nil
+	case root.Kind != yaml.MappingNode:
+		return mistake("%s: a %s is written as lines of the form name: value, and this is %s; there can be %s.",
+			t.at(root), t.kind.name, shapeOf(root), strings.Join(t.kind.fieldNames(), ", "))
+	}
+	if err := t.likeJSON(root); err != nil {
+		return err
+	}
+	t.root = root
+	if err := root.Decode(&t.fields); err != nil {
+		return t.syntaxMistake(err)
+	}
+	return nil
+}
+
+func shapeOf(n *yaml.Node) string {
+	if n.Kind == yaml.SequenceNode {
+		return "a list"
+	}
+	return "a single value"
+}
+
+// likeJSON refuses what JSON has no form for, and turns dates into text.
+func (t *thing) likeJSON(n *yaml.Node) error {
+	if n.Tag == "!!timestamp" {
+		n.Tag = "!!str"
+	}
+	if n.Tag == "!!float" && strings.ContainsAny(n.Value, "nN") {
+		return mistake("%s: %s is no number; put it in quotes if it is text.", t.at(n), n.Value)
+	}
+	seen := make(map[string]bool)
+	for i, inner := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			switch {
+			case inner.ShortTag() != "!!str" && inner.ShortTag() != "!!merge":
+				return mistake("%s: a name must be text; put it in quotes.", t.at(inner))
+			case seen[inner.Value]:
+				return mistake("%s: %s stands here twice; leave one out.", t.at(inner), inner.Value)
+			}
+			seen[inner.Value] = true
+		}
+		if err := t.likeJSON(inner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var yamlError = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?(?:line (\d+): )?(.*)`)
+
+// syntaxMistake returns an error of the YAML reader with its place: where the
+// line begins that it names.
+func (t *thing) syntaxMistake(err error) error {
+	found := yamlError.FindStringSubmatch(err.Error())
+	line, _ := strconv.Atoi(found[1]) // not every error names one
+	if strings.HasPrefix(found[2], "did not find expected") {
+		line++ // of these errors the reader counts lines from 0
+	}
+	lines := bytes.Split([]byte(t.text), []byte("\n"))
+	line = min(max(1, line), len(lines))
+	written := lines[line-1]
+	column := 1 + len(written) - len(bytes.TrimLeft(written, " "))
+	return mistake("%s:%d:%d: this is not YAML: %s.", t.file, line, column, strings.TrimSuffix(found[2], "."))
+}
+
+// at returns the place of a node in the file of a thing: FILE:LINE:COLUMN.
+func (t *thing) at(n *yaml.Node) string {
+	if n == nil {
+		return t.file
+	}
+	return fmt.Sprintf("%s:%d:%d", t.file, n.Line, n.Column)
+}
+
+// field returns the nodes of a field, nil if the file does not have it.
+func (t *thing) field(name string) (key, value *yaml.Node) {
+	if t.root == nil {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(t.root.Content); i += 2 {
+		if t.root.Content[i].Value == name {
+			return t.root.Content[i], t.root.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// place returns where in the file that is which a server's message is about: an
+// item of a list that it names, otherwise the field of that parameter.
+func (t *thing) place(parameter, message string) string {
+	for _, name := range t.kind.fieldNames() {
+		_, value := t.field(name)
+		if value == nil || value.Kind != yaml.SequenceNode || parameter != "" && parameter != name {
+			continue
+		}
+		for _, item := range value.Content {
+			if strings.Contains(message, strconv.Quote(item.Value)) || strings.Contains(message, " "+item.Value+" ") {
+				return t.at(item)
+			}
+		}
+	}
+	_, value := t.field(parameter)
+	return t.at(value)
+}
