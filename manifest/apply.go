@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -43,11 +44,10 @@ func (p *Plan) permitted(ctx context.Context, c *client.Client) error {
 		return malformed(&kind{name: "permission"}, err)
 	}
 	for _, change := range p.Changes {
-		about, command := change.after, ""
+		about := cmp.Or(change.after, change.before)
+		command := about.kind.put
 		if change.Action == Delete {
-			about, command = change.before, change.before.kind.remove
-		} else {
-			command = about.kind.put
+			command = about.kind.remove
 		}
 		if !me.May(command) {
 			return about.blame(sluice.NotPermitted(command))

@@ -14,9 +14,10 @@ import (
 // for: they would be left out without a word. Hidden files and folders are
 // somebody else's, as is what has another ending.
 func misplaced(dir *os.Root) error {
-	var folders []string
-	for _, k := range kinds() {
-		folders = append(folders, k.folder())
+	all := kinds()
+	folders := make([]string, len(all))
+	for i, k := range all {
+		folders[i] = k.folder()
 	}
 	return fs.WalkDir(dir.FS(), ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {

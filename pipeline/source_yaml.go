@@ -66,19 +66,24 @@ func (c *checker) yamlMistake(err error) {
 		at.line, at.column = c.text.place(comment[2])
 		message = "here a comment starts; put texts with expressions in quotes"
 	}
-	if plain := yamlPlain[message]; plain != "" {
-		message = plain
-	}
-	c.problemf(at, "This is not YAML: %s.", message)
+	c.problemf(at, "This is not YAML: %s.", inPlainWords(message))
 }
 
-// yamlPlain has what the reader's commonest messages mean to people.
-var yamlPlain = map[string]string{
-	"did not find expected key":                              "this line does not fit those above it; check how far it is indented",
-	"did not find expected '-' indicator":                    "this line does not fit the list above it; check how far it is indented",
-	"mapping values are not allowed in this context":         "a colon stands where no value can begin; check the indentation, or put the text in quotes",
-	"found character that cannot start any token":            "a text can't begin with this character; put it in quotes, and indent with spaces instead of tabs",
-	"block sequence entries are not allowed in this context": "a list can't begin here; put it on a line of its own",
+// inPlainWords says what a message of the reader means to people.
+func inPlainWords(message string) string {
+	switch message {
+	case "did not find expected key":
+		return "this line does not fit those above it; check how far it is indented"
+	case "did not find expected '-' indicator":
+		return "this line does not fit the list above it; check how far it is indented"
+	case "mapping values are not allowed in this context":
+		return "a colon stands where no value can begin; check the indentation, or put the text in quotes"
+	case "found character that cannot start any token":
+		return "a text can't begin with this character; put it in quotes, and indent with spaces instead of tabs"
+	case "block sequence entries are not allowed in this context":
+		return "a list can't begin here; put it on a line of its own"
+	}
+	return message
 }
 
 // brokenLine returns the line at which the source ceases to be YAML: the first with

@@ -146,7 +146,7 @@ func startCluster() (urls []string, err error) {
 		if ports[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 			return nil, err
 		}
-		defer ports[i].Close()
+		defer func() { _ = ports[i].Close() }() // it is closed by then
 		routes = append(routes, &url.URL{Scheme: "nats", Host: ports[i].Addr().String()})
 	}
 	name := "test-" + rand.Text() // who has taken a port may be a server of another cluster
