@@ -28,7 +28,7 @@ func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 	if answer, err := rc.handshake(ctx, in, call); answer != nil || err != nil {
 		return answer, err
 	}
-	if in.guard.schema != nil {
+	if in.guard.schema != nil && len(in.body) > smallBody {
 		if err := rc.Bodies.Grow(ctx, &in.memory, in.guard.schema.footprint(in.body)); err != nil {
 			return nil, err
 		}
@@ -36,6 +36,10 @@ func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 	in.id, err = in.guard.admits(ctx, call, in.body, in.arrived)
 	return nil, err
 }
+
+// smallBody is how large a body may be that takes no memory worth counting, whatever
+// is in it: checking it is over before the next one is here.
+const smallBody = 4 << 10
 
 // admits refuses a call whose signature, payload or id is not what it should be,
 // and gives its id.
