@@ -73,9 +73,9 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	case !created && s.opts.AdminPassword != "":
 		fmt.Fprintf(out, "SLUICE_ADMIN_PASSWORD counts at the very first start; the password of %s stays as it is\n", sluice.AdminName)
 	}
-	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)
 	if created {
 		fmt.Fprintf(out, "try: curl -u %s -d eventKey=webhook.hello -d payloadType=raw %s%swebhook.put\n", sluice.AdminName, s.baseURL, sluice.CommandPath)
 		fmt.Fprintln(out, `then: curl -d '{"hello":"you"}' the webhookUrl of its answer`)
 	}
+	fmt.Fprintf(out, "open in a browser: %s/\n", s.baseURL)
 }

@@ -39,7 +39,7 @@ func runServer(t *testing.T, password string, settings ...string) *running {
 // awaitBanner waits until the server says how to try it.
 func (r *running) awaitBanner() {
 	r.t.Helper()
-	eventually(r.t, "the banner", func() bool { return strings.Contains(r.banner.String(), "try: ") })
+	eventually(r.t, "the banner", func() bool { return strings.Contains(r.banner.String(), "open in a browser: ") })
 	r.url = listensOn.FindStringSubmatch(r.banner.String())[1]
 }
 

@@ -89,8 +89,14 @@ func (p *person) screen() string {
 // sees waits until a text is on the screen.
 func (p *person) sees(text string) {
 	p.t.Helper()
+	p.seesMore(text, 0)
+}
+
+// seesMore waits until a text is on the screen more often than it was.
+func (p *person) seesMore(text string, often int) {
+	p.t.Helper()
 	late := time.After(patience)
-	for !strings.Contains(p.screen(), text) {
+	for strings.Count(p.screen(), text) <= often {
 		select {
 		case <-p.more:
 		case <-late:

@@ -68,7 +68,7 @@ func serverInScript(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(cmd.Start())
 	var printed strings.Builder
 	buffer := make([]byte, 4096)
-	for !strings.Contains(printed.String(), "try: ") {
+	for !strings.Contains(printed.String(), "open in a browser: ") {
 		n, err := out.Read(buffer)
 		printed.Write(buffer[:n])
 		if err != nil {

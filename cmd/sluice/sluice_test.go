@@ -67,10 +67,10 @@ type running struct {
 	cmd    *exec.Cmd
 	url    string
 	stderr *bytes.Buffer
-	lines  []string // of standard output, up to the one with a line to try
+	lines  []string // of standard output, up to the one that says what to open
 }
 
-// start runs the server and waits until it says how to try it.
+// start runs the server and waits until it says where to look at it.
 func start(t *testing.T, cmd *exec.Cmd) *running {
 	t.Helper()
 	r := &running{cmd: cmd, stderr: new(bytes.Buffer)}
@@ -94,7 +94,7 @@ func start(t *testing.T, cmd *exec.Cmd) *running {
 		if m := regexp.MustCompile(`listens on (\S+)`).FindStringSubmatch(scan.Text()); m != nil {
 			r.url = m[1]
 		}
-		if strings.HasPrefix(scan.Text(), "try: ") {
+		if strings.HasPrefix(scan.Text(), "open in a browser: ") {
 			go func() { _, _ = io.Copy(io.Discard, stdout) }()
 			return r
 		}
@@ -106,7 +106,8 @@ func start(t *testing.T, cmd *exec.Cmd) *running {
 
 // try returns the line to try, with the password that curl would ask for.
 func (r *running) try(password string) string {
-	line := strings.TrimPrefix(r.lines[len(r.lines)-1], "try: ")
+	_, line, _ := strings.Cut(strings.Join(r.lines, "\n"), "try: ")
+	line, _, _ = strings.Cut(line, "\n")
 	return strings.Replace(line, "curl -u admin ", "curl -s -u admin:"+password+" ", 1)
 }
 
