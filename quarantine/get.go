@@ -85,7 +85,8 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 				item := shown{QuarantinedCall: c}
 				maySee := sluice.UserFrom(ctx).May(sluice.MaySeePayload)
 				if !maySee && c.Errors != nil {
-					item.Errors, item.Diagnosis = nil, nil // names of the payload are in them
+					// Names of the payload are in them.
+					item.Errors, item.Diagnosis = nil, []string{"The payload does not meet the schema of the webhook; users who may see payloads see where."}
 				}
 				if !p.Brief && left >= c.Size && maySee {
 					left -= c.Size

@@ -39,9 +39,8 @@ func (g *Guards) revise(ctx context.Context, hook *sluice.Webhook, p *demandPara
 	if err := p.apply(&s); err != nil {
 		return s, err
 	}
-	if p.signingSecret == nil && s.Signing != "" && s.Provider != before.Provider && (s.Provider != "" || s.Signature != nil) {
-		// Some senders send the secret itself, so that webhook.sign would show it.
-		return s, sluice.InvalidParameter("signingSecret", "A signing secret is kept for the sender that it was given for; give it again for another one.")
+	if preset, _ := sender.Find(s.Provider); preset.Unsigned && p.signingSecret == nil && s.Signing != "" && s.Provider != before.Provider {
+		return s, sluice.InvalidParameter("signingSecret", "Calls of this sender carry the secret itself, which webhook.sign would show; give the signing secret again.")
 	}
 	if p.signingSecret != nil && strings.Contains(s.Signing, stored) && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {
 		return s, sluice.NotPermitted(sluice.MayUseSecrets).About("signingSecret")
