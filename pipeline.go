@@ -3,8 +3,17 @@ package sluice
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"time"
 )
+
+var validPipelineName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,127}$`)
+
+// PipelineNameRule says in words what the name of a pipeline is.
+const PipelineNameRule = "1 to 128 lower-case letters, digits, dots, _ and -, beginning with a letter or digit"
+
+// ValidPipelineName reports whether a text can be the name of a pipeline.
+func ValidPipelineName(name string) bool { return validPipelineName.MatchString(name) }
 
 // A Pipeline is a stored pipeline.
 type Pipeline struct {

@@ -17,6 +17,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/limit"
+	"sluice/problem"
 )
 
 // Options are what the API is made of.
@@ -155,7 +156,7 @@ func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 		defer a.recover(w, r)
 		r.RemoteAddr = a.clientAddress(r)
 		if clean := path.Clean(r.URL.Path); r.URL.Path != clean {
-			if r.URL.Path == clean+"/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			if r.URL.Path == clean+"/" && r.Method == http.MethodGet && problem.WantsHTML(r) {
 				// A person typed it. The way there is relative, as a proxy may serve us below a path.
 				header.Set("Location", (&url.URL{Path: "../" + path.Base(clean), RawQuery: r.URL.RawQuery}).String())
 				w.WriteHeader(http.StatusPermanentRedirect)

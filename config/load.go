@@ -151,12 +151,14 @@ func (c *Config) loadEnvironment(environ []string) error {
 // set gives a setting its value.
 func (c *Config) set(name, text string) error {
 	target := reflect.ValueOf(c).Elem()
-	var names []string
 	for i := range target.NumField() {
-		names = append(names, target.Type().Field(i).Tag.Get("name"))
-		if names[i] == name {
+		if target.Type().Field(i).Tag.Get("name") == name {
 			return parse(target.Field(i), text)
 		}
+	}
+	var names []string
+	for _, setting := range Settings() {
+		names = append(names, setting.Name)
 	}
 	if near := spelling.Nearest(name, names); near != "" {
 		return fmt.Errorf("there is no such setting; did you mean %s?", near)

@@ -126,8 +126,8 @@ func (t *thing) isOwn(ctx context.Context, c *client.Client) error {
 // may make a difference, so that rights are then left to the moment of storing.
 func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error {
 	t := change.after
-	if !validPipeline.MatchString(t.name) {
-		return mistake("%s: the name of the file is that of the pipeline, which must be 1 to 128 lower-case letters, digits, dots, _ and -, beginning with a letter or digit.", t.file)
+	if !sluice.ValidPipelineName(t.name) {
+		return mistake("%s: the name of the file is that of the pipeline, which must be %s.", t.file, sluice.PipelineNameRule)
 	}
 	found, err := c.Lint(ctx, t.name, t.text)
 	if err != nil {

@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -44,10 +43,6 @@ func kinds() []*kind {
 		{name: "pipeline", key: "name", get: "pipeline.get", put: "pipeline.put", remove: "pipeline.delete"},
 	}
 }
-
-// validPipeline is what a server takes for the name of a pipeline; it looks at
-// other names when it checks the thing.
-var validPipeline = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,127}$`)
 
 // Fields of webhooks with secrets.
 const (

@@ -1,15 +1,15 @@
 package manifest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"sluice/yamltext"
 )
 
 // decode reads the fields of a thing from its file, and where they stand there.
@@ -80,21 +80,10 @@ func (t *thing) likeJSON(n *yaml.Node) error {
 	return nil
 }
 
-var yamlError = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?(?:line (\d+): )?(.*)`)
-
-// syntaxMistake returns an error of the YAML reader with its place: where the
-// line begins that it names.
+// syntaxMistake returns an error of the YAML reader with its place.
 func (t *thing) syntaxMistake(err error) error {
-	found := yamlError.FindStringSubmatch(err.Error())
-	line, _ := strconv.Atoi(found[1]) // not every error names one
-	if strings.HasPrefix(found[2], "did not find expected") {
-		line++ // of these errors the reader counts lines from 0
-	}
-	lines := bytes.Split([]byte(t.text), []byte("\n"))
-	line = min(max(1, line), len(lines))
-	written := lines[line-1]
-	column := 1 + len(written) - len(bytes.TrimLeft(written, " "))
-	return mistake("%s:%d:%d: this is not YAML: %s.", t.file, line, column, strings.TrimSuffix(found[2], "."))
+	line, column, message := yamltext.Mistake(t.text, err)
+	return mistake("%s:%d:%d: this is not YAML: %s.", t.file, line, column, message)
 }
 
 // at returns the place of a node in the file of a thing: FILE:LINE:COLUMN.

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"regexp"
 	"time"
 
 	"sluice"
@@ -29,13 +28,11 @@ func Commands(r *Runner) []command.Command {
 	}
 }
 
-var validPipeline = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,127}$`)
-
 func checkName(name string) error {
-	if validPipeline.MatchString(name) {
+	if sluice.ValidPipelineName(name) {
 		return nil
 	}
-	return sluice.InvalidParameter("name", "The name of a pipeline must be 1 to 128 lower-case letters, digits, dots, _ and -, beginning with a letter or digit.")
+	return sluice.InvalidParameter("name", "The name of a pipeline must be %s.", sluice.PipelineNameRule)
 }
 
 // A view is a stored pipeline as commands show it.

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice/value"
+	"sluice/yamltext"
 )
 
 // readYAML reads a source that is YAML, without what makes YAML a language of
@@ -38,7 +39,6 @@ func (c *checker) readYAML(source string) *node {
 }
 
 var (
-	yamlLine    = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
 	yamlComment = regexp.MustCompile(`(?m)^[^'"#\n]*\s(#\{)`) // an expression without quotes
 	yamlUnknown = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 )
@@ -49,18 +49,13 @@ func (c *checker) yamlMistake(err error) {
 		c.jsonMistake()
 		return
 	}
-	found := yamlLine.FindStringSubmatch(err.Error())
-	message := strings.TrimSuffix(found[2], ".")
+	at := &node{}
+	var message string
+	at.line, at.column, message = yamltext.Mistake(c.text.source, err)
 	if anchor := yamlUnknown.FindStringSubmatch(message); anchor != nil {
-		at := &node{}
 		at.line, at.column = c.text.place(max(0, strings.Index(c.text.source, "*"+anchor[1])))
 		c.refuseAlias(at)
 		return
-	}
-	reported, _ := strconv.Atoi(found[1])
-	at := &node{line: c.brokenLine(min(max(1, reported), len(c.text.starts))), column: 1}
-	if written := c.text.line(at.line); written != "" {
-		at.column = 1 + len(written) - len(strings.TrimLeft(written, " "))
 	}
 	if comment := yamlComment.FindStringSubmatchIndex(c.text.source[:c.text.offset(at.line+1, 1)]); comment != nil {
 		at.line, at.column = c.text.place(comment[2])
@@ -84,43 +79,6 @@ func inPlainWords(message string) string {
 		return "a list can't begin here; put it on a line of its own"
 	}
 	return message
-}
-
-// brokenLine returns the line at which the source ceases to be YAML: the first with
-// which all that comes before is not, and does not become so a few lines later. The
-// reader itself reports where the block begins that it is in, which is returned for
-// sources that are too large to be read again and again.
-func (c *checker) brokenLine(reported int) int {
-	const (
-		maxRead = 8 << 20 // bytes in all
-		further = 40      // lines that texts and lists in brackets may go on for
-	)
-	read := 0
-	isYAML := func(lines int) bool {
-		part := c.text.source[:c.text.offset(lines+1, 1)]
-		read += len(part)
-		return yaml.Unmarshal([]byte(part), new(yaml.Node)) == nil
-	}
-	good, bad := 0, len(c.text.starts)
-	for read < maxRead {
-		if good+1 < bad {
-			if middle := (good + bad) / 2; isYAML(middle) {
-				good = middle
-			} else {
-				bad = middle
-			}
-			continue
-		}
-		later := bad + 1
-		for later <= min(bad+further, len(c.text.starts)) && !isYAML(later) {
-			later++
-		}
-		if later > min(bad+further, len(c.text.starts)) {
-			return bad
-		}
-		good, bad = later, len(c.text.starts)
-	}
-	return reported
 }
 
 func (c *checker) refuseAlias(at *node) {

@@ -10,6 +10,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/limit"
+	"sluice/problem"
 )
 
 // Options are what the portal is made of.
@@ -110,7 +111,7 @@ func (p *Portal) routes() {
 // browser asks.
 func (p *Portal) Serve(w http.ResponseWriter, r *http.Request) error {
 	_, pattern := p.mux.Handler(r)
-	if pattern == "" && !wantsHTML(r) {
+	if pattern == "" && !problem.WantsHTML(r) {
 		return sluice.Errorf(sluice.NotFound, "not-found", "There is nothing at this path; /openapi.json lists what there is.")
 	}
 	header := w.Header()
@@ -127,9 +128,6 @@ func (p *Portal) Serve(w http.ResponseWriter, r *http.Request) error {
 	p.fail(w, r, sluice.Errorf(sluice.NotFound, "not-found", "There is no such page."))
 	return nil
 }
-
-// wantsHTML reports whether a browser asks.
-func wantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
 // policy lets a browser load and run only files of this server, and nothing
 // written in a page.

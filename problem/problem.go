@@ -81,11 +81,14 @@ func SetHeaders(header http.Header, r *http.Request, e *sluice.Error) {
 	}
 }
 
+// WantsHTML reports whether a request is answered best with a page.
+func WantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
+
 // fromBrowser reports whether a browser has sent a request. A browser that is told
 // of Basic asks for a password, remembers it, and sends it along with whatever
 // pages of other sites make it send. Without HTTPS, browsers don't tell the mode.
 func fromBrowser(r *http.Request) bool {
-	return r.Header.Get("Sec-Fetch-Mode") != "" || strings.Contains(r.Header.Get("Accept"), "text/html")
+	return r.Header.Get("Sec-Fetch-Mode") != "" || WantsHTML(r)
 }
 
 // Of returns an error as callers see it.

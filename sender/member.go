@@ -53,7 +53,11 @@ func elements(data []byte) iter.Seq[[]byte] {
 		at := skipSpace(data, 1)
 		for at < len(data) && data[at] != ']' {
 			end := skipValue(data, at)
-			if end < 0 || !yield(data[at:end]) {
+			if end < 0 {
+				yield(nil)
+				return
+			}
+			if !yield(data[at:end]) {
 				return
 			}
 			at = skipSpace(data, end)

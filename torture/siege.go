@@ -129,7 +129,7 @@ type target struct {
 	bodies string // one whose calls start a pipeline
 	values string // likewise, and are decoded
 
-	checked []string // those that look into bodies first
+	checked [4]string // those that look into bodies first
 
 	large string // correlation id of a large result
 }
@@ -174,30 +174,27 @@ func (t *target) prepare(ctx context.Context) error {
 			return errors.New("the server is not ready in time")
 		}
 	}
-	payloadTypes := map[string]string{"webhook.good": "base64", "webhook.bodies": "base64", "webhook.values": "raw"}
-	for key, token := range map[string]*string{"webhook.good": &t.good, "webhook.bodies": &t.bodies, "webhook.values": &t.values} {
-		var hook struct {
-			UUID string `json:"uuid"`
-		}
-		if err := t.client.command(ctx, "webhook.put", map[string]any{"eventKey": key, "maxPayloadLength": sluice.MaxPayloadLength, "payloadType": payloadTypes[key]}, &hook); err != nil {
-			return err
-		}
-		*token = hook.UUID
-	}
-	for key, demands := range map[string]map[string]any{
-		"webhook.list":  {"schema": `{"type":"array"}`},
-		"webhook.map":   {"schema": `{"additionalProperties":{"items":{"type":"string"}}}`},
-		"webhook.sns":   {"provider": "aws-sns"},
-		"webhook.graph": {"provider": "microsoft-graph", "signingSecret": "state"},
+	for key, hook := range map[string]struct {
+		token   *string
+		demands map[string]any
+	}{
+		"webhook.good":   {token: &t.good},
+		"webhook.bodies": {token: &t.bodies},
+		"webhook.values": {&t.values, map[string]any{"payloadType": "raw"}},
+		"webhook.list":   {&t.checked[0], map[string]any{"schema": `{"type":"array"}`}},
+		"webhook.map":    {&t.checked[1], map[string]any{"schema": `{"additionalProperties":{"items":{"type":"string"}}}`}},
+		"webhook.sns":    {&t.checked[2], map[string]any{"provider": "aws-sns"}},
+		"webhook.graph":  {&t.checked[3], map[string]any{"provider": "microsoft-graph", "signingSecret": "state"}},
 	} {
-		var hook struct {
+		var made struct {
 			UUID string `json:"uuid"`
 		}
-		maps.Copy(demands, map[string]any{"eventKey": key, "maxPayloadLength": sluice.MaxPayloadLength})
-		if err := t.client.command(ctx, "webhook.put", demands, &hook); err != nil {
+		params := map[string]any{"eventKey": key, "maxPayloadLength": sluice.MaxPayloadLength}
+		maps.Copy(params, hook.demands)
+		if err := t.client.command(ctx, "webhook.put", params, &made); err != nil {
 			return err
 		}
-		t.checked = append(t.checked, hook.UUID)
+		*hook.token = made.UUID
 	}
 	if err := t.client.store(ctx, "values", "pipeline: [event.listen: {eventKey: webhook.values}, set: {value: '#{len(body.payload)}'}]"); err != nil {
 		return err
