@@ -256,6 +256,24 @@ func TestASearchGoesOn(t *testing.T) {
 	b.until(`document.querySelector("[data-searched]") === null`)
 }
 
+// TestARunIsToldOfBeforeItsCall: a call is told of once it is answered, and its run
+// may be done by then.
+func TestARunIsToldOfBeforeItsCall(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	const (
+		run  = `({traceId: "abcdef:1", pipeline: "broken", status: "error", error: {detail: "Closed."}})`
+		call = `({traceId: "abcdef:1", eventKey: "webhook.a", status: "processing", time: new Date().toISOString(), size: 2})`
+	)
+	eval[bool](b, `(actions.rows.run`+run+`, actions.rows.call`+call+`, true)`)
+	b.until(`document.querySelector('[data-trace="abcdef:1"]').innerText.match(/failed[^]*Closed\./) !== null`)
+	b.open("/calls")
+	eval[bool](b, `(actions.wait.run`+run+`, actions.wait.call`+call+`, showNewer(), true)`)
+	b.until(`document.querySelector('[data-trace="abcdef:1"]').innerText.match(/failed[^]*Closed\./) !== null`)
+}
+
 // TestFailuresAreNotified: who wants that is told of a failed run by the browser,
 // once, while the overview is open.
 func TestFailuresAreNotified(t *testing.T) {

@@ -24,6 +24,7 @@ const shownRow = (trace) => document.querySelector(`[data-rows] [data-trace="${C
 function addRow(call, most = maxRows) {
   const body = document.querySelector("[data-rows]");
   if (!body || shownRow(call.traceId)) return;
+  noteEarly(call);
   const row = document.querySelector("template[data-row-template]").content.cloneNode(true).firstElementChild;
   const set = (name, text) => { row.querySelector(`[data-${name}]`).textContent = text; };
   row.dataset.trace = call.traceId;
@@ -56,8 +57,24 @@ function settle(call, run) {
   return Object.values(call.runs).includes("error") ? "error" : run.status;
 }
 
+// Calls are told of once they are answered, which may be after one of their runs.
+const early = new Map();
+
+function keepEarly(run) {
+  early.set(run.traceId, [...(early.get(run.traceId) ?? []), run]);
+  if (early.size > maxRows) early.delete(early.keys().next().value);
+}
+
+function noteEarly(call) {
+  for (const run of early.get(call.traceId) ?? []) {
+    if (call.runs || call.status === "processing") call.status = settle(call, run);
+  }
+  early.delete(call.traceId);
+}
+
 function noteRun(run) {
   const row = shownRow(run.traceId);
+  if (!row) keepEarly(run);
   const badge = row?.querySelector("[data-status] .badge");
   if (!badge || !row.runs && badge.textContent !== "processing") return;
   const status = settle(row, run);
@@ -75,6 +92,7 @@ function offerNewer(count) {
 }
 
 function keepNewer(call) {
+  noteEarly(call);
   newer.set(call.traceId, call);
   if (newer.size > maxRows) newer.delete(newer.keys().next().value);
   offerNewer(newer.size);
