@@ -46,7 +46,7 @@ var rooms = map[string][]string{
 	"jetstream/stream":      {".", "durable"},
 	"jetstream/correlation": {"."},
 	"jetstream/damage":      {"durable"},
-	"jetstream/natstest":    {"seal"},
+	"jetstream/natstest":    {".", "seal"},
 
 	"quarantine":   {".", "command"},
 	"metrics":      {"."},

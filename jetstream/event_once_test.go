@@ -93,20 +93,8 @@ func TestARepeatedDeliveryIsOneEvent(t *testing.T) {
 	})
 }
 
-// acceptPatiently does what a sender does who is refused: it comes again.
-func acceptPatiently(ctx context.Context, e *Engine, event *sluice.Event) (result sluice.Result, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		if result, err = e.Events().Accept(ctx, event, 0); err == nil {
-			return result, nil
-		}
-		select {
-		case <-ctx.Done():
-			return result, err
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+func acceptPatiently(ctx context.Context, e *Engine, event *sluice.Event) (sluice.Result, error) {
+	return natstest.Patiently(ctx, func() (sluice.Result, error) { return e.Events().Accept(ctx, event, 0) })
 }
 
 // storedEvents counts the events with a key.

@@ -37,7 +37,7 @@ func wantKind(t *testing.T, err error, want sluice.Kind) {
 
 func accept(t *testing.T, e *Engine, traceID string) (correlationID string) {
 	t.Helper()
-	result, err := e.Events().Accept(t.Context(), event(traceID), 0)
+	result, err := acceptPatiently(t.Context(), e, event(traceID))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ const patience = time.Minute
 // bind stores a pipeline that listens to a pattern.
 func bind(t *testing.T, e *Engine, name, pattern string, concurrency int) *sluice.Pipeline {
 	t.Helper()
-	b, err := e.Queue().Bind(t.Context(), pattern, concurrency)
+	b, err := natstest.Patiently(t.Context(), func() (*sluice.Binding, error) { return e.Queue().Bind(t.Context(), pattern, concurrency) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,9 @@ func bind(t *testing.T, e *Engine, name, pattern string, concurrency int) *sluic
 // storePipeline stores a pipeline, or deletes it if p is nil.
 func storePipeline(t *testing.T, e *Engine, name string, p *sluice.Pipeline) {
 	t.Helper()
-	_, err := e.Pipelines().Change(t.Context(), name, func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil })
+	_, err := natstest.Patiently(t.Context(), func() (*sluice.Pipeline, error) {
+		return e.Pipelines().Change(t.Context(), name, func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil })
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func event(traceID string) *sluice.Event {
 // bind stores a pipeline that listens to a pattern.
 func bind(t *testing.T, e *jetstream.Engine, name, pattern string, concurrency int) *sluice.Pipeline {
 	t.Helper()
-	b, err := e.Queue().Bind(t.Context(), pattern, concurrency)
+	b, err := natstest.Patiently(t.Context(), func() (*sluice.Binding, error) { return e.Queue().Bind(t.Context(), pattern, concurrency) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,9 @@ func bind(t *testing.T, e *jetstream.Engine, name, pattern string, concurrency i
 // storePipeline stores a pipeline, or deletes it if p is nil.
 func storePipeline(t *testing.T, e *jetstream.Engine, name string, p *sluice.Pipeline) {
 	t.Helper()
-	_, err := e.Pipelines().Change(t.Context(), name, func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil })
+	_, err := natstest.Patiently(t.Context(), func() (*sluice.Pipeline, error) {
+		return e.Pipelines().Change(t.Context(), name, func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) { return p, nil })
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

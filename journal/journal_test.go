@@ -22,7 +22,7 @@ func called(t *testing.T, e *jetstream.Engine, owner, key string, at time.Time) 
 	t.Helper()
 	ev := event(sluice.NewTraceID(owner, at))
 	ev.EventKey, ev.ReceivedAt = key, at.UTC()
-	result, err := e.Events().Accept(t.Context(), ev, 0)
+	result, err := natstest.Patiently(t.Context(), func() (sluice.Result, error) { return e.Events().Accept(t.Context(), ev, 0) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestNodesShareTokensAtOnce(t *testing.T) {
 func TestOfParallelUsesOnManyNodesOneWins(t *testing.T) {
 	a, b := newNodes(t)
 	token := a.login("").str("refresh_token")
-	const parallel = 100
+	const parallel = 30
 	answers := make(chan reply, parallel)
 	var wg sync.WaitGroup
 	for n := range parallel {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"sluice"
 	"sluice/seal"
 )
 
@@ -234,6 +235,23 @@ func (failure) Debugf(string, ...any) {}
 
 // Tracef implements server.Logger.
 func (failure) Tracef(string, ...any) {}
+
+// Patiently does what a caller does who is told to try again soon: it tries again.
+func Patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		result, err := do()
+		if err == nil || sluice.AsError(err).Kind != sluice.Unavailable {
+			return result, err
+		}
+		select {
+		case <-ctx.Done():
+			return result, err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
 
 // Eventually waits for a condition that nothing signals.
 func Eventually(t *testing.T, what string, holds func() bool) {
