@@ -123,10 +123,29 @@ func (b *browser) open(path string) {
 // follow clicks on what leads to another page, and waits for that.
 func (b *browser) follow(selector string) {
 	b.t.Helper()
+	b.clickThrough(fmt.Sprintf(`document.querySelector(%q)`, selector))
+}
+
+// followText clicks on the link or button with a text.
+func (b *browser) followText(text string) {
+	b.t.Helper()
+	query := fmt.Sprintf(`//main//*[self::a or self::button][normalize-space()=%q]`, text)
+	b.clickThrough(fmt.Sprintf(`document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue`, query))
+}
+
+// clickThrough clicks on an element once it is to be seen. A mouse would miss it
+// where the page moves at that moment.
+func (b *browser) clickThrough(element string) {
+	b.t.Helper()
+	b.do(chromedp.WaitVisible(chromedp.JSPath(element)))
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	if _, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
-		b.t.Fatalf("following %s: %v; the page is:\n%s", selector, err, b.page())
+	click := chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := chromedp.Evaluate[bool]("("+element+".click(), true)")(ctx, t)
+		return err
+	})
+	if _, err := chromedp.RunResponse(ctx, click); err != nil {
+		b.t.Fatalf("following %s: %v; the page is:\n%s", element, err, b.page())
 	}
 }
 
@@ -137,17 +156,6 @@ func (b *browser) leads(key string, options ...chromedp.KeyOption) {
 	defer cancel()
 	if _, err := chromedp.RunResponse(ctx, chromedp.KeyEvent(key, options...)); err != nil {
 		b.t.Fatalf("pressing %q: %v; the page is:\n%s", key, err, b.page())
-	}
-}
-
-// followText clicks on the link or button with a text.
-func (b *browser) followText(text string) {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	query := fmt.Sprintf(`//main//*[self::a or self::button][normalize-space()=%q]`, text)
-	if _, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.Search(query))); err != nil {
-		b.t.Fatalf("following %q: %v; the page is:\n%s", text, err, b.page())
 	}
 }
 

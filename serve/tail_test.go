@@ -172,12 +172,17 @@ func TestSlowReader(t *testing.T) {
 	var running sync.WaitGroup
 	for range 4 {
 		running.Go(func() {
-			for range 125 {
+			for range 75 {
 				s.call(busy, "text/plain", "hi").wantStatus(t, 200)
 			}
 		})
 	}
 	running.Wait()
+	eventually(t, "all have run", func() bool {
+		var found struct{ Items []trace }
+		s.command("trace.get", map[string]any{"eventKey": "webhook.busy", "status": "processing"}).wantStatus(t, 200).into(t, &found)
+		return len(found.Items) == 0
+	})
 	for range 8 { // each takes a moment: more than the patience for the slow one in all
 		id := s.call(calm, "text/plain", "hi").wantStatus(t, 200).header.Get("svc-trace-id")
 		reading.await(t, map[string]bool{id: true})
