@@ -23,7 +23,7 @@ const maxHeader = 28 << 10
 // handler to read it.
 const maxUnread = 256 << 10
 
-func (s *Server) httpServer() (*http.Server, error) {
+func (s *Server) httpServer() *http.Server {
 	server := &http.Server{
 		Handler:           limit.Streams(s.api, s.cfg.WriteTimeout),
 		ReadHeaderTimeout: s.cfg.HeaderTimeout,
@@ -33,15 +33,10 @@ func (s *Server) httpServer() (*http.Server, error) {
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: maxUnread, MaxReceiveBufferPerStream: maxUnread},
 		ErrorLog:          slog.NewLogLogger(s.opts.Log.Handler(), slog.LevelWarn),
 	}
-	if s.cfg.TLSCert == "" {
-		return server, nil
+	if s.certificate != nil {
+		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get}
 	}
-	s.certificate = &certificate{certFile: s.cfg.TLSCert, keyFile: s.cfg.TLSKey, log: s.opts.Log}
-	if err := s.certificate.load(); err != nil {
-		return nil, err
-	}
-	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.certificate.get}
-	return server, nil
+	return server
 }
 
 // newLane returns the lane for calls of webhooks, which are most requests. It

@@ -99,6 +99,12 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if err = checkKey(cfg); err != nil {
 		return nil, err
 	}
+	if cfg.TLSCert != "" {
+		s.certificate = &certificate{certFile: cfg.TLSCert, keyFile: cfg.TLSKey, log: opts.Log}
+		if err = s.certificate.load(); err != nil {
+			return nil, err
+		}
+	}
 	if cfg.NATS == "" {
 		if s.folder, err = durable.OpenFolder(cfg.Data); err != nil {
 			return nil, err
@@ -130,9 +136,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 	if err = s.checkAdminPassword(ctx); err != nil {
 		return nil, err
 	}
-	if s.http, err = s.httpServer(); err != nil {
-		return nil, err
-	}
+	s.http = s.httpServer()
 	if err = s.startWork(ctx); err != nil {
 		return nil, err
 	}

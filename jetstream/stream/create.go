@@ -76,15 +76,15 @@ func (h *Host) open(ctx context.Context, what string, find, create func(context.
 	})
 }
 
-// Insist does something that has bounds of its own, again and again as long as an
-// external engine does not answer and ctx lasts.
+// Insist does something that has bounds of its own, again and again as long as the
+// engine does not answer and ctx lasts.
 func (h *Host) Insist(ctx context.Context, what string, do func(context.Context) error) error {
 	for {
 		err := do(ctx)
 		if err == nil {
 			return nil
 		}
-		if h.Embedded || !passing(err) || ctx.Err() != nil {
+		if !h.passing(err) || ctx.Err() != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		h.SetProblem("the engine is being set up; it has not answered yet about " + what)
@@ -98,10 +98,13 @@ func (h *Host) Insist(ctx context.Context, what string, do func(context.Context)
 
 // passing reports whether an error may be over at the next attempt: nobody has
 // answered, or another node has just made the same, and not every server knows.
-func passing(err error) bool {
-	return errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.Is(err, nats.ErrNoResponders) ||
-		errors.Is(err, nats.ErrDisconnected) || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists)
+func (h *Host) passing(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) {
+		return true
+	}
+	return !h.Embedded && (errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
+		errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrDisconnected) ||
+		errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists))
 }
 
 // fits reports whether a stream has a configuration already. What is not set there
