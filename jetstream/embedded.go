@@ -8,6 +8,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"sluice/jetstream/stream"
 )
 
 const (
@@ -55,7 +57,7 @@ func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {
 
 // connectEmbedded connects to the server in the process.
 func connectEmbedded(s *server.Server) (*nats.Conn, error) {
-	return nats.Connect("", nats.InProcessServer(s), nats.MaxReconnects(-1))
+	return nats.Connect("", nats.InProcessServer(s), nats.MaxReconnects(-1), nats.Timeout(stream.SetUpTimeout))
 }
 
 // stopEmbedded stops a server, within bounds. It tells whether that is done.

@@ -44,10 +44,17 @@ func TestNodesOfTwoVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := first.host.Conn.Publish(nodeSubject, next); err != nil {
-		t.Fatal(err)
-	}
-	<-first.Failed()
+	natstest.Eventually(t, "the newer one is heard of", func() bool {
+		if err := first.host.Conn.Publish(nodeSubject, next); err != nil { // which may get lost, as between nodes
+			t.Fatal(err)
+		}
+		select {
+		case <-first.Failed():
+			return true
+		default:
+			return false
+		}
+	})
 	if got := first.Failure().Error(); !strings.Contains(got, "Start version 2.0.0 here") {
 		t.Errorf("it ends with %q", got)
 	}

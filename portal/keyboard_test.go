@@ -245,6 +245,7 @@ func TestConnectByKeyboard(t *testing.T) {
 // first presses Tab once, which must lead to that.
 func (h *hands) first(name string) {
 	h.t.Helper()
+	h.until(`document.activeElement !== document.body || location.hash !== ""`) // the page says where to begin
 	h.keys++
 	h.press("\t")
 	if on := h.on(); on != name {
