@@ -62,6 +62,7 @@ func TestACallIsSentOnAsItCame(t *testing.T) {
 		"headers": object{
 			"host": "us.example.com", "content-length": "3", "connection": "keep-alive, X-Private", "x-private": "1", "te": "trailers", "transfer-encoding": "chunked",
 			"keep-alive": "timeout=5", "upgrade": "h2c", "proxy-authenticate": "x", "expect": "100-continue", "accept-encoding": "br", "x-forwarded-for": "10.0.0.1", "x-forwarded-host": "evil", "forwarded": "for=1", "via": "1.1 x", "x-real-ip": "10.0.0.1",
+			"x_forwarded_for": "10.0.0.1", "x_own": "forged", "x-http-method-override": "DELETE", "x-method-override": "DELETE", "x-http-method": "DELETE",
 			"authorization": "Bearer x", "cookie": "x", "token": "x", "uuid": "x", "proxy-authorization": "x", "svc-trace-id": "forged", "svc-hops": "0",
 			"content-type": "application/x-own; a=b", "user-agent": "GitHub-Hookshot/1", "x-hub-signature-256": "sha256=1", "x-own": "theirs", "x-other": "kept", "bad name": "x", "x-bad": "a\r\nb: c",
 		},
