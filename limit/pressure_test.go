@@ -22,7 +22,7 @@ func TestPressure(t *testing.T) {
 	if err := small.Grow(t.Context(), 10<<10); err != nil {
 		t.Errorf("a small body is refused too: %v", err)
 	}
-	runtime.KeepAlive(elsewhere) // and not longer
+	runtime.KeepAlive(elsewhere)            // and not longer
 	deadline := time.Now().Add(time.Minute) // a collection may take longer than a caller waits
 	for err := held.Grow(t.Context(), 100<<10); err != nil; err = held.Grow(t.Context(), 100<<10) {
 		if time.Now().After(deadline) {
