@@ -49,7 +49,11 @@ func find(t *testing.T, e *jetstream.Engine, q sluice.TraceQuery) (calls []sluic
 		q.Limit = 1000
 	}
 	for {
-		page, next, err := e.Journal().Calls(t.Context(), q)
+		var next string
+		page, err := natstest.Patiently(t.Context(), func() (page []sluice.Call, err error) {
+			page, next, err = e.Journal().Calls(t.Context(), q)
+			return page, err
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
