@@ -101,8 +101,13 @@ func (t *trial) loadAndTakeDown(ctx context.Context, moment time.Duration) error
 		return err
 	}
 	defer load.stop()
-	// On a busy machine the first answers may take longer than the moment.
-	for waited := time.Now(); t.ledger.acked() == before && time.Since(waited) < firstWithin && ctx.Err() == nil; {
+	// On a busy machine the first answers may take longer than the moment. A negative
+	// control must have enough to lose.
+	least := 1
+	if t.mustLose != (losses{}) {
+		least = 16 * t.settings.connections
+	}
+	for waited := time.Now(); t.ledger.acked() < before+least && time.Since(waited) < answersWithin && ctx.Err() == nil; {
 		sleep(ctx, pause)
 	}
 	sleep(ctx, moment)
@@ -120,8 +125,8 @@ func (t *trial) loadAndTakeDown(ctx context.Context, moment time.Duration) error
 	return t.takeDown(s)
 }
 
-// firstWithin is how long the first answer may take.
-const firstWithin = 10 * time.Second
+// answersWithin is how long the first answers may take.
+const answersWithin = time.Minute
 
 // takeDownStarting takes the server down before, or shortly after, it is ready.
 func (t *trial) takeDownStarting(ctx context.Context) error {
