@@ -85,9 +85,11 @@ func besiege(ctx context.Context, s settings, g *group, flags []string, attacks 
 				return outcomes, err
 			}
 		}
-		o := t.suffer(ctx, s, a)
-		for tries := 1; tries < 4 && o.slow(); tries++ { // others use this machine as well
-			o = t.suffer(ctx, s, a)
+		longest := s.longest
+		o := t.suffer(ctx, longest, a)
+		for tries := 1; tries < 4 && (o.slow() || o.harmless() || o.unanswered()); tries++ { // others use this machine as well
+			longest *= 2
+			o = t.suffer(ctx, longest, a)
 		}
 		outcomes = append(outcomes, o)
 		if ctx.Err() != nil {

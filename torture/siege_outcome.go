@@ -65,6 +65,14 @@ func (o *outcome) allowed() time.Duration {
 // slow reports whether good callers had to wait for too long.
 func (o *outcome) slow() bool { return o.survived && o.bar.slower > 0 && o.p99 > o.allowed() }
 
+// harmless reports whether an attack was not strong enough to be refused anything.
+func (o *outcome) harmless() bool {
+	return o.survived && o.bar.brakes && o.damage.refusals.Load() == 0
+}
+
+// unanswered reports whether no good caller got an answer.
+func (o *outcome) unanswered() bool { return o.survived && o.calls == 0 }
+
 // faults tells which bars were missed.
 func (o *outcome) faults() (faults []string) {
 	miss := func(missed bool, format string, args ...any) {
@@ -80,16 +88,17 @@ func (o *outcome) faults() (faults []string) {
 	miss(o.bar.refused >= 0 && o.refused > o.bar.refused, "good calls refused")
 	miss(o.bar.rise > 0 && o.peak-o.before > o.bar.rise, "memory rose by more than %d MiB", o.bar.rise>>20)
 	miss(o.bar.ends && o.damage.open.Load() > 0, "%d connections of attackers are open", o.damage.open.Load())
-	miss(o.bar.brakes && o.damage.refusals.Load() == 0, "nothing was refused to attackers")
+	miss(o.unanswered(), "no good call was answered")
+	miss(o.harmless(), "nothing was refused to attackers")
 	return faults
 }
 
-// suffer measures good callers while a server is attacked.
-func (t *target) suffer(ctx context.Context, s settings, a attack) outcome {
+// suffer measures good callers for a time while a server is attacked.
+func (t *target) suffer(ctx context.Context, longest time.Duration, a attack) outcome {
 	fmt.Fprintln(os.Stderr, "siege:", a.name)
 	o := outcome{attack: a, damage: &damage{inPlace: make(chan struct{})}}
 	if !a.alone {
-		o.quiet = t.callers(ctx, s.longest/2).p99()
+		o.quiet = t.callers(ctx, longest/2).p99()
 	}
 	o.before = t.server.resident()
 	t.server.resetPeak()
@@ -104,7 +113,7 @@ func (t *target) suffer(ctx context.Context, s settings, a attack) outcome {
 	case <-over:
 		o.peak = t.server.peak()
 	}
-	during := t.callers(ctx, s.longest)
+	during := t.callers(ctx, longest)
 	cancel()
 	<-over
 	o.calls, o.refused, o.p99 = len(during.took), during.refused, during.p99()
