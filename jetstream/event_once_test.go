@@ -30,7 +30,7 @@ func TestARepeatedDeliveryIsOneEvent(t *testing.T) {
 			nodes = append(nodes, open())
 		}
 		key := natstest.UniqueKey("webhook.once")
-		const ids, times = 40, 8
+		const ids, times = 12, 6
 		var mu sync.Mutex
 		firsts, results := map[string]string{}, map[string]map[string]bool{}
 		var all sync.WaitGroup

@@ -240,7 +240,7 @@ func (failure) Tracef(string, ...any) {}
 func Patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) { // hundreds of callers leave the engine room
 		result, err := do()
 		if err == nil || sluice.AsError(err).Kind != sluice.Unavailable {
 			return result, err
@@ -248,7 +248,7 @@ func Patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
 		select {
 		case <-ctx.Done():
 			return result, err
-		case <-time.After(10 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }
