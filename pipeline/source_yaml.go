@@ -40,7 +40,7 @@ func (c *checker) readYAML(source string) *node {
 
 var (
 	yamlComment = regexp.MustCompile(`(?m)^[^'"#\n]*\s(#\{)`) // an expression without quotes
-	yamlUnknown = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
+	yamlUnknown = regexp.MustCompile(`^yaml: unknown anchor '(.*)' referenced`)
 )
 
 // yamlMistake notes an error of the YAML reader.
@@ -50,13 +50,13 @@ func (c *checker) yamlMistake(err error) {
 		return
 	}
 	at := &node{}
-	var message string
-	at.line, at.column, message = yamltext.Mistake(c.text.source, err)
-	if anchor := yamlUnknown.FindStringSubmatch(message); anchor != nil {
+	if anchor := yamlUnknown.FindStringSubmatch(err.Error()); anchor != nil {
 		at.line, at.column = c.text.place(max(0, strings.Index(c.text.source, "*"+anchor[1])))
 		c.refuseAlias(at)
 		return
 	}
+	var message string
+	at.line, at.column, message = yamltext.Mistake(c.text.source, err)
 	if comment := yamlComment.FindStringSubmatchIndex(c.text.source[:c.text.offset(at.line+1, 1)]); comment != nil {
 		at.line, at.column = c.text.place(comment[2])
 		message = "here a comment starts; put texts with expressions in quotes"

@@ -211,7 +211,11 @@ func TestBadSettingsStopTheStart(t *testing.T) {
 	wantRefusal(t, program(t, "serve", "--lisen", "x"), "sluice serve has no flag --lisen; did you mean --listen?")
 	wantRefusal(t, program(t, "serve", "--result-ttl", "soon"), `--result-ttl: "soon" is not a duration`)
 	wantRefusal(t, program(t, "serve", "--config", "missing.yaml"), "missing.yaml")
-	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--tls-cert", "a.pem", "--tls-key", "b.pem"), "tls-cert and tls-key")
+	data := filepath.Join(t.TempDir(), "data")
+	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--data", data, "--tls-cert", "a.pem", "--tls-key", "b.pem"), "tls-cert and tls-key")
+	if _, err := os.Stat(data); !os.IsNotExist(err) {
+		t.Errorf("a data folder was made for a server that can't start (%v)", err)
+	}
 	wantRefusal(t, program(t, "serve", "--listen", "127.0.0.1:0", "--secret-key", "short"), "secret-key: ")
 	wantRefusal(t, program(t, "sarve"), `There is no command "sluice sarve"; did you mean serve?`)
 	withEnv := program(t, "serve")
