@@ -112,7 +112,7 @@ func (k kind[T]) conform(t *testing.T, open func() *jetstream.Engine, shared boo
 
 func (k kind[T]) get(t *testing.T, records sluice.Records[T], key string) *T {
 	t.Helper()
-	got, err := records.Get(t.Context(), key)
+	got, err := natstest.Patiently(t.Context(), func() (*T, error) { return records.Get(t.Context(), key) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,9 @@ func (k kind[T]) get(t *testing.T, records sluice.Records[T], key string) *T {
 
 func (k kind[T]) put(t *testing.T, records sluice.Records[T], key string) *T {
 	t.Helper()
-	made, err := records.Change(t.Context(), key, func(*T, map[string]*T) (*T, error) { return k.create(key, natstest.UniqueKey("record")), nil })
+	made, err := natstest.Patiently(t.Context(), func() (*T, error) {
+		return records.Change(t.Context(), key, func(*T, map[string]*T) (*T, error) { return k.create(key, natstest.UniqueKey("record")), nil })
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +132,8 @@ func (k kind[T]) put(t *testing.T, records sluice.Records[T], key string) *T {
 
 func (k kind[T]) remove(t *testing.T, records sluice.Records[T], key string) {
 	t.Helper()
-	if err := sluice.Remove(t.Context(), records, key); err != nil {
+	_, err := natstest.Patiently(t.Context(), func() (any, error) { return nil, sluice.Remove(t.Context(), records, key) })
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -205,7 +205,7 @@ func (w *clusterWriter) store(ctx context.Context, batch []*publication) {
 		}
 		doubtful = doubtful || !answered
 		limited := LimitOf(err) != ""
-		if answered && !doubtful && !limited && len(batch) > 1 { // one of them may be to blame
+		if !doubtful && !limited && len(batch) > 1 && blamesOne(err) {
 			var all sync.WaitGroup
 			for _, p := range batch {
 				p.sent.Store(nil)

@@ -51,16 +51,21 @@ func startClusterWriter(t *testing.T, o WriterOptions) (*clusterWriter, jetstrea
 var clusterURL = sync.OnceValue(natstest.StartCluster)
 
 // TestMessagesThatComeTogetherAreStoredTogether: each gets its own sequence, and few
-// of them an id.
+// of them an id; also those that come while the connection is lost.
 func TestMessagesThatComeTogetherAreStoredTogether(t *testing.T) {
 	w, made := startClusterWriter(t, WriterOptions{Busy: true})
 	const messages = 300
+	w.host.Link.lost.Store(time.Now().UnixNano())
+	time.AfterFunc(50*time.Millisecond, w.host.Link.Connected)
 	var all sync.WaitGroup
 	sequences := make([]uint64, messages)
 	for i := range messages {
 		all.Go(func() {
 			var err error
-			if sequences[i], err = w.Write(t.Context(), t.Name()+".a", nats.Header{"Number": {fmt.Sprint(i)}}, fmt.Append(nil, i)); err != nil {
+			sequences[i], err = natstest.Patiently(t.Context(), func() (uint64, error) {
+				return w.Write(t.Context(), t.Name()+".a", nats.Header{"Number": {fmt.Sprint(i)}}, fmt.Append(nil, i))
+			})
+			if err != nil {
 				t.Error(err)
 			}
 		})

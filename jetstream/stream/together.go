@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strconv"
 
 	"github.com/nats-io/nats.go"
@@ -67,6 +68,15 @@ func number(messages []*nats.Msg) {
 		msg.Header["Nats-Batch-Sequence"] = []string{strconv.Itoa(i + 1)}
 	}
 	messages[len(messages)-1].Header["Nats-Batch-Commit"] = []string{"1"}
+}
+
+// blamesOne reports whether the engine refuses a batch for one of its messages, which
+// may be taken without it. An engine that is elsewhere, or has another leader since
+// the first message, refuses whatever it is sent.
+func blamesOne(err error) bool {
+	const incomplete = 10176
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && api.Code == http.StatusBadRequest && api.ErrorCode != incomplete
 }
 
 // isDuplicate reports whether the engine refuses a batch since it knows the id of a
