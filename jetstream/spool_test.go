@@ -113,7 +113,7 @@ func call(key string) *sluice.Event {
 func TestCallsAreTakenThroughAnOutage(t *testing.T) {
 	t.Parallel()
 	s := startSpooling(t)
-	const key = "webhook.outage"
+	const key, calls = "webhook.outage", 300 // more than one block of them
 	p := bind(t, s.two, "p", sluice.EventPrefix+"webhook.run", 4)
 	var mu sync.Mutex
 	seen := make(map[string]string) // ids that the pipeline was given, by trace id
@@ -128,7 +128,7 @@ func TestCallsAreTakenThroughAnOutage(t *testing.T) {
 		s.cut()
 		var wanted []string
 		results := make(map[string]sluice.Result)
-		for range 600 {
+		for range calls {
 			r := s.call(s.one, call(key))
 			results[r.TraceID] = r
 			wanted = append(wanted, r.TraceID)
@@ -140,11 +140,11 @@ func TestCallsAreTakenThroughAnOutage(t *testing.T) {
 		if elsewhere := s.result(s.two, run.CorrelationID); elsewhere.Status != sluice.StatusProcessing {
 			t.Errorf("on the other node the poll is answered %+v", elsewhere)
 		}
-		if stats, _ := s.one.Stats(t.Context()); stats.Ready || stats.Spool.Waiting != 601 || stats.Spool.Oldest == nil {
+		if stats, _ := s.one.Stats(t.Context()); stats.Ready || stats.Spool.Waiting != calls+1 || stats.Spool.Oldest == nil {
 			t.Errorf("the stats are %+v with %+v", stats, stats.Spool)
 		}
 		s.mend()
-		if got := s.traces(key); !slices.Equal(got[round*600:], wanted) {
+		if got := s.traces(key); !slices.Equal(got[round*calls:], wanted) {
 			t.Errorf("%d events, want %d in order", len(got), len(wanted))
 		}
 		for trace, r := range results {
