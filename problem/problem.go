@@ -7,6 +7,7 @@
 package problem
 
 import (
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -73,8 +74,11 @@ func SetHeaders(header http.Header, r *http.Request, e *sluice.Error) {
 		}
 		header.Add("WWW-Authenticate", challenge)
 	}
-	if e.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	if wait := e.RetryAfter; wait > 0 {
+		if e.Kind == sluice.Unavailable {
+			wait += rand.N(wait + time.Second) // those who are refused together come again one by one
+		}
+		header.Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
 	}
 	if e.Close {
 		header.Set("Connection", "close")

@@ -51,3 +51,18 @@ func TestProblemOfAnError(t *testing.T) {
 		t.Errorf("an author's own status is answered as %d", got)
 	}
 }
+
+// TestCallersAreSpread: a server that could not answer is not called by all of them in
+// the same second.
+func TestCallersAreSpread(t *testing.T) {
+	e := sluice.Errorf(sluice.Unavailable, "engine-unavailable", "No.").After(2 * time.Second)
+	told := make(map[string]int)
+	for range 1000 {
+		header := http.Header{}
+		problem.SetHeaders(header, &http.Request{}, e)
+		told[header.Get("Retry-After")]++
+	}
+	if len(told) != 3 || told["3"] == 0 || told["4"] == 0 || told["5"] == 0 {
+		t.Errorf("callers are told %v", told)
+	}
+}
