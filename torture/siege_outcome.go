@@ -70,8 +70,8 @@ func (o *outcome) harmless() bool {
 	return o.survived && o.bar.brakes && o.damage.refusals.Load() == 0
 }
 
-// unanswered reports whether no good caller got an answer.
-func (o *outcome) unanswered() bool { return o.survived && o.calls == 0 }
+// unanswered reports whether no good caller was served.
+func (o *outcome) unanswered() bool { return o.survived && o.refused == o.calls }
 
 // faults tells which bars were missed.
 func (o *outcome) faults() (faults []string) {
@@ -88,7 +88,7 @@ func (o *outcome) faults() (faults []string) {
 	miss(o.bar.refused >= 0 && o.refused > o.bar.refused, "good calls refused")
 	miss(o.bar.rise > 0 && o.peak-o.before > o.bar.rise, "memory rose by more than %d MiB", o.bar.rise>>20)
 	miss(o.bar.ends && o.damage.open.Load() > 0, "%d connections of attackers are open", o.damage.open.Load())
-	miss(o.unanswered(), "no good call was answered")
+	miss(o.unanswered(), "no good call was served")
 	miss(o.harmless(), "nothing was refused to attackers")
 	return faults
 }
@@ -153,8 +153,8 @@ func (f *figures) p99() time.Duration {
 	return f.took[len(f.took)*99/100]
 }
 
-// callers calls webhooks as good callers do: small bodies, and now and then one
-// of 100 KB.
+// callers calls webhooks as good callers do, for a time: small bodies, and now and then
+// one of 100 KB. Calls that are under way at the end are waited for.
 func (t *target) callers(ctx context.Context, long time.Duration) *figures {
 	const callers = 4
 	f := new(figures)
@@ -165,17 +165,15 @@ func (t *target) callers(ctx context.Context, long time.Duration) *figures {
 		work.Go(func() {
 			for calling.Err() == nil {
 				started := time.Now()
-				ok := t.receive(calling, t.good, 200)
-				if calling.Err() == nil {
-					f.note(time.Since(started), ok)
-				}
+				ok := t.receive(ctx, t.good, 200)
+				f.note(time.Since(started), ok)
 				sleep(calling, pause)
 			}
 		})
 	}
 	work.Go(func() {
 		for calling.Err() == nil {
-			if ok := t.receive(calling, t.good, 100_000); !ok && calling.Err() == nil {
+			if !t.receive(ctx, t.good, 100_000) {
 				f.note(0, false)
 			}
 			sleep(calling, 20*pause)
