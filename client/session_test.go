@@ -85,7 +85,7 @@ func TestManyClientsRenewAtOnce(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			c := newClient(t, server, &client.Session{Profiles: profiles, Profile: "default"})
-			for range 4 {
+			for range 2 {
 				whoAmI(t, c)
 			}
 		})
