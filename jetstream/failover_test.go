@@ -1,11 +1,15 @@
 package jetstream
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,6 +97,41 @@ func TestAServerThatHangsIsLeft(t *testing.T) {
 	if stored := storedEvents(t, e, "webhook.test"); stored != len(acked) {
 		t.Errorf("%d events are stored, %d were acknowledged, %d calls refused", stored, len(acked), refused)
 	}
+}
+
+// TestAPasswordIsChanged: the server learns of it before the nodes do, or is set back;
+// they come again however often they were refused.
+func TestAPasswordIsChanged(t *testing.T) {
+	t.Parallel()
+	opts := natstest.Options()
+	opts.Username, opts.Password = "sluice", "right"
+	s := natstest.Start(opts)
+	var log refusals
+	e := openEngine(t, Options{URL: strings.Replace(s.ClientURL(), "nats://", "nats://sluice:right@", 1), Replicas: 1, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	accept(t, e, "abcdef:before")
+	reload := func(password string) {
+		t.Helper()
+		changed := opts.Clone()
+		changed.Password, changed.Port = password, s.Addr().(*net.TCPAddr).Port
+		if err := s.ReloadOptions(changed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reload("other")
+	natstest.Eventually(t, "the node is refused four times", func() bool { return log.count.Load() >= 4 })
+	reload("right")
+	natstest.Eventually(t, "the node is ready", func() bool { return e.Ready() == nil })
+	accept(t, e, "abcdef:after")
+}
+
+// refusals counts those of a server among the lines of a log.
+type refusals struct{ count atomic.Int64 }
+
+func (r *refusals) Write(line []byte) (int, error) {
+	if bytes.Contains(bytes.ToLower(line), []byte("authorization violation")) {
+		r.count.Add(1)
+	}
+	return len(line), nil
 }
 
 // TestAFullStoreIsNotReady: load balancers are told what calls are told.

@@ -155,13 +155,20 @@ const StreamPrefix = "KV_"
 
 func streamOf(bucket string) string { return StreamPrefix + bucket }
 
-// keepUp applies changes as they come.
+// keepUp applies changes as they come. A watch that ends by itself, as with a
+// connection that is closed for good, would leave the node with what it knew.
 func (b *Bucket[T]) keepUp(ctx context.Context, watch jetstream.KeyWatcher) {
 	for {
 		select {
-		case entry := <-watch.Updates():
-			if entry != nil {
+		case entry, ok := <-watch.Updates():
+			switch {
+			case ok && entry != nil:
 				b.apply(entry)
+			case !ok && ctx.Err() == nil:
+				b.host.Fail(errors.New("the engine tells of no more changes"))
+				return
+			case !ok:
+				return
 			}
 		case <-ctx.Done():
 			return

@@ -45,6 +45,7 @@ func (l *Link) Options() []nats.Option {
 		nats.Name("sluice"),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
+		nats.IgnoreAuthErrorAbort(), // a wrong password may be one that is being changed
 		nats.ReconnectWait(250 * time.Millisecond),
 		nats.ReconnectBufSize(-1), // a write without a connection fails at once
 		nats.Timeout(dialTimeout),
