@@ -94,7 +94,11 @@ func (f *folder) sync(ctx context.Context) (failures []error) {
 			delete(f.seen, file)
 		}
 	}
-	return append(failures, f.drop(ctx, files)...)
+	if left := f.drop(ctx, files); len(left) > 0 {
+		f.seen = nil
+		failures = append(failures, left...)
+	}
+	return failures
 }
 
 // look returns the files of a folder that are pipelines, with their stamps.

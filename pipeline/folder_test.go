@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -173,9 +174,12 @@ func TestWatchFolder(t *testing.T) {
 		if p, _ := f.store.Get(ctx, "a"); p.Source != "pipeline: [pass, pass, pass]" {
 			t.Errorf("the source is %s", p.Source)
 		}
+		f.store.fail(errors.New("the store is away"))
 		if err := os.Remove(filepath.Join(dir, "a.yaml")); err != nil {
 			t.Fatal(err)
 		}
+		look("a b")
+		f.store.fail(nil)
 		look("b")
 		stop()
 		<-ended

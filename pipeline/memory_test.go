@@ -27,6 +27,13 @@ func newStore() *store {
 	return &store{records: map[string]*sluice.Pipeline{}, moved: make(chan struct{})}
 }
 
+// fail lets all changes fail from now on, none with nil.
+func (s *store) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = err
+}
+
 func (s *store) Get(_ context.Context, key string) (*sluice.Pipeline, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -80,9 +80,6 @@ func (b *block) holes() (holes []hole, records int, first, last uint64) {
 		size, sequence, ok := b.record(at)
 		if !ok {
 			h := hole{from: at, to: b.resume(at + 1), after: last}
-			if h.to < len(b.content) {
-				_, h.next, _ = b.record(h.to)
-			}
 			holes = append(holes, h)
 			at = h.to
 			continue
@@ -90,6 +87,9 @@ func (b *block) holes() (holes []hole, records int, first, last uint64) {
 		at += size
 		records++
 		if sequence > last {
+			for i := len(holes) - 1; i >= 0 && holes[i].next == 0; i-- {
+				holes[i].next = sequence
+			}
 			last = sequence
 			if first == 0 {
 				first = sequence

@@ -93,9 +93,12 @@ func beginsWithZeros(name string) (bool, error) {
 	}
 	defer f.Close()
 	var head [headSize]byte
-	_, err = io.ReadFull(f, head[:])
-	if err != nil {
-		return false, nil // too short for a message
+	switch _, err := io.ReadFull(f, head[:]); err {
+	case nil:
+		return head == [headSize]byte{}, nil
+	case io.EOF, io.ErrUnexpectedEOF: // it is too short for a message
+		return false, nil
+	default:
+		return false, err
 	}
-	return head == [headSize]byte{}, nil
 }
