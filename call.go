@@ -1,6 +1,7 @@
 package sluice
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -83,6 +84,34 @@ func (c *Call) AppendJSON(b []byte) []byte {
 		b = appendStrings(b, c.Listeners)
 	}
 	return append(b, '}')
+}
+
+// Replays reports whether a replay for a pipeline, "" for all, of the calls with that
+// status and code, "" for any, sends the event of this one again. Replays are not sent
+// again. A code must be that of the pipeline, and of failed calls the pipeline gets
+// those that it failed on: what others failed on it may have done already.
+func (c *Call) Replays(pipeline string, status Status, code string) bool {
+	switch {
+	case c.ReplayOf != "":
+		return false
+	case code == "" && (pipeline == "" || status != StatusError):
+		return true
+	}
+	return slices.ContainsFunc(c.Runs, func(r RunReport) bool {
+		return r.Error != nil && (code == "" || code == r.Error.Code) && (pipeline == "" || pipeline == r.Pipeline) &&
+			(status != StatusError || c.failedIn(r.Pipeline))
+	})
+}
+
+// failedIn reports whether the latest run of a pipeline failed: what went well when it
+// was tried again did not.
+func (c *Call) failedIn(pipeline string) bool {
+	for _, r := range slices.Backward(c.Runs) {
+		if r.Pipeline == pipeline {
+			return r.Error != nil
+		}
+	}
+	return false
 }
 
 // StatusBefore returns the status of an accepted call before its listeners have

@@ -91,7 +91,7 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 			return nil, err
 		}
 		for _, c := range calls {
-			if c.CorrelationID != "" && c.ReplayOf == "" && p.failed(c) {
+			if c.CorrelationID != "" && c.Replays(p.Pipeline, q.Status, p.Code) {
 				found = append(found, replay{TraceID: c.TraceID, CorrelationID: c.CorrelationID})
 			}
 		}
@@ -104,17 +104,6 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 		}
 		q.Before = next
 	}
-}
-
-// failed reports whether a run of a call has the code. Of failed calls, it must be one
-// of the pipeline that gets them: what others failed on is not for that one.
-func (p replayParams) failed(c sluice.Call) bool {
-	if p.Code == "" && (p.Pipeline == "" || p.Status != string(sluice.StatusError)) {
-		return true
-	}
-	return slices.ContainsFunc(c.Runs, func(r sluice.RunReport) bool {
-		return r.Error != nil && (p.Code == "" || r.Error.Code == p.Code) && (p.Pipeline == "" || p.Pipeline == r.Pipeline)
-	})
 }
 
 // named returns the calls that are named by their trace ids, without those that are

@@ -58,30 +58,11 @@ func replayCommand(t *terminal) *cobra.Command {
 	return cmd
 }
 
-// A pastCall is what a replay must know of a call.
+// A pastCall is what is kept of a call whose event is to be sent again: there may be
+// very many.
 type pastCall struct {
-	TraceID  string    `json:"traceId"`
-	EventKey string    `json:"eventKey"`
-	ReplayOf string    `json:"replayOf"`
-	Time     time.Time `json:"time"`
-	Status   string    `json:"status"`
-	Runs     []struct {
-		Pipeline string `json:"pipeline"`
-		Error    struct {
-			Code string `json:"code"`
-		} `json:"error"`
-	} `json:"runs"`
-}
-
-// replays reports whether the event of a call is to be sent again: replays are not,
-// and a code must be that of the pipeline that gets it.
-func (p pastCall) replays(params url.Values) bool {
-	code, pipeline := params.Get("code"), params.Get("pipeline")
-	failed := code == "" || pipeline == ""
-	for _, r := range p.Runs {
-		failed = failed || r.Pipeline == pipeline && r.Error.Code == code
-	}
-	return failed && p.EventKey != "" && p.ReplayOf == "" && p.Status != "rejected"
+	traceID string
+	time    time.Time
 }
 
 // replayAll sends the events of a span of time again, however many they are: it
@@ -105,7 +86,7 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 			bar.end()
 			if all.Replayed > 0 {
 				t.note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; the events of the last 2 seconds may come twice.",
-					all.Replayed, counted(len(calls), "event"), some[0].Time.UTC().Format(time.RFC3339Nano)))
+					all.Replayed, counted(len(calls), "event"), some[0].time.UTC().Format(time.RFC3339Nano)))
 			}
 			return err
 		}
@@ -127,7 +108,7 @@ type replayed struct {
 func replaySome(ctx context.Context, c *client.Client, calls []pastCall, params url.Values) (done replayed, err error) {
 	ids := make([]string, len(calls))
 	for i, call := range calls {
-		ids[i] = call.TraceID
+		ids[i] = call.traceID
 	}
 	named := url.Values{"traceId": {strings.Join(ids, ",")}}
 	for _, name := range []string{"pipeline", "rate"} {
@@ -162,16 +143,16 @@ func (t *terminal) callsToReplay(ctx context.Context, c *client.Client, params u
 			return nil, err
 		}
 		var page struct {
-			Items []pastCall `json:"items"`
-			Next  string     `json:"next"`
+			Items []sluice.Call `json:"items"`
+			Next  string        `json:"next"`
 		}
 		if err := json.Unmarshal(answer.Body, &page); err != nil {
 			return nil, err
 		}
 		for _, call := range page.Items {
-			if call.replays(params) {
-				call.Runs = nil
-				calls = append(calls, call)
+			isEvent := call.EventKey != "" && call.Status != sluice.StatusRejected
+			if isEvent && call.Replays(params.Get("pipeline"), sluice.Status(params.Get("status")), params.Get("code")) {
+				calls = append(calls, pastCall{call.TraceID, call.Time})
 			}
 		}
 		if page.Next == "" {
