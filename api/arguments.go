@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -147,7 +148,10 @@ func jsonArguments(content []byte) (command.Args, error) {
 		seen[name] = true
 		args = append(args, command.Arg{Name: name, Value: given})
 	}
-	if _, err := dec.Token(); err != nil || dec.More() {
+	if _, err := dec.Token(); err != nil {
+		return nil, malformed
+	}
+	if _, err := dec.Token(); err != io.EOF {
 		return nil, malformed
 	}
 	return args, nil

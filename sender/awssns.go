@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -167,6 +168,9 @@ func uniqueTexts(body []byte) (map[string]string, bool) {
 			texts[name] = scalar(value)
 		}
 	}
+	if _, err := dec.Token(); err != nil {
+		return nil, false
+	}
 	_, err := dec.Token()
-	return texts, err == nil && !dec.More()
+	return texts, err == io.EOF
 }

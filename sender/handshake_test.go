@@ -55,6 +55,7 @@ func TestBadHandshakes(t *testing.T) {
 		{"cloudevents", with(get(""), "Webhook-Request-Origin", "a.example.com")},
 		{"aws-sns", post(`{"Type":"SubscriptionConfirmation","SubscribeURL":"https://evil.example/?Action=ConfirmSubscription"}`)},
 		{"aws-sns", post(`{"Type":"SubscriptionConfirmation","Type":"x"}`)},
+		{"aws-sns", post(`{"Type":"SubscriptionConfirmation"}]`)},
 	} {
 		p, _ := Find(test.preset)
 		var secrets []string

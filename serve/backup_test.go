@@ -2,7 +2,9 @@ package serve_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -71,6 +73,10 @@ pipeline:
 	other := load(t, "", "nats="+nats.ClientURL(), "secret-key="+strings.Repeat("0f", 32))
 	if _, err := serve.Restore(t.Context(), other, file, opts); sluice.AsError(err).Code != "secret-key-other" {
 		t.Fatalf("with another key: %v", err)
+	}
+	nowhere := load(t, "", "nats="+nats.ClientURL(), "secret-key-file="+filepath.Join(t.TempDir(), "none", "moved.key"))
+	if _, err := serve.Restore(t.Context(), nowhere, file, opts); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("with a key that can't be written: %v", err)
 	}
 	done, err := serve.Restore(t.Context(), load(t, "", settings...), file, opts)
 	if err != nil || done.KeyFile != keyFile {

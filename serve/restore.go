@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"os"
 
 	"sluice"
 	"sluice/backup"
@@ -64,6 +65,9 @@ func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts Re
 	if err != nil {
 		return done, err
 	}
+	if key != "" && cfg.NATS != "" {
+		done.KeyFile = cfg.SecretKeyFile
+	}
 	if err := source.rewind(file); err != nil {
 		return done, err
 	}
@@ -74,14 +78,25 @@ func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts Re
 	if cfg.NATS == "" {
 		return done, restoreFolder(ctx, cfg, from, key, opts.Log)
 	}
-	if err := jetstream.Restore(ctx, externalEngine(cfg, opts.Log), from); err != nil {
-		return done, restoreError(err)
+	return done, restoreExternal(ctx, cfg, from, key, opts.Log)
+}
+
+// restoreExternal makes the streams of an external engine. The key is written first:
+// streams without it could be neither read nor restored again.
+func restoreExternal(ctx context.Context, cfg config.Config, from *backup.Reader, key string, log *slog.Logger) error {
+	if key != "" {
+		if err := durable.WriteFile(cfg.SecretKeyFile, key+"\n"); err != nil {
+			return fmt.Errorf("secret-key-file: %w", err)
+		}
 	}
-	if key == "" {
-		return done, nil
+	err := jetstream.Restore(ctx, externalEngine(cfg, log), from)
+	if err == nil {
+		return nil
 	}
-	done.KeyFile = cfg.SecretKeyFile
-	return done, durable.WriteFile(cfg.SecretKeyFile, key+"\n")
+	if key != "" {
+		err = errors.Join(err, os.Remove(cfg.SecretKeyFile))
+	}
+	return restoreError(err)
 }
 
 // restoreFolder makes a data folder, with the key in it if there is one.

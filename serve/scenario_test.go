@@ -131,6 +131,7 @@ func TestParameters(t *testing.T) {
 		{name: "an array where an object belongs", target: "webhook.put", json: `[{"eventKey":"webhook.x"}]`, status: 400, code: "body-malformed"},
 		{name: "JSON that breaks off", target: "webhook.put", json: `{"eventKey":"webhook.x"`, status: 400, code: "body-malformed"},
 		{name: "JSON with something behind it", target: "webhook.put", json: `{"eventKey":"webhook.x"}{}`, status: 400, code: "body-malformed"},
+		{name: "JSON with a bracket behind it", target: "webhook.put", json: `{"eventKey":"webhook.x"}]`, status: 400, code: "body-malformed"},
 		{name: "a form with a broken escape", target: "webhook.put", form: "eventKey=%zz", status: 400, code: "body-malformed"},
 		{name: "a query with a broken escape", target: "webhook.put?eventKey=%zz", status: 400, code: "query-malformed"},
 		{name: "more than a command needs", target: "webhook.put", json: `{"eventKey":"` + strings.Repeat("x", 1<<20) + `"}`, status: 413, code: "payload-too-large"},
