@@ -144,10 +144,10 @@ func bodyOf(e sluice.Event) (body []byte, contentType string, err error) {
 func filesOf(e sluice.Event) (body []byte, contentType string, err error) {
 	var payload struct {
 		Files []struct {
-			Filename    string `json:"filename"`
-			ContentType string `json:"contentType"`
-			Origin      string `json:"origin"`
-			Encoding    string `json:"encoding"`
+			Filename    string          `json:"filename"`
+			ContentType string          `json:"contentType"`
+			Origin      string          `json:"origin"`
+			Encoding    sluice.Encoding `json:"encoding"`
 		} `json:"files"`
 	}
 	if err := json.Unmarshal(e.Payload, &payload); err != nil {
@@ -157,7 +157,7 @@ func filesOf(e sluice.Event) (body []byte, contentType string, err error) {
 	form := multipart.NewWriter(&content)
 	for _, file := range payload.Files {
 		origin := []byte(file.Origin)
-		if file.Encoding != "text" {
+		if file.Encoding != sluice.EncodingText {
 			if origin, err = base64.StdEncoding.DecodeString(file.Origin); err != nil {
 				return nil, "", err
 			}

@@ -23,7 +23,7 @@ func (c *Client) Token(ctx context.Context, eventKey string) (string, error) {
 		return "", sluice.Errorf(sluice.Internal, "webhook-malformed", "The server gave no webhook.").Because(err)
 	}
 	if strings.HasPrefix(hook.UUID, "…") {
-		return "", sluice.Errorf(sluice.Forbidden, "forbidden", "The token of this webhook needs the permission webhook.token; ask an administrator, or give the token instead of the event key.")
+		return "", sluice.NotPermitted(sluice.MaySeeTokens)
 	}
 	return hook.UUID, nil
 }

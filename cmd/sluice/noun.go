@@ -262,7 +262,7 @@ func (n *noun) handleOf(ctx context.Context, c *client.Client, key string) (fiel
 	}
 	handle = textOf(root, n.handle)
 	if strings.HasPrefix(handle, "…") {
-		return "", "", sluice.Errorf(sluice.Forbidden, "forbidden", "Changing a %s needs the permission webhook.token; ask an administrator.", n.called())
+		return "", "", sluice.NotPermitted(sluice.MaySeeTokens)
 	}
 	return n.handle, handle, nil
 }
