@@ -124,11 +124,18 @@ type batch struct {
 	places   []uint64 // of the events, behind the marker
 }
 
-// compose makes a batch of calls, as many as can be stored together.
+// compose makes a batch of calls, as many as can be stored together. Those that may
+// be known are looked up one by one, which on a distant engine takes its time: what
+// was looked up until then is handed over.
 func (d Destination) compose(ctx context.Context, b *box, calls []*Call) (*batch, error) {
 	made := &batch{marker: marker{First: calls[0].place, Others: make(map[uint64]other)}}
 	keys := make(map[[12]byte]bool) // of deliveries
-	for _, c := range calls {
+	end, _ := ctx.Deadline()
+	enough := time.Now().Add(time.Until(end) / 2) // the other half is for storing them
+	for i, c := range calls {
+		if i > 0 && time.Now().After(enough) {
+			break
+		}
 		e := new(sluice.Event)
 		if err := json.Unmarshal(c.Event, e); err != nil {
 			b.host.Log.Error("A call in the spool can't be read; it is lost.", "place", c.place, "error", err)
