@@ -170,6 +170,7 @@ func (x *index) remember(number uint64, found marks, young []int) {
 	if b == nil {
 		b = new(indexBlock)
 		x.blocks[number] = b
+		x.newest = max(x.newest, number) // a node that only searches has no other way to know
 	}
 	for i, m := range found {
 		if b.marks[i].owner == markUnknown {
