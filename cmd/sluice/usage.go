@@ -42,26 +42,50 @@ func orVerb(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// otherVerbs are what other programs call some of the verbs.
-var otherVerbs = map[string]string{
-	"ls": "list", "get": "show", "describe": "show", "add": "create", "new": "create", "set": "edit", "update": "edit",
-	"rm": "delete", "remove": "delete", "del": "delete", "create": "put", "edit": "put", "check": "lint", "validate": "lint",
+// otherVerbs are what other programs call some of the verbs. Of several, the first
+// that there is where it was typed is meant.
+var otherVerbs = map[string][]string{
+	"ls": {"list"}, "get": {"show"}, "describe": {"show"}, "add": {"create"}, "new": {"create"}, "set": {"edit"}, "update": {"edit"},
+	"rm": {"delete"}, "remove": {"delete"}, "del": {"delete"}, "create": {"put"}, "edit": {"put"}, "check": {"lint"}, "validate": {"lint"},
+	"release": {"admit"}, "accept": {"admit"}, "allow": {"admit"}, "retry": {"replay", "admit"}, "resend": {"replay"}, "redrive": {"replay"},
+	"disable": {"edit --disabled", "pause"}, "enable": {"edit --disabled=false", "resume"}, "rotate": {"edit --renew", "put"},
+	"tail": {"trace --follow"}, "log": {"trace --follow"}, "logs": {"trace --follow"}, "follow": {"trace --follow"}, "watch": {"trace --follow"},
+	"events": {"trace"}, "calls": {"trace"}, "history": {"trace"}, "whoami": {"command iam.whoami"},
 }
+
+// irreversible are verbs that are suggested to those who said so in another word,
+// and not for a slip.
+var irreversible = []string{"delete", "rekey", "restore"}
 
 // unknownVerb is the error for a verb that a noun, or the program, does not have.
 func unknownVerb(cmd *cobra.Command, name string) error {
-	var names []string
-	for _, verb := range cmd.Commands() {
-		if !verb.Hidden {
-			names = append(names, verb.Name())
+	hint := ""
+	for _, verb := range otherVerbs[name] {
+		if hint == "" && takesVerb(cmd, verb) {
+			hint = "did you mean " + verb + "?"
 		}
 	}
-	meant := name
-	if verb := otherVerbs[name]; slices.Contains(names, verb) {
-		meant = verb
+	if hint == "" {
+		var names []string
+		for _, verb := range cmd.Commands() {
+			if !verb.Hidden && !slices.Contains(irreversible, verb.Name()) {
+				names = append(names, verb.Name())
+			}
+		}
+		hint = didYouMean(name, names, cmd.CommandPath()+" --help lists those there are.")
 	}
-	return usage("There is no command %q; %s", cmd.CommandPath()+" "+name,
-		didYouMean(meant, names, cmd.CommandPath()+" --help lists those there are."))
+	return usage("There is no command %q; %s", cmd.CommandPath()+" "+name, hint)
+}
+
+// takesVerb reports whether a noun, or the program, has a verb with the flag that
+// may follow it.
+func takesVerb(cmd *cobra.Command, line string) bool {
+	name, rest, _ := strings.Cut(line, " ")
+	flag, isFlag := strings.CutPrefix(rest, "--")
+	flag, _, _ = strings.Cut(flag, "=")
+	return slices.ContainsFunc(cmd.Commands(), func(verb *cobra.Command) bool {
+		return verb.Name() == name && !verb.Hidden && (!isFlag || verb.Flags().Lookup(flag) != nil)
+	})
 }
 
 // didYouMean ends a sentence about an unknown name.
