@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,27 +11,31 @@ import (
 	"sluice"
 )
 
-// Token returns the token of the webhook with an event key.
-func (c *Client) Token(ctx context.Context, eventKey string) (string, error) {
+// A Webhook is what its callers must know.
+type Webhook struct {
+	Token          string `json:"uuid"`
+	SigningSecrets int    `json:"signingSecrets"` // 0: its calls are not signed, or only their sender can
+}
+
+// Webhook returns the webhook with an event key.
+func (c *Client) Webhook(ctx context.Context, eventKey string) (Webhook, error) {
+	var hook Webhook
 	answer, err := c.Command(ctx, "webhook.get", url.Values{"eventKey": {eventKey}}, nil)
 	if err != nil {
-		return "", err
-	}
-	var hook struct {
-		UUID string `json:"uuid"`
+		return hook, err
 	}
 	if err := json.Unmarshal(answer.Body, &hook); err != nil {
-		return "", sluice.Errorf(sluice.Internal, "webhook-malformed", "The server gave no webhook.").Because(err)
+		return hook, sluice.Errorf(sluice.Internal, "webhook-malformed", "The server gave no webhook.").Because(err)
 	}
-	if strings.HasPrefix(hook.UUID, "…") {
-		return "", sluice.NotPermitted(sluice.MaySeeTokens)
+	if strings.HasPrefix(hook.Token, "…") {
+		return hook, sluice.NotPermitted(sluice.MaySeeTokens)
 	}
-	return hook.UUID, nil
+	return hook, nil
 }
 
 // Call calls a webhook as an outside system would.
 func (c *Client) Call(ctx context.Context, token string, header http.Header, body *Body) (Result, error) {
-	r := request{method: http.MethodPost, path: sluice.CommandPath + "webhook.receive", header: header.Clone(), open: true}
+	r := request{method: http.MethodPost, path: sluice.ReceivePath, header: header.Clone(), open: true}
 	if r.header == nil {
 		r.header = http.Header{}
 	}
@@ -41,6 +46,41 @@ func (c *Client) Call(ctx context.Context, token string, header http.Header, bod
 			r.header.Set("Content-Type", body.ContentType)
 		}
 	}
+	return c.receive(ctx, r)
+}
+
+// CallSigned calls a webhook as its sender would, with a signature that the server
+// makes. A header that is given takes the place of the sender's.
+func (c *Client) CallSigned(ctx context.Context, eventKey string, header http.Header, body *Body) (Result, error) {
+	params := url.Values{"eventKey": {eventKey}}
+	payload := &Body{}
+	if body != nil {
+		payload.Content = body.Content
+		params.Set("contentType", body.ContentType)
+	}
+	answer, err := c.Command(ctx, "webhook.sign", params, payload)
+	if err != nil {
+		return Result{}, err
+	}
+	var made struct {
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+		Body    string            `json:"body"`
+	}
+	if err := json.Unmarshal(answer.Body, &made); err != nil {
+		return Result{}, sluice.Errorf(sluice.Internal, "call-malformed", "The server made no call.").Because(err)
+	}
+	_, query, _ := strings.Cut(made.URL, "?") // with the token; the server is where we have reached it
+	r := request{method: http.MethodPost, path: sluice.ReceivePath + "?" + query, header: http.Header{}, body: []byte(made.Body), open: true}
+	for name, value := range made.Headers {
+		r.header.Set(name, value)
+	}
+	maps.Copy(r.header, header)
+	return c.receive(ctx, r)
+}
+
+// receive makes a call of a webhook.
+func (c *Client) receive(ctx context.Context, r request) (Result, error) {
 	answer, err := c.do(ctx, r)
 	if err != nil {
 		return Result{}, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -34,8 +35,9 @@ func callCommand(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call EVENTKEY|TOKEN",
 		Short: "Call a webhook, as an outside system would",
-		Long: "Call a webhook, as an outside system would. By its event key the token is looked up, which needs\n" +
-			"a login that may see tokens; by its token none is needed.",
+		Long: "Call a webhook, as an outside system would. By its event key the token is looked up, and the call\n" +
+			"signed if the webhook takes signed calls, which needs a login that may do that; by its token\n" +
+			"none is needed, and nothing is signed.",
 		Example:           "  echo '{\"name\":\"Ada\"}' | sluice call webhook.lead.created --body - --wait",
 		Args:              arguments(1, 1, "the event key or the token of a webhook"),
 		ValidArgsFunction: t.completeNames("webhook.get", "eventKey", noFiles),
@@ -69,13 +71,7 @@ func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 	if err != nil {
 		return err
 	}
-	token := name
-	if !isToken.MatchString(name) {
-		if token, err = c.Token(ctx, name); err != nil {
-			return nounNamed("webhook").missing(ctx, c, name, err)
-		}
-	}
-	result, err := c.Call(ctx, token, header, body)
+	result, err := makeCall(ctx, c, name, header, body)
 	if err != nil {
 		return err
 	}
@@ -83,6 +79,30 @@ func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 		return t.awaitResult(ctx, c, result.CorrelationID, call.wait)
 	}
 	return t.showResult(result)
+}
+
+// makeCall calls the webhook with a token as any stranger would, and the one with an
+// event key as its sender would.
+func makeCall(ctx context.Context, c *client.Client, name string, header http.Header, body *client.Body) (client.Result, error) {
+	if isToken.MatchString(name) {
+		result, err := c.Call(ctx, name, header, body)
+		if e, ok := errors.AsType[*sluice.Error](err); ok && e.Code == "signature-missing" {
+			err = e.Saying(e.Message + " Call it by its event key, logged in, to have it signed.")
+		}
+		return result, err
+	}
+	hook, err := c.Webhook(ctx, name)
+	switch {
+	case err != nil:
+		return client.Result{}, nounNamed("webhook").missing(ctx, c, name, err)
+	case hook.SigningSecrets == 0:
+		return c.Call(ctx, hook.Token, header, body)
+	}
+	result, err := c.CallSigned(ctx, name, header, body)
+	if err != nil && sluice.AsError(err).Code == "not-signable" && len(header) > 0 {
+		return c.Call(ctx, hook.Token, header, body) // the headers may have the signature
+	}
+	return result, err
 }
 
 func headersOf(lines []string) (http.Header, error) {

@@ -32,7 +32,7 @@ const (
     1  another failure
     2  the command line or a parameter is wrong
     3  not logged in, or wrong credentials
-    4  not allowed
+    4  not allowed, or not signed as the webhook demands
     5  not found, or no longer there
     6  the server can't be reached, or is not ready
     7  it clashes with what is stored, or differs from it
@@ -94,6 +94,8 @@ func exitCode(err error) int {
 		return own.code
 	case isError && (e.Place.Line > 0 || e.Place.Step != ""):
 		return exitFailed
+	case isError && isOfSignature(e):
+		return exitForbidden // whoever is logged in
 	case isError:
 		return exitOf[e.Kind]
 	case errors.Is(err, context.Canceled):
@@ -102,6 +104,16 @@ func exitCode(err error) int {
 		return exitTimeout
 	}
 	return exitOther
+}
+
+// isOfSignature reports whether a webhook has refused a call for its signature.
+func isOfSignature(e *sluice.Error) bool {
+	return e.Kind == sluice.Unauthenticated && strings.HasPrefix(e.Code, "signature-")
+}
+
+// isOfLogin reports whether another login may help: webhooks know none.
+func isOfLogin(e *sluice.Error) bool {
+	return e.Kind == sluice.Unauthenticated && !isOfSignature(e) && e.Code != "token-invalid"
 }
 
 // explain returns an error as one line that says what to do next.
@@ -124,7 +136,7 @@ func withHint(e *sluice.Error) string {
 	switch {
 	case e.Code == "invalid_grant":
 		text += " Check both and try again."
-	case e.Kind == sluice.Unauthenticated && !strings.Contains(text, "Log in") && !strings.Contains(text, "SLUICE_"):
+	case isOfLogin(e) && !strings.Contains(text, "Log in") && !strings.Contains(text, "SLUICE_"):
 		text += " " + hintLogin
 	case e.Kind == sluice.Throttled && e.RetryAfter > 0:
 		text += fmt.Sprintf(" Try again in %s.", e.RetryAfter)

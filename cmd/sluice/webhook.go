@@ -53,7 +53,8 @@ func webhookTest(t *terminal, n *noun) *cobra.Command {
 	cmd := n.about(t, "test", "Call a webhook, wait for the result, and show it", false, func(cmd *cobra.Command, args []string) error {
 		return t.call(cmd.Context(), args[0], call)
 	})
-	cmd.Long = cmd.Short + ".\nIf a pipeline fails, so does this, with exit code 9. sluice call does the same without waiting."
+	cmd.Long = cmd.Short + ".\nA call that must be signed is signed as its sender would. If a pipeline fails, so does this, with\n" +
+		"exit code 9. sluice call does the same without waiting."
 	cmd.Example = "  sluice webhook test webhook.lead.created --body '{\"name\":\"Ada\"}'"
 	call.addFlags(cmd)
 	call.wait.addTimeout(cmd)
