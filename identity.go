@@ -57,11 +57,14 @@ type Client struct {
 // Identity names the client, and no other that had or will have its id.
 func (c *Client) Identity() string { return madeAt(c.Created) }
 
-// Honours reports whether a token that the client got for itself at a time is
+// Generation is in the tokens that the client gets for itself. The time at which
+// they were issued would not do: it has whole seconds, in which both a former secret
+// and its successor may have been used.
+func (c *Client) Generation() string { return madeAt(c.TokensSince) }
+
+// Honours reports whether a token of a generation that the client got for itself is
 // still valid. A nil client honours none.
-func (c *Client) Honours(issued time.Time) bool {
-	return c != nil && !issued.Before(c.TokensSince.Truncate(time.Second)) // tokens have whole seconds
-}
+func (c *Client) Honours(generation string) bool { return c != nil && generation == c.Generation() }
 
 // A Session is a login that refresh tokens prolong. Each use of a refresh token
 // replaces it; all refresh tokens of one login are a family, and this record
@@ -132,13 +135,13 @@ type Directory interface {
 
 // An Identity is what a token stands for.
 type Identity struct {
-	Username string    // the user, or the client if the token is its own
-	ClientID string    // the client the token was issued to
-	Client   bool      // the client itself is the user
-	Roles    []string  // from an external provider; with the embedded issuer they are looked up with the user
-	Scope    string    // scopes, space-separated
-	Issued   time.Time // when it was issued
-	Expires  time.Time // when it stops being valid
+	Username   string    // the user, or the client if the token is its own
+	ClientID   string    // the client the token was issued to
+	Client     bool      // the client itself is the user
+	Generation string    // of the client then
+	Roles      []string  // from an external provider; with the embedded issuer they are looked up with the user
+	Scope      string    // scopes, space-separated
+	Expires    time.Time // when it stops being valid
 }
 
 // Tokens finds whom tokens stand for. Errors are Unauthenticated, or

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"sluice"
 	"sluice/command"
@@ -176,25 +175,41 @@ func TestAClientsSecretIsShownOnce(t *testing.T) {
 	must(t, d, "admin", "iam.client.delete", `{"clientId":"ci"}`)
 }
 
+// TestTokensOfAnEarlierClientStayDead, also those of the same second.
 func TestTokensOfAnEarlierClientStayDead(t *testing.T) {
 	d := newDirectory(t)
-	alive := func(issued time.Time) bool {
-		_, err := d.Identify(t.Context(), sluice.Identity{ClientID: "ci", Client: true, Issued: issued})
+	generation := func() string {
+		client, err := d.Client(t.Context(), "ci")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return client.Generation()
+	}
+	alive := func(generation string) bool {
+		_, err := d.Identify(t.Context(), sluice.Identity{ClientID: "ci", Client: true, Generation: generation})
 		return err == nil
 	}
 	must(t, d, "admin", "iam.client.put", `{"clientId":"ci","roles":["viewer"]}`)
-	issued := time.Now()
-	if !alive(issued) || alive(issued.Add(-time.Hour)) {
-		t.Error("a token of the client is dead, or one from before it was made is alive")
+	token := generation()
+	must(t, d, "admin", "iam.client.put", `{"clientId":"ci","roles":["developer"]}`)
+	if !alive(token) || alive("") {
+		t.Error("a token of the client is dead, or one of no client is alive")
 	}
-	later := func(client *sluice.Client) bool { return client.TokensSince.After(issued) }
-	for _, change := range []string{
-		`{"clientId":"ci","renew":true}`,
-		`{"clientId":"ci","grants":["password"]}`,
+	for what, change := range map[string]func(){
+		"a new secret": func() { must(t, d, "admin", "iam.client.put", `{"clientId":"ci","renew":true}`) },
+		"other grants": func() {
+			must(t, d, "admin", "iam.client.put", `{"clientId":"ci","grants":["password"]}`)
+			must(t, d, "admin", "iam.client.put", `{"clientId":"ci","grants":["client_credentials"]}`)
+		},
+		"another client": func() {
+			must(t, d, "admin", "iam.client.delete", `{"clientId":"ci"}`)
+			must(t, d, "admin", "iam.client.put", `{"clientId":"ci","roles":["viewer"]}`)
+		},
 	} {
-		must(t, d, "admin", "iam.client.put", change)
-		if client, err := d.Client(t.Context(), "ci"); err != nil || !later(client) {
-			t.Errorf("after %s tokens from before are alive (%v)", change, err)
+		before := generation()
+		change()
+		if alive(before) || !alive(generation()) {
+			t.Errorf("after %s, a token from before is alive, or one of now is dead", what)
 		}
 	}
 }

@@ -168,7 +168,7 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.Us
 		if err != nil {
 			return sluice.User{}, err
 		}
-		if !client.Honours(id.Issued) {
+		if !client.Honours(id.Generation) {
 			return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "invalid_token", "The client of this token does not exist any more, or has a new secret.")
 		}
 		d.ClientUsed(id.ClientID)

@@ -74,6 +74,7 @@ type claims struct {
 	ClientID        string   `json:"client_id,omitempty"`
 	AuthorizedParty string   `json:"azp,omitempty"`
 	Grant           string   `json:"gty,omitempty"` // client_credentials: the subject is a client
+	Generation      string   `json:"client_generation,omitempty"`
 	Session         string   `json:"sid,omitempty"`
 	Scope           string   `json:"scope,omitempty"`
 	Username        string   `json:"preferred_username,omitempty"`
@@ -94,7 +95,7 @@ func (i *Issuer) accessClaims(client *sluice.Client, is issue, now, expires time
 		Roles:           is.roles,
 	}
 	if is.client {
-		c.Grant = "client_credentials"
+		c.Grant, c.Generation = "client_credentials", client.Generation()
 	}
 	if is.session != nil {
 		c.Session = is.session.ID

@@ -30,12 +30,12 @@ func (i *Issuer) Access(ctx context.Context, token string) (sluice.Identity, err
 		return sluice.Identity{}, err
 	}
 	return sluice.Identity{
-		Username: v.Subject,
-		ClientID: v.ClientID,
-		Client:   v.isClient(),
-		Scope:    v.Scope,
-		Issued:   v.IssuedAt.Time(),
-		Expires:  v.Expiry.Time(),
+		Username:   v.Subject,
+		ClientID:   v.ClientID,
+		Client:     v.isClient(),
+		Generation: v.Generation,
+		Scope:      v.Scope,
+		Expires:    v.Expiry.Time(),
 	}, nil
 }
 
