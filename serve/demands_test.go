@@ -151,14 +151,50 @@ func TestStoredSecretsAreFollowed(t *testing.T) {
 	s.command("secret.put", map[string]any{"name": "hub-key", "value": "two"}).wantStatus(t, 200)
 	call("one").wantStatus(t, 401)
 	call("two").wantStatus(t, 200)
-	s.command("secret.delete", map[string]any{"name": "hub-key"}).wantStatus(t, 200)
-	problem := call("two").wantProblem(t, 503, "webhook-unavailable")
-	if strings.Contains(fmt.Sprint(problem), "hub-key") {
+	call("three").wantStatus(t, 200)
+}
+
+// TestASecretThatIsGone: calls that are signed with the one that is left are taken.
+// Where none is left the sender is to try again, and the operator learns why.
+func TestASecretThatIsGone(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, name := range []string{"new", "old"} {
+		s.command("secret.put", map[string]any{"name": "hub-" + name, "value": name}).wantStatus(t, 200)
+	}
+	h := s.create("webhook.rotated", "provider", "github", "signingSecret", "secret:hub-new,secret:hub-old", "dedupe", "off")
+	call := func(secret string) answer {
+		return s.call(h, "application/json", "{}", header("X-Hub-Signature-256", "sha256="+hexMAC(secret, "{}")))
+	}
+	remove := func(name string) {
+		t.Helper()
+		s.command("secret.delete", map[string]any{"name": name}).wantStatus(t, 200)
+	}
+	wantTold := func(reason string) {
+		t.Helper()
+		shown := s.command("webhook.get", map[string]any{"uuid": h.UUID}).wantStatus(t, 200).object(t)
+		if !strings.Contains(fmt.Sprint(shown["warnings"]), reason) || !strings.Contains(s.log.String(), `There is no secret \"`+reason) {
+			t.Errorf("the operator is not told of %s: %v, log:\n%s", reason, shown["warnings"], s.log.String())
+		}
+	}
+	call("new").wantStatus(t, 200)
+	call("old").wantStatus(t, 200)
+	remove("hub-old")
+	call("new").wantStatus(t, 200)
+	call("old").wantProblem(t, 401, "signature-invalid")
+	wantTold("hub-old")
+	s.command("webhook.put", map[string]any{"uuid": h.UUID, "signingSecret": "secret:hub-new,secret:hub-old"}).wantProblem(t, 400, "secret-unknown")
+
+	remove("hub-new")
+	problem := call("new").wantProblem(t, 503, "webhook-unavailable")
+	if strings.Contains(fmt.Sprint(problem), "hub-") {
 		t.Errorf("the caller learns %v", problem)
 	}
-	if got := s.command("webhook.get", map[string]any{"uuid": h.UUID}).wantStatus(t, 200).object(t); got["warnings"] == nil {
-		t.Errorf("the operator is not told: %v", got)
-	}
+	s.call(h, "application/json", "{}").wantStatus(t, 503) // it must not be taken without a signature
+	wantTold("hub-new")
+
+	s.command("secret.put", map[string]any{"name": "hub-old", "value": "again"}).wantStatus(t, 200)
+	call("again").wantStatus(t, 200)
 }
 
 // TestPayloadsMeetTheirSchema: in whatever way they are sent and carried.

@@ -22,6 +22,7 @@ func (s *Server) newGuards(secrets *step.Secrets) *webhook.Guards {
 		Secret: secrets.Reveal,
 		Keys:   sender.NewFetcher(transport),
 		Fetch:  confirm(transport),
+		Log:    s.opts.Log,
 	})
 }
 

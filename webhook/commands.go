@@ -77,6 +77,9 @@ func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string)
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
 		return v
 	}
+	if g.missing != nil {
+		v.Warnings = append(v.Warnings, "A signing secret is gone, and calls are checked without it: "+firstReason(g.missing))
+	}
 	if g.verifier != nil {
 		v.SigningSecrets = &g.count
 	}
@@ -95,7 +98,7 @@ func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string)
 // if one is not.
 func namesOnly(signing string) string {
 	for part := range strings.SplitSeq(signing, ",") {
-		if !strings.HasPrefix(strings.TrimSpace(part), stored) {
+		if _, ok := storedName(part); !ok {
 			return ""
 		}
 	}

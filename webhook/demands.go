@@ -48,7 +48,10 @@ func (g *Guards) revise(ctx context.Context, hook *sluice.Webhook, p *demandPara
 	if err := p.fit(&s); err != nil {
 		return s, err
 	}
-	_, err := g.build(ctx, s)
+	made, err := g.build(ctx, s)
+	if err == nil {
+		err = made.missing // where calls come it is left out; here it is a mistake
+	}
 	if err != nil && sluice.AsError(err).Kind == sluice.NotFound {
 		return s, sluice.AsError(err).About("signingSecret").WithStatus(400) // of the secret, not of the webhook
 	}

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ type GuardOptions struct {
 	Secret func(ctx context.Context, name string) (string, error) // gives a stored secret
 	Keys   sender.Keys                                            // gets the public keys of senders
 	Fetch  func(ctx context.Context, address string) error        // gets an address that a handshake demands to be got
+	Log    *slog.Logger                                           // nil discards what it writes
 }
 
 // Guards makes and keeps what checks the calls of webhooks: one for each version
@@ -32,6 +34,9 @@ const maxGuards = 10_000
 
 // NewGuards returns guards that are made when they are needed.
 func NewGuards(o GuardOptions) *Guards {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	return &Guards{GuardOptions: o, kept: make(map[string]*guard)}
 }
 
@@ -46,6 +51,7 @@ type guard struct {
 	where    string           // where calls have their ids, as the parameter dedupe has it
 	schema   *schema          // nil: every payload will do
 	count    int              // of signing secrets
+	missing  error            // why one of them is left out; nil: all are there
 }
 
 // of returns the guard of a webhook, nil if it demands nothing but its token.
@@ -65,6 +71,9 @@ func (g *Guards) of(ctx context.Context, hook *sluice.Webhook) (*guard, error) {
 		return nil, sluice.Errorf(sluice.Unavailable, "webhook-unavailable", "Calls of this webhook can't be checked now; its operator knows more.").Because(err)
 	}
 	made.version = hook.Updated
+	if made.missing != nil {
+		g.Log.WarnContext(ctx, "A signing secret of a webhook is gone: its calls are checked without it.", "eventKey", hook.EventKey, "error", made.missing)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.keep(hook.UUID, made)
@@ -89,17 +98,18 @@ func (g *Guards) isCurrent(ctx context.Context, known *guard) bool {
 	if known.resolved == "" {
 		return true
 	}
-	resolved, err := g.resolve(ctx, known.Signing)
+	resolved, _, err := g.resolve(ctx, known.Signing)
 	return err == nil && resolved == known.resolved
 }
 
-// build makes the guard of some settings. Errors name the parameter at fault.
+// build makes the guard of some settings, without signing secrets that are gone.
+// Errors name the parameter at fault.
 func (g *Guards) build(ctx context.Context, s settings) (*guard, error) {
-	made := &guard{settings: s, where: s.Dedupe}
-	resolved, err := g.resolve(ctx, s.Signing)
+	resolved, missing, err := g.resolve(ctx, s.Signing)
 	if err != nil {
 		return nil, err
 	}
+	made := &guard{settings: s, where: s.Dedupe, missing: missing}
 	if resolved != s.Signing {
 		made.resolved = resolved
 	}
@@ -167,22 +177,39 @@ func findPreset(name string) (sender.Preset, error) {
 const stored = "secret:"
 
 // resolve returns signing secrets with those that are stored elsewhere in place of
-// their names.
-func (g *Guards) resolve(ctx context.Context, text string) (string, error) {
+// their names. One that is gone is left out, so that a call with another one is
+// taken, and missing says so. Without any it is an error: a webhook that had secrets
+// must not take calls that are not signed.
+func (g *Guards) resolve(ctx context.Context, text string) (resolved string, missing, err error) {
 	if !strings.Contains(text, stored) {
-		return text, nil
+		return text, nil, nil
 	}
-	parts := strings.Split(text, ",")
-	for i, part := range parts {
-		name, ok := strings.CutPrefix(strings.TrimSpace(part), stored)
+	var left []string
+	for part := range strings.SplitSeq(text, ",") {
+		name, ok := storedName(part)
 		if !ok {
+			left = append(left, part)
 			continue
 		}
 		secret, err := g.Secret(ctx, name)
-		if err != nil {
-			return "", sluice.AsError(err).About("signingSecret")
+		switch {
+		case err == nil:
+			left = append(left, secret)
+		case sluice.AsError(err).Kind == sluice.NotFound:
+			if missing == nil { // the first will do
+				missing = sluice.AsError(err).About("signingSecret")
+			}
+		default: // it may be there
+			return "", nil, sluice.AsError(err).About("signingSecret")
 		}
-		parts[i] = secret
 	}
-	return strings.Join(parts, ","), nil
+	if len(left) == 0 {
+		return "", nil, missing
+	}
+	return strings.Join(left, ","), missing, nil
+}
+
+// storedName returns the name of a signing secret that is stored elsewhere.
+func storedName(signing string) (name string, ok bool) {
+	return strings.CutPrefix(strings.TrimSpace(signing), stored)
 }
