@@ -45,6 +45,9 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 	o.runner.Commands = func() command.Set { return commands }
 	o.runner.Language = expression.NewLanguage(step.Functions())
 	runner = pipeline.NewRunner(o.runner)
+	o.steps.UsersOf = func(secret string) step.SecretUsers {
+		return step.SecretUsers{Webhooks: o.webhooks.SignedWith(secret), Pipelines: runner.UsersOf(secret)}
+	}
 	commands = command.NewSet(
 		o.audit,
 		webhook.Commands(o.webhooks, o.guards, o.baseURL, o.receiver),

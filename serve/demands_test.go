@@ -168,7 +168,7 @@ func TestASecretThatIsGone(t *testing.T) {
 	}
 	remove := func(name string) {
 		t.Helper()
-		s.command("secret.delete", map[string]any{"name": name}).wantStatus(t, 200)
+		s.command("secret.delete", map[string]any{"name": name, "force": true}).wantStatus(t, 200)
 	}
 	wantTold := func(reason string) {
 		t.Helper()

@@ -119,8 +119,40 @@ func TestWhoMayUseSecrets(t *testing.T) {
 	if got := s.call(hook, "text/plain", "").result(t); got.Value != 15.0 {
 		t.Errorf("it came to %+v", got)
 	}
-	s.command("secret.delete", map[string]any{"name": "key"}).wantStatus(t, 200)
+	s.command("secret.delete", map[string]any{"name": "key", "force": true}).wantStatus(t, 200)
 	if got := s.call(hook, "text/plain", "").result(t); got.Status != "error" || !strings.Contains(s.cause(t, got)["detail"].(string), `no secret "key"`) {
 		t.Errorf("without the secret it came to %+v", got)
 	}
+}
+
+// TestWhoUsesASecret: webhooks that are signed with it, and pipelines that name it
+// anywhere in their source. It is not deleted from under them by accident.
+func TestWhoUsesASecret(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	for _, name := range []string{"key", "other"} {
+		s.command("secret.put", map[string]any{"name": name, "value": "the value of it"}).wantStatus(t, 200)
+	}
+	s.create("webhook.one", "provider", "github", "signingSecret", "secret:other, secret:key")
+	s.create("webhook.two", "provider", "github", "signingSecret", "secret:other")
+	for name, source := range map[string]string{
+		"argument": `pipeline: [set: {value: {deep: ["a #{secret('key')}"]}}]`,
+		"variable": `{vars: {x: "#{secret('key')}"}, pipeline: [log]}`,
+		"within":   `pipeline: [foreach: {in: "#{[1]}", do: [if: {true: "#{secret('key') != ''}", then: [log]}]}]`,
+		"signed":   `pipeline: [http.forward: {url: "https://example.com", sign: key}]`,
+		"neither":  `pipeline: [set: {value: "#{secret('other')} key"}]`,
+	} {
+		s.store(name, source)
+	}
+	shown := s.command("secret.get", map[string]any{"name": "key"}).wantStatus(t, 200).object(t)
+	if got := toText(t, shown["usedBy"]); got != `{"pipelines":["argument","signed","variable","within"],"webhooks":["webhook.one"]}` {
+		t.Errorf("it is used by %s", got)
+	}
+	const users = `The secret "key" is used by the webhook webhook.one, and by the pipelines argument, signed, variable and 1 more.`
+	if problem := s.command("secret.delete", map[string]any{"name": "key"}).wantProblem(t, 409, "secret-in-use"); !strings.HasPrefix(problem["detail"].(string), users) {
+		t.Errorf("it is refused with %v", problem)
+	}
+	s.command("secret.get", map[string]any{"name": "key"}).wantStatus(t, 200)
+	s.command("secret.delete", map[string]any{"name": "key", "force": true}).wantStatus(t, 200)
+	s.command("secret.delete", map[string]any{"name": "key"}).wantProblem(t, 404, "secret-unknown") // though it is still named
 }

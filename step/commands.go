@@ -11,6 +11,7 @@ import (
 type Options struct {
 	Log     *slog.Logger // of the command log; nil discards what it writes
 	Secrets *Secrets
+	UsersOf func(secret string) SecretUsers // nil: there are none
 	HTTP    HTTPOptions
 }
 
@@ -18,6 +19,9 @@ type Options struct {
 func Commands(o Options) []command.Command {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.UsersOf == nil {
+		o.UsersOf = func(string) SecretUsers { return SecretUsers{} }
 	}
 	client := newClient(o.HTTP)
 	return slices.Concat(convertCommands(), []command.Command{
@@ -32,7 +36,7 @@ func Commands(o Options) []command.Command {
 		requestCommand(client),
 		forwardCommand(client),
 		secretPutCommand(o.Secrets),
-		secretGetCommand(o.Secrets),
-		secretDeleteCommand(o.Secrets),
+		secretGetCommand(o.Secrets, o.UsersOf),
+		secretDeleteCommand(o.Secrets, o.UsersOf),
 	})
 }

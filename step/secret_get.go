@@ -12,6 +12,8 @@ type secretView struct {
 	Name     string    `json:"name"`
 	Updated  time.Time `json:"updated"`
 	LastUsed time.Time `json:"lastUsed,omitzero" doc:"When a pipeline or a webhook used it last, to the minute."`
+
+	UsedBy *SecretUsers `json:"usedBy,omitempty" doc:"What uses it; lists leave it out."`
 }
 
 func showSecret(s *sluice.Secret) secretView {
@@ -25,18 +27,19 @@ type secretGetParams struct {
 	After  string `json:"after" doc:"List only secrets whose name comes after this one."`
 }
 
-func secretGetCommand(secrets *Secrets) command.Command {
-	return command.New("secret.get", "List the secrets, or show the one of that name: when it was changed and used; values are never shown.",
+func secretGetCommand(secrets *Secrets, usersOf func(string) SecretUsers) command.Command {
+	return command.New("secret.get", "List the secrets, or show the one of that name: when it was changed and used, and by what; values are never shown.",
 		func(ctx context.Context, p secretGetParams) (any, error) {
 			if p.Name != "" {
-				record, err := secrets.records.Get(ctx, p.Name)
+				record, err := secrets.find(ctx, p.Name)
 				if err != nil {
 					return nil, err
 				}
-				if record == nil {
-					return nil, unknown(p.Name, secrets.records.All())
+				shown := showSecret(record)
+				if users := usersOf(p.Name); !users.none() {
+					shown.UsedBy = &users
 				}
-				return showSecret(record), nil
+				return shown, nil
 			}
 			all := secrets.list()
 			views := make([]secretView, len(all))

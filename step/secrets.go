@@ -49,15 +49,21 @@ func (s *Secrets) Delete(ctx context.Context, name string) error {
 // Reveal returns the value of a secret, NotFound if there is none. The caller keeps
 // it out of what people read.
 func (s *Secrets) Reveal(ctx context.Context, name string) (string, error) {
-	record, err := s.records.Get(ctx, name)
+	record, err := s.find(ctx, name)
 	if err != nil {
 		return "", err
 	}
-	if record == nil {
-		return "", unknown(name, s.records.All())
-	}
 	s.used(name)
 	return record.Value, nil
+}
+
+// find returns a secret, NotFound if there is none.
+func (s *Secrets) find(ctx context.Context, name string) (*sluice.Secret, error) {
+	record, err := s.records.Get(ctx, name)
+	if record == nil && err == nil {
+		err = unknown(name, s.records.All())
+	}
+	return record, err
 }
 
 // list returns all secrets in the order of their names.

@@ -57,6 +57,36 @@ func TestASecretIsPutListedRevealedAndDeleted(t *testing.T) {
 	refuses(t, err, sluice.NotFound, "secret-unknown", `"b"`)
 }
 
+// TestASecretInUse is deleted only if that is wanted, and shows what uses it.
+func TestASecretInUse(t *testing.T) {
+	users := step.SecretUsers{Pipelines: []string{"a"}}
+	set := newSet(step.Options{Secrets: newSecrets(t), UsersOf: func(secret string) step.SecretUsers {
+		if secret != "used" {
+			return step.SecretUsers{}
+		}
+		return users
+	}})
+	for _, name := range []string{"used", "unused"} {
+		if _, err := call(t.Context(), set, "secret.put", args{"name": name, "value": "x"}); err != nil {
+			t.Fatal(err)
+		}
+		one, err := call(t.Context(), set, "secret.get", args{"name": name})
+		if got := strings.Contains(asJSON(t, one), `"usedBy":{"pipelines":["a"]}`); err != nil || got != (name == "used") {
+			t.Errorf("%s is shown as %s, %v", name, asJSON(t, one), err)
+		}
+	}
+	_, err := call(t.Context(), set, "secret.delete", args{"name": "used"})
+	refuses(t, err, sluice.Conflict, "secret-in-use", "by the pipeline a. ")
+	users = step.SecretUsers{Webhooks: []string{"a", "b", "c", "d", "e"}}
+	_, err = call(t.Context(), set, "secret.delete", args{"name": "used"})
+	refuses(t, err, sluice.Conflict, "secret-in-use", "by the webhooks a, b, c and 2 more. ")
+	for _, given := range []args{{"name": "used", "force": true}, {"name": "unused"}} {
+		if _, err := call(t.Context(), set, "secret.delete", given); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func asJSON(t *testing.T, value any) string {
 	t.Helper()
 	text, err := json.Marshal(value)

@@ -121,6 +121,21 @@ func (s *Store) list(search, after string, limit int) (hooks []*sluice.Webhook, 
 	}
 }
 
+// SignedWith returns the event keys of the webhooks whose calls may be signed with a
+// stored secret, in their order.
+func (s *Store) SignedWith(secret string) (keys []string) {
+	hooks, _ := s.list("", "", 0)
+	for _, hook := range hooks {
+		if hook.Trust != nil && slices.ContainsFunc(strings.Split(hook.Trust.Signing, ","), func(part string) bool {
+			name, ok := storedName(part)
+			return ok && name == secret
+		}) {
+			keys = append(keys, hook.EventKey)
+		}
+	}
+	return keys
+}
+
 // visit shows some of the webhooks behind an event key, in their order, until it is
 // told not to go on. It gives the last of their event keys, or that there are no
 // more to be shown.

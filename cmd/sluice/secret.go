@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice/client"
 	"sluice/serve"
 )
 
@@ -14,11 +15,12 @@ func secretNoun() *noun {
 	return &noun{
 		name: "secret", short: "Look after secrets that pipelines use",
 		key: "name", word: "name", example: "crm-password", page: "/secrets",
-		get: "secret.get", remove: "secret.delete",
+		get:     "secret.get",
 		columns: columnsOf("name", "lastUsed", "updated"),
 		none:    "There are no secrets; sluice secret put stores one.",
-		effect:  "Pipelines that use it fail from then on.",
-		verbs:   func(t *terminal, n *noun) []*cobra.Command { return []*cobra.Command{secretPut(t, n), secretRekey(t)} },
+		verbs: func(t *terminal, n *noun) []*cobra.Command {
+			return []*cobra.Command{secretPut(t, n), secretDelete(t, n), secretRekey(t)}
+		},
 	}
 }
 
@@ -40,6 +42,40 @@ func secretPut(t *terminal, n *noun) *cobra.Command {
 	cmd.Long = cmd.Short + ".\nThe value is read from standard input, without a line end behind it, or asked for."
 	cmd.Example = "  sluice secret put crm-password < password.txt"
 	params = t.declare(cmd, "secret.put", "name", "value")
+	return cmd
+}
+
+func secretDelete(t *terminal, n *noun) *cobra.Command {
+	var params *parameters
+	var yes bool
+	cmd := n.about(t, "delete", "Delete secrets", true, func(cmd *cobra.Command, args []string) error {
+		values, err := params.values()
+		if err != nil {
+			return err
+		}
+		c, err := t.connect()
+		if err != nil {
+			return err
+		}
+		what, effect := "secret "+args[0], "If webhooks or pipelines use it, it is refused."
+		if len(args) > 1 {
+			what = counted(len(args), "secret")
+		}
+		if values.Has("force") {
+			effect = "Webhooks and pipelines that use it fail from then on, except webhooks that have another one."
+		}
+		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+effect); err != nil {
+			return err
+		}
+		return t.forEach(args, "Deleted the secret %s.", func(name string) (client.Answer, error) {
+			values.Set("name", name)
+			answer, err := c.Command(cmd.Context(), "secret.delete", values, nil)
+			return answer, n.missing(cmd.Context(), c, name, err)
+		})
+	})
+	cmd.Long = cmd.Short + ".\nIt is refused while webhooks or pipelines use one; sluice secret show tells which."
+	addYes(cmd, &yes)
+	params = t.declare(cmd, "secret.delete", "name")
 	return cmd
 }
 
