@@ -28,6 +28,7 @@ type Command struct {
 	ReadOnly bool    `json:"readOnly"`
 	Open     bool    `json:"open,omitempty"` // needs no login
 	Body     string  `json:"body,omitempty"` // what the body of a call is
+	InQuery  bool    `json:"-"`              // parameters can't be in the body, since it is one itself
 	Params   []Param `json:"parameters"`
 }
 
@@ -129,6 +130,7 @@ func (d *openAPI) command(name string, item pathItem) Command {
 	post := item.Post
 	c := Command{Name: name, Summary: post.Summary, ReadOnly: item.Get != nil, Params: []Param{}}
 	c.Open = post.Security != nil && len(*post.Security) == 0
+	c.InQuery = post.Body.Parameter != "" && len(post.Parameters) > 0
 	for _, p := range post.Parameters {
 		if p.Schema.Type == nil {
 			p.Schema = p.Content.JSON.Schema

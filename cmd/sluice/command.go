@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -71,6 +72,10 @@ func (t *terminal) carried(cmd *cobra.Command, file, contentType string) (*clien
 }
 
 func (t *terminal) callCommand(ctx context.Context, c *client.Client, name string, params url.Values, body *client.Body) error {
+	inQuery := slices.ContainsFunc(t.commands, func(known client.Command) bool { return known.Name == name && known.InQuery })
+	if body == nil && inQuery {
+		body = &client.Body{} // with a body, even an empty one, parameters are in the query
+	}
 	answer, err := c.Command(ctx, name, params, body)
 	if err != nil {
 		return err

@@ -160,9 +160,11 @@ func ownCommands() []client.Command {
 	for _, known := range declared {
 		c := client.Command{Name: known.Name, Summary: known.Summary, ReadOnly: known.ReadOnly}
 		for _, p := range known.Params {
-			if p.Body != "only" {
-				c.Params = append(c.Params, client.Param{Name: p.Name, Alias: p.Alias, Type: p.Type, Enum: p.Enum, Required: p.Required, Doc: p.Doc})
+			if p.Body == "only" {
+				c.InQuery = true
+				continue
 			}
+			c.Params = append(c.Params, client.Param{Name: p.Name, Alias: p.Alias, Type: p.Type, Enum: p.Enum, Required: p.Required, Doc: p.Doc})
 		}
 		all = append(all, c)
 	}
