@@ -8,18 +8,23 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice/durable"
 	"sluice/jetstream/damage"
+	"sluice/jetstream/record"
 )
 
 // stopNote is the file of the embedded engine's folder that a clean stop leaves.
 const stopNote = "stopped"
 
+// fewBytes is how many bytes of a stream are read at each start.
+const fewBytes = 64 << 20
+
 // inspect looks at the embedded engine's files before the engine does, which
-// would cut off what it can't read. After a clean stop a look at their sizes has to
-// do; otherwise everything is read.
+// would cut off what it can't read. After a clean stop a look at the sizes of large
+// streams has to do; otherwise everything is read.
 func (e *Engine) inspect() (err error) {
 	store := damage.Of(e.opts.Dir)
 	if err := durable.Probe(e.opts.Dir); err != nil {
@@ -46,7 +51,9 @@ func (e *Engine) inspect() (err error) {
 		e.addDamage(l.Public())
 	}
 	if clean {
-		return nil
+		store.Reads = func(stream string, size int64) bool {
+			return size <= fewBytes || strings.HasPrefix(stream, record.StreamPrefix)
+		}
 	}
 	losses, err := store.Contain(aside, contiguous, e.readProgress())
 	if err != nil {
@@ -71,7 +78,7 @@ func (e *Engine) readProgress() func(done, total int64) {
 	return func(done, total int64) {
 		if time.Since(last) > 5*time.Second {
 			last = time.Now()
-			e.host.Log.Info("Reading the store, since the last stop was not clean.", "bytes", done, "of", total)
+			e.host.Log.Info("Reading the store.", "bytes", done, "of", total)
 		}
 	}
 }

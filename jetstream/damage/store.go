@@ -44,10 +44,16 @@ func (l Loss) messages() string {
 }
 
 // A Store is the folder that the embedded engine keeps its streams in.
-type Store struct{ Dir string }
+type Store struct {
+	Dir string
+
+	// Reads says which streams are read, by their names and how many bytes of
+	// messages they have; nil: all.
+	Reads func(stream string, size int64) bool
+}
 
 // Of returns the store of an engine in a folder.
-func Of(dir string) Store { return Store{filepath.Join(dir, "jetstream", "$G", "streams")} }
+func Of(dir string) Store { return Store{Dir: filepath.Join(dir, "jetstream", "$G", "streams")} }
 
 // A blockFile is one file of messages of a stream.
 type blockFile struct {
@@ -57,12 +63,13 @@ type blockFile struct {
 	size   int64
 }
 
-// blocks returns the files of messages of all streams, in their order.
+// blocks returns the files of messages of the streams that are read, in their order.
 func (s Store) blocks() (files []blockFile, size int64, err error) {
 	names, err := filepath.Glob(filepath.Join(s.Dir, "*", "msgs", "*.blk"))
 	if err != nil {
 		return nil, 0, err
 	}
+	sizes := make(map[string]int64) // of streams
 	for _, name := range names {
 		number, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(name), ".blk"))
 		if err != nil {
@@ -76,8 +83,15 @@ func (s Store) blocks() (files []blockFile, size int64, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		files = append(files, blockFile{stream: filepath.Base(filepath.Dir(filepath.Dir(name))), number: number, name: below, size: info.Size()})
-		size += info.Size()
+		f := blockFile{stream: filepath.Base(filepath.Dir(filepath.Dir(name))), number: number, name: below, size: info.Size()}
+		files = append(files, f)
+		sizes[f.stream] += f.size
+	}
+	if s.Reads != nil {
+		files = slices.DeleteFunc(files, func(f blockFile) bool { return !s.Reads(f.stream, sizes[f.stream]) })
+	}
+	for _, f := range files {
+		size += f.size
 	}
 	slices.SortFunc(files, func(a, b blockFile) int {
 		return cmp.Or(cmp.Compare(a.stream, b.stream), cmp.Compare(a.number, b.number))

@@ -88,6 +88,9 @@ func (h *Host) Insist(ctx context.Context, what string, do func(context.Context)
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		h.SetProblem("the engine is being set up; it has not answered yet about " + what)
+		if h.Embedded { // nobody is told of problems before it is set up
+			h.Log.Warn("The engine has not answered; asking again.", "about", what, "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s: %w", what, err)
