@@ -37,8 +37,9 @@ type QuarantineQuery struct {
 	EventKey string    // empty means any
 	Code     string    // empty means any
 	From, To time.Time // zero means unbounded
+	Oldest   bool      // the oldest first
 	Limit    int
-	After    string // cursor: the id that the page before ended with
+	After    string // cursor: where the page before it ended
 }
 
 // QuarantineStore keeps refused calls, each webhook's within its share.
@@ -46,9 +47,9 @@ type QuarantineStore interface {
 	// Put stores a call, its request sealed.
 	Put(ctx context.Context, c *QuarantinedCall) error
 
-	// List returns the calls of a query, without their requests, and whether
-	// there are more.
-	List(ctx context.Context, q QuarantineQuery) (calls []QuarantinedCall, more bool, err error)
+	// List returns the calls of a query, without their requests, and the cursor
+	// behind them if there are more. Invalid if the query's cursor is none.
+	List(ctx context.Context, q QuarantineQuery) (calls []QuarantinedCall, next string, err error)
 
 	// Open adds token and request to a call that was listed. It tells whether
 	// the call is still there.

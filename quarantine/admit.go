@@ -14,7 +14,8 @@ type admitParams struct {
 	Code     string    `json:"code" audit:"yes" doc:"Lets in calls that were refused with this code, such as signature-invalid."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
-	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls, the newest, in the order in which they came. Default 100."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls, the oldest first. Default 100."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
 	Force    bool      `json:"force" doc:"Lets them in without checking them again."`
 }
 
@@ -23,6 +24,7 @@ type admitted struct {
 	Admitted int           `json:"admitted"`
 	Refused  int           `json:"refused"`
 	Items    []admittedOne `json:"items"`
+	Next     string        `json:"next,omitempty"` // for the parameter after, if there are more
 }
 
 // admittedOne is what became of one call: the ids of the new call, or why it is
@@ -36,15 +38,15 @@ type admittedOne struct {
 }
 
 func admitCommand(k *Keeper, receiver Receiver) command.Command {
-	return command.New("quarantine.admit", "Let refused calls in after all, as new calls: they are checked again as their webhook is now. One that is refused again stays.",
+	return command.New("quarantine.admit", "Let refused calls in after all, as new calls, the oldest first: they are checked again as their webhook is now. One that is refused again stays.",
 		func(ctx context.Context, p admitParams) (admitted, error) {
-			calls, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit})
+			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After})
 			if err != nil {
 				return admitted{}, err
 			}
-			out := admitted{Items: []admittedOne{}}
-			for i := len(calls) - 1; i >= 0 && ctx.Err() == nil; i-- { // in the order in which they came
-				item, err := k.admit(ctx, receiver, &calls[i], p.Force)
+			out := admitted{Items: []admittedOne{}, Next: next}
+			for _, c := range calls { // a copy of each, which its request goes with
+				item, err := k.admit(ctx, receiver, &c, p.Force)
 				if err != nil {
 					return out, err
 				}
@@ -65,20 +67,22 @@ func admitCommand(k *Keeper, receiver Receiver) command.Command {
 		})
 }
 
-// chosen returns the calls that a command is about.
-func (k *Keeper) chosen(ctx context.Context, q sluice.QuarantineQuery) ([]sluice.QuarantinedCall, error) {
+// chosen returns the calls that a command is about, the oldest first, and the cursor
+// behind them.
+func (k *Keeper) chosen(ctx context.Context, q sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, next string, err error) {
 	if q.ID == "" && q.EventKey == "" && q.Code == "" && q.From.IsZero() && q.To.IsZero() {
-		return nil, sluice.Errorf(sluice.Invalid, "parameter-missing", "Say which calls are meant: give an id, or eventKey, code, from or to.").About("id")
+		return nil, "", sluice.Errorf(sluice.Invalid, "parameter-missing", "Say which calls are meant: give an id, or eventKey, code, from or to.").About("id")
 	}
+	q.Oldest = true
 	if q.Limit == 0 {
 		q.Limit = defaultLimit
 	}
 	k.settle(ctx)
-	calls, _, err := k.Store.List(ctx, q)
+	calls, next, err = k.Store.List(ctx, q)
 	if err == nil && q.ID != "" && len(calls) == 0 {
-		return nil, sluice.Errorf(sluice.NotFound, "quarantine-unknown", "There is no call with that id in the quarantine; quarantine.get lists those there are.").About("id")
+		return nil, "", sluice.Errorf(sluice.NotFound, "quarantine-unknown", "There is no call with that id in the quarantine; quarantine.get lists those there are.").About("id")
 	}
-	return calls, err
+	return calls, next, err
 }
 
 // admit lets one call in; nil if it has gone meanwhile.

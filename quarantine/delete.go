@@ -14,20 +14,23 @@ type deleteParams struct {
 	Code     string    `json:"code" audit:"yes" doc:"Deletes calls that were refused with this code, such as signature-invalid."`
 	From     time.Time `json:"from" doc:"Earliest time."`
 	To       time.Time `json:"to" doc:"Latest time."`
-	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls, the newest. Default 100."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many calls, the oldest first. Default 100."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
 }
 
 type deleted struct {
-	Deleted int `json:"deleted"`
+	Deleted int    `json:"deleted"`
+	Next    string `json:"next,omitempty"` // for the parameter after, if there are more
 }
 
 func deleteCommand(k *Keeper) command.Command {
 	return command.New("quarantine.delete", "Delete refused calls that are kept.",
 		func(ctx context.Context, p deleteParams) (out deleted, err error) {
-			calls, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit})
+			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After})
 			if err != nil {
 				return out, err
 			}
+			out.Next = next
 			for _, c := range calls {
 				there, err := k.Store.Drop(ctx, c.ID)
 				if err != nil {

@@ -75,11 +75,11 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 				return page{}, err
 			}
 			k.settle(ctx)
-			calls, more, err := k.Store.List(ctx, q)
+			calls, next, err := k.Store.List(ctx, q)
 			if err != nil {
 				return page{}, err
 			}
-			out := page{Items: []shown{}}
+			out := page{Items: []shown{}, Next: next}
 			left, maySee := maxShown, sluice.UserFrom(ctx).May(sluice.MaySeePayload)
 			for _, c := range calls {
 				item := shown{QuarantinedCall: c}
@@ -99,9 +99,6 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 					seen(ctx, "quarantine.get", c.ID)
 				}
 				out.Items = append(out.Items, item)
-			}
-			if more {
-				out.Next = calls[len(calls)-1].ID
 			}
 			return out, nil
 		}, command.ReadOnly)

@@ -1,7 +1,6 @@
 package quarantine
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -69,8 +68,8 @@ func (k *known) add(c *keptCall) {
 		s = new(share)
 		k.shares[shareOf(c.subject)] = s
 	}
-	place, _ := slices.BinarySearchFunc(s.calls, c, func(a, b *keptCall) int { return a.Time.Compare(b.Time) })
-	s.calls = slices.Insert(s.calls, place, c)
+	at, _ := slices.BinarySearchFunc(s.calls, c, func(a, b *keptCall) int { return a.Time.Compare(b.Time) })
+	s.calls = slices.Insert(s.calls, at, c)
 	s.bytes += c.size
 	k.bytes += c.size
 	for oldest := time.Now().Add(-maxAge); len(s.calls) > 0 && s.calls[0].Time.Before(oldest); {
@@ -119,13 +118,16 @@ func (k *known) surplus(newest string) *keptCall {
 	return largest.calls[0]
 }
 
-// list returns the calls that a query asks for, the newest first, and whether
+// list returns the calls that a query asks for, and the place of the last of them if
 // there are more.
-func (k *known) list(query sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, more bool) {
+func (k *known) list(query sluice.QuarantineQuery, after place) (calls []sluice.QuarantinedCall, more place) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	order := place.compare
+	if !query.Oldest {
+		order = func(a, b place) int { return b.compare(a) }
+	}
 	oldest := time.Now().Add(-maxAge)
-	after := k.calls[query.After]
 	for _, c := range k.calls {
 		switch {
 		case c.Time.Before(oldest),
@@ -134,20 +136,17 @@ func (k *known) list(query sluice.QuarantineQuery) (calls []sluice.QuarantinedCa
 			query.Code != "" && c.Code != query.Code,
 			c.Time.Before(query.From),
 			!query.To.IsZero() && c.Time.After(query.To),
-			after != nil && newestFirst(c.QuarantinedCall, after.QuarantinedCall) <= 0:
+			after != place{} && order(placeOf(&c.QuarantinedCall), after) <= 0:
 			continue
 		}
 		calls = append(calls, c.QuarantinedCall)
 	}
-	slices.SortFunc(calls, newestFirst)
+	slices.SortFunc(calls, func(a, b sluice.QuarantinedCall) int { return order(placeOf(&a), placeOf(&b)) })
 	if query.Limit > 0 && len(calls) > query.Limit {
-		return calls[:query.Limit], true
+		calls = calls[:query.Limit]
+		more = placeOf(&calls[query.Limit-1])
 	}
-	return calls, false
-}
-
-func newestFirst(a, b sluice.QuarantinedCall) int {
-	return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(a.ID, b.ID))
+	return calls, more
 }
 
 // held returns how many calls there are, and their bytes.

@@ -189,12 +189,16 @@ func (s *Store) erase(ctx context.Context, c *keptCall) error {
 }
 
 // List implements sluice.QuarantineStore.
-func (s *Store) List(_ context.Context, query sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, more bool, err error) {
+func (s *Store) List(_ context.Context, query sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, next string, err error) {
 	if err := s.host.Connected(); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	calls, more = s.known.list(query)
-	return calls, more, nil
+	after, err := parseCursor(query.After)
+	if err != nil {
+		return nil, "", err
+	}
+	calls, more := s.known.list(query, after)
+	return calls, more.cursor(), nil
 }
 
 // sealedCall is what is sealed of a call.
