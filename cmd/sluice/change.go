@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,55 +70,69 @@ func (ch change) of(t *terminal, n *noun) *cobra.Command {
 
 // refused returns the reason that an answer has for not changing the one thing.
 func (ch change) refused(answer client.Answer) error {
-	var done struct {
-		Refused int `json:"refused"`
-		Items   []struct {
-			Code    string `json:"code"`
-			Message string `json:"message"`
-		} `json:"items"`
+	done, err := ch.read(answer)
+	if err != nil || done.refused == 0 {
+		return err
 	}
-	_ = json.Unmarshal(answer.Body, &done) // an answer of another form tells of no refusal
-	if done.Refused == 0 || len(done.Items) == 0 {
-		return nil // it was changed
-	}
-	return sluice.Errorf(sluice.Conflict, done.Items[0].Code, "%s", done.Items[0].Message)
+	return done.refusal()
 }
 
 // changeAll changes all things that parameters select, page by page, except
 // those that appear meanwhile, perhaps because of it.
 func (t *terminal) changeAll(ctx context.Context, c *client.Client, ch change, n *noun, params url.Values) error {
-	const page = 100
+	const page = "100"
 	if params.Get("to") == "" {
 		params.Set("to", time.Now().UTC().Format(time.RFC3339Nano))
 	}
 	bar := t.progress(ch.selected(ctx, c, params), ch.command)
 	defer bar.end()
-	params.Set("limit", strconv.Itoa(page))
-	total, skipped, items := 0, 0, []json.RawMessage{}
-	for more := true; more; {
+	params.Set("limit", page)
+	all := changedPage{items: []json.RawMessage{}}
+	for more := true; more; more = all.next != "" {
 		answer, err := c.Command(ctx, ch.command, params, nil)
 		if err != nil {
-			return err
+			bar.end()
+			return t.interrupted(ch, n, all, err)
 		}
 		done, err := ch.read(answer)
 		if err != nil {
 			return err
 		}
-		total, skipped, items = total+done.count, skipped+done.skipped, append(items, done.items...)
-		bar.steps(done.count + done.skipped)
+		all.add(done)
+		bar.steps(done.count + done.skipped + done.refused)
 		params.Set("after", done.next)
-		more = done.next != "" || !done.paged && done.count == page
 	}
 	bar.end()
-	report := map[string]any{ch.count: total}
-	if len(items) > 0 {
-		report["items"] = items
+	return t.reportChange(ch, n, all)
+}
+
+// interrupted tells what was changed before an error. Nothing of it is selected again.
+func (t *terminal) interrupted(ch change, n *noun, all changedPage, err error) error {
+	if all.count == 0 {
+		return err
 	}
-	if skipped > 0 {
-		report["skipped"] = skipped
-		t.note(counted(skipped, n.called()) + " skipped: their pipelines no longer listen to them.")
+	if failed := t.reportChange(ch, n, all); failed != nil {
+		return failed
 	}
-	return t.report(report, "%s: %s", counted(total, n.called()), ch.count)
+	t.note("The same command goes on with the rest.")
+	return err
+}
+
+// reportChange tells how many things were changed, and how many were not.
+func (t *terminal) reportChange(ch change, n *noun, all changedPage) error {
+	report := map[string]any{ch.count: all.count}
+	if len(all.items) > 0 {
+		report["items"] = all.items
+	}
+	if all.skipped > 0 {
+		report["skipped"] = all.skipped
+		t.note(counted(all.skipped, n.called()) + " skipped: their pipelines no longer listen to them.")
+	}
+	if all.refused > 0 {
+		report["refused"] = all.refused
+		t.note(counted(all.refused, n.called()) + " stayed, refused again; the first: " + printable(all.refusal().Message))
+	}
+	return t.report(report, "%s: %s", counted(all.count, n.called()), ch.count)
 }
 
 // selected returns how many things parameters select, -1 if that can't be told.
@@ -154,10 +167,29 @@ func (ch change) selected(ctx context.Context, c *client.Client, params url.Valu
 
 // A changed page is what the answer to a change of many things says.
 type changedPage struct {
-	count, skipped int
-	items          []json.RawMessage // of some changes only
-	paged          bool              // the command has cursors
-	next           string
+	count, skipped, refused int
+	items                   []json.RawMessage // of some changes only
+	next                    string
+}
+
+// add adds the page that comes next.
+func (p *changedPage) add(next changedPage) {
+	p.count, p.skipped, p.refused = p.count+next.count, p.skipped+next.skipped, p.refused+next.refused
+	p.items, p.next = append(p.items, next.items...), next.next
+}
+
+// refusal returns why the first of the things that were refused was.
+func (p *changedPage) refusal() *sluice.Error {
+	for _, item := range p.items {
+		var refused struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		}
+		if json.Unmarshal(item, &refused) == nil && refused.Code != "" {
+			return sluice.Errorf(sluice.Conflict, refused.Code, "%s", refused.Message)
+		}
+	}
+	return sluice.Errorf(sluice.Conflict, "refused", "The server does not say why.")
 }
 
 func (ch change) read(answer client.Answer) (p changedPage, err error) {
@@ -165,11 +197,10 @@ func (ch change) read(answer client.Answer) (p changedPage, err error) {
 	if err := json.Unmarshal(answer.Body, &done); err != nil {
 		return p, err
 	}
-	for name, into := range map[string]any{ch.count: &p.count, "skipped": &p.skipped, "items": &p.items, "next": &p.next} {
+	for name, into := range map[string]any{ch.count: &p.count, "skipped": &p.skipped, "refused": &p.refused, "items": &p.items, "next": &p.next} {
 		if done[name] != nil {
 			err = errors.Join(err, json.Unmarshal(done[name], into))
 		}
 	}
-	p.paged = ch.groups != ""
 	return p, err
 }
