@@ -42,7 +42,7 @@ func TestWhatPeopleSee(t *testing.T) {
 			var got strings.Builder
 			switch {
 			case name == "call":
-				err = v.call(&got, root)
+				err = v.call(&got, root, nil)
 			case test.columns != nil:
 				err = v.rows(&got, root.Content, test.columns, "")
 			default:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,13 +80,45 @@ func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Value
 		return calls.print(t, answer)
 	}
 	return t.write(answer.Body, func(w io.Writer, root *yaml.Node) error {
-		for _, call := range fieldOf(root, "items").Content {
-			if err := t.view().call(w, call); err != nil {
+		calls := fieldOf(root, "items").Content
+		replays, err := replaysOf(ctx, c, calls[0])
+		if err != nil {
+			return err
+		}
+		for _, call := range calls { // the first, and events that followed from it
+			if err := t.view().call(w, call, replays); err != nil {
 				return err
 			}
+			replays = nil
 		}
 		return nil
 	})
+}
+
+// replaysOf returns the replays of a call that are among the newest calls of its
+// webhook, as the portal does.
+func replaysOf(ctx context.Context, c *client.Client, call *yaml.Node) (replays []*yaml.Node, err error) {
+	const looked = "100"
+	key := textOf(call, "eventKey")
+	if status := textOf(call, "status"); key == "" || status == string(sluice.StatusRejected) || status == string(sluice.StatusHandshake) {
+		return nil, nil // there is no event to repeat
+	}
+	answer, err := c.Command(ctx, "trace.get", url.Values{"eventKey": {key}, "from": {textOf(call, "time")}, "limit": {looked}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	page, err := parseJSON(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	if items := fieldOf(page, "items"); items != nil {
+		for _, other := range slices.Backward(items.Content) { // the oldest first
+			if textOf(other, "replayOf") == textOf(call, "traceId") {
+				replays = append(replays, other)
+			}
+		}
+	}
+	return replays, nil
 }
 
 // follow shows what happens, a line each.

@@ -50,12 +50,20 @@ func exchangeOf(step *yaml.Node) string {
 	return strings.TrimSpace(textOf(http, "method") + " " + firstOf(textOf(http, "url"), textOf(http, "host")) + " " + textOf(http, "statusCode"))
 }
 
-// call writes everything about a call.
-func (v *view) call(w io.Writer, call *yaml.Node) error {
-	v.facts(w, "", v.callFacts(call))
+// call writes everything about a call, and which calls repeat it.
+func (v *view) call(w io.Writer, call *yaml.Node, replays []*yaml.Node) error {
+	facts := v.callFacts(call)
+	for _, again := range replays {
+		text := printable(textOf(again, "traceId")) + ", " + v.statusOf(again)
+		if at := fieldOf(again, "time"); at != nil {
+			text += ", " + v.text("time", at)
+		}
+		facts = append(facts, fact{"Replayed as", text})
+	}
+	v.facts(w, "", facts)
 	if runs := fieldOf(call, "runs"); runs != nil {
 		for _, run := range runs.Content {
-			if err := v.run(w, run); err != nil {
+			if err := v.run(w, run, isRepeated(runs, run)); err != nil {
 				return err
 			}
 		}
@@ -91,26 +99,29 @@ func readable(payload *yaml.Node) {
 }
 
 func (v *view) callFacts(call *yaml.Node) []fact {
-	var request strings.Builder
-	request.WriteString(strings.TrimSpace(textOf(call, "method") + " " + firstOf(textOf(call, "eventKey"), "(no webhook)")))
-	for _, part := range []struct{ before, field string }{{", ", "size"}, {" of ", "contentType"}, {" from ", "remoteAddr"}} {
-		if value := fieldOf(call, part.field); value != nil && !isEmpty(value) {
-			request.WriteString(part.before + v.text(part.field, value))
-		}
+	request := strings.TrimSpace(textOf(call, "method") + " " + firstOf(textOf(call, "eventKey"), "(no webhook)"))
+	var body []string
+	if size := fieldOf(call, "size"); size != nil && textOf(call, "replayOf") == "" { // that of a replay is the event's, not the body's
+		body = append(body, v.text("size", size))
 	}
-	facts := []fact{{"Call", request.String()}}
+	if media := textOf(call, "contentType"); media != "" {
+		body = append(body, printable(media))
+	}
+	if len(body) > 0 {
+		request += ", " + strings.Join(body, " of ")
+	}
+	if from := textOf(call, "remoteAddr"); from != "" {
+		request += " from " + printable(from)
+	}
+	facts := []fact{{"Call", request}}
 	if at := fieldOf(call, "time"); at != nil {
 		facts = append(facts, fact{"Received", v.whole("time", at)})
 	}
-	answer := "answered " + textOf(call, "statusCode")
-	if took := fieldOf(call, "duration"); took != nil {
-		answer += " after " + v.text("duration", took)
-	}
-	facts = append(facts, fact{"Status", v.statusOf(call) + ", " + answer})
+	facts = append(facts, fact{"Status", v.statusOf(call) + v.answerOf(call)})
 	if reason := reasonOf(call); reason != "" {
 		facts = append(facts, fact{"Reason", printable(reason)})
 	}
-	for _, name := range []string{"traceId", "correlationId"} {
+	for _, name := range []string{"traceId", "correlationId", "replayOf"} {
 		if id := textOf(call, name); id != "" {
 			facts = append(facts, fact{titleOf(name), printable(id)})
 		}
@@ -118,15 +129,41 @@ func (v *view) callFacts(call *yaml.Node) []fact {
 	return facts
 }
 
-// run writes what a pipeline did, step by step.
-func (v *view) run(w io.Writer, run *yaml.Node) error {
+// answerOf returns what a caller was answered. Events that were sent or replayed have
+// no caller.
+func (v *view) answerOf(call *yaml.Node) string {
+	code := textOf(call, "statusCode")
+	if code == "" {
+		return ""
+	}
+	answer := ", answered " + printable(code)
+	if took := fieldOf(call, "duration"); took != nil {
+		answer += " after " + v.text("duration", took)
+	}
+	return answer
+}
+
+// isRepeated reports whether a run is one of several attempts.
+func isRepeated(runs, run *yaml.Node) bool {
+	return slices.ContainsFunc(runs.Content, func(other *yaml.Node) bool {
+		attempt := textOf(other, "attempt")
+		return textOf(other, "pipeline") == textOf(run, "pipeline") && attempt != "" && attempt != "1"
+	})
+}
+
+// run writes what a pipeline did, step by step, and when if there were several
+// attempts.
+func (v *view) run(w io.Writer, run *yaml.Node, repeated bool) error {
 	head := paint(v.colour, bold, "Pipeline "+printable(firstOf(textOf(run, "pipeline"), "(not stored)")))
 	fmt.Fprintf(w, "\n%s  %s", head, v.statusOf(run))
 	if took := fieldOf(run, "duration"); took != nil {
 		fmt.Fprintf(w, " after %s", v.text("duration", took))
 	}
-	if attempt := textOf(run, "attempt"); attempt != "" && attempt != "1" {
-		fmt.Fprintf(w, ", attempt %s", printable(attempt))
+	if repeated {
+		fmt.Fprintf(w, ", attempt %s", printable(textOf(run, "attempt")))
+		if began := fieldOf(run, "started"); began != nil {
+			fmt.Fprintf(w, " at %s", v.whole("started", began))
+		}
 	}
 	fmt.Fprintln(w)
 	if problem := fieldOf(run, "error"); problem != nil && fieldOf(problem, "detail") != nil {
