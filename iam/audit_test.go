@@ -142,13 +142,13 @@ func TestAnOwnerIsAnAccount(t *testing.T) {
 		}
 		must(t, d, "admin", how.remove, how.id)
 		_, err = d.Owner(t.Context(), fresh)
-		wantCode(t, err, sluice.Unauthenticated, "user-gone")
+		wantCode(t, err, sluice.Unauthenticated, "owner-gone")
 		for began := now(); !now().After(began); {
 		}
 		must(t, d, "admin", how.put, how.id)
 		for _, p := range []*sluice.Pipeline{fresh, old} {
 			_, err = d.Owner(t.Context(), p)
-			wantCode(t, err, sluice.Unauthenticated, "user-gone")
+			wantCode(t, err, sluice.Unauthenticated, "owner-gone")
 		}
 	}
 }

@@ -116,6 +116,9 @@ func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (sluice.User,
 		return d.userWith(ctx, p.Owner, p.OwnerID, p.Roles)
 	}
 	owner, created, err := d.account(ctx, p.Owner)
+	if err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated {
+		err = ownerGone(p.Owner)
+	}
 	if err != nil {
 		return sluice.User{}, err
 	}
@@ -124,9 +127,14 @@ func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (sluice.User,
 		same = !created.After(p.Updated) // it was stored before accounts had ids
 	}
 	if !same {
-		return sluice.User{}, gone()
+		return sluice.User{}, ownerGone(p.Owner)
 	}
 	return owner, nil
+}
+
+// ownerGone is the error of a pipeline that has nobody's rights to borrow any more.
+func ownerGone(name string) error {
+	return sluice.Errorf(sluice.Unauthenticated, "owner-gone", "The account of %s, who owns this pipeline, is deleted or disabled; let another user store the pipeline again.", name)
 }
 
 // account returns a user or a client by the name of its calls, and when it was

@@ -16,12 +16,15 @@ func runAsCommand(d *Directory) command.Command {
 	return command.New("iam.run.as", "Run the following steps of a pipeline as another user, and pass the body on.",
 		func(ctx context.Context, p runAsParams) (any, error) {
 			run := sluice.RunFrom(ctx)
+			var user sluice.User
 			owner, err := run.Owner(ctx)
-			if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+			if err == nil {
+				user, err = d.runAs(ctx, owner, p.Username)
+			} else if e := sluice.AsError(err); e.Kind == sluice.Unauthenticated {
+				err = sluice.Errorf(sluice.Forbidden, e.Code, "%s", e.Message) // the caller is known, whoever the owner was
+			} else {
 				return nil, err
 			}
-			// An owner who is deleted or disabled may do nothing.
-			user, err := d.runAs(ctx, owner, p.Username)
 			if err != nil {
 				d.noteRunAs(ctx, owner.Name, p.Username, err)
 				return nil, err

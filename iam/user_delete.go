@@ -17,7 +17,7 @@ type userDeleted struct {
 }
 
 func userDeleteCommand(d *Directory) command.Command {
-	return command.New("iam.user.delete", "Delete a user: passwords and tokens of that user are refused from then on.",
+	return command.New("iam.user.delete", "Delete a user: passwords and tokens of that user are refused from then on, and so are pipelines of that user that switch users or use secrets, until another user stores them.",
 		ofOurs(d, func(ctx context.Context, p userDeleteParams) (userDeleted, error) {
 			if err := checkUsername(p.Username); err != nil {
 				return userDeleted{}, err

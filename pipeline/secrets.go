@@ -175,10 +175,13 @@ func (s *secrets) hideError(e *sluice.Error) *sluice.Error {
 // mayUseSecrets checks that the owner of a run may use secrets in it.
 func mayUseSecrets(ctx context.Context, run *sluice.Run) error {
 	owner, err := run.Owner(ctx)
-	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+	switch {
+	case err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated:
+		gone := sluice.AsError(err)
+		return sluice.Errorf(sluice.Forbidden, gone.Code, "%s", gone.Message) // the caller is known, whoever the owner was
+	case err != nil:
 		return err
-	}
-	if err != nil || !owner.May(sluice.MayUseSecrets) { // a deleted owner has none
+	case !owner.May(sluice.MayUseSecrets):
 		return sluice.OwnerNotPermitted(sluice.MayUseSecrets)
 	}
 	return nil

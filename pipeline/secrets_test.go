@@ -90,7 +90,8 @@ func TestSecretsWithinSecrets(t *testing.T) {
 	}
 }
 
-// TestSecretsNeedThePermission: it is the owner's, not the caller's.
+// TestSecretsNeedThePermission: it is the owner's, not the caller's. Of an owner who is
+// gone the error says that.
 func TestSecretsNeedThePermission(t *testing.T) {
 	f := newFixture()
 	source := `pipeline: [set: {value: "#{len(secret('key'))}"}]`
@@ -98,7 +99,7 @@ func TestSecretsNeedThePermission(t *testing.T) {
 	if out, err := f.callAs(t.Context(), "admin", "pipeline.run", arg("name", "rich")); err != nil || out != 6 {
 		t.Errorf("the answer is %v, %v", out, err)
 	}
-	for _, owner := range []string{"poor", "nobody"} {
+	for owner, says := range map[string]string{"poor": "permission secret.use", "nobody": "There is no such user."} {
 		if _, err := f.store.Change(t.Context(), "owned", func(*sluice.Pipeline, map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
 			return &sluice.Pipeline{Name: "owned", Source: source, Owner: owner}, nil
 		}); err != nil {
@@ -109,8 +110,8 @@ func TestSecretsNeedThePermission(t *testing.T) {
 		if err == nil || problem.Status(e) != 403 {
 			t.Errorf("owned by %s the error is %d: %v", owner, problem.Status(e), err)
 		}
-		if !strings.Contains(e.Message, "secret.use") {
-			t.Errorf("the error does not name the permission: %s", e.Message)
+		if !strings.Contains(e.Message, says) {
+			t.Errorf("owned by %s the error is %s", owner, e.Message)
 		}
 	}
 }

@@ -24,6 +24,40 @@ func (s *service) wantRefused(t *testing.T, got result, permission string) {
 	}
 }
 
+// wantOwnerGone checks that a result is an error about the account of the owner.
+func (s *service) wantOwnerGone(t *testing.T, got result, owner string) {
+	t.Helper()
+	cause := s.cause(t, got)
+	detail, _ := cause["detail"].(string)
+	if got.Status != "error" || cause["statusCode"] != 403.0 || cause["code"] != "owner-gone" || !strings.Contains(detail, "The account of "+owner+", who owns this pipeline, is deleted or disabled") {
+		t.Errorf("the cause is %v, want that the account of %s is gone", cause, owner)
+	}
+}
+
+// TestADeletedOwner: the pipelines of a deleted user say that the user is gone,
+// not what the user may not do, and run again once another user has stored them.
+func TestADeletedOwner(t *testing.T) {
+	t.Parallel()
+	s := start(t, untilDone)
+	s.command("secret.put", map[string]any{"name": "key", "value": "the value of it"}).wantStatus(t, 200)
+	hook := s.create("webhook.orphan")
+	for _, step := range []string{"iam.run.as: {username: ada}", `set: {value: "#{len(secret('key'))}"}`} {
+		source := "pipeline: [event.listen: {eventKey: webhook.orphan}, " + step + "]"
+		s.put("orphan", source, s.user("ada", "pipeline.put", "event.listen", "secret.use")).wantStatus(t, 200)
+		if got := s.call(hook, "text/plain", "").result(t); got.Status != "ok" {
+			t.Errorf("%s came to %+v", step, got)
+		}
+		s.command("iam.user.delete", map[string]any{"username": "ada"}).wantStatus(t, 200)
+		s.wantOwnerGone(t, s.call(hook, "text/plain", "").result(t), "ada")
+		s.user("ada", "read") // an account of the same name owns nothing
+		s.wantOwnerGone(t, s.call(hook, "text/plain", "").result(t), "ada")
+		s.store("orphan", source)
+		if got := s.call(hook, "text/plain", "").result(t); got.Status != "ok" {
+			t.Errorf("stored by another, %s came to %+v", step, got)
+		}
+	}
+}
+
 // TestAnonymousRuns: what an event starts runs as anonymousUser, who may do
 // little; the refusal names what is missing.
 func TestAnonymousRuns(t *testing.T) {
@@ -111,7 +145,7 @@ func TestRunAs(t *testing.T) {
 	s.command("iam.user.put", map[string]any{"username": "ada", "disabled": false}).wantStatus(t, 200)
 	wantUser(call(), "ada")
 	s.command("iam.user.put", map[string]any{"username": "dev", "disabled": true}).wantStatus(t, 200)
-	s.wantRefused(t, call(), "run.as:ada")
+	s.wantOwnerGone(t, call(), "dev")
 	for _, name := range []string{"ada", "admin", "anonymousUser"} {
 		wantUser(as(asAdmin, name), name)
 	}

@@ -2,6 +2,9 @@ package main
 
 import "github.com/spf13/cobra"
 
+// orphans says what becomes of pipelines whose owner is deleted.
+const orphans = "pipelines with this owner fail where they switch users or use secrets, until another user stores them."
+
 func userNoun() *noun {
 	return &noun{
 		name: "user", short: "Look after users and their passwords",
@@ -9,7 +12,7 @@ func userNoun() *noun {
 		get: "iam.user.get", put: "iam.user.put", remove: "iam.user.delete",
 		columns: columnsOf("username", "roles", "disabled", "lastUsed", "updated"),
 		none:    "There are no users.",
-		effect:  "Passwords and tokens of that user are refused from then on.",
+		effect:  "Passwords and tokens of that user are refused from then on, and " + orphans,
 		verbs:   func(t *terminal, n *noun) []*cobra.Command { return []*cobra.Command{userPassword(t, n)} },
 	}
 }
@@ -64,6 +67,6 @@ func clientNoun() *noun {
 		get: "iam.client.get", put: "iam.client.put", remove: "iam.client.delete",
 		columns: columnsOf("clientId", "roles", "grants", "lastUsed", "updated"),
 		none:    "There are no clients; sluice client create makes one.",
-		effect:  "Its secret and its tokens are refused from then on.",
+		effect:  "Its secret and its tokens are refused from then on, and " + orphans,
 	}
 }
