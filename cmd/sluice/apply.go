@@ -2,11 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/client"
 	"sluice/manifest"
 )
@@ -88,9 +93,12 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 	}
 	plan, err := manifest.Compare(ctx, c, dir, a.Options)
 	if err != nil {
-		return err
+		return reachable(dir, err)
 	}
 	for _, change := range plan.Changes {
+		for i, warning := range change.Warnings {
+			change.Warnings[i] = fromHere(dir, warning)
+		}
 		before, after := change.Sources()
 		fmt.Fprint(t.err, diff(change.Kind+" "+change.Name, before, after, colours(t.err)))
 		for _, warning := range change.Warnings {
@@ -113,7 +121,30 @@ func (t *terminal) apply(ctx context.Context, dir string, a application) error {
 	if err := t.confirm(ctx, a.yes, "Make these changes ("+tally(plan)+")?"); err != nil {
 		return err
 	}
-	return t.carryOut(ctx, c, plan)
+	return reachable(dir, t.carryOut(ctx, c, plan))
+}
+
+// reachable returns an error whose files in a folder are named as they are reached
+// from here, so that editors find them.
+func reachable(dir string, err error) error {
+	e, ok := errors.AsType[*sluice.Error](err)
+	if !ok {
+		return err
+	}
+	return e.Saying(fromHere(dir, e.Message))
+}
+
+var fileName = regexp.MustCompile(`(?i)[^\s:"]+\.(ya?ml|json)\b`)
+
+// fromHere returns a text with the files of a folder as they are reached from here.
+func fromHere(dir, text string) string {
+	return fileName.ReplaceAllStringFunc(text, func(name string) string {
+		reached := filepath.Join(dir, name)
+		if _, err := os.Stat(reached); err != nil {
+			return name // it is none of them
+		}
+		return reached
+	})
 }
 
 // showPlan shows what would be changed.
