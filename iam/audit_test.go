@@ -2,6 +2,7 @@ package iam
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,6 +75,50 @@ func TestSeenPayloadsAreCounted(t *testing.T) {
 		t.Errorf("%d entries are about what a pipeline read", entries)
 	}
 	wantAudit(t, d, sluice.AuditQuery{Limit: 1}, "sue trace.get abcdef:0123456789 allowed trace.payload 192.0.2.1")
+}
+
+// TestCountedEntriesStandInTheirPlace: an entry that stands for several has the time
+// of the last one, and is stored later than others that came since.
+func TestCountedEntriesStandInTheirPlace(t *testing.T) {
+	d := newDirectory(t)
+	began := now().Add(-time.Hour)
+	at := func(seconds int) time.Time { return began.Add(time.Duration(seconds) * time.Second) }
+	for _, e := range []sluice.AuditEntry{
+		{Target: "first", Time: at(0)},
+		{Target: "second", Time: at(30)},
+		{Target: "third", Time: at(40)},
+		{Target: "counted", Time: at(10), Count: 6},
+		{Target: "last", Time: at(70)},
+	} {
+		e.Command = "x"
+		if err := d.Audit.Record(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for arguments, want := range map[string]string{
+		`{}`:          "last third second counted first",
+		`{"limit":2}`: "last counted, third second, first",
+		`{"from":"` + at(20).Format(time.RFC3339Nano) + `"}`:                                                          "last third second",
+		`{"from":"` + at(20).Format(time.RFC3339Nano) + `","to":"` + at(50).Format(time.RFC3339Nano) + `","limit":1}`: "third, second",
+		`{"to":"` + at(20).Format(time.RFC3339Nano) + `"}`:                                                            "counted first",
+	} {
+		var pages []string
+		for next, more := "", true; more; {
+			given := strings.Replace(arguments, "{", `{"command":"x","after":"`+next+`",`, 1)
+			answer := must(t, d, "admin", "audit.get", strings.Replace(given, ",}", "}", 1))
+			var page []string
+			for _, item := range answer["items"].([]any) {
+				page = append(page, item.(map[string]any)["target"].(string))
+			}
+			if len(page) > 0 {
+				pages = append(pages, strings.Join(page, " "))
+			}
+			next, more = answer["next"].(string)
+		}
+		if got := strings.Join(pages, ", "); got != want {
+			t.Errorf("%s gives %s, want %s", arguments, got, want)
+		}
+	}
 }
 
 // TestATallyIsEnteredByItself after a minute.
