@@ -74,14 +74,18 @@ func (c *CloudEvent) appendJSON(b []byte) []byte {
 }
 
 // Replay returns an event that repeats this one, for all pipelines that listen
-// now or for one alone.
-func (e *Event) Replay(pipeline string) *Event {
+// now or for one alone. A run that replays what started it is a loop as any other.
+func (e *Event) Replay(ctx context.Context, pipeline string) (*Event, error) {
+	hops, err := NextHop(ctx)
+	if err != nil {
+		return nil, err
+	}
 	repeated := *e
 	repeated.ReplayOf = e.TraceID
 	repeated.TraceID = NewTraceID(TraceOwner(e.TraceID), time.Now())
-	repeated.Hops, repeated.Listeners, repeated.To = 0, nil, pipeline
+	repeated.Hops, repeated.Listeners, repeated.To = hops, nil, pipeline
 	repeated.Fingerprint = nil // it is meant to be there twice
-	return &repeated
+	return &repeated, nil
 }
 
 // AppendJSON appends the event's JSON. It writes what encoding/json would

@@ -28,7 +28,7 @@ type replayParams struct {
 	From     time.Time `json:"from" audit:"yes" doc:"Earliest time of these events."`
 	To       time.Time `json:"to" audit:"yes" doc:"Latest time of these events. Default: now."`
 	Since    string    `json:"since" audit:"yes" doc:"In place of from: how long ago, such as 30m or 1d."`
-	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only this pipeline gets them; default: all that listen to them now."`
+	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only this pipeline gets them, as far as it listens to them now; default: all that do."`
 	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 50. Live events go before them in any case."`
 }
 
@@ -136,6 +136,7 @@ func (p replayParams) named(ctx context.Context, journal sluice.Journal) ([]repl
 func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal, p replayParams, old []replay) (replays, error) {
 	done := replays{Items: []replay{}}
 	last := "" // trace id of the event that was sent again last
+	var unheard error
 	pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultRate)), 1)
 	for _, o := range old {
 		err := pace.Wait(ctx)
@@ -146,6 +147,9 @@ func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal
 		case err == nil:
 		case sluice.AsError(err).Kind == sluice.Gone:
 			continue // trimmed meanwhile
+		case sluice.AsError(err).Code == sluice.NotListening:
+			unheard = err
+			continue
 		case done.Replayed == 0:
 			return done, err
 		default:
@@ -161,6 +165,9 @@ func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal
 			done.Items = append(done.Items, o)
 		}
 	}
+	if done.Replayed == 0 {
+		return done, unheard
+	}
 	return done, nil
 }
 
@@ -170,7 +177,10 @@ func (r *replay) send(ctx context.Context, events sluice.Events, journal sluice.
 	if err != nil {
 		return err
 	}
-	repeated := e.Replay(pipeline)
+	repeated, err := e.Replay(ctx, pipeline)
+	if err != nil {
+		return err
+	}
 	result, err := events.Accept(ctx, repeated, 0)
 	if err != nil {
 		return err

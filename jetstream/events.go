@@ -181,6 +181,9 @@ func (s *Events) address(e *sluice.Event) (subject string, err error) {
 	if binding == nil {
 		return "", sluice.Errorf(sluice.NotFound, "pipeline-unknown", "No pipeline of the name %s listens to events.", e.To)
 	}
+	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) { // it may rely on what was checked of those it listens to
+		return "", sluice.Errorf(sluice.Conflict, sluice.NotListening, "The pipeline %s does not listen to %s.", e.To, e.MessageKey())
+	}
 	e.Listeners = []string{e.To}
 	return queue.DirectPrefix + binding.ID, nil
 }

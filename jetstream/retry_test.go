@@ -210,7 +210,8 @@ func TestLiveEventsGoBeforeReplays(t *testing.T) {
 			if i == replays/2 { // some are stored before the pipeline begins
 				consume(t, e, p, run)
 			}
-			replayed := keyed(key).Replay("")
+			replayed, err := keyed(key).Replay(t.Context(), "")
+			check(t, err)
 			if _, err := e.Events().Accept(t.Context(), replayed, 0); err != nil {
 				t.Fatal(err)
 			}

@@ -55,7 +55,7 @@ func letterReplayCommand(r *Runner) command.Command {
 				case err == nil:
 					done.Items = append(done.Items, again)
 					done.Replayed++
-				case p.Letter == "" && sluice.AsError(err).Code == codeNotListening:
+				case p.Letter == "" && sluice.AsError(err).Code == sluice.NotListening:
 					done.Skipped++
 					return nil
 				}
@@ -76,7 +76,10 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, 
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return replay{}, err
 	}
-	again := event.Replay(letter.Pipeline)
+	again, err := event.Replay(ctx, letter.Pipeline)
+	if err != nil {
+		return replay{}, err
+	}
 	result, err := r.Events.Accept(ctx, again, 0)
 	if err != nil {
 		return replay{}, err
@@ -91,9 +94,6 @@ func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, 
 	return done, nil
 }
 
-// codeNotListening is the code of errors about a pipeline that does not listen.
-const codeNotListening = "pipeline-not-listening"
-
 // listensStill checks that an event would reach the pipeline it is for.
 func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event) error {
 	stored, err := r.Store.Get(ctx, name)
@@ -101,7 +101,7 @@ func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event)
 		return err
 	}
 	if stored == nil || stored.Binding == nil || !sluice.KeyMatches(stored.Binding.Pattern, e.MessageKey()) {
-		return sluice.Errorf(sluice.Conflict, codeNotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", quote(name), e.MessageKey())
+		return sluice.Errorf(sluice.Conflict, sluice.NotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", quote(name), e.MessageKey())
 	}
 	return nil
 }

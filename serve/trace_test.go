@@ -309,6 +309,8 @@ func TestTraceQueriesAreChecked(t *testing.T) {
 	h := s.create("webhook.replayed")
 	id := s.call(h, "text/plain", "hi").wantStatus(t, 200).header.Get("svc-trace-id")
 	s.command("event.replay", map[string]any{"traceId": id, "pipeline": "unknown"}).wantProblem(t, 404, "pipeline-unknown")
+	s.store("deaf", listening("webhook.other", "set: {value: 1}"))
+	s.command("event.replay", map[string]any{"traceId": id, "pipeline": "deaf"}).wantProblem(t, 409, "pipeline-not-listening")
 	again := s.command("event.replay", map[string]any{"traceId": id}).wantStatus(t, 200).object(t)
 	if again["replayed"] != 1.0 {
 		t.Errorf("replayed %v", again)

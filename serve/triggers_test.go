@@ -219,6 +219,17 @@ func TestChains(t *testing.T) {
 	}
 }
 
+// eventualLetter waits for a dead letter of a pipeline.
+func (s *service) eventualLetter(t *testing.T, pipeline string) map[string]any {
+	t.Helper()
+	var page struct{ Items []map[string]any }
+	eventually(t, "a dead letter of "+pipeline, func() bool {
+		s.command("deadletter.get", map[string]any{"pipeline": pipeline}).wantStatus(t, 200).into(t, &page)
+		return len(page.Items) > 0
+	})
+	return page.Items[0]
+}
+
 // TestLoopsEnd: pipelines that start each other stop after 16 hops, in a dead
 // letter.
 func TestLoopsEnd(t *testing.T) {
@@ -227,12 +238,7 @@ func TestLoopsEnd(t *testing.T) {
 	s.store("ping", listening("loop.ping", "event.send: {eventKey: loop.pong, payload: '#{(body.payload ?? 0) + 1}'}"))
 	s.store("pong", listening("loop.pong", "message.send: {key: svc.event.loop.ping, payload: '#{body.payload + 1}'}"))
 	first := s.sendEvent("loop.ping", 0)
-	var page struct{ Items []map[string]any }
-	eventually(t, "the loop to end", func() bool {
-		s.command("deadletter.get", nil).wantStatus(t, 200).into(t, &page)
-		return len(page.Items) > 0
-	})
-	letter := page.Items[0]
+	letter := s.eventualLetter(t, "ping")
 	if problem := letter["error"].(map[string]any); problem["code"] != "too-many-hops" || letter["traceId"] != first.TraceID || letter["pipeline"] != "ping" {
 		t.Errorf("the letter is %v", letter)
 	}
@@ -241,6 +247,13 @@ func TestLoopsEnd(t *testing.T) {
 		t.Errorf("the loop ended with %s, want the 16th event that followed", opened.body)
 	}
 
+	t.Run("of a pipeline that replays what started it", func(t *testing.T) {
+		s.store("again", listening("loop.again", "event.replay: {traceId: '#{body.traceId}', rate: 1000}"))
+		s.sendEvent("loop.again", 0)
+		if letter := s.eventualLetter(t, "again"); letter["error"].(map[string]any)["code"] != "too-many-hops" {
+			t.Errorf("the letter is %v", letter)
+		}
+	})
 	t.Run("of pipelines that run each other", func(t *testing.T) {
 		s.store("self", `pipeline: [pipeline.run: {name: self}]`)
 		problem := s.send("POST", "/api/v3/pipeline/self", nil, asAdmin).wantProblem(t, 400, "too-many-hops")
