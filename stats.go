@@ -26,6 +26,7 @@ type ServerStats struct {
 	Lost       int64 `json:"-"` // events found to be lost by the disk
 	Unreadable int64 `json:"-"` // events that pipelines could not read, since the start
 	Unrecorded int64 `json:"-"` // entries that the journal had no space for, since the start
+	Unkept     int64 `json:"-"` // refused calls that the quarantine did not keep, or not for its time, since the start
 }
 
 // SpoolStats are the calls that a node has taken while the engine was away, and

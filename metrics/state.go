@@ -23,6 +23,7 @@ var (
 	lost        = description("sluice_events_lost", "Events that were stored and that the disk has lost, as far as that was found.")
 	unreadable  = description("sluice_events_unreadable_total", "Events that pipelines could not read: programs that publish to the engine have sent them.")
 	unrecorded  = description("sluice_journal_dropped_total", "Entries that the journal had no space for: how a call or a run went, never a call.")
+	unkept      = description("sluice_quarantine_dropped_total", "Refused calls that the quarantine did not keep, or not for its 7 days: too many came, newer ones took their place, or the engine was away.")
 	waiting     = description("sluice_events_waiting", "Events that a pipeline has not finished.", "pipeline")
 	spooled     = description("sluice_spool_waiting", "Calls that wait in the spool of this node until the engine takes them.")
 	spoolOldest = description("sluice_spool_oldest_seconds", "Age of the oldest call that waits in the spool.")
@@ -36,7 +37,7 @@ type gauges struct{ state func() sluice.ServerStats }
 
 // Describe implements prometheus.Collector.
 func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, waiting, failing, oldest, spooled, spoolOldest, spoolBytes} {
+	for _, d := range []*prometheus.Desc{ready, freeDisk, events, eventBytes, deadLetters, results, webhooks, lost, unreadable, unrecorded, unkept, waiting, failing, oldest, spooled, spoolOldest, spoolBytes} {
 		ch <- d
 	}
 }
@@ -63,6 +64,7 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge(lost, float64(s.Lost))
 	ch <- prometheus.MustNewConstMetric(unreadable, prometheus.CounterValue, float64(s.Unreadable))
 	ch <- prometheus.MustNewConstMetric(unrecorded, prometheus.CounterValue, float64(s.Unrecorded))
+	ch <- prometheus.MustNewConstMetric(unkept, prometheus.CounterValue, float64(s.Unkept))
 	for _, p := range s.Pipelines {
 		gauge(waiting, float64(p.Waiting), p.Pipeline)
 		fails := 0.0

@@ -43,7 +43,7 @@ type Keeper struct {
 	waiting  chan *sluice.QuarantinedCall
 	stopped  chan struct{}
 	diagnose *rate.Limiter
-	missed   atomic.Int64 // calls that there was no room for
+	missed   atomic.Int64 // calls that are not kept
 
 	mu      sync.Mutex
 	taken   int                      // calls so far
@@ -65,7 +65,8 @@ func NewKeeper(o Options) *Keeper {
 	}
 }
 
-// Missed returns how many calls were not kept, since there were too many.
+// Missed returns how many calls were not kept, since the start: there were too many, or
+// they could not be stored.
 func (k *Keeper) Missed() int64 { return k.missed.Load() }
 
 // Keep takes a call of a webhook over, if there is room for its bytes. It never

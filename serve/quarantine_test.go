@@ -282,7 +282,41 @@ func TestAWaveDoesNotPushOutOthers(t *testing.T) {
 	if items := s.quarantine(map[string]any{"eventKey": quiet.EventKey}); len(items) != 1 {
 		t.Errorf("the other webhook has %d", len(items))
 	}
-	if n := len(s.quarantine(map[string]any{"eventKey": loud.EventKey})); n < 4 || n > 6 {
+	n := len(s.quarantine(map[string]any{"eventKey": loud.EventKey}))
+	if n < 4 || n > 6 {
 		t.Errorf("%d large calls are kept within 32 MiB", n)
 	}
+	s.wantDropped(12 - n)
+}
+
+// wantDropped wants a number of calls to be counted that the quarantine has not kept.
+func (s *service) wantDropped(calls int) {
+	s.t.Helper()
+	metrics := string(s.send("GET", "/metrics", nil, asAdmin).wantStatus(s.t, 200).body)
+	if want := fmt.Sprintf("\nsluice_quarantine_dropped_total %d\n", calls); !strings.Contains(metrics, want) {
+		_, got, _ := strings.Cut(metrics, "\nsluice_quarantine_dropped_total ")
+		s.t.Errorf("%.10q calls are counted as dropped, want %d", got, calls)
+	}
+}
+
+// TestCallsThatCanNotBeKept are counted, since nobody finds them in the quarantine.
+func TestCallsThatCanNotBeKept(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	h := s.create("webhook.unkept", "provider", "github", "signingSecret", "s")
+	s.call(h, "application/json", `{}`).wantStatus(t, 401)
+	if n := len(s.quarantine(nil)); n != 1 {
+		t.Fatalf("%d calls are kept", n)
+	}
+	s.wantDropped(0)
+	s.stop()
+	s.config.MinFreeDisk = 1 << 60
+	s.resume()
+	for range 2 {
+		s.call(h, "application/json", `{}`).wantStatus(t, 401)
+	}
+	if n := len(s.quarantine(nil)); n != 1 { // waits until the others are handled
+		t.Errorf("%d calls are kept on a full disk", n)
+	}
+	s.wantDropped(2)
 }

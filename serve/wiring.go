@@ -226,6 +226,7 @@ func (s *Server) stats() sluice.ServerStats {
 func (s *Server) stateOf(ctx context.Context) (sluice.ServerStats, error) {
 	stats, err := s.engine.Stats(ctx)
 	stats.Warnings = append(stats.Warnings, s.certificate.warnings()...)
+	stats.Unkept = s.keeper.Missed() + s.engine.Quarantine().PushedOut()
 	for i := range stats.Pipelines {
 		if p, _ := s.engine.Pipelines().Get(ctx, stats.Pipelines[i].Pipeline); p != nil {
 			stats.Pipelines[i].Failing = s.failing.Since(p)

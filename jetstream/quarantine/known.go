@@ -148,10 +148,3 @@ func (k *known) list(query sluice.QuarantineQuery, after place) (calls []sluice.
 	}
 	return calls, more
 }
-
-// held returns how many calls there are, and their bytes.
-func (k *known) held() (calls, bytes int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return len(k.calls), k.bytes
-}

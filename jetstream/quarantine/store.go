@@ -44,7 +44,8 @@ type Store struct {
 	stream jetstream.Stream
 	box    *seal.Box
 	known  *known
-	dirty  atomic.Bool // something is not synced
+	dirty  atomic.Bool  // something is not synced
+	pushed atomic.Int64 // calls that had to make way
 }
 
 // New returns a store that is yet to be set up.
@@ -168,6 +169,7 @@ func (s *Store) Put(ctx context.Context, c *sluice.QuarantinedCall) error {
 		if err := s.erase(ctx, surplus); err != nil {
 			return err
 		}
+		s.pushed.Add(1)
 	}
 }
 
@@ -251,7 +253,6 @@ func (s *Store) Drop(ctx context.Context, id string) (bool, error) {
 	return true, s.host.SyncStream(Stream, "msgs")
 }
 
-// Held returns how many calls there are, and their bytes.
-func (s *Store) Held() (calls, bytes int) {
-	return s.known.held()
-}
+// PushedOut returns how many calls had to make way for newer ones on this node, since
+// the start.
+func (s *Store) PushedOut() int64 { return s.pushed.Load() }
