@@ -33,6 +33,12 @@ func (c *Client) Webhook(ctx context.Context, eventKey string) (Webhook, error) 
 	return hook, nil
 }
 
+// Token returns the token of the webhook with an event key.
+func (c *Client) Token(ctx context.Context, eventKey string) (string, error) {
+	hook, err := c.Webhook(ctx, eventKey)
+	return hook.Token, err
+}
+
 // Call calls a webhook as an outside system would.
 func (c *Client) Call(ctx context.Context, token string, header http.Header, body *Body) (Result, error) {
 	r := request{method: http.MethodPost, path: sluice.ReceivePath, header: header.Clone(), open: true}
