@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,16 +22,63 @@ func pipelineNoun() *noun {
 	return &noun{
 		name: "pipeline", short: "Store, read, run, check and test pipelines",
 		key: "name", word: "name", example: "leads", single: "version", page: "/pipelines",
-		get: "pipeline.get", remove: "pipeline.delete",
+		get:     "pipeline.get",
 		columns: columnsOf("name", "listens", "paused", "owner", "updated", "description"),
 		none:    "There are no pipelines; sluice pipeline put FILE stores one.",
-		effect:  "Events don't start it any more.",
 		verbs: func(t *terminal, n *noun) []*cobra.Command {
 			return append(pipelinePauses(t, n),
-				pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t), pipelineTry(t),
+				pipelineDelete(t, n), pipelinePut(t), pipelineGet(t), pipelineRun(t), pipelineLint(t), pipelineTest(t), pipelineTry(t),
 				pipelineVersions(t), pipelineDiff(t), pipelineRollback(t))
 		},
 	}
+}
+
+// pipelineDelete deletes as other nouns do, and tells how many events that abandons.
+func pipelineDelete(t *terminal, n *noun) *cobra.Command {
+	deleted := *n
+	deleted.remove = "pipeline.delete"
+	cmd := nounDelete(t, &deleted)
+	remove := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := t.connect()
+		if err != nil {
+			return err
+		}
+		waiting, known := waitingFor(cmd.Context(), c, args)
+		deleted.effect = "Events don't start it any more."
+		switch {
+		case !known:
+			deleted.effect = "Events don't start it any more, and it abandons those still waiting."
+		case waiting > 0:
+			deleted.effect = "Events don't start it any more, and it abandons " + counted(waiting, "event") + " still waiting."
+		}
+		if err := remove(cmd, args); err != nil {
+			return err
+		}
+		if waiting > 0 {
+			t.note("Abandoned " + counted(waiting, "event") + " still waiting.")
+		}
+		return nil
+	}
+	return cmd
+}
+
+// waitingFor returns how many events some pipelines have not finished. Users who
+// may delete a pipeline need not be allowed to know.
+func waitingFor(ctx context.Context, c *client.Client, names []string) (count int, known bool) {
+	answer, err := c.Command(ctx, "server.stats", url.Values{"minutes": {"1"}}, nil)
+	var stats struct {
+		Pipelines []sluice.PipelineStats `json:"pipelines"`
+	}
+	if err != nil || json.Unmarshal(answer.Body, &stats) != nil {
+		return 0, false
+	}
+	for _, p := range stats.Pipelines {
+		if slices.Contains(names, p.Pipeline) {
+			count += int(p.Waiting)
+		}
+	}
+	return count, true
 }
 
 func pipelineGet(t *terminal) *cobra.Command {
