@@ -63,19 +63,3 @@ type TryCall struct {
 
 // Failed reports whether the event had failed.
 func (i *TryItem) Failed() bool { return i.Was != nil && i.Was.Status == StatusError }
-
-// HidePayloads leaves of an item what everybody may see who may see calls.
-func (i *TryItem) HidePayloads() {
-	for _, o := range []*TryOutcome{i.Was, i.WouldBe} {
-		if o == nil {
-			continue
-		}
-		o.Value, o.Message = nil, ""
-		for n := range o.Calls {
-			o.Calls[n].Args = ""
-			if o.Calls[n].HTTP != nil {
-				o.Calls[n].HTTP = o.Calls[n].HTTP.brief()
-			}
-		}
-	}
-}

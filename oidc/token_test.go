@@ -31,7 +31,7 @@ func TestPasswordGrantAnswersTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := sluice.Identity{Username: userName, ClientID: publicID, Scope: "openid profile", Expires: id.Expires}
-	if diff := cmp.Diff(want, id); diff != "" || (time.Until(id.Expires) - 5*time.Minute).Abs() > time.Minute {
+	if diff := cmp.Diff(want, id); diff != "" || (time.Until(id.Expires)-5*time.Minute).Abs() > time.Minute {
 		t.Errorf("identity expires at %v: %s", id.Expires, diff)
 	}
 	id, renewed, err := f.Refresh(t.Context(), r.str("refresh_token"))

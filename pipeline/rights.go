@@ -138,6 +138,7 @@ func (w *rights) switched(s *step, a *invocation) *sluice.User {
 			Message: fmt.Sprintf("%s, who stores this pipeline, may not let it run as %s.", w.owner.Name, name),
 			Hint:    switchLine(w.owner.Name),
 		})
+		return nil // who there is, is not for everybody to know
 	}
 	user := w.user(name)
 	if user == nil && w.err == nil {

@@ -78,6 +78,7 @@ func spellings(secret string) []string {
 	forms = append(forms,
 		url.QueryEscape(secret),
 		url.PathEscape(secret),
+		strings.ReplaceAll(secret, " ", "%20"), // as the query of http.request has it
 		base64.StdEncoding.EncodeToString([]byte(secret)),
 		base64.URLEncoding.EncodeToString([]byte(secret)),
 		base64.RawStdEncoding.EncodeToString([]byte(secret)),

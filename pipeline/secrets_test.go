@@ -29,6 +29,7 @@ func TestSecretsStayInside(t *testing.T) {
 		{"as JSON in an error", `pipeline: [fail: {message: "#{toJSON(secret('quoted'))}"}]`},
 		{"from a pipeline within", `pipeline: [pipeline.run: {name: inner}]`},
 		{"in a pipeline within", `pipeline: [pipeline.run: {name: says, vars: {a: "#{secret('key')}"}}]`},
+		{"in a query", `pipeline: [set: {value: "#{replace(secret('quoted'), ' ', '%20')}"}]`},
 		{"in base64", `pipeline: [set: {value: "#{toBase64(secret('key'))}"}]`},
 	}
 	for _, test := range tests {
@@ -48,7 +49,7 @@ func TestSecretsStayInside(t *testing.T) {
 				report, _ := json.Marshal(<-f.reports)
 				seen += string(report)
 			}
-			for _, spelling := range []string{"s3cret", `a"b\c d`, `a\"b\\c d`, `a\\\"b`, "czNjcmV0"} {
+			for _, spelling := range []string{"s3cret", `a"b\c d`, `a\"b\\c d`, `a\\\"b`, `c%20d`, "czNjcmV0"} {
 				if strings.Contains(seen, spelling) {
 					t.Errorf("%s leaves the run: %s", spelling, seen)
 				}

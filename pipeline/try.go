@@ -35,13 +35,16 @@ type tryParams struct {
 }
 
 func tryCommand(r *Runner) command.Command {
-	return command.New("pipeline.try", "Try a draft of a pipeline on past events, and compare what it would make of them with what was made of them. Nothing is done outside: commands that reach outside answer as recorded, otherwise as the stubs of the draft's first test say; otherwise the outcome is unknown. What callers have sent is shown to users with trace.payload.",
+	return command.New("pipeline.try", "Try a draft of a pipeline on past events, and compare what it would make of them with what was made of them. Nothing is done outside: commands that reach outside answer as recorded, otherwise as the stubs of the draft's first test say; otherwise the outcome is unknown. It takes the permission trace.payload: a draft can tell all that callers have sent.",
 		func(ctx context.Context, p tryParams) (sluice.TryResult, error) {
 			program, err := r.Parse(p.Source)
 			if err != nil {
 				return sluice.TryResult{}, err
 			}
 			user := sluice.UserFrom(ctx)
+			if !user.May(sluice.MaySeePayload) { // what becomes of a draft tells as much as one cares to ask
+				return sluice.TryResult{}, sluice.NotPermitted(sluice.MaySeePayload)
+			}
 			if err := program.mayListen(user); err != nil {
 				return sluice.TryResult{}, err
 			}
@@ -94,7 +97,6 @@ func (r *Runner) pastEvents(ctx context.Context, program *Program, p tryParams) 
 // tryAll tries a draft on the events of a query, one after the other.
 func (r *Runner) tryAll(ctx context.Context, draft *rehearsal, q sluice.TraceQuery) (sluice.TryResult, error) {
 	result, wanted, end := sluice.TryResult{Items: []sluice.TryItem{}}, q.Limit, time.Now().Add(maxTryTime)
-	mayKnow := draft.owner.May(sluice.MaySeePayload)
 	for {
 		q.Limit = min(tryPage, wanted-result.Tried())
 		calls, next, err := r.Journal.Calls(ctx, q)
@@ -110,7 +112,7 @@ func (r *Runner) tryAll(ctx context.Context, draft *rehearsal, q sluice.TraceQue
 				return result, err
 			}
 			if err == nil {
-				tally(&result, item, mayKnow, q.TraceID != "")
+				tally(&result, item, q.TraceID != "")
 			}
 		}
 		q.Before, result.Next = next, next
@@ -118,7 +120,7 @@ func (r *Runner) tryAll(ctx context.Context, draft *rehearsal, q sluice.TraceQue
 			break
 		}
 	}
-	if mayKnow && len(result.Items) > 0 {
+	if result.Tried() > 0 {
 		r.Seen(ctx, "pipeline.try", cmp.Or(q.TraceID, q.EventKey+q.Pipeline))
 	}
 	return result, nil
@@ -126,7 +128,7 @@ func (r *Runner) tryAll(ctx context.Context, draft *rehearsal, q sluice.TraceQue
 
 // tally adds an event to a result, also one of which nothing changes if all are
 // shown.
-func tally(result *sluice.TryResult, item sluice.TryItem, mayKnow, all bool) {
+func tally(result *sluice.TryResult, item sluice.TryItem, all bool) {
 	counter := map[sluice.Verdict]*int{
 		sluice.TrySame: &result.Same, sluice.TryDiffers: &result.Differs, sluice.TryFails: &result.Fails, sluice.TryUnknown: &result.Unknown,
 	}[item.Verdict]
@@ -142,9 +144,6 @@ func tally(result *sluice.TryResult, item sluice.TryItem, mayKnow, all bool) {
 	}
 	if item.Verdict == sluice.TrySame && !all || len(result.Items) == maxTryItems {
 		return
-	}
-	if !mayKnow {
-		item.HidePayloads()
 	}
 	result.Items = append(result.Items, item)
 }

@@ -69,6 +69,22 @@ func TestBadHandshakes(t *testing.T) {
 	}
 }
 
+// TestAHandshakeSignsNoCalls: whoever has the URL can have a challenge signed.
+func TestAHandshakeSignsNoCalls(t *testing.T) {
+	v := verifierOf(t, "x", readVectors(t, "x").Secrets, nil)
+	const body = "amount=9999"
+	answer, err := v.Handshake(t.Context(), &Call{Method: "GET", URL: "https://x.example.com/?crc_token=" + body, Header: http.Header{}}, time.Now(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, signed, _ := strings.Cut(string(answer.Body), `"response_token":"`)
+	signed, _, _ = strings.Cut(signed, `"`)
+	forged := &Call{Method: "POST", URL: "https://x.example.com/", Header: http.Header{"X-Twitter-Webhooks-Signature": {signed}}, Body: []byte(body)}
+	if err := v.Verify(t.Context(), forged, time.Now()); !strings.HasPrefix(signed, "sha256=") || sluice.AsError(err).Code != "signature-invalid" {
+		t.Errorf("with the signature %q the call is answered %v", signed, err)
+	}
+}
+
 // The answer is made with the secret that the handshake was signed with.
 func TestHandshakeWhileTheSecretIsChanged(t *testing.T) {
 	file := readVectors(t, "zoom")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -67,6 +68,8 @@ type rule struct {
 	time  func(*Call) (string, error)         // the time, where it is in the body
 	stamp func(*Call, time.Time) error        // puts it there
 	milli bool                                // the time is sent in milliseconds
+
+	handedOut *regexp.Regexp // what the handshake signs for whoever asks; a body is never such
 }
 
 // checker makes the checker of a rule for one secret.

@@ -59,6 +59,9 @@ func (s *signature) check(_ context.Context, c *Call, now time.Time) error {
 	if !s.fits(w, said.signatures) {
 		return invalid("The signature in the header %s does not match.", s.header)
 	}
+	if s.handedOut != nil && s.handedOut.Match(c.Body) {
+		return invalid("The signature in the header %s is one that a handshake answers with.", s.header)
+	}
 	if said.timestamp == "" {
 		return nil
 	}

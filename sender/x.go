@@ -8,7 +8,7 @@ import (
 )
 
 // xChallenge is what challenges of X look like. They are signed with the key of the
-// calls: whatever could be the body of one must not be signed for strangers.
+// calls, for strangers as well; the bodies of calls are objects.
 var xChallenge = regexp.MustCompile(`^[A-Za-z0-9_=-]{1,128}$`)
 
 func x() Preset {
@@ -23,7 +23,7 @@ func x() Preset {
 			"Register the webhook's URL with POST https://api.x.com/2/webhooks; X checks it at once.",
 			"Subscribe users to it. X gives its calls no id, so repeated ones are not recognised.",
 		},
-		rule: &rule{Scheme: Scheme{Header: "X-Twitter-Webhooks-Signature", Format: "sha256={signature}", Encoding: "base64"}},
+		rule: &rule{Scheme: Scheme{Header: "X-Twitter-Webhooks-Signature", Format: "sha256={signature}", Encoding: "base64"}, handedOut: xChallenge},
 		greet: func(g greeting) (*Answer, error) {
 			token := g.parameter("crc_token")
 			if g.Method != http.MethodGet || !xChallenge.MatchString(token) {
