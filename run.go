@@ -8,6 +8,7 @@ import (
 // A Run is one run of a pipeline, as the commands that are its steps see it.
 type Run struct {
 	Pipeline      string         // its name; empty for one that is not stored
+	Caller        string         // the user who asked for it; empty if an event did
 	TraceID       string         // of the call that led to it
 	CorrelationID string         // of the event that started it; empty if none did
 	Hops          int            // how many events and pipelines led to it

@@ -49,7 +49,7 @@ func complete(ctx context.Context, e sluice.AuditEntry) sluice.AuditEntry {
 	e.Time = time.Now().UTC()
 	e.Target = e.Target[:min(len(e.Target), maxTarget)]
 	if run := sluice.RunFrom(ctx); run != nil {
-		e.Pipeline, e.Owner = run.Pipeline, run.OwnerName
+		e.Pipeline, e.Owner, e.Caller, e.TraceID = run.Pipeline, run.OwnerName, run.Caller, run.TraceID
 	}
 	return e
 }

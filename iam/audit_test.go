@@ -143,8 +143,8 @@ func TestATallyIsEnteredByItself(t *testing.T) {
 	})
 }
 
-// TestThePipelineIsInTheAuditLog: what a pipeline does is entered with its name
-// and owner.
+// TestThePipelineIsInTheAuditLog: what a pipeline does is entered with its name and
+// owner, and who made it do so.
 func TestThePipelineIsInTheAuditLog(t *testing.T) {
 	d := newDirectory(t)
 	admin, err := d.User(t.Context(), "admin")
@@ -153,13 +153,14 @@ func TestThePipelineIsInTheAuditLog(t *testing.T) {
 	}
 	set := command.NewSet(d.Note, Commands(d, authenticator(d, d.Login, unobserved)))
 	put, _ := set.Find("iam.role.put")
-	ctx := sluice.WithRun(sluice.WithUser(t.Context(), admin), &sluice.Run{Pipeline: "helper", OwnerName: "dev"})
+	ctx := sluice.WithRun(sluice.WithUser(t.Context(), admin), &sluice.Run{Pipeline: "helper", OwnerName: "dev", Caller: "ada", TraceID: "abcdef:0123456789"})
 	args := command.Args{{Name: "role", Value: "auditor"}, {Name: "permissions", Value: []any{"audit.get"}}}
 	if _, err := set.Call(ctx, put, args); err != nil {
 		t.Fatal(err)
 	}
 	entries, _, err := d.Audit.Entries(t.Context(), sluice.AuditQuery{Limit: 1})
-	if err != nil || len(entries) != 1 || entries[0].Username != "admin" || entries[0].Pipeline != "helper" || entries[0].Owner != "dev" {
+	if err != nil || len(entries) != 1 || entries[0].Username != "admin" || entries[0].Pipeline != "helper" || entries[0].Owner != "dev" ||
+		entries[0].Caller != "ada" || entries[0].TraceID != "abcdef:0123456789" {
 		t.Errorf("%+v, %v", entries, err)
 	}
 }

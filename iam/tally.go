@@ -61,6 +61,9 @@ func (t *tally) find(e sluice.AuditEntry) *sluice.AuditEntry {
 	if counted.Target != e.Target {
 		counted.Target = "" // of several
 	}
+	if counted.TraceID != e.TraceID {
+		counted.TraceID, counted.Caller = "", ""
+	}
 	counted.Time, counted.Address = e.Time, e.Address
 	if t.timer == nil {
 		t.timer = time.AfterFunc(tallyTime, func() { t.flush(context.Background()) })

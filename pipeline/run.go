@@ -39,11 +39,11 @@ func (r *Runner) direct(ctx context.Context, p runParams) (any, error) {
 			return nil, err
 		}
 		run.Switch(sluice.UserFrom(ctx))
-		run.TraceID, run.CorrelationID, run.Event, run.Recorded = outer.TraceID, outer.CorrelationID, outer.Event, outer.Recorded
+		run.Caller, run.TraceID, run.CorrelationID, run.Event, run.Recorded = outer.Caller, outer.TraceID, outer.CorrelationID, outer.Event, outer.Recorded
 		return r.directly(ctx, program, run, p)
 	}
 	run.Switch(sluice.UserFrom(ctx))
-	run.TraceID = sluice.NewTraceID(sluice.DirectCall, time.Now())
+	run.Caller, run.TraceID = sluice.UserFrom(ctx).Name, sluice.NewTraceID(sluice.DirectCall, time.Now())
 	release, err := r.slot()
 	if err != nil {
 		return nil, err

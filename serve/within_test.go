@@ -66,6 +66,15 @@ func TestARunWithinARun(t *testing.T) {
 			t.Errorf("the audit log lacks %s: %s", want, audit)
 		}
 	})
+	t.Run("the audit log names who ran it", func(t *testing.T) {
+		s.store("privileged", `pipeline: [iam.run.as: {username: admin}, iam.role.put: {role: odd, permissions: [log]}]`)
+		asRunner := s.user("runner", "pipeline.run", "iam.run.as")
+		s.send("POST", "/api/v3/pipeline/privileged", nil, asRunner).wantStatus(t, 200)
+		audit := string(s.command("audit.get", map[string]any{"command": "iam.role.put"}).wantStatus(t, 200).body)
+		if want := `"pipeline":"privileged","owner":"admin","caller":"runner","traceId":"`; !strings.Contains(audit, want) {
+			t.Errorf("the audit log lacks %s: %s", want, audit)
+		}
+	})
 }
 
 // TestAPipelineOfADeletedUser: one of the same name who is made later does not
