@@ -178,6 +178,9 @@ func (c *Config) checkProvider() error {
 		if c.AuthClientID == "" {
 			return errors.New("auth-client-id: needed with auth-issuer")
 		}
+		if !isAddress(c.AuthIssuer) {
+			return errors.New("auth-issuer: must be the http:// or https:// URL of the provider, such as https://login.example.org/realms/main")
+		}
 		return nil
 	}
 	given := map[string]string{
@@ -196,14 +199,16 @@ func (c *Config) checkProvider() error {
 }
 
 func (c *Config) checkPublicURL() error {
-	if c.PublicURL == "" {
-		return nil
-	}
-	u, err := url.Parse(c.PublicURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+	if c.PublicURL != "" && !isAddress(c.PublicURL) {
 		return errors.New("public-url: must be http:// or https:// with a host and perhaps a path, such as https://hooks.example.org")
 	}
 	return nil
+}
+
+// isAddress reports whether a text is the URL of a server, perhaps with a path.
+func isAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" && u.Fragment == "" && u.User == nil
 }
 
 func (c *Config) checkPositive() error {

@@ -64,6 +64,7 @@ func TestWrongSettingsAreNamedInOneLine(t *testing.T) {
 		"too large a size":           {flags: map[string]string{"min-free-disk": "9223372036854775807GiB"}, want: "is not a size"},
 		"not a network":              {flags: map[string]string{"trusted-proxies": "10.0.0.0/99"}, want: "is not an address or a network"},
 		"not an address":             {flags: map[string]string{"listen": "8080"}, want: `listen: "8080" is not host:port`},
+		"an issuer that is no URL":   {flags: map[string]string{"auth-issuer": "login.example.org", "auth-client-id": "x"}, want: "auth-issuer: must be the http"},
 		"a relative URL":             {flags: map[string]string{"public-url": "hooks.example.org"}, want: "public-url: must be http"},
 		"twice in the file":          {file: "listen: 127.0.0.1:1\ndata: x\nlisten: 127.0.0.1:2\n", want: "sluice.yaml:3:1: listen: it is there twice"},
 		"not a header":               {flags: map[string]string{"redact-headers": "x-a, x:b"}, want: `--redact-headers: "x:b" is not the name of a header`},

@@ -135,8 +135,8 @@ func (v *overviewPage) sum(base string, linked bool) {
 	}
 	for _, m := range sums {
 		v.Well += m.Well()
-		v.Refused += m.Refused
-		v.Failed += m.Failed + m.Errors
+		v.Refused += m.Refused + m.Failed // as the list of calls has those that could not be taken
+		v.Failed += m.Errors
 	}
 	v.Since = sums[0].Time.UTC().Format("2006-01-02T15:04:05")
 	for _, b := range v.Pipelines {

@@ -169,8 +169,8 @@ func grouped(sums []sluice.Minute, period time.Duration) []group {
 		g := group{from: part[0].Time.UTC(), to: part[len(part)-1].Time.UTC().Add(period)}
 		for _, m := range part {
 			g.calls[0] += m.Well()
-			g.calls[1] += m.Refused
-			g.calls[2] += m.Failed + m.Errors
+			g.calls[1] += m.Refused + m.Failed
+			g.calls[2] += m.Errors
 			g.p50, g.p99 = max(g.p50, m.P50), max(g.p99, m.P99)
 		}
 		parts := float64(len(part))
