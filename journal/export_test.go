@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -13,6 +14,9 @@ const (
 	Indexed    = indexed
 	MaxRefused = maxRefused
 )
+
+// SetTextTime sets how long a search for a text goes on.
+func (j *Journal) SetTextTime(d time.Duration) { j.textTime = d }
 
 // Forget empties all that is kept beside the events.
 func (j *Journal) Forget(ctx context.Context) error {

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
+	"sluice/limit"
 )
 
 const (
@@ -49,6 +51,9 @@ type Journal struct {
 	about Events
 	ids   correlation.IDs
 	index *index
+
+	memory   *limit.Memory // for events that searches look into
+	textTime time.Duration // of a search for a text
 
 	events    jetstream.Stream
 	chunks    jetstream.Stream
@@ -92,6 +97,8 @@ func New(h *stream.Host, about Events) *Journal {
 		host:     h,
 		about:    about,
 		index:    newIndex(h, about.Takers),
+		memory:   limit.NewMemory(math.MaxInt64, nil),
+		textTime: textTime,
 		refusals: rate.NewLimiter(maxRefused, maxRefused),
 		wake:     make(chan struct{}, 1),
 		writing:  make(chan struct{}, 1),
@@ -99,6 +106,10 @@ func New(h *stream.Host, about Events) *Journal {
 	j.writing <- struct{}{}
 	return j
 }
+
+// BoundSearches sets what all searches together may take for events that they
+// look into. It is called before there are any.
+func (j *Journal) BoundSearches(memory *limit.Memory) { j.memory = memory }
 
 // SetUp creates the streams where they are missing, beside the stream of events.
 func (j *Journal) SetUp(ctx context.Context, ids correlation.IDs, events jetstream.StreamConfig) (err error) {

@@ -40,7 +40,7 @@ type allowance struct {
 // has come: the index doesn't help it, and people wait.
 const textTime = 500 * time.Millisecond
 
-func newAllowance(q *sluice.TraceQuery) *allowance {
+func newAllowance(q *sluice.TraceQuery, textTime time.Duration) *allowance {
 	a := &allowance{blocks: 4096, chunks: 2000, window: 100_000}
 	a.bytes.Store(128 << 20)
 	if q.Text != "" {
@@ -125,7 +125,7 @@ func (j *Journal) calls(ctx context.Context, q sluice.TraceQuery, late time.Dura
 }
 
 func (j *Journal) newSearch(q sluice.TraceQuery) *search {
-	s := &search{Journal: j, q: q, text: strings.ToLower(q.Text), allow: newAllowance(&q)}
+	s := &search{Journal: j, q: q, text: strings.ToLower(q.Text), allow: newAllowance(&q, j.textTime)}
 	if q.EventKey != "" {
 		s.want.key = hash32(q.EventKey)
 	}

@@ -116,7 +116,8 @@ func (w *eventlessWalk) load(ctx context.Context) (ok bool, err error) {
 		if w.before <= w.first {
 			return true, nil
 		}
-		if w.allow.window <= 0 || w.allow.late() {
+		// One window in any case: events may take all of the time on each page.
+		if w.allow.window <= 0 || !w.reached.IsZero() && w.allow.late() {
 			return false, nil
 		}
 		return true, w.readWindow(ctx)

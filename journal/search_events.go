@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -29,14 +30,14 @@ type eventWalk struct {
 	number uint64 // of the block below
 	marks  *marks // nil: none was read yet
 	chunk  chunk
-	read   map[uint64][]byte // events around the one that was looked into
+	looked lookedInto // for a search in payloads
 
 	failed     failed      // for a search for failed events
 	unfinished *unfinished // for a search for events in progress
 }
 
 func (s *search) eventWalk(ctx context.Context) (*eventWalk, error) {
-	w := &eventWalk{search: s}
+	w := &eventWalk{search: s, looked: lookedInto{first: math.MaxUint64}}
 	if s.q.Status == sluice.StatusRejected || s.q.Status == sluice.StatusHandshake {
 		return w, nil
 	}
@@ -64,9 +65,10 @@ func (w *eventWalk) pass() {
 }
 
 // peek returns the next call that matches, nil if there is none or the search
-// has read as much as it may.
+// has read as much as it may. What was read ahead is looked at in any case: to read
+// it was most of the work.
 func (w *eventWalk) peek(ctx context.Context) (*sluice.Call, error) {
-	for w.found == nil && w.before > w.first && !w.allow.spent() {
+	for w.found == nil && w.before > w.first && (w.before > w.looked.first || !w.allow.spent()) {
 		if err := w.load(ctx, w.before-1); err != nil {
 			return nil, err
 		}
@@ -78,6 +80,9 @@ func (w *eventWalk) peek(ctx context.Context) (*sluice.Call, error) {
 			return nil, nil // the allowance is spent
 		}
 		call, err := w.call(ctx, sequence)
+		if errors.Is(err, errLater) {
+			return nil, nil
+		}
 		if err != nil {
 			return nil, err
 		}

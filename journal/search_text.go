@@ -10,9 +10,11 @@ import (
 	"sync"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"sluice"
 	"sluice/jetstream/stream"
+	"sluice/limit"
 )
 
 // fits reports whether an event with its runs has the code and the text of the
@@ -27,8 +29,7 @@ func (w *eventWalk) fits(ctx context.Context, c *sluice.Call, sequence uint64) (
 	if !w.q.InPayload {
 		return false, nil
 	}
-	data, err := w.event(ctx, sequence)
-	return err == nil && payloadHas(data, w.text), err
+	return w.inPayload(ctx, sequence)
 }
 
 // hasCode reports whether a call was refused, or one of its runs failed, as the
@@ -60,43 +61,111 @@ func (s *search) mentions(c *sluice.Call) bool {
 	return false
 }
 
-// Events that a search looks into are read ahead, by several readers at once.
-const ahead, readers = 512, 16
+// readers is how many events a search reads at the same time.
+const readers = 16
+
+// copies is how many times the bytes of an event are in memory while a search
+// looks into it: on their way through the engine, as they are stored, and decoded.
+const copies = 6
+
+// lookedInto is what a search knows of the payloads of successive events: of each,
+// only whether it has the text.
+type lookedInto struct {
+	first uint64
+	has   map[uint64]bool
+}
+
+// A reading is an event to look into, and the memory for that.
+type reading struct {
+	sequence uint64
+	hold     limit.Hold
+}
+
+// errLater says that there is no memory to look into an event, but that there was for
+// others: so the next page goes on with it.
+var errLater = errors.New("the next page goes on here")
+
+// inPayload reports whether an event has the text of the query in its payload.
+// Those before it in its chunk are looked into as well, as far as time and memory
+// allow, several at once: the journal knows how large they are.
+func (w *eventWalk) inPayload(ctx context.Context, sequence uint64) (bool, error) {
+	if has, ok := w.looked.has[sequence]; ok {
+		return has, nil
+	}
+	hold := w.memory.Hold()
+	err := hold.Grow(ctx, copies*w.chunk.size(sequence))
+	if err != nil && w.looked.has != nil {
+		return false, errLater
+	}
+	if err != nil {
+		return false, err
+	}
+	w.looked = lookedInto{first: sequence, has: make(map[uint64]bool, chunkEvents)}
+	var mu sync.Mutex
+	var group errgroup.Group
+	work := make(chan reading)
+	for range readers {
+		group.Go(func() (failed error) {
+			for r := range work {
+				data, err := w.event(ctx, r.sequence)
+				has := payloadHas(data, w.text)
+				r.hold.Release()
+				mu.Lock()
+				w.looked.has[r.sequence] = has
+				mu.Unlock()
+				failed = errors.Join(failed, err)
+			}
+			return failed
+		})
+	}
+	work <- reading{sequence, hold}
+	w.lookAhead(sequence, work)
+	close(work)
+	err = group.Wait()
+	return w.looked.has[sequence], err
+}
+
+// lookAhead has the events before one looked into.
+func (w *eventWalk) lookAhead(sequence uint64, work chan<- reading) {
+	for at := sequence - 1; at >= max(1, w.first, sequence/chunkEvents*chunkEvents); at-- {
+		m := &w.marks[at%indexed]
+		if !w.may(m) || !w.mayHaveStatus(at, m) {
+			continue
+		}
+		hold := w.memory.Hold()
+		if w.allow.spent() || hold.Try(copies*w.chunk.size(at)) != nil {
+			return
+		}
+		work <- reading{at, hold}
+		w.looked.first = at
+	}
+}
 
 // event returns an event as it is stored, nil if it is gone.
 func (w *eventWalk) event(ctx context.Context, sequence uint64) ([]byte, error) {
-	if data, ok := w.read[sequence]; ok {
-		return data, nil
+	msg, err := w.events.GetMsg(ctx, sequence)
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, stream.NoAnswer(err)
 	}
-	w.read = make(map[uint64][]byte, ahead)
-	var mu sync.Mutex
-	var failed error
-	var all sync.WaitGroup
-	work := make(chan uint64)
-	for range readers {
-		all.Go(func() {
-			for at := range work {
-				msg, err := w.events.GetMsg(ctx, at)
-				mu.Lock()
-				switch {
-				case err == nil:
-					w.read[at] = msg.Data
-					w.allow.read(len(msg.Data))
-				case !errors.Is(err, jetstream.ErrMsgNotFound):
-					failed = stream.NoAnswer(err)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for at := sequence; at+ahead > sequence && at >= max(1, w.first, w.number*indexed); at-- {
-		if at == sequence || w.may(&w.marks[at%indexed]) && !w.allow.spent() {
-			work <- at
+	w.allow.read(len(msg.Data))
+	return msg.Data, nil
+}
+
+// size returns about how many bytes an event of the chunk has; one that the
+// journal knows nothing of may be as large as any.
+func (c *chunk) size(sequence uint64) int64 {
+	for _, l := range c.about(sequence) {
+		var call struct {
+			Size int64 `json:"size"`
+		}
+		if (l.kind == lineCall || l.kind == lineSent || l.kind == lineCall010) && json.Unmarshal(l.data, &call) == nil {
+			return call.Size
 		}
 	}
-	close(work)
-	all.Wait()
-	return w.read[sequence], failed
+	return sluice.MaxPayloadLength
 }
 
 // payloadHas reports whether a stored event has a text in its payload: in the

@@ -3,12 +3,14 @@ package journal_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
 	"sluice"
 	"sluice/jetstream"
 	"sluice/jetstream/natstest"
+	"sluice/limit"
 )
 
 // TestCallsAreFoundByATextInThem: part of a key, an id, an address, a code, or of
@@ -99,4 +101,61 @@ func TestATextSearchSaysHowFarItCame(t *testing.T) {
 	}
 	_, err = e.Journal().Reached(t.Context(), "elsewhere")
 	wantKind(t, err, sluice.Invalid)
+}
+
+// TestSearchesInPayloadsShareTheirMemory: where there is none left, large events are
+// not looked into, and small ones are.
+func TestSearchesInPayloadsShareTheirMemory(t *testing.T) {
+	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
+	const bytes = 1 << 20
+	memory := limit.NewMemory(bytes, nil)
+	e.Journal().BoundSearches(memory)
+	send := func(text string) sluice.Call {
+		ev := event(sluice.NewTraceID(owner(), time.Now()))
+		ev.EventKey, ev.PayloadEncoding = natstest.UniqueKey("large"), sluice.EncodingJSON
+		ev.Payload = json.RawMessage(`"` + text + ` needle"`)
+		result, err := e.Events().Accept(t.Context(), ev, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := sluice.Call{Time: ev.ReceivedAt, TraceID: ev.TraceID, CorrelationID: result.CorrelationID, EventKey: ev.EventKey, Status: sluice.StatusOK, Size: len(ev.Payload)}
+		e.Journal().Call(call)
+		return call
+	}
+	large, small := send(strings.Repeat("x", bytes/2)), send("x")
+	held := memory.Hold()
+	if err := held.Grow(t.Context(), bytes); err != nil {
+		t.Fatal(err)
+	}
+	q := sluice.TraceQuery{Text: "needle", InPayload: true, Limit: 10}
+	calls, next, err := e.Journal().Calls(t.Context(), q)
+	if err != nil || next == "" {
+		t.Fatalf("without memory a search goes on at %q, %v; want the rest on the next page", next, err)
+	}
+	wantCalls(t, "without memory", calls, []sluice.Call{small})
+	q.Before = next
+	_, _, err = e.Journal().Calls(t.Context(), q)
+	wantKind(t, err, sluice.Unavailable)
+	held.Release()
+	calls, _, err = e.Journal().Calls(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCalls(t, "with memory", calls, []sluice.Call{large})
+	if err := held.Grow(t.Context(), bytes); err != nil {
+		t.Errorf("a search keeps memory: %v", err)
+	}
+}
+
+// TestALateSearchStillLooksAtRefusedCalls: otherwise none of its pages would, where
+// events take all of the time.
+func TestALateSearchStillLooksAtRefusedCalls(t *testing.T) {
+	e := openEngine(t, jetstream.Options{Dir: t.TempDir()})
+	no := refused(e, owner(), "token-odd")
+	e.Journal().SetTextTime(-time.Second)
+	calls, _, err := e.Journal().Calls(t.Context(), sluice.TraceQuery{Text: "token-odd", Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCalls(t, "a late search", calls, []sluice.Call{no})
 }

@@ -30,6 +30,7 @@ func (s *Server) wire() {
 	webhooks := webhook.NewStore(s.engine.Webhooks())
 	guards := s.newGuards(secrets)
 	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
+	s.engine.Journal().BoundSearches(limit.NewMemory(int64(s.cfg.MemoryLimit)/16, s.pressure))
 	receiver := s.newReceiver(webhooks, guards, places, bodies)
 	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine(), Log: s.opts.Log, Diagnose: receiver.Diagnose})
 	receiver.Quarantine = s.keeper
