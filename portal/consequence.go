@@ -60,3 +60,18 @@ func holdersOf(p *Portal, r *http.Request, role string) (*consequence, error) {
 	}
 	return consequenceOf("These users and clients have the role:", links), nil
 }
+
+// usersOf returns the webhooks and pipelines that use a secret.
+func usersOf(p *Portal, r *http.Request, secret string) (*consequence, error) {
+	shown, err := ask[struct {
+		UsedBy struct{ Webhooks, Pipelines []string }
+	}](p, r, "secret.get", args("name", secret))
+	var links []link
+	for _, key := range shown.UsedBy.Webhooks {
+		links = append(links, link{Name: key, Path: "/webhooks/" + url.PathEscape(key)})
+	}
+	for _, name := range shown.UsedBy.Pipelines {
+		links = append(links, link{Name: name, Path: "/pipelines/" + url.PathEscape(name)})
+	}
+	return consequenceOf("These webhooks and pipelines use the secret, and fail if they have no other:", links), err
+}

@@ -113,7 +113,10 @@ func TestDeletionsSayWhatStops(t *testing.T) {
 	v.get("/users/dev/delete").wants(t, 200, `<a href="/pipelines/devs">`, "until someone else saves", "Last used: ", "Disable the user instead", "Keep the user")
 	v.get("/users/admin/delete").wants(t, 200).lacks(t, "/pipelines/devs")
 	v.get("/roles/own/delete").wants(t, 200, `<a href="/clients/robot">`).lacks(t, "Last used")
-	v.get("/secrets/crm/delete").wants(t, 200, "Last used: never", "can’t be brought back")
+	v.get("/secrets/crm/delete").wants(t, 200, "Last used: never", "can’t be brought back").lacks(t, "use the secret, and fail if")
+	v.post("/pipelines/new", "name", "sync", "source", "pipeline: [set: {value: \"#{len(secret('crm'))}\"}]", "do", "save").wants(t, http.StatusSeeOther)
+	v.get("/secrets/crm/delete").wants(t, 200, "use the secret, and fail if", `/pipelines/sync">sync</a>`)
+	v.post("/secrets/crm/delete").wants(t, http.StatusSeeOther)
 	v.get("/users/nobody/delete").wants(t, 404)
 }
 

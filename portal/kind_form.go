@@ -234,7 +234,11 @@ func (p *Portal) kindConfirm(w http.ResponseWriter, r *http.Request, k *kind) er
 }
 
 func (p *Portal) kindDelete(w http.ResponseWriter, r *http.Request, k *kind) error {
-	if _, _, err := p.run(r, k.remove, args(k.Key, r.PathValue("item"))); err != nil {
+	given := args(k.Key, r.PathValue("item"))
+	if k.forced {
+		given = append(given, args("force", "true")...) // the page before has named them
+	}
+	if _, _, err := p.run(r, k.remove, given); err != nil {
 		return err
 	}
 	p.redirect(w, r, k.path+"?done=deleted")

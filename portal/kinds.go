@@ -26,6 +26,7 @@ type kind struct {
 	fixed   func(name string) bool          // it can't be changed
 	kept    func(thing map[string]any) bool // it can't be deleted
 	hit     func(p *Portal, r *http.Request, name string) (*consequence, error)
+	forced  bool   // its deletion must be forced, if others need it
 	actor   string // format of its name in the audit log; "": it does nothing itself
 }
 
@@ -93,7 +94,8 @@ var kinds = []*kind{
 		About: "Values that pipelines and webhooks use, such as passwords of other systems. Values are stored encrypted and never shown again.",
 		Empty: "Store a password or an API key here, and pipelines use it without anyone reading it.",
 		get:   "secret.get", put: "secret.put", remove: "secret.delete",
-		Effect:  "Pipelines and webhooks that use the secret fail from then on. The value can’t be brought back.",
+		Effect: "Pipelines and webhooks that use the secret fail from then on. The value can’t be brought back.",
+		hit:    usersOf, forced: true,
 		columns: []column{{"lastUsed", "Last used"}, {"updated", "Changed"}},
 		words: map[string]words{
 			"name":  {Label: "Name"},

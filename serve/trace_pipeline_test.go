@@ -14,13 +14,13 @@ func TestRunsOfAPipelineAreFound(t *testing.T) {
 	picky, plain := s.create("webhook.picky", "payloadType", "raw"), s.create("webhook.plain")
 	s.store("picky", "pipeline:\n- event.listen: {eventKey: webhook.picky}\n- assert: {\"true\": \"#{body.payload == 'good'}\"}\n").wantStatus(t, 200)
 	s.store("all", "pipeline:\n- event.listen: {eventKey: 'webhook.#'}\n- set: {value: 1}\n").wantStatus(t, 200)
-	s.store("never", "pipeline:\n- event.listen: {eventKey: webhook.never}\n- set: {value: 1}\n").wantStatus(t, 200)
 	call := func(h hook, body string) string {
 		return s.call(h, "text/plain", body).wantStatus(t, 200).header.Get("svc-trace-id")
 	}
 	good, bad, other := call(picky, "good"), call(picky, "bad"), call(plain, "x")
 	s.send("POST", "/api/v3/pipeline/picky", strings.NewReader(`{"payload":"good"}`), asAdmin).wantStatus(t, 200)
-	s.command("event.replay", map[string]any{"traceId": other, "pipeline": "never"}).wantStatus(t, 200)
+	s.store("late", "pipeline:\n- event.listen: {eventKey: webhook.plain}\n- set: {value: 1}\n").wantStatus(t, 200)
+	s.command("event.replay", map[string]any{"traceId": other, "pipeline": "late"}).wantStatus(t, 200)
 	check := func(when string) {
 		t.Helper()
 		for _, test := range []struct {
@@ -32,8 +32,8 @@ func TestRunsOfAPipelineAreFound(t *testing.T) {
 			{"picky", "ok", []string{"direct", good}},
 			{"all", "", []string{good, bad, other}},
 			{"all", "error", []string{bad}},
-			{"never", "", []string{"replay"}},
-			{"never", "error", nil},
+			{"late", "", []string{"replay"}},
+			{"late", "error", nil},
 			{"unknown", "", nil},
 			{"", "error", []string{bad}},
 			{"", "processing", nil},
@@ -63,7 +63,7 @@ func TestRunsOfAPipelineAreFound(t *testing.T) {
 		}
 	}
 	eventually(t, "all runs to be done", func() bool {
-		return len(s.traces("status", "processing")) == 0 && len(s.traces("pipeline", "never")) == 1
+		return len(s.traces("status", "processing")) == 0 && len(s.traces("pipeline", "late")) == 1
 	})
 	check("right away")
 	s.stop()
