@@ -16,23 +16,42 @@ import (
 // callNext leads to the next call of the same webhook.
 func (p *Portal) callNext(w http.ResponseWriter, r *http.Request) error {
 	return p.callBeside(w, r, func(c tracedCall) (*tracedCall, error) {
-		var next *tracedCall
-		for after, page := "", 0; page < 10; page++ { // they come newest first, and the oldest is wanted
-			found, err := ask[calls](p, r, "trace.get", args("eventKey", c.EventKey, "from", c.Time.Format(time.RFC3339Nano), "limit", "1000", "after", after))
-			if err != nil {
-				return nil, err
-			}
-			for i := range found.Items {
-				if found.Items[i].Time.After(c.Time) {
-					next = &found.Items[i]
+		return nextAfter(c.Time, time.Now(), func(from, to time.Time) (found []tracedCall, more bool, err error) {
+			for after := ""; ; {
+				page, err := ask[calls](p, r, "trace.get", args("eventKey", c.EventKey, "from", from.Format(time.RFC3339Nano), "to", to.Format(time.RFC3339Nano), "limit", "100", "after", after))
+				if err != nil || len(page.Items) > 0 || page.Next == "" {
+					return page.Items, page.Next != "", err
 				}
+				after = page.Next // the search has read as much as it may at once
 			}
-			if after = found.Next; after == "" {
-				break
-			}
-		}
-		return next, nil
+		})
 	})
+}
+
+// nextAfter returns the first call after a time, nil if there is none until now. find
+// returns the newest calls of a span, newest first, and whether there are more. So the
+// span grows until it has calls, and is halved until it has few.
+func nextAfter(at, now time.Time, find func(from, to time.Time) (found []tracedCall, more bool, err error)) (*tracedCall, error) {
+	const firstSpan, largerSpan, shortest = time.Minute, 8, time.Millisecond
+	from, to := at.Add(1), at.Add(firstSpan)
+	found, more, err := find(from, to)
+	for span := firstSpan * largerSpan; err == nil && len(found) == 0 && to.Before(now); span *= largerSpan {
+		from, to = to, at.Add(span)
+		found, more, err = find(from, to)
+	}
+	for err == nil && more && to.Sub(from) > shortest {
+		middle := from.Add(to.Sub(from) / 2)
+		earlier, stillMore, failed := find(from, middle)
+		if err = failed; len(earlier) > 0 {
+			found, more, to = earlier, stillMore, middle
+		} else {
+			from = middle
+		}
+	}
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[len(found)-1], nil
 }
 
 // callPrevious leads to the call of the same webhook before.

@@ -3,6 +3,7 @@ package portal_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -77,6 +78,30 @@ func TestCallsAreExported(t *testing.T) {
 	}
 	ticked.wants(t, 200, "private")
 	v.post("/calls/selected", "do", "export").wants(t, 400, "Select at least one row")
+}
+
+// TestCallsLeadToThoseBeside: of the same webhook, until there is none.
+func TestCallsLeadToThoseBeside(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.row"})
+	other := s.command("webhook.put", map[string]any{"eventKey": "webhook.other"})
+	var traces []string
+	for range 3 {
+		traces = append(traces, s.call(hook["uuid"].(string), "text/plain", "x"))
+		s.call(other["uuid"].(string), "text/plain", "x")
+	}
+	v := s.signedIn("admin", adminPassword)
+	leads := func(from, to string) {
+		t.Helper()
+		if got := v.get("/calls/"+from).wants(t, 303).header.Get("Location"); !strings.HasSuffix(got, "/calls/"+url.PathEscape(to)) && !strings.HasSuffix(got, "/calls/"+to) {
+			t.Errorf("%s leads to %s, want %s", from, got, to)
+		}
+	}
+	leads(traces[0]+"/next", traces[1])
+	leads(traces[1]+"/next", traces[2])
+	leads(traces[2]+"/next", traces[2]+"?done=last")
+	leads(traces[2]+"/previous", traces[1])
 }
 
 // TestTheKeyboardWorksOnCalls: / searches, j and k move, x ticks, Enter opens;
