@@ -73,6 +73,9 @@ func (f callFilter) Narrowed(name, value string) string {
 // Export returns the path of all that fits, as JSON lines.
 func (f callFilter) Export() string { return f.path + "/export?" + f.values().Encode() }
 
+// MaxExported returns how many of them come at most.
+func (f callFilter) MaxExported() int { return maxExported }
+
 // ReplayAll returns the path of the page that replays all that fits.
 func (f callFilter) ReplayAll() string { return f.path + "/replay?" + f.values().Encode() }
 

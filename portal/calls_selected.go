@@ -2,16 +2,18 @@ package portal
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"time"
 
 	"sluice"
 )
 
-// maxExported bounds the lines of one export.
+// maxExported bounds the calls of one export; the page of calls says so.
 const maxExported = 10_000
 
 // callsSelected replays or exports the calls that were ticked.
@@ -148,10 +150,20 @@ type exported struct {
 
 // callExport writes all calls of a list, newest first, as it finds them.
 func (p *Portal) callExport(w http.ResponseWriter, r *http.Request) error {
-	filter, after := filterOf(p.base, r.URL.Query()), ""
-	for written := 0; written < maxExported; {
-		found, err := ask[exported](p, r, "trace.get", append(filter.args(), args("limit", "500", "after", after)...))
-		if err != nil && written == 0 {
+	filter := filterOf(p.base, r.URL.Query())
+	return p.export(w, func(limit int, after string) (exported, error) {
+		return ask[exported](p, r, "trace.get", append(filter.args(), args("limit", strconv.Itoa(limit), "after", after)...))
+	})
+}
+
+// export writes the calls that find returns page by page. How many there are is not
+// known when the file gets its name, so the last line says if there are more.
+func (p *Portal) export(w http.ResponseWriter, find func(limit int, after string) (exported, error)) error {
+	const page = 500
+	after := ""
+	for left := maxExported; left > 0; {
+		found, err := find(min(page, left), after)
+		if err != nil && left == maxExported {
 			return err
 		}
 		if err != nil {
@@ -162,11 +174,12 @@ func (p *Portal) callExport(w http.ResponseWriter, r *http.Request) error {
 			startExport(w)
 		}
 		writeLines(w, found.Items)
-		written += len(found.Items)
+		left -= len(found.Items)
 		if after = found.Next; after == "" {
-			break
+			return nil
 		}
 	}
+	writeLines(w, []json.RawMessage{fmt.Appendf(nil, `{"incomplete":"These are the newest %d calls. There are older ones: export those up to the time of the last one."}`, maxExported)})
 	return nil
 }
 
