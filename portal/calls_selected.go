@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -65,7 +64,7 @@ type replayAllView struct {
 // A replaySpan is how far back failed calls are replayed.
 type replaySpan struct {
 	Since, Title string
-	Calls        int  // that failed in that time, without replays
+	Calls        int  // of that time that are replayed
 	More         bool // there may be more of them
 }
 
@@ -94,7 +93,11 @@ func (p *Portal) askReplayAll(w http.ResponseWriter, r *http.Request, view repla
 			return err
 		}
 		for i := range view.Spans {
-			view.Spans[i].Calls = len(slices.DeleteFunc(slices.Clone(found.Items), func(c tracedCall) bool { return c.ReplayOf != "" || time.Since(c.Time) > ages[i] }))
+			for _, c := range found.Items {
+				if c.Accepted() && c.Replays(view.Pipeline, sluice.StatusError, view.Code) && time.Since(c.Time) <= ages[i] {
+					view.Spans[i].Calls++
+				}
+			}
 			view.Spans[i].More = found.Next != ""
 		}
 	}

@@ -104,6 +104,23 @@ func TestCallsLeadToThoseBeside(t *testing.T) {
 	leads(traces[2]+"/previous", traces[1])
 }
 
+// TestOnlyWhatIsReplayedIsCounted: a pipeline gets the calls that it failed on itself.
+func TestOnlyWhatIsReplayedIsCounted(t *testing.T) {
+	t.Parallel()
+	s := start(t, "result-wait=8s")
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.both"})
+	const source = "pipeline:\n  - event.listen: {eventKey: webhook.both}\n  - "
+	s.store("fails", source+"fail: {message: no, statusCode: 400}\n")
+	s.store("works", source+"set: {value: fine}\n")
+	for range 2 {
+		s.call(hook["uuid"].(string), "text/plain", "x")
+	}
+	v := s.signedIn("admin", adminPassword)
+	v.get("/calls/replay?status=error&pipeline=fails").wants(t, 200, "the last day: 2 calls")
+	v.get("/calls/replay?status=error&pipeline=works").wants(t, 200, "the last day: 0 calls")
+	v.post("/calls/replay", "pipeline", "works", "since", "1d").wants(t, 200, "No stored event matches")
+}
+
 // TestTheKeyboardWorksOnCalls: / searches, j and k move, x ticks, Enter opens;
 // what is ticked is replayed together.
 func TestTheKeyboardWorksOnCalls(t *testing.T) {
