@@ -20,7 +20,7 @@ func TestRecordsJSON(t *testing.T) {
 		"outcome":              &sluice.Outcome{Pipeline: "p", Status: sluice.StatusOK, StatusCode: 200, Value: json.RawMessage(`{"a":1}`), Attempts: 1, Finished: at},
 		"failure":              &sluice.Outcome{Pipeline: "p", Status: sluice.StatusError, StatusCode: 500, Error: problem, Said: &sluice.Said{Message: "a \"b\"", StatusCode: 422}, Attempts: 4, Finished: at},
 		"run that did nothing": &sluice.RunReport{TraceID: "abcdef:1", Attempt: 1, Started: at, Status: sluice.StatusOK, Steps: []sluice.StepReport{}},
-		"run": &sluice.RunReport{Pipeline: "p", TraceID: "abcdef:1", CorrelationID: "c", EventKey: "webhook.a", Attempt: 2, Delivery: 1, Started: at, Duration: 5.125, Status: sluice.StatusError, Error: problem, Steps: []sluice.StepReport{
+		"run": &sluice.RunReport{Pipeline: "p", TraceID: "abcdef:1", CorrelationID: "c", EventKey: "webhook.a", Attempt: 2, Delivery: 1, Started: at, Duration: 5.125, Status: sluice.StatusError, Error: problem, Next: at.Add(time.Minute), Steps: []sluice.StepReport{
 			{Command: "set", ID: "first", Line: 2, Started: 1, Duration: 2, Status: sluice.StatusOK},
 			{Command: "iam.run.as", Line: 2, Status: sluice.StatusOK, User: "ada"},
 			{Command: "http.request", Line: 2, Status: sluice.StatusOK, HTTP: &sluice.Exchange{Method: "GET", URL: "http://a/b", StatusCode: 200, Request: "a: \"b\"\n\n", Response: "c"}},

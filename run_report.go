@@ -15,6 +15,7 @@ type RunReport struct {
 	Started       time.Time    `json:"started"`
 	Duration      float64      `json:"duration"` // in milliseconds
 	Error         *Problem     `json:"error,omitempty"`
+	Next          time.Time    `json:"next,omitzero" doc:"When the event is tried again."`
 	Steps         []StepReport `json:"steps"`
 }
 
@@ -34,6 +35,10 @@ func (r *RunReport) AppendJSON(b []byte) []byte {
 	if r.Error != nil {
 		b = append(b, `,"error":`...)
 		b = appendJSON(b, r.Error)
+	}
+	if !r.Next.IsZero() {
+		b = append(b, `,"next":"`...)
+		b = append(r.Next.AppendFormat(b, time.RFC3339Nano), '"')
 	}
 	b = append(b, `,"steps":[`...)
 	for i := range r.Steps {

@@ -24,7 +24,11 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	if err != nil {
 		return r.failed(p, d, number, err), nil
 	}
-	out, err := r.deliverOnce(ctx, p, program, d, number)
+	var next time.Time
+	out, err := r.deliverOnce(ctx, p, program, d, number, func(err error) time.Time {
+		next = program.retry.next(number, first, err)
+		return next
+	})
 	switch {
 	case err == nil:
 		return r.succeeded(p, d, number, out), nil
@@ -37,8 +41,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		// must not come again together.
 		return sluice.Outcome{}, errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
 	}
-	next := time.Now().Add(program.retry.pause(number, sluice.AsError(err).RetryAfter))
-	if number > program.retry.times || !worthRetrying(err) || next.Sub(first) > program.retry.within {
+	if next.IsZero() {
 		return r.failed(p, d, number, err), nil
 	}
 	return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusProcessing, Attempts: number, Next: next}, nil
@@ -47,6 +50,22 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 // longestGiveBack is how long a run without memory waits before its event is
 // given back.
 const longestGiveBack = time.Second
+
+// next returns when to try once more after a number of attempts, the last of which
+// failed with err; zero: not at all.
+func (p retryPolicy) next(attempts int, first time.Time, err error) time.Time {
+	next := time.Now().Add(p.pause(attempts, sluice.AsError(err).RetryAfter))
+	if attempts > p.times || !worthRetrying(err) || next.Sub(first) > p.within || noAttempt(err) {
+		return time.Time{}
+	}
+	return next
+}
+
+// noAttempt reports whether an event is given back after an error that is no fault of
+// the pipeline.
+func noAttempt(err error) bool {
+	return sluice.EngineAway(err) || sluice.AsError(err).Code == codeNoMemory
+}
 
 // pause returns how long to wait after an attempt that failed. A part of it is
 // random, so that events that failed together don't come again together. An
@@ -79,7 +98,7 @@ func worthRetrying(err error) bool {
 }
 
 // deliverOnce makes one attempt, as soon as there is a free slot.
-func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *Program, d sluice.Delivery, number int) (any, error) {
+func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *Program, d sluice.Delivery, number int, again func(error) time.Time) (any, error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
@@ -88,6 +107,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *P
 	}
 	user, err := r.User(ctx, sluice.AnonymousName)
 	if err != nil {
+		again(err)
 		return nil, err
 	}
 	run := &sluice.Run{
@@ -101,7 +121,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *P
 	}
 	user.Address, _ = d.Message["remoteAddr"].(string)
 	run.Switch(user)
-	return r.attempt(ctx, program, beginning{run: run, body: d.Message, request: requestOf(d, number), counted: true}, number, d.Count)
+	return r.attempt(ctx, program, beginning{run: run, body: d.Message, request: requestOf(d, number), counted: true, again: again}, number, d.Count)
 }
 
 // requestOf returns what expressions see of the call that led to an event.

@@ -46,6 +46,9 @@ type beginning struct {
 	vars    map[string]any // they override those of the source
 	request map[string]any
 	counted bool // whoever gives the body has taken memory for it
+
+	// again, if set, returns when to try once more after an error; zero: not.
+	again func(error) time.Time
 }
 
 // newExecution prepares a run. The report, if there is one, is filled in.

@@ -133,6 +133,9 @@ func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, d
 		out, err = newExecution(r.environment(), p, b, &report).execute(ctx, b)
 		return err
 	})
+	if err != nil && b.again != nil {
+		report.Next = b.again(err).UTC()
+	}
 	r.Observe(report)
 	return out, err
 }

@@ -121,8 +121,26 @@ func TestBackoff(t *testing.T) {
 				if test.attempts > 0 && got.Attempts != test.attempts {
 					t.Errorf("there were %d attempts, want %d", got.Attempts, test.attempts)
 				}
+				f.wantAnnounced(t, got.Attempts)
 			})
 		})
+	}
+}
+
+// wantAnnounced fails unless the report of each attempt told when the next one began,
+// and that of the last one that there was none.
+func (f *fixture) wantAnnounced(t *testing.T, attempts int) {
+	t.Helper()
+	due := time.Time{}
+	for range attempts {
+		report := <-f.reports
+		if !due.IsZero() && !report.Started.Equal(due) {
+			t.Errorf("attempt %d began at %s, and was to begin at %s", report.Attempt, report.Started, due)
+		}
+		due = report.Next
+	}
+	if !due.IsZero() {
+		t.Errorf("after the last attempt another one is said to begin at %s", due)
 	}
 }
 

@@ -165,6 +165,11 @@ func (v *view) run(w io.Writer, run *yaml.Node, repeated bool) error {
 			fmt.Fprintf(w, " at %s", v.whole("started", began))
 		}
 	}
+	if field := fieldOf(run, "next"); field != nil {
+		if next, ok := timeOf(field); ok && next.After(v.now) {
+			fmt.Fprintf(w, ", tried again %s", v.ago(next))
+		}
+	}
 	fmt.Fprintln(w)
 	if problem := fieldOf(run, "error"); problem != nil && fieldOf(problem, "detail") != nil {
 		fmt.Fprintln(w, "  "+paint(v.colour, red, printable(problemOf(problem))))
