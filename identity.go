@@ -54,6 +54,14 @@ type Client struct {
 	Used    time.Time `json:"used,omitzero"` // last, to the minute
 }
 
+// DefaultGrants are the grants of a client that is made without any.
+func DefaultGrants(public bool) []string {
+	if public {
+		return []string{"authorization_code", "refresh_token"}
+	}
+	return []string{"client_credentials"}
+}
+
 // Identity names the client, and no other that had or will have its id.
 func (c *Client) Identity() string { return madeAt(c.Created) }
 

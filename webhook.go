@@ -57,6 +57,9 @@ type Trust struct {
 	Schema       json.RawMessage `json:"schema,omitempty"` // that payloads must meet
 }
 
+// StoredSecret stands before the name of a stored secret, in place of a signing secret.
+const StoredSecret = "secret:"
+
 // DefaultDedupeWindow is how long the ids of deliveries are remembered where a
 // webhook says nothing else.
 const DefaultDedupeWindow = 24 * time.Hour

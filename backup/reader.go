@@ -150,7 +150,10 @@ func (r *Reader) frame() (byte, error) {
 	}
 	r.content = r.content[:length]
 	var sum [frameSum]byte
-	if err := errors.Join(r.fill(r.content), r.fill(sum[:])); err != nil {
+	if err := r.fill(r.content); err != nil {
+		return 0, err
+	}
+	if err := r.fill(sum[:]); err != nil {
 		return 0, err
 	}
 	r.sum = crc32.Update(crc32.Update(r.sum, checksums, head[:]), checksums, r.content)

@@ -53,6 +53,24 @@ func bind(target reflect.Value, params []Param, args Args) error {
 		}
 		field.Set(reflect.ValueOf(value).Convert(field.Type()))
 	}
+	return checkPeriod(params, given)
+}
+
+// checkPeriod refuses the parameters from and to if the period ends before it begins.
+func checkPeriod(params []Param, given map[int]any) error {
+	var from, to time.Time
+	for _, p := range params {
+		at, _ := given[p.field].(time.Time)
+		switch p.Name {
+		case "from":
+			from = at
+		case "to":
+			to = at
+		}
+	}
+	if !to.IsZero() && to.Before(from) {
+		return sluice.InvalidParameter("to", "The parameter to must not be before from.")
+	}
 	return nil
 }
 
@@ -215,15 +233,6 @@ func Flag(name, text string) (bool, error) {
 		return false, err
 	}
 	return value == true, nil
-}
-
-// CheckPeriod refuses the parameters from and to if the period ends before it
-// begins. A zero time leaves that end open.
-func CheckPeriod(from, to time.Time) error {
-	if !to.IsZero() && to.Before(from) {
-		return sluice.InvalidParameter("to", "The parameter to must not be before from.")
-	}
-	return nil
 }
 
 // MalformedQuery is the error for the query of a URL that can't be parsed.

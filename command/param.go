@@ -56,7 +56,7 @@ type BodyUse string
 // The uses of the body.
 const (
 	BodyOnly    BodyUse = "only"    // the parameter is the body
-	BodyDefault BodyUse = "default" // in a pipeline it is the body unless it is given
+	bodyDefault BodyUse = "default" // in a pipeline it is the body unless it is given
 )
 
 // Text is an argument that arrived as text (a query or form value), to be

@@ -44,7 +44,7 @@ func (c Command) describe(page *strings.Builder) {
 		switch p.Body {
 		case BodyOnly:
 			name += ", the body of the call"
-		case BodyDefault:
+		case bodyDefault:
 			name += ", in a pipeline by default the body"
 		}
 		fmt.Fprintf(page, "| %s | %s | %s |\n", name, p.Wants(), p.Doc)

@@ -11,10 +11,10 @@ import (
 const (
 	MaxSource  = 4 << 10   // bytes of the code of one expression
 	MaxNodes   = 2_000     // parts of one expression, counted as often as they are compiled
-	MaxPattern = 1_000     // parts of all patterns of one expression, repetitions written out
+	maxPattern = 1_000     // parts of all patterns of one expression, repetitions written out
 	MaxNested  = 200       // parts within parts
 	MaxMemory  = 64 << 20  // bytes that one run makes, in all
-	MaxSteps   = 5_000_000 // steps of one run; a step is an item, a part or 32 bytes of text
+	maxSteps   = 5_000_000 // steps of one run; a step is an item, a part or 32 bytes of text
 )
 
 // Calls of functions from other packages cost a flat price, since their work is

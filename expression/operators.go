@@ -118,7 +118,7 @@ func (c *compiler) matches(node *ast.BinaryNode) (eval, error) {
 	if err := c.count(literal); err != nil {
 		return nil, err
 	}
-	expression, size, err := pattern(literal.Value, MaxPattern-c.patterns)
+	expression, size, err := pattern(literal.Value, maxPattern-c.patterns)
 	if err != nil {
 		return nil, c.errorAt(literal, "%s", err)
 	}

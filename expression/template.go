@@ -116,7 +116,7 @@ func (t *Template) Eval(scope *Scope) (any, error) {
 	if scope == nil {
 		scope = &Scope{}
 	}
-	f := &frame{scope: scope, steps: MaxSteps, memory: MaxMemory}
+	f := &frame{scope: scope, steps: maxSteps, memory: MaxMemory}
 	if t.slots > 0 {
 		f.variables = make([]any, t.slots)
 	}

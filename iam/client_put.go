@@ -111,10 +111,8 @@ func (p clientPutParams) apply(before *sluice.Client) (after *sluice.Client, sec
 	switch {
 	case p.Grants != nil:
 		after.Grants = distinct(p.Grants)
-	case before == nil && public:
-		after.Grants = []string{"authorization_code", "refresh_token"}
 	case before == nil:
-		after.Grants = []string{"client_credentials"}
+		after.Grants = sluice.DefaultGrants(public)
 	}
 	ownTokens := slices.Contains(after.Grants, "client_credentials")
 	switch {

@@ -33,12 +33,12 @@ func kinds() []*kind {
 			{"permissions", []any{}},
 		}},
 		{name: "client", key: "clientId", get: "iam.client.get", put: "iam.client.put", remove: "iam.client.delete", fields: []field{
-			{"roles", []any{}}, {"grants", []any{"client_credentials"}}, {"public", false}, {"redirectUris", []any{}},
+			{"roles", []any{}}, {"grants", grants(false)}, {"public", false}, {"redirectUris", []any{}},
 		}},
 		{name: "webhook", key: "eventKey", get: "webhook.get", put: "webhook.put", remove: "webhook.delete", fields: []field{
 			{"description", ""}, {"disabled", false}, {"payloadType", string(sluice.Base64)}, {"maxPayloadLength", sluice.DefaultPayloadLength},
 			{"multipart", string(sluice.MultipartFiles)}, {"provider", ""}, {"signature", nil}, {signingSecret, ""},
-			{"dedupe", ""}, {"dedupeWindow", "24h"}, {"schema", nil},
+			{"dedupe", ""}, {"dedupeWindow", sluice.ShortDuration(sluice.DefaultDedupeWindow)}, {"schema", nil},
 		}},
 		{name: "pipeline", key: "name", get: "pipeline.get", put: "pipeline.put", remove: "pipeline.delete"},
 	}
@@ -48,7 +48,6 @@ func kinds() []*kind {
 const (
 	signingSecret = "signingSecret"
 	verifyToken   = "verifyToken"
-	stored        = "secret:" // stands before the name of a stored secret, which is none
 )
 
 func (k *kind) folder() string { return k.name + "s" }
@@ -66,8 +65,14 @@ func (k *kind) fieldNames() []string {
 	return names
 }
 
-// publicGrants are those of a public client whose file names none.
-func publicGrants() []any { return []any{"authorization_code", "refresh_token"} }
+// grants are those of a client whose file names none.
+func grants(public bool) []any {
+	var all []any
+	for _, grant := range sluice.DefaultGrants(public) {
+		all = append(all, grant)
+	}
+	return all
+}
 
 // check refuses what the file of a thing can't have.
 func (t *thing) check() error {
@@ -100,7 +105,7 @@ func (t *thing) checkSecrets() error {
 		return nil
 	}
 	for name := range strings.SplitSeq(text, ",") {
-		if !strings.HasPrefix(strings.TrimSpace(name), stored) {
+		if !strings.HasPrefix(strings.TrimSpace(name), sluice.StoredSecret) {
 			_, node := t.field(signingSecret)
 			return mistake("%s: a signing secret is not for files; store it with sluice secret put NAME and write signingSecret: secret:NAME.", t.at(node))
 		}

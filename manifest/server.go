@@ -80,7 +80,7 @@ func (t *thing) params(before *thing) map[string]any {
 		case has:
 			params[f.name] = after
 		case f.name == "grants" && t.fields["public"] == true:
-			params[f.name] = publicGrants()
+			params[f.name] = grants(true)
 		case isList(f.unset) && (before == nil || f.name == "grants"): // what is right for a public client is wrong for another
 			params[f.name] = f.unset // an empty list is no missing one
 		case before != nil && before.fields[f.name] != nil:

@@ -98,7 +98,7 @@ func (k *kind) normal(given map[string]any, presets map[string]string) map[strin
 			}
 		}
 		if f.name == "grants" && given["public"] == true {
-			unset = publicGrants()
+			unset = grants(true)
 		}
 		if !reflect.DeepEqual(value, unset) {
 			fields[f.name] = value

@@ -69,9 +69,6 @@ func (r *Runner) pastEvents(ctx context.Context, program *Program, p tryParams) 
 	if q.Limit == 0 {
 		q.Limit = defaultTries
 	}
-	if err := command.CheckPeriod(q.From, q.To); err != nil {
-		return q, err
-	}
 	if p.Pipeline != "" {
 		if _, err := r.find(ctx, p.Pipeline); err != nil {
 			return q, err

@@ -43,12 +43,12 @@ type getParams struct {
 	Brief    bool      `json:"brief" doc:"Leaves out headers and bodies."`
 }
 
-func (p *getParams) query() (sluice.QuarantineQuery, error) {
+func (p *getParams) query() sluice.QuarantineQuery {
 	q := sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After}
 	if q.Limit == 0 {
 		q.Limit = defaultLimit
 	}
-	return q, command.CheckPeriod(q.From, q.To)
+	return q
 }
 
 // shown is a call as quarantine.get shows it.
@@ -70,12 +70,8 @@ type page struct {
 func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) command.Command {
 	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; with headers and bodies, secrets masked, for users who may see payloads.",
 		func(ctx context.Context, p getParams) (page, error) {
-			q, err := p.query()
-			if err != nil {
-				return page{}, err
-			}
 			k.settle(ctx)
-			calls, next, err := k.Store.List(ctx, q)
+			calls, next, err := k.Store.List(ctx, p.query())
 			if err != nil {
 				return page{}, err
 			}

@@ -121,12 +121,9 @@ func (p getParams) query(ctx context.Context, journal sluice.Journal) (sluice.Tr
 		InCorrelation: mayKnow,
 		InPayload:     p.Payloads,
 	}
-	period := command.CheckPeriod(q.From, q.To)
 	switch {
 	case q.TraceID != "" && !validTraceID.MatchString(q.TraceID):
 		return q, sluice.InvalidParameter("traceId", "The parameter traceId must be a trace id, or the up to 6 characters before its colon.")
-	case period != nil:
-		return q, period
 	case p.Payloads && !mayKnow:
 		return q, sluice.NotPermitted(sluice.MaySeePayload)
 	case len(q.Text) > maxText:

@@ -42,7 +42,7 @@ func (g *Guards) revise(ctx context.Context, hook *sluice.Webhook, p *demandPara
 	if preset, _ := sender.Find(s.Provider); preset.Unsigned && p.signingSecret == nil && s.Signing != "" && s.Provider != before.Provider {
 		return s, sluice.InvalidParameter("signingSecret", "Calls of this sender carry the secret itself, which webhook.sign would show; give the signing secret again.")
 	}
-	if p.signingSecret != nil && strings.Contains(s.Signing, stored) && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {
+	if p.signingSecret != nil && strings.Contains(s.Signing, sluice.StoredSecret) && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {
 		return s, sluice.NotPermitted(sluice.MayUseSecrets).About("signingSecret")
 	}
 	if err := p.fit(&s); err != nil {

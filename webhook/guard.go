@@ -173,15 +173,12 @@ func findPreset(name string) (sender.Preset, error) {
 	return preset, sluice.InvalidParameter("provider", "There is no provider of that name. %s", hint)
 }
 
-// stored is what stands before the name of a stored secret.
-const stored = "secret:"
-
 // resolve returns signing secrets with those that are stored elsewhere in place of
 // their names. One that is gone is left out, so that a call with another one is
 // taken, and missing says so. Without any it is an error: a webhook that had secrets
 // must not take calls that are not signed.
 func (g *Guards) resolve(ctx context.Context, text string) (resolved string, missing, err error) {
-	if !strings.Contains(text, stored) {
+	if !strings.Contains(text, sluice.StoredSecret) {
 		return text, nil, nil
 	}
 	var left []string
@@ -211,5 +208,5 @@ func (g *Guards) resolve(ctx context.Context, text string) (resolved string, mis
 
 // storedName returns the name of a signing secret that is stored elsewhere.
 func storedName(signing string) (name string, ok bool) {
-	return strings.CutPrefix(strings.TrimSpace(signing), stored)
+	return strings.CutPrefix(strings.TrimSpace(signing), sluice.StoredSecret)
 }

@@ -18,8 +18,9 @@ func checkCommand(t *terminal) *cobra.Command {
 		Use:   "check",
 		Short: "Read a data folder and tell what is damaged",
 		Long: "Read everything in the data folder of a server that is stopped, and tell what is damaged.\n" +
-			"Nothing is changed. A server that has lost records refuses to serve, until the folder is\n" +
-			"restored from a backup; with --accept it goes on with what is left.",
+			"Nothing is changed. A server that has lost webhooks, accounts or other records refuses to\n" +
+			"serve, until the folder is restored from a backup; with --accept it goes on with what is\n" +
+			"left. One that has lost events serves, and tells which.",
 		Args: arguments(0, 0, ""),
 	}, folderSettings, func(_ *cobra.Command, at place, _ []string) error {
 		bar, shown := t.progress(checkSteps, "reading"), int64(0)
@@ -44,7 +45,7 @@ func checkCommand(t *terminal) *cobra.Command {
 			fmt.Fprintln(t.out, "The server will go on with what is left.")
 			return nil
 		}
-		return sluice.Errorf(sluice.Internal, "damaged", "%d damages were found.", len(findings))
+		return sluice.Errorf(sluice.Internal, "damaged", "The store is damaged in %s.", counted(len(findings), "place"))
 	})
 	cmd.Flags().BoolVar(&accept, "accept", false, "let the server go on with what is left")
 	return cmd
