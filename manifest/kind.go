@@ -67,9 +67,10 @@ func (k *kind) fieldNames() []string {
 
 // grants are those of a client whose file names none.
 func grants(public bool) []any {
-	var all []any
-	for _, grant := range sluice.DefaultGrants(public) {
-		all = append(all, grant)
+	defaults := sluice.DefaultGrants(public)
+	all := make([]any, len(defaults))
+	for i, grant := range defaults {
+		all[i] = grant
 	}
 	return all
 }

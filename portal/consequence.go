@@ -19,7 +19,7 @@ type consequence struct {
 const maxHit = 20
 
 func consequenceOf(words string, links []link) *consequence {
-	if links == nil {
+	if len(links) == 0 {
 		return nil
 	}
 	shown := links[:min(len(links), maxHit)]
@@ -66,7 +66,7 @@ func usersOf(p *Portal, r *http.Request, secret string) (*consequence, error) {
 	shown, err := ask[struct {
 		UsedBy struct{ Webhooks, Pipelines []string }
 	}](p, r, "secret.get", args("name", secret))
-	var links []link
+	links := make([]link, 0, len(shown.UsedBy.Webhooks)+len(shown.UsedBy.Pipelines))
 	for _, key := range shown.UsedBy.Webhooks {
 		links = append(links, link{Name: key, Path: "/webhooks/" + url.PathEscape(key)})
 	}
