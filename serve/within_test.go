@@ -90,7 +90,7 @@ func TestAPipelineOfADeletedUser(t *testing.T) {
 	}
 	s.command("iam.user.delete", map[string]any{"username": "bob"}).wantStatus(t, 200)
 	s.command("iam.user.put", map[string]any{"username": "bob", "password": "another bob's", "roles": "admin"}).wantStatus(t, 200)
-	s.wantRefused(t, s.call(hook, "text/plain", "").result(t), "run.as:admin")
+	s.wantOwnerGone(t, s.call(hook, "text/plain", "").result(t), "bob")
 	asNew := func(r *http.Request) { r.SetBasicAuth("bob", "another bob's") }
 	s.put("sleeper", listening("webhook.sleeper", "iam.run.as: {username: admin}", "iam.whoami"), asNew).wantStatus(t, 200)
 	if got := s.call(hook, "text/plain", "").result(t); got.Status != "ok" {
