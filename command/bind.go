@@ -36,7 +36,7 @@ func bind(target reflect.Value, params []Param, args Args) error {
 		value, ok := given[p.field]
 		if !ok {
 			if p.Required {
-				return p.invalid("parameter-missing", "is required: %s", strings.TrimSuffix(p.Doc, "."))
+				return p.invalid("parameter-missing", "is required: %s%s", strings.TrimSuffix(p.Doc, "."), wholeBody(params, given))
 			}
 			continue
 		}
@@ -54,6 +54,17 @@ func bind(target reflect.Value, params []Param, args Args) error {
 		field.Set(reflect.ValueOf(value).Convert(field.Type()))
 	}
 	return checkPeriod(params, given)
+}
+
+// wholeBody says where parameters belong that were not found, if a body was taken whole
+// that they may be in.
+func wholeBody(params []Param, given map[int]any) string {
+	for _, p := range params {
+		if _, ok := given[p.field]; ok && p.Body == BodyOnly {
+			return fmt.Sprintf("; over HTTP it belongs in the query, since the body is the parameter %s", p.Name)
+		}
+	}
+	return ""
 }
 
 // checkPeriod refuses the parameters from and to if the period ends before it begins.

@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"net/http"
-	"slices"
 	"time"
 
 	"sluice"
@@ -12,7 +11,7 @@ import (
 )
 
 type signParams struct {
-	EventKey    string `json:"eventKey" audit:"yes" doc:"Event key of the webhook."` // see needsKey
+	EventKey    string `json:"eventKey" required:"true" audit:"yes" doc:"Event key of the webhook."`
 	ContentType string `json:"contentType" doc:"Media type of the payload. Default application/json."`
 	Payload     string `json:"payload" body:"only" doc:"The payload, as its sender would send it."`
 }
@@ -28,9 +27,6 @@ type signed struct {
 func signCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
 	return command.New("webhook.sign", "Make a call as the webhook's sender would, with its signature, to try the webhook with it. Needs the permission webhook.token, too, and secret.use where calls carry the secret itself.",
 		func(ctx context.Context, p signParams) (signed, error) {
-			if p.EventKey == "" {
-				return signed{}, sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter eventKey is required; give it in the query of the request, since the body is what is signed.").About("eventKey")
-			}
 			if !sluice.UserFrom(ctx).May(sluice.MaySeeTokens) {
 				return signed{}, sluice.NotPermitted(sluice.MaySeeTokens)
 			}
@@ -46,16 +42,7 @@ func signCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
 				return signed{}, sluice.NotPermitted(sluice.MayUseSecrets)
 			}
 			return g.sign(baseURL+sluice.ReceivePath+"?token="+hook.UUID, p, time.Now())
-		}, needsKey)
-}
-
-// needsKey declares that the command needs an event key. The command itself refuses
-// calls without one: who sent it in a form is told that the form is the payload.
-func needsKey(c *command.Command) {
-	c.Params = slices.Clone(c.Params) // those that are declared, not those that are checked
-	for i := range c.Params {
-		c.Params[i].Required = c.Params[i].Name == "eventKey"
-	}
+		})
 }
 
 // showsSecret reports whether calls carry the signing secret itself.
