@@ -24,9 +24,9 @@ type AuditEntry struct {
 	Code     string    `json:"code,omitempty"`     // of the error
 	Count    int       `json:"count,omitempty"`    // calls that this stands for, where they were counted
 	Pipeline string    `json:"pipeline,omitempty"` // that did it, and
-	Owner    string    `json:"owner,omitempty"`    // whose pipeline it is, and
-	Caller   string    `json:"caller,omitempty"`   // who ran it, or
-	TraceID  string    `json:"traceId,omitempty"`  // the call that led to it
+	Owner    string    `json:"owner,omitempty"`    // whose pipeline it is
+	Caller   string    `json:"caller,omitempty"`   // who ran it; empty if an event did
+	TraceID  string    `json:"traceId,omitempty"`  // of that run, or of the call that led to the event
 }
 
 // Change reports whether the entry is about something that was changed. Refusals,

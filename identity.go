@@ -70,9 +70,18 @@ func (c *Client) Identity() string { return madeAt(c.Created) }
 // and its successor may have been used.
 func (c *Client) Generation() string { return madeAt(c.TokensSince) }
 
-// Honours reports whether a token of a generation that the client got for itself is
-// still valid. A nil client honours none.
-func (c *Client) Honours(generation string) bool { return c != nil && generation == c.Generation() }
+// Honours reports whether a token that the client got for itself is still valid, by its
+// generation, and if it is from before there were any by when it was issued. A nil
+// client honours none.
+func (c *Client) Honours(generation string, issued time.Time) bool {
+	switch {
+	case c == nil:
+		return false
+	case generation == "":
+		return issued.After(c.TokensSince)
+	}
+	return generation == c.Generation()
+}
 
 // A Session is a login that refresh tokens prolong. Each use of a refresh token
 // replaces it; all refresh tokens of one login are a family, and this record
@@ -147,6 +156,7 @@ type Identity struct {
 	ClientID   string    // the client the token was issued to
 	Client     bool      // the client itself is the user
 	Generation string    // of the client then
+	Issued     time.Time // when it was issued
 	Roles      []string  // from an external provider; with the embedded issuer they are looked up with the user
 	Scope      string    // scopes, space-separated
 	Expires    time.Time // when it stops being valid

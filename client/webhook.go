@@ -33,12 +33,6 @@ func (c *Client) Webhook(ctx context.Context, eventKey string) (Webhook, error) 
 	return hook, nil
 }
 
-// Token returns the token of the webhook with an event key.
-func (c *Client) Token(ctx context.Context, eventKey string) (string, error) {
-	hook, err := c.Webhook(ctx, eventKey)
-	return hook.Token, err
-}
-
 // Call calls a webhook as an outside system would.
 func (c *Client) Call(ctx context.Context, token string, header http.Header, body *Body) (Result, error) {
 	r := request{method: http.MethodPost, path: sluice.ReceivePath, header: header.Clone(), open: true}
@@ -55,9 +49,15 @@ func (c *Client) Call(ctx context.Context, token string, header http.Header, bod
 	return c.receive(ctx, r)
 }
 
-// CallSigned calls a webhook as its sender would, with a signature that the server
-// makes. A header that is given takes the place of the sender's.
-func (c *Client) CallSigned(ctx context.Context, eventKey string, header http.Header, body *Body) (Result, error) {
+// A SignedCall is one that the sender of a webhook could make.
+type SignedCall struct {
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+	Body    string            `json:"body"`
+}
+
+// Sign has the server make a call of the webhook with an event key, with its signature.
+func (c *Client) Sign(ctx context.Context, eventKey string, body *Body) (made SignedCall, err error) {
 	params := url.Values{"eventKey": {eventKey}}
 	payload := &Body{}
 	if body != nil {
@@ -66,16 +66,17 @@ func (c *Client) CallSigned(ctx context.Context, eventKey string, header http.He
 	}
 	answer, err := c.Command(ctx, "webhook.sign", params, payload)
 	if err != nil {
-		return Result{}, err
-	}
-	var made struct {
-		URL     string            `json:"url"`
-		Headers map[string]string `json:"headers"`
-		Body    string            `json:"body"`
+		return made, err
 	}
 	if err := json.Unmarshal(answer.Body, &made); err != nil {
-		return Result{}, sluice.Errorf(sluice.Internal, "call-malformed", "The server made no call.").Because(err)
+		return made, sluice.Errorf(sluice.Internal, "call-malformed", "The server made no call.").Because(err)
 	}
+	return made, nil
+}
+
+// CallSigned makes a call that was signed. A header that is given takes the place of
+// the sender's.
+func (c *Client) CallSigned(ctx context.Context, made SignedCall, header http.Header) (Result, error) {
 	_, query, _ := strings.Cut(made.URL, "?") // with the token; the server is where we have reached it
 	r := request{method: http.MethodPost, path: sluice.ReceivePath + "?" + query, header: http.Header{}, body: []byte(made.Body), open: true}
 	for name, value := range made.Headers {

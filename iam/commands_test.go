@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -194,6 +195,12 @@ func TestTokensOfAnEarlierClientStayDead(t *testing.T) {
 	must(t, d, "admin", "iam.client.put", `{"clientId":"ci","roles":["developer"]}`)
 	if !alive(token) || alive("") {
 		t.Error("a token of the client is dead, or one of no client is alive")
+	}
+	for since, want := range map[time.Duration]bool{-time.Minute: false, time.Minute: true} {
+		_, err := d.Identify(t.Context(), sluice.Identity{ClientID: "ci", Client: true, Issued: time.Now().Add(since)})
+		if (err == nil) != want {
+			t.Errorf("a token without a generation, issued %s from now: %v", since, err)
+		}
 	}
 	for what, change := range map[string]func(){
 		"a new secret": func() { must(t, d, "admin", "iam.client.put", `{"clientId":"ci","renew":true}`) },

@@ -176,7 +176,7 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.Us
 		if err != nil {
 			return sluice.User{}, err
 		}
-		if !client.Honours(id.Generation) {
+		if !client.Honours(id.Generation, id.Issued) {
 			return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "invalid_token", "The client of this token does not exist any more, or has a new secret.")
 		}
 		d.ClientUsed(id.ClientID)

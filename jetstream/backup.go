@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -78,6 +79,9 @@ func (e *Engine) connection() (*nats.Conn, error) {
 	return e.connectExternal(stream.NewLink(e.opts.Log))
 }
 
+// ErrLeftBehind is that of a restore which failed and could not delete what it had made.
+var ErrLeftBehind = snapshot.ErrLeftBehind
+
 // Restore makes an engine that has nothing yet what a backup says. If it fails, the
 // streams that it has made on an external engine are deleted; the folder of an
 // embedded one is the caller's to clear.
@@ -99,7 +103,7 @@ func Restore(ctx context.Context, opts Options, from *backup.Reader) (err error)
 	}
 	defer func() {
 		if err != nil {
-			r.Undo(ctx)
+			err = errors.Join(err, r.Undo(ctx))
 		}
 	}()
 	if err := r.Streams(ctx); err != nil {

@@ -19,7 +19,8 @@ import (
 // stopNote is the file of the embedded engine's folder that a clean stop leaves.
 const stopNote = "stopped"
 
-// fewBytes is how many bytes of a stream are read at each start.
+// fewBytes is how many bytes a stream has at most that is read at each start; the
+// records of buckets always are.
 const fewBytes = 64 << 20
 
 // inspect looks at the embedded engine's files before the engine does, which

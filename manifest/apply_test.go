@@ -85,11 +85,11 @@ func TestChangedMeanwhile(t *testing.T) {
 		"a webhook": {
 			map[string]string{"webhooks/webhook.x.yaml": "payloadType: raw"},
 			func() {
-				token, err := c.Token(t.Context(), "webhook.x")
+				hook, err := c.Webhook(t.Context(), "webhook.x")
 				if err != nil {
 					t.Fatal(err)
 				}
-				run(t, c, "webhook.put", url.Values{"uuid": {token}, "description": {"by another one"}}, "")
+				run(t, c, "webhook.put", url.Values{"uuid": {hook.Token}, "description": {"by another one"}}, "")
 			},
 		},
 	} {

@@ -95,7 +95,7 @@ func (i *Issuer) inspectAccess(ctx context.Context, token string) (introspection
 	}
 	if v.isClient() {
 		client, err := i.Directory.Client(ctx, v.ClientID)
-		if err != nil || !client.Honours(v.Generation) {
+		if err != nil || !client.Honours(v.Generation, v.IssuedAt.Time()) {
 			return introspection{}, err
 		}
 	}

@@ -34,6 +34,7 @@ func (i *Issuer) Access(ctx context.Context, token string) (sluice.Identity, err
 		ClientID:   v.ClientID,
 		Client:     v.isClient(),
 		Generation: v.Generation,
+		Issued:     v.IssuedAt.Time(),
 		Scope:      v.Scope,
 		Expires:    v.Expiry.Time(),
 	}, nil

@@ -26,7 +26,9 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	}
 	var next time.Time
 	out, err := r.deliverOnce(ctx, p, program, d, number, func(err error) time.Time {
-		next = program.retry.next(number, first, err)
+		if !noAttempt(ctx, err) {
+			next = program.retry.next(number, first, err)
+		}
 		return next
 	})
 	switch {
@@ -55,7 +57,7 @@ const longestGiveBack = time.Second
 // failed with err; zero: not at all.
 func (p retryPolicy) next(attempts int, first time.Time, err error) time.Time {
 	next := time.Now().Add(p.pause(attempts, sluice.AsError(err).RetryAfter))
-	if attempts > p.times || !worthRetrying(err) || next.Sub(first) > p.within || noAttempt(err) {
+	if attempts > p.times || !worthRetrying(err) || next.Sub(first) > p.within {
 		return time.Time{}
 	}
 	return next
@@ -63,8 +65,8 @@ func (p retryPolicy) next(attempts int, first time.Time, err error) time.Time {
 
 // noAttempt reports whether an event is given back after an error that is no fault of
 // the pipeline.
-func noAttempt(err error) bool {
-	return sluice.EngineAway(err) || sluice.AsError(err).Code == codeNoMemory
+func noAttempt(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || sluice.EngineAway(err) || sluice.AsError(err).Code == codeNoMemory
 }
 
 // pause returns how long to wait after an attempt that failed. A part of it is

@@ -77,7 +77,7 @@ func (f *folder) sync(ctx context.Context) (failures []error) {
 	if err != nil {
 		return []error{fmt.Errorf("the folder of pipelines can't be read: %w", err)}
 	}
-	if maps.Equal(stamps, f.seen) {
+	if f.seen != nil && maps.Equal(stamps, f.seen) {
 		return nil
 	}
 	f.seen = maps.Clone(stamps)

@@ -181,6 +181,13 @@ func TestWatchFolder(t *testing.T) {
 		look("a b")
 		f.store.fail(nil)
 		look("b")
+		f.store.fail(errors.New("the store is away"))
+		if err := os.Remove(filepath.Join(dir, "b.yaml")); err != nil {
+			t.Fatal(err)
+		}
+		look("b")
+		f.store.fail(nil)
+		look("")
 		stop()
 		<-ended
 	})

@@ -144,6 +144,22 @@ func (f *fixture) wantAnnounced(t *testing.T, attempts int) {
 	}
 }
 
+// TestARunThatTheStopCutsOff is given back, and tells of no other attempt.
+func TestARunThatTheStopCutsOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture()
+		f.started = make(chan struct{})
+		f.put(t, "p", "retry: {times: 3, backoff: 1h}\n"+listening+"- hang")
+		stop := f.serving(t)
+		f.send(t, "p", delivery())
+		<-f.started
+		stop()
+		if report := <-f.reports; !report.Next.IsZero() {
+			t.Errorf("another attempt is said to begin at %s", report.Next)
+		}
+	})
+}
+
 // TestWhatIsRetried: what may end better another time.
 func TestWhatIsRetried(t *testing.T) {
 	for status, want := range map[int]int{400: 1, 401: 1, 403: 1, 404: 1, 408: 2, 409: 1, 410: 1, 413: 1, 422: 1, 425: 2, 429: 2, 500: 2, 502: 2, 503: 2, 504: 2, 508: 1, 599: 2} {

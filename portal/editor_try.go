@@ -136,10 +136,15 @@ func (p *Portal) latestOf(r *http.Request, some command.Args) (string, error) {
 	return "", err
 }
 
+// mayTry reports whether a user may try drafts, which tell what callers have sent.
+func (p *Portal) mayTry(user sluice.User) bool {
+	return p.may(user, "pipeline.try") && user.May(sluice.MaySeePayload)
+}
+
 // pastCalls returns the latest calls of the same webhook as that of an event, which
 // is one of them; none if the user may try nothing.
 func (p *Portal) pastCalls(r *http.Request, event *seenEvent) (past []tracedCall, err error) {
-	if event == nil || event.EventKey == "" || !p.may(sluice.UserFrom(r.Context()), "pipeline.try") {
+	if event == nil || event.EventKey == "" || !p.mayTry(sluice.UserFrom(r.Context())) {
 		return nil, nil
 	}
 	const looked = "20"

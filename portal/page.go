@@ -113,6 +113,9 @@ func (s *page) Limits() []string { return []string{"20", "100", "500"} }
 // May reports whether the user of the page may run a command.
 func (s *page) May(name string) bool { return s.portal.may(s.user, name) }
 
+// MayTry reports whether the user of the page may try drafts on past calls.
+func (s *page) MayTry() bool { return s.portal.mayTry(s.user) }
+
 // A callRow is a call in a list, with the way to its page.
 type callRow struct {
 	tracedCall

@@ -93,8 +93,10 @@ func restoreExternal(ctx context.Context, cfg config.Config, from *backup.Reader
 	if err == nil {
 		return nil
 	}
-	if key != "" {
-		err = errors.Join(err, os.Remove(cfg.SecretKeyFile))
+	if key != "" && !errors.Is(err, jetstream.ErrLeftBehind) {
+		if err := os.Remove(cfg.SecretKeyFile); err != nil {
+			log.Error("The key of a failed restore is left behind; delete it.", "file", cfg.SecretKeyFile, "error", err)
+		}
 	}
 	return restoreError(err)
 }

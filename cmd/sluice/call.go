@@ -98,11 +98,16 @@ func makeCall(ctx context.Context, c *client.Client, name string, header http.He
 	case hook.SigningSecrets == 0:
 		return c.Call(ctx, hook.Token, header, body)
 	}
-	result, err := c.CallSigned(ctx, name, header, body)
-	if err != nil && sluice.AsError(err).Code == "not-signable" && len(header) > 0 {
+	made, err := c.Sign(ctx, name, body)
+	switch {
+	case err == nil:
+		return c.CallSigned(ctx, made, header)
+	case len(header) > 0:
 		return c.Call(ctx, hook.Token, header, body) // the headers may have the signature
+	case sluice.AsError(err).Code == "body-malformed":
+		err = sluice.Errorf(sluice.Invalid, "not-signable", "The server signs text in UTF-8 only; give the signature of this body with --header.").Because(err)
 	}
-	return result, err
+	return client.Result{}, err
 }
 
 func headersOf(lines []string) (http.Header, error) {

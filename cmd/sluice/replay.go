@@ -80,8 +80,12 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 	defer bar.end()
 	perSecond, _ := strconv.Atoi(cmp.Or(params.Get("rate"), "50")) // the server refuses what is no number
 	var all replayed
+	var unheard error
 	for some := range slices.Chunk(calls, min(max(1, 2*perSecond), 1000)) {
 		done, err := replaySome(ctx, c, some, params)
+		if err != nil && sluice.AsError(err).Code == sluice.NotListening {
+			unheard, err = err, nil // others may be heard
+		}
 		if err != nil {
 			bar.end()
 			if all.Replayed > 0 {
@@ -94,6 +98,9 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 		bar.steps(len(some))
 	}
 	bar.end()
+	if all.Replayed == 0 && unheard != nil {
+		return unheard
+	}
 	return t.report(all, "%s: replayed", counted(all.Replayed, "event"))
 }
 

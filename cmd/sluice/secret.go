@@ -61,7 +61,7 @@ func secretDelete(t *terminal, n *noun) *cobra.Command {
 		if len(args) > 1 {
 			what = counted(len(args), "secret")
 		}
-		if values.Has("force") {
+		if values.Get("force") == "true" {
 			effect = "Webhooks and pipelines that use it fail from then on, except webhooks that have another one."
 		}
 		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+effect); err != nil {

@@ -47,18 +47,23 @@ func (r *Restoration) CheckEmpty(ctx context.Context, ours []string) error {
 	return names.Err()
 }
 
+// ErrLeftBehind is the error of a restore that failed and could not be undone.
+var ErrLeftBehind = errors.New("streams of the restore are left behind")
+
 // Undo deletes what was made.
-func (r *Restoration) Undo(ctx context.Context) {
+func (r *Restoration) Undo(ctx context.Context) (left error) {
 	if r.host.Embedded {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
 	for _, name := range r.made {
 		if err := r.host.JS.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			r.host.Log.Error("A stream of a failed restore is left behind; delete it.", "stream", name, "error", err)
+			left = ErrLeftBehind
 		}
 	}
+	return left
 }
 
 // Streams restores all streams of the backup.
