@@ -61,7 +61,7 @@ func bind(target reflect.Value, params []Param, args Args) error {
 func wholeBody(params []Param, given map[int]any) string {
 	for _, p := range params {
 		if _, ok := given[p.field]; ok && p.Body == BodyOnly {
-			return fmt.Sprintf("; over HTTP it belongs in the query, since the body is the parameter %s", p.Name)
+			return "; over HTTP it belongs in the query, since the body is the parameter " + p.Name
 		}
 	}
 	return ""
