@@ -6,7 +6,8 @@ import "time"
 type PortalSession struct {
 	ID       string    `json:"id"` // SHA-256 of what the browser's cookie holds
 	Username string    `json:"username"`
-	External bool      `json:"outside,omitempty"` // signed in at an external provider
+	External bool      `json:"outside,omitempty"` // signed in at an external provider,
+	Issuer   string    `json:"issuer,omitempty"`  // this one
 	Roles    []string  `json:"roles,omitempty"`   // as that provider said at the sign-in
 	Created  time.Time `json:"created"`
 	Seen     time.Time `json:"seen"` // when it was last used, roughly

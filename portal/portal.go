@@ -23,6 +23,7 @@ type Options struct {
 
 	// Provider is where people sign in; nil if they have a password here.
 	Provider Provider
+	Issuer   string // the provider's identifier
 
 	// Programs is where programs ask to act for people; nil if the provider is.
 	Programs Programs
@@ -73,7 +74,7 @@ type Portal struct {
 func New(o Options) *Portal {
 	p := &Portal{
 		Options:  o,
-		sessions: &sessions{records: o.Sessions, secure: strings.HasPrefix(o.BaseURL, "https://")},
+		sessions: &sessions{records: o.Sessions, issuer: o.Issuer, secure: strings.HasPrefix(o.BaseURL, "https://")},
 		mux:      http.NewServeMux(),
 		streams:  limit.NewPlaces(sluice.MaxTails),
 		readers:  limit.NewShares[string](sluice.MaxTailsPerUser),

@@ -52,7 +52,7 @@ func (p *Portal) returnFromProvider(w http.ResponseWriter, r *http.Request) erro
 		}
 		return p.notSignedIn(w, r, http.StatusForbidden, "The identity provider did not confirm who you are. Try again.")
 	}
-	session := sluice.PortalSession{Username: id.Username, External: true, Roles: id.Roles}
+	session := sluice.PortalSession{Username: id.Username, External: true, Issuer: p.Issuer, Roles: id.Roles}
 	return p.signedIn(w, r, session, localPath(trip.Get("next")))
 }
 

@@ -128,6 +128,37 @@ func TestSignInAtAProvider(t *testing.T) {
 	s.visitor().get("/signin/callback?code=the-code&state="+sent.Get("state")).wants(t, 400)
 }
 
+// TestSessionsEndWithTheirProvider: what it said counts no longer when people sign in
+// elsewhere, nor do our own users where there is a provider.
+func TestSessionsEndWithTheirProvider(t *testing.T) {
+	t.Parallel()
+	p, other := newIssuer(t), newIssuer(t)
+	p.roles = []string{"admin"}
+	s := startWith(t, p)
+	trusting := s.config
+	v := s.visitor()
+	v.get("/signin/callback?code=the-code&state="+v.begin(p, "/").Get("state")).wants(t, http.StatusSeeOther)
+	v.get("/webhooks").wants(t, 200)
+	trust := func(issuer string) {
+		t.Helper()
+		s.stop()
+		s.config = trusting
+		if s.config.AuthIssuer = issuer; issuer == "" {
+			s.config.AuthClientID, s.config.AuthClientSecret = "", ""
+		}
+		s.resume()
+	}
+	trust(other.URL)
+	v.get("/webhooks").wants(t, http.StatusSeeOther)
+	trust("")
+	v.get("/webhooks").wants(t, http.StatusSeeOther)
+	ours := s.signedIn("admin", adminPassword)
+	ours.get("/webhooks").wants(t, 200)
+	trust(p.URL)
+	ours.get("/webhooks").wants(t, http.StatusSeeOther)
+	v.get("/webhooks").wants(t, 200)
+}
+
 // TestBadReturnsFromAProvider: nobody is signed in by what does not belong to a
 // sign-in of that browser.
 func TestBadReturnsFromAProvider(t *testing.T) {

@@ -27,7 +27,8 @@ const (
 // hash is stored.
 type sessions struct {
 	records sluice.Records[sluice.PortalSession]
-	secure  bool // browsers reach the portal by https
+	issuer  string // of the provider at which people sign in; "": they have a password here
+	secure  bool   // browsers reach the portal by https
 }
 
 // cookieName returns the name of a cookie. With the prefix no other host, and
@@ -104,13 +105,19 @@ func (s *sessions) find(ctx context.Context, r *http.Request, used bool) (*sluic
 		return nil, nil
 	}
 	session, err := s.records.Get(ctx, hashed(id))
-	if err != nil || session == nil || over(session, time.Now()) {
+	if err != nil || session == nil || over(session, time.Now()) || !s.counts(session) {
 		return nil, err
 	}
 	if !used || time.Since(session.Seen) < seenEvery {
 		return session, nil
 	}
 	return session, s.touch(ctx, session.ID)
+}
+
+// counts reports whether people still sign in where a session began: what a provider
+// said that is not trusted any more is worth nothing.
+func (s *sessions) counts(session *sluice.PortalSession) bool {
+	return session.External == (s.issuer != "") && session.Issuer == s.issuer
 }
 
 // over reports whether a session has expired.

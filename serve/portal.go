@@ -16,6 +16,7 @@ func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]
 		Commands:  s.commands,
 		Sessions:  s.engine.PortalSessions(),
 		Provider:  provider,
+		Issuer:    s.cfg.AuthIssuer,
 		Identify:  s.directory.Identify,
 		Note:      s.directory.Note,
 		Receive:   func(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) },
