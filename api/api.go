@@ -148,8 +148,9 @@ func (a *API) guard(b *browsers, next http.HandlerFunc) http.Handler {
 		header["Referrer-Policy"] = noReferrer
 		header["X-Content-Type-Options"] = noSniff
 		header["Content-Security-Policy"] = noContent
-		if r.TransferEncoding != nil {
-			// A request may have had a Content-Length as well: what follows
+		if r.TransferEncoding != nil || !r.ProtoAtLeast(1, 1) {
+			// A request may have had a Content-Length as well, and one of
+			// HTTP/1.0 a Transfer-Encoding that nobody looks at: what follows
 			// on such a connection can't be trusted (RFC 9112, 6.1).
 			header.Set("Connection", "close")
 		}

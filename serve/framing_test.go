@@ -93,6 +93,11 @@ func TestFraming(t *testing.T) {
 			status:  200, closes: true, header: closes, stores: wantOrigin("hi"),
 		},
 		{
+			name:    "chunks in HTTP/1.0, which has none: the length counts, then the connection is closed",
+			request: request("POST "+receivePath+" HTTP/1.0", host, token, "Connection: keep-alive", "Content-Length: 4", chunked) + "24\r\nGET /healthz HTTP/1.1\r\nHost: smuggled\r\n\r\n\r\n0\r\n\r\n",
+			status:  200, closes: true, header: closes, stores: wantOrigin("24\r\n"),
+		},
+		{
 			name:    "a chunk size that ends in a bare LF",
 			request: request(receive, host, token, chunked) + "2\nhi\r\n0\r\n\r\n",
 			status:  400, code: "body-malformed", closes: true, header: closes,
