@@ -107,7 +107,7 @@ func (p *Provider) remote(ctx context.Context) (*remote, error) {
 		return nil, failure
 	}
 	return share(ctx, &p.discovery, "", func(ctx context.Context) (*remote, error) {
-		found, err := p.discover(goidc.ClientContext(ctx, p.HTTP))
+		found, err := p.discover(goidc.ClientContext(ctx, bounded(p.HTTP)))
 		if err != nil {
 			err = unreachable(err)
 		}
@@ -116,6 +116,31 @@ func (p *Provider) remote(ctx context.Context) (*remote, error) {
 		p.found, p.failure, p.failed = found, err, p.now()
 		return found, err
 	})
+}
+
+// maxDocument bounds what is read of the document that discovery starts with.
+const maxDocument = 1 << 20
+
+// bounded returns a client that reads no endless answers, which the library would.
+func bounded(client *http.Client) *http.Client {
+	limited := *client
+	limited.Transport = boundedTransport{client.Transport}
+	return &limited
+}
+
+type boundedTransport struct{ http.RoundTripper } // nil: the default
+
+// RoundTrip implements http.RoundTripper.
+func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	transport := t.RoundTripper
+	if transport == nil {
+		transport = http.DefaultTransport
+	}
+	resp, err := transport.RoundTrip(r)
+	if err == nil {
+		resp.Body = http.MaxBytesReader(nil, resp.Body, maxDocument)
+	}
+	return resp, err
 }
 
 func (p *Provider) discover(ctx context.Context) (*remote, error) {

@@ -2,9 +2,11 @@ package oidc
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -240,6 +242,34 @@ func TestProviderThatIsDownIsUnavailable(t *testing.T) {
 			check("password", err)
 		})
 	}
+}
+
+// TestAProviderThatNeverEnds: not more of its document is read than it can need.
+func TestAProviderThatNeverEnds(t *testing.T) {
+	sent := make(chan int64, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n, _ := io.Copy(w, io.LimitReader(spaces{}, 64*maxDocument)) // ends when the other side does
+		sent <- n
+	}))
+	defer server.Close()
+	p := NewProvider(ProviderOptions{Issuer: server.URL, ClientID: "sluice"})
+	if _, err := p.Password(t.Context(), userName, userPassword); kindOf(err) != sluice.Unavailable {
+		t.Errorf("the error is %v", err)
+	}
+	if n := <-sent; n > 16*maxDocument { // sockets hold some
+		t.Errorf("%d bytes were read", n)
+	}
+	p.HTTP.CloseIdleConnections()
+}
+
+// spaces is white space without an end.
+type spaces struct{}
+
+func (spaces) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = ' '
+	}
+	return len(b), nil
 }
 
 func TestProviderThatGoesDownAndComesBack(t *testing.T) {
