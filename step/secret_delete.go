@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 
+	"sluice"
 	"sluice/command"
 )
 
@@ -23,7 +24,7 @@ func secretDeleteCommand(secrets *Secrets, usersOf func(string) SecretUsers) com
 				if _, err := secrets.find(ctx, p.Name); err != nil { // a source may name one that was never there
 					return secretDeleted{}, err
 				}
-				if users := usersOf(p.Name); !users.none() {
+				if users := usersOf(p.Name).shownTo(sluice.UserFrom(ctx)); !users.none() {
 					return secretDeleted{}, users.inUse(p.Name)
 				}
 			}

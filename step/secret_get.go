@@ -36,7 +36,7 @@ func secretGetCommand(secrets *Secrets, usersOf func(string) SecretUsers) comman
 					return nil, err
 				}
 				shown := showSecret(record)
-				if users := usersOf(p.Name); !users.none() {
+				if users := usersOf(p.Name).shownTo(sluice.UserFrom(ctx)); !users.none() {
 					shown.UsedBy = &users
 				}
 				return shown, nil

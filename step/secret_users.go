@@ -2,6 +2,7 @@ package step
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"sluice"
@@ -11,6 +12,18 @@ import (
 type SecretUsers struct {
 	Webhooks  []string `json:"webhooks,omitempty" doc:"Event keys of the webhooks whose calls may be signed with it."`
 	Pipelines []string `json:"pipelines,omitempty" doc:"Pipelines whose source names it."`
+}
+
+// shownTo leaves out names that a user may not read elsewhere, and keeps how many
+// there are.
+func (u SecretUsers) shownTo(user sluice.User) SecretUsers {
+	if !user.MayCall("webhook.get", true) {
+		u.Webhooks = slices.Repeat([]string{"…"}, len(u.Webhooks))
+	}
+	if !user.MayCall("pipeline.get", true) {
+		u.Pipelines = slices.Repeat([]string{"…"}, len(u.Pipelines))
+	}
+	return u
 }
 
 func (u SecretUsers) none() bool { return len(u.Webhooks)+len(u.Pipelines) == 0 }

@@ -77,6 +77,11 @@ func TestASecretInUse(t *testing.T) {
 	}
 	_, err := call(t.Context(), set, "secret.delete", args{"name": "used"})
 	refuses(t, err, sluice.Conflict, "secret-in-use", "by the pipeline a. ")
+	get, _ := set.Find("secret.get")
+	blind := sluice.WithUser(t.Context(), sluice.User{Name: "blind", Permissions: []string{"secret.get"}})
+	if one, err := set.Call(blind, get, command.Args{{Name: "name", Value: "used"}}); err != nil || !strings.Contains(asJSON(t, one), `"usedBy":{"pipelines":["…"]}`) {
+		t.Errorf("who may not see pipelines is shown %s, %v", asJSON(t, one), err)
+	}
 	users = step.SecretUsers{Webhooks: []string{"a", "b", "c", "d", "e"}}
 	_, err = call(t.Context(), set, "secret.delete", args{"name": "used"})
 	refuses(t, err, sluice.Conflict, "secret-in-use", "by the webhooks a, b, c and 2 more. ")
