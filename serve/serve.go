@@ -110,6 +110,7 @@ func Start(ctx context.Context, cfg config.Config, opts Options) (_ *Server, err
 			return nil, err
 		}
 	}
+	warnOfModes(cfg, opts.Log)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("can't listen on %s; --listen chooses another address: %w", cfg.Listen, err)
