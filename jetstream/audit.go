@@ -30,6 +30,8 @@ type Audit struct {
 	host   *stream.Host
 	stream jetstream.Stream
 	writer stream.Writer
+
+	entries *stream.Entries[sluice.AuditEntry]
 }
 
 func (a *Audit) setUp(ctx, running context.Context) (err error) {
@@ -45,6 +47,7 @@ func (a *Audit) setUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	a.entries = stream.NewEntries(a.host, a.stream, func(e *sluice.AuditEntry) time.Time { return e.Time })
 	a.writer, err = a.host.StartWriter(running, a.stream, stream.WriterOptions{})
 	return err
 }
@@ -71,8 +74,7 @@ func (a *Audit) Entries(ctx context.Context, q sluice.AuditQuery) (entries []slu
 	if err := a.host.Connected(); err != nil {
 		return nil, "", err
 	}
-	return stream.Scan(ctx, a.stream, stream.ScanQuery{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
-		func(e *sluice.AuditEntry) time.Time { return e.Time },
+	return a.entries.Scan(ctx, stream.ScanQuery{From: q.From, To: q.To, Before: q.Before, Limit: q.Limit},
 		func(_ uint64, e *sluice.AuditEntry) bool {
 			return (q.Username == "" || e.Username == q.Username) && (q.Command == "" || e.Command == q.Command) &&
 				(q.Outcome == "" || e.Outcome == q.Outcome)

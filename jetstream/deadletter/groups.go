@@ -64,7 +64,8 @@ func (l *Store) each(ctx context.Context, subject string, visit func(sluice.Dead
 			return stream.NoAnswer(err)
 		}
 		left = meta.NumPending
-		if letter, err := readLetter(msg.Data()); err == nil {
+		letter, err := readLetter(msg.Data())
+		if l.letters.Readable(&letter, meta.Sequence.Stream, msg.Subject(), err) {
 			visit(letter)
 		}
 	}

@@ -30,6 +30,8 @@ type Store struct {
 	host   *stream.Host
 	stream jetstream.Stream
 	writer stream.Writer
+
+	letters *stream.Entries[sluice.DeadLetter]
 }
 
 // NewStore returns dead letters that are yet to be set up.
@@ -47,6 +49,7 @@ func (l *Store) SetUp(ctx, running context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	l.letters = stream.NewEntries(l.host, l.stream, func(d *sluice.DeadLetter) time.Time { return d.Time })
 	l.writer, err = l.host.StartWriter(running, l.stream, stream.WriterOptions{})
 	return err
 }
@@ -76,8 +79,7 @@ func (l *Store) Add(ctx context.Context, d sluice.Delivery, event []byte, o slui
 // AddMissing stores a letter unless it is there: whoever stored the outcome may
 // not have come to the letter.
 func (l *Store) AddMissing(ctx context.Context, d sluice.Delivery, event []byte, o sluice.Outcome) error {
-	found, _, err := stream.Scan(ctx, l.stream, stream.ScanQuery{From: o.Finished, Limit: 1},
-		func(d *sluice.DeadLetter) time.Time { return d.Time },
+	found, _, err := l.letters.Scan(ctx, stream.ScanQuery{From: o.Finished, Limit: 1},
 		func(_ uint64, other *sluice.DeadLetter) bool {
 			return other.Pipeline == o.Pipeline && other.CorrelationID == d.CorrelationID
 		})
@@ -99,8 +101,7 @@ func (l *Store) Letters(ctx context.Context, q sluice.DeadLetterQuery) (letters 
 		}
 		return []sluice.DeadLetter{*letter}, "", err
 	}
-	return stream.Scan(ctx, l.stream, stream.ScanQuery{From: q.From, To: q.To, Oldest: q.Oldest, Before: q.Before, Limit: q.Limit},
-		func(d *sluice.DeadLetter) time.Time { return d.Time },
+	return l.letters.Scan(ctx, stream.ScanQuery{From: q.From, To: q.To, Oldest: q.Oldest, Before: q.Before, Limit: q.Limit},
 		func(sequence uint64, d *sluice.DeadLetter) bool {
 			d.Letter = strconv.FormatUint(sequence, 10)
 			return (q.Pipeline == "" || q.Pipeline == d.Pipeline) && (q.Code == "" || q.Code == d.Error.Code)
@@ -113,7 +114,7 @@ func (l *Store) letter(ctx context.Context, name string) (*sluice.DeadLetter, er
 	if !ok {
 		return nil, nil
 	}
-	letter, err := stream.Read[sluice.DeadLetter](ctx, l.stream, sequence)
+	letter, err := l.letters.Read(ctx, sequence)
 	if letter != nil {
 		letter.Letter = name
 	}

@@ -145,12 +145,23 @@ func (c *consumption) tell(ctx context.Context, msg piece, done *finished, err e
 		c.redeliver(msg, consumeRetry) // stopping is not a failure
 	default:
 		c.queue.host.Log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
-		wait := consumeRetry
-		if done != nil && done.retried() {
-			wait = max(wait, time.Until(done.outcome.Next))
-		}
-		c.redeliver(msg, wait)
+		c.redeliver(msg, c.pause(done))
 	}
+}
+
+// pause returns how long an event that could not be let wait stays with the engine. One
+// that was just tried has nothing stored that would keep it from being tried at once,
+// so it stays until it is due. One whose time is stored comes earlier, to have the clock
+// looked at again.
+func (c *consumption) pause(done *finished) time.Duration {
+	if done == nil || !done.retried() {
+		return consumeRetry
+	}
+	wait := max(consumeRetry, done.outcome.Next.Sub(c.queue.waiting.now()))
+	if done.before {
+		wait = min(wait, lookAgain)
+	}
+	return wait
 }
 
 // errNoTurn is the error of an event that had no turn before the pipeline stopped.
@@ -277,7 +288,7 @@ func (c *consumption) runOnce(ctx context.Context, msg *piece) (*finished, error
 		case !s.Held:
 			msg.state = nil
 			return nil, nil // it waits elsewhere
-		case time.Until(s.Due) > 0:
+		case c.queue.waiting.left(s.Due) > 0:
 			d.First = s.First
 			return &finished{Delivery: d, sequence: sequence, outcome: sluice.Outcome{Status: sluice.StatusProcessing, Attempts: s.Attempts, Next: s.Due}, before: true}, nil
 		}

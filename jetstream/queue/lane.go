@@ -88,7 +88,7 @@ func (w *Waiting) await(ctx context.Context, binding string) error {
 		l := w.lane(binding)
 		changed, wait := l.changed, time.Duration(-1)
 		if len(l.due) > 0 {
-			wait = max(0, time.Until(l.due[0].Due))
+			wait = min(max(0, w.left(l.due[0].Due)), lookAgain)
 		}
 		w.mu.Unlock()
 		if wait == 0 {
@@ -113,7 +113,7 @@ func (w *Waiting) take(binding string) *waiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.lane(binding)
-	if len(l.due) == 0 || time.Until(l.due[0].Due) > 0 {
+	if len(l.due) == 0 || w.left(l.due[0].Due) > 0 {
 		return nil
 	}
 	taken := *heap.Pop(&l.due).(*waiter)
@@ -126,7 +126,7 @@ func (w *Waiting) again(binding, key string, wait time.Duration) {
 	defer w.mu.Unlock()
 	l := w.lane(binding)
 	if e := l.events[key]; e != nil && e.place < 0 {
-		e.Due = time.Now().Add(wait)
+		e.Due = w.now().Add(wait).Round(0) // the heap has one order: that of the clock on the wall
 		l.enter(e)
 	}
 }

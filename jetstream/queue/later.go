@@ -26,14 +26,7 @@ func (c *consumption) hold(ctx context.Context, msg *piece, done *finished) erro
 		}
 		msg.state = &s
 	}
-	timer := time.NewTimer(time.Until(done.outcome.Next))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return c.queue.waiting.until(ctx, done.outcome.Next)
 }
 
 // state is how far an event has come after an attempt that failed.
@@ -73,7 +66,7 @@ func (c *consumption) givesWay(ctx context.Context, msg *piece) (bool, error) {
 			return false, nil //nolint:nilerr // it is asked again when the event has its turn
 		}
 	}
-	return true, waiting.put(context.Background(), c.binding, key, msg.stored(), state{Due: time.Now().UTC()})
+	return true, waiting.put(context.Background(), c.binding, key, msg.stored(), state{Due: waiting.now().UTC()})
 }
 
 // runLater runs the pipeline for events that waited, each when it is due, until ctx

@@ -50,6 +50,7 @@ type Waiting struct {
 	stream jetstream.Stream
 	writer stream.Writer
 	dirty  atomic.Bool // something was removed since the last sync
+	now    func() time.Time
 
 	mu     sync.Mutex
 	lanes  map[string]*lane // by binding
@@ -69,7 +70,7 @@ type state struct {
 
 // NewWaiting returns waiting events that are yet to be set up.
 func NewWaiting(h *stream.Host) *Waiting {
-	return &Waiting{host: h, node: rand.Text(), lanes: make(map[string]*lane)}
+	return &Waiting{host: h, node: rand.Text(), now: time.Now, lanes: make(map[string]*lane)}
 }
 
 // SetUp creates the stream where it is missing, and begins to follow it.
@@ -242,7 +243,7 @@ func (w *Waiting) claim(ctx context.Context, binding, key string, s *state) (ok 
 		return true, nil
 	}
 	claimed := *s
-	claimed.Due, claimed.Node = time.Now().Add(lease).UTC(), w.node
+	claimed.Due, claimed.Node = w.now().Add(lease).UTC(), w.node
 	data, err := json.Marshal(claimed)
 	if err != nil {
 		return false, err

@@ -2,13 +2,9 @@ package stream
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"sort"
 	"strconv"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
 )
@@ -27,8 +23,8 @@ type ScanQuery struct {
 // Scan returns the selected entries that match, in the order of the query, and the
 // cursor behind them if there may be more. Entries are stored in the order of
 // their times.
-func Scan[T any](ctx context.Context, stream jetstream.Stream, s ScanQuery, timeOf func(*T) time.Time, matches func(sequence uint64, entry *T) bool) (entries []T, next string, err error) {
-	info, err := stream.Info(ctx)
+func (e *Entries[T]) Scan(ctx context.Context, s ScanQuery, matches func(sequence uint64, entry *T) bool) (entries []T, next string, err error) {
+	info, err := e.stream.Info(ctx)
 	if err != nil {
 		return nil, "", NoAnswer(err)
 	}
@@ -37,7 +33,7 @@ func Scan[T any](ctx context.Context, stream jetstream.Stream, s ScanQuery, time
 		return nil, "", err
 	}
 	if !s.To.IsZero() && s.Before == "" {
-		last = lastUntil(ctx, stream, first, last, s.To, timeOf)
+		last = e.lastUntil(ctx, first, last, s.To)
 	}
 	for read := uint64(0); read+first <= last; read++ {
 		sequence := last - read
@@ -47,14 +43,14 @@ func Scan[T any](ctx context.Context, stream jetstream.Stream, s ScanQuery, time
 		if len(entries) == s.Limit || read == maxScan {
 			return entries, s.cursor(sequence), nil
 		}
-		entry, err := Read[T](ctx, stream, sequence)
+		entry, err := e.Read(ctx, sequence)
 		if err != nil {
 			return nil, "", err
 		}
 		if entry == nil {
 			continue
 		}
-		at := timeOf(entry)
+		at := e.timeOf(entry)
 		early, late := at.Before(s.From), !s.To.IsZero() && at.After(s.To)
 		if !s.Oldest && early || s.Oldest && late {
 			break
@@ -90,23 +86,10 @@ func (s ScanQuery) cursor(next uint64) string {
 }
 
 // lastUntil returns the sequence of the newest entry that is not after a time.
-func lastUntil[T any](ctx context.Context, stream jetstream.Stream, first, last uint64, to time.Time, timeOf func(*T) time.Time) uint64 {
+func (e *Entries[T]) lastUntil(ctx context.Context, first, last uint64, to time.Time) uint64 {
 	n := sort.Search(int(last+1-first), func(i int) bool {
-		entry, err := Read[T](ctx, stream, first+uint64(i))
-		return err == nil && entry != nil && timeOf(entry).After(to)
+		entry, err := e.Read(ctx, first+uint64(i))
+		return err == nil && entry != nil && e.timeOf(entry).After(to)
 	})
 	return first + uint64(n) - 1
-}
-
-// Read returns one entry, nil if it is gone.
-func Read[T any](ctx context.Context, stream jetstream.Stream, sequence uint64) (*T, error) {
-	msg, err := stream.GetMsg(ctx, sequence)
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, NoAnswer(err)
-	}
-	entry := new(T)
-	return entry, json.Unmarshal(msg.Data, entry)
 }

@@ -1,0 +1,146 @@
+package queue
+
+import (
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/stream"
+)
+
+// A wrongClock is a clock on the wall that can be set.
+type wrongClock struct{ ahead atomic.Int64 }
+
+func (c *wrongClock) set(ahead time.Duration) { c.ahead.Store(int64(ahead)) }
+func (c *wrongClock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+const day = 24 * time.Hour
+
+// waitingBy returns waiting events that go by a clock of their own.
+func waitingBy(clock *wrongClock) *Waiting {
+	w := NewWaiting(&stream.Host{Embedded: true, Log: slog.New(slog.DiscardHandler)})
+	w.now = clock.now
+	return w
+}
+
+// after waits until so much time has passed within the bubble of a test.
+func after(d time.Duration) { <-time.After(d) }
+
+// TestAClockThatIsSetRight: what was noted or waited for while the clock was a day
+// behind is due soon after the clock is right, with its place and without.
+func TestAClockThatIsSetRight(t *testing.T) {
+	for name, wait := range map[string]func(t *testing.T, w *Waiting, due time.Time) error{
+		"without its place": func(t *testing.T, w *Waiting, due time.Time) error {
+			w.note("b", keyOf(0), state{Attempts: 1, Due: due, sequence: 1}, 0)
+			if w.take("b") != nil {
+				t.Error("it is taken before it is due")
+			}
+			err := w.await(t.Context(), "b")
+			if w.take("b") == nil {
+				t.Error("it is not taken when it is due")
+			}
+			return err
+		},
+		"with its place": func(t *testing.T, w *Waiting, due time.Time) error {
+			c := &consumption{queue: &Queue{host: w.host, waiting: w}}
+			return c.hold(t.Context(), nil, &finished{outcome: sluice.Outcome{Next: due}, before: true})
+		},
+	} {
+		for occasion, begin := range map[string]time.Duration{"behind at the start": -day, "set back meanwhile": 0} {
+			t.Run(name+", "+occasion, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var clock wrongClock
+					clock.set(begin)
+					w, began, ended := waitingBy(&clock), time.Now(), make(chan time.Duration, 1)
+					go func() {
+						if err := wait(t, w, began.Add(10*time.Second)); err != nil {
+							t.Error(err)
+						}
+						ended <- time.Since(began)
+					}()
+					after(time.Second)
+					clock.set(-day)
+					after(time.Minute)
+					clock.set(0)
+					if took := <-ended; took > time.Minute+time.Second+lookAgain {
+						t.Errorf("it waits for %s", took)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestAClockThatIsSetBack: an event that keeps others waiting waits for as long as it
+// was told to, however long the clock says that is.
+func TestAClockThatIsSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var clock wrongClock
+		w, began := waitingBy(&clock), time.Now()
+		time.AfterFunc(time.Second, func() { clock.set(-day) })
+		if err := w.until(t.Context(), began.Add(time.Minute)); err != nil || time.Since(began) != time.Minute {
+			t.Errorf("it waits for %s (%v)", time.Since(began), err)
+		}
+	})
+}
+
+// TestTheOrderOfWhatIsTriedAgain: events that are tried again after a failure on our
+// side are in the same order as the others, that of the clock on the wall. A reading
+// of seconds since the start in some of them would make another one.
+func TestTheOrderOfWhatIsTriedAgain(t *testing.T) {
+	w := NewWaiting(&stream.Host{Embedded: true})
+	w.note("b", keyOf(0), state{Due: time.Now().Round(0), sequence: 1}, 0)
+	if w.take("b") == nil {
+		t.Fatal("it is not due")
+	}
+	w.again("b", keyOf(0), time.Hour)
+	if due := w.lane("b").due[0].Due; due != due.Round(0) {
+		t.Errorf("it is due at %v", due)
+	}
+}
+
+// A givenBack event remembers when it is to come again.
+type givenBack struct {
+	jetstream.Msg
+
+	after time.Duration
+}
+
+// NakWithDelay implements jetstream.Msg.
+func (g *givenBack) NakWithDelay(after time.Duration) error {
+	g.after = after
+	return nil
+}
+
+// TestWhatIsGivenBackComesAgain: an event whose time is stored comes soon, so that the
+// clock is looked at again; one that was just tried comes when it is due.
+func TestWhatIsGivenBackComesAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		left   time.Duration
+		before bool
+		want   time.Duration
+	}{
+		"just tried":             {left: time.Hour, want: time.Hour},
+		"just tried, and due":    {left: -time.Hour, want: consumeRetry},
+		"tried before":           {left: day, before: true, want: lookAgain},
+		"tried before, due soon": {left: time.Second, before: true, want: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, msg := waitingBy(new(wrongClock)), new(givenBack)
+				c := &consumption{queue: &Queue{host: w.host, waiting: w}}
+				done := &finished{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Next: time.Now().Add(test.left)}, before: test.before}
+				c.tell(t.Context(), piece{Msg: msg}, done, errors.New("no storage"))
+				if msg.after != test.want {
+					t.Errorf("it comes again after %s, want %s", msg.after, test.want)
+				}
+			})
+		})
+	}
+}
