@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -55,7 +56,7 @@ func letterReplayCommand(r *Runner) command.Command {
 				case err == nil:
 					done.Items = append(done.Items, again)
 					done.Replayed++
-				case p.Letter == "" && sluice.AsError(err).Code == sluice.NotListening:
+				case p.Letter == "" && slices.Contains([]string{sluice.NotListening, codeUnreadable}, sluice.AsError(err).Code):
 					done.Skipped++
 					return nil
 				}
@@ -66,12 +67,15 @@ func letterReplayCommand(r *Runner) command.Command {
 		})
 }
 
+// codeUnreadable is the code of errors about the event of a dead letter.
+const codeUnreadable = "letter-unreadable"
+
 // replay sends the event of a dead letter to its pipeline again. Only then the
 // letter is deleted: rather twice than never.
 func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, error) {
 	var event sluice.Event
 	if err := json.Unmarshal(letter.Event, &event); err != nil {
-		return replay{}, sluice.Errorf(sluice.Internal, "letter-unreadable", "The event of the dead letter %s can't be read.", quote(letter.Letter)).Because(err)
+		return replay{}, sluice.Errorf(sluice.Internal, codeUnreadable, "The event of the dead letter %s can't be read.", quote(letter.Letter)).Because(err)
 	}
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return replay{}, err

@@ -107,3 +107,17 @@ func TestReplay(t *testing.T) {
 		refused(t, err, "letter-unknown", `"none"`)
 	}
 }
+
+// TestALetterThatCanNotBeRead is left where it is, and keeps no other from being
+// replayed.
+func TestALetterThatCanNotBeRead(t *testing.T) {
+	f := withLetters(4)
+	f.put(t, "p", listening+"- pass")
+	f.letters.kept[0].Event = json.RawMessage(`"what another program has sent"`)
+	answer, err := f.call(t.Context(), "deadletter.replay", arg("pipeline", "p"))
+	if got := object(t, answer, err); got["replayed"] != 1.0 || got["skipped"] != 1.0 {
+		t.Errorf("the answer is %v", got)
+	}
+	_, err = f.call(t.Context(), "deadletter.replay", arg("letter", "l0"))
+	refused(t, err, "letter-unreadable", `"l0"`)
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"mime/multipart"
 	"runtime"
 	"slices"
@@ -29,11 +30,15 @@ func TestSearchForATokenAllocatesLittle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := []byte(test.body)
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			_, _, _ = bodyToken(test.contentType, body)
-			runtime.ReadMemStats(&after)
-			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > size+size/4 { // a copy without the token is allowed
+			allocated := uint64(math.MaxUint64)
+			for range 3 { // others allocate as well
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				_, _, _ = bodyToken(test.contentType, body)
+				runtime.ReadMemStats(&after)
+				allocated = min(allocated, after.TotalAlloc-before.TotalAlloc)
+			}
+			if allocated > size+size/4 { // a copy without the token is allowed
 				t.Errorf("the search in %d bytes allocates %d", len(body), allocated)
 			}
 		})
