@@ -204,15 +204,23 @@ func (r *Reader) where() string {
 
 // Check reads a backup to its end, and returns what is in it if it is whole.
 func Check(from io.Reader) (Header, Summary, error) {
+	return CheckEach(from, func(Stream) {})
+}
+
+// CheckEach does what Check does, and shows each stream to visit on the way.
+func CheckEach(from io.Reader, visit func(Stream)) (Header, Summary, error) {
 	r, err := NewReader(from)
 	if err != nil {
 		return Header{}, Summary{}, err
 	}
-	for err == nil {
-		_, err = r.Next()
+	for {
+		s, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return r.Header, r.summary, nil
+		}
+		if err != nil {
+			return r.Header, r.summary, err
+		}
+		visit(s)
 	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return r.Header, r.summary, err
 }

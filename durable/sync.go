@@ -41,13 +41,22 @@ func SyncTree(root string) error {
 }
 
 // WriteFile writes a file that is there after a power cut as a whole or not at
-// all: a draft is synced before it is renamed.
+// all: a draft is synced before it is renamed. The draft is always a new file: one that
+// somebody else has put there could be theirs to read, or lead elsewhere.
 func WriteFile(name, content string) error {
 	draft := name + ".new"
-	if err := os.WriteFile(draft, []byte(content), 0o600); err != nil {
+	if err := os.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := Sync(draft); err != nil {
+	file, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(content)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(draft, name); err != nil {

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -106,7 +110,7 @@ func Restore(ctx context.Context, opts Options, from *backup.Reader) (err error)
 			err = errors.Join(err, r.Undo(ctx))
 		}
 	}()
-	if err := r.Streams(ctx); err != nil {
+	if err := r.Streams(ctx, e.checkStream); err != nil {
 		return err
 	}
 	if err := r.AwaitReplicas(ctx); err != nil {
@@ -116,6 +120,30 @@ func Restore(ctx context.Context, opts Options, from *backup.Reader) (err error)
 		return fmt.Errorf("deliveries: %w", err)
 	}
 	return nil
+}
+
+// StreamCheck returns a function that refuses streams which Restore refuses, so that a
+// backup can be checked as a whole before anything is made of it.
+func StreamCheck() func(backup.Stream) error {
+	return build(Options{Log: slog.New(slog.DiscardHandler)}).checkStream
+}
+
+// generationEnd is how the name of a bucket of any generation ends.
+var generationEnd = regexp.MustCompile(`-[0-9a-f]{12}$`)
+
+// checkStream refuses a stream that no backup has: one of another program may have
+// that name, or listen to those subjects. A backup has the buckets of the generation
+// that counted where it was made, and records of deliveries if that was embedded.
+func (e *Engine) checkStream(s backup.Stream) error {
+	known := s.Name == delivery.RecordStream || slices.Contains(e.backupOrder(), s.Name)
+	if bucket, ok := strings.CutPrefix(s.Name, record.StreamPrefix); ok {
+		end := generationEnd.FindString(bucket)
+		known = end != "" && slices.Contains(e.generations(nil).Buckets, strings.TrimSuffix(bucket, end))
+	}
+	if !known {
+		return snapshot.Foreign("the stream %s", s.Name)
+	}
+	return snapshot.CheckSubjects(s)
 }
 
 // awaitExternal returns when an external engine can be used, or why it can't.

@@ -27,10 +27,16 @@ func nameOf(file string) string {
 // readKind returns the things of a kind that files describe, by name. ok tells
 // whether there is a folder for them.
 func readKind(dir *os.Root, k *kind) (things map[string]*thing, ok bool, err error) {
-	entries, err := fs.ReadDir(dir.FS(), k.folder())
-	if errors.Is(err, fs.ErrNotExist) {
+	// Opening what is neither a folder nor a file, such as a pipe, could last for ever.
+	switch info, err := dir.Stat(k.folder()); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, false, nil
+	case err != nil:
+		return nil, false, unreadable(err)
+	case !info.IsDir():
+		return nil, true, mistake("%s is not a folder; move it away.", k.folder())
 	}
+	entries, err := fs.ReadDir(dir.FS(), k.folder())
 	if err != nil {
 		return nil, false, unreadable(err)
 	}
@@ -56,6 +62,12 @@ const maxFile = 1 << 20
 
 // readThing reads a file. Its fields are as they are given.
 func readThing(dir *os.Root, k *kind, name, file string) (*thing, error) {
+	switch info, err := dir.Stat(file); {
+	case err != nil:
+		return nil, unreadable(err)
+	case !info.Mode().IsRegular():
+		return nil, mistake("%s is not a file; move it away.", file)
+	}
 	opened, err := dir.Open(file)
 	if err != nil {
 		return nil, unreadable(err)

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -129,5 +130,31 @@ func TestAFailedRestoreLeavesNothing(t *testing.T) {
 	_, err := serve.Start(t.Context(), load(t, empty), serve.Options{AdminPassword: adminPassword, Log: slog.New(slog.DiscardHandler)})
 	if err == nil || !strings.Contains(fmt.Sprint(err), "was interrupted") {
 		t.Errorf("started on half of a folder: %v", err)
+	}
+}
+
+// TestAForeignBackupMakesNothing: one with a stream that is not sluice's is refused before
+// there is a folder, also by a mere check.
+func TestAForeignBackupMakesNothing(t *testing.T) {
+	t.Parallel()
+	var file bytes.Buffer
+	w, err := backup.NewWriter(&file, backup.Header{})
+	if err == nil {
+		foreign := backup.Stream{Name: "ORDERS", Config: json.RawMessage(`{}`), State: json.RawMessage(`{}`)}
+		err = errors.Join(w.Stream(foreign), w.End())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(t.TempDir(), "restored")
+	for _, checkOnly := range []bool{true, false} {
+		opts := serve.RestoreOptions{Log: slog.New(slog.DiscardHandler), CheckOnly: checkOnly, Progress: func(read, all int64) {
+			if _, err := os.Stat(data); err == nil {
+				t.Errorf("the folder was made after %d of %d bytes", read, all)
+			}
+		}}
+		if _, err := serve.Restore(t.Context(), load(t, data), bytes.NewReader(file.Bytes()), opts); sluice.AsError(err).Code != "backup-foreign" {
+			t.Errorf("restored: %v", err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,8 @@ type Restored struct {
 }
 
 // Restore makes a data folder, or the streams of an external engine, from a backup.
-// The backup is read twice: nothing is made of one that is damaged. If something
+// The backup is read twice: nothing is made of one that is damaged, or has what is
+// not sluice's. If something
 // fails, nothing is left behind.
 func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts RestoreOptions) (done Restored, err error) {
 	size, err := file.Seek(0, io.SeekEnd)
@@ -51,11 +53,17 @@ func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts Re
 	if err := source.rewind(file); err != nil {
 		return done, err
 	}
-	if done.Header, done.Summary, err = backup.Check(source); err != nil {
+	var foreign error
+	check := jetstream.StreamCheck()
+	done.Header, done.Summary, err = backup.CheckEach(source, func(s backup.Stream) { foreign = cmp.Or(foreign, check(s)) })
+	if err != nil {
 		return done, err
 	}
 	if done.Data > durable.Format {
 		return done, sluice.Errorf(sluice.Invalid, "backup-newer", "A newer version made this backup (%s): what is in it has format %d, this program knows %d. Restore it with that version.", done.Version, done.Data, durable.Format)
+	}
+	if foreign != nil {
+		return done, foreign
 	}
 	done.NeedsKey = done.Key == nil
 	if opts.CheckOnly {

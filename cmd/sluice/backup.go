@@ -71,25 +71,25 @@ type saving struct {
 }
 
 // save writes a backup, and checks it meanwhile. A file of that name is replaced
-// once the new one is whole.
+// once the new one is whole. Until then it has a name that nobody can foresee: others
+// who may write to the folder could have put a file of theirs there, or a link.
 func (s *saving) save(from io.Reader) (err error) {
 	if s.name == "-" {
 		return s.copy(from, s.out)
 	}
-	draft := s.name + ".part"
-	file, err := os.OpenFile(draft, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	file, err := os.CreateTemp(filepath.Dir(s.name), filepath.Base(s.name)+".*.part") // with mode 0600
 	if err != nil {
 		return usage("%v", err)
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(draft) // it is worth nothing
+			_ = os.Remove(file.Name()) // it is worth nothing
 		}
 	}()
 	if err := errors.Join(s.copy(from, file), file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(draft, s.name); err != nil {
+	if err := os.Rename(file.Name(), s.name); err != nil {
 		return err
 	}
 	return client.SyncFolder(filepath.Dir(s.name))

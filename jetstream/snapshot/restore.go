@@ -2,12 +2,12 @@ package snapshot
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -26,14 +26,15 @@ const undoTimeout = 30 * time.Second
 type Restoration struct {
 	host   *stream.Host
 	from   *backup.Reader
-	events string // name of the stream of events
-	made   []string
+	events string   // name of the stream of events
+	id     string   // that the streams it makes are marked with
+	asked  []string // names of the streams that the engine was asked to make
 }
 
 // NewRestoration returns one that is to be begun with CheckEmpty. The stream of
 // events has that name.
 func NewRestoration(h *stream.Host, from *backup.Reader, events string) *Restoration {
-	return &Restoration{host: h, from: from, events: events}
+	return &Restoration{host: h, from: from, events: events, id: rand.Text()}
 }
 
 // CheckEmpty refuses an engine on which sluice has stored something.
@@ -50,15 +51,16 @@ func (r *Restoration) CheckEmpty(ctx context.Context, ours []string) error {
 // ErrLeftBehind is the error of a restore that failed and could not be undone.
 var ErrLeftBehind = errors.New("streams of the restore are left behind")
 
-// Undo deletes what was made.
+// Undo deletes what was made, which may be half of a stream, and nothing else: another
+// restore, or another program, may have been faster with a name.
 func (r *Restoration) Undo(ctx context.Context) (left error) {
 	if r.host.Embedded {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
 	defer cancel()
-	for _, name := range r.made {
-		if err := r.host.JS.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+	for _, name := range r.asked {
+		if err := r.drop(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			r.host.Log.Error("A stream of a failed restore is left behind; delete it.", "stream", name, "error", err)
 			left = ErrLeftBehind
 		}
@@ -66,8 +68,17 @@ func (r *Restoration) Undo(ctx context.Context) (left error) {
 	return left
 }
 
-// Streams restores all streams of the backup.
-func (r *Restoration) Streams(ctx context.Context) error {
+// drop deletes a stream if this restoration has made it.
+func (r *Restoration) drop(ctx context.Context, name string) error {
+	found, err := r.host.JS.Stream(ctx, name)
+	if err != nil || found.CachedInfo().Config.Metadata[mark] != r.id {
+		return err
+	}
+	return r.host.JS.DeleteStream(ctx, name)
+}
+
+// Streams restores all streams of the backup, as long as check takes them.
+func (r *Restoration) Streams(ctx context.Context, check func(backup.Stream) error) error {
 	for {
 		s, err := r.from.Next()
 		if errors.Is(err, io.EOF) {
@@ -76,7 +87,10 @@ func (r *Restoration) Streams(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.made = append(r.made, s.Name)
+		if err := check(s); err != nil {
+			return err
+		}
+		r.asked = append(r.asked, s.Name)
 		if err := r.stream(ctx, s); err != nil {
 			return fmt.Errorf("restoring %s: %w", s.Name, err)
 		}
@@ -145,25 +159,6 @@ func (r *Restoration) closeStart(ctx context.Context) error {
 		return err
 	}
 	return events.Purge(ctx, jetstream.WithPurgeSequence(first.Sequence))
-}
-
-// config returns the configuration that a stream is restored with: that in the
-// backup, as far as it does not depend on the engine. A start sets the limits.
-func (r *Restoration) config(s backup.Stream) (config jetstream.StreamConfig, err error) {
-	if err := json.Unmarshal(s.Config, &config); err != nil {
-		return config, err
-	}
-	config = r.host.Config(config)
-	config.MaxBytes, config.Placement = -1, nil
-	if marks := delivery.MarkerPrefix + ">"; s.Name == r.events && !r.host.Embedded && !slices.Contains(config.Subjects, marks) {
-		config.Subjects = append(config.Subjects, marks)
-	}
-	for name := range config.Metadata {
-		if strings.HasPrefix(name, "_nats.") {
-			delete(config.Metadata, name)
-		}
-	}
-	return config, nil
 }
 
 // send sends the contents of a stream to where the engine wants them, some chunks
@@ -267,7 +262,7 @@ func taken(ctx context.Context, acks <-chan *nats.Msg) error {
 // AwaitReplicas returns when every replica that is there has all of its stream.
 func (r *Restoration) AwaitReplicas(ctx context.Context) error {
 	const pause = 200 * time.Millisecond
-	for _, name := range r.made {
+	for _, name := range r.asked {
 		for {
 			s, err := r.host.JS.Stream(ctx, name)
 			if err == nil && replicated(s.CachedInfo().Cluster) {
@@ -290,7 +285,7 @@ func replicated(cluster *jetstream.ClusterInfo) bool {
 // Deliveries brings what is known of accepted deliveries into the form that the
 // engine needs: records if it is embedded, markers if it is external.
 func (r *Restoration) Deliveries(ctx context.Context) error {
-	recorded := slices.Contains(r.made, delivery.RecordStream)
+	recorded := slices.Contains(r.asked, delivery.RecordStream)
 	switch {
 	case r.host.Embedded && !recorded:
 		return delivery.ReadAtStart(ctx, r.host)
