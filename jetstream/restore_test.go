@@ -16,6 +16,7 @@ import (
 	"sluice"
 	"sluice/backup"
 	"sluice/jetstream/natstest"
+	"sluice/jetstream/record"
 )
 
 // crafted returns a backup whose streams are changed, and that begins with others.
@@ -202,5 +203,31 @@ func TestARestoreTakesWhatStreamsNeed(t *testing.T) {
 	}
 	if role, err := e.Roles().Get(t.Context(), "kept"); err != nil || role == nil {
 		t.Errorf("the role is %v, %v", role, err)
+	}
+}
+
+// TestAForgedStateDeletesNothing of other programs: a backup has it, too.
+func TestAForgedStateDeletesNothing(t *testing.T) {
+	t.Parallel()
+	s := natstest.Start(natstest.Options())
+	opts := Options{URL: s.ClientURL(), Replicas: 1}
+	e := openEngine(t, opts)
+	_, err := e.host.JS.CreateStream(t.Context(), jetstream.StreamConfig{Name: "ORDERS", Subjects: []string{"orders"}})
+	check(t, err)
+	sealed, err := e.host.JS.Stream(t.Context(), record.StateStream)
+	check(t, err)
+	last, err := sealed.GetLastMsgForSubject(t.Context(), "svc.sealed")
+	check(t, err)
+	var state map[string]any
+	check(t, json.Unmarshal(last.Data, &state))
+	state["drop"] = []string{"ORDERS", "KV_orders", "KV_webhooks-0123456789ab"}
+	forged, err := json.Marshal(state)
+	check(t, err)
+	_, err = e.host.JS.Publish(t.Context(), "svc.sealed", forged)
+	check(t, err)
+	e.Close()
+	e = openEngine(t, opts)
+	if _, err := e.host.JS.Stream(t.Context(), "ORDERS"); err != nil {
+		t.Errorf("the stream of another program: %v", err)
 	}
 }
