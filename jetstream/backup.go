@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -128,17 +127,14 @@ func StreamCheck() func(backup.Stream) error {
 	return build(Options{Log: slog.New(slog.DiscardHandler)}).checkStream
 }
 
-// generationEnd is how the name of a bucket of any generation ends.
-var generationEnd = regexp.MustCompile(`-[0-9a-f]{12}$`)
-
 // checkStream refuses a stream that no backup has: one of another program may have
 // that name, or listen to those subjects. A backup has the buckets of the generation
 // that counted where it was made, and records of deliveries if that was embedded.
 func (e *Engine) checkStream(s backup.Stream) error {
 	known := s.Name == delivery.RecordStream || slices.Contains(e.backupOrder(), s.Name)
-	if bucket, ok := strings.CutPrefix(s.Name, record.StreamPrefix); ok {
-		end := generationEnd.FindString(bucket)
-		known = end != "" && slices.Contains(e.generations(nil).Buckets, strings.TrimSuffix(bucket, end))
+	if strings.HasPrefix(s.Name, record.StreamPrefix) {
+		generation, ours := e.generations(nil).Owns(s.Name)
+		known = ours && generation != ""
 	}
 	if !known {
 		return snapshot.Foreign("the stream %s", s.Name)

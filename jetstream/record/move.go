@@ -193,7 +193,7 @@ func (g *Generations) clean(ctx context.Context, s *state) error {
 	}
 	g.tellf("deleting what does not count")
 	for _, name := range s.Drop {
-		if !g.owns(name) {
+		if _, ours := g.Owns(name); !ours {
 			continue // the state may be from a backup, and that from anywhere
 		}
 		if err := g.drop(ctx, name); err != nil {
@@ -208,25 +208,24 @@ func (g *Generations) clean(ctx context.Context, s *state) error {
 	return nil
 }
 
-// generationOf has the name of a bucket and its generation, in that of a stream.
-var generationOf = regexp.MustCompile(`^KV_(.+)-([0-9a-f]{12})$`)
+var generationEnd = regexp.MustCompile(`-([0-9a-f]{12})$`)
 
-// owns reports whether a stream is one of the buckets, of any generation or from before
-// there were any.
-func (g *Generations) owns(name string) bool {
-	bucket := strings.TrimPrefix(name, StreamPrefix)
-	if match := generationOf.FindStringSubmatch(name); match != nil {
-		bucket = match[1]
+// Owns reports whether a stream is one of the buckets, and of which generation: "" if
+// it is from before there were any.
+func (g *Generations) Owns(stream string) (generation string, ours bool) {
+	bucket, ours := strings.CutPrefix(stream, StreamPrefix)
+	if match := generationEnd.FindStringSubmatch(bucket); match != nil {
+		bucket, generation = strings.TrimSuffix(bucket, match[0]), match[1]
 	}
-	return bucket != name && slices.Contains(g.Buckets, bucket)
+	return generation, ours && slices.Contains(g.Buckets, bucket)
 }
 
 // leftovers names the streams of other generations than the one that counts.
 func (g *Generations) leftovers(ctx context.Context, s *state) (left []string, err error) {
 	names := g.Host.JS.StreamNames(ctx)
 	for name := range names.Name() {
-		match := generationOf.FindStringSubmatch(name)
-		if match != nil && match[2] != s.Generation && slices.Contains(g.Buckets, match[1]) && !slices.Contains(s.Drop, name) {
+		generation, ours := g.Owns(name)
+		if ours && generation != "" && generation != s.Generation && !slices.Contains(s.Drop, name) {
 			left = append(left, name)
 		}
 	}
