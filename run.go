@@ -69,6 +69,15 @@ func RunFrom(ctx context.Context) *Run {
 	return r
 }
 
+// OwnerError returns the error of Owner as a step answers it that needs the owner's
+// rights: whoever called is known, though the owner is gone.
+func OwnerError(err error) error {
+	if e := AsError(err); e.Kind == Unauthenticated {
+		return Errorf(Forbidden, e.Code, "%s", e.Message)
+	}
+	return err
+}
+
 // MaxHops is how many events and pipelines may follow from each other: more is
 // taken for a loop.
 const MaxHops = 16

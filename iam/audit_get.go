@@ -43,9 +43,9 @@ func auditGetCommand(d *Directory) command.Command {
 // several, it waits for more of them, and the engine may take a while.
 const storedLate = 2 * tallyTime
 
-// audited returns entries in the order of their times within a page, the newest first. The log
-// has them in the order in which they were stored, and would end a search by time
-// at the first one that is too old.
+// audited returns entries in the order of their times within a page, the newest
+// first. The log has them in the order in which they were stored, and would end a
+// search by time at the first one that is too old.
 func (d *Directory) audited(ctx context.Context, q sluice.AuditQuery) (entries []sluice.AuditEntry, next string, err error) {
 	from, to := q.From, q.To
 	if !from.IsZero() {

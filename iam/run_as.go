@@ -20,9 +20,7 @@ func runAsCommand(d *Directory) command.Command {
 			owner, err := run.Owner(ctx)
 			if err == nil {
 				user, err = d.runAs(ctx, owner, p.Username)
-			} else if e := sluice.AsError(err); e.Kind == sluice.Unauthenticated {
-				err = sluice.Errorf(sluice.Forbidden, e.Code, "%s", e.Message) // the caller is known, whoever the owner was
-			} else {
+			} else if err = sluice.OwnerError(err); sluice.AsError(err).Kind != sluice.Forbidden {
 				return nil, err
 			}
 			if err != nil {

@@ -34,16 +34,9 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	switch {
 	case err == nil:
 		return r.succeeded(p, d, number, out), nil
-	case ctx.Err() != nil:
-		return sluice.Outcome{}, ctx.Err()
-	case sluice.EngineAway(err):
-		return sluice.Outcome{}, err
-	case sluice.AsError(err).Code == codeNoMemory:
-		// It is no fault of the pipeline. Runs that lack memory together
-		// must not come again together.
-		return sluice.Outcome{}, errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
-	}
-	if next.IsZero() {
+	case noAttempt(ctx, err):
+		return sluice.Outcome{}, giveBack(ctx, err)
+	case next.IsZero():
 		return r.failed(p, d, number, err), nil
 	}
 	return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusProcessing, Attempts: number, Next: next}, nil
@@ -67,6 +60,18 @@ func (p retryPolicy) next(attempts int, first time.Time, err error) time.Time {
 // the pipeline.
 func noAttempt(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || sluice.EngineAway(err) || sluice.AsError(err).Code == codeNoMemory
+}
+
+// giveBack returns the error with which an event is given back, for want of memory only
+// after a while.
+func giveBack(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case sluice.AsError(err).Code == codeNoMemory: // runs that lack memory together must not come again together
+		return errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
+	}
+	return err
 }
 
 // pause returns how long to wait after an attempt that failed. A part of it is

@@ -177,11 +177,8 @@ func (s *secrets) hideError(e *sluice.Error) *sluice.Error {
 func mayUseSecrets(ctx context.Context, run *sluice.Run) error {
 	owner, err := run.Owner(ctx)
 	switch {
-	case err != nil && sluice.AsError(err).Kind == sluice.Unauthenticated:
-		gone := sluice.AsError(err)
-		return sluice.Errorf(sluice.Forbidden, gone.Code, "%s", gone.Message) // the caller is known, whoever the owner was
 	case err != nil:
-		return err
+		return sluice.OwnerError(err)
 	case !owner.May(sluice.MayUseSecrets):
 		return sluice.OwnerNotPermitted(sluice.MayUseSecrets)
 	}
