@@ -8,10 +8,10 @@ import (
 
 // begin fills body, headers and variables, in this order: each may refer to
 // those before it.
-func (x *execution) begin(ctx context.Context, b beginning) error {
+func (x *execution) begin(ctx context.Context, s Start) error {
 	x.showUser()
 	x.scope.Vars, x.scope.Headers = map[string]any{}, map[string]any{}
-	body := b.body
+	body := s.Body
 	if body == nil && x.program.body != nil {
 		var err error
 		if body, err = x.program.body.eval(&x.scope); err != nil {
@@ -21,22 +21,22 @@ func (x *execution) begin(ctx context.Context, b beginning) error {
 	if err := x.put(ctx, target{}, body); err != nil {
 		return about("body", err)
 	}
-	if b.counted {
+	if s.Counted {
 		x.assign(target{}, x.scope.Body, weight{size: x.held[target{}].size})
 		x.made()
 	}
 	if err := x.fill(ctx, toHeaders, "headers.", x.program.headers, nil); err != nil {
 		return err
 	}
-	if len(b.vars) > maxNames {
-		return sluice.Errorf(sluice.TooLarge, "too-many-variables", "%d variables were given, at most %d are allowed.", len(b.vars), maxNames)
+	if len(s.Vars) > maxNames {
+		return sluice.Errorf(sluice.TooLarge, "too-many-variables", "%d variables were given, at most %d are allowed.", len(s.Vars), maxNames)
 	}
-	for name, v := range b.vars {
+	for name, v := range s.Vars {
 		if err := x.put(ctx, target{toVars, name}, v); err != nil {
 			return about("vars."+name, err)
 		}
 	}
-	return x.fill(ctx, toVars, "vars.", x.program.vars, b.vars)
+	return x.fill(ctx, toVars, "vars.", x.program.vars, s.Vars)
 }
 
 // fill puts the fields of a source in place, without those that are given.
@@ -60,4 +60,17 @@ func (x *execution) fill(ctx context.Context, where place, prefix string, fields
 func about(part string, err error) error {
 	e := blamed(err)
 	return e.Saying(part + ": " + e.Message)
+}
+
+// requestOf returns what expressions see of the call that led to an event.
+func requestOf(d sluice.Delivery, attempt int) map[string]any {
+	return map[string]any{
+		"traceId":       d.TraceID,
+		"correlationId": d.Message["correlationId"],
+		"deliveryCount": d.Count,
+		"attempt":       attempt,
+		"method":        d.Message["method"],
+		"query":         d.Message["query"],
+		"headers":       d.Message["headers"],
+	}
 }

@@ -24,13 +24,6 @@ type stub struct {
 	err    *sluice.Error
 }
 
-func (s stub) answer() (any, error) {
-	if s.err != nil {
-		return nil, s.err
-	}
-	return s.output, nil
-}
-
 // An expectation is what a test wants. A nil field can be anything.
 type expectation struct {
 	body  *any

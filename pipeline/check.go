@@ -25,7 +25,10 @@ type checker struct {
 	ids      map[string]int // of steps, with their lines
 }
 
-const maxNames = 1000 // variables, and headers
+const (
+	maxNames   = 1000             // variables, and headers
+	maxRunTime = 15 * time.Minute // the longest timeout
+)
 
 // sections are what a source may have at its top.
 var sections = map[string]func(*checker, *Program, *node){

@@ -18,22 +18,22 @@ const (
 	maxRate           = 100_000
 )
 
-// A retryPolicy says when a failed run is followed by another attempt.
-type retryPolicy struct {
-	times      int           // after the first attempt
-	backoff    time.Duration // before the first retry; it doubles
-	maxBackoff time.Duration
-	within     time.Duration // of the first attempt
+// A Retry is what a source says about further attempts after a failed run.
+type Retry struct {
+	Times      int           // after the first attempt
+	Backoff    time.Duration // before the first retry; it doubles
+	MaxBackoff time.Duration
+	Within     time.Duration // of the first attempt
 }
 
-var defaultRetry = retryPolicy{backoff: defaultBackoff, maxBackoff: defaultMaxBackoff, within: defaultWithin}
+var defaultRetry = Retry{Backoff: defaultBackoff, MaxBackoff: defaultMaxBackoff, Within: defaultWithin}
 
 func (c *checker) retry(p *Program, n *node) {
 	c.options(n, "retry", map[string]func(*node){
-		"times":      func(n *node) { p.retry.times = c.integer(n, "times", 0, maxRetries) },
-		"backoff":    func(n *node) { p.retry.backoff = c.duration(n, "backoff", leastBackoff, longestBackoff) },
-		"maxBackoff": func(n *node) { p.retry.maxBackoff = c.duration(n, "maxBackoff", leastBackoff, longestBackoff) },
-		"within":     func(n *node) { p.retry.within = c.duration(n, "within", time.Second, longestWithin) },
+		"times":      func(n *node) { p.retry.Times = c.integer(n, "times", 0, maxRetries) },
+		"backoff":    func(n *node) { p.retry.Backoff = c.duration(n, "backoff", leastBackoff, longestBackoff) },
+		"maxBackoff": func(n *node) { p.retry.MaxBackoff = c.duration(n, "maxBackoff", leastBackoff, longestBackoff) },
+		"within":     func(n *node) { p.retry.Within = c.duration(n, "within", time.Second, longestWithin) },
 	})
 }
 

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"sluice/command"
 	"time"
 
 	"sluice"
@@ -83,4 +84,81 @@ func (r *Runner) drop(ctx context.Context, letter string) (dropped bool, err err
 		return false, nil
 	}
 	return err == nil, err
+}
+
+type letterPage struct {
+	Items []sluice.DeadLetter `json:"items"`
+	Next  string              `json:"next,omitempty"`
+}
+
+const defaultLetters = 100
+
+func letterGetCommand(r *Runner) command.Command {
+	return command.New("deadletter.get", "List dead letters, newest first: events that a pipeline failed on in all its attempts. With letter, the event itself is shown to users who may see payloads.",
+		func(ctx context.Context, p letterParams) (letterPage, error) {
+			mayKnow := sluice.UserFrom(ctx).May(sluice.MaySeePayload)
+			page := letterPage{Items: []sluice.DeadLetter{}}
+			q, err := p.query(defaultLetters)
+			if err != nil {
+				return page, err
+			}
+			next, err := r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
+				if !mayKnow {
+					letter.CorrelationID = "" // with it the result can be read
+				}
+				if !mayKnow || p.Letter == "" {
+					letter.Event = nil
+				} else {
+					r.Seen(ctx, "deadletter.get", letter.TraceID)
+				}
+				page.Items = append(page.Items, letter)
+				return nil
+			})
+			page.Next = next
+			return page, err
+		}, command.ReadOnly)
+}
+
+type letterGroupsParams struct {
+	Pipeline string    `json:"pipeline" doc:"Only those of this pipeline."`
+	From     time.Time `json:"from" doc:"Earliest time."`
+	To       time.Time `json:"to" doc:"Latest time."`
+	Since    string    `json:"since" doc:"In place of from: how long ago, such as 30m or 1d."`
+}
+
+type letterGroups struct {
+	Items []sluice.DeadLetterGroup `json:"items"`
+}
+
+func letterGroupsCommand(r *Runner) command.Command {
+	return command.New("deadletter.groups", "Count dead letters by pipeline and error code, the largest group first.",
+		func(ctx context.Context, p letterGroupsParams) (letterGroups, error) {
+			q, err := letterParams{Pipeline: p.Pipeline, From: p.From, To: p.To, Since: p.Since}.query(0)
+			if err != nil {
+				return letterGroups{}, err
+			}
+			groups, err := r.Letters.Groups(ctx, q)
+			return letterGroups{append([]sluice.DeadLetterGroup{}, groups...)}, err
+		}, command.ReadOnly)
+}
+
+type lettersDeleted struct {
+	Deleted int    `json:"deleted"`
+	Next    string `json:"next,omitempty"` // for the parameter after, if there may be more
+}
+
+func letterDeleteCommand(r *Runner) command.Command {
+	return command.New("deadletter.delete", "Delete dead letters. Their events can't be replayed any more.",
+		func(ctx context.Context, p letterParams) (lettersDeleted, error) {
+			done := lettersDeleted{}
+			next, err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
+				dropped, err := r.drop(ctx, letter.Letter)
+				if dropped {
+					done.Deleted++
+				}
+				return err
+			})
+			done.Next = next
+			return done, err
+		})
 }

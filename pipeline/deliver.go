@@ -24,19 +24,18 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 	if err != nil {
 		return r.failed(p, d, number, err), nil
 	}
-	var next time.Time
-	out, err := r.deliverOnce(ctx, p, program, d, number, func(err error) time.Time {
-		if !noAttempt(ctx, err) {
-			next = program.retry.next(number, first, err)
-		}
-		return next
-	})
-	switch {
-	case err == nil:
-		return r.succeeded(p, d, number, out), nil
-	case noAttempt(ctx, err):
+	out, err := r.deliverOnce(ctx, p, program, d, number)
+	if err == nil {
+		r.observed(out, time.Time{})
+		return r.succeeded(p, d, number, out.Body), nil
+	}
+	if noAttempt(ctx, err) {
+		r.observed(out, time.Time{})
 		return sluice.Outcome{}, giveBack(ctx, err)
-	case next.IsZero():
+	}
+	next, again := retryPolicy{program.retry, rand.N[time.Duration]}.next(time.Now(), number, first, err)
+	r.observed(out, next)
+	if !again {
 		return r.failed(p, d, number, err), nil
 	}
 	return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusProcessing, Attempts: number, Next: next}, nil
@@ -45,16 +44,6 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 // longestGiveBack is how long a run without memory waits before its event is
 // given back.
 const longestGiveBack = time.Second
-
-// next returns when to try once more after a number of attempts, the last of which
-// failed with err; zero: not at all.
-func (p retryPolicy) next(attempts int, first time.Time, err error) time.Time {
-	next := time.Now().Add(p.pause(attempts, sluice.AsError(err).RetryAfter))
-	if attempts > p.times || !worthRetrying(err) || next.Sub(first) > p.within {
-		return time.Time{}
-	}
-	return next
-}
 
 // noAttempt reports whether an event is given back after an error that is no fault of
 // the pipeline.
@@ -74,74 +63,37 @@ func giveBack(ctx context.Context, err error) error {
 	return err
 }
 
-// pause returns how long to wait after an attempt that failed. A part of it is
-// random, so that events that failed together don't come again together. An
-// answer may ask for longer.
-func (p retryPolicy) pause(attempt int, asked time.Duration) time.Duration {
-	const jitter = 4 // one part of so many
-	wait := p.backoff
-	for i := 1; i < attempt && wait < p.maxBackoff; i++ {
-		wait *= 2
-	}
-	if wait >= p.maxBackoff {
-		wait = p.maxBackoff - rand.N(p.maxBackoff/jitter)
-	} else {
-		wait = min(wait+rand.N(wait/jitter), p.maxBackoff)
-	}
-	return max(wait, min(asked, p.maxBackoff))
-}
-
-// worthRetrying reports whether another attempt may end better: not after a
-// refusal, unless it is one for the moment, and not after a loop.
-func worthRetrying(err error) bool {
-	switch status := problem.Status(err); status {
-	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
-		return true
-	case http.StatusLoopDetected:
-		return false
-	default:
-		return status < http.StatusBadRequest || status >= http.StatusInternalServerError
-	}
-}
-
 // deliverOnce makes one attempt, as soon as there is a free slot.
-func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *Program, d sluice.Delivery, number int, again func(error) time.Time) (any, error) {
+func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *Program, d sluice.Delivery, number int) (Outcome, error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return Outcome{}, ctx.Err()
 	}
 	user, err := r.User(ctx, sluice.AnonymousName)
 	if err != nil {
-		again(err)
-		return nil, err
-	}
-	run := &sluice.Run{
-		Pipeline:      p.Name,
-		TraceID:       d.TraceID,
-		CorrelationID: d.CorrelationID,
-		Hops:          d.Hops,
-		Event:         d.Message,
-		Owner:         r.owner(p),
-		OwnerName:     p.Owner,
+		return Outcome{}, err
 	}
 	user.Address, _ = d.Message["remoteAddr"].(string)
-	run.Switch(user)
-	return r.attempt(ctx, program, beginning{run: run, body: d.Message, request: requestOf(d, number), counted: true, again: again}, number, d.Count)
-}
-
-// requestOf returns what expressions see of the call that led to an event.
-func requestOf(d sluice.Delivery, attempt int) map[string]any {
-	return map[string]any{
-		"traceId":       d.TraceID,
-		"correlationId": d.Message["correlationId"],
-		"deliveryCount": d.Count,
-		"attempt":       attempt,
-		"method":        d.Message["method"],
-		"query":         d.Message["query"],
-		"headers":       d.Message["headers"],
+	start := Start{
+		Run: &sluice.Run{
+			Pipeline:      p.Name,
+			TraceID:       d.TraceID,
+			CorrelationID: d.CorrelationID,
+			Hops:          d.Hops,
+			Event:         d.Message,
+			Owner:         r.owner(p),
+			OwnerName:     p.Owner,
+		},
+		Body:     d.Message,
+		Request:  requestOf(d, number),
+		Counted:  true,
+		Attempt:  number,
+		Delivery: d.Count,
 	}
+	start.Run.Switch(user)
+	return r.attempt(ctx, program, start)
 }
 
 func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, attempts int, out any) sluice.Outcome {

@@ -25,7 +25,7 @@ func (x *execution) recovered(s *step, err *error) {
 	if r == nil {
 		return
 	}
-	x.log.Error("A step of a pipeline panicked.", "traceId", x.run.TraceID, "pipeline", x.run.Pipeline, "step", s.name, "line", s.line,
+	x.environment.Log.Error("A step of a pipeline panicked.", "traceId", x.run.TraceID, "pipeline", x.run.Pipeline, "step", s.name, "line", s.line,
 		"panic", x.secrets.hideText(fmt.Sprint(r)), "stack", string(debug.Stack()))
 	*err = sluice.Errorf(sluice.Internal, "step-panicked", "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
 }
@@ -36,9 +36,9 @@ func (x *execution) placed(ctx context.Context, s *step, err error) error {
 		err = context.Cause(ctx)
 	}
 	e := blamed(err)
-	line, column := placeIn(s, err)
+	line, column := s.positionOf(err)
 	return e.Saying(s.title(line) + ": " + shortened(x.secrets.hideText(e.Message))).
-		At(sluice.Place{Line: line, Column: column, Step: label(s.name, s.id)})
+		At(sluice.Place{Line: line, Column: column, Step: s.label()})
 }
 
 // blamed returns an error of a step. Where an expression failed because of a

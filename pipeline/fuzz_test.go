@@ -27,7 +27,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source string) {
 		program, err := pipeline.Parse(source, set, lang)
 		if err == nil {
-			program.Test(t.Context(), pipeline.Limits{Steps: 100, Items: 100})
+			pipeline.Test(t.Context(), program, pipeline.Limits{Steps: 100, Items: 100})
 			return
 		}
 		problems := pipeline.ProblemsOf(err)

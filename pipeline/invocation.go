@@ -2,47 +2,16 @@ package pipeline
 
 import (
 	"context"
+	"sluice/command"
+	"sluice/expression"
 	"time"
 
 	"sluice"
-	"sluice/command"
-	"sluice/expression"
 )
 
-// An invocation is the action of a step that calls a command.
-type invocation struct {
-	command command.Command
-	args    []argument
-	body    string       // the parameter that gets the input; "" if none does
-	input   *sourceValue // nil: the body
-	output  target
-}
-
-// An argument is a parameter that a step gives its command.
-type argument struct {
-	name     string
-	value    sourceValue
-	fixed    bool // must not be computed in a run that an event has started
-	nullable bool // null is a value of its own, not the lack of one
-}
-
-// A target is where the output of a step goes.
-type target struct {
-	place place
-	name  string // of a variable or header
-}
-
-type place int
-
-const (
-	toBody place = iota
-	toVars
-	toHeaders
-)
-
-func (a *invocation) do(ctx context.Context, x *execution, s *step) error {
+func (x *execution) invoke(ctx context.Context, s *step, a *invocation) error {
 	started, before := time.Now(), x.run.User()
-	err := a.perform(ctx, x, s)
+	err := x.perform(ctx, s, a)
 	if err != nil {
 		err = x.placed(ctx, s, err)
 	}
@@ -51,7 +20,7 @@ func (a *invocation) do(ctx context.Context, x *execution, s *step) error {
 }
 
 // perform calls the command and stores its output.
-func (a *invocation) perform(ctx context.Context, x *execution, s *step) (err error) {
+func (x *execution) perform(ctx context.Context, s *step, a *invocation) (err error) {
 	defer x.recovered(s, &err)
 	args, err := x.arguments(a)
 	if err != nil {
@@ -62,7 +31,7 @@ func (a *invocation) perform(ctx context.Context, x *execution, s *step) (err er
 			return err
 		}
 	}
-	out, err := x.call(sluice.WithUser(ctx, x.run.User()), a.command, args)
+	out, err := x.environment.Call(sluice.WithUser(ctx, x.run.User()), a.command, args)
 	if err != nil {
 		return err
 	}
@@ -71,4 +40,71 @@ func (a *invocation) perform(ctx context.Context, x *execution, s *step) (err er
 		return x.put(ctx, target{}, out)
 	}
 	return x.put(ctx, a.output, out)
+}
+
+// arguments returns what a step hands to its command.
+func (x *execution) arguments(a *invocation) (command.Args, error) {
+	args := make(command.Args, 0, len(a.args)+1)
+	weight := x.environment.Limits.scale()
+	for i := range a.args {
+		given := &a.args[i]
+		if given.fixed && x.run.Event != nil {
+			return nil, chosenBySender(a.command.Name, given.name)
+		}
+		v, err := given.value.eval(&x.scope)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil && !given.nullable {
+			continue
+		}
+		if err := weight.Add(v); err != nil {
+			return nil, err
+		}
+		args = append(args, command.Arg{Name: given.name, Value: v})
+	}
+	if a.body == "" {
+		return x.shown(a.command, args), nil
+	}
+	input := x.scope.Body
+	if a.input != nil {
+		var err error
+		if input, err = a.input.eval(&x.scope); err == nil {
+			err = weight.Add(input)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	args = append(args, command.Arg{Name: a.body, Value: input})
+	return x.shown(a.command, args), nil
+}
+
+// chosenBySender is the error for a parameter that the sender of an event could
+// choose.
+func chosenBySender(cmd, parameter string) error {
+	return sluice.Errorf(sluice.Forbidden, "forbidden", "The parameter %s of %s must be written out in the source: an event has started this run, and its sender must not choose. Use the block if, with a step for each choice.", parameter, cmd).About(parameter)
+}
+
+// shown hides the secrets in what people will read: the arguments of log, whose
+// message is the body unless one is given. The body that log passes on stays
+// unchanged.
+func (x *execution) shown(cmd command.Command, args command.Args) command.Args {
+	if cmd.Name != "log" || !x.secrets.any() {
+		return args
+	}
+	said := false
+	var passed any
+	for i := range args {
+		if args[i].Name == "body" {
+			passed = args[i].Value
+			continue
+		}
+		args[i].Value = x.secrets.hide(args[i].Value)
+		said = said || args[i].Name == "message"
+	}
+	if !said {
+		args = append(args, command.Arg{Name: "message", Value: x.secrets.hide(passed)})
+	}
+	return args
 }

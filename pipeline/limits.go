@@ -10,9 +10,6 @@ import (
 	"sluice/value"
 )
 
-// maxRunTime is how long a run may take.
-const maxRunTime = 15 * time.Minute
-
 // Limits bound a run, so that no pipeline harms the others. Zero means the
 // default.
 type Limits struct {
@@ -38,6 +35,19 @@ func (l *Limits) setDefaults() {
 		Result:  cmp.Or(l.Result, 4<<20),
 		Shared:  l.Shared,
 	}
+}
+
+// Reserve takes memory of what all runs share, until release is called.
+func (l *Limits) Reserve(ctx context.Context, bytes int64) (release func(), err error) {
+	if l.Shared == nil {
+		return func() {}, nil
+	}
+	memory := l.Shared.Hold()
+	if memory.Grow(ctx, bytes) != nil {
+		memory.Release()
+		return nil, noMemory()
+	}
+	return memory.Release, nil
 }
 
 // A tooLongError is the error of a run that took longer than this. It becomes
@@ -67,13 +77,13 @@ func (x *execution) count(ctx context.Context) error {
 		return err
 	}
 	x.steps++
-	if x.steps > x.limits.Steps {
-		return sluice.Errorf(sluice.Invalid, "too-many-steps", "The run has done %d steps, more are not allowed; is there a loop without an end?", x.limits.Steps)
+	if x.steps > x.environment.Limits.Steps {
+		return sluice.Errorf(sluice.Invalid, "too-many-steps", "The run has done %d steps, more are not allowed; is there a loop without an end?", x.environment.Limits.Steps)
 	}
 	return nil
 }
 
 // over reports whether the run must end, whatever a step says about errors.
 func (x *execution) over(ctx context.Context) bool {
-	return ctx.Err() != nil || x.steps > x.limits.Steps || x.refused
+	return ctx.Err() != nil || x.steps > x.environment.Limits.Steps || x.refused
 }

@@ -3,7 +3,9 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"sluice"
 	"sluice/command"
@@ -57,12 +59,12 @@ func lintCommand(r *Runner) command.Command {
 // caller stored it.
 func (r *Runner) lintRights(ctx context.Context, name string, p *Program) (result sluice.LintResult, err error) {
 	user := sluice.UserFrom(ctx)
-	found, err := r.checkRights(ctx, p, user)
+	found, err := r.lookups().check(ctx, p, user)
 	if err != nil {
 		return result, err
 	}
 	result.Problems = append([]sluice.Finding{}, found...)
-	if r.User != nil && p.mayListen(user) != nil {
+	if r.User != nil && mayListen(p, user) != nil {
 		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
 			Line: p.trigger.line, Column: p.trigger.column, Step: p.trigger.command, Command: p.trigger.command, Permission: p.trigger.command, Code: "not-permitted",
 			Message: "You may not store pipelines that listen: you lack " + p.trigger.command + ".",
@@ -92,4 +94,59 @@ func findingOf(e *sluice.Error) sluice.Finding {
 		Parameter: e.Parameter,
 		Message:   e.Message,
 	}
+}
+
+// notPermitted is the error of a program that would be refused what it does. The
+// line to add is at its end, so that it can be copied.
+func notPermitted(found []sluice.Finding) error {
+	first := found[0]
+	message := fmt.Sprintf("Line %d: %s", first.Line, first.Message)
+	if more := len(found) - 1; more > 0 {
+		message += fmt.Sprintf(" There are %d more.", more)
+	}
+	return sluice.Errorf(sluice.Unprocessable, "pipeline-not-permitted", "%s With force=true (--force) it is stored all the same. %s", message, first.Advice()).
+		At(sluice.Place{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
+}
+
+// unknownKey warns of an event key that no webhook has. Events may be sent in
+// other ways, so it is no mistake.
+func (r *Runner) unknownKey(p *Program) []sluice.Finding {
+	pattern, _ := p.Listens()
+	key, isEvent := strings.CutPrefix(pattern, sluice.EventPrefix)
+	if r.NearestKey == nil || !isEvent || !sluice.ValidKey(key) {
+		return nil
+	}
+	message, hint := fmt.Sprintf("No webhook has the event key %s.", key), "sluice webhook create "+key
+	switch near := r.NearestKey(key); near {
+	case key:
+		return nil
+	case "":
+	default:
+		message, hint = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near), ""
+	}
+	return []sluice.Finding{{
+		Line: p.trigger.line, Column: p.trigger.column, Command: p.trigger.command, Step: p.trigger.command, Code: "event-key-unknown",
+		Message: message, Hint: hint,
+	}}
+}
+
+// lentRights warns if a pipeline may do more than before because of who saves it
+// now.
+func (r *Runner) lentRights(ctx context.Context, p *Program, before *sluice.Pipeline, saver sluice.User, found []sluice.Finding) ([]sluice.Finding, error) {
+	if before == nil || before.Owner == saver.Name && before.OwnerID == saver.ID || r.User == nil {
+		return nil, nil
+	}
+	owner, err := r.owner(before)(ctx)
+	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+		return nil, err
+	}
+	lacked, err := r.lookups().check(ctx, p, owner)
+	if err != nil || len(lacked) <= len(found) {
+		return nil, err
+	}
+	f := lacked[0]
+	return []sluice.Finding{{
+		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission, Code: "rights-lent",
+		Message: fmt.Sprintf("The pipeline was %s's and is %s's now: it may do what it could not do before, with the rights of %s.", before.Owner, saver.Name, saver.Name),
+	}}, nil
 }

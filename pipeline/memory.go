@@ -2,9 +2,12 @@ package pipeline
 
 import (
 	"context"
+	"encoding/json"
+	"reflect"
 	"time"
 
 	"sluice"
+	"sluice/command"
 	"sluice/limit"
 	"sluice/value"
 )
@@ -37,8 +40,8 @@ func noMemory() error {
 
 // afford checks that a value can be held in place of the one held before.
 func (x *execution) afford(ctx context.Context, t target, w weight) error {
-	if x.total.size-x.held[t].size+w.size > x.limits.Memory {
-		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.limits.Memory>>20)
+	if x.total.size-x.held[t].size+w.size > x.environment.Limits.Memory {
+		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.environment.Limits.Memory>>20)
 	}
 	return x.take(ctx, x.total.memory+w.memory) // the one before stays until then
 }
@@ -58,7 +61,7 @@ func (x *execution) spend(ctx context.Context, bytes int) error {
 // gets none ends, whatever its steps say about errors: it would go on without a
 // value that it has asked for.
 func (x *execution) take(ctx context.Context, bytes int) error {
-	if x.limits.Shared == nil {
+	if x.environment.Limits.Shared == nil {
 		return nil
 	}
 	if x.shared.Grow(ctx, int64(bytes)) != nil {
@@ -72,4 +75,39 @@ func (x *execution) take(ctx context.Context, bytes int) error {
 func (x *execution) made() {
 	x.making = 0
 	x.shared.Shrink(int64(x.total.memory))
+}
+
+func (l *Limits) scale() value.Scale { return value.Scale{MaxSize: l.Value, MaxItems: l.List} }
+
+// normal returns what a command has returned as a value, with its weight.
+func (l *Limits) normal(out any) (v any, w weight, err error) {
+	if page, ok := out.(command.Paged); ok {
+		out, _ = page.Page()
+	}
+	scale := l.scale()
+	v, err = scale.Plain(out)
+	return v, weightOf(scale), err
+}
+
+// passedOn reports whether an output is the very body that went in, which need
+// not be checked again.
+func passedOn(body, out any) bool {
+	switch body := body.(type) {
+	case []any:
+		out, ok := out.([]any)
+		return ok && len(out) == len(body) && len(out) > 0 && &out[0] == &body[0]
+	case map[string]any:
+		out, ok := out.(map[string]any)
+		return ok && reflect.ValueOf(out).Pointer() == reflect.ValueOf(body).Pointer()
+	}
+	return false
+}
+
+// encode returns a final body as JSON, unless it is too large.
+func (l *Limits) encode(v any) (json.RawMessage, error) {
+	data, err := value.AppendJSON(nil, v, l.Result)
+	if len(data) > l.Result {
+		return nil, sluice.Errorf(sluice.TooLarge, "result-too-large", "The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.", l.Result)
+	}
+	return data, err
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"time"
 
-	"sluice"
 	"sluice/command"
 	"sluice/expression"
 )
@@ -18,7 +17,7 @@ type Program struct {
 	trigger     *trigger
 	steps       []*step
 	concurrency int
-	retry       retryPolicy
+	retry       Retry
 	rate        pace
 	timeout     time.Duration // of one run
 	tests       []testCase
@@ -29,6 +28,15 @@ type Program struct {
 type field struct {
 	name  string
 	value sourceValue
+}
+
+// A trigger is the first step of a pipeline that events start. It is not run:
+// the event is the body already.
+type trigger struct {
+	command string
+	pattern string // of message keys
+	line    int
+	column  int
 }
 
 // Parse makes a program of a source. Its error is an *sluice.Error about the
@@ -52,8 +60,4 @@ func (p *Program) Listens() (pattern string, ok bool) {
 		return "", false
 	}
 	return p.trigger.pattern, true
-}
-
-func forbidden(permission string) *sluice.Error {
-	return sluice.NotPermitted(permission)
 }

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"context"
+	"slices"
 	"sync"
 
 	"sluice"
@@ -42,6 +44,27 @@ func (p *programs) put(name string, c compiled) {
 	p.byName[name] = c
 }
 
+// find returns a stored pipeline.
+func (r *Runner) find(ctx context.Context, name string) (*sluice.Pipeline, error) {
+	stored, err := r.Store.Get(ctx, name)
+	if stored == nil && err == nil {
+		err = unknownPipeline(name)
+	}
+	return stored, err
+}
+
+// UsersOf returns the stored pipelines whose source names a secret, in the order of
+// their names. A source that has mistakes by now names none.
+func (r *Runner) UsersOf(secret string) (names []string) {
+	for _, stored := range r.Store.All() {
+		if program, err := r.program(stored); err == nil && slices.Contains(secretsIn(program), secret) {
+			names = append(names, stored.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // keepOnly drops the programs of pipelines that are no longer stored.
 func (p *programs) keepOnly(stored map[string]*sluice.Pipeline) {
 	p.mu.Lock()
@@ -51,4 +74,9 @@ func (p *programs) keepOnly(stored map[string]*sluice.Pipeline) {
 			delete(p.byName, name)
 		}
 	}
+}
+
+// unknownPipeline is the error for a name that no pipeline has.
+func unknownPipeline(name string) error {
+	return sluice.Errorf(sluice.NotFound, "pipeline-unknown", "There is no pipeline %s; pipeline.get lists those there are.", quote(name))
 }

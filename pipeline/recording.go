@@ -29,7 +29,7 @@ func (t *rehearsal) recordingOf(call *sluice.Call) recording {
 		switch {
 		case run.Delivery == 0:
 			continue // another one ran it
-		case t.pipeline != "" && run.Pipeline != t.pipeline:
+		case t.draft.Pipeline != "" && run.Pipeline != t.draft.Pipeline:
 			continue
 		case found && run.Pipeline != r.run.Pipeline:
 			return recording{} // it is not clear which one to compare with
@@ -70,7 +70,7 @@ func (r *recording) add(set command.Set, run sluice.RunReport) {
 // recorded answers a request as it was answered when the event came, if the same
 // request was sent then. Each answer is given once.
 func (t *rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.Exchange, error) {
-	hidden, _ := secretsOf(ctx)
+	hidden := SecretsOf(ctx)
 	shown := &sluice.Exchange{Method: sent.Method, URL: hidden.hideStart(sent.URL, maxURL)}
 	if t.noted < maxExchanges {
 		shown.Request = hidden.hideStart(sent.Request, maxMessage)

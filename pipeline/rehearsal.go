@@ -2,22 +2,38 @@ package pipeline
 
 import (
 	"context"
+	"log/slog"
 	"slices"
-	"time"
 
 	"sluice"
 	"sluice/command"
 	"sluice/value"
 )
 
+// A Stage is what rehearsals of drafts need of the server.
+type Stage struct {
+	Commands func() command.Set // all commands; asked at each use
+	Journal  sluice.Journal     // past events
+	Results  sluice.Results     // what became of them
+	User     func(ctx context.Context, username string) (sluice.User, error)
+	Secret   func(ctx context.Context, name string) (string, error)
+	Limits   Limits
+	Log      *slog.Logger
+}
+
+// A Draft is a program to be tried.
+type Draft struct {
+	Program  *Program
+	Owner    sluice.User // who tries it
+	Pipeline string      // to compare with; "": the only one that has run
+}
+
 // A rehearsal runs a draft on past events, one after the other, without doing
 // anything outside.
 type rehearsal struct {
-	*Runner
+	Stage
 
-	program  *Program
-	owner    sluice.User // who tries it
-	pipeline string      // to compare with; "": the only one that has run
+	draft Draft
 
 	// Of the current event:
 	past    recording
@@ -30,13 +46,11 @@ type rehearsal struct {
 // on tries the draft on the event of a call. Gone if that is not kept any more.
 func (t *rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, error) {
 	item := sluice.TryItem{TraceID: call.TraceID, EventKey: call.EventKey, Time: call.Time}
-	if shared := t.Limits.Shared; shared != nil { // the event is decoded within the run's own
-		memory := shared.Hold()
-		defer memory.Release()
-		if memory.Grow(ctx, eventCopies*int64(call.Size)) != nil {
-			return item, noMemory()
-		}
+	release, err := t.Limits.Reserve(ctx, eventCopies*int64(call.Size)) // it is decoded within the memory of the run
+	if err != nil {
+		return item, err
 	}
+	defer release()
 	event, err := t.Journal.Event(ctx, call.CorrelationID)
 	if err != nil {
 		return item, err
@@ -47,7 +61,7 @@ func (t *rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, 
 	if err != nil {
 		return item, err
 	}
-	out, err := t.run(ctx, call, &event)
+	out, err := t.runOn(ctx, call, &event)
 	if ctx.Err() != nil {
 		return item, context.Cause(ctx)
 	}
@@ -66,39 +80,44 @@ func (t *rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, 
 // eventCopies is how often an event is in memory until it is decoded.
 const eventCopies = 4
 
-// run runs the draft as it would have run for the event.
-func (t *rehearsal) run(ctx context.Context, call *sluice.Call, event *sluice.Event) (any, error) {
+// runOn runs the draft as it would have run for the event.
+func (t *rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.Event) (any, error) {
 	message, err := value.DecodeObject(event.AppendJSON(nil))
 	if err != nil {
 		return nil, err
 	}
 	d := sluice.Delivery{Message: message, TraceID: call.TraceID, CorrelationID: call.CorrelationID, Hops: event.Hops, Count: max(1, t.past.run.Delivery)}
 	message["correlationId"], message["deliveryCount"] = d.CorrelationID, d.Count
-	run := &sluice.Run{
-		Pipeline: t.past.run.Pipeline, TraceID: d.TraceID, CorrelationID: d.CorrelationID, Hops: d.Hops, Event: message,
-		Owner:     func(context.Context) (sluice.User, error) { return t.owner, nil },
-		OwnerName: t.owner.Name,
-		Recorded:  t.recorded,
-	}
 	user, err := t.User(ctx, sluice.AnonymousName)
 	if err != nil {
 		return nil, err
 	}
-	run.Switch(user)
-	return t.execute(ctx, t.program, beginning{run: run, body: message, request: requestOf(d, max(1, t.past.run.Attempt))})
+	start := Start{
+		Run: &sluice.Run{
+			Pipeline: t.past.run.Pipeline, TraceID: d.TraceID, CorrelationID: d.CorrelationID, Hops: d.Hops, Event: message,
+			Owner:     func(context.Context) (sluice.User, error) { return t.draft.Owner, nil },
+			OwnerName: t.draft.Owner.Name,
+			Recorded:  t.recorded,
+		},
+		Body:    message,
+		Request: requestOf(d, max(1, t.past.run.Attempt)),
+	}
+	start.Run.Switch(user)
+	out, err := t.Run(ctx, t.draft.Program, start)
+	return out.Body, err
 }
 
-// execute runs the draft, or a pipeline that it runs.
-func (t *rehearsal) execute(ctx context.Context, p *Program, b beginning) (any, error) {
+// Run runs the draft, or a pipeline that it runs.
+func (t *rehearsal) Run(ctx context.Context, p *Program, s Start) (Outcome, error) {
 	limits := t.Limits
 	limits.RunTime = min(limits.RunTime, maxTestTime)
-	return newExecution(environment{
-		limits: limits,
-		call:   t.call,
-		secret: t.reveal,
-		pause:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		log:    t.Log,
-	}, p, b, nil).execute(context.WithValue(ctx, rehearsalKey{}, t), b)
+	return Run(context.WithValue(ctx, rehearsalKey{}, t), Environment{
+		Limits: limits,
+		Call:   t.call,
+		Secret: t.Secret,
+		Pause:  noPause,
+		Log:    t.Log,
+	}, p, s)
 }
 
 type rehearsalKey struct{}
@@ -112,7 +131,7 @@ func rehearsalOf(ctx context.Context) *rehearsal {
 // call calls a command that does nothing outside, and answers for the others.
 func (t *rehearsal) call(ctx context.Context, cmd command.Command, args command.Args) (any, error) {
 	if !cmd.Allows(sluice.UserFrom(ctx)) {
-		return nil, forbidden(cmd.Name) // the audit log is about what is done
+		return nil, sluice.NotPermitted(cmd.Name) // the audit log is about what is done
 	}
 	switch {
 	case cmd.Name == "wait", cmd.Name == "log":
@@ -129,9 +148,9 @@ func (t *rehearsal) call(ctx context.Context, cmd command.Command, args command.
 	} else {
 		t.note(sluice.TryCall{Command: cmd.Name, Args: t.shown(ctx, args)})
 	}
-	if len(t.program.tests) > 0 {
-		if s, ok := t.program.tests[0].stubs[cmd.Name]; ok {
-			return s.answer()
+	if len(t.draft.Program.tests) > 0 {
+		if s, ok := t.draft.Program.tests[0].stubs[cmd.Name]; ok {
+			return outputOf(s)
 		}
 	}
 	t.missing = cmd.Name
@@ -168,7 +187,7 @@ func (t *rehearsal) shown(ctx context.Context, args command.Args) string {
 	if t.noted >= maxExchanges {
 		return ""
 	}
-	hidden, _ := secretsOf(ctx)
+	hidden := SecretsOf(ctx)
 	text, _ := value.AppendJSON(nil, hidden.hide(named(args)), maxMessage+1) // cut off if it is longer
 	t.noted += min(len(text), maxMessage)
 	return startOf(string(text), maxMessage)

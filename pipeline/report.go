@@ -16,6 +16,19 @@ const (
 	maxExchanges = 128 << 10
 )
 
+// newReport returns the head of a run's report.
+func newReport(p *Program, s Start) *sluice.RunReport {
+	return &sluice.RunReport{
+		Pipeline:      s.Run.Pipeline,
+		TraceID:       s.Run.TraceID,
+		CorrelationID: s.Run.CorrelationID,
+		EventKey:      s.EventKey,
+		Attempt:       s.Attempt,
+		Delivery:      s.Delivery,
+		Steps:         make([]sluice.StepReport, 0, min(len(p.steps), maxReported)),
+	}
+}
+
 // note records a step in the report, with the user that the run goes on as if it
 // was another one before.
 func (x *execution) note(s *step, started time.Time, before sluice.User, err error) {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sluice"
@@ -13,7 +14,7 @@ import (
 // exist, switches that the owner may not make, and secrets that are missing or
 // that the owner may not use.
 type rights struct {
-	*Runner
+	lookups
 
 	ctx   context.Context //nolint:containedctx // of one walk
 	owner sluice.User
@@ -21,23 +22,29 @@ type rights struct {
 	err   error // the look-up that failed
 }
 
-// checkRights returns what an owner's program may not do, in the order of the
-// source. Without users to ask, as offline, it finds nothing.
-func (r *Runner) checkRights(ctx context.Context, p *Program, owner sluice.User) ([]sluice.Finding, error) {
-	if r.User == nil {
+// lookups tell which users and secrets there are now.
+type lookups struct {
+	user   func(ctx context.Context, username string) (sluice.User, error)
+	secret func(ctx context.Context, name string) (string, error)
+}
+
+// check returns what an owner's program may not do, in the order of the source.
+// Without users to ask, as offline, it finds nothing.
+func (l lookups) check(ctx context.Context, p *Program, owner sluice.User) ([]sluice.Finding, error) {
+	if l.user == nil {
 		return nil, nil
 	}
-	w := &rights{Runner: r, ctx: ctx, owner: owner}
+	w := &rights{lookups: l, ctx: ctx, owner: owner}
 	top := &step{line: 1, column: 1}
 	for _, section := range [][]field{p.headers, p.vars} {
 		for i := range section {
-			w.secrets(top, &section[i].value)
+			w.secrets(top, section[i].value.secrets())
 		}
 	}
-	w.secrets(top, p.body)
+	w.secrets(top, p.body.secrets())
 	var user *sluice.User // of a pipeline that a caller runs it is not known
 	if p.trigger != nil {
-		user = w.user(sluice.AnonymousName)
+		user = w.find(sluice.AnonymousName)
 	}
 	w.list(p.steps, user)
 	return w.found, w.err
@@ -49,7 +56,7 @@ func (w *rights) list(steps []*step, user *sluice.User) *sluice.User {
 	for _, s := range steps {
 		after := w.step(s, user)
 		if s.when != nil {
-			w.templateSecrets(s, s.when.Secrets())
+			w.secrets(s, s.when.Secrets())
 			after = same(user, after) // it may be left out
 		}
 		user = after
@@ -62,10 +69,10 @@ func (w *rights) step(s *step, user *sluice.User) *sluice.User {
 	case *invocation:
 		return w.call(s, a, user)
 	case *choice:
-		w.templateSecrets(s, a.condition.Secrets())
+		w.secrets(s, a.condition.Secrets())
 		return same(w.list(a.then, user), w.list(a.otherwise, user))
 	case *loop:
-		w.secrets(s, &a.in)
+		w.secrets(s, a.in.secrets())
 		return same(user, w.list(a.steps, user))
 	}
 	return nil
@@ -81,9 +88,9 @@ func same(one, other *sluice.User) *sluice.User {
 
 func (w *rights) call(s *step, a *invocation, user *sluice.User) *sluice.User {
 	for i := range a.args {
-		w.secrets(s, &a.args[i].value)
+		w.secrets(s, a.args[i].value.secrets())
 	}
-	w.secrets(s, a.input)
+	w.secrets(s, a.input.secrets())
 	if user != nil && !a.command.Allows(*user) {
 		w.note(s, sluice.Finding{
 			Code: "not-permitted", Permission: a.command.Name,
@@ -93,8 +100,8 @@ func (w *rights) call(s *step, a *invocation, user *sluice.User) *sluice.User {
 	}
 	switch a.command.Name {
 	case "http.forward":
-		if secret, ok := literal(a, "sign"); ok {
-			w.templateSecrets(s, []string{secret})
+		if secret, ok := a.literal("sign"); ok {
+			w.secrets(s, []string{secret})
 		}
 	case switchCommand:
 		return w.switched(s, a)
@@ -124,7 +131,7 @@ func switchLine(username string) string {
 
 // switched returns the user that iam.run.as switches to.
 func (w *rights) switched(s *step, a *invocation) *sluice.User {
-	name, ok := literal(a, "username")
+	name, ok := a.literal("username")
 	switch {
 	case !ok:
 		return nil
@@ -140,7 +147,7 @@ func (w *rights) switched(s *step, a *invocation) *sluice.User {
 		})
 		return nil // who there is, is not for everybody to know
 	}
-	user := w.user(name)
+	user := w.find(name)
 	if user == nil && w.err == nil {
 		w.note(s, sluice.Finding{
 			Code: "user-unknown", Permission: sluice.MayRunAs + name,
@@ -151,19 +158,9 @@ func (w *rights) switched(s *step, a *invocation) *sluice.User {
 	return user
 }
 
-// literal returns the text that the source has for an argument.
-func literal(a *invocation, name string) (text string, ok bool) {
-	for _, arg := range a.args {
-		if arg.name == name && arg.value.shape == constant {
-			text, ok = arg.value.data.(string)
-		}
-	}
-	return text, ok
-}
-
-// user returns a user as of now, nil if there is none.
-func (w *rights) user(name string) *sluice.User {
-	user, err := w.User(w.ctx, name)
+// find returns a user as of now, nil if there is none.
+func (w *rights) find(name string) *sluice.User {
+	user, err := w.user(w.ctx, name)
 	switch {
 	case err == nil:
 		return &user
@@ -173,20 +170,8 @@ func (w *rights) user(name string) *sluice.User {
 	return nil
 }
 
-// secrets looks at the secrets that a value of the source needs.
-func (w *rights) secrets(s *step, v *sourceValue) {
-	if v == nil {
-		return
-	}
-	if v.template != nil {
-		w.templateSecrets(s, v.template.Secrets())
-	}
-	for i := range v.items {
-		w.secrets(s, &v.items[i])
-	}
-}
-
-func (w *rights) templateSecrets(s *step, names []string) {
+// secrets looks at the secrets that a step needs.
+func (w *rights) secrets(s *step, names []string) {
 	for _, name := range names {
 		if !w.owner.May(sluice.MayUseSecrets) {
 			w.note(s, sluice.Finding{
@@ -196,7 +181,7 @@ func (w *rights) templateSecrets(s *step, names []string) {
 			})
 			continue
 		}
-		_, err := w.Secret(w.ctx, name)
+		_, err := w.secret(w.ctx, name)
 		switch {
 		case err == nil:
 		case sluice.AsError(err).Kind == sluice.NotFound:
@@ -212,62 +197,61 @@ func (w *rights) templateSecrets(s *step, names []string) {
 
 func (w *rights) note(s *step, f sluice.Finding) {
 	if len(w.found) < maxProblems {
-		f.Line, f.Column, f.Step, f.Command = s.line, s.column, label(s.name, s.id), s.name
+		f.Line, f.Column, f.Step, f.Command = s.line, s.column, s.label(), s.name
 		w.found = append(w.found, f)
 	}
 }
 
-// notPermitted is the error of a program that would be refused what it does. The
-// line to add is at its end, so that it can be copied.
-func notPermitted(found []sluice.Finding) error {
-	first := found[0]
-	message := fmt.Sprintf("Line %d: %s", first.Line, first.Message)
-	if more := len(found) - 1; more > 0 {
-		message += fmt.Sprintf(" There are %d more.", more)
-	}
-	return sluice.Errorf(sluice.Unprocessable, "pipeline-not-permitted", "%s With force=true (--force) it is stored all the same. %s", message, first.Advice()).
-		At(sluice.Place{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
-}
-
-// unknownKey warns of an event key that no webhook has. Events may be sent in
-// other ways, so it is no mistake.
-func (r *Runner) unknownKey(p *Program) []sluice.Finding {
-	pattern, _ := p.Listens()
-	key, isEvent := strings.CutPrefix(pattern, sluice.EventPrefix)
-	if r.NearestKey == nil || !isEvent || !sluice.ValidKey(key) {
+// mayListen checks that a user may use the trigger.
+func mayListen(p *Program, user sluice.User) error {
+	if p.trigger == nil || user.May(p.trigger.command) {
 		return nil
 	}
-	message, hint := fmt.Sprintf("No webhook has the event key %s.", key), "sluice webhook create "+key
-	switch near := r.NearestKey(key); near {
-	case key:
-		return nil
-	case "":
-	default:
-		message, hint = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near), ""
-	}
-	return []sluice.Finding{{
-		Line: p.trigger.line, Column: p.trigger.column, Command: p.trigger.command, Step: p.trigger.command, Code: "event-key-unknown",
-		Message: message, Hint: hint,
-	}}
+	return sluice.NotPermitted(p.trigger.command)
 }
 
-// lentRights warns if a pipeline may do more than before because of who saves it
-// now.
-func (r *Runner) lentRights(ctx context.Context, p *Program, before *sluice.Pipeline, saver sluice.User, found []sluice.Finding) ([]sluice.Finding, error) {
-	if before == nil || before.Owner == saver.Name && before.OwnerID == saver.ID || r.User == nil {
-		return nil, nil
+// switches returns the users that a program switches to, as its source names them.
+func switches(p *Program) []string {
+	users := switchesOf(p.steps)
+	slices.Sort(users)
+	return slices.Compact(users)
+}
+
+func switchesOf(steps []*step) (users []string) {
+	for _, s := range steps {
+		switch a := s.action.(type) {
+		case *choice:
+			users = append(append(users, switchesOf(a.then)...), switchesOf(a.otherwise)...)
+		case *loop:
+			users = append(users, switchesOf(a.steps)...)
+		case *invocation:
+			if a.command.Name == switchCommand {
+				name, ok := a.literal("username")
+				if !ok {
+					name = "(computed)"
+				}
+				users = append(users, name)
+			}
+		}
 	}
-	owner, err := r.owner(before)(ctx)
-	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
-		return nil, err
+	return users
+}
+
+// secretsIn returns the names of the secrets that a program asks for: those whose
+// absence would be found when it is stored.
+func secretsIn(p *Program) (names []string) {
+	asked := lookups{
+		user: func(_ context.Context, name string) (sluice.User, error) { return sluice.User{Name: name}, nil },
+		secret: func(_ context.Context, name string) (string, error) {
+			names = append(names, name)
+			return "", nil
+		},
 	}
-	lacked, err := r.checkRights(ctx, p, owner)
-	if err != nil || len(lacked) <= len(found) {
-		return nil, err
-	}
-	f := lacked[0]
-	return []sluice.Finding{{
-		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission, Code: "rights-lent",
-		Message: fmt.Sprintf("The pipeline was %s's and is %s's now: it may do what it could not do before, with the rights of %s.", before.Owner, saver.Name, saver.Name),
-	}}, nil
+	_, _ = asked.check(context.Background(), p, folderOwner()) // who may use them is not asked here
+	return names
+}
+
+// folderOwner owns the pipelines of the operator's folder.
+func folderOwner() sluice.User {
+	return sluice.User{Name: sluice.AdminName, Roles: []string{sluice.AdminName}, Permissions: []string{"*"}}
 }

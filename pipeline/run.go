@@ -98,5 +98,7 @@ func (r *Runner) directly(ctx context.Context, program *Program, run *sluice.Run
 		"attempt":       1,
 	}
 	maps.Copy(request, sluice.RequestFrom(ctx))
-	return r.attempt(ctx, program, beginning{run: run, body: p.Body, vars: p.Vars, request: request}, 1, 0)
+	out, err := r.attempt(ctx, program, Start{Run: run, Body: p.Body, Vars: p.Vars, Request: request, Attempt: 1})
+	r.observed(out, time.Time{})
+	return out.Body, err
 }

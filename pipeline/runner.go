@@ -79,23 +79,12 @@ func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, e
 	return func(ctx context.Context) (sluice.User, error) { return r.Owner(ctx, p) }
 }
 
-// folderOwner owns the pipelines of the operator's folder.
-func folderOwner() sluice.User {
-	return sluice.User{Name: sluice.AdminName, Roles: []string{sluice.AdminName}, Permissions: []string{"*"}}
-}
-
 // environment returns what runs need from outside.
-func (r *Runner) environment() environment {
-	return environment{limits: r.Limits, call: r.call, secret: r.reveal, pause: pause, log: r.Log}
+func (r *Runner) environment() Environment {
+	return Environment{Limits: r.Limits, Call: r.call, Secret: r.Secret, Pause: pause, Reports: true, Log: r.Log}
 }
 
-// reveal returns a secret to a run whose owner may use it.
-func (r *Runner) reveal(ctx context.Context, run *sluice.Run, name string) (string, error) {
-	if err := mayUseSecrets(ctx, run); err != nil {
-		return "", err
-	}
-	return r.Secret(ctx, name)
-}
+func (r *Runner) lookups() lookups { return lookups{r.User, r.Secret} }
 
 // call calls a command in a span.
 func (r *Runner) call(ctx context.Context, c command.Command, args command.Args) (out any, err error) {
@@ -106,38 +95,35 @@ func (r *Runner) call(ctx context.Context, c command.Command, args command.Args)
 	return out, err
 }
 
-// attempt runs a program once, in a span, and reports how that went.
-func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, delivery int) (out any, err error) {
+// attempt runs a program once, in a span.
+func (r *Runner) attempt(ctx context.Context, p *Program, s Start) (out Outcome, err error) {
 	if t := rehearsalOf(ctx); t != nil {
-		return t.execute(ctx, p, b)
+		return t.Run(ctx, p, s)
 	}
-	report := sluice.RunReport{
-		Pipeline:      b.run.Pipeline,
-		TraceID:       b.run.TraceID,
-		CorrelationID: b.run.CorrelationID,
-		Attempt:       number,
-		Delivery:      delivery,
-		Steps:         make([]sluice.StepReport, 0, min(len(p.steps), maxReported)),
-	}
-	key, _ := b.run.Event["eventKey"].(string)
-	report.EventKey = strings.Clone(key) // the report is kept longer than the event
-	traceparent, _ := b.run.Event["traceparent"].(string)
+	key, _ := s.Run.Event["eventKey"].(string)
+	s.EventKey = strings.Clone(key) // the report is kept longer than the event
+	traceparent, _ := s.Run.Event["traceparent"].(string)
 	span := sluice.Span{
-		Name: "pipeline", Subject: b.run.Pipeline, Traceparent: traceparent,
-		SpanFacts: sluice.SpanFacts{EventKey: report.EventKey, TraceID: b.run.TraceID},
+		Name: "pipeline", Subject: s.Run.Pipeline, Traceparent: traceparent,
+		SpanFacts: sluice.SpanFacts{EventKey: s.EventKey, TraceID: s.Run.TraceID},
 	}
-	if b.run.Event != nil {
+	if s.Run.Event != nil {
 		span.Kind = sluice.ConsumerSpan
 	}
 	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
-		out, err = newExecution(r.environment(), p, b, &report).execute(ctx, b)
+		out, err = Run(ctx, r.environment(), p, s)
 		return err
 	})
-	if err != nil && b.again != nil {
-		report.Next = b.again(err).UTC()
-	}
-	r.Observe(report)
 	return out, err
+}
+
+// observed reports how an attempt went, with the time of the next one. There is
+// no report of an attempt that did not come to a run, nor of a rehearsal.
+func (r *Runner) observed(out Outcome, next time.Time) {
+	if out.Report != nil {
+		out.Report.Next = next.UTC()
+		r.Observe(*out.Report)
+	}
 }
 
 // pause waits, or returns why waiting makes no sense any more.

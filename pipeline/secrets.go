@@ -42,6 +42,12 @@ func secretsOf(ctx context.Context) (*secrets, context.Context) {
 	return s, context.WithValue(ctx, secretsKey{}, s)
 }
 
+// SecretsOf returns the secrets of the run that ctx belongs to.
+func SecretsOf(ctx context.Context) *secrets {
+	s, _ := secretsOf(ctx)
+	return s
+}
+
 // add remembers a secret in the forms in which it may appear.
 func (s *secrets) add(secret string) {
 	s.mu.Lock()
@@ -183,4 +189,17 @@ func mayUseSecrets(ctx context.Context, run *sluice.Run) error {
 		return sluice.OwnerNotPermitted(sluice.MayUseSecrets)
 	}
 	return nil
+}
+
+// reveal returns a secret to an expression, and remembers it, to hide it from
+// people.
+func (x *execution) reveal(ctx context.Context, name string) (string, error) {
+	if err := mayUseSecrets(ctx, x.run); err != nil {
+		return "", err
+	}
+	v, err := x.environment.Secret(ctx, name)
+	if err == nil {
+		x.secrets.add(v)
+	}
+	return v, err
 }

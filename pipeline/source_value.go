@@ -52,6 +52,21 @@ func (v *sourceValue) eval(scope *expression.Scope) (any, error) {
 	return v.data, nil
 }
 
+// secrets returns the names of the secrets that the value asks for; nil asks for
+// none.
+func (v *sourceValue) secrets() (names []string) {
+	if v == nil {
+		return nil
+	}
+	if v.template != nil {
+		names = v.template.Secrets()
+	}
+	for i := range v.items {
+		names = append(names, v.items[i].secrets()...)
+	}
+	return names
+}
+
 // value compiles a node and all within it.
 func (c *checker) value(n *node) sourceValue {
 	switch n.kind {
@@ -122,5 +137,27 @@ func (c *checker) mistake(n *node, err error) {
 	c.problemf(&at, "%s", message)
 }
 
-// holds reports whether a condition does: everything but false and null.
-func holds(condition any) bool { return condition != nil && condition != false }
+// A template is an expression, or a text with expressions in it, and knows where
+// in the source it begins.
+type template struct {
+	*expression.Template
+	line, column int
+}
+
+// A templateError is the failure of one template. A step may hold many, so it
+// tells which.
+type templateError struct {
+	error
+	at *template
+}
+
+func (e *templateError) Unwrap() error { return e.error }
+
+// Eval returns the value in a scope.
+func (t *template) Eval(scope *expression.Scope) (any, error) {
+	v, err := t.Template.Eval(scope)
+	if err != nil {
+		return nil, &templateError{err, t}
+	}
+	return v, nil
+}

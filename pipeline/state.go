@@ -15,7 +15,7 @@ func (x *execution) put(ctx context.Context, t target, out any) error {
 	v, w := out, x.held[target{}]
 	if !passedOn(x.scope.Body, out) {
 		var err error
-		if v, w, err = x.limits.normal(out); err != nil {
+		if v, w, err = x.environment.Limits.normal(out); err != nil {
 			return err
 		}
 	}

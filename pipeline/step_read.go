@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -119,7 +120,7 @@ func (c *checker) identify(s *step, n *node) {
 		s.id = ""
 		return
 	}
-	c.step = label(s.name, s.id)
+	c.step = s.label()
 	if line, taken := c.ids[s.id]; taken {
 		c.problemf(n, "The id %s is taken by the step on line %d.", quote(s.id), line)
 		return
@@ -159,4 +160,68 @@ func (c *checker) onError(s *step, n *node) {
 		"times": func(n *node) { s.onError.retries = c.integer(n, "times", 1, maxStepRetries) },
 		"wait":  func(n *node) { s.onError.wait = c.duration(n, "wait", 0, maxStepWait) },
 	})
+}
+
+func (c *checker) choice(s *step, params *node) action {
+	a := &choice{}
+	c.blockParams(s, params, map[string]func(*node){
+		"true": func(n *node) { a.condition = c.expression(n, "true") },
+		"then": func(n *node) { a.then = c.stepList(n, "then", nil) },
+		"else": func(n *node) { a.otherwise = c.stepList(n, "else", nil) },
+	})
+	if params.get("true") == nil {
+		c.problemf(params, "The block if needs a condition: if: {true: …, then: […], else: […]}.")
+	}
+	if params.get("then") == nil && params.get("else") == nil {
+		c.problemf(params, "The block if needs steps in then, in else, or in both.")
+	}
+	return a
+}
+
+// blockParams reads the parameters of a block: those of its own, and those that
+// every step has.
+func (c *checker) blockParams(s *step, params *node, own map[string]func(*node)) {
+	names := slices.AppendSeq([]string{"id", "if", "onError"}, maps.Keys(own))
+	for key, item := range params.entries() {
+		read := own[key.text]
+		switch {
+		case read != nil:
+			read(item)
+		case key.text == "input" || key.text == "output":
+			c.problemf(key, "The block %s has no %s: the body flows through its steps; give it to one of them.", s.name, key.text)
+		case !c.common(s, key.text, item):
+			c.unknown(key, "parameter", names)
+		}
+	}
+}
+
+func (c *checker) loop(s *step, params *node) action {
+	a := &loop{as: "item"}
+	c.blockParams(s, params, map[string]func(*node){
+		"in": func(n *node) { a.in = c.listValue(n) },
+		"as": func(n *node) {
+			if a.as = n.text; !validName.MatchString(a.as) {
+				c.problemf(n, "as must be the name of a variable: letters, digits, _ and -.")
+			}
+		},
+		"do": func(n *node) { a.steps = c.stepList(n, "do", nil) },
+	})
+	for _, name := range []string{"in", "do"} {
+		if params.get(name) == nil {
+			c.problemf(params, "The block foreach needs %s: foreach: {in: …, as: …, do: […]}.", name)
+		}
+	}
+	return a
+}
+
+// listValue reads a list, or an expression that results in one.
+func (c *checker) listValue(n *node) sourceValue {
+	if n.kind == list {
+		return c.value(n)
+	}
+	if _, isText := n.string(); !isText {
+		c.problemf(n, "in must be a list, or an expression that gives one, not %s.", n.describe())
+		return sourceValue{}
+	}
+	return sourceValue{shape: formula, template: c.expression(n, "in")}
 }

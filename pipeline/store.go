@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice"
@@ -82,7 +83,7 @@ func sameVersion(a, b *sluice.Pipeline) bool {
 // fitting one.
 func (r *Runner) bind(ctx context.Context, p *Program, before *sluice.Pipeline) (*sluice.Binding, error) {
 	pattern, listens := p.Listens()
-	if !listens || before != nil && p.fits(before.Binding) {
+	if !listens || before != nil && fits(p, before.Binding) {
 		return nil, nil
 	}
 	fresh, err := r.Queue.Bind(ctx, pattern, p.concurrency)
@@ -94,7 +95,7 @@ func (r *Runner) bind(ctx context.Context, p *Program, before *sluice.Pipeline) 
 
 // fits reports whether a binding takes the events that the program needs. Its
 // concurrency and its rate can be changed.
-func (p *Program) fits(b *sluice.Binding) bool {
+func fits(p *Program, b *sluice.Binding) bool {
 	pattern, listens := p.Listens()
 	return listens && b != nil && b.Pattern == pattern
 }
@@ -109,7 +110,7 @@ func (r *Runner) store(ctx context.Context, p *Program, c change, fresh *sluice.
 		}
 		next.Binding = fresh
 		switch {
-		case before != nil && p.fits(before.Binding):
+		case before != nil && fits(p, before.Binding):
 			kept := *before.Binding
 			kept.Concurrency, kept.Rate = p.concurrency, p.rate.perSecond
 			next.Binding = &kept
@@ -217,4 +218,20 @@ func sameBinding(a, b *sluice.Binding) bool { return a != nil && b != nil && a.I
 // stranded logs a binding that may hold events for no pipeline.
 func (r *Runner) stranded(pipeline string, b *sluice.Binding, err error) {
 	r.Log.Error("A binding of a pipeline could not be ended.", "pipeline", pipeline, "binding", b.ID, "pattern", b.Pattern, "error", err.Error())
+}
+
+// noteSwitches enters a pipeline that switches users in the audit log when it is
+// stored. Its runs are not there: they would flood it.
+func (r *Runner) noteSwitches(ctx context.Context, p *Program, record sluice.Pipeline) {
+	users := switches(p)
+	if len(users) == 0 {
+		return
+	}
+	r.Note(ctx, sluice.AuditEntry{
+		Username: record.Owner,
+		Address:  sluice.UserFrom(ctx).Address,
+		Command:  switchCommand,
+		Target:   record.Name + " " + strings.Join(users, ","),
+		Outcome:  sluice.AuditAllowed,
+	})
 }

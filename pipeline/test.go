@@ -32,7 +32,7 @@ func testCommand(r *Runner) command.Command {
 				}
 				defer release()
 			}
-			outcome := testOutcome{Tests: program.Test(ctx, r.Limits)}
+			outcome := testOutcome{Tests: Test(ctx, program, r.Limits)}
 			for _, result := range outcome.Tests {
 				if result.Passed {
 					outcome.Passed++

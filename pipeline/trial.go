@@ -23,9 +23,9 @@ const (
 	maxTestsTime = 30 * time.Second
 )
 
-// Test runs the tests that the program carries. They need no server: commands
+// Test runs the tests that a program carries. They need no server: commands
 // that reach outside are answered by stubs, and nothing waits.
-func (p *Program) Test(ctx context.Context, limits Limits) []TestResult {
+func Test(ctx context.Context, p *Program, limits Limits) []TestResult {
 	limits.setDefaults()
 	limits.RunTime = min(limits.RunTime, maxTestTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTestsTime, tooLongError(maxTestsTime))
@@ -61,24 +61,26 @@ func (t *trial) run(ctx context.Context, limits Limits) string {
 	user := everything(t.user.Name)
 	user.Roles = t.user.Roles
 	run.Switch(user)
-	b := beginning{run: run, body: t.body, vars: t.vars, request: map[string]any{"traceId": run.TraceID, "attempt": 1}}
+	start := Start{Run: run, Body: t.body, Vars: t.vars, Request: map[string]any{"traceId": run.TraceID, "attempt": 1}}
 	if t.event != nil {
-		b.body = t.event
-		b.request = requestOf(sluice.Delivery{Message: t.event, TraceID: run.TraceID, Count: 1}, 1)
+		start.Body = t.event
+		start.Request = requestOf(sluice.Delivery{Message: t.event, TraceID: run.TraceID, Count: 1}, 1)
 	}
-	x := newExecution(environment{
-		limits: limits,
-		call:   t.call,
-		secret: t.secret,
-		pause:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
-		log:    slog.New(slog.DiscardHandler),
-	}, t.program, b, nil)
-	body, err := x.execute(ctx, b)
+	out, err := Run(ctx, Environment{
+		Limits: limits,
+		Call:   t.call,
+		Secret: t.secret,
+		Pause:  noPause,
+		Log:    slog.New(slog.DiscardHandler),
+	}, t.program, start)
 	if t.missing != "" {
 		return t.missing
 	}
-	return t.compare(body, x.scope.Vars, err)
+	return t.compare(out.Body, out.Vars, err)
 }
+
+// noPause waits for nothing.
+func noPause(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // everything returns a user who may do everything: tests are about what a
 // pipeline does, not about who may run it.
@@ -91,7 +93,7 @@ func everything(name string) sluice.User {
 func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args) (any, error) {
 	if s, ok := t.stubs[cmd.Name]; ok {
 		t.calls = append(t.calls, madeCall{cmd.Name, named(args)})
-		return s.answer()
+		return outputOf(s)
 	}
 	switch {
 	case cmd.Name == switchCommand:
@@ -106,6 +108,14 @@ func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args
 	}
 	t.missing = cmd.Name + " reaches outside of the test; say under stub what it answers."
 	return nil, sluice.Errorf(sluice.Internal, "stub-missing", "%s", t.missing)
+}
+
+// outputOf returns what a stub stands for.
+func outputOf(s stub) (any, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.output, nil
 }
 
 // named returns arguments by their names.
@@ -123,7 +133,7 @@ func bodyOf(cmd command.Command, args command.Args) any {
 	return named(args)[p.Name]
 }
 
-func (t *trial) secret(_ context.Context, _ *sluice.Run, name string) (string, error) {
+func (t *trial) secret(_ context.Context, name string) (string, error) {
 	if s, ok := t.secrets[name].(string); ok {
 		return s, nil
 	}

@@ -23,7 +23,7 @@ func TestTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	for _, result := range program.Test(t.Context(), pipeline.Limits{}) {
+	for _, result := range pipeline.Test(t.Context(), program, pipeline.Limits{}) {
 		verdict := "failed"
 		if result.Passed {
 			verdict = "passed"

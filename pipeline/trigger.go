@@ -5,23 +5,6 @@ import (
 	"sluice/command"
 )
 
-// A trigger is the first step of a pipeline that events start. It is not run:
-// the event is the body already.
-type trigger struct {
-	command string
-	pattern string // of message keys
-	line    int
-	column  int
-}
-
-// mayListen checks that a user may use the trigger.
-func (p *Program) mayListen(user sluice.User) error {
-	if p.trigger == nil || user.May(p.trigger.command) {
-		return nil
-	}
-	return forbidden(p.trigger.command)
-}
-
 // trigger reads the first step of a pipeline that events start.
 func (c *checker) trigger(n *node, cmd command.Command, params *node) *trigger {
 	c.steps++

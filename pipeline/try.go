@@ -10,18 +10,7 @@ import (
 	"sluice/command"
 )
 
-const (
-	defaultTries = 100
-
-	// maxTryTime is how long one call goes on before it answers with a cursor.
-	maxTryTime = 10 * time.Second
-	// tryPage is how many calls are in memory at the same time: each may have
-	// made many exchanges with others.
-	tryPage = 5
-	// maxTryItems is how many events are shown, and maxTryCalls what was done for
-	// one of them.
-	maxTryItems, maxTryCalls = 20, 20
-)
+const defaultTries = 100
 
 type tryParams struct {
 	Source   string    `json:"source" required:"true" body:"only" doc:"The draft, as YAML or JSON."`
@@ -45,7 +34,7 @@ func tryCommand(r *Runner) command.Command {
 			if !user.May(sluice.MaySeePayload) { // what becomes of a draft tells as much as one cares to ask
 				return sluice.TryResult{}, sluice.NotPermitted(sluice.MaySeePayload)
 			}
-			if err := program.mayListen(user); err != nil {
+			if err := mayListen(program, user); err != nil {
 				return sluice.TryResult{}, err
 			}
 			q, err := r.pastEvents(ctx, program, p)
@@ -59,7 +48,12 @@ func tryCommand(r *Runner) command.Command {
 				}
 				defer release()
 			}
-			return r.tryAll(ctx, &rehearsal{Runner: r, program: program, owner: user, pipeline: p.Pipeline}, q)
+			stage := Stage{Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret, Limits: r.Limits, Log: r.Log}
+			result, err := stage.Try(ctx, Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
+			if err == nil && result.Tried() > 0 {
+				r.Seen(ctx, "pipeline.try", cmp.Or(q.TraceID, q.EventKey+q.Pipeline))
+			}
+			return result, err
 		}, command.ReadOnly)
 }
 
@@ -89,58 +83,4 @@ func (r *Runner) pastEvents(ctx context.Context, program *Program, p tryParams) 
 		return q, sluice.InvalidParameter("eventKey", "Say which events to try it on: give the key of events as eventKey, without * and #, or a stored pipeline that has run on them.")
 	}
 	return q, nil
-}
-
-// tryAll tries a draft on the events of a query, one after the other.
-func (r *Runner) tryAll(ctx context.Context, draft *rehearsal, q sluice.TraceQuery) (sluice.TryResult, error) {
-	result, wanted, end := sluice.TryResult{Items: []sluice.TryItem{}}, q.Limit, time.Now().Add(maxTryTime)
-	for {
-		q.Limit = min(tryPage, wanted-result.Tried())
-		calls, next, err := r.Journal.Calls(ctx, q)
-		if err != nil {
-			return result, err
-		}
-		for i := range calls {
-			if calls[i].CorrelationID == "" || calls[i].ReplayOf != "" && q.TraceID == "" {
-				continue // it made no event, or one that was there before
-			}
-			item, err := draft.on(ctx, &calls[i])
-			if err != nil && sluice.AsError(err).Kind != sluice.Gone {
-				return result, err
-			}
-			if err == nil {
-				tally(&result, item, q.TraceID != "")
-			}
-		}
-		q.Before, result.Next = next, next
-		if next == "" || result.Tried() >= wanted || time.Now().After(end) {
-			break
-		}
-	}
-	if result.Tried() > 0 {
-		r.Seen(ctx, "pipeline.try", cmp.Or(q.TraceID, q.EventKey+q.Pipeline))
-	}
-	return result, nil
-}
-
-// tally adds an event to a result, also one of which nothing changes if all are
-// shown.
-func tally(result *sluice.TryResult, item sluice.TryItem, all bool) {
-	counter := map[sluice.Verdict]*int{
-		sluice.TrySame: &result.Same, sluice.TryDiffers: &result.Differs, sluice.TryFails: &result.Fails, sluice.TryUnknown: &result.Unknown,
-	}[item.Verdict]
-	*counter++
-	switch failed := item.Failed(); {
-	case item.Verdict == sluice.TryDiffers && item.Was == nil:
-		result.New++
-	case item.Verdict == sluice.TryDiffers && failed:
-		result.Mended++
-	case item.Verdict == sluice.TrySame && failed:
-		result.StillFails++
-		all = true
-	}
-	if item.Verdict == sluice.TrySame && !all || len(result.Items) == maxTryItems {
-		return
-	}
-	result.Items = append(result.Items, item)
 }
