@@ -6,6 +6,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/source"
 )
 
 // Commands returns the commands about pipelines and dead letters.
@@ -68,13 +69,13 @@ func (r *Runner) show(p *sluice.Pipeline) view {
 
 // viewOf returns the view of a pipeline, without its source. The program is nil
 // if the source has mistakes.
-func viewOf(p *sluice.Pipeline, program *Program) view {
+func viewOf(p *sluice.Pipeline, program *source.Program) view {
 	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Paused: p.Paused, Version: versionOf(p), ETag: tagOf(p), Created: p.Created, Updated: p.Updated}
 	if p.Binding != nil {
 		v.Listens = p.Binding.Pattern
 	}
 	if program != nil {
-		v.Description, v.Concurrency, v.Rate = program.description, program.concurrency, program.rate.text
+		v.Description, v.Concurrency, v.Rate = program.Description, program.Concurrency, program.Rate.Text
 		v.Listens, _ = program.Listens()
 	}
 	return v
@@ -169,7 +170,7 @@ func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (view,
 		case before == nil:
 			return nil, unknownPipeline(name)
 		case before.Binding == nil:
-			return nil, sluice.Errorf(sluice.Conflict, sluice.NotListening, "The pipeline %s listens to no events, so there is nothing to pause.", quote(name))
+			return nil, sluice.Errorf(sluice.Conflict, sluice.NotListening, "The pipeline %s listens to no events, so there is nothing to pause.", source.Quote(name))
 		}
 		next := *before
 		next.Paused = paused

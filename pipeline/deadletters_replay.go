@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/source"
 )
 
 type letterReplayParams struct {
@@ -75,7 +76,7 @@ const codeUnreadable = "letter-unreadable"
 func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, error) {
 	var event sluice.Event
 	if err := json.Unmarshal(letter.Event, &event); err != nil {
-		return replay{}, sluice.Errorf(sluice.Internal, codeUnreadable, "The event of the dead letter %s can't be read.", quote(letter.Letter)).Because(err)
+		return replay{}, sluice.Errorf(sluice.Internal, codeUnreadable, "The event of the dead letter %s can't be read.", source.Quote(letter.Letter)).Because(err)
 	}
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return replay{}, err
@@ -105,7 +106,7 @@ func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event)
 		return err
 	}
 	if stored == nil || stored.Binding == nil || !sluice.KeyMatches(stored.Binding.Pattern, e.MessageKey()) {
-		return sluice.Errorf(sluice.Conflict, sluice.NotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", quote(name), e.MessageKey())
+		return sluice.Errorf(sluice.Conflict, sluice.NotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", source.Quote(name), e.MessageKey())
 	}
 	return nil
 }

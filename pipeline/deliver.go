@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/pipeline/run"
+	"sluice/pipeline/source"
 	"sluice/problem"
 )
 
@@ -33,7 +35,7 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 		r.observed(out, time.Time{})
 		return sluice.Outcome{}, giveBack(ctx, err)
 	}
-	next, again := retryPolicy{program.retry, rand.N[time.Duration]}.next(time.Now(), number, first, err)
+	next, again := retryPolicy{program.Retry, rand.N[time.Duration]}.next(time.Now(), number, first, err)
 	r.observed(out, next)
 	if !again {
 		return r.failed(p, d, number, err), nil
@@ -48,7 +50,7 @@ const longestGiveBack = time.Second
 // noAttempt reports whether an event is given back after an error that is no fault of
 // the pipeline.
 func noAttempt(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || sluice.EngineAway(err) || sluice.AsError(err).Code == codeNoMemory
+	return ctx.Err() != nil || sluice.EngineAway(err) || sluice.AsError(err).Code == run.CodeNoMemory
 }
 
 // giveBack returns the error with which an event is given back, for want of memory only
@@ -57,26 +59,26 @@ func giveBack(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case sluice.AsError(err).Code == codeNoMemory: // runs that lack memory together must not come again together
+	case sluice.AsError(err).Code == run.CodeNoMemory: // runs that lack memory together must not come again together
 		return errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
 	}
 	return err
 }
 
 // deliverOnce makes one attempt, as soon as there is a free slot.
-func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *Program, d sluice.Delivery, number int) (Outcome, error) {
+func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *source.Program, d sluice.Delivery, number int) (run.Outcome, error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return Outcome{}, ctx.Err()
+		return run.Outcome{}, ctx.Err()
 	}
 	user, err := r.User(ctx, sluice.AnonymousName)
 	if err != nil {
-		return Outcome{}, err
+		return run.Outcome{}, err
 	}
 	user.Address, _ = d.Message["remoteAddr"].(string)
-	start := Start{
+	start := run.Start{
 		Run: &sluice.Run{
 			Pipeline:      p.Name,
 			TraceID:       d.TraceID,
@@ -87,7 +89,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *P
 			OwnerName:     p.Owner,
 		},
 		Body:     d.Message,
-		Request:  requestOf(d, number),
+		Request:  run.RequestOf(d, number),
 		Counted:  true,
 		Attempt:  number,
 		Delivery: d.Count,
@@ -97,7 +99,7 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *P
 }
 
 func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, attempts int, out any) sluice.Outcome {
-	value, err := r.Limits.encode(out)
+	value, err := r.Limits.Encode(out)
 	if err != nil {
 		return r.failed(p, d, attempts, err)
 	}

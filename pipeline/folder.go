@@ -16,15 +16,16 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/pipeline/source"
 )
 
 // A folder stores the pipelines in a folder of the operator: each file *.yaml,
 // *.yml or *.json is one, named as the file without its extension.
 type folder struct {
 	stored sluice.Pipelines
-	parse  func(source string) (*Program, error)
-	review func(ctx context.Context, p *Program) ([]sluice.Finding, error) // what would be refused, or is odd
-	save   func(ctx context.Context, p *Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error)
+	parse  func(source string) (*source.Program, error)
+	review func(ctx context.Context, p *source.Program) ([]sluice.Finding, error) // what would be refused, or is odd
+	save   func(ctx context.Context, p *source.Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error)
 	remove func(ctx context.Context, name string, folder bool, tags string) error
 	log    *slog.Logger
 
@@ -43,7 +44,7 @@ type stamp struct {
 const folderPoll = time.Second
 
 func (r *Runner) folder(dir string) *folder {
-	review := func(ctx context.Context, p *Program) ([]sluice.Finding, error) {
+	review := func(ctx context.Context, p *source.Program) ([]sluice.Finding, error) {
 		found, err := r.lookups().check(ctx, p, folderOwner())
 		return append(found, r.unknownKey(p)...), err
 	}
@@ -184,7 +185,7 @@ func (f *folder) drop(ctx context.Context, files map[string]string) (failures []
 
 // compilerStyle returns the first mistake of a source as compilers write it.
 func compilerStyle(err error) error {
-	problems := ProblemsOf(err)
+	problems := source.ProblemsOf(err)
 	if len(problems) == 0 {
 		return err
 	}
@@ -202,6 +203,6 @@ func readSource(root *os.Root, name string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, MaxSource+1))
+	content, err := io.ReadAll(io.LimitReader(file, source.MaxSource+1))
 	return string(content), err
 }

@@ -2,13 +2,13 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/source"
 )
 
 // sourceParams are those of commands that examine a source.
@@ -35,16 +35,16 @@ func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 func lintCommand(r *Runner) command.Command {
 	return command.New("pipeline.lint", "Check a pipeline, and list all its mistakes with their lines and columns.",
 		func(ctx context.Context, p sourceParams) (sluice.LintResult, error) {
-			source, err := r.source(ctx, p)
+			text, err := r.source(ctx, p)
 			if err != nil {
 				return sluice.LintResult{}, err
 			}
-			program, err := r.Parse(source)
+			program, err := r.Parse(text)
 			if err == nil {
 				return r.lintRights(ctx, p.Name, program)
 			}
-			problems, ok := errors.AsType[SourceErrors](err)
-			if !ok {
+			problems := source.ProblemsOf(err)
+			if problems == nil {
 				return sluice.LintResult{}, err
 			}
 			result := sluice.LintResult{Problems: make([]sluice.Finding, len(problems))}
@@ -57,7 +57,7 @@ func lintCommand(r *Runner) command.Command {
 
 // lintRights returns what is wrong with a program without mistakes, if the
 // caller stored it.
-func (r *Runner) lintRights(ctx context.Context, name string, p *Program) (result sluice.LintResult, err error) {
+func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program) (result sluice.LintResult, err error) {
 	user := sluice.UserFrom(ctx)
 	found, err := r.lookups().check(ctx, p, user)
 	if err != nil {
@@ -66,9 +66,9 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *Program) (resul
 	result.Problems = append([]sluice.Finding{}, found...)
 	if r.User != nil && mayListen(p, user) != nil {
 		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
-			Line: p.trigger.line, Column: p.trigger.column, Step: p.trigger.command, Command: p.trigger.command, Permission: p.trigger.command, Code: "not-permitted",
-			Message: "You may not store pipelines that listen: you lack " + p.trigger.command + ".",
-			Hint:    "Ask an administrator for a role that has the permission " + p.trigger.command + ".",
+			Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command, Permission: p.Trigger.Command, Code: "not-permitted",
+			Message: "You may not store pipelines that listen: you lack " + p.Trigger.Command + ".",
+			Hint:    "Ask an administrator for a role that has the permission " + p.Trigger.Command + ".",
 		})
 	}
 	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil
@@ -110,7 +110,7 @@ func notPermitted(found []sluice.Finding) error {
 
 // unknownKey warns of an event key that no webhook has. Events may be sent in
 // other ways, so it is no mistake.
-func (r *Runner) unknownKey(p *Program) []sluice.Finding {
+func (r *Runner) unknownKey(p *source.Program) []sluice.Finding {
 	pattern, _ := p.Listens()
 	key, isEvent := strings.CutPrefix(pattern, sluice.EventPrefix)
 	if r.NearestKey == nil || !isEvent || !sluice.ValidKey(key) {
@@ -125,14 +125,14 @@ func (r *Runner) unknownKey(p *Program) []sluice.Finding {
 		message, hint = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near), ""
 	}
 	return []sluice.Finding{{
-		Line: p.trigger.line, Column: p.trigger.column, Command: p.trigger.command, Step: p.trigger.command, Code: "event-key-unknown",
+		Line: p.Trigger.Line, Column: p.Trigger.Column, Command: p.Trigger.Command, Step: p.Trigger.Command, Code: "event-key-unknown",
 		Message: message, Hint: hint,
 	}}
 }
 
 // lentRights warns if a pipeline may do more than before because of who saves it
 // now.
-func (r *Runner) lentRights(ctx context.Context, p *Program, before *sluice.Pipeline, saver sluice.User, found []sluice.Finding) ([]sluice.Finding, error) {
+func (r *Runner) lentRights(ctx context.Context, p *source.Program, before *sluice.Pipeline, saver sluice.User, found []sluice.Finding) ([]sluice.Finding, error) {
 	if before == nil || before.Owner == saver.Name && before.OwnerID == saver.ID || r.User == nil {
 		return nil, nil
 	}

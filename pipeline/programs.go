@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"sluice"
+	"sluice/pipeline/source"
 )
 
 // programs are those of stored pipelines, each parsed once for each source.
@@ -17,12 +18,12 @@ type programs struct {
 // compiled is the result of parsing a source.
 type compiled struct {
 	source  string
-	program *Program
+	program *source.Program
 	err     error
 }
 
 // program returns the program of a stored pipeline.
-func (r *Runner) program(p *sluice.Pipeline) (*Program, error) {
+func (r *Runner) program(p *sluice.Pipeline) (*source.Program, error) {
 	if known, ok := r.programs.get(p.Name); ok && known.source == p.Source {
 		return known.program, known.err
 	}
@@ -78,5 +79,5 @@ func (p *programs) keepOnly(stored map[string]*sluice.Pipeline) {
 
 // unknownPipeline is the error for a name that no pipeline has.
 func unknownPipeline(name string) error {
-	return sluice.Errorf(sluice.NotFound, "pipeline-unknown", "There is no pipeline %s; pipeline.get lists those there are.", quote(name))
+	return sluice.Errorf(sluice.NotFound, "pipeline-unknown", "There is no pipeline %s; pipeline.get lists those there are.", source.Quote(name))
 }

@@ -6,6 +6,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/source"
 )
 
 type putParams struct {
@@ -53,7 +54,7 @@ func (r *Runner) put(ctx context.Context, p putParams) (view, error) {
 
 // admit refuses a program that would be refused what it does, unless that is
 // wanted, and gives what its author should know.
-func (r *Runner) admit(ctx context.Context, program *Program, p putParams, user sluice.User) (warnings []sluice.Finding, err error) {
+func (r *Runner) admit(ctx context.Context, program *source.Program, p putParams, user sluice.User) (warnings []sluice.Finding, err error) {
 	before, err := r.Store.Get(ctx, p.Name)
 	if err == nil {
 		err = checkMatch(p.IfMatch, before, p.Name)

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/pipeline/source"
 	"sluice/problem"
 )
 
 // A retryPolicy says when a failed attempt is followed by another one. It asks
 // neither a clock nor, but for the jitter, chance.
 type retryPolicy struct {
-	Retry
+	source.Retry
 
 	jitter func(below time.Duration) time.Duration // a random duration
 }

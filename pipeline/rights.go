@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/pipeline/source"
 )
 
 // rights follows who each step of a program would run as, and finds what would
@@ -30,33 +31,33 @@ type lookups struct {
 
 // check returns what an owner's program may not do, in the order of the source.
 // Without users to ask, as offline, it finds nothing.
-func (l lookups) check(ctx context.Context, p *Program, owner sluice.User) ([]sluice.Finding, error) {
+func (l lookups) check(ctx context.Context, p *source.Program, owner sluice.User) ([]sluice.Finding, error) {
 	if l.user == nil {
 		return nil, nil
 	}
 	w := &rights{lookups: l, ctx: ctx, owner: owner}
-	top := &step{line: 1, column: 1}
-	for _, section := range [][]field{p.headers, p.vars} {
+	top := &source.Step{Line: 1, Column: 1}
+	for _, section := range [][]source.Field{p.Headers, p.Vars} {
 		for i := range section {
-			w.secrets(top, section[i].value.secrets())
+			w.secrets(top, section[i].Value.Secrets())
 		}
 	}
-	w.secrets(top, p.body.secrets())
+	w.secrets(top, p.Body.Secrets())
 	var user *sluice.User // of a pipeline that a caller runs it is not known
-	if p.trigger != nil {
+	if p.Trigger != nil {
 		user = w.find(sluice.AnonymousName)
 	}
-	w.list(p.steps, user)
+	w.list(p.Steps, user)
 	return w.found, w.err
 }
 
 // list follows steps one after the other. It gives who the next step would run
 // as, nil if that is not known.
-func (w *rights) list(steps []*step, user *sluice.User) *sluice.User {
+func (w *rights) list(steps []*source.Step, user *sluice.User) *sluice.User {
 	for _, s := range steps {
 		after := w.step(s, user)
-		if s.when != nil {
-			w.secrets(s, s.when.Secrets())
+		if s.When != nil {
+			w.secrets(s, s.When.Secrets())
 			after = same(user, after) // it may be left out
 		}
 		user = after
@@ -64,16 +65,16 @@ func (w *rights) list(steps []*step, user *sluice.User) *sluice.User {
 	return user
 }
 
-func (w *rights) step(s *step, user *sluice.User) *sluice.User {
-	switch a := s.action.(type) {
-	case *invocation:
+func (w *rights) step(s *source.Step, user *sluice.User) *sluice.User {
+	switch a := s.Action.(type) {
+	case *source.Invocation:
 		return w.call(s, a, user)
-	case *choice:
-		w.secrets(s, a.condition.Secrets())
-		return same(w.list(a.then, user), w.list(a.otherwise, user))
-	case *loop:
-		w.secrets(s, a.in.secrets())
-		return same(user, w.list(a.steps, user))
+	case *source.Choice:
+		w.secrets(s, a.Condition.Secrets())
+		return same(w.list(a.Then, user), w.list(a.Otherwise, user))
+	case *source.Loop:
+		w.secrets(s, a.In.Secrets())
+		return same(user, w.list(a.Steps, user))
 	}
 	return nil
 }
@@ -86,24 +87,24 @@ func same(one, other *sluice.User) *sluice.User {
 	return one
 }
 
-func (w *rights) call(s *step, a *invocation, user *sluice.User) *sluice.User {
-	for i := range a.args {
-		w.secrets(s, a.args[i].value.secrets())
+func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *sluice.User {
+	for i := range a.Args {
+		w.secrets(s, a.Args[i].Value.Secrets())
 	}
-	w.secrets(s, a.input.secrets())
-	if user != nil && !a.command.Allows(*user) {
+	w.secrets(s, a.Input.Secrets())
+	if user != nil && !a.Command.Allows(*user) {
 		w.note(s, sluice.Finding{
-			Code: "not-permitted", Permission: a.command.Name,
-			Message: fmt.Sprintf("%s may not run %s.", user.Name, a.command.Name),
-			Hint:    w.switchHint(a.command.Name),
+			Code: "not-permitted", Permission: a.Command.Name,
+			Message: fmt.Sprintf("%s may not run %s.", user.Name, a.Command.Name),
+			Hint:    w.switchHint(a.Command.Name),
 		})
 	}
-	switch a.command.Name {
+	switch a.Command.Name {
 	case "http.forward":
-		if secret, ok := a.literal("sign"); ok {
+		if secret, ok := a.Literal("sign"); ok {
 			w.secrets(s, []string{secret})
 		}
-	case switchCommand:
+	case source.SwitchCommand:
 		return w.switched(s, a)
 	case "iam.authorize":
 		return nil
@@ -130,8 +131,8 @@ func switchLine(username string) string {
 }
 
 // switched returns the user that iam.run.as switches to.
-func (w *rights) switched(s *step, a *invocation) *sluice.User {
-	name, ok := a.literal("username")
+func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
+	name, ok := a.Literal("username")
 	switch {
 	case !ok:
 		return nil
@@ -151,7 +152,7 @@ func (w *rights) switched(s *step, a *invocation) *sluice.User {
 	if user == nil && w.err == nil {
 		w.note(s, sluice.Finding{
 			Code: "user-unknown", Permission: sluice.MayRunAs + name,
-			Message: fmt.Sprintf("There is no user %s, or it is disabled.", quote(name)),
+			Message: fmt.Sprintf("There is no user %s, or it is disabled.", source.Quote(name)),
 			Hint:    switchLine(w.owner.Name),
 		})
 	}
@@ -171,7 +172,7 @@ func (w *rights) find(name string) *sluice.User {
 }
 
 // secrets looks at the secrets that a step needs.
-func (w *rights) secrets(s *step, names []string) {
+func (w *rights) secrets(s *source.Step, names []string) {
 	for _, name := range names {
 		if !w.owner.May(sluice.MayUseSecrets) {
 			w.note(s, sluice.Finding{
@@ -195,38 +196,38 @@ func (w *rights) secrets(s *step, names []string) {
 	}
 }
 
-func (w *rights) note(s *step, f sluice.Finding) {
-	if len(w.found) < maxProblems {
-		f.Line, f.Column, f.Step, f.Command = s.line, s.column, s.label(), s.name
+func (w *rights) note(s *source.Step, f sluice.Finding) {
+	if len(w.found) < source.MaxProblems {
+		f.Line, f.Column, f.Step, f.Command = s.Line, s.Column, s.Label(), s.Name
 		w.found = append(w.found, f)
 	}
 }
 
 // mayListen checks that a user may use the trigger.
-func mayListen(p *Program, user sluice.User) error {
-	if p.trigger == nil || user.May(p.trigger.command) {
+func mayListen(p *source.Program, user sluice.User) error {
+	if p.Trigger == nil || user.May(p.Trigger.Command) {
 		return nil
 	}
-	return sluice.NotPermitted(p.trigger.command)
+	return sluice.NotPermitted(p.Trigger.Command)
 }
 
 // switches returns the users that a program switches to, as its source names them.
-func switches(p *Program) []string {
-	users := switchesOf(p.steps)
+func switches(p *source.Program) []string {
+	users := switchesOf(p.Steps)
 	slices.Sort(users)
 	return slices.Compact(users)
 }
 
-func switchesOf(steps []*step) (users []string) {
+func switchesOf(steps []*source.Step) (users []string) {
 	for _, s := range steps {
-		switch a := s.action.(type) {
-		case *choice:
-			users = append(append(users, switchesOf(a.then)...), switchesOf(a.otherwise)...)
-		case *loop:
-			users = append(users, switchesOf(a.steps)...)
-		case *invocation:
-			if a.command.Name == switchCommand {
-				name, ok := a.literal("username")
+		switch a := s.Action.(type) {
+		case *source.Choice:
+			users = append(append(users, switchesOf(a.Then)...), switchesOf(a.Otherwise)...)
+		case *source.Loop:
+			users = append(users, switchesOf(a.Steps)...)
+		case *source.Invocation:
+			if a.Command.Name == source.SwitchCommand {
+				name, ok := a.Literal("username")
 				if !ok {
 					name = "(computed)"
 				}
@@ -239,7 +240,7 @@ func switchesOf(steps []*step) (users []string) {
 
 // secretsIn returns the names of the secrets that a program asks for: those whose
 // absence would be found when it is stored.
-func secretsIn(p *Program) (names []string) {
+func secretsIn(p *source.Program) (names []string) {
 	asked := lookups{
 		user: func(_ context.Context, name string) (sluice.User, error) { return sluice.User{Name: name}, nil },
 		secret: func(_ context.Context, name string) (string, error) {

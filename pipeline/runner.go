@@ -11,6 +11,9 @@ import (
 	"sluice/command"
 	"sluice/expression"
 	"sluice/limit"
+	"sluice/pipeline/rehearse"
+	"sluice/pipeline/run"
+	"sluice/pipeline/source"
 )
 
 // RunnerOptions are what a runner is made of.
@@ -32,7 +35,7 @@ type RunnerOptions struct {
 	// same if a webhook has it, or one that is like it. It may be nil.
 	NearestKey func(eventKey string) string
 
-	Limits  Limits
+	Limits  run.Limits
 	MaxRuns int                                               // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
 	Grace   func() (context.Context, context.CancelFunc)      // bounds how long runs may take to end when the service stops
 	Observe func(sluice.RunReport)                            // called after each run
@@ -53,7 +56,7 @@ type Runner struct {
 
 // NewRunner returns a runner. Limits that are zero have their default.
 func NewRunner(o RunnerOptions) *Runner {
-	o.Limits.setDefaults()
+	o.Limits.SetDefaults()
 	return &Runner{
 		RunnerOptions: o,
 		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, sluice.DefaultMaxRuns)),
@@ -66,8 +69,8 @@ func NewRunner(o RunnerOptions) *Runner {
 func (r *Runner) Running() int { return len(r.slots) }
 
 // Parse makes a program of a source.
-func (r *Runner) Parse(source string) (*Program, error) {
-	return Parse(source, r.Commands(), r.Language)
+func (r *Runner) Parse(text string) (*source.Program, error) {
+	return source.Parse(text, r.Commands(), r.Language)
 }
 
 // owner returns the user whose permissions a stored pipeline may borrow, as
@@ -80,8 +83,8 @@ func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, e
 }
 
 // environment returns what runs need from outside.
-func (r *Runner) environment() Environment {
-	return Environment{Limits: r.Limits, Call: r.call, Secret: r.Secret, Pause: pause, Reports: true, Log: r.Log}
+func (r *Runner) environment() run.Environment {
+	return run.Environment{Limits: r.Limits, Call: r.call, Secret: r.Secret, Pause: pause, Reports: true, Log: r.Log}
 }
 
 func (r *Runner) lookups() lookups { return lookups{r.User, r.Secret} }
@@ -96,8 +99,8 @@ func (r *Runner) call(ctx context.Context, c command.Command, args command.Args)
 }
 
 // attempt runs a program once, in a span.
-func (r *Runner) attempt(ctx context.Context, p *Program, s Start) (out Outcome, err error) {
-	if t := rehearsalOf(ctx); t != nil {
+func (r *Runner) attempt(ctx context.Context, p *source.Program, s run.Start) (out run.Outcome, err error) {
+	if t := rehearse.From(ctx); t != nil {
 		return t.Run(ctx, p, s)
 	}
 	key, _ := s.Run.Event["eventKey"].(string)
@@ -111,7 +114,7 @@ func (r *Runner) attempt(ctx context.Context, p *Program, s Start) (out Outcome,
 		span.Kind = sluice.ConsumerSpan
 	}
 	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
-		out, err = Run(ctx, r.environment(), p, s)
+		out, err = run.Run(ctx, r.environment(), p, s)
 		return err
 	})
 	return out, err
@@ -119,7 +122,7 @@ func (r *Runner) attempt(ctx context.Context, p *Program, s Start) (out Outcome,
 
 // observed reports how an attempt went, with the time of the next one. There is
 // no report of an attempt that did not come to a run, nor of a rehearsal.
-func (r *Runner) observed(out Outcome, next time.Time) {
+func (r *Runner) observed(out run.Outcome, next time.Time) {
 	if out.Report != nil {
 		out.Report.Next = next.UTC()
 		r.Observe(*out.Report)

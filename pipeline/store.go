@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/pipeline/source"
 )
 
 // readOnly is the error for changing what the operator's folder holds.
 func readOnly(name string) error {
-	return sluice.Errorf(sluice.Conflict, "pipeline-read-only", "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", quote(name))
+	return sluice.Errorf(sluice.Conflict, "pipeline-read-only", "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", source.Quote(name))
 }
 
 // save stores a pipeline that has passed the checks, if the stored one has one of
 // the tags. A binding that would be the same is kept, with all events that wait
 // for it; otherwise the new one holds before the old one ends. rebound reports
 // whether events may have been lost.
-func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
+func (r *Runner) save(ctx context.Context, p *source.Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
 	const attempts = 10
 	if sluice.UserFrom(ctx).Bounded() {
 		return nil, false, sluice.Errorf(sluice.Forbidden, "forbidden", "This run may do less than the user %s, to whom the pipeline would belong; so it can't store pipelines.", record.Owner)
@@ -38,7 +39,7 @@ func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline, t
 
 // saveOnce does what save does, unless someone else changes the pipeline at the
 // same moment.
-func (r *Runner) saveOnce(ctx context.Context, p *Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
+func (r *Runner) saveOnce(ctx context.Context, p *source.Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
 	before, err := r.Store.Get(ctx, record.Name)
 	if err == nil {
 		err = checkMatch(tags, before, record.Name)
@@ -81,27 +82,27 @@ func sameVersion(a, b *sluice.Pipeline) bool {
 
 // bind makes the binding that a program needs, nil if it needs none or has a
 // fitting one.
-func (r *Runner) bind(ctx context.Context, p *Program, before *sluice.Pipeline) (*sluice.Binding, error) {
+func (r *Runner) bind(ctx context.Context, p *source.Program, before *sluice.Pipeline) (*sluice.Binding, error) {
 	pattern, listens := p.Listens()
 	if !listens || before != nil && fits(p, before.Binding) {
 		return nil, nil
 	}
-	fresh, err := r.Queue.Bind(ctx, pattern, p.concurrency)
+	fresh, err := r.Queue.Bind(ctx, pattern, p.Concurrency)
 	if err == nil {
-		fresh.Rate = p.rate.perSecond
+		fresh.Rate = p.Rate.PerSecond
 	}
 	return fresh, err
 }
 
 // fits reports whether a binding takes the events that the program needs. Its
 // concurrency and its rate can be changed.
-func fits(p *Program, b *sluice.Binding) bool {
+func fits(p *source.Program, b *sluice.Binding) bool {
 	pattern, listens := p.Listens()
 	return listens && b != nil && b.Pattern == pattern
 }
 
 // store stores the record, and returns the binding that is no longer needed.
-func (r *Runner) store(ctx context.Context, p *Program, c change, fresh *sluice.Binding) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
+func (r *Runner) store(ctx context.Context, p *source.Program, c change, fresh *sluice.Binding) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
 	saved, err = r.Store.Change(ctx, c.record.Name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
 		old = nil
 		next, err := c.next(before)
@@ -112,9 +113,9 @@ func (r *Runner) store(ctx context.Context, p *Program, c change, fresh *sluice.
 		switch {
 		case before != nil && fits(p, before.Binding):
 			kept := *before.Binding
-			kept.Concurrency, kept.Rate = p.concurrency, p.rate.perSecond
+			kept.Concurrency, kept.Rate = p.Concurrency, p.Rate.PerSecond
 			next.Binding = &kept
-		case fresh == nil && p.trigger != nil:
+		case fresh == nil && p.Trigger != nil:
 			return nil, changedMeanwhile()
 		case before != nil:
 			old = before.Binding
@@ -222,7 +223,7 @@ func (r *Runner) stranded(pipeline string, b *sluice.Binding, err error) {
 
 // noteSwitches enters a pipeline that switches users in the audit log when it is
 // stored. Its runs are not there: they would flood it.
-func (r *Runner) noteSwitches(ctx context.Context, p *Program, record sluice.Pipeline) {
+func (r *Runner) noteSwitches(ctx context.Context, p *source.Program, record sluice.Pipeline) {
 	users := switches(p)
 	if len(users) == 0 {
 		return
@@ -230,7 +231,7 @@ func (r *Runner) noteSwitches(ctx context.Context, p *Program, record sluice.Pip
 	r.Note(ctx, sluice.AuditEntry{
 		Username: record.Owner,
 		Address:  sluice.UserFrom(ctx).Address,
-		Command:  switchCommand,
+		Command:  source.SwitchCommand,
 		Target:   record.Name + " " + strings.Join(users, ","),
 		Outcome:  sluice.AuditAllowed,
 	})

@@ -6,12 +6,13 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/rehearse"
 )
 
 type testOutcome struct {
-	Passed int          `json:"passed"`
-	Failed int          `json:"failed"`
-	Tests  []TestResult `json:"tests"`
+	Passed int                   `json:"passed"`
+	Failed int                   `json:"failed"`
+	Tests  []rehearse.TestResult `json:"tests"`
 }
 
 func testCommand(r *Runner) command.Command {
@@ -32,7 +33,7 @@ func testCommand(r *Runner) command.Command {
 				}
 				defer release()
 			}
-			outcome := testOutcome{Tests: Test(ctx, program, r.Limits)}
+			outcome := testOutcome{Tests: rehearse.Test(ctx, program, r.Limits)}
 			for _, result := range outcome.Tests {
 				if result.Passed {
 					outcome.Passed++

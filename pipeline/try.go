@@ -8,6 +8,8 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/rehearse"
+	"sluice/pipeline/source"
 )
 
 const defaultTries = 100
@@ -48,8 +50,8 @@ func tryCommand(r *Runner) command.Command {
 				}
 				defer release()
 			}
-			stage := Stage{Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret, Limits: r.Limits, Log: r.Log}
-			result, err := stage.Try(ctx, Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
+			stage := rehearse.Stage{Commands: r.Commands, Journal: r.Journal, Results: r.Results, User: r.User, Secret: r.Secret, Limits: r.Limits, Log: r.Log}
+			result, err := stage.Try(ctx, rehearse.Draft{Program: program, Owner: user, Pipeline: p.Pipeline}, q)
 			if err == nil && result.Tried() > 0 {
 				r.Seen(ctx, "pipeline.try", cmp.Or(q.TraceID, q.EventKey+q.Pipeline))
 			}
@@ -58,7 +60,7 @@ func tryCommand(r *Runner) command.Command {
 }
 
 // pastEvents returns which events a draft is to be tried on.
-func (r *Runner) pastEvents(ctx context.Context, program *Program, p tryParams) (sluice.TraceQuery, error) {
+func (r *Runner) pastEvents(ctx context.Context, program *source.Program, p tryParams) (sluice.TraceQuery, error) {
 	q := sluice.TraceQuery{TraceID: p.TraceID, EventKey: p.EventKey, Pipeline: p.Pipeline, From: p.From, To: p.To, Limit: p.Limit, Before: p.After}
 	if q.Limit == 0 {
 		q.Limit = defaultTries

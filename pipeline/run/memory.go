@@ -1,0 +1,114 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/limit"
+	"sluice/pipeline/source"
+	"sluice/value"
+)
+
+// A weight is what a value takes.
+type weight struct {
+	size   int // as JSON, about: what the limits of a run are about
+	memory int // in memory, about: what all runs share
+}
+
+func weightOf(s value.Scale) weight { return weight{s.Size, s.Memory} }
+
+// holdings are what a run has in memory. What it makes on the way to a value
+// counts as well, until the step is done.
+type holdings struct {
+	held   map[source.Target]weight
+	total  weight
+	making int // bytes made by the step that is being done
+
+	shared  limit.Hold // of the memory of all runs
+	refused bool       // there was none
+}
+
+// CodeNoMemory is the code of the error of a run that the others leave no memory.
+const CodeNoMemory = "no-run-memory"
+
+func noMemory() error {
+	return sluice.Errorf(sluice.Unavailable, CodeNoMemory, "The runs of all pipelines together take as much memory as the server allows; try again in a moment.").After(2 * time.Second)
+}
+
+// afford checks that a value can be held in place of the one held before.
+func (x *execution) afford(ctx context.Context, t source.Target, w weight) error {
+	if x.total.size-x.held[t].size+w.size > x.environment.Limits.Memory {
+		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.environment.Limits.Memory>>20)
+	}
+	return x.take(ctx, x.total.memory+w.memory) // the one before stays until then
+}
+
+// maxMaking is how many bytes one step may make.
+const maxMaking = 128 << 20
+
+// spend counts what a step makes before it has its value.
+func (x *execution) spend(ctx context.Context, bytes int) error {
+	if x.making += bytes; x.making > maxMaking {
+		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "The values of one step would take more than %d MiB together; work on fewer or smaller ones.", maxMaking>>20)
+	}
+	return x.take(ctx, x.total.memory+x.making)
+}
+
+// take takes of what all runs share, so that it has so many bytes. A run that
+// gets none ends, whatever its steps say about errors: it would go on without a
+// value that it has asked for.
+func (x *execution) take(ctx context.Context, bytes int) error {
+	if x.environment.Limits.Shared == nil {
+		return nil
+	}
+	if x.shared.Grow(ctx, int64(bytes)) != nil {
+		x.refused = true
+		return noMemory()
+	}
+	return nil
+}
+
+// made forgets what the step before has made, and gives it back.
+func (x *execution) made() {
+	x.making = 0
+	x.shared.Shrink(int64(x.total.memory))
+}
+
+func (l *Limits) scale() value.Scale { return value.Scale{MaxSize: l.Value, MaxItems: l.List} }
+
+// normal returns what a command has returned as a value, with its weight.
+func (l *Limits) normal(out any) (v any, w weight, err error) {
+	if page, ok := out.(command.Paged); ok {
+		out, _ = page.Page()
+	}
+	scale := l.scale()
+	v, err = scale.Plain(out)
+	return v, weightOf(scale), err
+}
+
+// passedOn reports whether an output is the very body that went in, which need
+// not be checked again.
+func passedOn(body, out any) bool {
+	switch body := body.(type) {
+	case []any:
+		out, ok := out.([]any)
+		return ok && len(out) == len(body) && len(out) > 0 && &out[0] == &body[0]
+	case map[string]any:
+		out, ok := out.(map[string]any)
+		return ok && reflect.ValueOf(out).Pointer() == reflect.ValueOf(body).Pointer()
+	}
+	return false
+}
+
+// Encode returns a final body as JSON, unless it is too large.
+func (l *Limits) Encode(v any) (json.RawMessage, error) {
+	data, err := value.AppendJSON(nil, v, l.Result)
+	if len(data) > l.Result {
+		return nil, sluice.Errorf(sluice.TooLarge, "result-too-large", "The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.", l.Result)
+	}
+	return data, err
+}
