@@ -67,7 +67,7 @@ func (r *Runner) saveOnce(ctx context.Context, p *source.Program, record sluice.
 	return saved, old != nil && fresh != nil, nil
 }
 
-// A change is what is to be stored of a pipeline, in place of what.
+// A change is the new state of a pipeline and the one it replaces.
 type change struct {
 	record sluice.Pipeline
 	kept   *sluice.Pipeline // whose source is among the former ones; nil: there is none

@@ -129,6 +129,7 @@ func (w *World) Commands() []command.Command {
 			sluice.RunFrom(ctx).Switch(sluice.User{Name: p.Username, Roles: []string{"some"}, Permissions: []string{"*"}})
 			return p.Body, nil
 		}),
+		command.New("listing", "List nothing.", func(context.Context, noParams) (command.Page[string], error) { return command.Page[string]{}, nil }, command.Pure),
 		command.New("whoami", "Tell who runs this.", func(ctx context.Context, _ noParams) (any, error) { return sluice.UserFrom(ctx).Name, nil }, command.Pure),
 		command.New("panics", "Panic.", func(context.Context, noParams) (any, error) { panic("s3cret") }, command.Pure),
 		command.New("broken", "Fail with an error of no kind.", func(context.Context, noParams) (any, error) { return nil, errors.New("inner s3cret") }),

@@ -31,8 +31,8 @@ func (x *execution) recovered(s *source.Step, err *error) {
 	*err = sluice.Errorf(sluice.Internal, "step-panicked", "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
 }
 
-// placed returns an error with the place in the step where it happened.
-func (x *execution) placed(ctx context.Context, s *source.Step, err error) error {
+// positioned returns an error with the position in the source where it happened.
+func (x *execution) positioned(ctx context.Context, s *source.Step, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

@@ -14,7 +14,7 @@ func (x *execution) invoke(ctx context.Context, s *source.Step, a *source.Invoca
 	started, before := time.Now(), x.run.User()
 	err := x.perform(ctx, s, a)
 	if err != nil {
-		err = x.placed(ctx, s, err)
+		err = x.positioned(ctx, s, err)
 	}
 	x.note(s, started, before, err)
 	return err

@@ -49,7 +49,7 @@ func TestRun(t *testing.T) {
 		{"what looks like an expression and is none", `pipeline: [set: {value: '\#{body}'}]`, `"#{body}"`},
 		{"a variable in a value is as it was", "vars: {a: 1}\npipeline: [set: {value: \"#{vars}\"}, set: {value: 2, output: vars.a}]", `{"a":1}`},
 		{"true may be a word of YAML", "pipeline: [if: {true: true, then: [set: {value: 1}]}]", `1`},
-		{"a page is its items", "pipeline: [pipeline.get]", `[]`},
+		{"a page is its items", "pipeline: [listing]", `[]`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func (x *execution) step(ctx context.Context, s *source.Step) error {
 	if s.When != nil {
 		condition, err := s.When.Eval(&x.scope)
 		if err != nil {
-			return x.placed(ctx, s, err)
+			return x.positioned(ctx, s, err)
 		}
 		if !holds(condition) {
 			return nil
@@ -34,7 +34,7 @@ func (x *execution) step(ctx context.Context, s *source.Step) error {
 	for tries := 0; ; tries++ {
 		err := x.count(ctx)
 		if err != nil {
-			return x.placed(ctx, s, err)
+			return x.positioned(ctx, s, err)
 		}
 		if err = x.do(ctx, s); err == nil || x.over(ctx) {
 			return err
@@ -44,7 +44,7 @@ func (x *execution) step(ctx context.Context, s *source.Step) error {
 		switch {
 		case tries < s.OnError.Retries:
 			if x.environment.Pause(ctx, s.OnError.Wait) != nil {
-				return x.placed(ctx, s, ctx.Err())
+				return x.positioned(ctx, s, ctx.Err())
 			}
 		case s.OnError.Ignore:
 			x.ignore(err)
@@ -74,7 +74,7 @@ func (x *execution) do(ctx context.Context, s *source.Step) error {
 func (x *execution) choose(ctx context.Context, s *source.Step, a *source.Choice) error {
 	condition, err := a.Condition.Eval(&x.scope)
 	if err != nil {
-		return x.placed(ctx, s, err)
+		return x.positioned(ctx, s, err)
 	}
 	if holds(condition) {
 		return x.list(ctx, a.Then)
@@ -85,12 +85,12 @@ func (x *execution) choose(ctx context.Context, s *source.Step, a *source.Choice
 func (x *execution) loop(ctx context.Context, s *source.Step, a *source.Loop) error {
 	items, err := x.items(a)
 	if err != nil {
-		return x.placed(ctx, s, err)
+		return x.positioned(ctx, s, err)
 	}
 	// The list itself is nobody's value, but it is there until the end.
 	list := value.Scale{}
 	if err := list.Add(items); err != nil {
-		return x.placed(ctx, s, err)
+		return x.positioned(ctx, s, err)
 	}
 	x.total.memory += list.Memory
 	defer func() { x.total.memory -= list.Memory }()
@@ -106,7 +106,7 @@ func (x *execution) loop(ctx context.Context, s *source.Step, a *source.Loop) er
 	}()
 	for _, item := range items {
 		if err := x.count(ctx); err != nil {
-			return x.placed(ctx, s, err)
+			return x.positioned(ctx, s, err)
 		}
 		x.assign(variable, item, weight{}) // it is part of the list
 		if err := x.list(ctx, a.Steps); err != nil || x.run.Exited() {

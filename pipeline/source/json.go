@@ -23,7 +23,7 @@ func (c *checker) jsonMistake() {
 	err := json.Unmarshal([]byte(c.text.source), new(json.RawMessage))
 	at := &node{line: 1, column: 1}
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at.line, at.column = c.text.place(max(0, int(syntax.Offset)-1))
+		at.line, at.column = c.text.position(max(0, int(syntax.Offset)-1))
 	}
 	c.problemf(at, "This is not JSON: %v.", err)
 }

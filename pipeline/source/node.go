@@ -6,7 +6,7 @@ import (
 	"sluice/value"
 )
 
-// A node is one value of a source, with its place. Whether the source was YAML
+// A node is one value of a source, with its position. Whether the source was YAML
 // or JSON makes no difference from here on.
 type node struct {
 	kind         kind
@@ -26,7 +26,7 @@ const (
 	object
 )
 
-// A style is how a scalar is written. It matters for finding a place inside it.
+// A style is how a scalar is written. It matters for finding a position inside it.
 type style int
 
 const (

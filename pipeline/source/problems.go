@@ -11,7 +11,7 @@ import (
 )
 
 // Problems are all the mistakes in a source, in their order. Each has its
-// place.
+// position.
 type Problems []*sluice.Error
 
 // MaxProblems bounds the list: nobody reads more at once.
@@ -62,7 +62,7 @@ func (c *checker) problemf(at *node, format string, args ...any) {
 	c.note(sluice.Errorf(sluice.Invalid, codeInvalid, format, args...), at.line, at.column)
 }
 
-// note records a mistake with its place.
+// note records a mistake with its position.
 func (c *checker) note(e *sluice.Error, line, column int) {
 	if len(c.problems) < MaxProblems {
 		c.problems = append(c.problems, e.At(sluice.Place{Line: line, Column: column, Snippet: c.text.snippet(line), Step: c.step}))

@@ -58,8 +58,8 @@ func (t text) offset(line, column int) int {
 	return at
 }
 
-// place returns the line and column of a byte.
-func (t text) place(at int) (line, column int) {
+// position returns the line and column of a byte.
+func (t text) position(at int) (line, column int) {
 	line = len(t.starts)
 	for line > 1 && t.starts[line-1] > at {
 		line--
@@ -67,7 +67,7 @@ func (t text) place(at int) (line, column int) {
 	return line, 1 + utf8.RuneCountInString(t.source[t.starts[line-1]:at])
 }
 
-// locate returns the place of a byte of a scalar's text in the source. The two
+// locate returns the position of a byte of a scalar's text in the source. The two
 // are read side by side: the source has additional white space, quotes and
 // escapes.
 func (t text) locate(n *node, offset int) (line, column int) {
@@ -85,7 +85,7 @@ func (t text) locate(n *node, offset int) (line, column int) {
 		}
 		w.pass(r)
 	}
-	return t.place(len(t.source) - len(w.rest))
+	return t.position(len(t.source) - len(w.rest))
 }
 
 // A walker goes through a scalar as it is written.

@@ -124,7 +124,7 @@ func (c *checker) expression(n *node, name string) *Template {
 	return &Template{compiled, n.line, n.column}
 }
 
-// mistake notes an error in a text at its place within the text.
+// mistake notes an error in a text at its position within the text.
 func (c *checker) mistake(n *node, err error) {
 	if len(c.problems) >= MaxProblems {
 		return

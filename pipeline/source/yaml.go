@@ -51,14 +51,14 @@ func (c *checker) yamlMistake(err error) {
 	}
 	at := &node{}
 	if anchor := yamlUnknown.FindStringSubmatch(err.Error()); anchor != nil {
-		at.line, at.column = c.text.place(max(0, strings.Index(c.text.source, "*"+anchor[1])))
+		at.line, at.column = c.text.position(max(0, strings.Index(c.text.source, "*"+anchor[1])))
 		c.refuseAlias(at)
 		return
 	}
 	var message string
 	at.line, at.column, message = yamltext.Mistake(c.text.source, err)
 	if comment := yamlComment.FindStringSubmatchIndex(c.text.source[:c.text.offset(at.line+1, 1)]); comment != nil {
-		at.line, at.column = c.text.place(comment[2])
+		at.line, at.column = c.text.position(comment[2])
 		message = "here a comment starts; put texts with expressions in quotes"
 	}
 	c.problemf(at, "This is not YAML: %s.", inPlainWords(message))
