@@ -18,26 +18,18 @@ import (
 // is due. An error means that the server stops, or that the engine is away: that
 // was no attempt, and the queue delivers the event again later.
 func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
-	number, first := d.Attempts+1, d.First
-	if first.IsZero() {
-		first = time.Now()
-	}
+	number := d.Attempts + 1
 	program, err := r.program(p)
 	if err != nil {
 		return r.failed(p, d, number, err), nil
 	}
-	out, err := r.deliverOnce(ctx, p, program, d, number)
-	if err == nil {
-		r.observed(out, time.Time{})
-		return r.succeeded(p, d, number, out.Body), nil
-	}
-	if noAttempt(ctx, err) {
-		r.observed(out, time.Time{})
+	out, next, err := r.deliverOnce(ctx, p, program, d)
+	switch {
+	case err == nil:
+		return r.succeeded(p, d, number, out), nil
+	case noAttempt(ctx, err):
 		return sluice.Outcome{}, giveBack(ctx, err)
-	}
-	next, again := retryPolicy{program.Retry, rand.N[time.Duration]}.next(time.Now(), number, first, err)
-	r.observed(out, next)
-	if !again {
+	case next.IsZero():
 		return r.failed(p, d, number, err), nil
 	}
 	return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusProcessing, Attempts: number, Next: next}, nil
@@ -65,19 +57,33 @@ func giveBack(ctx context.Context, err error) error {
 	return err
 }
 
-// deliverOnce makes one attempt, as soon as there is a free slot.
-func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *source.Program, d sluice.Delivery, number int) (run.Outcome, error) {
+// deliverOnce makes one attempt, as soon as there is a free slot, and returns the
+// final body, or an error and when the next attempt is due; zero: there is none.
+func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *source.Program, d sluice.Delivery) (body any, next time.Time, err error) {
+	first := d.First
+	if first.IsZero() {
+		first = time.Now()
+	}
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return run.Outcome{}, ctx.Err()
+		return nil, next, ctx.Err()
 	}
-	user, err := r.User(ctx, sluice.AnonymousName)
-	if err != nil {
-		return run.Outcome{}, err
+	var out run.Outcome
+	start, err := r.startFor(ctx, p, d)
+	if err == nil {
+		out, err = r.attempt(ctx, program, start)
 	}
-	user.Address, _ = d.Message["remoteAddr"].(string)
+	if err != nil && !noAttempt(ctx, err) {
+		next = retryPolicy{program.Retry, rand.N[time.Duration]}.next(time.Now(), start.Attempt, first, err)
+	}
+	r.observed(out, next)
+	return out.Body, next, err
+}
+
+// startFor returns what an event starts a run with.
+func (r *Runner) startFor(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (run.Start, error) {
 	start := run.Start{
 		Run: &sluice.Run{
 			Pipeline:      p.Name,
@@ -89,13 +95,15 @@ func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *s
 			OwnerName:     p.Owner,
 		},
 		Body:     d.Message,
-		Request:  run.RequestOf(d, number),
+		Request:  run.RequestOf(d, d.Attempts+1),
 		Counted:  true,
-		Attempt:  number,
+		Attempt:  d.Attempts + 1,
 		Delivery: d.Count,
 	}
+	user, err := r.User(ctx, sluice.AnonymousName)
+	user.Address, _ = d.Message["remoteAddr"].(string)
 	start.Run.Switch(user)
-	return r.attempt(ctx, program, start)
+	return start, err
 }
 
 func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, attempts int, out any) sluice.Outcome {

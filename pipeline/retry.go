@@ -9,8 +9,8 @@ import (
 	"sluice/problem"
 )
 
-// A retryPolicy says when a failed attempt is followed by another one. It asks
-// neither a clock nor, but for the jitter, chance.
+// A retryPolicy says when a failed attempt is followed by another one. It asks no
+// clock, and chance only through jitter.
 type retryPolicy struct {
 	source.Retry
 
@@ -18,16 +18,13 @@ type retryPolicy struct {
 }
 
 // next returns when the next attempt is due after a number of attempts, the last
-// of which failed with err, and whether there is one at all.
-func (p retryPolicy) next(now time.Time, attempts int, first time.Time, err error) (due time.Time, again bool) {
-	if attempts > p.Times || !worthRetrying(err) {
-		return time.Time{}, false
+// of which failed with err; zero: there is none.
+func (p retryPolicy) next(now time.Time, attempts int, first time.Time, err error) time.Time {
+	due := now.Add(p.wait(attempts, sluice.AsError(err).RetryAfter))
+	if attempts > p.Times || !worthRetrying(err) || due.Sub(first) > p.Within {
+		return time.Time{}
 	}
-	due = now.Add(p.wait(attempts, sluice.AsError(err).RetryAfter))
-	if due.Sub(first) > p.Within {
-		return time.Time{}, false
-	}
-	return due, true
+	return due
 }
 
 // wait returns how long to wait after a number of attempts. A part of it is

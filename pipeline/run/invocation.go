@@ -2,11 +2,11 @@ package run
 
 import (
 	"context"
-	"sluice/command"
-	"sluice/expression"
 	"time"
 
 	"sluice"
+	"sluice/command"
+	"sluice/expression"
 	"sluice/pipeline/source"
 )
 

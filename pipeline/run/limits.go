@@ -25,6 +25,7 @@ type Limits struct {
 	Shared *limit.Memory // what all runs take of together; nil: no bound
 }
 
+// SetDefaults gives limits that are zero their default.
 func (l *Limits) SetDefaults() {
 	*l = Limits{
 		Steps:   cmp.Or(l.Steps, 10_000),

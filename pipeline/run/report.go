@@ -7,11 +7,12 @@ import (
 	"sluice/pipeline/source"
 )
 
-const (
-	MaxReported = 500 // steps that the report of a run lists
+// MaxReported is how many steps the report of a run lists.
+const MaxReported = 500
 
-	// What the report tells of HTTP: of one request or answer, of a URL, and
-	// of all exchanges together. Beyond that it has method, URL and status.
+// What the report tells of HTTP: of one request or reply, of a URL, and of all
+// exchanges together. Beyond that it has method, URL and status.
+const (
 	MaxMessage   = 4 << 10
 	MaxURL       = 2 << 10
 	MaxExchanges = 128 << 10

@@ -24,11 +24,15 @@ type Secrets struct {
 	longest  int               // bytes of the longest that can be found so
 }
 
+// What stands for a secret, and for the end of a text that was cut off.
 const (
-	Redacted    = "***"
-	Cut         = "…" // stands for the end of a text that was cut off
-	leastSecret = 4   // bytes: a shorter one would be found everywhere by chance, so only a whole value counts
+	Redacted = "***"
+	Cut      = "…"
 )
+
+// leastSecret is the length in bytes from which a secret is looked for in texts: a
+// shorter one would be found everywhere by chance, so only a whole value counts.
+const leastSecret = 4
 
 type secretsKey struct{}
 

@@ -2,10 +2,10 @@ package run
 
 import (
 	"context"
-	"sluice/value"
 
 	"sluice"
 	"sluice/pipeline/source"
+	"sluice/value"
 )
 
 // list does steps one after the other.

@@ -19,15 +19,17 @@ type checker struct {
 	text     text
 	commands command.Set
 	language *expression.Language
-	problems Problems
+	problems sourceErrors
 	step     string         // the step we are in, for people
 	steps    int            // that have been read
 	ids      map[string]int // of steps, with their lines
 }
 
 const (
-	MaxNames   = 1000             // variables, and headers
-	MaxRunTime = 15 * time.Minute // the longest timeout
+	// MaxNames is how many variables there are, and how many headers.
+	MaxNames = 1000
+	// MaxRunTime is the longest time-out of a run.
+	MaxRunTime = 15 * time.Minute
 )
 
 // sections are what a source may have at its top.

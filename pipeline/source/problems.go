@@ -10,9 +10,9 @@ import (
 	"sluice"
 )
 
-// Problems are all the mistakes in a source, in their order. Each has its
+// sourceErrors are all the mistakes in a source, in their order. Each has its
 // position.
-type Problems []*sluice.Error
+type sourceErrors []*sluice.Error
 
 // MaxProblems bounds the list: nobody reads more at once.
 const MaxProblems = 100
@@ -20,7 +20,7 @@ const MaxProblems = 100
 const codeInvalid = "pipeline-invalid"
 
 // Error returns one line for each problem.
-func (p Problems) Error() string {
+func (p sourceErrors) Error() string {
 	lines := make([]string, len(p))
 	for i, e := range p {
 		lines[i] = fmt.Sprintf("%d:%d: %s", e.Place.Line, e.Place.Column, e.Message)
@@ -28,15 +28,16 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// ProblemsOf returns all mistakes that an error of Parse is about.
-func ProblemsOf(err error) Problems {
-	problems, _ := errors.AsType[Problems](err)
+// ProblemsOf returns all mistakes that an error of Parse is about, in their order.
+// Each has its position.
+func ProblemsOf(err error) []*sluice.Error {
+	problems, _ := errors.AsType[sourceErrors](err)
 	return problems
 }
 
 // joined returns the problems as one error: the first, and how many more there
 // are.
-func (p Problems) joined() error {
+func (p sourceErrors) joined() error {
 	if len(p) == 0 {
 		return nil
 	}

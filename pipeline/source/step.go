@@ -3,8 +3,9 @@ package source
 import (
 	"errors"
 	"fmt"
-	"sluice/command"
 	"time"
+
+	"sluice/command"
 )
 
 // A Step is one step of a program: when it is done, what it does, and what
@@ -20,7 +21,7 @@ type Step struct {
 	Action  Action
 }
 
-// An Action is what a step does: an *invocation, a *choice or a *loop.
+// An Action is what a step does: an *Invocation, a *Choice or a *Loop.
 type Action interface{ isAction() }
 
 func (*Invocation) isAction() {}
@@ -50,10 +51,12 @@ type Target struct {
 	Name    string // of a variable or header
 }
 
+// A Section is what a target is part of.
 type Section int
 
+// The sections.
 const (
-	toBody Section = iota
+	ToBody Section = iota
 	ToVars
 	ToHeaders
 )
