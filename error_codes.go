@@ -11,9 +11,8 @@ type Code struct {
 // Is reports whether an error has the code.
 func (c Code) Is(err error) bool { return err != nil && AsError(err).Code == c.Word }
 
-// The codes.
+// Calls of webhooks.
 var (
-	// Calls of webhooks.
 	CodeTokenMissing          = Code{"token-missing", Unauthenticated, "The call carries no token."}
 	CodeTokenInvalid          = Code{"token-invalid", Unauthenticated, "No webhook has this token."}
 	CodeTokenAmbiguous        = Code{"token-ambiguous", Invalid, "The call carries more than one token."}
@@ -35,8 +34,10 @@ var (
 	CodeHandshake             = Code{"handshake", Invalid, "The call is a handshake, which makes no event."}
 	CodeHandshakeFailed       = Code{"handshake-failed", Unavailable, "The sender's subscription could not be confirmed."}
 	CodeTooManyRefused        = Code{"too-many-refused", Throttled, "Calls were rejected faster than each can be recorded; this entry counts them."}
+)
 
-	// Requests.
+// Requests.
+var (
 	CodeQueryMalformed         = Code{"query-malformed", Invalid, "The query of the URL is malformed."}
 	CodeBodyMalformed          = Code{"body-malformed", Invalid, "The body is not what its content type says."}
 	CodeBodyMissing            = Code{"body-missing", Invalid, "The request needs a body."}
@@ -53,8 +54,10 @@ var (
 	CodeCommandUnknown         = Code{"command-unknown", NotFound, "There is no such command."}
 	CodeFormMalformed          = Code{"form-malformed", Invalid, "A form of the portal could not be read, or is too large."}
 	CodeNothingSelected        = Code{"nothing-selected", Invalid, "Nothing was selected, or too much."}
+)
 
-	// Who is calling, and what they may do.
+// Who is calling, and what they may do.
+var (
 	CodeAuthorizationMissing     = Code{"authorization-missing", Unauthenticated, "The request needs an Authorization header."}
 	CodeAuthorizationInvalid     = Code{"authorization-invalid", Unauthenticated, "The credentials are not valid."}
 	CodeAuthorizationAmbiguous   = Code{"authorization-ambiguous", Invalid, "The request has more than one Authorization header."}
@@ -75,8 +78,10 @@ var (
 	CodeUserNotFound             = Code{"user-not-found", NotFound, "There is no such user."}
 	CodeRoleNotFound             = Code{"role-not-found", NotFound, "There is no such role."}
 	CodeClientNotFound           = Code{"client-not-found", NotFound, "There is no such client."}
+)
 
-	// Webhooks, calls and events.
+// Webhooks, calls and events.
+var (
 	CodeWebhookNotFound    = Code{"webhook-not-found", NotFound, "There is no such webhook."}
 	CodeEventKeyTaken      = Code{"event-key-taken", Conflict, "Another webhook has this event key."}
 	CodeChangedMeanwhile   = Code{"changed-meanwhile", Outdated, "It was changed since it was read."}
@@ -95,14 +100,18 @@ var (
 	CodeCursorGone         = Code{"cursor-gone", Gone, "The cursor is no longer one of the stored events."}
 	CodePositionInvalid    = Code{"position-invalid", Invalid, "There is no such position in the stream."}
 	CodeQuarantineUnknown  = Code{"quarantine-unknown", NotFound, "There is no such call in the quarantine."}
+)
 
-	// Results.
+// Results.
+var (
 	CodeResultGone      = Code{"result-gone", Gone, "There is no such result, or it has expired."}
 	CodePollingTooOften = Code{"polling-too-often", Throttled, "The result is not ready, and polls for it come too often."}
 	CodeTooManyBadIDs   = Code{"too-many-bad-ids", Throttled, "Too many polls for results that don't exist came from this address."}
 	CodePipelineFailed  = Code{"pipeline-failed", Internal, "A pipeline failed; its trace has the cause."}
+)
 
-	// Pipelines.
+// Pipelines.
+var (
 	CodePipelineInvalid      = Code{"pipeline-invalid", Invalid, "The source has a mistake; `line` and `column` say where."}
 	CodePipelineUnknown      = Code{"pipeline-unknown", NotFound, "There is no such pipeline."}
 	CodePipelineGone         = Code{"pipeline-gone", Gone, "The pipeline was deleted, or listens to other events by now."}
@@ -122,8 +131,10 @@ var (
 	CodeTooManyTests         = Code{"too-many-tests", Throttled, "The user runs as many tests of pipelines as one may."}
 	CodeTooManyVariables     = Code{"too-many-variables", TooLarge, "More variables were given than a run takes."}
 	CodeNotInAPipeline       = Code{"not-in-a-pipeline", Invalid, "The command does something only as a step of a pipeline."}
+)
 
-	// Runs and steps.
+// Runs and steps.
+var (
 	CodeAssertionFailed  = Code{"assertion-failed", Invalid, "What an `assert` step demands is not true."}
 	CodeFailed           = Code{"failed", Invalid, "A `fail` step ended the run."}
 	CodeExpressionFailed = Code{"expression-failed", Invalid, "An expression could not be computed."}
@@ -149,8 +160,10 @@ var (
 	CodeHeaderInvalid    = Code{"header-invalid", Invalid, "A header of an outside call is no text."}
 	CodeSecretUnknown    = Code{"secret-unknown", NotFound, "There is no such secret."}
 	CodeSecretInUse      = Code{"secret-in-use", Conflict, "The secret is in use."}
+)
 
-	// Values.
+// Values.
+var (
 	CodeNotJSON       = Code{"not-json", Invalid, "The text is not JSON."}
 	CodeJSONInvalid   = Code{"json-invalid", Invalid, "The text is not JSON."}
 	CodeYAMLInvalid   = Code{"yaml-invalid", Invalid, "The text is not YAML."}
@@ -163,8 +176,10 @@ var (
 	CodeNotText       = Code{"not-text", Invalid, "The bytes are no text in that charset."}
 	CodeValueTooDeep  = Code{"value-too-deep", TooLarge, "Lists and objects are nested too deep."}
 	CodeValueTooLarge = Code{"value-too-large", TooLarge, "A value is too large."}
+)
 
-	// The server and its engine.
+// The server and its engine.
+var (
 	CodeInternal          = Code{"internal", Internal, "The server failed; its log has the cause."}
 	CodeStarting          = Code{"starting", Unavailable, "The server is starting."}
 	CodeDraining          = Code{"draining", Unavailable, "The server is stopping."}
@@ -193,8 +208,10 @@ var (
 	CodeSecretKeyInvalid  = Code{"secret-key-invalid", Invalid, "The secret key is malformed."}
 	CodeSecretKeyMissing  = Code{"secret-key-missing", Invalid, "The secret key is not there."}
 	CodeSecretKeyOther    = Code{"secret-key-other", Invalid, "The secret key is not the one that was used."}
+)
 
-	// The command line.
+// The command line.
+var (
 	CodeUsage             = Code{"usage", Invalid, "The command line is wrong."}
 	CodeFileInvalid       = Code{"file-invalid", Invalid, "A file of a folder for `apply` has a mistake."}
 	CodeRefused           = Code{"refused", Conflict, "The server refused one of many things without a reason."}
@@ -220,8 +237,10 @@ var (
 	CodeResultMalformed   = Code{"result-malformed", Internal, "The server's answer is no result."}
 	CodeTokenMalformed    = Code{"token-malformed", Internal, "The server's answer is no token."}
 	CodeWebhookMalformed  = Code{"webhook-malformed", Internal, "The server's answer is no webhook."}
+)
 
-	// OAuth 2.0, in the words of its RFCs.
+// OAuth 2.0, in the words of its RFCs.
+var (
 	CodeInvalidRequest          = Code{"invalid_request", Invalid, "The request is malformed."}
 	CodeInvalidClient           = Code{"invalid_client", Unauthenticated, "The client is not known, or its secret is wrong."}
 	CodeInvalidGrant            = Code{"invalid_grant", Invalid, "The password, code or refresh token is wrong or used up."}

@@ -58,12 +58,12 @@ func referenceOfCodes(t *testing.T) []byte {
 		"The portal also uses `<resource>-taken`.\n")
 	seen := map[string]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
+		if group, ok := n.(*ast.GenDecl); ok && group.Tok == token.VAR {
+			fmt.Fprintf(&page, "\n## %s\n\n| Code | Status | Meaning |\n|---|---|---|\n", strings.TrimSuffix(strings.TrimSpace(group.Doc.Text()), "."))
+		}
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok {
 			return true
-		}
-		if spec.Doc != nil {
-			fmt.Fprintf(&page, "\n## %s\n\n| Code | Status | Meaning |\n|---|---|---|\n", strings.TrimSuffix(strings.TrimSpace(spec.Doc.Text()), "."))
 		}
 		fields := spec.Values[0].(*ast.CompositeLit).Elts
 		word, kind, meaning := text(t, fields[0]), fields[1].(*ast.Ident).Name, text(t, fields[2])
