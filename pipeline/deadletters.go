@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -77,7 +76,7 @@ func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sl
 		return visit(letter)
 	})
 	if err == nil && p.Letter != "" && !found {
-		return "", sluice.Errorf(sluice.NotFound, "letter-unknown", "There is no dead letter %s; deadletter.get lists those there are.", source.Quote(p.Letter))
+		return "", sluice.Errorf(sluice.CodeLetterUnknown, "There is no dead letter %s; deadletter.get lists those there are.", source.Quote(p.Letter))
 	}
 	return next, err
 }
@@ -211,7 +210,7 @@ func letterReplayCommand(r *Runner) command.Command {
 				case err == nil:
 					done.Items = append(done.Items, again)
 					done.Replayed++
-				case p.Letter == "" && slices.Contains([]string{sluice.NotListening, codeUnreadable}, sluice.AsError(err).Code):
+				case p.Letter == "" && (sluice.CodePipelineNotListening.Is(err) || sluice.CodeLetterUnreadable.Is(err)):
 					done.Skipped++
 					return nil
 				}
@@ -222,15 +221,12 @@ func letterReplayCommand(r *Runner) command.Command {
 		})
 }
 
-// codeUnreadable is the code of errors about the event of a dead letter.
-const codeUnreadable = "letter-unreadable"
-
 // replay sends the event of a dead letter to its pipeline again. Only then the
 // letter is deleted: rather twice than never.
 func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, error) {
 	var event sluice.Event
 	if err := json.Unmarshal(letter.Event, &event); err != nil {
-		return replay{}, sluice.Errorf(sluice.Internal, codeUnreadable, "The event of the dead letter %s can't be read.", source.Quote(letter.Letter)).Because(err)
+		return replay{}, sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.", source.Quote(letter.Letter)).Because(err)
 	}
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return replay{}, err
@@ -260,7 +256,7 @@ func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event)
 		return err
 	}
 	if stored == nil || stored.Binding == nil || !sluice.KeyMatches(stored.Binding.Pattern, e.MessageKey()) {
-		return sluice.Errorf(sluice.Conflict, sluice.NotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", source.Quote(name), e.MessageKey())
+		return sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", source.Quote(name), e.MessageKey())
 	}
 	return nil
 }

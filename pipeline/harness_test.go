@@ -45,7 +45,7 @@ func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 		User: func(_ context.Context, username string) (sluice.User, error) {
 			switch username {
 			case "nobody":
-				return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "user-unknown", "There is no such user.")
+				return sluice.User{}, sluice.Errorf(sluice.CodeUserUnknown, "There is no such user.").OfKind(sluice.Unauthenticated)
 			case "poor":
 				return sluice.User{Name: username, Permissions: []string{"set", "pass"}}, nil
 			}

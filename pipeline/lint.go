@@ -66,7 +66,7 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program)
 	result.Problems = append([]sluice.Finding{}, found...)
 	if r.User != nil && mayListen(p, user) != nil {
 		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
-			Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command, Permission: p.Trigger.Command, Code: "not-permitted",
+			Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command, Permission: p.Trigger.Command, Code: sluice.CodeNotPermitted.Word,
 			Message: "You may not store pipelines that listen: you lack " + p.Trigger.Command + ".",
 			Hint:    "Ask an administrator for a role that has the permission " + p.Trigger.Command + ".",
 		})
@@ -104,7 +104,7 @@ func notPermitted(found []sluice.Finding) error {
 	if more := len(found) - 1; more > 0 {
 		message += fmt.Sprintf(" There are %d more.", more)
 	}
-	return sluice.Errorf(sluice.Unprocessable, "pipeline-not-permitted", "%s With force=true (--force) it is stored all the same. %s", message, first.Advice()).
+	return sluice.Errorf(sluice.CodePipelineNotPermitted, "%s With force=true (--force) it is stored all the same. %s", message, first.Advice()).
 		At(sluice.Place{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
 }
 
@@ -125,7 +125,7 @@ func (r *Runner) unknownKey(p *source.Program) []sluice.Finding {
 		message, hint = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near), ""
 	}
 	return []sluice.Finding{{
-		Line: p.Trigger.Line, Column: p.Trigger.Column, Command: p.Trigger.Command, Step: p.Trigger.Command, Code: "event-key-unknown",
+		Line: p.Trigger.Line, Column: p.Trigger.Column, Command: p.Trigger.Command, Step: p.Trigger.Command, Code: sluice.CodeEventKeyUnknown.Word,
 		Message: message, Hint: hint,
 	}}
 }
@@ -146,7 +146,7 @@ func (r *Runner) lentRights(ctx context.Context, p *source.Program, before *slui
 	}
 	f := lacked[0]
 	return []sluice.Finding{{
-		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission, Code: "rights-lent",
+		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission, Code: sluice.CodeRightsLent.Word,
 		Message: fmt.Sprintf("The pipeline was %s's and is %s's now: it may do what it could not do before, with the rights of %s.", before.Owner, saver.Name, saver.Name),
 	}}, nil
 }

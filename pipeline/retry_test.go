@@ -13,8 +13,10 @@ import (
 // TestRetry: when the next attempt is due after a failed one, if there is one.
 func TestRetry(t *testing.T) {
 	const none = -1
-	unavailable := sluice.Errorf(sluice.Unavailable, "away", "Not now.")
-	status := func(code int) error { return sluice.Errorf(sluice.Internal, "failed", "No.").WithStatus(code) }
+	unavailable := sluice.Errorf(sluice.Code{Word: "away", Kind: sluice.Unavailable}, "Not now.")
+	status := func(code int) error {
+		return sluice.Errorf(sluice.CodeFailed, "No.").OfKind(sluice.Internal).WithStatus(code)
+	}
 	policy := source.Retry{Times: 10, Backoff: time.Second, MaxBackoff: time.Minute, Within: time.Hour}
 	once := policy
 	once.Times = 1

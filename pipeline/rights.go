@@ -94,7 +94,7 @@ func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *
 	w.secrets(s, a.Input.Secrets())
 	if user != nil && !a.Command.Allows(*user) {
 		w.note(s, sluice.Finding{
-			Code: "not-permitted", Permission: a.Command.Name,
+			Code: sluice.CodeNotPermitted.Word, Permission: a.Command.Name,
 			Message: fmt.Sprintf("%s may not run %s.", user.Name, a.Command.Name),
 			Hint:    w.switchHint(a.Command.Name),
 		})
@@ -142,7 +142,7 @@ func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
 	}
 	if permission := sluice.MayRunAs + name; !w.owner.May(permission) {
 		w.note(s, sluice.Finding{
-			Code: "not-permitted", Permission: permission,
+			Code: sluice.CodeNotPermitted.Word, Permission: permission,
 			Message: fmt.Sprintf("%s, who stores this pipeline, may not let it run as %s.", w.owner.Name, name),
 			Hint:    switchLine(w.owner.Name),
 		})
@@ -151,7 +151,7 @@ func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
 	user := w.find(name)
 	if user == nil && w.err == nil {
 		w.note(s, sluice.Finding{
-			Code: "user-unknown", Permission: sluice.MayRunAs + name,
+			Code: sluice.CodeUserUnknown.Word, Permission: sluice.MayRunAs + name,
 			Message: fmt.Sprintf("There is no user %s, or it is disabled.", source.Quote(name)),
 			Hint:    switchLine(w.owner.Name),
 		})
@@ -176,7 +176,7 @@ func (w *rights) secrets(s *source.Step, names []string) {
 	for _, name := range names {
 		if !w.owner.May(sluice.MayUseSecrets) {
 			w.note(s, sluice.Finding{
-				Code: "not-permitted", Permission: sluice.MayUseSecrets,
+				Code: sluice.CodeNotPermitted.Word, Permission: sluice.MayUseSecrets,
 				Message: w.owner.Name + ", who stores this pipeline, may not use secrets.",
 				Hint:    "Ask an administrator for a role that has the permission " + sluice.MayUseSecrets + ".",
 			})
@@ -187,7 +187,7 @@ func (w *rights) secrets(s *source.Step, names []string) {
 		case err == nil:
 		case sluice.AsError(err).Kind == sluice.NotFound:
 			w.note(s, sluice.Finding{
-				Code: "secret-unknown", Permission: sluice.MayUseSecrets,
+				Code: sluice.CodeSecretUnknown.Word, Permission: sluice.MayUseSecrets,
 				Message: sluice.AsError(err).Message, Hint: "sluice secret put " + name,
 			})
 		default:

@@ -107,7 +107,7 @@ func (w *World) Commands() []command.Command {
 		command.New("convert.upper", "Give a text in capitals.", func(_ context.Context, p inputParams) (any, error) { return strings.ToUpper(p.Input), nil }, command.Pure),
 		command.New("convert.fromSwelling", "Decode a text that takes more memory then.", func(context.Context, inputParams) (any, error) { panic("it was decoded") }, command.Pure),
 		command.New("fail", "Fail.", func(_ context.Context, p failParams) (any, error) {
-			return nil, sluice.Errorf(sluice.Internal, "failed", "%s", p.Message).WithStatus(p.StatusCode)
+			return nil, sluice.Errorf(sluice.CodeFailed, "%s", p.Message).OfKind(sluice.Internal).WithStatus(p.StatusCode)
 		}, command.Pure),
 		command.New("exit", "End the run.", func(ctx context.Context, p exitParams) (any, error) {
 			sluice.RunFrom(ctx).Exit()
@@ -139,7 +139,7 @@ func (w *World) Commands() []command.Command {
 			w.Calls++
 			if w.Failures > 0 {
 				w.Failures--
-				return nil, sluice.Errorf(sluice.Unavailable, "unsteady", "Not now.").After(w.RetryAfter)
+				return nil, sluice.Errorf(sluice.Code{Word: "unsteady", Kind: sluice.Unavailable}, "Not now.").After(w.RetryAfter)
 			}
 			return "steady", nil
 		}),
@@ -208,7 +208,7 @@ func (p *Past) Reached(context.Context, string) (time.Time, error) { return time
 func (p *Past) Event(_ context.Context, correlationID string) (sluice.Event, error) {
 	p.Read++
 	if correlationID == "7" {
-		return sluice.Event{}, sluice.Errorf(sluice.Gone, "event-gone", "It is gone.")
+		return sluice.Event{}, sluice.Errorf(sluice.CodeEventGone, "It is gone.")
 	}
 	return sluice.Event{EventKey: "webhook.a", TraceID: "abcdef:" + correlationID, Payload: []byte(correlationID)}, nil
 }

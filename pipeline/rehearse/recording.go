@@ -62,7 +62,7 @@ func (r *recording) add(set command.Set, run sluice.RunReport) {
 	for _, s := range run.Steps {
 		s.Started += sluice.Milliseconds(run.Started.Sub(r.run.Started))
 		cmd, known := set.Find(s.Command)
-		if known && !reachesOutside(cmd) || cmd.Recorded && s.HTTP == nil || s.Code == "forbidden" {
+		if known && !reachesOutside(cmd) || cmd.Recorded && s.HTTP == nil || s.Code == sluice.CodeForbidden.Word {
 			continue // it did nothing there
 		}
 		r.steps = append(r.steps, s)
@@ -84,7 +84,7 @@ func (t *Rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.
 			continue
 		}
 		t.past.taken[i] = true
-		if s.Status == sluice.StatusError && s.Code != "http-status" {
+		if s.Status == sluice.StatusError && s.Code != sluice.CodeHTTPStatus.Word {
 			return sluice.Exchange{}, failedThen(sent.URL, s.Code)
 		}
 		if s.HTTP.Request == "" || strings.HasSuffix(s.HTTP.Response, run.Cut) || strings.Contains(s.HTTP.Response, run.Redacted) {
@@ -105,7 +105,7 @@ func failedThen(target, code string) error {
 	if u, err := url.Parse(target); err == nil {
 		host = u.Hostname()
 	}
-	return sluice.Errorf(kind, code, "The call of %s failed when it was made.", source.Quote(host))
+	return sluice.Errorf(sluice.Code{Word: code, Kind: kind}, "The call of %s failed when it was made.", source.Quote(host))
 }
 
 // An ending is how a run ended and what it did outside, to be compared.

@@ -109,7 +109,7 @@ func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args
 		return t.program.Commands.Call(ctx, cmd, args)
 	}
 	t.missing = cmd.Name + " reaches outside of the test; say under stub what it answers."
-	return nil, sluice.Errorf(sluice.Internal, "stub-missing", "%s", t.missing)
+	return nil, sluice.Errorf(sluice.CodeStubMissing, "%s", t.missing)
 }
 
 // outputOf returns what a stub stands for.
@@ -139,5 +139,5 @@ func (t *trial) secret(_ context.Context, name string) (string, error) {
 	if s, ok := t.Secrets[name].(string); ok {
 		return s, nil
 	}
-	return "", sluice.Errorf(sluice.NotFound, "secret-unknown", "The test has no secret %s; give it one under secrets.", source.Quote(name))
+	return "", sluice.Errorf(sluice.CodeSecretUnknown, "The test has no secret %s; give it one under secrets.", source.Quote(name))
 }

@@ -68,7 +68,7 @@ func (t *Rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, 
 	if ctx.Err() != nil {
 		return item, context.Cause(ctx)
 	}
-	if err != nil && sluice.AsError(err).Code == run.CodeNoMemory {
+	if sluice.CodeNoRunMemory.Is(err) {
 		return item, err
 	}
 	wouldBe := t.wouldBe(out, err)

@@ -28,7 +28,7 @@ func (x *execution) recovered(s *source.Step, err *error) {
 	}
 	x.environment.Log.Error("A step of a pipeline panicked.", "traceId", x.run.TraceID, "pipeline", x.run.Pipeline, "step", s.Name, "line", s.Line,
 		"panic", x.secrets.hideText(fmt.Sprint(r)), "stack", string(debug.Stack()))
-	*err = sluice.Errorf(sluice.Internal, "step-panicked", "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
+	*err = sluice.Errorf(sluice.CodeStepPanicked, "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
 }
 
 // positioned returns an error with the position in the source where it happened.
@@ -48,10 +48,10 @@ func (x *execution) positioned(ctx context.Context, s *source.Step, err error) e
 func blamed(err error) *sluice.Error {
 	e := sluice.AsError(err)
 	cause, ok := errors.AsType[*sluice.Error](e.Err)
-	if !ok || e.Code != "expression-failed" {
+	if !ok || e.Code != sluice.CodeExpressionFailed.Word {
 		return e
 	}
-	return sluice.Errorf(cause.Kind, cause.Code, "%s", e.Message).WithStatus(cause.Status).After(cause.RetryAfter).Because(e.Err)
+	return (&sluice.Error{Kind: cause.Kind, Code: cause.Code, Message: e.Message}).WithStatus(cause.Status).After(cause.RetryAfter).Because(e.Err)
 }
 
 // shortened keeps payloads out of errors.

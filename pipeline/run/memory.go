@@ -35,17 +35,14 @@ type holdings struct {
 	refused bool       // there was none
 }
 
-// CodeNoMemory is the code of the error of a run that the others leave no memory.
-const CodeNoMemory = "no-run-memory"
-
 func noMemory() error {
-	return sluice.Errorf(sluice.Unavailable, CodeNoMemory, "The runs of all pipelines together take as much memory as the server allows; try again in a moment.").After(2 * time.Second)
+	return sluice.Errorf(sluice.CodeNoRunMemory, "The runs of all pipelines together take as much memory as the server allows; try again in a moment.").After(2 * time.Second)
 }
 
 // afford checks that a value can be held in place of the one held before.
 func (x *execution) afford(ctx context.Context, t source.Target, w weight) error {
 	if x.total.size-x.held[t].size+w.size > x.environment.Limits.Memory {
-		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.environment.Limits.Memory>>20)
+		return sluice.Errorf(sluice.CodeTooMuchMemory, "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.environment.Limits.Memory>>20)
 	}
 	return x.take(ctx, x.total.memory+w.memory) // the one before stays until then
 }
@@ -56,7 +53,7 @@ const maxMaking = 128 << 20
 // spend counts what a step makes before it has its value.
 func (x *execution) spend(ctx context.Context, bytes int) error {
 	if x.making += bytes; x.making > maxMaking {
-		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "The values of one step would take more than %d MiB together; work on fewer or smaller ones.", maxMaking>>20)
+		return sluice.Errorf(sluice.CodeTooMuchMemory, "The values of one step would take more than %d MiB together; work on fewer or smaller ones.", maxMaking>>20)
 	}
 	return x.take(ctx, x.total.memory+x.making)
 }
@@ -111,7 +108,7 @@ func passedOn(body, out any) bool {
 func (l *Limits) Encode(v any) (json.RawMessage, error) {
 	data, err := value.AppendJSON(nil, v, l.Result)
 	if len(data) > l.Result {
-		return nil, sluice.Errorf(sluice.TooLarge, "result-too-large", "The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.", l.Result)
+		return nil, sluice.Errorf(sluice.CodeResultTooLarge, "The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.", l.Result)
 	}
 	return data, err
 }
@@ -145,7 +142,7 @@ func headerText(v any) (any, error) {
 	case string:
 		return v, nil
 	case nil, []any, map[string]any:
-		return nil, sluice.Errorf(sluice.Invalid, "header-invalid", "A header must be text, not %s.", value.Describe(v))
+		return nil, sluice.Errorf(sluice.CodeHeaderInvalid, "A header must be text, not %s.", value.Describe(v))
 	}
 	text, err := value.AppendJSON(nil, v, math.MaxInt)
 	return string(text), err

@@ -30,7 +30,7 @@ func (x *execution) begin(ctx context.Context, s Start) error {
 		return err
 	}
 	if len(s.Vars) > source.MaxNames {
-		return sluice.Errorf(sluice.TooLarge, "too-many-variables", "%d variables were given, at most %d are allowed.", len(s.Vars), source.MaxNames)
+		return sluice.Errorf(sluice.CodeTooManyVariables, "%d variables were given, at most %d are allowed.", len(s.Vars), source.MaxNames)
 	}
 	for name, v := range s.Vars {
 		if err := x.put(ctx, source.Target{Section: source.ToVars, Name: name}, v); err != nil {

@@ -106,9 +106,9 @@ func (c *checker) stubs(n *node) map[string]Stub {
 			stubs[key.text] = Stub{Output: item.value()}
 			continue
 		}
-		e := sluice.Errorf(sluice.Internal, "stubbed", "The stub of %s failed.", key.text)
+		e := sluice.Errorf(sluice.CodeStubbed, "The stub of %s failed.", key.text)
 		c.options(failure, "error", map[string]func(*node){
-			"code":       func(n *node) { e = e.Coded(c.textOf(n, "code")) },
+			"code":       func(n *node) { e = e.Coded(sluice.Code{Word: c.textOf(n, "code")}) },
 			"statusCode": func(n *node) { e = e.WithStatus(c.integer(n, "statusCode", 400, 599)) },
 			"message":    func(n *node) { e = e.Saying(c.textOf(n, "message")) },
 		})

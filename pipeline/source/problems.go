@@ -17,8 +17,6 @@ type sourceErrors []*sluice.Error
 // MaxProblems bounds the list: nobody reads more at once.
 const MaxProblems = 100
 
-const codeInvalid = "pipeline-invalid"
-
 // Error returns one line for each problem.
 func (p sourceErrors) Error() string {
 	lines := make([]string, len(p))
@@ -60,7 +58,7 @@ func (p sourceErrors) joined() error {
 
 // problemf notes a mistake at a node.
 func (c *checker) problemf(at *node, format string, args ...any) {
-	c.note(sluice.Errorf(sluice.Invalid, codeInvalid, format, args...), at.line, at.column)
+	c.note(sluice.Errorf(sluice.CodePipelineInvalid, format, args...), at.line, at.column)
 }
 
 // note records a mistake with its position.
