@@ -60,9 +60,9 @@ var rooms = map[string][]string{
 	"api":          {".", "command", "limit", "problem", "value"},
 	"portal":       {".", "command", "difference", "limit", "problem", "value"},
 	"serve":        {".", "api", "backup", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "portal", "quarantine", "seal", "sender", "step", "telemetry", "trace", "webhook"},
-	"client":       {".", "problem", "spelling"},
+	"client":       {".", "durable", "problem", "spelling"},
 	"manifest":     {".", "client", "spelling", "yamltext"},
-	"cmd/sluice":   {".", "backup", "client", "config", "difference", "manifest", "serve", "spelling"},
+	"cmd/sluice":   {".", "backup", "client", "config", "difference", "durable", "manifest", "serve", "spelling"},
 	"bench":        {".", "backup", "config", "durable", "jetstream", "seal", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
 
