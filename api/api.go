@@ -88,7 +88,7 @@ func New(o Options) *API {
 	mux.HandleFunc(sluice.PipelinePath+"/{name}", pipelines)
 	if o.Auth != nil {
 		issuer := a.handle(a.arrived(maxForm, a.placed(o.Auth)))
-		mux.HandleFunc("/auth/", issuer)
+		mux.HandleFunc(sluice.AuthPath, issuer)
 		mux.HandleFunc(sluice.MetadataPath, issuer)
 		mux.HandleFunc(sluice.MetadataPath+"/", issuer)
 	}
@@ -211,9 +211,4 @@ func notFound(http.ResponseWriter, *http.Request) error {
 
 func notAllowed(allow string) error {
 	return sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "This method is not allowed here; use %s.", allow).Allowing(allow)
-}
-
-// busy is a refusal that passes.
-func busy(code, message string) *sluice.Error {
-	return sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message).After(2 * time.Second)
 }

@@ -13,6 +13,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/problem"
+	"sluice/value"
 )
 
 // command calls the command that the path names.
@@ -147,7 +148,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, args command.Args, 
 		out = items
 	}
 	var content bytes.Buffer
-	if err := encodeJSON(&content, out); err != nil {
+	if err := value.Encode(&content, out); err != nil {
 		return err
 	}
 	memory := a.Bodies.Answers.Hold()

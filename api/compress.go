@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"sluice"
 	"sluice/limit"
 )
 
@@ -46,7 +47,7 @@ func mayCompress(r *http.Request) bool {
 	noInput := r.Method == http.MethodGet && r.URL.RawQuery == ""
 	return r.Method != http.MethodHead &&
 		(noInput || r.Header.Get("Cookie") == "") &&
-		!strings.HasPrefix(r.URL.Path, "/auth/") &&
+		!strings.HasPrefix(r.URL.Path, sluice.AuthPath) &&
 		takesGzip(r.Header.Values("Accept-Encoding"))
 }
 

@@ -53,7 +53,7 @@ func (p *polls) hold(id string) (release func(), err error) {
 		return nil, sluice.Errorf(sluice.Throttled, "polling-too-often", "Another poll for this result is being held; follow that one.").After(sluice.PollInterval)
 	}
 	if len(p.held) >= maxHeld {
-		return nil, busy("overloaded", "The server holds as many polls as it can.")
+		return nil, sluice.Passing("overloaded", "The server holds as many polls as it can.")
 	}
 	p.held[id] = true
 	return func() {

@@ -79,13 +79,13 @@ func (a *Authenticator) check(ctx context.Context, scheme, credentials, address 
 	var id sluice.Identity
 	switch {
 	case len(credentials) > maxHeader:
-		err = wrongCredentials()
+		err = sluice.WrongCredentials()
 	case scheme == basicScheme:
 		if username, password, ok := parseBasic(credentials); ok {
 			user, err = a.Login(ctx, username, password, address)
 			return user, "", err
 		}
-		err = wrongCredentials()
+		err = sluice.WrongCredentials()
 	case scheme == bearerScheme:
 		id, err = a.Tokens.Access(ctx, credentials)
 	case scheme == refreshScheme:

@@ -39,5 +39,5 @@ func userGetCommand(d *Directory) command.Command {
 }
 
 func anonymousView() userView {
-	return userView{Username: sluice.AnonymousName, Roles: []string{"anonymous"}}
+	return userView{Username: sluice.AnonymousName, Roles: []string{sluice.AnonymousRole}}
 }

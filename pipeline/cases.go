@@ -66,7 +66,7 @@ func (c *checker) tests(n *node) []testCase {
 }
 
 func (c *checker) testCase(n *node) testCase {
-	t := testCase{user: sluice.User{Name: sluice.AnonymousName, Roles: []string{"anonymous"}}}
+	t := testCase{user: sluice.User{Name: sluice.AnonymousName, Roles: []string{sluice.AnonymousRole}}}
 	c.options(n, "A test", map[string]func(*node){
 		"name":    func(n *node) { t.name = c.textOf(n, "name") },
 		"event":   func(n *node) { t.event = c.objectOf(n, "event") },

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -142,11 +141,4 @@ func (c *checker) duration(n *node, name string, least, most time.Duration) time
 	return d
 }
 
-// quote shows what an author wrote, shortened and without control characters.
-func quote(s string) string {
-	const longest = 60
-	if len(s) > longest {
-		s = strings.ToValidUTF8(s[:longest], "") + "…"
-	}
-	return strconv.Quote(s)
-}
+func quote(s string) string { return sluice.Quote(s) }

@@ -25,7 +25,7 @@ var functions = template.FuncMap{
 	"machine":  func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
 	"duration": func(milliseconds float64) string { return shownDuration(duration(milliseconds)) },
 	"plural":   plural,
-	"last6":    lastSix,
+	"last6":    sluice.Last6,
 	"in":       within,
 	"labels":   labels.Replace,
 	"said":     typographic,
@@ -205,11 +205,6 @@ func shownDuration(d time.Duration) string {
 	default:
 		return d.Round(10 * time.Millisecond).String()
 	}
-}
-
-func lastSix(token string) string {
-	runes := []rune(token)
-	return string(runes[max(0, len(runes)-6):])
 }
 
 // within reports whether a path belongs to a section of the portal.

@@ -143,7 +143,7 @@ func (k *kind) adapt(f *field, isNew bool) {
 	case f.Kind == "select":
 		f.Choices = []choice{{Value: "false", Label: said.Off}, {Value: "true", Label: said.On}}
 	case f.Kind == "password" && !isNew:
-		f.Label, f.Help = "New password", "8 characters or more, and none of the common ones. Left empty, the password stays as it is; a new one signs the user out everywhere."
+		f.Label, f.Help = "New password", passwordRule+" Left empty, the password stays as it is; a new one signs the user out everywhere."
 	}
 }
 

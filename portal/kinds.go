@@ -2,8 +2,10 @@ package portal
 
 import (
 	"net/http"
+	"strconv"
 
 	"sluice"
+	"sluice/limit"
 )
 
 // A kind is a kind of thing that is listed, made, edited and deleted by commands
@@ -40,6 +42,9 @@ type words struct {
 	Off, On     string // what the field offers if it takes no or yes
 }
 
+// passwordRule says which passwords are taken.
+var passwordRule = strconv.Itoa(limit.MinPassword) + " characters or more, and none of the common ones."
+
 // kinds are the kinds of things that administrators manage.
 var kinds = []*kind{
 	{
@@ -50,7 +55,7 @@ var kinds = []*kind{
 		columns: []column{{"roles", "Roles"}, {"disabled", "State"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
 		words: map[string]words{
 			"username": {Label: "Username"},
-			"password": {Label: "Password", Help: "8 characters or more, and none of the common ones. Without a password the user can’t sign in."},
+			"password": {Label: "Password", Help: passwordRule + " Without a password the user can’t sign in."},
 			"roles":    {Label: "Roles", Help: "The user may do whatever one of the chosen roles allows."},
 			"disabled": {"State", "A disabled user can’t sign in, and tokens are refused, until an administrator enables the user again.", "active", "disabled"},
 		},

@@ -92,9 +92,8 @@ func endSessions(ctx context.Context, engine *jetstream.Engine, username, client
 // openID returns where the issuer of access tokens describes itself: a path
 // below the server's own URL, or the URL of an external provider.
 func (s *Server) openID() string {
-	const document = "/.well-known/openid-configuration"
 	if s.cfg.AuthIssuer != "" {
-		return strings.TrimSuffix(s.cfg.AuthIssuer, "/") + document
+		return strings.TrimSuffix(s.cfg.AuthIssuer, "/") + sluice.OpenIDPath
 	}
-	return sluice.RealmsPath + s.cfg.Namespace + document
+	return sluice.RealmsPath + s.cfg.Namespace + sluice.OpenIDPath
 }

@@ -61,7 +61,7 @@ func (s *Server) startMetrics(ctx context.Context) error {
 		return fmt.Errorf("metrics-listen: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.metrics.Handler())
+	mux.Handle("GET "+sluice.MetricsPath, s.metrics.Handler())
 	s.metricsServer = &http.Server{
 		Handler: mux, ReadTimeout: s.cfg.HeaderTimeout, WriteTimeout: s.cfg.WriteTimeout, IdleTimeout: s.cfg.IdleTimeout, MaxHeaderBytes: maxHeader,
 	}

@@ -47,7 +47,7 @@ func noted(header http.Header, start []byte, size int) string {
 		if value == "" {
 			continue
 		}
-		if isCredential(lower) {
+		if sluice.CredentialHeader(lower) {
 			value = "***"
 		}
 		text.WriteString(lower + ": " + strings.ToValidUTF8(value, "\ufffd") + "\n")
@@ -65,14 +65,4 @@ func noted(header http.Header, start []byte, size int) string {
 		text.Write(start)
 	}
 	return text.String()
-}
-
-// isCredential reports whether a header is likely to be one, by its name.
-func isCredential(name string) bool {
-	for _, word := range []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return sluice.SecretHeader(name)
 }

@@ -100,12 +100,11 @@ func (v *view) parts(n *yaml.Node) []string {
 // token hides a webhook's token except its last characters, which are in trace
 // ids.
 func (v *view) token(text string) string {
-	const shown = 6
 	start := strings.LastIndex(text, "=") + 1
-	if v.tokens || !isToken.MatchString(text[start:]) {
+	if v.tokens || !sluice.IsToken(text[start:]) {
 		return text
 	}
-	return text[:start] + "…" + text[len(text)-shown:]
+	return text[:start] + "…" + sluice.Last6(text)
 }
 
 // problemOf returns what a problem document says, and its code.
