@@ -30,7 +30,7 @@ func (s *Server) wire() {
 	webhooks := webhook.NewStore(s.engine.Webhooks())
 	guards := s.newGuards(secrets)
 	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
-	s.engine.Journal().BoundSearches(limit.NewMemory(int64(s.cfg.MemoryLimit)/16, s.pressure))
+	s.engine.Journal().BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
 	receiver := s.newReceiver(webhooks, guards, places, bodies)
 	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine(), Log: s.opts.Log, Diagnose: receiver.Diagnose})
 	receiver.Quarantine = s.keeper
@@ -164,7 +164,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 
 		Secret:     secrets.Reveal,
 		NearestKey: webhooks.NearestKey,
-		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory)/2, s.pressure)},
+		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(sharesOf(s.cfg).values, s.pressure)},
 		MaxRuns:    s.cfg.MaxRuns,
 		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
 		Observe:    s.observeRun,
@@ -192,16 +192,13 @@ func (s *Server) observeCall(call sluice.Call) {
 	}
 }
 
-// strangerMemory is what all bodies of unauthenticated callers share: four of
-// the largest, each with space to see its end.
-const strangerMemory = 4 * (sluice.MaxPayloadLength + 1)
-
 func (s *Server) newBodies() *limit.Bodies {
+	memory := sharesOf(s.cfg)
 	return limit.NewBodies(limit.BodyOptions{
 		Pace:       limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)},
-		Known:      int64(s.cfg.MaxBodyMemory) / 4 * 3,
-		Strange:    strangerMemory,
-		Answers:    int64(s.cfg.MaxBodyMemory) / 4,
+		Known:      memory.bodies,
+		Strange:    memory.strangers,
+		Answers:    memory.answers,
 		Unfinished: s.cfg.MaxConnectionsPerAddress,
 		Pressure:   s.pressure,
 	})
