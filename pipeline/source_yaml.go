@@ -1,41 +1,30 @@
 package pipeline
 
 import (
-	"encoding/json"
 	"errors"
-	"io"
-	"math"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
-	"sluice/value"
 	"sluice/yamltext"
 )
 
 // readYAML reads a source that is YAML, without what makes YAML a language of
 // its own: aliases, merges and tags.
 func (c *checker) readYAML(source string) *node {
-	dec := yaml.NewDecoder(strings.NewReader(source))
-	var document, second yaml.Node
-	err := dec.Decode(&document)
-	if errors.Is(err, io.EOF) || err == nil && len(document.Content) == 0 {
-		c.problemf(&node{line: 1, column: 1}, "The source is empty; it needs at least the section pipeline.")
-		return nil
-	}
-	if err == nil {
-		if err = dec.Decode(&second); err == nil {
-			c.problemf(&node{line: second.Line, column: second.Column}, "A second document starts here; a source has one.")
-			return nil
-		}
-	}
-	if !errors.Is(err, io.EOF) && err != nil {
+	root, second, err := yamltext.One(source)
+	switch {
+	case err != nil:
 		c.yamlMistake(err)
-		return nil
+	case second != nil:
+		c.problemf(&node{line: second.Line, column: second.Column}, "A second document starts here; a source has one.")
+	case root == nil:
+		c.problemf(&node{line: 1, column: 1}, "The source is empty; it needs at least the section pipeline.")
+	default:
+		return c.fromYAML(root, 1)
 	}
-	return c.fromYAML(document.Content[0], 1)
+	return nil
 }
 
 var (
@@ -172,29 +161,11 @@ func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
 
 var leadingZero = regexp.MustCompile(`^[+-]?0[0-9_]`)
 
-// numberFromYAML reads a number as JSON would where it can, so that it stays
-// exact. One that starts with a zero may be octal or, more likely, a telephone
-// number.
+// numberFromYAML reads a number. One that starts with a zero may be octal or, more
+// likely, a telephone number.
 func numberFromYAML(y *yaml.Node) (any, error) {
-	if number, err := value.Decode(y.Value); err == nil {
-		return number, nil
-	}
 	if leadingZero.MatchString(y.Value) {
 		return nil, errors.New("ambiguous")
 	}
-	var number any
-	if err := y.Decode(&number); err != nil {
-		return nil, err
-	}
-	switch n := number.(type) {
-	case int:
-		return n, nil
-	case uint64:
-		return json.Number(strconv.FormatUint(n, 10)), nil
-	case float64:
-		if !math.IsInf(n, 0) && !math.IsNaN(n) {
-			return n, nil
-		}
-	}
-	return nil, errors.New("no number of JSON")
+	return yamltext.Number(y)
 }
