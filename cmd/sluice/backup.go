@@ -13,6 +13,7 @@ import (
 
 	"sluice/backup"
 	"sluice/durable"
+	"sluice/wording"
 )
 
 const passphraseVariable = "SLUICE_BACKUP_PASSPHRASE" //nolint:gosec // a name
@@ -106,7 +107,7 @@ func (s *saving) told() map[string]any {
 }
 
 func (s *saving) size() string {
-	return fmt.Sprintf("%d messages in %d streams, %s", s.summary.Messages, s.summary.Streams, bytesOf(float64(s.written)))
+	return fmt.Sprintf("%d messages in %d streams, %s", s.summary.Messages, s.summary.Streams, wording.Bytes(s.written))
 }
 
 // aboutKey says what is needed to open the backup.
