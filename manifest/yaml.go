@@ -23,7 +23,7 @@ func (t *thing) decode() error {
 		return nil // a file with nothing in it says nothing
 	case root.Kind != yaml.MappingNode:
 		return mistake("%s: a %s is written as lines of the form name: value, and this is %s; there can be %s.",
-			t.at(root), t.kind.name, shapeOf(root), strings.Join(t.kind.fieldNames(), ", "))
+			t.at(root), t.kind.Name, shapeOf(root), strings.Join(t.kind.fieldNames(), ", "))
 	}
 	if err := t.likeJSON(root); err != nil {
 		return err

@@ -1,12 +1,16 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"sluice"
+)
 
 func deadletterNoun() *noun {
 	return &noun{
-		name: "deadletter", thing: "dead letter", short: "See, replay and delete events that pipelines failed on",
-		key: "letter", word: "number", example: "17", page: "/deadletters",
-		get:     "deadletter.get",
+		Resource: sluice.Resource{Name: "deadletter", Key: "letter", Get: "deadletter.get", Page: "/deadletters"},
+		thing:    "dead letter", short: "See, replay and delete events that pipelines failed on",
+		word: "number", example: "17",
 		columns: columnsOf("letter", "time", "pipeline", "eventKey", "attempts", "error", "traceId"),
 		none:    "There are no dead letters.",
 		verbs: func(t *terminal, n *noun) []*cobra.Command {

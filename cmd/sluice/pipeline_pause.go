@@ -17,7 +17,7 @@ func pipelinePauses(t *terminal, n *noun) []*cobra.Command {
 				return err
 			}
 			return t.forEach(args, sentence, func(key string) (client.Answer, error) {
-				answer, err := c.Command(cmd.Context(), "pipeline."+name, url.Values{n.key: {key}}, nil)
+				answer, err := c.Command(cmd.Context(), "pipeline."+name, url.Values{n.Key: {key}}, nil)
 				return answer, n.missing(cmd.Context(), c, key, err)
 			})
 		})

@@ -1,12 +1,16 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"sluice"
+)
 
 func quarantineNoun() *noun {
 	return &noun{
-		name: "quarantine", thing: "refused call", short: "See refused calls that are kept, let them in, and delete them",
-		key: "id", word: "id", example: "8e28f2:mwi5dwlm8z03z34e",
-		get:     "quarantine.get",
+		Resource: sluice.Resource{Name: "quarantine", Key: "id", Get: "quarantine.get"},
+		thing:    "refused call", short: "See refused calls that are kept, let them in, and delete them",
+		word: "id", example: "8e28f2:mwi5dwlm8z03z34e",
 		columns: columnsOf("id", "time", "eventKey", "code", "size", "remoteAddr", "diagnosis"),
 		none:    "No refused calls are kept.",
 		verbs: func(t *terminal, n *noun) []*cobra.Command {
@@ -19,9 +23,9 @@ func quarantineNoun() *noun {
 
 func providerNoun() *noun {
 	return &noun{
-		name: "provider", short: "See the senders that webhooks know, and how to set them up",
-		key: "provider", word: "name", example: "github",
-		get:     "provider.get",
+		Resource: sluice.Resource{Name: "provider", Key: "provider", Get: "provider.get"},
+		short:    "See the senders that webhooks know, and how to set them up",
+		word:     "name", example: "github",
 		columns: columnsOf("provider", "title", "checks"),
 		none:    "There are no providers.",
 	}

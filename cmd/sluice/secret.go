@@ -7,16 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/client"
 	"sluice/serve"
 )
 
 func secretNoun() *noun {
 	return &noun{
-		name: "secret", short: "Look after secrets that pipelines use",
-		key: "name", word: "name", example: "crm-password", page: "/secrets",
-		get:     "secret.get",
+		Resource: sluice.ResourceNamed("secret"), short: "Look after secrets that pipelines use",
+		word: "name", example: "crm-password",
 		columns: columnsOf("name", "lastUsed", "updated"),
+		own:     true,
 		none:    "There are no secrets; sluice secret put stores one.",
 		verbs: func(t *terminal, n *noun) []*cobra.Command {
 			return []*cobra.Command{secretPut(t, n), secretDelete(t, n), secretRekey(t)}
@@ -62,7 +63,7 @@ func secretDelete(t *terminal, n *noun) *cobra.Command {
 			what = counted(len(args), "secret")
 		}
 		if values.Get("force") == "true" {
-			effect = "Webhooks and pipelines that use it fail from then on, except webhooks that have another one."
+			effect = n.Effect
 		}
 		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+effect); err != nil {
 			return err
