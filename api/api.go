@@ -41,7 +41,7 @@ type Options struct {
 	TrustedProxies  []netip.Prefix
 	ForwardedHeader string   // in which they tell the client's address
 	CORSOrigins     []string // of pages that may call the API
-	Places          *limit.Places
+	Slots           *limit.Slots
 	Users           *limit.Shares[string] // of the places, by username
 	Bodies          *limit.Bodies
 	Log             *slog.Logger
@@ -52,7 +52,7 @@ type API struct {
 	Options
 	handler http.Handler
 	begun   atomic.Int64 // calls that are not answered yet
-	tails   *limit.Places
+	tails   *limit.Slots
 	readers *limit.Shares[string] // of the tails, by username
 	misses  *limit.Tries          // polls for unknown results, by client address
 	polls   *polls
@@ -68,7 +68,7 @@ type API struct {
 func New(o Options) *API {
 	a := &API{
 		Options: o,
-		tails:   limit.NewPlaces(sluice.MaxTails),
+		tails:   limit.NewSlots(sluice.MaxTails),
 		readers: limit.NewShares[string](sluice.MaxTailsPerUser),
 		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),

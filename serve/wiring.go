@@ -29,9 +29,9 @@ func (s *Server) wire() {
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks())
 	guards := s.newGuards(secrets)
-	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
+	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
 	s.engine.Journal().BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
-	receiver := s.newReceiver(webhooks, guards, places, bodies)
+	receiver := s.newReceiver(webhooks, guards, slots, bodies)
 	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine(), Log: s.opts.Log, Diagnose: receiver.Diagnose})
 	receiver.Quarantine = s.keeper
 	s.commands, s.runner = newCommands(commandOptions{
@@ -54,12 +54,12 @@ func (s *Server) wire() {
 		backup:    s.sendBackup,
 	})
 	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
-	s.api = s.newAPI(login, issuer, s.newPortal(provider, users), bounds{places, users, bodies})
+	s.api = s.newAPI(login, issuer, s.newPortal(provider, users), bounds{slots, users, bodies})
 }
 
 // bounds are what all calls together may take.
 type bounds struct {
-	places *limit.Places
+	slots  *limit.Slots
 	users  *limit.Shares[string]
 	bodies *limit.Bodies
 }
@@ -84,7 +84,7 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 		TrustedProxies:  s.cfg.TrustedProxies,
 		ForwardedHeader: s.cfg.ForwardedHeader,
 		CORSOrigins:     s.cfg.CORSOrigins,
-		Places:          b.places,
+		Slots:           b.slots,
 		Users:           b.users,
 		Bodies:          b.bodies,
 		Log:             s.opts.Log,
@@ -116,7 +116,7 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
+func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, slots *limit.Slots, bodies *limit.Bodies) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
 		Webhooks:   webhooks,
 		Guards:     guards,
@@ -127,7 +127,7 @@ func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, pl
 		BaseURL:    s.baseURL,
 		Redact:     s.cfg.RedactHeaders,
 		Bodies:     bodies,
-		Places:     places,
+		Slots:      slots,
 		Answering:  s.answering,
 		ResultWait: s.cfg.ResultWait,
 		Observe:    s.observeCall,

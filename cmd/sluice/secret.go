@@ -82,14 +82,14 @@ func secretDelete(t *terminal, n *noun) *cobra.Command {
 
 // secretRekey works on a data folder rather than with a server.
 func secretRekey(t *terminal) *cobra.Command {
-	return t.onPlace(&cobra.Command{
+	return t.onStopped(&cobra.Command{
 		Use: "rekey", Short: "Seal all that a stopped server has stored with another key",
 		Long: "Seal all that a stopped server has stored with another key: webhooks, users, clients, logins,\n" +
 			"pipelines, secrets and the keys that sign tokens. The new key is read from SLUICE_NEW_SECRET_KEY,\n" +
 			"the one before is found as sluice serve finds it. Interrupted, it can be run again.",
 		Example: "  SLUICE_NEW_SECRET_KEY=$(cat new.key) sluice secret rekey --data ./data",
 		Args:    arguments(0, 0, ""),
-	}, placeSettings, func(cmd *cobra.Command, at place, _ []string) error {
+	}, stoppedSettings, func(cmd *cobra.Command, at stopped, _ []string) error {
 		key := os.Getenv("SLUICE_NEW_SECRET_KEY")
 		if key == "" {
 			return usage("SLUICE_NEW_SECRET_KEY is not set; openssl rand -base64 32 makes a key.")
