@@ -74,15 +74,15 @@ type Place struct {
 	Step         string // the command of the step, with its id if it has one
 }
 
-// Errorf makes an error of a kind with a stable code and a message.
-func Errorf(kind Kind, code, format string, args ...any) *Error {
-	return &Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
+// Errorf makes an error with a code, the code's kind, and a message.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Kind: code.Kind, Code: code.Word, Message: fmt.Sprintf(format, args...)}
 }
 
 // InvalidParameter makes the error of a parameter with a value that is not
 // allowed.
 func InvalidParameter(parameter, format string, args ...any) *Error {
-	return Errorf(Invalid, "parameter-invalid", format, args...).About(parameter)
+	return Errorf(CodeParameterInvalid, format, args...).About(parameter)
 }
 
 // Error returns the message with the cause behind it, for logs.
@@ -113,9 +113,14 @@ func (e *Error) Saying(message string) *Error {
 	return e.with(func(c *Error) { c.Message = message })
 }
 
-// Coded replaces the code.
-func (e *Error) Coded(code string) *Error {
-	return e.with(func(c *Error) { c.Code = code })
+// Coded replaces the code. The kind stays.
+func (e *Error) Coded(code Code) *Error {
+	return e.with(func(c *Error) { c.Code = code.Word })
+}
+
+// OfKind replaces the kind, where the cause of a failure decides what kind it is.
+func (e *Error) OfKind(kind Kind) *Error {
+	return e.with(func(c *Error) { c.Kind = kind })
 }
 
 // About names the parameter at fault.
@@ -182,17 +187,17 @@ func AsError(err error) *Error {
 		}
 		return &Error{Kind: kind, Code: e.Code, Message: e.Message}
 	}
-	return Errorf(Internal, "internal", "The server failed to handle this request; its log has the cause.").Because(err)
+	return Errorf(CodeInternal, "The server failed to handle this request; its log has the cause.").Because(err)
 }
 
 // Passing is the error of something that can't be had now, and can be soon.
-func Passing(code, message string) *Error {
-	return Errorf(Unavailable, code, "%s Try again soon.", message).After(2 * time.Second)
+func Passing(code Code, message string) *Error {
+	return Errorf(code, "%s Try again soon.", message).OfKind(Unavailable).After(2 * time.Second)
 }
 
 // WrongCredentials is the error of a name and password that don't go together.
 func WrongCredentials() *Error {
-	return Errorf(Unauthenticated, "authorization-invalid", "The credentials are not valid.")
+	return Errorf(CodeAuthorizationInvalid, "The credentials are not valid.")
 }
 
 // Quote shows in a message what somebody wrote, shortened and without control characters.
@@ -208,7 +213,7 @@ func Quote(s string) string {
 // in an election of a cluster: nobody's fault, and over soon.
 func EngineAway(err error) bool {
 	switch AsError(err).Code {
-	case "engine-unavailable", "engine-failed", "disk-full":
+	case CodeEngineUnavailable.Word, CodeEngineFailed.Word, CodeDiskFull.Word:
 		return true
 	default:
 		return false

@@ -65,12 +65,10 @@ func (a *API) draining() bool {
 	}
 }
 
-const drainingCode = "draining"
-
 // Draining is what is answered while the server drains: 503 with Retry-After,
 // and the connection is closed.
 func Draining() error {
-	return sluice.Passing(drainingCode, "The server is stopping.").Closing()
+	return sluice.Passing(sluice.CodeDraining, "The server is stopping.").Closing()
 }
 
 // Interrupt ends the commands that are running: those that can end early tell

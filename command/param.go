@@ -184,6 +184,6 @@ func (p Param) Wants() string {
 	}
 }
 
-func (p Param) invalid(code, format string, args ...any) error {
-	return sluice.Errorf(sluice.Invalid, code, "The parameter %s %s.", p.Name, fmt.Sprintf(format, args...)).About(p.Name)
+func (p Param) invalid(code sluice.Code, format string, args ...any) error {
+	return sluice.Errorf(code, "The parameter %s %s.", p.Name, fmt.Sprintf(format, args...)).About(p.Name)
 }

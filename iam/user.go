@@ -104,7 +104,7 @@ func (d *Directory) checkUser(ctx context.Context, p userPutParams) error {
 func standsOut(username string, all map[string]*sluice.Account) error {
 	for _, other := range all {
 		if strings.EqualFold(other.Username, username) {
-			return sluice.Errorf(sluice.Conflict, "username-taken", "There is a user %s already, whose name differs only in upper and lower case; choose another name.", other.Username)
+			return sluice.Errorf(sluice.CodeUsernameTaken, "There is a user %s already, whose name differs only in upper and lower case; choose another name.", other.Username)
 		}
 	}
 	return nil
@@ -155,7 +155,7 @@ func userGetCommand(d *Directory) command.Command {
 					return nil, err
 				}
 				if account == nil {
-					return nil, notFound("user-not-found", "user of that name")
+					return nil, notFound(sluice.CodeUserNotFound, "user of that name")
 				}
 				return showUser(account), nil
 			}
@@ -188,7 +188,7 @@ func userDeleteCommand(d *Directory) command.Command {
 			}
 			_, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
 				if before == nil {
-					return nil, notFound("user-not-found", "user of that name")
+					return nil, notFound(sluice.CodeUserNotFound, "user of that name")
 				}
 				if err := d.mayGrant(ctx, before.Roles); err != nil {
 					return nil, err

@@ -23,7 +23,7 @@ func NewSlots(most int) *Slots { return &Slots{max: int64(most)} }
 func (s *Slots) Enter() error {
 	if s.taken.Add(1) > s.max {
 		s.Leave()
-		return sluice.Passing("overloaded", "The server handles as many calls as it can.")
+		return sluice.Passing(sluice.CodeOverloaded, "The server handles as many calls as it can.")
 	}
 	return nil
 }

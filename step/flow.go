@@ -32,10 +32,10 @@ func assertCommand() command.Command {
 				return p.Body, nil
 			}
 			if p.Message == "" {
-				return nil, sluice.Errorf(sluice.Invalid, "assertion-failed", "What this pipeline asserts is not true.")
+				return nil, sluice.Errorf(sluice.CodeAssertionFailed, "What this pipeline asserts is not true.")
 			}
 			message := cut(p.Message, maxMessage)
-			return nil, sluice.Errorf(sluice.Invalid, "assertion-failed", "%s", message).Telling(sluice.Said{Message: message})
+			return nil, sluice.Errorf(sluice.CodeAssertionFailed, "%s", message).Telling(sluice.Said{Message: message})
 		},
 		command.Pure, command.InRun)
 }
@@ -70,7 +70,7 @@ func failCommand() command.Command {
 				kind = sluice.Invalid
 			}
 			message := cut(p.Message, maxMessage)
-			return nil, sluice.Errorf(kind, "failed", "%s", message).WithStatus(status).
+			return nil, sluice.Errorf(sluice.CodeFailed, "%s", message).OfKind(kind).WithStatus(status).
 				Telling(sluice.Said{Message: message, StatusCode: status})
 		},
 		command.Pure, command.InRun)
@@ -98,5 +98,5 @@ func waitCommand() command.Command {
 
 // interrupted is the error of a step whose context ended before the step was done.
 func interrupted(ctx context.Context) error {
-	return sluice.Errorf(sluice.Unavailable, "interrupted", "The step was interrupted before it was done.").Because(context.Cause(ctx))
+	return sluice.Errorf(sluice.CodeInterrupted, "The step was interrupted before it was done.").Because(context.Cause(ctx))
 }

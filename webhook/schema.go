@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
@@ -282,8 +281,8 @@ func (c *countingSchema) findings(document any) (found []finding) {
 }
 
 func payloadInvalid(found []finding) error {
-	return sluice.Errorf(sluice.Invalid, "payload-invalid", "The payload does not meet the schema of this webhook; errors says where.").
-		WithStatus(http.StatusUnprocessableEntity).Detailed(found)
+	return sluice.Errorf(sluice.CodePayloadInvalid, "The payload does not meet the schema of this webhook; errors says where.").
+		Detailed(found)
 }
 
 // findingsOf returns the causes of a refusal that have no further causes.
