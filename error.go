@@ -3,6 +3,8 @@ package sluice
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"sluice/value"
@@ -186,6 +188,25 @@ func AsError(err error) *Error {
 		return &Error{Kind: kind, Code: e.Code, Message: e.Message}
 	}
 	return Errorf(CodeInternal, "The server failed to handle this request; its log has the cause.").Because(err)
+}
+
+// Passing is the error of something that can't be had now, and can be soon.
+func Passing(code Code, message string) *Error {
+	return Errorf(code, "%s Try again soon.", message).OfKind(Unavailable).After(2 * time.Second)
+}
+
+// WrongCredentials is the error of a name and password that don't go together.
+func WrongCredentials() *Error {
+	return Errorf(CodeAuthorizationInvalid, "The credentials are not valid.")
+}
+
+// Quote shows in a message what somebody wrote, shortened and without control characters.
+func Quote(s string) string {
+	const longest = 60
+	if len(s) > longest {
+		s = strings.ToValidUTF8(s[:longest], "") + "…"
+	}
+	return strconv.Quote(s)
 }
 
 // EngineAway reports whether an error is about the absence of the storage engine, as

@@ -8,7 +8,9 @@ const (
 	PipelinePath  = "/api/v3/pipeline" // and a slash and the name of a stored one
 	ResultPath    = "/api/v3/result"
 	EventsPath    = "/api/v3/events"
-	RealmsPath    = "/auth/realms/"                           // and the namespace, below which the issuer is
+	AuthPath      = "/auth/"                                  // below which the issuer of tokens is
+	RealmsPath    = AuthPath + "realms/"                      // and the namespace
+	OpenIDPath    = "/.well-known/openid-configuration"       // below the issuer's URL
 	AuthorizePath = "/authorize"                              // where people let programs act for them
 	MetadataPath  = "/.well-known/oauth-authorization-server" // and the path of the issuer's URL (RFC 8414)
 	OpenAPIPath   = "/openapi.json"

@@ -26,8 +26,31 @@ func requestFrom(ctx context.Context) *Request {
 	return r
 }
 
-// SecretHeader reports whether a header of a request, in lower case, is one
-// that no event carries and no pipeline sees.
+// IsHeaderName reports whether a header can have that name (a token of RFC 9110).
+func IsHeaderName(name string) bool {
+	for _, c := range []byte(name) {
+		alphanumeric := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !alphanumeric && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// CredentialHeader reports whether a header of a request or an answer, in lower case, is
+// likely to carry a secret, by its name. It is masked where people look at what was sent.
+func CredentialHeader(name string) bool {
+	for _, word := range []string{"authorization", "cookie", "token", "secret", "password", "api-key", "apikey"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return SecretHeader(name)
+}
+
+// SecretHeader reports whether a header of a request, in lower case, is one that no event
+// carries and no pipeline sees. Senders that need a CredentialHeader of another name have it
+// in their events.
 func SecretHeader(name string) bool {
 	switch name {
 	case "token", "uuid", "authorization", "cookie", "proxy-authorization", "x-gitlab-token":

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
+
+	"sluice/value"
 )
 
 // Status is how far the work on a call has come.
@@ -158,11 +160,9 @@ func (r *Result) AppendJSON(b []byte) []byte {
 
 // appendJSON appends what encoding/json makes of a value that has a JSON form,
 // without escaping for HTML.
-func appendJSON(b []byte, value any) []byte {
+func appendJSON(b []byte, v any) []byte {
 	text := bytes.NewBuffer(b)
-	enc := json.NewEncoder(text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
+	if err := value.Encode(text, v); err != nil {
 		panic(err) // none of our values
 	}
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))

@@ -19,10 +19,11 @@ type User struct {
 	Bounds [][]string
 }
 
-// Names of users that the service itself knows.
+// Names of users and roles that the service itself knows.
 const (
 	AdminName     = "admin"         // the first user, and the role that may do everything
 	AnonymousName = "anonymousUser" // the user of runs that an event has started
+	AnonymousRole = "anonymous"     // the role of that user
 )
 
 // May reports whether the user has a permission.

@@ -64,6 +64,25 @@ const StoredSecret = "secret:"
 // webhook says nothing else.
 const DefaultDedupeWindow = 24 * time.Hour
 
+// TokenLength is how many characters a token has.
+const TokenLength = 36
+
+// IsToken reports whether a text can be the token of a webhook: a UUID, in upper or lower
+// case and in no other spelling.
+func IsToken(text string) bool {
+	const form = "00000000-0000-0000-0000-000000000000"
+	if len(text) != TokenLength {
+		return false
+	}
+	for i, c := range []byte(text) {
+		hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+		if (form[i] == '-') != (c == '-') || c != '-' && !hex {
+			return false
+		}
+	}
+	return true
+}
+
 // Last6 returns the end of a token, which may be shown to anyone.
 func Last6(uuid string) string {
 	if len(uuid) <= 6 {

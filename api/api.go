@@ -41,7 +41,7 @@ type Options struct {
 	TrustedProxies  []netip.Prefix
 	ForwardedHeader string   // in which they tell the client's address
 	CORSOrigins     []string // of pages that may call the API
-	Places          *limit.Places
+	Slots           *limit.Slots
 	Users           *limit.Shares[string] // of the places, by username
 	Bodies          *limit.Bodies
 	Log             *slog.Logger
@@ -52,7 +52,7 @@ type API struct {
 	Options
 	handler http.Handler
 	begun   atomic.Int64 // calls that are not answered yet
-	tails   *limit.Places
+	tails   *limit.Slots
 	readers *limit.Shares[string] // of the tails, by username
 	misses  *limit.Tries          // polls for unknown results, by client address
 	polls   *polls
@@ -68,7 +68,7 @@ type API struct {
 func New(o Options) *API {
 	a := &API{
 		Options: o,
-		tails:   limit.NewPlaces(sluice.MaxTails),
+		tails:   limit.NewSlots(sluice.MaxTails),
 		readers: limit.NewShares[string](sluice.MaxTailsPerUser),
 		misses:  limit.NewTries(60, time.Second),
 		polls:   newPolls(),
@@ -88,7 +88,7 @@ func New(o Options) *API {
 	mux.HandleFunc(sluice.PipelinePath+"/{name}", pipelines)
 	if o.Auth != nil {
 		issuer := a.handle(a.arrived(maxForm, a.placed(o.Auth)))
-		mux.HandleFunc("/auth/", issuer)
+		mux.HandleFunc(sluice.AuthPath, issuer)
 		mux.HandleFunc(sluice.MetadataPath, issuer)
 		mux.HandleFunc(sluice.MetadataPath+"/", issuer)
 	}
@@ -211,9 +211,4 @@ func notFound(http.ResponseWriter, *http.Request) error {
 
 func notAllowed(allow string) error {
 	return sluice.Errorf(sluice.CodeMethodNotAllowed, "This method is not allowed here; use %s.", allow).Allowing(allow)
-}
-
-// busy is a refusal that passes.
-func busy(code sluice.Code, message string) *sluice.Error {
-	return sluice.Errorf(code, "%s Try again soon.", message).OfKind(sluice.Unavailable).After(2 * time.Second)
 }

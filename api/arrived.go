@@ -44,10 +44,10 @@ func (a *API) arrived(longest int, next command.Endpoint) command.Endpoint {
 // placed gives a request one of the places.
 func (a *API) placed(next http.Handler) command.Endpoint {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := a.Places.Enter(); err != nil {
+		if err := a.Slots.Enter(); err != nil {
 			return err
 		}
-		defer a.Places.Leave()
+		defer a.Slots.Leave()
 		next.ServeHTTP(w, r)
 		return nil
 	}

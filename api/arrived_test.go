@@ -21,7 +21,7 @@ func serveForms(t *testing.T, issuer http.HandlerFunc, portal command.Endpoint) 
 		Commands: command.NewSet(noAudit, nil),
 		Auth:     issuer,
 		Portal:   portal,
-		Places:   limit.NewPlaces(10),
+		Slots:    limit.NewSlots(10),
 		Bodies:   limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 1 << 20, Strange: 1 << 20, Unfinished: 10}),
 		Log:      slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}))

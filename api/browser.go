@@ -73,7 +73,7 @@ func (b *browsers) share(w http.ResponseWriter, r *http.Request) bool {
 	allowed := "*"
 	if !describes(r.URL.Path) {
 		allowed = r.Header.Get("Origin")
-		callable := strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/auth/")
+		callable := strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, sluice.AuthPath)
 		if allowed == "" || !callable || !slices.Contains(b.origins, allowed) {
 			return false
 		}
@@ -91,7 +91,7 @@ func describes(path string) bool {
 		return true
 	}
 	return strings.HasPrefix(path, sluice.RealmsPath) &&
-		(strings.HasSuffix(path, "/.well-known/openid-configuration") || strings.HasSuffix(path, sluice.MetadataPath) || strings.HasSuffix(path, "/protocol/openid-connect/certs"))
+		(strings.HasSuffix(path, sluice.OpenIDPath) || strings.HasSuffix(path, sluice.MetadataPath) || strings.HasSuffix(path, "/protocol/openid-connect/certs"))
 }
 
 // isPreflight reports whether a browser asks what a page may send.

@@ -13,6 +13,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/problem"
+	"sluice/value"
 )
 
 // command calls the command that the path names.
@@ -76,10 +77,10 @@ func tooMany(code sluice.Code, message string) error {
 // call runs a command for a user, until it is done, the caller has gone, or
 // Interrupt is called.
 func (a *API) call(r *http.Request, user sluice.User, cmd command.Command, args command.Args) (out any, err error) {
-	if err := a.Places.Enter(); err != nil {
+	if err := a.Slots.Enter(); err != nil {
 		return nil, err
 	}
-	defer a.Places.Leave()
+	defer a.Slots.Leave()
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
@@ -147,7 +148,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, args command.Args, 
 		out = items
 	}
 	var content bytes.Buffer
-	if err := encodeJSON(&content, out); err != nil {
+	if err := value.Encode(&content, out); err != nil {
 		return err
 	}
 	memory := a.Bodies.Answers.Hold()
@@ -175,4 +176,41 @@ func textOf(value any) string {
 		return string(object)
 	}
 	return fmt.Sprint(value)
+}
+
+// download sends bytes as they are made, until the caller goes or the server stops.
+func (a *API) download(w http.ResponseWriter, r *http.Request, d command.Download) error {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	stop := context.AfterFunc(a.interrupted, func() { cancel(context.Cause(a.interrupted)) })
+	defer stop()
+	// It outlasts what a request may take to be read.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+	w.Header().Set("Content-Type", d.ContentType)
+	to := &started{ResponseWriter: w}
+	err := d.Send(ctx, to)
+	switch {
+	case err == nil:
+		return nil
+	case !to.begun:
+		w.Header().Del("Content-Type")
+		return err
+	}
+	if ctx.Err() == nil {
+		a.Log.Error("A download ended early.", "path", r.URL.Path, "error", err)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// started knows whether an answer has begun.
+type started struct {
+	http.ResponseWriter
+
+	begun bool
+}
+
+// Write implements http.ResponseWriter.
+func (s *started) Write(p []byte) (int, error) {
+	s.begun = true
+	return s.ResponseWriter.Write(p)
 }

@@ -44,7 +44,7 @@ func serveCommands(t *testing.T, permissions []string, commands ...command.Comma
 		Authenticate: func(http.ResponseWriter, *http.Request) (sluice.User, error) {
 			return sluice.User{Name: "someone", Permissions: permissions}, nil
 		},
-		Places: limit.NewPlaces(10),
+		Slots:  limit.NewSlots(10),
 		Users:  limit.NewShares[string](10),
 		Bodies: limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 1 << 20, Strange: 1 << 20, Answers: 1 << 20, Unfinished: 10}),
 		Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),

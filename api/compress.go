@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"sluice"
 	"sluice/limit"
 )
 
@@ -24,7 +25,7 @@ const worthCompressing = 1 << 10
 // issuer, which hold tokens, are never compressed. All others get a random
 // length, which makes guessing from what is stored expensive.
 func compressed(next http.HandlerFunc) http.HandlerFunc {
-	zipping := limit.NewPlaces(maxZipping)
+	zipping := limit.NewSlots(maxZipping)
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Accept-Encoding")
 		if !mayCompress(r) {
@@ -46,7 +47,7 @@ func mayCompress(r *http.Request) bool {
 	noInput := r.Method == http.MethodGet && r.URL.RawQuery == ""
 	return r.Method != http.MethodHead &&
 		(noInput || r.Header.Get("Cookie") == "") &&
-		!strings.HasPrefix(r.URL.Path, "/auth/") &&
+		!strings.HasPrefix(r.URL.Path, sluice.AuthPath) &&
 		takesGzip(r.Header.Values("Accept-Encoding"))
 }
 
@@ -71,7 +72,7 @@ type compressor struct {
 	held    []byte
 	decided bool
 	zip     *gzip.Writer // nil: it is not compressed
-	zipping *limit.Places
+	zipping *limit.Slots
 }
 
 var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}

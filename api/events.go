@@ -77,7 +77,7 @@ func (a *API) enterTail(user sluice.User) (leave func(), err error) {
 	}
 	if a.tails.Enter() != nil {
 		a.readers.Leave(user.Name)
-		return nil, busy(sluice.CodeTooManyTails, "As many live tails are open as the server allows.")
+		return nil, sluice.Passing(sluice.CodeTooManyTails, "As many live tails are open as the server allows.")
 	}
 	return func() {
 		a.tails.Leave()

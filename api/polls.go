@@ -53,7 +53,7 @@ func (p *polls) hold(id string) (release func(), err error) {
 		return nil, sluice.Errorf(sluice.CodePollingTooOften, "Another poll for this result is being held; follow that one.").After(sluice.PollInterval)
 	}
 	if len(p.held) >= maxHeld {
-		return nil, busy(sluice.CodeOverloaded, "The server holds as many polls as it can.")
+		return nil, sluice.Passing(sluice.CodeOverloaded, "The server holds as many polls as it can.")
 	}
 	p.held[id] = true
 	return func() {

@@ -2,14 +2,13 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 
 	"sluice"
 	"sluice/limit"
 	"sluice/problem"
+	"sluice/value"
 )
 
 // fail answers a request with an error.
@@ -35,12 +34,6 @@ func abandoned(err error) bool {
 
 // writeJSON writes a value that has a JSON form. An error means that the caller
 // has gone.
-func writeJSON(w http.ResponseWriter, value any) {
-	_ = encodeJSON(w, value)
-}
-
-func encodeJSON(w io.Writer, value any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(value)
+func writeJSON(w http.ResponseWriter, v any) {
+	_ = value.Encode(w, v)
 }

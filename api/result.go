@@ -85,10 +85,10 @@ func (a *API) result(w http.ResponseWriter, r *http.Request) error {
 // look returns a result as it is now, and takes memory for it. Only a few are read
 // at the same time: how large one is shows when it is here.
 func (a *API) look(r *http.Request, p poll, memory *limit.Hold) (result sluice.Result, err error) {
-	if err := a.Places.Enter(); err != nil {
+	if err := a.Slots.Enter(); err != nil {
 		return result, err
 	}
-	defer a.Places.Leave()
+	defer a.Slots.Leave()
 	select {
 	case a.looks <- struct{}{}:
 		defer func() { <-a.looks }()

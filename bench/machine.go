@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // machine names what the figures were measured on, with the file system of a
@@ -51,15 +50,6 @@ func fileSystem(dir string) string {
 		}
 	}
 	return found
-}
-
-// freeDisk returns the bytes that are free on the volume of a folder.
-func freeDisk(dir string) (int64, error) {
-	var st syscall.Statfs_t
-	if err := syscall.Statfs(dir, &st); err != nil {
-		return 0, err
-	}
-	return int64(st.Bavail) * int64(st.Bsize), nil //nolint:unconvert // the types differ between systems
 }
 
 // resident returns the bytes of memory that a process occupies, if the system

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"time"
+
+	"sluice/durable"
 )
 
 // storedEvents is how many events a server has that is full.
@@ -52,7 +54,7 @@ func (b *bench) restartFull(ctx context.Context, webhooks int, seed func(context
 // storableSize returns the size of the bodies that the disk has space for.
 func (b *bench) storableSize() (int, error) {
 	const small = 200
-	free, err := freeDisk(b.part)
+	free, err := durable.FreeSpace(b.part)
 	if err != nil {
 		return 0, err
 	}

@@ -79,5 +79,5 @@ func (p *Profiles) Keep(position Position) error {
 	if err != nil {
 		return err
 	}
-	return storage(writeDurably(p.positionFile(position), append(content, '\n')))
+	return write(p.positionFile(position), append(content, '\n'))
 }

@@ -112,7 +112,7 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 	d := Description{Version: document.Info.Version}
 	for _, scheme := range document.Components.Schemes {
 		if scheme.OpenID != "" {
-			d.issuer = strings.TrimSuffix(cmp.Or(scheme.Path, scheme.OpenID), "/.well-known/openid-configuration")
+			d.issuer = strings.TrimSuffix(cmp.Or(scheme.Path, scheme.OpenID), sluice.OpenIDPath)
 		}
 	}
 	for path, item := range document.Paths {

@@ -90,7 +90,7 @@ type metadata struct {
 
 // discover asks the issuer at a path to describe itself.
 func (c *Client) discover(ctx context.Context, issuer string) (metadata, error) {
-	answer, err := c.do(ctx, request{method: http.MethodGet, path: issuer + "/.well-known/openid-configuration", open: true})
+	answer, err := c.do(ctx, request{method: http.MethodGet, path: issuer + sluice.OpenIDPath, open: true})
 	if err != nil {
 		return metadata{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/durable"
 	"sluice/spelling"
 )
 
@@ -113,7 +114,7 @@ func (p *Profiles) store(name string, login Login) error {
 	if err != nil {
 		return err
 	}
-	return storage(writeDurably(p.file(name), append(content, '\n')))
+	return write(p.file(name), append(content, '\n'))
 }
 
 // Delete deletes a profile, without telling its server.
@@ -125,7 +126,7 @@ func (p *Profiles) Delete(name string) error {
 		return storage(err)
 	}
 	if p.Current() == name {
-		return storage(writeDurably(filepath.Join(p.dir, "current"), []byte(defaultProfile+"\n")))
+		return write(filepath.Join(p.dir, "current"), []byte(defaultProfile+"\n"))
 	}
 	return nil
 }
@@ -160,7 +161,15 @@ func (p *Profiles) Use(name string) error {
 	if _, err := p.Load(name); err != nil {
 		return err
 	}
-	return storage(writeDurably(filepath.Join(p.dir, "current"), []byte(name+"\n")))
+	return write(filepath.Join(p.dir, "current"), []byte(name+"\n"))
+}
+
+// write writes a file of the folder of profiles, as a whole or not at all.
+func write(name string, content []byte) error {
+	if err := durable.MakeFolder(filepath.Dir(name)); err != nil {
+		return storage(err)
+	}
+	return storage(durable.WriteFile(name, content))
 }
 
 // storage is the error for a folder of profiles that can't be used.
@@ -169,4 +178,31 @@ func storage(err error) error {
 		return nil
 	}
 	return fmt.Errorf("the folder of profiles can't be used: %w", err)
+}
+
+// lock keeps other clients of the same person out until unlock is called. The
+// lock of a client that has died is free.
+func lock(ctx context.Context, name string) (unlock func(), err error) {
+	if err := durable.MakeFolder(filepath.Dir(name)); err != nil {
+		return nil, storage(err)
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, storage(err)
+	}
+	const look = 20 * time.Millisecond
+	for {
+		if err := durable.TryLock(file); err == nil {
+			return func() { _ = file.Close() }, nil // which frees the lock
+		}
+		select {
+		case <-ctx.Done():
+			_ = file.Close()
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return nil, sluice.Errorf(sluice.CodeProfileLocked, "Another sluice has been renewing the login for too long; end it, or try again.")
+			}
+			return nil, ctx.Err()
+		case <-time.After(look):
+		}
+	}
 }

@@ -125,7 +125,7 @@ func unknown(params []Param, name string) error {
 	} else if len(names) > 0 {
 		hint = "it takes " + strings.Join(names, ", ")
 	}
-	return sluice.Errorf(sluice.CodeParameterUnknown, "This command has no parameter %s; %s", quote(name), hint).About(name)
+	return sluice.Errorf(sluice.CodeParameterUnknown, "This command has no parameter %s; %s", sluice.Quote(name), hint).About(name)
 }
 
 // Check reports whether the parameter takes an argument.

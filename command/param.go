@@ -187,12 +187,3 @@ func (p Param) Wants() string {
 func (p Param) invalid(code sluice.Code, format string, args ...any) error {
 	return sluice.Errorf(code, "The parameter %s %s.", p.Name, fmt.Sprintf(format, args...)).About(p.Name)
 }
-
-// quote shows what a caller sent, shortened and without control characters.
-func quote(s string) string {
-	const longest = 60
-	if len(s) > longest {
-		s = strings.ToValidUTF8(s[:longest], "") + "…"
-	}
-	return strconv.Quote(s)
-}

@@ -253,9 +253,9 @@ func (c *Config) checkMemory() error {
 	case c.MaxConnections < 0:
 		return errors.New("max-connections: must not be negative")
 	case c.MaxBodyMemory > 0 && c.MaxBodyMemory < sluice.MaxPayloadLength:
-		return errors.New("max-body-memory: must be at least 4MiB, so that one of the largest bodies fits")
+		return fmt.Errorf("max-body-memory: must be at least %dMiB, so that one of the largest bodies fits", sluice.MaxPayloadLength>>20)
 	case c.MaxRunMemory > 0 && c.MaxRunMemory < 2*value.MaxSize:
-		return errors.New("max-run-memory: must be at least 16MiB, so that one of the largest values fits twice")
+		return fmt.Errorf("max-run-memory: must be at least %dMiB, so that one of the largest values fits twice", 2*value.MaxSize>>20)
 	}
 	return nil
 }

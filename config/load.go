@@ -1,11 +1,9 @@
 package config
 
 import (
-	"bytes"
 	"encoding"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"reflect"
 	"slices"
@@ -16,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sluice/spelling"
+	"sluice/yamltext"
 )
 
 // A Setting is one field of Config as flags and documentation show it.
@@ -77,22 +76,15 @@ func (c *Config) loadFile(file string) error {
 	if err != nil {
 		return err
 	}
-	var document, second yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(content))
-	if err := decoder.Decode(&document); err != nil && !errors.Is(err, io.EOF) {
+	root, second, err := yamltext.One(string(content))
+	switch {
+	case err != nil:
 		return fmt.Errorf("%s: %w", file, err)
-	}
-	switch err := decoder.Decode(&second); {
-	case err == nil:
+	case second != nil:
 		return fmt.Errorf("%s:%d:%d: a second document starts here; settings are one", file, second.Line, second.Column)
-	case !errors.Is(err, io.EOF):
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	if len(document.Content) == 0 {
+	case root == nil:
 		return nil
-	}
-	root := document.Content[0]
-	if root.Kind != yaml.MappingNode {
+	case root.Kind != yaml.MappingNode:
 		return fmt.Errorf("%s:%d:%d: expected settings as name: value", file, root.Line, root.Column)
 	}
 	given := make(map[string]bool)

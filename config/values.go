@@ -5,9 +5,10 @@ import (
 	"math"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"sluice"
 )
 
 // Size is a number of bytes, written plain or with KiB, MiB or GiB.
@@ -56,15 +57,12 @@ type Headers []string
 func (h *Headers) UnmarshalText(text []byte) error {
 	*h = list([]byte(strings.ToLower(string(text))))
 	for _, name := range *h {
-		if !headerName.MatchString(name) {
+		if !sluice.IsHeaderName(name) {
 			return fmt.Errorf("%q is not the name of a header such as x-api-key", name)
 		}
 	}
 	return nil
 }
-
-// headerName is what RFC 9110 calls a token, in lower case.
-var headerName = regexp.MustCompile("^[a-z0-9!#$%&'*+.^_`|~-]+$")
 
 // Origins is a list of origins of web pages.
 type Origins []string

@@ -35,7 +35,7 @@ func OpenFolder(path string) (*Folder, error) {
 	if err := checkSystem(); err != nil {
 		return nil, err
 	}
-	if err := makeFolder(path); err != nil {
+	if err := MakeFolder(path); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	f, err := lockFolder(path)
@@ -56,7 +56,7 @@ func lockFolder(path string) (*Folder, error) {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	f := &Folder{path: path, lock: lock}
-	if err := lockFile(lock); err != nil {
+	if err := TryLock(lock); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("data folder %s is in use by another server; stop that one or choose another folder with --data", path)
 	}
@@ -103,7 +103,9 @@ func (f *Folder) checkFormat() error {
 
 // Convert says that from now on programs of an earlier format can't read the
 // folder any more.
-func (f *Folder) Convert() error { return WriteFile(f.Path(formatFile), strconv.Itoa(Format)+"\n") }
+func (f *Folder) Convert() error {
+	return WriteFile(f.Path(formatFile), []byte(strconv.Itoa(Format)+"\n"))
+}
 
 // Content returns the line in a file of the folder. The first time it makes the
 // file, which then survives a power cut; with a nil first it returns "" instead.
@@ -115,7 +117,7 @@ func (f *Folder) Content(name string, first func() string) (string, error) {
 			return "", nil
 		}
 		content = []byte(first() + "\n")
-		err = WriteFile(file, string(content))
+		err = WriteFile(file, content)
 	}
 	if err != nil {
 		return "", fmt.Errorf("data folder: %w", err)

@@ -30,10 +30,10 @@ func CreateFolder(path string) (*NewFolder, error) {
 		return nil, fmt.Errorf("%s has something in it (%s); choose a folder that is empty, or not there", path, entries[0].Name())
 	}
 	f := &NewFolder{existed: err == nil}
-	if err := makeFolder(path); err != nil {
+	if err := MakeFolder(path); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	if err := WriteFile(filepath.Join(path, formatFile), restoring+"\n"); err != nil {
+	if err := WriteFile(filepath.Join(path, formatFile), []byte(restoring+"\n")); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	if f.Folder, err = lockFolder(path); err != nil {

@@ -2,6 +2,7 @@ package durable
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,55 +41,65 @@ func SyncTree(root string) error {
 	return errors.Join(err, group.Wait())
 }
 
-// WriteFile writes a file that is there after a power cut as a whole or not at
-// all: a draft is synced before it is renamed. The draft is always a new file: one that
-// somebody else has put there could be theirs to read, or lead elsewhere.
-func WriteFile(name, content string) error {
-	draft := name + ".new"
-	if err := os.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// WriteFile writes a file that only its owner can read, and that is there after a
+// power cut as a whole or not at all.
+func WriteFile(name string, content []byte) error {
+	return Write(name, func(file io.Writer) error {
+		_, err := file.Write(content)
 		return err
-	}
-	file, err := os.OpenFile(draft, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	})
+}
+
+// Write is WriteFile for what a function writes. A draft is synced before it is renamed.
+// It is always a new file with a name that nobody can foresee: one that somebody else has
+// put there could be theirs to read, or lead elsewhere.
+func Write(name string, write func(io.Writer) error) (err error) {
+	draft, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*.new") // with mode 0600
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString(content)
-	if err == nil {
-		err = file.Sync()
+	defer func() {
+		if err != nil {
+			_ = os.Remove(draft.Name()) // the first error says more
+		}
+	}()
+	if err := write(draft); err != nil {
+		return errors.Join(err, draft.Close())
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err := errors.Join(draft.Sync(), draft.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(draft, name); err != nil {
+	if err := os.Rename(draft.Name(), name); err != nil {
 		return err
 	}
-	return Sync(filepath.Dir(name))
+	return syncNames(filepath.Dir(name))
 }
 
 // Probe reports whether a folder, which it makes where it is missing, can be written
 // to so that what was written survives a power cut.
 func Probe(folder string) error {
-	if err := makeFolder(folder); err != nil {
+	if err := MakeFolder(folder); err != nil {
 		return err
 	}
 	name := filepath.Join(folder, "probe")
-	if err := WriteFile(name, "x"); err != nil {
+	if err := WriteFile(name, []byte("x")); err != nil {
 		return err
 	}
 	return os.Remove(name)
 }
 
-// makeFolder makes a folder and those above it, so that they survive a power cut.
-func makeFolder(path string) error {
+// MakeFolder makes a folder and those above it where they are missing, so that they
+// survive a power cut. Only their owner can read them.
+func MakeFolder(path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	parent := filepath.Dir(path)
-	if err := makeFolder(parent); err != nil {
+	if err := MakeFolder(parent); err != nil {
 		return err
 	}
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return Sync(parent)
+	return syncNames(parent)
 }

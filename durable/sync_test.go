@@ -8,8 +8,8 @@ import (
 	"sluice/durable"
 )
 
-// TestAFileIsNobodyElses: a draft that somebody has put there is not written to, and a
-// link in its place not followed.
+// TestAFileIsNobodyElses: a draft that somebody has put there is not written to, a link in
+// its place is not followed, and nothing but the file is left.
 func TestAFileIsNobodyElses(t *testing.T) {
 	dir := t.TempDir()
 	victim, name := filepath.Join(dir, "victim"), filepath.Join(dir, "secret.key")
@@ -27,11 +27,17 @@ func TestAFileIsNobodyElses(t *testing.T) {
 		if err := put(); err != nil {
 			t.Fatal(err)
 		}
-		if err := durable.WriteFile(name, "key"); err != nil {
+		if err := durable.WriteFile(name, []byte("key")); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 		if got, err := os.ReadFile(victim); err != nil || string(got) != "before" {
 			t.Errorf("%s: the other file has %q, %v", what, got, err)
+		}
+		if err := os.RemoveAll(name + ".new"); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := filepath.Glob(name + ".*"); err != nil || len(left) != 0 {
+			t.Errorf("%s: it left %v, %v", what, left, err)
 		}
 		if info, err := os.Lstat(name); err != nil || info.Mode() != 0o600 {
 			t.Errorf("%s: it is %v, %v", what, info.Mode(), err)

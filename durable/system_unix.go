@@ -11,8 +11,12 @@ import (
 // cut.
 func checkSystem() error { return nil }
 
-// lockFile locks a file until it is closed, or fails if another process has.
-func lockFile(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+// syncNames makes the names in a folder survive a power cut.
+func syncNames(dir string) error { return Sync(dir) }
+
+// TryLock locks a file until it is closed, or fails if another process has locked it.
+// The lock of a process that has died is free.
+func TryLock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
 // FreeSpace returns the bytes that are free on the volume of a folder.
 func FreeSpace(dir string) (int64, error) {

@@ -3,6 +3,8 @@ package durable
 import (
 	"errors"
 	"os"
+
+	"golang.org/x/sys/windows"
 )
 
 // checkSystem tells that what is written can't be made to survive a power cut:
@@ -12,8 +14,15 @@ func checkSystem() error {
 	return errors.New("on Windows the server can't keep data of its own: there is no way to make new files survive a power cut. Run it on Linux, or give an external engine with --nats; everything else that sluice does works here")
 }
 
-// lockFile is never called: there is no data folder.
-func lockFile(*os.File) error { return errors.ErrUnsupported }
+// syncNames does nothing: Windows has no call for it.
+func syncNames(string) error { return nil }
 
-// FreeSpace is never called, either.
+// TryLock locks a file until it is closed, or fails if another process has locked it.
+// The lock of a process that has died is free.
+func TryLock(f *os.File) error {
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	return windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
+}
+
+// FreeSpace is never called: there is no data folder.
 func FreeSpace(string) (int64, error) { return 0, errors.ErrUnsupported }

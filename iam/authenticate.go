@@ -2,9 +2,13 @@ package iam
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"sluice"
@@ -79,13 +83,13 @@ func (a *Authenticator) check(ctx context.Context, scheme, credentials, address 
 	var id sluice.Identity
 	switch {
 	case len(credentials) > maxHeader:
-		err = wrongCredentials()
+		err = sluice.WrongCredentials()
 	case scheme == basicScheme:
 		if username, password, ok := parseBasic(credentials); ok {
 			user, err = a.Login(ctx, username, password, address)
 			return user, "", err
 		}
-		err = wrongCredentials()
+		err = sluice.WrongCredentials()
 	case scheme == bearerScheme:
 		id, err = a.Tokens.Access(ctx, credentials)
 	case scheme == refreshScheme:
@@ -165,4 +169,39 @@ func (a *Authenticator) observe(scheme string, err error) {
 		}
 	}
 	a.Observe(scheme, outcome)
+}
+
+const (
+	rememberFor   = 5 * time.Minute
+	maxRemembered = 10_000
+)
+
+// recent holds credentials that were right a short time ago, so that Basic
+// doesn't cost a password hash per call. The key is a keyed hash of name and
+// password, which is of no use elsewhere; a changed password hash makes it void.
+type recent struct {
+	key   []byte
+	known *limit.Cache[[sha256.Size]byte, string] // the password hash it was checked against
+}
+
+func newRecent() *recent {
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails
+	return &recent{key, limit.NewCache[[sha256.Size]byte, string](maxRemembered)}
+}
+
+func (r *recent) fingerprint(username, password string) (id [sha256.Size]byte) {
+	h := hmac.New(sha256.New, r.key)
+	h.Write([]byte(username + ":" + password)) // a name has no colon
+	h.Sum(id[:0])
+	return id
+}
+
+func (r *recent) has(username, password, stored string) bool {
+	known, ok := r.known.Get(r.fingerprint(username, password), time.Now())
+	return ok && known == stored
+}
+
+func (r *recent) add(username, password, stored string) {
+	r.known.Put(r.fingerprint(username, password), stored, time.Now().Add(rememberFor))
 }

@@ -208,7 +208,7 @@ func TestRefusedTokensAreInTheAuditLog(t *testing.T) {
 // fixedUser lets one password in.
 func fixedUser(_ context.Context, username, password, _ string) (sluice.User, error) {
 	if username != "admin" || password != "pw" {
-		return sluice.User{}, wrongCredentials()
+		return sluice.User{}, sluice.WrongCredentials()
 	}
 	return sluice.User{Name: username}, nil
 }

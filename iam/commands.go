@@ -3,6 +3,8 @@ package iam
 import (
 	"context"
 	"regexp"
+	"slices"
+	"time"
 
 	"sluice"
 	"sluice/command"
@@ -47,4 +49,65 @@ func notFound(code sluice.Code, what string) error {
 
 func builtin(what string) error {
 	return sluice.Errorf(sluice.CodeBuiltIn, "%s is built in and stays as it is.", what)
+}
+
+type me struct {
+	Username    string   `json:"username"`
+	Roles       []string `json:"roles"`
+	Permissions []string `json:"permissions"`
+}
+
+func whoamiCommand() command.Command {
+	return command.New("iam.whoami", "Show who you are and what you may do.",
+		func(ctx context.Context, _ struct{}) (me, error) {
+			user := sluice.UserFrom(ctx)
+			return me{user.Name, orEmpty(user.Roles), orEmpty(user.Permissions)}, nil
+		}, command.ReadOnly)
+}
+
+// distinct returns the items of a list in order, each once.
+func distinct(list []string) []string {
+	return orEmpty(slices.Compact(slices.Sorted(slices.Values(list))))
+}
+
+// orEmpty makes a list show as [] rather than null.
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+type authorizeParams struct {
+	Authorization string `json:"authorization" required:"true" doc:"What would be the Authorization header: Basic, Bearer or Refresh, and the credentials."`
+	Body          any    `json:"body" body:"default" doc:"What is passed on."`
+}
+
+func authorizeCommand(a *Authenticator) command.Command {
+	return command.New("iam.authorize", "Run the following steps of a pipeline as the user whom these credentials belong to, and pass the body on. Rarely needed: the Authorization header of a call is better.",
+		func(ctx context.Context, p authorizeParams) (any, error) {
+			run := sluice.RunFrom(ctx)
+			caller := sluice.UserFrom(ctx)
+			user, _, err := a.Authorize(ctx, p.Authorization, caller.Address)
+			if err != nil {
+				return nil, err // the refusal is in the audit log
+			}
+			a.Directory.Note(ctx, sluice.AuditEntry{Username: user.Name, Address: caller.Address, Command: "iam.authorize", Target: run.Pipeline, Outcome: sluice.AuditAllowed, Access: true})
+			user.Address = caller.Address
+			run.Switch(user)
+			return p.Body, nil
+		}, command.Traffic, command.InRun)
+}
+
+type keyRotated struct {
+	KeyID   string    `json:"keyId"`
+	Created time.Time `json:"created"`
+}
+
+func keyRotateCommand(d *Directory) command.Command {
+	return command.New("iam.key.rotate", "Make a new key that signs tokens from now on. Tokens signed with earlier keys stay valid until they expire.",
+		ofOurs(d, func(ctx context.Context, _ struct{}) (keyRotated, error) {
+			id, created, err := d.RotateKey(ctx)
+			return keyRotated{id, created}, err
+		}))
 }

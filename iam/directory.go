@@ -90,7 +90,7 @@ func NewDirectory(o DirectoryOptions) *Directory {
 // User implements sluice.Directory.
 func (d *Directory) User(ctx context.Context, username string) (sluice.User, error) {
 	if username == sluice.AnonymousName {
-		return d.userWith(ctx, sluice.AnonymousName, "", []string{"anonymous"})
+		return d.userWith(ctx, sluice.AnonymousName, "", []string{sluice.AnonymousRole})
 	}
 	if strings.HasPrefix(username, clientPrefix) {
 		return sluice.User{}, gone()

@@ -65,7 +65,7 @@ func (d *Directory) login(ctx context.Context, username, password, address strin
 	return d.counted(username, address, func() (sluice.User, error) {
 		if !remembered {
 			if !d.isRight(stored, password) {
-				return sluice.User{}, wrongCredentials()
+				return sluice.User{}, sluice.WrongCredentials()
 			}
 			d.recent.add(username, password, stored)
 		}
@@ -159,8 +159,4 @@ func (d *Directory) knownName(ctx context.Context, username string) string {
 		return account.Username
 	}
 	return ""
-}
-
-func wrongCredentials() error {
-	return sluice.Errorf(sluice.CodeAuthorizationInvalid, "The credentials are not valid.")
 }

@@ -145,7 +145,7 @@ func TestOneAccountDoesNotLockOthers(t *testing.T) {
 	d := newDirectory(t)
 	const address = "198.51.100.7"
 	wrong := func(username string) {
-		_, _ = d.counted(username, address, func() (sluice.User, error) { return sluice.User{}, wrongCredentials() })
+		_, _ = d.counted(username, address, func() (sluice.User, error) { return sluice.User{}, sluice.WrongCredentials() })
 	}
 	for range 3 * freeAccounts {
 		d.pairs.Fail(pairOf("ada", address)) // as if each had waited its turn

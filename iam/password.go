@@ -23,9 +23,6 @@ const (
 	hashLength = 32
 )
 
-// minPassword is how many characters a password needs.
-const minPassword = 8
-
 // newPassword returns the stored form of a password that someone has chosen, or
 // says why it can't be one.
 func newPassword(password, username string) (hash string, err error) {
@@ -40,8 +37,8 @@ func checkPassword(password, username string) error {
 	// The same letters may come composed or decomposed.
 	normal := norm.NFC.String(password)
 	switch {
-	case utf8.RuneCountInString(normal) < minPassword:
-		return sluice.InvalidParameter("password", "The password must have %d characters or more.", minPassword)
+	case utf8.RuneCountInString(normal) < limit.MinPassword:
+		return sluice.InvalidParameter("password", "The password must have %d characters or more.", limit.MinPassword)
 	case len(normal) > limit.MaxPassword || strings.ContainsFunc(normal, unicode.IsControl):
 		return sluice.InvalidParameter("password", "The password must have at most %d bytes and no control characters.", limit.MaxPassword)
 	case isCommon(normal, username):

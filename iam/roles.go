@@ -26,7 +26,7 @@ var builtinRoles = map[string][]string{
 	},
 	"viewer":  viewing,
 	"support": append(slices.Clone(viewing), sluice.MaySeePayload, "event.replay", "deadletter.*", "quarantine.*"),
-	"anonymous": {
+	sluice.AnonymousRole: {
 		"log", "set", "assert", "fail", "exit", "wait", "convert.*", "crypto.*",
 		"event.receive", "iam.whoami", "iam.run.as", "iam.authorize",
 	},

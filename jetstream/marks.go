@@ -99,7 +99,7 @@ func (m marks) store(dir string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(filepath.Join(dir, marksFile), string(text))
+	return durable.WriteFile(filepath.Join(dir, marksFile), text)
 }
 
 // keepMarks writes down again and again how much there is, until ctx ends.

@@ -57,8 +57,7 @@ func NewBodies(o BodyOptions) *Bodies {
 
 // Read appends the body of a request to b, at most limit bytes of it, and takes
 // memory for it as it arrives. Errors are TooLarge, Timeout, Invalid, or
-// Unavailable if there is no memory, which those give up first that have had most
-// of it for longest: slow senders.
+// Unavailable if the server is out of memory: the slowest senders are dropped first.
 func (bs *Bodies) Read(w http.ResponseWriter, r *http.Request, b []byte, limit int, hold *Hold) ([]byte, error) {
 	if r.ContentLength > int64(limit) {
 		return b, TooLarge(limit)
@@ -168,8 +167,8 @@ func (bs *Bodies) Grow(ctx context.Context, h *Hold, bytes int64) error {
 	return err
 }
 
-// await waits a moment for memory. Meanwhile those on their way that have cost more
-// give way to the one that asks, or any to one that is here (nil).
+// await waits briefly for memory. Meanwhile unfinished bodies that have cost more yield
+// to the one that asks; to a body that has arrived (nil), any does.
 func (bs *Bodies) await(ctx context.Context, h *Hold, bytes int64, asks *arrival) (waited time.Duration, err error) {
 	const pause = patience / 10
 	if h.grow(ctx, bytes, 0) {
@@ -216,8 +215,8 @@ func (a *arrival) leave() {
 	}
 }
 
-// giveWay ends the body on its way that has cost most of a memory, if that is more
-// than the one that has asked for some since a time, and reports whether it was.
+// giveWay cancels the costliest unfinished body if it costs more than the one that has
+// been waiting since a time, and reports whether it did.
 func (bs *Bodies) giveWay(m *Memory, asks *arrival, since time.Time) bool {
 	bs.mu.Lock()
 	defer bs.mu.Unlock()

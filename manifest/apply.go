@@ -41,13 +41,13 @@ func (p *Plan) permitted(ctx context.Context, c *client.Client) error {
 	}
 	var me sluice.User
 	if err := json.Unmarshal(answer.Body, &me); err != nil {
-		return malformed(&kind{name: "permission"}, err)
+		return malformed(&kind{Resource: sluice.Resource{Name: "permission"}}, err)
 	}
 	for _, change := range p.Changes {
 		about := cmp.Or(change.after, change.before)
-		command := about.kind.put
+		command := about.kind.Put
 		if change.Action == Delete {
-			command = about.kind.remove
+			command = about.kind.Remove
 		}
 		if !me.May(command) {
 			return about.blame(sluice.NotPermitted(command))
@@ -104,7 +104,7 @@ func (p *Plan) has(action, kind, name string) bool {
 // isOwn refuses a role that is built in, which a server does not list among its
 // own.
 func (t *thing) isOwn(ctx context.Context, c *client.Client) error {
-	answer, err := c.Command(ctx, t.kind.get, map[string][]string{t.kind.key: {t.name}}, nil)
+	answer, err := c.Command(ctx, t.kind.Get, map[string][]string{t.kind.Key: {t.name}}, nil)
 	if err != nil {
 		if sluice.AsError(err).Kind == sluice.NotFound {
 			return nil

@@ -48,7 +48,7 @@ func readKind(dir *os.Root, k *kind) (things map[string]*thing, ok bool, err err
 			continue
 		}
 		if other := things[name]; other != nil {
-			return nil, true, mistake("%s and %s are both the %s %s; delete one.", other.file, file, k.name, name)
+			return nil, true, mistake("%s and %s are both the %s %s; delete one.", other.file, file, k.Name, name)
 		}
 		if things[name], err = readThing(dir, k, name, file); err != nil {
 			return nil, true, err

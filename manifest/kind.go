@@ -12,10 +12,9 @@ import (
 // A kind is a kind of thing that files describe. Its folder is its name in the
 // plural.
 type kind struct {
-	name             string // of one: webhook
-	key              string // parameter and field with the name of a thing
-	get, put, remove string // commands
-	fields           []field
+	sluice.Resource
+
+	fields []field
 }
 
 // A field is one that a file may have, and a parameter of the command that
@@ -29,18 +28,18 @@ type field struct {
 // pipelines may need all others. They are deleted in the opposite order.
 func kinds() []*kind {
 	return []*kind{
-		{name: "role", key: "role", get: "iam.role.get", put: "iam.role.put", remove: "iam.role.delete", fields: []field{
+		{Resource: sluice.ResourceNamed("role"), fields: []field{
 			{"permissions", []any{}},
 		}},
-		{name: "client", key: "clientId", get: "iam.client.get", put: "iam.client.put", remove: "iam.client.delete", fields: []field{
+		{Resource: sluice.ResourceNamed("client"), fields: []field{
 			{"roles", []any{}}, {"grants", grants(false)}, {"public", false}, {"redirectUris", []any{}},
 		}},
-		{name: "webhook", key: "eventKey", get: "webhook.get", put: "webhook.put", remove: "webhook.delete", fields: []field{
+		{Resource: sluice.ResourceNamed("webhook"), fields: []field{
 			{"description", ""}, {"disabled", false}, {"payloadType", string(sluice.Base64)}, {"maxPayloadLength", sluice.DefaultPayloadLength},
 			{"multipart", string(sluice.MultipartFiles)}, {"provider", ""}, {"signature", nil}, {signingSecret, ""},
 			{"dedupe", ""}, {"dedupeWindow", sluice.ShortDuration(sluice.DefaultDedupeWindow)}, {"schema", nil},
 		}},
-		{name: "pipeline", key: "name", get: "pipeline.get", put: "pipeline.put", remove: "pipeline.delete"},
+		{Resource: sluice.ResourceNamed("pipeline")},
 	}
 }
 
@@ -50,7 +49,7 @@ const (
 	verifyToken   = "verifyToken"
 )
 
-func (k *kind) folder() string { return k.name + "s" }
+func (k *kind) folder() string { return k.Name + "s" }
 
 // isText reports whether the files of the kind are the things themselves, not
 // descriptions of them.
@@ -91,9 +90,9 @@ func (t *thing) check() error {
 		case name == verifyToken:
 			return mistake("%s: a verify token is a secret, which is not for files; sluice webhook edit %s --verify-token sets it.", t.at(key), t.name)
 		case spelling.Nearest(name, names) != "":
-			return mistake("%s: a %s has no %q; did you mean %s?", t.at(key), t.kind.name, name, spelling.Nearest(name, names))
+			return mistake("%s: a %s has no %q; did you mean %s?", t.at(key), t.kind.Name, name, spelling.Nearest(name, names))
 		default:
-			return mistake("%s: a %s has no %q in a file; there are %s.", t.at(key), t.kind.name, name, strings.Join(names, ", "))
+			return mistake("%s: a %s has no %q in a file; there are %s.", t.at(key), t.kind.Name, name, strings.Join(names, ", "))
 		}
 	}
 	return t.checkSecrets()

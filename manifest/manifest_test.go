@@ -22,14 +22,14 @@ func TestFilesHaveEveryParameter(t *testing.T) {
 		if k.isText() {
 			continue
 		}
-		put, ok := serve.Commands().Find(k.put)
+		put, ok := serve.Commands().Find(k.Put)
 		if !ok {
-			t.Fatalf("there is no command %s", k.put)
+			t.Fatalf("there is no command %s", k.Put)
 		}
 		for _, p := range put.Params {
-			known := p.Name == k.key || slices.ContainsFunc(k.fields, func(f field) bool { return f.name == p.Name })
+			known := p.Name == k.Key || slices.ContainsFunc(k.fields, func(f field) bool { return f.name == p.Name })
 			if !known && !slices.Contains(leftOut, p.Name) {
-				t.Errorf("files of a %s can't have %s", k.name, p.Name)
+				t.Errorf("files of a %s can't have %s", k.Name, p.Name)
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func TestNormalForm(t *testing.T) {
 		"grants by default":        {"client", "roles: []\ngrants: [client_credentials]", "# all as by default\n"},
 		"grants of a public one":   {"client", "public: true\ngrants: [refresh_token, authorization_code]", "public: true\n"},
 	} {
-		k := kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.name == test.kind })]
+		k := kinds()[slices.IndexFunc(kinds(), func(k *kind) bool { return k.Name == test.kind })]
 		read := &thing{kind: k, file: "file.yaml", text: test.file}
 		if err := errors.Join(read.decode(), read.check()); err != nil {
 			t.Errorf("%s: %v", name, err)

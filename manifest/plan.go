@@ -88,9 +88,9 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 		}
 		for _, t := range superfluous {
 			if o.Prune {
-				deletions = append(deletions, &Change{Action: Delete, Kind: k.name, Name: t.name, Before: t.document(), before: t})
+				deletions = append(deletions, &Change{Action: Delete, Kind: k.Name, Name: t.name, Before: t.document(), before: t})
 			} else {
-				plan.Left = append(plan.Left, Name{k.name, t.name})
+				plan.Left = append(plan.Left, Name{k.Name, t.name})
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func Compare(ctx context.Context, c *client.Client, dir string, o Options) (*Pla
 // is in no file.
 func (p *Plan) compareKind(ctx context.Context, c *client.Client, k *kind, files map[string]*thing) (superfluous []*thing, err error) {
 	var presets map[string]string
-	if k.name == "webhook" {
+	if k.Name == "webhook" {
 		if presets, err = presetsOf(ctx, c); err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ func (p *Plan) compareKind(ctx context.Context, c *client.Client, k *kind, files
 		if !k.isText() {
 			after.fields = k.normal(after.fields, presets)
 		}
-		change := &Change{Action: Create, Kind: k.name, Name: name, Before: before.document(), After: after.document(), before: before, after: after}
+		change := &Change{Action: Create, Kind: k.Name, Name: name, Before: before.document(), After: after.document(), before: before, after: after}
 		if before != nil {
 			if after.keepSecret(before); after.source() == before.source() {
 				continue
@@ -147,7 +147,7 @@ func (t *thing) keepSecret(before *thing) {
 
 // keepOneself leaves out the client that a plan is carried out as.
 func keepOneself(ctx context.Context, c *client.Client, k *kind, things []*thing, prune bool) ([]*thing, error) {
-	if k.name != "client" || len(things) == 0 || !prune {
+	if k.Name != "client" || len(things) == 0 || !prune {
 		return things, nil
 	}
 	answer, err := c.Command(ctx, "iam.whoami", nil, nil)

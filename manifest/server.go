@@ -15,7 +15,7 @@ import (
 // stored returns the things of a kind that a server has, by name: those that files
 // may describe.
 func (k *kind) stored(ctx context.Context, c *client.Client, presets map[string]string) (map[string]*thing, error) {
-	answer, err := c.Command(ctx, k.get, nil, nil)
+	answer, err := c.Command(ctx, k.Get, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (k *kind) stored(ctx context.Context, c *client.Client, presets map[string]
 		if given["builtIn"] != nil || given["folder"] == true {
 			continue // a role of the program's, or a pipeline of the operator's own folder
 		}
-		t := &thing{kind: k, name: textOf(given, k.key), token: textOf(given, "uuid"), updated: textOf(given, "updated")}
+		t := &thing{kind: k, name: textOf(given, k.Key), token: textOf(given, "uuid"), updated: textOf(given, "updated")}
 		if k.isText() {
 			if t.text, t.tag, err = c.PipelineSource(ctx, t.name, 0); err != nil {
 				return nil, err
@@ -59,7 +59,7 @@ func presetsOf(ctx context.Context, c *client.Client) (map[string]string, error)
 		Dedupe   string `json:"dedupe"`
 	}
 	if err := json.Unmarshal(answer.Body, &list); err != nil {
-		return nil, malformed(&kind{name: "provider"}, err)
+		return nil, malformed(&kind{Resource: sluice.Resource{Name: "provider"}}, err)
 	}
 	presets := make(map[string]string, len(list))
 	for _, p := range list {
@@ -73,7 +73,7 @@ func presetsOf(ctx context.Context, c *client.Client) (map[string]string, error)
 // params returns the parameters that store a thing in place of what was there
 // before.
 func (t *thing) params(before *thing) map[string]any {
-	params := map[string]any{t.kind.key: t.name}
+	params := map[string]any{t.kind.Key: t.name}
 	for _, f := range t.kind.fields {
 		after, has := t.fields[f.name]
 		switch {
@@ -102,7 +102,7 @@ func (t *thing) put(ctx context.Context, c *client.Client, params map[string]any
 	if err != nil {
 		return nil, err
 	}
-	got, err := c.Command(ctx, t.kind.put, nil, &client.Body{Content: body, ContentType: "application/json"})
+	got, err := c.Command(ctx, t.kind.Put, nil, &client.Body{Content: body, ContentType: "application/json"})
 	if err != nil {
 		return nil, t.blame(err)
 	}
@@ -112,24 +112,24 @@ func (t *thing) put(ctx context.Context, c *client.Client, params map[string]any
 // putText stores a pipeline in place of the one that was there before, nil if none
 // was.
 func (t *thing) putText(ctx context.Context, c *client.Client, before *thing, force bool) error {
-	params := url.Values{t.kind.key: {t.name}, "force": {strconv.FormatBool(force)}}
+	params := url.Values{t.kind.Key: {t.name}, "force": {strconv.FormatBool(force)}}
 	if before != nil {
 		params.Set("ifMatch", before.tag)
 	}
-	_, err := c.Command(ctx, t.kind.put, params, &client.Body{Content: []byte(t.text)})
+	_, err := c.Command(ctx, t.kind.Put, params, &client.Body{Content: []byte(t.text)})
 	return t.blame(err)
 }
 
 // delete deletes a thing.
 func (t *thing) delete(ctx context.Context, c *client.Client) error {
-	params := url.Values{t.kind.key: {t.name}}
+	params := url.Values{t.kind.Key: {t.name}}
 	switch {
 	case t.token != "":
 		params = url.Values{"uuid": {t.token}}
 	case t.tag != "":
 		params.Set("ifMatch", t.tag)
 	}
-	_, err := c.Command(ctx, t.kind.remove, params, nil)
+	_, err := c.Command(ctx, t.kind.Remove, params, nil)
 	return t.blame(err)
 }
 
@@ -151,9 +151,9 @@ func (t *thing) blame(err error) error {
 		return err
 	}
 	if t.file == "" {
-		return e.Saying(fmt.Sprintf("The %s %s: %s", t.kind.name, t.name, e.Message))
+		return e.Saying(fmt.Sprintf("The %s %s: %s", t.kind.Name, t.name, e.Message))
 	}
-	message := strings.Replace(e.Message, "The parameter "+t.kind.key+" ", "The name of the file ", 1)
+	message := strings.Replace(e.Message, "The parameter "+t.kind.Key+" ", "The name of the file ", 1)
 	return e.Saying(t.place(e.Parameter, e.Message) + ": " + message)
 }
 
@@ -168,5 +168,5 @@ func textOf(fields map[string]any, name string) string {
 }
 
 func malformed(k *kind, cause error) error {
-	return sluice.Errorf(sluice.CodeAnswerMalformed, "The server gave no %ss.", k.name).Because(cause)
+	return sluice.Errorf(sluice.CodeAnswerMalformed, "The server gave no %ss.", k.Name).Because(cause)
 }

@@ -1,9 +1,7 @@
 package manifest
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -15,27 +13,17 @@ import (
 // decode reads the fields of a thing from its file, and where they stand there.
 // What looks like a date is text, as it is in JSON.
 func (t *thing) decode() error {
-	var document, second yaml.Node
-	dec := yaml.NewDecoder(strings.NewReader(t.text))
-	err := dec.Decode(&document)
-	if errors.Is(err, io.EOF) || err == nil && len(document.Content) == 0 {
-		return nil // a file with nothing in it says nothing
-	}
-	if err == nil {
-		if err = dec.Decode(&second); err == nil {
-			return mistake("%s: a second document starts here; a file has one.", t.at(&second))
-		}
-	}
-	if !errors.Is(err, io.EOF) {
-		return t.syntaxMistake(err)
-	}
-	root := document.Content[0]
+	root, second, err := yamltext.One(t.text)
 	switch {
-	case root.Kind == yaml.ScalarNode && root.ShortTag() == "!!null":
-		return nil
+	case err != nil:
+		return t.syntaxMistake(err)
+	case second != nil:
+		return mistake("%s: a second document starts here; a file has one.", t.at(second))
+	case root == nil || root.Kind == yaml.ScalarNode && root.ShortTag() == "!!null":
+		return nil // a file with nothing in it says nothing
 	case root.Kind != yaml.MappingNode:
 		return mistake("%s: a %s is written as lines of the form name: value, and this is %s; there can be %s.",
-			t.at(root), t.kind.name, shapeOf(root), strings.Join(t.kind.fieldNames(), ", "))
+			t.at(root), t.kind.Name, shapeOf(root), strings.Join(t.kind.fieldNames(), ", "))
 	}
 	if err := t.likeJSON(root); err != nil {
 		return err
@@ -107,8 +95,8 @@ func (t *thing) field(name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// place returns where in the file that is which a server's message is about: an
-// item of a list that it names, otherwise the field of that parameter.
+// place returns the position that a server's message refers to: an item of a list that
+// it names, otherwise the field of that parameter.
 func (t *thing) place(parameter, message string) string {
 	for _, name := range t.kind.fieldNames() {
 		_, value := t.field(name)

@@ -33,3 +33,15 @@ func (i *Issuer) code(ctx context.Context, r *request) (issue, error) {
 func deadCode() error {
 	return invalidGrant("The code is not valid, has expired or was used before, or client_id, redirect_uri and code_verifier are not those it was asked for with. Start again.")
 }
+
+// clientCredentials is the grant for a client that asks for itself (RFC 6749,
+// 4.4). There is no session, so its tokens can't be revoked: they are short.
+func (i *Issuer) clientCredentials(_ context.Context, r *request) (issue, error) {
+	return issue{user: r.client.ID, client: true, roles: r.client.Roles}, nil
+}
+
+// clientScope leaves openid out: an ID token is about a person.
+func clientScope(_ context.Context, r *request) (string, error) {
+	scope, err := grantScope(r.form["scope"])
+	return withoutScope(scope, "openid"), err
+}

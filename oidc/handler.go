@@ -1,14 +1,13 @@
 package oidc
 
 import (
-	"encoding/json"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
 
 	"sluice"
 	"sluice/problem"
+	"sluice/value"
 )
 
 // An endpoint answers a request, or has written nothing if it fails.
@@ -25,7 +24,7 @@ func (i *Issuer) Handler() http.Handler {
 		mux.Handle(sluice.RealmsPath+"{namespace}"+path, i.guard(serve, methods))
 	}
 	read := []string{http.MethodGet, http.MethodHead}
-	handle("/.well-known/openid-configuration", i.discovery, read...)
+	handle(sluice.OpenIDPath, i.discovery, read...)
 	handle(sluice.MetadataPath, i.discovery, read...)
 	handle(protocol+"/certs", i.certs, read...)
 	handle(protocol+"/token", i.token, http.MethodPost)
@@ -105,14 +104,8 @@ func descriptive(r rune) rune {
 
 // writeJSON writes a value that has a JSON form. An error means that the caller
 // has gone.
-func writeJSON(w http.ResponseWriter, status int, value any) {
+func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = encodeJSON(w, value)
-}
-
-func encodeJSON(w io.Writer, value any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(value)
+	_ = value.Encode(w, v)
 }

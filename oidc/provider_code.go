@@ -57,7 +57,7 @@ func (p *Provider) signedIn(ctx context.Context, r *remote, token *oauth2.Token,
 	}
 	verified, err := r.verifier.Verify(ctx, text)
 	if err != nil || verified.Nonce != nonce {
-		return sluice.Identity{}, wrongCredentials()
+		return sluice.Identity{}, sluice.WrongCredentials()
 	}
 	access, _, err := p.verify(ctx, token.AccessToken, false)
 	if err == nil && access.Username == id.Username && len(id.Roles) == 0 {

@@ -35,7 +35,7 @@ type exchanged struct {
 // those that are remembered here.
 func (p *Provider) Password(ctx context.Context, username, password string) (sluice.Identity, error) {
 	if username == "" || password == "" || len(password) > limit.MaxPassword {
-		return sluice.Identity{}, wrongCredentials()
+		return sluice.Identity{}, sluice.WrongCredentials()
 	}
 	answer, err := p.exchange(ctx, p.fingerprint("password", username, password), func(ctx context.Context, r *remote) (*oauth2.Token, error) {
 		token, err := r.oauth.PasswordCredentialsToken(ctx, username, password)
@@ -52,7 +52,7 @@ func (p *Provider) Password(ctx context.Context, username, password string) (slu
 // expires the old one goes on working here, for calls that are under way.
 func (p *Provider) Refresh(ctx context.Context, token string) (id sluice.Identity, renewed string, err error) {
 	if token == "" || len(token) > maxToken {
-		return sluice.Identity{}, "", wrongCredentials()
+		return sluice.Identity{}, "", sluice.WrongCredentials()
 	}
 	answer, err := p.exchange(ctx, p.fingerprint("refresh", token), func(ctx context.Context, r *remote) (*oauth2.Token, error) {
 		return r.oauth.TokenSource(ctx, &oauth2.Token{RefreshToken: token}).Token()
@@ -163,7 +163,7 @@ func refusal(err error) *sluice.Error {
 	}
 	switch failure.ErrorCode {
 	case sluice.CodeInvalidGrant.Word, "access_denied":
-		return wrongCredentials()
+		return sluice.WrongCredentials()
 	case sluice.CodeUnauthorizedClient.Word, sluice.CodeUnsupportedGrantType.Word:
 		return sluice.Errorf(sluice.CodeAuthorizationUnsupported, "The identity provider takes no such credentials from this service; use Bearer with a token of its own.")
 	}
@@ -185,8 +185,4 @@ func retryAfterOf(failure *oauth2.RetrieveError) time.Duration {
 		}
 	}
 	return min(wait, time.Hour)
-}
-
-func wrongCredentials() *sluice.Error {
-	return sluice.Errorf(sluice.CodeAuthorizationInvalid, "The credentials are not valid.")
 }

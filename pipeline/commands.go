@@ -170,7 +170,7 @@ func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (view,
 		case before == nil:
 			return nil, unknownPipeline(name)
 		case before.Binding == nil:
-			return nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s listens to no events, so there is nothing to pause.", source.Quote(name))
+			return nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s listens to no events, so there is nothing to pause.", sluice.Quote(name))
 		}
 		next := *before
 		next.Paused = paused

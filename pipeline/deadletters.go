@@ -10,7 +10,6 @@ import (
 
 	"sluice"
 	"sluice/command"
-	"sluice/pipeline/source"
 )
 
 // letterParams select dead letters.
@@ -76,7 +75,7 @@ func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sl
 		return visit(letter)
 	})
 	if err == nil && p.Letter != "" && !found {
-		return "", sluice.Errorf(sluice.CodeLetterUnknown, "There is no dead letter %s; deadletter.get lists those there are.", source.Quote(p.Letter))
+		return "", sluice.Errorf(sluice.CodeLetterUnknown, "There is no dead letter %s; deadletter.get lists those there are.", sluice.Quote(p.Letter))
 	}
 	return next, err
 }
@@ -226,7 +225,7 @@ func letterReplayCommand(r *Runner) command.Command {
 func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, error) {
 	var event sluice.Event
 	if err := json.Unmarshal(letter.Event, &event); err != nil {
-		return replay{}, sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.", source.Quote(letter.Letter)).Because(err)
+		return replay{}, sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.", sluice.Quote(letter.Letter)).Because(err)
 	}
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return replay{}, err
@@ -256,7 +255,7 @@ func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event)
 		return err
 	}
 	if stored == nil || stored.Binding == nil || !sluice.KeyMatches(stored.Binding.Pattern, e.MessageKey()) {
-		return sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", source.Quote(name), e.MessageKey())
+		return sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", sluice.Quote(name), e.MessageKey())
 	}
 	return nil
 }

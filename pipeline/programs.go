@@ -79,5 +79,5 @@ func (p *programs) keepOnly(stored map[string]*sluice.Pipeline) {
 
 // unknownPipeline is the error for a name that no pipeline has.
 func unknownPipeline(name string) error {
-	return sluice.Errorf(sluice.CodePipelineUnknown, "There is no pipeline %s; pipeline.get lists those there are.", source.Quote(name))
+	return sluice.Errorf(sluice.CodePipelineUnknown, "There is no pipeline %s; pipeline.get lists those there are.", sluice.Quote(name))
 }

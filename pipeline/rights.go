@@ -152,7 +152,7 @@ func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
 	if user == nil && w.err == nil {
 		w.note(s, sluice.Finding{
 			Code: sluice.CodeUserUnknown.Word, Permission: sluice.MayRunAs + name,
-			Message: fmt.Sprintf("There is no user %s, or it is disabled.", source.Quote(name)),
+			Message: fmt.Sprintf("There is no user %s, or it is disabled.", sluice.Quote(name)),
 			Hint:    switchLine(w.owner.Name),
 		})
 	}

@@ -13,7 +13,7 @@ import (
 
 // readOnly is the error for changing what the operator's folder holds.
 func readOnly(name string) error {
-	return sluice.Errorf(sluice.CodePipelineReadOnly, "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", source.Quote(name))
+	return sluice.Errorf(sluice.CodePipelineReadOnly, "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", sluice.Quote(name))
 }
 
 // save stores a pipeline that has passed the checks, if the stored one has one of

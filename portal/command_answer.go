@@ -2,6 +2,8 @@ package portal
 
 import (
 	"regexp"
+
+	"sluice"
 )
 
 // An answerPart is a part of what a command answered.
@@ -13,9 +15,6 @@ type answerPart struct {
 // secretInAnswer is where answers have tokens and secrets.
 var secretInAnswer = regexp.MustCompile(`"(?:uuid|secret|verifyToken)": "([^"]+)"|[?&]token=([\w-]+)`)
 
-// isToken are tokens of webhooks, whose ends people know them by.
-var isToken = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-
 // partsOf cuts an answer where it has secrets, so that nobody reads them over a
 // shoulder or in a picture of the screen.
 func partsOf(answer string) (pieces []answerPart) {
@@ -26,7 +25,7 @@ func partsOf(answer string) (pieces []answerPart) {
 			begin, end = found[4], found[5]
 		}
 		secret := answerPart{Text: answer[begin:end], Mask: "••••••••"}
-		if isToken.MatchString(secret.Text) {
+		if sluice.IsToken(secret.Text) { // people know tokens by their ends
 			secret.Mask = hiddenToken(secret.Text)
 		}
 		pieces = append(pieces, answerPart{Text: answer[done:begin]}, secret)

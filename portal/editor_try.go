@@ -7,6 +7,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/problem"
+	"sluice/wording"
 )
 
 // A tried is what a draft would make of past calls, in the words of people.
@@ -77,7 +78,7 @@ func triedOf(result *sluice.TryResult) *tried {
 		{result.Unknown, "", "can’t be compared, because it is not known what other systems would have answered"},
 	} {
 		if way.count > 0 {
-			t.Tally = append(t.Tally, tallied{way.class, shownCount(way.count) + " " + way.text})
+			t.Tally = append(t.Tally, tallied{way.class, wording.Count(way.count) + " " + way.text})
 		}
 	}
 	const few, most = 3, 5

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/value"
 )
 
 // Bounds of what is shown of an event: lines, items of one list, characters of a
@@ -188,15 +189,13 @@ func member(path, name string) string {
 	return path + "[" + strconv.Quote(name) + "]"
 }
 
-func (e *seenEvent) note(path string, value any) {
+func (e *seenEvent) note(path string, v any) {
 	if len(e.Paths) == maxPaths {
 		e.More = true
 		return
 	}
 	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // the templates escape
-	if err := encoder.Encode(value); err == nil {
+	if err := value.Encode(&text, v); err == nil {
 		e.Paths = append(e.Paths, eventPath{clipped(path, 2*maxPathValue), clipped(strings.TrimSpace(text.String()), maxPathValue)})
 	}
 }

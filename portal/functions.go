@@ -6,26 +6,27 @@ import (
 	"fmt"
 	"html/template"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/wording"
 )
 
 // functions are those that templates can use.
 var functions = template.FuncMap{
-	"bytes":    func(n any) string { return shownBytes(whole(n)) },
-	"count":    func(n any) string { return shownCount(whole(n)) },
+	"bytes":    func(n any) string { return wording.Bytes(whole(n)) },
+	"count":    func(n any) string { return wording.Count(whole(n)) },
 	"pretty":   pretty,
-	"ago":      ago,
+	"ago":      func(t time.Time) string { return wording.Ago(time.Now(), t.UTC()) },
+	"times":    func(n any) string { return wording.Times(whole(n)) },
 	"stamp":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"clock":    clock,
 	"machine":  func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
-	"duration": func(milliseconds float64) string { return shownDuration(duration(milliseconds)) },
+	"duration": func(milliseconds float64) string { return wording.Duration(duration(milliseconds)) },
 	"plural":   plural,
-	"last6":    lastSix,
+	"last6":    sluice.Last6,
 	"in":       within,
 	"labels":   labels.Replace,
 	"said":     typographic,
@@ -58,10 +59,7 @@ func whole(n any) int64 {
 
 // plural returns a number with the word for one or for several.
 func plural(n any, one, several string) string {
-	if whole(n) == 1 {
-		return "1 " + one
-	}
-	return shownCount(whole(n)) + " " + several
+	return wording.Plural(whole(n), one, several)
 }
 
 // Bounds of what a page shows of texts that can be long, as the page writes
@@ -124,61 +122,10 @@ func shortened(text string, limit int) string {
 			size += utf8.RuneLen(c)
 		}
 		if size > limit {
-			return text[:i] + "\n… (" + shownBytes(len(text)) + " in all; the API returns all of it)"
+			return text[:i] + "\n… (" + wording.Bytes(len(text)) + " in all; the API returns all of it)"
 		}
 	}
 	return text
-}
-
-// shownBytes returns a size for people.
-func shownBytes[N int | int64](n N) string {
-	const step = 1000
-	if n < step {
-		return fmt.Sprintf("%d B", n)
-	}
-	value, unit := float64(n)/step, 0
-	for value >= step && unit < 3 {
-		value /= step
-		unit++
-	}
-	return strconv.FormatFloat(value, 'f', decimals(value), 64) + " " + []string{"kB", "MB", "GB", "TB"}[unit]
-}
-
-func decimals(value float64) int {
-	if value < 10 && value != float64(int(value)) {
-		return 1
-	}
-	return 0
-}
-
-// shownCount returns a number with its thousands apart.
-func shownCount[N int | int64](n N) string {
-	digits := strconv.FormatInt(int64(n), 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
-// ago returns how long ago something was.
-func ago(t time.Time) string {
-	since := time.Since(t)
-	switch {
-	case since < -time.Second:
-		return t.UTC().Format("2 Jan 15:04")
-	case since < 5*time.Second:
-		return "just now"
-	case since < time.Minute:
-		return fmt.Sprintf("%d s ago", int(since.Seconds()))
-	case since < time.Hour:
-		return fmt.Sprintf("%d min ago", int(since.Minutes()))
-	case since < 24*time.Hour:
-		return fmt.Sprintf("%d h ago", int(since.Hours()))
-	case since < 30*24*time.Hour:
-		return fmt.Sprintf("%d d ago", int(since.Hours()/24))
-	default:
-		return t.UTC().Format("2 Jan 2006")
-	}
 }
 
 // clock returns the time of day, with the date unless it is today.
@@ -191,25 +138,6 @@ func clock(t time.Time) string {
 		return t.Format("2 Jan 15:04:05")
 	}
 	return t.Format("15:04:05")
-}
-
-// shownDuration returns a duration with about three digits.
-func shownDuration(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return fmt.Sprintf("%d µs", d.Microseconds())
-	case d < 10*time.Millisecond:
-		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	default:
-		return d.Round(10 * time.Millisecond).String()
-	}
-}
-
-func lastSix(token string) string {
-	runes := []rune(token)
-	return string(runes[max(0, len(runes)-6):])
 }
 
 // within reports whether a path belongs to a section of the portal.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sluice"
+	"sluice/wording"
 )
 
 func TestPieces(t *testing.T) {
@@ -85,8 +86,8 @@ func TestPlots(t *testing.T) {
 func TestShownValues(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
-		shownBytes(999): "999 B", shownBytes(1500): "1.5 kB", shownBytes(512_000): "512 kB", shownBytes(int64(70e9)): "70 GB",
-		shownCount(1234567): "1,234,567", shownCount(12): "12", plural(1, "step", "steps"): "1 step", plural(0, "step", "steps"): "0 steps",
+		wording.Bytes(999): "999 B", wording.Bytes(1500): "1.5 kB", wording.Bytes(512_000): "512 kB", wording.Bytes(int64(70e9)): "70 GB",
+		wording.Count(1234567): "1,234,567", wording.Count(12): "12", plural(1, "step", "steps"): "1 step", plural(0, "step", "steps"): "0 steps",
 		shortened("<<<", 10): "<<\n… (3 B in all; the API returns all of it)", clipped("äöü", 2): "ä…",
 		pretty(`["\u003cb\u003E \u0026 \\u003c \" \\\u003c"]`): "[\n  \"<b> & \\\\u003c \\\" \\\\<\"\n]", pretty(`\u003c`): `\u003c`,
 	} {

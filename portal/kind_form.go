@@ -38,7 +38,7 @@ func (p *Portal) kindNew(w http.ResponseWriter, r *http.Request, k *kind) error 
 	if err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "kind_form", "New "+k.One, view)
+	return p.render(w, r, http.StatusOK, "kind_form", "New "+k.One(), view)
 }
 
 func (p *Portal) kindPage(w http.ResponseWriter, r *http.Request, k *kind) error {
@@ -51,7 +51,7 @@ func (p *Portal) kindPage(w http.ResponseWriter, r *http.Request, k *kind) error
 
 // kindStored returns the form of a thing as it is stored.
 func (p *Portal) kindStored(r *http.Request, k *kind, name string) (kindForm, error) {
-	thing, err := ask[map[string]any](p, r, k.get, args(k.Key, name))
+	thing, err := ask[map[string]any](p, r, k.Get, args(k.Key, name))
 	if err != nil {
 		return kindForm{}, err
 	}
@@ -96,12 +96,12 @@ func (p *Portal) allowedBy(permissions []string) (lines []commandLine) {
 }
 
 func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Values, failure error) (kindForm, error) {
-	cmd, _ := p.Commands.Find(k.put)
+	cmd, _ := p.Commands.Find(k.Put)
 	user := sluice.UserFrom(r.Context())
 	view := kindForm{
-		kind: k, form: formOf(cmd, entered, failure), Path: k.path, Name: name,
+		kind: k, form: formOf(cmd, entered, failure), Path: k.Page, Name: name,
 		Fixed:  name != "" && k.fixed != nil && k.fixed(name),
-		MayPut: p.may(user, k.put), MayDelete: p.may(user, k.remove),
+		MayPut: p.may(user, k.Put), MayDelete: p.may(user, k.Remove),
 	}
 	view.drop("renew") // it has a button of its own
 	if name == "" {
@@ -109,7 +109,7 @@ func (p *Portal) kindForm(r *http.Request, k *kind, name string, entered url.Val
 	} else {
 		view.drop(k.Key) // it is the heading
 	}
-	if view.Own = k.path == "/users" && name == user.Name; view.Own {
+	if view.Own = k.Page == "/users" && name == user.Name; view.Own {
 		view.drop("password") // it takes the current one
 	}
 	for field, choices := range k.choices {
@@ -143,7 +143,7 @@ func (k *kind) adapt(f *field, isNew bool) {
 	case f.Kind == "select":
 		f.Choices = []choice{{Value: "false", Label: said.Off}, {Value: "true", Label: said.On}}
 	case f.Kind == "password" && !isNew:
-		f.Label, f.Help = "New password", "8 characters or more, and none of the common ones. Left empty, the password stays as it is; a new one signs the user out everywhere."
+		f.Label, f.Help = "New password", passwordRule+" Left empty, the password stays as it is; a new one signs the user out everywhere."
 	}
 }
 
@@ -152,7 +152,7 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 	if err := readForm(w, r, maxForm); err != nil {
 		return err
 	}
-	cmd, _ := p.Commands.Find(k.put)
+	cmd, _ := p.Commands.Find(k.Put)
 	name := r.PathValue("item")
 	if lines := strings.TrimRight(formText(r, "value"), "\n"); !strings.Contains(lines, "\n") && r.PostForm.Has("value") {
 		r.PostForm.Set("value", lines) // the end of the line came along when it was copied
@@ -163,7 +163,7 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 	err := p.kindFree(r, k, name)
 	var output json.RawMessage
 	if err == nil {
-		output, _, err = p.run(r, k.put, argsOf(cmd, r.PostForm))
+		output, _, err = p.run(r, k.Put, argsOf(cmd, r.PostForm))
 	}
 	if err != nil {
 		if !isMistake(err) {
@@ -184,7 +184,7 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 		return err
 	}
 	if stored.Secret == "" && stored.Warnings == nil {
-		p.redirect(w, r, k.path+"?done=saved")
+		p.redirect(w, r, k.Page+"?done=saved")
 		return nil
 	}
 	view, err := p.kindStored(r, k, r.PostForm.Get(k.Key))
@@ -199,23 +199,23 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 // would change that one.
 func (p *Portal) kindFree(r *http.Request, k *kind, name string) error {
 	wanted := r.PostForm.Get(k.Key)
-	if name != "" || wanted == "" || !p.may(sluice.UserFrom(r.Context()), k.get) {
+	if name != "" || wanted == "" || !p.may(sluice.UserFrom(r.Context()), k.Get) {
 		return nil
 	}
-	if _, _, err := p.run(r, k.get, args(k.Key, wanted)); err != nil {
+	if _, _, err := p.run(r, k.Get, args(k.Key, wanted)); err != nil {
 		return ignoring(err, sluice.NotFound, sluice.Invalid) // the command says what is wrong with the name
 	}
-	return sluice.Errorf(sluice.Code{Word: k.One + "-taken", Kind: sluice.Conflict}, "There is a %s %s already. Choose another name, or open that one to change it.", k.One, wanted).About(k.Key)
+	return sluice.Errorf(sluice.Code{Word: k.One() + "-taken", Kind: sluice.Conflict}, "There is a %s %s already. Choose another name, or open that one to change it.", k.One(), wanted).About(k.Key)
 }
 
 func (p *Portal) kindConfirm(w http.ResponseWriter, r *http.Request, k *kind) error {
 	name := r.PathValue("item")
-	thing, err := ask[map[string]any](p, r, k.get, args(k.Key, name))
+	thing, err := ask[map[string]any](p, r, k.Get, args(k.Key, name))
 	if err != nil {
 		return err
 	}
-	path := k.path + "/" + url.PathEscape(name)
-	asked := confirmation{Name: name, What: k.One, Effect: k.Effect, Action: path + "/delete", Back: path}
+	path := k.Page + "/" + url.PathEscape(name)
+	asked := confirmation{Name: name, What: k.One(), Effect: typographic(k.Effect), Action: path + "/delete", Back: path}
 	for _, c := range k.columns {
 		if c.Name == "lastUsed" {
 			used := p.cell(c, thing)
@@ -227,8 +227,8 @@ func (p *Portal) kindConfirm(w http.ResponseWriter, r *http.Request, k *kind) er
 			return err
 		}
 	}
-	if cmd, _ := p.Commands.Find(k.put); thing["disabled"] == false && cmd.Allows(sluice.UserFrom(r.Context())) {
-		asked.Instead = &instead{"Disable the " + k.One + " instead", "A disabled " + k.One + " can’t sign in until someone enables the " + k.One + " again; nothing else is lost.", path, "disabled", "true"}
+	if cmd, _ := p.Commands.Find(k.Put); thing["disabled"] == false && cmd.Allows(sluice.UserFrom(r.Context())) {
+		asked.Instead = &instead{"Disable the " + k.One() + " instead", "A disabled " + k.One() + " can’t sign in until someone enables the " + k.One() + " again; nothing else is lost.", path, "disabled", "true"}
 	}
 	return p.render(w, r, http.StatusOK, "confirm", "Delete "+name, asked)
 }
@@ -238,9 +238,9 @@ func (p *Portal) kindDelete(w http.ResponseWriter, r *http.Request, k *kind) err
 	if k.forced {
 		given = append(given, args("force", "true")...) // the page before has named them
 	}
-	if _, _, err := p.run(r, k.remove, given); err != nil {
+	if _, _, err := p.run(r, k.Remove, given); err != nil {
 		return err
 	}
-	p.redirect(w, r, k.path+"?done=deleted")
+	p.redirect(w, r, k.Page+"?done=deleted")
 	return nil
 }

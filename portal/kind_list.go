@@ -37,13 +37,13 @@ type kindCell struct {
 
 func (p *Portal) kindList(w http.ResponseWriter, r *http.Request, k *kind) error {
 	query := r.URL.Query()
-	things, next, err := fetch[[]map[string]any](p, r, k.get, args("search", query.Get("search"), "after", query.Get("after"), "limit", pageSize))
+	things, next, err := fetch[[]map[string]any](p, r, k.Get, args("search", query.Get("search"), "after", query.Get("after"), "limit", pageSize))
 	if err != nil {
 		return err
 	}
 	view := kindList{
-		kind: k, Path: k.path, Columns: k.columns, Search: query.Get("search"), Next: p.nextPage(r, next),
-		MayPut: p.may(sluice.UserFrom(r.Context()), k.put),
+		kind: k, Path: k.Page, Columns: k.columns, Search: query.Get("search"), Next: p.nextPage(r, next),
+		MayPut: p.may(sluice.UserFrom(r.Context()), k.Put),
 	}
 	for _, thing := range things {
 		item := kindItem{Name: text(thing[k.Key])}

@@ -2,23 +2,20 @@ package portal
 
 import (
 	"net/http"
+	"strconv"
 
 	"sluice"
+	"sluice/limit"
 )
 
 // A kind is a kind of thing that is listed, made, edited and deleted by commands
 // of the same shape.
 type kind struct {
-	path    string // of its pages
+	sluice.Resource
+
 	Title   string
-	One     string // name of one of them
 	About   string
 	Empty   string // what to do if there are none
-	Key     string // parameter that names one
-	get     string // commands
-	put     string
-	remove  string
-	Effect  string // of a deletion
 	columns []column
 	words   map[string]words // of the fields
 	choices map[string]func(p *Portal, r *http.Request) ([]choice, error)
@@ -30,6 +27,9 @@ type kind struct {
 	actor   string // format of its name in the audit log; "": it does nothing itself
 }
 
+// One returns the name of one of them.
+func (k *kind) One() string { return k.Resource.Name }
+
 // A column is a field that lists show.
 type column struct{ Name, Title string }
 
@@ -40,17 +40,18 @@ type words struct {
 	Off, On     string // what the field offers if it takes no or yes
 }
 
+// passwordRule says which passwords are taken.
+var passwordRule = strconv.Itoa(limit.MinPassword) + " characters or more, and none of the common ones."
+
 // kinds are the kinds of things that administrators manage.
 var kinds = []*kind{
 	{
-		path: "/users", Title: "Users", One: "user", Key: "username",
-		About: "People who sign in here, over HTTP and on the command line. Their roles say what they may do.",
-		get:   "iam.user.get", put: "iam.user.put", remove: "iam.user.delete",
-		Effect:  "The user is signed out at once; the password and all tokens are refused from then on.",
+		Resource: sluice.ResourceNamed("user"), Title: "Users",
+		About:   "People who sign in here, over HTTP and on the command line. Their roles say what they may do.",
 		columns: []column{{"roles", "Roles"}, {"disabled", "State"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
 		words: map[string]words{
 			"username": {Label: "Username"},
-			"password": {Label: "Password", Help: "8 characters or more, and none of the common ones. Without a password the user can’t sign in."},
+			"password": {Label: "Password", Help: passwordRule + " Without a password the user can’t sign in."},
 			"roles":    {Label: "Roles", Help: "The user may do whatever one of the chosen roles allows."},
 			"disabled": {"State", "A disabled user can’t sign in, and tokens are refused, until an administrator enables the user again.", "active", "disabled"},
 		},
@@ -59,10 +60,8 @@ var kinds = []*kind{
 		hit:     pipelinesOf, actor: "%s",
 	},
 	{
-		path: "/roles", Title: "Roles", One: "role", Key: "role",
-		About: "Named sets of permissions, for users and clients. A change counts at once.",
-		get:   "iam.role.get", put: "iam.role.put", remove: "iam.role.delete",
-		Effect:  "Users and clients with the role lose its permissions at once. A built-in role gets its original permissions back instead.",
+		Resource: sluice.ResourceNamed("role"), Title: "Roles",
+		About:   "Named sets of permissions, for users and clients. A change counts at once.",
 		columns: []column{{"permissions", "Allows"}, {"builtIn", "Origin"}},
 		words: map[string]words{
 			"role":        {Label: "Name"},
@@ -73,11 +72,9 @@ var kinds = []*kind{
 		hit:   holdersOf,
 	},
 	{
-		path: "/clients", Title: "Clients", One: "client", Key: "clientId",
-		About: "Programs that get tokens by OAuth 2.0, for themselves or for people who let them in.",
-		Empty: "A client lets a program call the API without a person’s password.",
-		get:   "iam.client.get", put: "iam.client.put", remove: "iam.client.delete",
-		Effect:  "The program’s secret and tokens are refused from then on, and so are the logins of people who let it in.",
+		Resource: sluice.ResourceNamed("client"), Title: "Clients",
+		About:   "Programs that get tokens by OAuth 2.0, for themselves or for people who let them in.",
+		Empty:   "A client lets a program call the API without a person’s password.",
 		columns: []column{{"roles", "Roles"}, {"grants", "Grants"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
 		words: map[string]words{
 			"clientId":     {Label: "Client id"},
@@ -90,12 +87,10 @@ var kinds = []*kind{
 		renews:  true, actor: "client:%s",
 	},
 	{
-		path: "/secrets", Title: "Secrets", One: "secret", Key: "name",
+		Resource: sluice.ResourceNamed("secret"), Title: "Secrets",
 		About: "Values that pipelines and webhooks use, such as passwords of other systems. Values are stored encrypted and never shown again.",
 		Empty: "Store a password or an API key here, and pipelines use it without anyone reading it.",
-		get:   "secret.get", put: "secret.put", remove: "secret.delete",
-		Effect: "Pipelines and webhooks that use the secret fail from then on. The value can’t be brought back.",
-		hit:    usersOf, forced: true,
+		hit:   usersOf, forced: true,
 		columns: []column{{"lastUsed", "Last used"}, {"updated", "Changed"}},
 		words: map[string]words{
 			"name":  {Label: "Name"},
@@ -106,13 +101,13 @@ var kinds = []*kind{
 
 func (p *Portal) routeAdministration() {
 	for _, k := range kinds {
-		p.page("GET "+k.path, p.of(k, p.kindList))
-		p.page("GET "+k.path+"/new", p.of(k, p.kindNew))
-		p.page("POST "+k.path+"/new", p.of(k, p.kindPut))
-		p.page("GET "+k.path+"/{item}", p.of(k, p.kindPage))
-		p.page("POST "+k.path+"/{item}", p.of(k, p.kindPut))
-		p.page("GET "+k.path+"/{item}/delete", p.of(k, p.kindConfirm))
-		p.page("POST "+k.path+"/{item}/delete", p.of(k, p.kindDelete))
+		p.page("GET "+k.Page, p.of(k, p.kindList))
+		p.page("GET "+k.Page+"/new", p.of(k, p.kindNew))
+		p.page("POST "+k.Page+"/new", p.of(k, p.kindPut))
+		p.page("GET "+k.Page+"/{item}", p.of(k, p.kindPage))
+		p.page("POST "+k.Page+"/{item}", p.of(k, p.kindPut))
+		p.page("GET "+k.Page+"/{item}/delete", p.of(k, p.kindConfirm))
+		p.page("POST "+k.Page+"/{item}/delete", p.of(k, p.kindDelete))
 	}
 	p.page("GET /audit", p.auditPage)
 	p.page("GET /deadletters", p.letterList)

@@ -13,6 +13,7 @@ import (
 
 	"sluice"
 	"sluice/problem"
+	"sluice/wording"
 )
 
 //go:embed pages
@@ -174,7 +175,7 @@ const (
 func readForm(w http.ResponseWriter, r *http.Request, limit int64) error {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil {
-		return sluice.Errorf(sluice.CodeFormMalformed, "The form could not be read, or is larger than %s.", shownBytes(limit))
+		return sluice.Errorf(sluice.CodeFormMalformed, "The form could not be read, or is larger than %s.", wording.Bytes(limit))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"sluice"
+	"sluice/wording"
 )
 
 // shownBinary is how trace.get shows bytes: the bytes only if they are few.
@@ -41,7 +42,7 @@ func payloadText(c tracedCall) string {
 		if err := json.Unmarshal(c.Payload, &payload); err == nil {
 			var text strings.Builder
 			for _, file := range payload.Files {
-				fmt.Fprintf(&text, "%s (%s, %s)\n", file.Filename, file.Type, shownBytes(file.Size))
+				fmt.Fprintf(&text, "%s (%s, %s)\n", file.Filename, file.Type, wording.Bytes(file.Size))
 			}
 			return shortened(text.String(), maxShown)
 		}
@@ -77,7 +78,7 @@ func sentBody(c tracedCall) (body string, whole bool) {
 func binaryText(b shownBinary) string {
 	content, err := base64.StdEncoding.DecodeString(b.Origin)
 	if err != nil || b.Origin == "" && b.Size > 0 || !isText(content) {
-		return fmt.Sprintf("%s of %s", shownBytes(b.Size), b.Type)
+		return fmt.Sprintf("%s of %s", wording.Bytes(b.Size), b.Type)
 	}
 	if json.Valid(content) {
 		return pretty(json.RawMessage(content))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/wording"
 )
 
 // A plot is a picture of the last minutes, as SVG.
@@ -97,7 +98,7 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 			base -= height
 			p.Bars = append(p.Bars, plotBar{round(plotLeft + float64(i)*width + width*.1), round(base), round(width * .8), round(height), part.class})
 		}
-		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s failed, %s refused", shownCount(g.calls[0]), shownCount(g.calls[2]), shownCount(g.calls[1])))
+		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s failed, %s refused", wording.Count(g.calls[0]), wording.Count(g.calls[2]), wording.Count(g.calls[1])))
 	}
 	p.xAxis(sums, of)
 	p.Summary = fmt.Sprintf("%s, at most %s.", p.Title, strconv.FormatFloat(highest, 'f', 1, 64))

@@ -66,7 +66,7 @@ type Portal struct {
 	mux      *http.ServeMux
 	guarded  http.Handler // the mux, behind the guard against other sites
 	board    alertBoard
-	streams  *limit.Places // of the live streams
+	streams  *limit.Slots // of the live streams
 	readers  *limit.Shares[string]
 }
 
@@ -76,7 +76,7 @@ func New(o Options) *Portal {
 		Options:  o,
 		sessions: &sessions{records: o.Sessions, issuer: o.Issuer, secure: strings.HasPrefix(o.BaseURL, "https://")},
 		mux:      http.NewServeMux(),
-		streams:  limit.NewPlaces(sluice.MaxTails),
+		streams:  limit.NewSlots(sluice.MaxTails),
 		readers:  limit.NewShares[string](sluice.MaxTailsPerUser),
 	}
 	if public, err := url.Parse(o.BaseURL); err == nil {

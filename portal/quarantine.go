@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/wording"
 )
 
 func (p *Portal) routeQuarantine() {
@@ -37,7 +38,7 @@ func (q quarantined) ShownHeaders() []sluice.Header { return shownHeaders(q.Head
 // Text returns the body as people read it.
 func (q quarantined) Text() string {
 	if q.BodyEncoding == string(sluice.EncodingBase64) {
-		return shownBytes(q.Size) + " that are no text"
+		return wording.Bytes(q.Size) + " that are no text"
 	}
 	return pretty(q.Body)
 }

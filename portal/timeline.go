@@ -3,6 +3,8 @@ package portal
 import (
 	"fmt"
 	"time"
+
+	"sluice/wording"
 )
 
 // A timeline is the picture of how a call went: one row for its acceptance and
@@ -68,12 +70,12 @@ func picture(items []tracedCall) *timeline {
 	for _, c := range items {
 		if c.Accepted() {
 			t.add("accepted", c.EventKey, place(c.Time, c.Duration, "accept", ""), c.Duration,
-				[]bar{place(c.Time, c.Stored(), "stored", "on stable storage after "+shownDuration(duration(c.Stored())))})
+				[]bar{place(c.Time, c.Stored(), "stored", "on stable storage after "+wording.Duration(duration(c.Stored())))})
 		}
 		for _, r := range c.Runs {
 			var steps []bar
 			for _, s := range r.Steps[:min(len(r.Steps), maxSteps)] {
-				steps = append(steps, place(r.Started.Add(duration(s.Started)), s.Duration, "step "+string(s.Status), fmt.Sprintf("%s, line %d: %s", s.Command, s.Line, shownDuration(duration(s.Duration)))))
+				steps = append(steps, place(r.Started.Add(duration(s.Started)), s.Duration, "step "+string(s.Status), fmt.Sprintf("%s, line %d: %s", s.Command, s.Line, wording.Duration(duration(s.Duration)))))
 			}
 			name, note := r.Pipeline, fmt.Sprintf("attempt %d", r.Attempt)
 			if name == "" {
@@ -84,7 +86,7 @@ func picture(items []tracedCall) *timeline {
 	}
 	const marks = 4
 	for i := range marks + 1 {
-		t.Ticks = append(t.Ticks, tick{timelineLeft + float64(timelineWidth-timelineLeft-timelineRight)*float64(i)/marks, shownDuration(length * time.Duration(i) / marks), time.Time{}})
+		t.Ticks = append(t.Ticks, tick{timelineLeft + float64(timelineWidth-timelineLeft-timelineRight)*float64(i)/marks, wording.Duration(length * time.Duration(i) / marks), time.Time{}})
 	}
 	t.Height = len(t.Rows)*rowHeight + axisHeight
 	return t
@@ -95,7 +97,7 @@ func (t *timeline) add(label, note string, outer bar, milliseconds float64, inne
 	if len(t.Rows) == maxRows {
 		return
 	}
-	took := shownDuration(duration(milliseconds))
+	took := wording.Duration(duration(milliseconds))
 	t.Rows = append(t.Rows, timelineRow{
 		Y: len(t.Rows) * rowHeight, Label: clipped(label, 26), Note: clipped(note, 30), Class: outer.Class,
 		Outer: outer, Inner: inner, Caption: took,

@@ -3,6 +3,7 @@ package portal
 import (
 	"encoding/json"
 	"maps"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/value"
 )
 
 func shownNumber(n int) string { return strconv.Itoa(n) }
@@ -135,7 +137,7 @@ func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
 }
 
 // hiddenToken stands for a token on the screen.
-func hiddenToken(token string) string { return "••••••••-" + lastSix(token) }
+func hiddenToken(token string) string { return "••••••••-" + sluice.Last6(token) }
 
 // curlLines returns the ways to call a webhook, the best first: a header is
 // logged in fewer places than a URL.
@@ -210,13 +212,7 @@ func (p *Portal) try(r *http.Request, hook webhook, media, payload string, heade
 	if err := json.Unmarshal(answer.body.Bytes(), &came); err == nil {
 		result.Outcome = string(came.Status)
 	}
-	result.Malformed = answer.status == http.StatusOK && isJSONType(media) && !json.Valid([]byte(payload))
+	media, _, _ = mime.ParseMediaType(media)
+	result.Malformed = answer.status == http.StatusOK && value.IsMediaType(media) && !json.Valid([]byte(payload))
 	return result, nil
-}
-
-// isJSONType reports whether a media type says that a body is JSON.
-func isJSONType(media string) bool {
-	kind, _, _ := strings.Cut(strings.ToLower(media), ";")
-	kind = strings.TrimSpace(kind)
-	return kind == "application/json" || strings.HasSuffix(kind, "+json")
 }

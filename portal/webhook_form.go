@@ -10,6 +10,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/problem"
+	"sluice/wording"
 )
 
 // A webhookForm is the page on which a webhook is made or edited.
@@ -52,7 +53,7 @@ var webhookFields = []field{
 	{Name: "verifyToken", Label: "Verify token", Help: "What the sender repeats in its handshake. Left empty for a new webhook, one is made."},
 	{Name: "description", Label: "Description", Help: "For the people who look after it."},
 	{Name: "payloadType", Label: "Payload type", Help: "How pipelines get the body of a call."},
-	{Name: "maxPayloadLength", Label: "Largest payload, in bytes", Help: "Larger calls are refused with 413. 512,000 unless given, at most 4,194,304."},
+	{Name: "maxPayloadLength", Label: "Largest payload, in bytes", Help: "Larger calls are refused with 413. " + wording.Count(sluice.DefaultPayloadLength) + " unless given, at most " + wording.Count(sluice.MaxPayloadLength) + "."},
 	{Name: "multipart", Label: "Multipart bodies", Help: "What is taken of a body with several parts, such as a form with files."},
 	{Name: "dedupe", Label: "Delivery id", Help: "Where the id of a delivery is, so that a repeated one makes no second event: header:name, query:name, body:member.of.json, or off. A known sender has its own."},
 	{Name: "dedupeWindow", Label: "Remember delivery ids for", Help: "From 1s to 168h. 24h unless given.", Hint: "24h"},

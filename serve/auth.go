@@ -3,12 +3,15 @@ package serve
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"sluice"
 	"sluice/iam"
 	"sluice/jetstream"
+	"sluice/metrics"
 	"sluice/oidc"
 	"sluice/portal"
 )
@@ -92,9 +95,23 @@ func endSessions(ctx context.Context, engine *jetstream.Engine, username, client
 // openID returns where the issuer of access tokens describes itself: a path
 // below the server's own URL, or the URL of an external provider.
 func (s *Server) openID() string {
-	const document = "/.well-known/openid-configuration"
 	if s.cfg.AuthIssuer != "" {
-		return strings.TrimSuffix(s.cfg.AuthIssuer, "/") + document
+		return strings.TrimSuffix(s.cfg.AuthIssuer, "/") + sluice.OpenIDPath
 	}
-	return sluice.RealmsPath + s.cfg.Namespace + document
+	return sluice.RealmsPath + s.cfg.Namespace + sluice.OpenIDPath
+}
+
+// uses are when accounts, clients and secrets were last used.
+type uses struct {
+	accounts *metrics.Uses[sluice.Account]
+	clients  *metrics.Uses[sluice.Client]
+	secrets  *metrics.Uses[sluice.Secret]
+}
+
+func newUses(e *jetstream.Engine, log *slog.Logger) *uses {
+	return &uses{
+		accounts: metrics.NewUses(e.Accounts(), func(a *sluice.Account) *time.Time { return &a.Used }, log),
+		clients:  metrics.NewUses(e.Clients(), func(c *sluice.Client) *time.Time { return &c.Used }, log),
+		secrets:  metrics.NewUses(e.Secrets(), func(s *sluice.Secret) *time.Time { return &s.Used }, log),
+	}
 }

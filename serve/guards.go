@@ -30,7 +30,7 @@ func (s *Server) newGuards(secrets *step.Secrets) *webhook.Guards {
 // demands.
 const confirmTimeout = 5 * time.Second
 
-// confirm returns what gets an address that a handshake demands to be got.
+// confirm returns a function that fetches a handshake's confirmation URL.
 func confirm(transport http.RoundTripper) func(ctx context.Context, address string) error {
 	client := &http.Client{
 		Transport:     transport,

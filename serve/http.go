@@ -3,17 +3,21 @@ package serve
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 
 	"sluice"
 	"sluice/config"
+	"sluice/expression"
 	"sluice/lane"
 	"sluice/limit"
+	"sluice/portal"
 )
 
 // maxHeader bounds the headers of a request; net/http adds 4 KiB to it.
@@ -61,7 +65,7 @@ func (s *Server) startMetrics(ctx context.Context) error {
 		return fmt.Errorf("metrics-listen: %w", err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.metrics.Handler())
+	mux.Handle("GET "+sluice.MetricsPath, s.metrics.Handler())
 	s.metricsServer = &http.Server{
 		Handler: mux, ReadTimeout: s.cfg.HeaderTimeout, WriteTimeout: s.cfg.WriteTimeout, IdleTimeout: s.cfg.IdleTimeout, MaxHeaderBytes: maxHeader,
 	}
@@ -121,4 +125,42 @@ func (s *Server) warnings() []string {
 		warnings = append(warnings, "webhook URLs will say "+s.baseURL+"; set --public-url to what callers use")
 	}
 	return warnings
+}
+
+// newPortal makes the portal. It calls webhooks through the API, as others do.
+func (s *Server) newPortal(provider portal.Provider, users *limit.Shares[string]) *portal.Portal {
+	opts := portal.Options{
+		Commands:  s.commands,
+		Sessions:  s.engine.PortalSessions(),
+		Provider:  provider,
+		Issuer:    s.cfg.AuthIssuer,
+		Identify:  s.directory.Identify,
+		Note:      s.directory.Note,
+		Receive:   func(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) },
+		Users:     users,
+		Tail:      s.engine.Journal(),
+		Stopping:  s.stopping,
+		Reference: sync.OnceValue(s.reference),
+		Functions: expression.Functions(),
+		Version:   Version,
+		Namespace: s.cfg.Namespace,
+		BaseURL:   s.baseURL,
+		Log:       s.opts.Log,
+	}
+	if provider == nil {
+		opts.Login, opts.Programs = s.directory.Login, s.issuer
+	}
+	return portal.New(opts)
+}
+
+// reference returns the description of the API as a reader of its JSON gets it.
+func (s *Server) reference() (document map[string]any) {
+	text, err := s.api.OpenAPI()
+	if err == nil {
+		err = json.Unmarshal(text, &document)
+	}
+	if err != nil {
+		s.opts.Log.Error("The API could not be described.", "error", err)
+	}
+	return document
 }

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"unicode"
 
 	"github.com/lmittmann/tint"
+
+	"sluice"
 )
 
 // flushEvery bounds how long a log line stays in memory.
@@ -82,4 +85,25 @@ func (l *logLines) flush() {
 	defer l.mu.Unlock()
 	l.pending = false
 	_ = l.buffer.Flush() // nothing more can be done
+}
+
+// auditCopy returns what copies the entries of the audit log as JSON lines, nil if
+// nobody wants them.
+func (s *Server) auditCopy() func(sluice.AuditEntry) {
+	if !s.cfg.AuditLog {
+		return nil
+	}
+	out := s.opts.AuditLog
+	if out == nil {
+		out = os.Stderr
+	}
+	var mu sync.Mutex
+	enc := json.NewEncoder(out)
+	return func(e sluice.AuditEntry) {
+		mu.Lock()
+		defer mu.Unlock()
+		if err := enc.Encode(e); err != nil {
+			s.opts.Log.Error("An entry of the audit log could not be copied.", "error", err)
+		}
+	}
 }

@@ -1,9 +1,13 @@
 package serve
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"reflect"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"sluice/config"
@@ -39,6 +43,51 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 	if cfg := withMemory(config.Config{}); cfg.MemoryLimit < 64*mebibyte {
 		t.Errorf("this machine has %d MiB", cfg.MemoryLimit/mebibyte)
+	}
+}
+
+// TestSharesFit: all shares together are less than what the collector keeps to, and
+// docs/limits.md has every one of them, with its size.
+func TestSharesFit(t *testing.T) {
+	const mebibyte = 1 << 20
+	for _, available := range []string{"256MiB", "512MiB", "2GiB"} {
+		cfg, err := config.Load("", nil, map[string]string{"memory-limit": available})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, sum := sharesOf(withMemory(cfg)), int64(0)
+		for _, bytes := range all.named() {
+			sum += bytes
+		}
+		if sum > all.collector {
+			t.Errorf("of %s, %d MiB are shared out; the collector keeps to %d", available, sum/mebibyte, all.collector/mebibyte)
+		}
+		if fields := reflect.TypeFor[shares]().NumField() - 1; fields != len(all.named()) {
+			t.Errorf("%d shares, %d names", fields, len(all.named()))
+		}
+	}
+	page, err := os.ReadFile("../docs/limits.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "| Share | Setting | Default | Of 512 MiB | Beyond |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	documented := map[string]string{}
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, " | "); len(cells) == 5 {
+			documented[strings.TrimPrefix(cells[0], "| ")] = cells[3]
+		}
+	}
+	cfg := withMemory(config.Config{MemoryLimit: 512 * mebibyte})
+	for name, bytes := range sharesOf(cfg).named() {
+		if want, size := fmt.Sprintf("%d MiB", bytes/mebibyte), documented[name]; size != want {
+			t.Errorf("the share %q is documented as %q, and is %s", name, size, want)
+		}
+		delete(documented, name)
+	}
+	delete(documented, "connections")
+	if len(documented) > 0 {
+		t.Errorf("these shares are documented, and not there: %v", documented)
 	}
 }
 

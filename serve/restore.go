@@ -93,7 +93,7 @@ func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts Re
 // streams without it could be neither read nor restored again.
 func restoreExternal(ctx context.Context, cfg config.Config, from *backup.Reader, key string, log *slog.Logger) error {
 	if key != "" {
-		if err := durable.WriteFile(cfg.SecretKeyFile, key+"\n"); err != nil {
+		if err := durable.WriteFile(cfg.SecretKeyFile, []byte(key+"\n")); err != nil {
 			return fmt.Errorf("secret-key-file: %w", err)
 		}
 	}

@@ -175,8 +175,8 @@ func (s *Server) engineOptions() jetstream.Options {
 		ResultMaxCount: int64(s.cfg.ResultMaxCount),
 		ResultMaxBytes: int64(s.cfg.ResultMaxBytes),
 
-		RunMemory:      int64(s.cfg.MaxRunMemory) / 2, // the other half is for what they make
-		DeliveryMemory: int64(s.cfg.MemoryLimit) / 8,
+		RunMemory:      sharesOf(s.cfg).events,
+		DeliveryMemory: sharesOf(s.cfg).deliveries,
 
 		Version: Version,
 

@@ -31,3 +31,19 @@ func onStopped(cfg config.Config, log *slog.Logger, do func(opts jetstream.Optio
 func externalEngine(cfg config.Config, log *slog.Logger) jetstream.Options {
 	return jetstream.Options{URL: cfg.NATS, Credentials: cfg.NATSCredentials, Replicas: cfg.NATSReplicas, Log: log}
 }
+
+// Check reads all that the embedded engine has stored in a data folder which no
+// server uses, and tells what is damaged. With accept the next start takes what is
+// left for all there was. read is told how many bytes were read, of how many.
+func Check(data string, accept bool, read func(done, total int64)) (findings []string, err error) {
+	folder, err := durable.OpenExisting(data)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	findings, err = jetstream.Check(folder.Store(), read)
+	if err == nil && accept {
+		err = jetstream.AcceptDamage(folder.Store())
+	}
+	return findings, err
+}

@@ -1,6 +1,12 @@
 package serve
 
-import "runtime/debug"
+import (
+	"context"
+	"runtime/debug"
+
+	"sluice/command"
+	"sluice/jetstream"
+)
 
 // Version is the version of the program.
 const Version = "0.2.0"
@@ -44,4 +50,18 @@ func commitIn(settings []debug.BuildSetting, length int) string {
 		hash += "+changes"
 	}
 	return hash
+}
+
+type info struct {
+	Version   string `json:"version"`
+	Commit    string `json:"commit"`
+	Namespace string `json:"namespace"`
+	Engine    string `json:"engine"`
+}
+
+func infoCommand(namespace string, engine *jetstream.Engine) command.Command {
+	return command.New("server.info", "Show the server's version, the commit it was built from, its namespace and its engine.",
+		func(context.Context, struct{}) (info, error) {
+			return info{Version: Version, Commit: Commit(), Namespace: namespace, Engine: engine.Describe()}, nil
+		}, command.ReadOnly)
 }

@@ -30,9 +30,9 @@ func (s *Server) wire() {
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks())
 	guards := s.newGuards(secrets)
-	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
-	s.engine.Journal().BoundSearches(limit.NewMemory(int64(s.cfg.MemoryLimit)/16, s.pressure))
-	receiver := s.newReceiver(webhooks, guards, places, bodies)
+	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
+	s.engine.Journal().BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
+	receiver := s.newReceiver(webhooks, guards, slots, bodies)
 	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine(), Log: s.opts.Log, Diagnose: receiver.Diagnose})
 	receiver.Quarantine = s.keeper
 	s.commands, s.runner = newCommands(commandOptions{
@@ -55,12 +55,12 @@ func (s *Server) wire() {
 		backup:    s.sendBackup,
 	})
 	users := limit.NewShares[string](s.cfg.MaxInFlightPerUser)
-	s.api = s.newAPI(login, issuer, s.newPortal(provider, users), bounds{places, users, bodies})
+	s.api = s.newAPI(login, issuer, s.newPortal(provider, users), bounds{slots, users, bodies})
 }
 
 // bounds are what all calls together may take.
 type bounds struct {
-	places *limit.Places
+	slots  *limit.Slots
 	users  *limit.Shares[string]
 	bodies *limit.Bodies
 }
@@ -85,7 +85,7 @@ func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *po
 		TrustedProxies:  s.cfg.TrustedProxies,
 		ForwardedHeader: s.cfg.ForwardedHeader,
 		CORSOrigins:     s.cfg.CORSOrigins,
-		Places:          b.places,
+		Slots:           b.slots,
 		Users:           b.users,
 		Bodies:          b.bodies,
 		Log:             s.opts.Log,
@@ -117,7 +117,7 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
+func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, slots *limit.Slots, bodies *limit.Bodies) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
 		Webhooks:   webhooks,
 		Guards:     guards,
@@ -128,7 +128,7 @@ func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, pl
 		BaseURL:    s.baseURL,
 		Redact:     s.cfg.RedactHeaders,
 		Bodies:     bodies,
-		Places:     places,
+		Slots:      slots,
 		Answering:  s.answering,
 		ResultWait: s.cfg.ResultWait,
 		Observe:    s.observeCall,
@@ -165,7 +165,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 
 		Secret:     secrets.Reveal,
 		NearestKey: webhooks.NearestKey,
-		Limits:     run.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory)/2, s.pressure)},
+		Limits:     run.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(sharesOf(s.cfg).values, s.pressure)},
 		MaxRuns:    s.cfg.MaxRuns,
 		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
 		Observe:    s.observeRun,
@@ -193,16 +193,13 @@ func (s *Server) observeCall(call sluice.Call) {
 	}
 }
 
-// strangerMemory is what all bodies of unauthenticated callers share: four of
-// the largest, each with space to see its end.
-const strangerMemory = 4 * (sluice.MaxPayloadLength + 1)
-
 func (s *Server) newBodies() *limit.Bodies {
+	memory := sharesOf(s.cfg)
 	return limit.NewBodies(limit.BodyOptions{
 		Pace:       limit.Pace{Idle: s.cfg.BodyIdleTimeout, Total: s.cfg.BodyTimeout, Rate: int(s.cfg.BodyMinRate)},
-		Known:      int64(s.cfg.MaxBodyMemory) / 4 * 3,
-		Strange:    strangerMemory,
-		Answers:    int64(s.cfg.MaxBodyMemory) / 4,
+		Known:      memory.bodies,
+		Strange:    memory.strangers,
+		Answers:    memory.answers,
 		Unfinished: s.cfg.MaxConnectionsPerAddress,
 		Pressure:   s.pressure,
 	})

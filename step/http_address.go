@@ -1,6 +1,10 @@
 package step
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"sluice/limit"
+)
 
 // refused are the networks that no request goes to: they lead to the machine
 // itself, to its neighbours, or nowhere. Of IPv6 they list only global
@@ -38,7 +42,7 @@ var (
 // Internet, or one in a network that the operator allows.
 func allowed(addr netip.Addr, networks []netip.Prefix) bool {
 	addr = addr.Unmap().WithZone("")
-	if contain(networks, addr) {
+	if limit.Contains(networks, addr) {
 		return true
 	}
 	if nat64.Contains(addr) {
@@ -50,16 +54,7 @@ func allowed(addr netip.Addr, networks []netip.Prefix) bool {
 
 // public reports whether an address is one on the Internet.
 func public(addr netip.Addr) bool {
-	return (addr.Is4() || global.Contains(addr)) && !contain(refused, addr)
-}
-
-func contain(networks []netip.Prefix, addr netip.Addr) bool {
-	for _, network := range networks {
-		if network.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return (addr.Is4() || global.Contains(addr)) && !limit.Contains(refused, addr)
 }
 
 func prefixes(texts ...string) []netip.Prefix {

@@ -57,7 +57,7 @@ func answerOf(response *http.Response, body []byte) answer {
 
 func isJSON(contentType string) bool {
 	mediaType, _, err := mime.ParseMediaType(contentType)
-	return err == nil && (mediaType == "application/json" || strings.HasSuffix(mediaType, "+json"))
+	return err == nil && value.IsMediaType(mediaType)
 }
 
 // reason returns why a call failed, as far as the author of the pipeline can do

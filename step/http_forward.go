@@ -115,7 +115,7 @@ func forwardedHeader(event map[string]any, contentType string) http.Header {
 	for name, field := range sent {
 		canonical := http.CanonicalHeaderKey(name)
 		value, ok := headerValue(field)
-		if !ok || !headerName.MatchString(name) || ofConnection(canonical) || listed.Get(canonical) != "" || sluice.SecretHeader(strings.ToLower(name)) {
+		if !ok || !isHeaderName(name) || ofConnection(canonical) || listed.Get(canonical) != "" || sluice.SecretHeader(strings.ToLower(name)) {
 			continue
 		}
 		header.Set(canonical, value)

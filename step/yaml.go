@@ -1,18 +1,14 @@
 package step
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"sluice"
-	"sluice/value"
+	"sluice/yamltext"
 )
 
 // maxYAML is how many bytes of YAML are read: its parser takes 160 times as much
@@ -29,23 +25,16 @@ func fromYAML(input any) (any, error) {
 	if err := refuseBase64(text, "YAML", "\n:"); err != nil {
 		return nil, err
 	}
-	decoder := yaml.NewDecoder(strings.NewReader(text))
-	var document yaml.Node
-	err = decoder.Decode(&document)
-	if errors.Is(err, io.EOF) {
+	root, second, err := yamltext.One(text)
+	switch {
+	case err != nil:
+		return nil, yamlError(err)
+	case second != nil:
+		return nil, yamlInvalid(second, "a second document starts here; this takes one")
+	case root == nil:
 		return nil, nil
 	}
-	if err != nil {
-		return nil, yamlError(err)
-	}
-	var second yaml.Node
-	if err = decoder.Decode(&second); err == nil {
-		return nil, yamlInvalid(&second, "a second document starts here; this takes one")
-	}
-	if !errors.Is(err, io.EOF) {
-		return nil, yamlError(err)
-	}
-	decoded, err := yamlValue(document.Content[0])
+	decoded, err := yamlValue(root)
 	if err != nil {
 		return nil, err
 	}
@@ -127,31 +116,19 @@ func yamlTag(n *yaml.Node) error {
 	return yamlInvalid(n, "the tag %s is refused; only values that JSON has are taken", n.ShortTag())
 }
 
-// yamlNumber keeps numbers exact, as reading JSON does. What starts with a
-// zero stays text: it is a postal code or the like, seldom an octal number.
+// yamlNumber reads a number. What starts with a zero stays text: it is a postal code
+// or the like, seldom an octal number.
 func yamlNumber(n *yaml.Node) (any, error) {
-	if decoded, err := value.Decode(n.Value); err == nil {
-		switch decoded.(type) {
-		case int, float64, json.Number:
-			return decoded, nil
-		}
-	}
-	if digits := strings.TrimLeft(n.Value, "+-"); strings.HasPrefix(digits, "0") && strings.Trim(digits, "0123456789") == "" {
+	digits := strings.TrimLeft(n.Value, "+-")
+	if strings.HasPrefix(digits, "0") && strings.Trim(digits, "0123456789") == "" && n.Value != "0" && n.Value != "-0" {
 		return n.Value, nil
 	}
-	var decoded any
-	if err := n.Decode(&decoded); err != nil {
+	number, err := yamltext.Number(n)
+	switch {
+	case errors.Is(err, yamltext.ErrNotFinite):
+		return nil, yamlInvalid(n, "only finite numbers are taken")
+	case err != nil:
 		return nil, yamlInvalid(n, "this is not a number")
 	}
-	switch number := decoded.(type) {
-	case int:
-		return number, nil
-	case uint64:
-		return json.Number(strconv.FormatUint(number, 10)), nil
-	case float64:
-		if !math.IsInf(number, 0) && !math.IsNaN(number) {
-			return number, nil
-		}
-	}
-	return nil, yamlInvalid(n, "only finite numbers are taken")
+	return number, nil
 }

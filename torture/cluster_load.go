@@ -54,7 +54,7 @@ func newClusterLoad(ctx context.Context, r *rig, c *counter) (*clusterLoad, erro
 	l := &clusterLoad{rig: r, counter: c, tokens: make(map[bool]string), blind: make([]time.Duration, len(r.nodes))}
 	api := newClient(r.nodes[0].url, 1)
 	defer api.close()
-	if err := api.command(ctx, "iam.role.put", map[string]any{"role": "anonymous", "permissions": []string{"set", "wait", "http.request"}}, new(sluice.Role)); err != nil {
+	if err := api.command(ctx, "iam.role.put", map[string]any{"role": sluice.AnonymousRole, "permissions": []string{"set", "wait", "http.request"}}, new(sluice.Role)); err != nil {
 		return nil, err
 	}
 	for counted, key := range map[bool]string{false: "webhook.plain", true: "webhook.counted"} {

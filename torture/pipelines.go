@@ -89,7 +89,7 @@ func digestOf(r sluice.Result) digest {
 // storePipelines stores the pipelines of the webhooks that are called. They run
 // as the anonymous user, who may call URLs here.
 func storePipelines(ctx context.Context, c *client, called []*hook, counter string) error {
-	params := map[string]any{"role": "anonymous", "permissions": []string{"set", "fail", "wait", "http.request"}}
+	params := map[string]any{"role": sluice.AnonymousRole, "permissions": []string{"set", "fail", "wait", "http.request"}}
 	if err := c.command(ctx, "iam.role.put", params, new(sluice.Role)); err != nil {
 		return err
 	}

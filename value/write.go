@@ -2,11 +2,26 @@ package value
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
+
+// IsMediaType reports whether a media type, in lower case and without parameters, says
+// that a body is JSON.
+func IsMediaType(media string) bool {
+	return media == "application/json" || strings.HasSuffix(media, "+json")
+}
+
+// Encode writes a Go value as a line of JSON, without escaping it for HTML.
+func Encode(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
 
 // AppendJSON appends a value as compact JSON with its keys in order, so that
 // equal values look equal. With more bytes than the limit it stops with an

@@ -37,7 +37,7 @@ func containedIn(lists [][]string, name string) bool {
 // in the URL of a webhook: proxies and browsers pass on the URL that was called in
 // headers of their own, such as X-Original-Uri and Referer.
 func withoutToken(value, token string) string {
-	if len(token) == tokenLength && len(value) >= tokenLength {
+	if len(token) == sluice.TokenLength && len(value) >= sluice.TokenLength {
 		value = strings.ReplaceAll(value, token, "…"+sluice.Last6(token))
 	}
 	if !strings.Contains(value, "webhook.receive") {

@@ -101,7 +101,7 @@ func (rc *Receiver) admitByBody(in *incoming) (err error) {
 // client address; those with a valid one never are.
 func (rc *Receiver) find(in *incoming, token string) error {
 	in.token = token
-	if wellFormed(token) {
+	if sluice.IsToken(token) {
 		hook, err := rc.Webhooks.Webhook(in.request.Context(), canonical(token))
 		if err == nil {
 			in.hook = hook

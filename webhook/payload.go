@@ -46,7 +46,7 @@ func (in *incoming) encode() sluice.Encoding {
 // deep.
 func isJSONBody(contentType string, body []byte) bool {
 	media, _, _ := mime.ParseMediaType(contentType)
-	if !isJSON(media) || !utf8.Valid(body) || !json.Valid(body) {
+	if !value.IsMediaType(media) || !utf8.Valid(body) || !json.Valid(body) {
 		return false
 	}
 	levels, _ := value.Inspect(body)

@@ -22,7 +22,7 @@ type ReceiverOptions struct {
 	BaseURL   string   // what senders put before the path: they sign the whole URL
 	Redact    []string // further request headers to keep out of events, in lower case
 	Bodies    *limit.Bodies
-	Places    *limit.Places
+	Slots     *limit.Slots
 	Log       *slog.Logger
 
 	// Answering ends when calls can't be answered any more.
@@ -162,10 +162,10 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	if err := rc.admit(w, in); err != nil {
 		return result, err
 	}
-	if err := rc.Places.Enter(); err != nil {
+	if err := rc.Slots.Enter(); err != nil {
 		return result, err
 	}
-	defer rc.Places.Leave()
+	defer rc.Slots.Leave()
 	hops, err := sluice.HopsOf(r.Header)
 	if err != nil {
 		return result, err

@@ -58,7 +58,7 @@ func receiver(f finder, s *sink) (*Receiver, *bytes.Buffer) {
 		Events:    s,
 		Namespace: "default",
 		Bodies:    limit.NewBodies(limit.BodyOptions{Pace: limit.Pace{Idle: time.Minute, Total: time.Minute}, Known: 32 << 20, Strange: 16 << 20, Answers: 1 << 20, Unfinished: 100}),
-		Places:    limit.NewPlaces(100),
+		Slots:     limit.NewSlots(100),
 		Observe:   func(sluice.Call) {},
 		Log:       slog.New(slog.NewTextHandler(log, nil)),
 	}), log

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/big"
 	"reflect"
 	"strconv"
@@ -56,7 +57,7 @@ type finding struct {
 // newSchema compiles a schema. What is wrong with it is told with its place.
 func newSchema(source []byte) (*schema, error) {
 	if len(source) > maxSchema {
-		return nil, badSchema("has more than 64 KiB")
+		return nil, badSchema(fmt.Sprintf("has more than %d KiB", maxSchema>>10))
 	}
 	first, err := compileSchema(source)
 	if err != nil {
@@ -73,7 +74,7 @@ func badSchema(fault string) error {
 
 func compileSchema(source []byte) (*countingSchema, error) {
 	if levels, _ := value.Inspect(source); levels > maxSchemaDepth {
-		return nil, badSchema("is nested more than 64 levels deep")
+		return nil, badSchema(fmt.Sprintf("is nested more than %d levels deep", maxSchemaDepth))
 	}
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(source))
 	if err != nil {

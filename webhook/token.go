@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"sluice"
 )
 
@@ -13,15 +11,6 @@ import (
 // unchanged and matches none.
 func canonical(token string) string {
 	return strings.ToLower(token)
-}
-
-// tokenLength is how many characters a token has.
-const tokenLength = 36
-
-// wellFormed reports whether a token can be one of ours: in upper or lower case, and
-// no other spelling of a UUID.
-func wellFormed(token string) bool {
-	return len(token) == tokenLength && uuid.Validate(token) == nil
 }
 
 // requestToken returns the token in the query and the header of a request, ""

@@ -9,15 +9,16 @@ import (
 	"strings"
 
 	"sluice"
+	"sluice/value"
 )
 
 // The caller of a body with a token inside is a stranger until the token is
 // found. So the search walks over the body by offsets: it allocates for what may
 // be the token, and nothing for each pair, member or part.
 
-// longestToken bounds the text that is taken for a token: 36 characters, each
+// longestToken bounds the text that is taken for a token: its characters, each
 // escaped as in JSON, and one more, so that a text that was cut matches none.
-const longestToken = 36*len(`\u0000`) + 1
+const longestToken = sluice.TokenLength*len(`\u0000`) + 1
 
 // bodyToken looks for the token in a body that is a form, a JSON object or
 // multipart. It gives the body without the token, since that is a secret; the
@@ -27,16 +28,12 @@ func bodyToken(contentType string, body []byte) (token string, rest []byte, err 
 	switch {
 	case media == "application/x-www-form-urlencoded":
 		return formToken(body)
-	case isJSON(media):
+	case value.IsMediaType(media):
 		return jsonToken(body)
 	case media == multipartForm:
 		token, err = partToken(body, params["boundary"])
 	}
 	return token, body, err
-}
-
-func isJSON(media string) bool {
-	return media == "application/json" || strings.HasSuffix(media, "+json")
 }
 
 // formToken cuts the field token out of a form.

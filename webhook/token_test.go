@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"reflect"
 	"testing"
+
+	"sluice/value"
 )
 
 // FuzzRequestToken: tokens in query and header are taken if they agree, however
@@ -119,7 +121,7 @@ func FuzzBodyToken(f *testing.F) {
 // hasEmptyToken reports whether a body has a token that says nothing: the call
 // is refused, so it doesn't matter whether it is cut out.
 func hasEmptyToken(contentType string, body []byte) bool {
-	if media, _, _ := mime.ParseMediaType(contentType); !isJSON(media) {
+	if media, _, _ := mime.ParseMediaType(contentType); !value.IsMediaType(media) {
 		values, err := url.ParseQuery(string(body))
 		return err != nil || values.Has("token")
 	}

@@ -1,5 +1,6 @@
-// Package yamltext says where a text ceases to be YAML. The reader's own errors
-// name where the block begins that they are in, and count lines in two ways.
+// Package yamltext reads YAML by the rules of JSON: one document, and numbers that stay
+// exact. It says where a text ceases to be YAML: the reader's own errors name where the
+// block begins that they are in, and count lines in two ways.
 package yamltext
 
 import (

@@ -22,14 +22,14 @@ func adminCommand(t *terminal) *cobra.Command {
 
 // adminPassword works on a data folder rather than with a server.
 func adminPassword(t *terminal) *cobra.Command {
-	return t.onPlace(&cobra.Command{
+	return t.onStopped(&cobra.Command{
 		Use: "password", Short: "Set the admin's password, with the server stopped",
 		Long: "Set the admin's password, with the server stopped: for who has lost it. It is read from\n" +
 			"SLUICE_ADMIN_PASSWORD, otherwise asked for or read from standard input; without one it is made up\n" +
 			"and printed. Logins of the admin end. Users and everything else stay as they are.",
 		Example: "  sluice admin password --data ./data",
 		Args:    arguments(0, 0, ""),
-	}, placeSettings, func(cmd *cobra.Command, at place, _ []string) (err error) {
+	}, stoppedSettings, func(cmd *cobra.Command, at stopped, _ []string) (err error) {
 		password := os.Getenv("SLUICE_ADMIN_PASSWORD")
 		if password == "" {
 			if password, err = t.secretValue(cmd.Context(), "New password of "+sluice.AdminName+" (empty: one is made up)"); err != nil {

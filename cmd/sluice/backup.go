@@ -4,15 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"sluice/backup"
-	"sluice/client"
+	"sluice/durable"
+	"sluice/wording"
 )
 
 const passphraseVariable = "SLUICE_BACKUP_PASSPHRASE" //nolint:gosec // a name
@@ -71,28 +72,16 @@ type saving struct {
 }
 
 // save writes a backup, and checks it meanwhile. A file of that name is replaced
-// once the new one is whole. Until then it has a name that nobody can foresee: others
-// who may write to the folder could have put a file of theirs there, or a link.
-func (s *saving) save(from io.Reader) (err error) {
+// once the new one is whole.
+func (s *saving) save(from io.Reader) error {
 	if s.name == "-" {
 		return s.copy(from, s.out)
 	}
-	file, err := os.CreateTemp(filepath.Dir(s.name), filepath.Base(s.name)+".*.part") // with mode 0600
-	if err != nil {
+	err := durable.Write(s.name, func(file io.Writer) error { return s.copy(from, file) })
+	if at := new(fs.PathError); errors.As(err, &at) && at.Op == "open" {
 		return usage("%v", err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name()) // it is worth nothing
-		}
-	}()
-	if err := errors.Join(s.copy(from, file), file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(file.Name(), s.name); err != nil {
-		return err
-	}
-	return client.SyncFolder(filepath.Dir(s.name))
+	return err
 }
 
 func (s *saving) copy(from io.Reader, to io.Writer) (err error) {
@@ -118,7 +107,7 @@ func (s *saving) told() map[string]any {
 }
 
 func (s *saving) size() string {
-	return fmt.Sprintf("%d messages in %d streams, %s", s.summary.Messages, s.summary.Streams, bytesOf(float64(s.written)))
+	return fmt.Sprintf("%d messages in %d streams, %s", s.summary.Messages, s.summary.Streams, wording.Bytes(s.written))
 }
 
 // aboutKey says what is needed to open the backup.

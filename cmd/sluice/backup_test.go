@@ -30,8 +30,8 @@ func TestABackupIsWrittenToAFileOfItsOwn(t *testing.T) {
 		}
 	}
 	write(victim)
-	write(filepath.Join(dir, "planted.part"))
-	if err := os.Symlink(victim, filepath.Join(dir, "linked.part")); err != nil {
+	write(filepath.Join(dir, "planted.new"))
+	if err := os.Symlink(victim, filepath.Join(dir, "linked.new")); err != nil {
 		t.Skip("there are no links here:", err)
 	}
 	for _, name := range []string{"planted", "linked"} {
@@ -51,8 +51,8 @@ func TestABackupIsWrittenToAFileOfItsOwn(t *testing.T) {
 		if got, err := os.ReadFile(s.name); err != nil || !bytes.Equal(got, file.Bytes()) {
 			t.Errorf("%s has %q, %v", name, got, err)
 		}
-		if got, err := os.ReadFile(s.name + ".part"); err != nil || string(got) != "before" {
-			t.Errorf("%s.part has %q, %v", name, got, err)
+		if got, err := os.ReadFile(s.name + ".new"); err != nil || string(got) != "before" {
+			t.Errorf("%s.new has %q, %v", name, got, err)
 		}
 	}
 }

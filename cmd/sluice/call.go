@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/textproto"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -56,8 +55,6 @@ func (call *testCall) addFlags(cmd *cobra.Command) {
 	flags.StringArrayVar(&call.headers, "header", nil, "further header as name: value; may be repeated")
 }
 
-var isToken = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-
 func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 	header, err := headersOf(call.headers)
 	if err != nil {
@@ -84,7 +81,7 @@ func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 // makeCall calls the webhook with a token as any stranger would, and the one with an
 // event key as its sender would.
 func makeCall(ctx context.Context, c *client.Client, name string, header http.Header, body *client.Body) (client.Result, error) {
-	if isToken.MatchString(name) {
+	if sluice.IsToken(name) {
 		result, err := c.Call(ctx, name, header, body)
 		if e, ok := errors.AsType[*sluice.Error](err); ok && e.Code == sluice.CodeSignatureMissing.Word {
 			err = e.Saying(e.Message + " Call it by its event key, logged in, to have it signed.")

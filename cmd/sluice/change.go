@@ -50,7 +50,7 @@ func (ch change) of(t *terminal, n *noun) *cobra.Command {
 			return t.changeAll(cmd.Context(), c, ch, n, values)
 		}
 		return t.forEach(args, titleOf(n.called())+" %s: "+ch.count+".", func(key string) (client.Answer, error) {
-			answer, err := c.Command(cmd.Context(), ch.command, url.Values{n.key: {key}}, nil)
+			answer, err := c.Command(cmd.Context(), ch.command, url.Values{n.Key: {key}}, nil)
 			if err == nil {
 				err = ch.refused(answer)
 			}
@@ -59,12 +59,12 @@ func (ch change) of(t *terminal, n *noun) *cobra.Command {
 	})
 	cmd.Use = ch.verb + " [" + n.arg() + "...]"
 	cmd.Long = ch.short + ": those named, or all that flags select."
-	cmd.Example += "\n  sluice " + n.name + " " + ch.verb + " --since 1d"
+	cmd.Example += "\n  sluice " + n.Name + " " + ch.verb + " --since 1d"
 	cmd.Args = cobra.ArbitraryArgs
 	if ch.asks {
 		addYes(cmd, &yes)
 	}
-	params = t.declare(cmd, ch.command, n.key, "limit", "after")
+	params = t.declare(cmd, ch.command, n.Key, "limit", "after")
 	return cmd
 }
 

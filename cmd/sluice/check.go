@@ -14,7 +14,7 @@ const checkSteps = 100
 
 func checkCommand(t *terminal) *cobra.Command {
 	var accept bool
-	cmd := t.onPlace(&cobra.Command{
+	cmd := t.onStopped(&cobra.Command{
 		Use:   "check",
 		Short: "Read a data folder and tell what is damaged",
 		Long: "Read everything in the data folder of a server that is stopped, and tell what is damaged.\n" +
@@ -22,7 +22,7 @@ func checkCommand(t *terminal) *cobra.Command {
 			"serve, until the folder is restored from a backup; with --accept it goes on with what is\n" +
 			"left. One that has lost events serves, and tells which.",
 		Args: arguments(0, 0, ""),
-	}, folderSettings, func(_ *cobra.Command, at place, _ []string) error {
+	}, folderSettings, func(_ *cobra.Command, at stopped, _ []string) error {
 		bar, shown := t.progress(checkSteps, "reading"), int64(0)
 		defer bar.end()
 		findings, err := serve.Check(at.Data, accept, func(done, total int64) {

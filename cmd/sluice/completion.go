@@ -3,8 +3,13 @@ package main
 import (
 	_ "embed"
 	"io"
+	"os"
+	"runtime"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"sluice/serve"
 )
 
 // bashWords stands in for the package bash-completion where that is not there.
@@ -47,4 +52,37 @@ func writeBash(root *cobra.Command, w io.Writer) error {
 		return err
 	}
 	return root.GenBashCompletionV2(w, true)
+}
+
+func manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "man FOLDER",
+		Short:   "Write the manual pages to a folder",
+		Example: "  sluice man /usr/local/share/man/man1",
+		Args:    arguments(1, 1, "a folder"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everyone
+				return usage("%v", err)
+			}
+			root := cmd.Root()
+			root.DisableAutoGenTag = true
+			header := &doc.GenManHeader{Section: "1", Source: "sluice " + serve.Version, Manual: "sluice"}
+			return doc.GenManTree(root, header, args[0])
+		},
+	}
+}
+
+func versionCommand(t *terminal) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Tell the version of this program",
+		Args:  arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			platform := runtime.GOOS + "/" + runtime.GOARCH
+			told := map[string]string{"version": serve.Version, "commit": serve.Commit(), "go": runtime.Version(), "platform": platform}
+			return t.report(told, "sluice %s, %s, %s", serve.Release(), runtime.Version(), platform)
+		},
+	}
+	t.addForm(cmd)
+	return cmd
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"sluice"
+	"sluice/wording"
 )
 
 // A view is how things are shown to a person: when, where, and on how wide a
@@ -57,7 +56,7 @@ func (v *view) text(field string, n *yaml.Node) string {
 	case isNumber && slices.Contains(inMilliseconds, field):
 		text = milliseconds(number)
 	case isNumber && slices.Contains(inBytes, field):
-		text = bytesOf(number)
+		text = wording.Bytes(number)
 	case n.Kind == yaml.MappingNode && fieldOf(n, "detail") != nil:
 		text = problemOf(n)
 	case n.Kind == yaml.SequenceNode:
@@ -100,12 +99,11 @@ func (v *view) parts(n *yaml.Node) []string {
 // token hides a webhook's token except its last characters, which are in trace
 // ids.
 func (v *view) token(text string) string {
-	const shown = 6
 	start := strings.LastIndex(text, "=") + 1
-	if v.tokens || !isToken.MatchString(text[start:]) {
+	if v.tokens || !sluice.IsToken(text[start:]) {
 		return text
 	}
-	return text[:start] + "…" + text[len(text)-shown:]
+	return text[:start] + "…" + sluice.Last6(text)
 }
 
 // problemOf returns what a problem document says, and its code.
@@ -134,54 +132,10 @@ func numberOf(n *yaml.Node) (float64, bool) {
 }
 
 // ago returns how long ago a time was, or its date if that was long ago.
-func (v *view) ago(at time.Time) string {
-	const day, month = 24 * time.Hour, 30 * 24 * time.Hour
-	passed := v.now.Sub(at)
-	format := "%d%s ago"
-	if passed < -time.Second {
-		passed, format = -passed, "in %d%s"
-	}
-	switch {
-	case passed < time.Second:
-		return "now"
-	case passed < time.Minute:
-		return fmt.Sprintf(format, passed/time.Second, "s")
-	case passed < time.Hour:
-		return fmt.Sprintf(format, passed/time.Minute, "m")
-	case passed < day:
-		return fmt.Sprintf(format, passed/time.Hour, "h")
-	case passed < month:
-		return fmt.Sprintf(format, passed/day, "d")
-	}
-	return at.In(v.zone).Format(time.DateOnly)
-}
+func (v *view) ago(at time.Time) string { return wording.Ago(v.now, at.In(v.zone)) }
 
 func milliseconds(number float64) string {
-	switch {
-	case number == 0:
-		return "0"
-	case number < 1:
-		return fmt.Sprintf("%.0fµs", number*1000)
-	case number < 10:
-		return fmt.Sprintf("%.1fms", number)
-	case number < 1000:
-		return fmt.Sprintf("%.0fms", number)
-	case number < 60_000:
-		return fmt.Sprintf("%.1fs", number/1000)
-	}
-	return (time.Duration(number/1000) * time.Second).String()
-}
-
-func bytesOf(number float64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB"}
-	unit := 0
-	for number >= 1000 && unit < len(units)-1 {
-		number, unit = number/1000, unit+1
-	}
-	if number < 0 {
-		return "unknown"
-	}
-	return strconv.FormatFloat(math.Round(number*10)/10, 'f', -1, 64) + " " + units[unit]
+	return wording.Duration(time.Duration(number * float64(time.Millisecond)))
 }
 
 // titles are those of fields whose title can't be made from the name.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/rivo/uniseg"
+
+	"sluice/wording"
 )
 
 // noon is when the things in these tests are looked at.
@@ -92,7 +94,7 @@ func TestNumbersHaveUnits(t *testing.T) {
 		}
 	}
 	for number, want := range map[float64]string{-1: "unknown", 8: "8 B", 512_000: "512 kB", 4_194_304: "4.2 MB", 8.1e10: "81 GB"} {
-		if got := bytesOf(number); got != want {
+		if got := wording.Bytes(number); got != want {
 			t.Errorf("%v bytes are %q, want %q", number, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,46 +18,42 @@ import (
 // commands for it: list and show, create and edit, delete. Their flags are those
 // commands' parameters.
 type noun struct {
-	name    string // as it is typed
+	sluice.Resource
+
 	thing   string // in sentences; "" means the same
 	short   string
-	key     string // field and parameter that name one
 	word    string // what people call the key
 	example string // of a key
 	handle  string // field and parameter by which edit and delete find it; "" means the key
 	single  string // parameter of get that is about one thing alone; "" means that there is none
-	page    string // of the portal; "" means that there is none
 	none    string // text for an empty list
-	effect  string // of a deletion
 	columns []column
-	get     string
-	put     string                                      // "" means that they are not edited
-	remove  string                                      // "" means that they are not deleted, or in a way of their own
+	own     bool                                        // storing and deleting are verbs of its own
 	verbs   func(t *terminal, n *noun) []*cobra.Command // further ones
 }
 
 // called returns the name of one in sentences.
-func (n *noun) called() string { return firstOf(n.thing, n.name) }
+func (n *noun) called() string { return firstOf(n.thing, n.Name) }
 
 // arg returns what stands for the key in usage lines.
-func (n *noun) arg() string { return strings.ToUpper(strings.ReplaceAll(kebab(n.key), "-", "")) }
+func (n *noun) arg() string { return strings.ToUpper(strings.ReplaceAll(kebab(n.Key), "-", "")) }
 
 // keyed returns in words what the argument of a verb is.
 func (n *noun) keyed() string { return "the " + n.word + " of a " + n.called() }
 
 // nounCommand makes the command of a noun with its verbs. The noun alone lists.
 func nounCommand(t *terminal, n *noun) *cobra.Command {
-	things := list{n.get, []string{n.key, n.handle, n.single}, n.none, n.called() + "s", n.page, n.columns}
-	cmd := things.verb(t, n.name, n.short)
+	things := list{n.Get, []string{n.Key, n.handle, n.single}, n.none, n.called() + "s", n.Page, n.columns}
+	cmd := things.verb(t, n.Name, n.short)
 	cmd.Args = orVerb
 	cmd.AddCommand(things.verb(t, "list", "List the "+n.called()+"s"))
-	if hasParam(t.declaration(n.get), n.key) {
+	if hasParam(t.declaration(n.Get), n.Key) {
 		cmd.AddCommand(nounShow(t, n))
 	}
-	if n.put != "" {
+	if n.Put != "" && !n.own {
 		cmd.AddCommand(nounCreate(t, n), nounEdit(t, n))
 	}
-	if n.remove != "" {
+	if n.Remove != "" && !n.own {
 		cmd.AddCommand(nounDelete(t, n))
 	}
 	if n.verbs != nil {
@@ -68,7 +65,7 @@ func nounCommand(t *terminal, n *noun) *cobra.Command {
 // nounNamed returns a noun by its name.
 func nounNamed(name string) *noun {
 	for _, n := range nouns() {
-		if n.name == name {
+		if n.Name == name {
 			return n
 		}
 	}
@@ -83,11 +80,11 @@ func (n *noun) about(t *terminal, verb, short string, many bool, run func(cmd *c
 		most, use = -1, use+"..."
 	}
 	cmd := &cobra.Command{
-		Use: use, Short: short, Example: "  sluice " + n.name + " " + verb + " " + n.example,
+		Use: use, Short: short, Example: "  sluice " + n.Name + " " + verb + " " + n.example,
 		Args: arguments(1, most, n.keyed()), RunE: run,
 	}
 	if verb != "create" {
-		cmd.ValidArgsFunction = t.completeNames(n.get, n.key, noFiles)
+		cmd.ValidArgsFunction = t.completeNames(n.Get, n.Key, noFiles)
 	}
 	return cmd
 }
@@ -100,7 +97,7 @@ func nounShow(t *terminal, n *noun) *cobra.Command {
 			return err
 		}
 		if open {
-			return t.open(cmd.Context(), c, n.page, args[0])
+			return t.open(cmd.Context(), c, n.Page, args[0])
 		}
 		document, err := n.one(cmd.Context(), c, args[0])
 		if err != nil {
@@ -108,7 +105,7 @@ func nounShow(t *terminal, n *noun) *cobra.Command {
 		}
 		return t.show(document)
 	})
-	if n.page != "" {
+	if n.Page != "" {
 		t.addOpen(cmd, &open)
 	}
 	return cmd
@@ -135,11 +132,11 @@ func nounCreate(t *terminal, n *noun) *cobra.Command {
 				return err
 			}
 		}
-		values.Set(n.key, args[0])
+		values.Set(n.Key, args[0])
 		t.showTokens = true // this is when they are needed
 		return n.store(cmd.Context(), t, c, values)
 	})
-	params = t.declare(cmd, n.put, n.key, n.handle, "renew")
+	params = t.declare(cmd, n.Put, n.Key, n.handle, "renew")
 	return cmd
 }
 
@@ -164,25 +161,25 @@ func nounEdit(t *terminal, n *noun) *cobra.Command {
 		values.Set(field, handle)
 		return n.store(cmd.Context(), t, c, values)
 	})
-	without := []string{n.key}
+	without := []string{n.Key}
 	if n.handle != "" { // then the key can be changed
 		without = []string{n.handle}
 	}
-	params = t.declare(cmd, n.put, without...)
+	params = t.declare(cmd, n.Put, without...)
 	return cmd
 }
 
 // taken is the error for a key that another thing has.
 func (n *noun) taken(code, key string) error {
-	return sluice.Errorf(sluice.Code{Word: code, Kind: sluice.Conflict}, "There is a %s %s already; sluice %s edit %s changes it.", n.called(), key, n.name, key)
+	return sluice.Errorf(sluice.Code{Word: code, Kind: sluice.Conflict}, "There is a %s %s already; sluice %s edit %s changes it.", n.called(), key, n.Name, key)
 }
 
 // store stores a thing and shows it.
 func (n *noun) store(ctx context.Context, t *terminal, c *client.Client, values url.Values) error {
-	answer, err := c.Command(ctx, n.put, values, nil)
+	answer, err := c.Command(ctx, n.Put, values, nil)
 	switch {
 	case sluice.CodeEventKeyTaken.Is(err):
-		return n.taken("event-key-taken", values.Get(n.key))
+		return n.taken("event-key-taken", values.Get(n.Key))
 	case err != nil:
 		return err
 	}
@@ -208,7 +205,7 @@ func nounDelete(t *terminal, n *noun) *cobra.Command {
 		} else if _, _, err := n.handleOf(cmd.Context(), c, args[0]); err != nil { // don't ask about what isn't there
 			return err
 		}
-		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+n.effect); err != nil {
+		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+n.Effect); err != nil {
 			return err
 		}
 		return t.forEach(args, "Deleted the "+n.called()+" %s.", func(key string) (client.Answer, error) {
@@ -216,7 +213,7 @@ func nounDelete(t *terminal, n *noun) *cobra.Command {
 			if err != nil {
 				return client.Answer{}, err
 			}
-			answer, err := c.Command(cmd.Context(), n.remove, url.Values{field: {handle}}, nil)
+			answer, err := c.Command(cmd.Context(), n.Remove, url.Values{field: {handle}}, nil)
 			return answer, n.missing(cmd.Context(), c, key, err)
 		})
 	})
@@ -226,7 +223,7 @@ func nounDelete(t *terminal, n *noun) *cobra.Command {
 
 // one returns the thing with a key.
 func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawMessage, error) {
-	answer, err := c.Command(ctx, n.get, url.Values{n.key: {key}}, nil)
+	answer, err := c.Command(ctx, n.Get, url.Values{n.Key: {key}}, nil)
 	if err != nil {
 		return nil, n.missing(ctx, c, key, err)
 	}
@@ -246,11 +243,11 @@ func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawM
 // handleOf returns the parameter by which a thing is changed, with its value.
 func (n *noun) handleOf(ctx context.Context, c *client.Client, key string) (field, handle string, err error) {
 	if n.handle == "" {
-		if n.put == "" {
-			return n.key, key, nil
+		if n.Put == "" || n.own {
+			return n.Key, key, nil
 		}
 		_, err := n.one(ctx, c, key) // a put would make one
-		return n.key, key, err
+		return n.Key, key, err
 	}
 	document, err := n.one(ctx, c, key)
 	if err != nil {
@@ -269,7 +266,7 @@ func (n *noun) handleOf(ctx context.Context, c *client.Client, key string) (fiel
 
 // unknown is the code of errors about a thing that is not there.
 func (n *noun) unknown() sluice.Code {
-	return sluice.Code{Word: n.name + "-unknown", Kind: sluice.NotFound}
+	return sluice.Code{Word: n.Name + "-unknown", Kind: sluice.NotFound}
 }
 
 // missing returns the error for an unknown thing, with what may be meant.
@@ -277,7 +274,44 @@ func (n *noun) missing(ctx context.Context, c *client.Client, key string, err er
 	if err == nil || sluice.AsError(err).Kind != sluice.NotFound {
 		return err
 	}
-	names, _ := namesOf(ctx, c, n.get, n.key) // without them there is less to say
+	names, _ := namesOf(ctx, c, n.Get, n.Key) // without them there is less to say
 	return sluice.Errorf(n.unknown(), "There is no %s %s; %s", n.called(), key,
-		didYouMean(key, names, fmt.Sprintf("sluice %s list lists those there are.", n.name)))
+		didYouMean(key, names, fmt.Sprintf("sluice %s list lists those there are.", n.Name)))
+}
+
+// forEach does something with each of several things, even if some fail, and
+// shows the answers; people see a sentence for each, if there is one. A single
+// thing is shown alone, not as a list.
+func (t *terminal) forEach(names []string, sentence string, do func(string) (client.Answer, error)) error {
+	form, err := t.form()
+	if err != nil {
+		return err
+	}
+	told := form == "table" && sentence != ""
+	bar := t.progress(len(names), "")
+	defer bar.end()
+	var answers []json.RawMessage
+	var failed []error
+	for _, name := range names {
+		answer, err := do(name)
+		switch {
+		case err != nil:
+			failed = append(failed, err)
+		case told:
+			fmt.Fprintf(t.out, sentence+"\n", printable(name))
+		default:
+			answers = append(answers, bytes.TrimSpace(answer.Body))
+		}
+		bar.step()
+	}
+	bar.end()
+	if len(names) == 1 && len(answers) == 1 {
+		return t.show(answers[0])
+	}
+	if len(answers) > 0 {
+		if err := t.showValue(answers); err != nil {
+			return err
+		}
+	}
+	return failures(failed)
 }

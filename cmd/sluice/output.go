@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"sluice/value"
 )
 
 // form returns the form of the output.
@@ -130,11 +132,9 @@ func (t *terminal) showValue(value any, columns ...column) error {
 	return t.show(document, columns...)
 }
 
-func toJSON(value any) ([]byte, error) {
+func toJSON(v any) ([]byte, error) {
 	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(value)
+	err := value.Encode(&text, v)
 	return text.Bytes(), err
 }
 

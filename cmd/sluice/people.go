@@ -1,18 +1,17 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-// orphans says what becomes of pipelines whose owner is deleted.
-const orphans = "pipelines with this owner fail where they switch users or use secrets, until another user stores them."
+	"sluice"
+)
 
 func userNoun() *noun {
 	return &noun{
-		name: "user", short: "Look after users and their passwords",
-		key: "username", word: "name", example: "ada", page: "/users",
-		get: "iam.user.get", put: "iam.user.put", remove: "iam.user.delete",
+		Resource: sluice.ResourceNamed("user"), short: "Look after users and their passwords",
+		word: "name", example: "ada",
 		columns: columnsOf("username", "roles", "disabled", "lastUsed", "updated"),
 		none:    "There are no users.",
-		effect:  "Passwords and tokens of that user are refused from then on, and " + orphans,
 		verbs:   func(t *terminal, n *noun) []*cobra.Command { return []*cobra.Command{userPassword(t, n)} },
 	}
 }
@@ -51,22 +50,18 @@ func userPassword(t *terminal, n *noun) *cobra.Command {
 
 func roleNoun() *noun {
 	return &noun{
-		name: "role", short: "Look after roles and what they allow",
-		key: "role", word: "name", example: "replayer", page: "/roles",
-		get: "iam.role.get", put: "iam.role.put", remove: "iam.role.delete",
+		Resource: sluice.ResourceNamed("role"), short: "Look after roles and what they allow",
+		word: "name", example: "replayer",
 		columns: columnsOf("role", "permissions", "builtIn"),
 		none:    "There are no roles.",
-		effect:  "Users who have it lose its permissions.",
 	}
 }
 
 func clientNoun() *noun {
 	return &noun{
-		name: "client", short: "Look after programs that get tokens for themselves",
-		key: "clientId", word: "id", example: "deployment", page: "/clients",
-		get: "iam.client.get", put: "iam.client.put", remove: "iam.client.delete",
+		Resource: sluice.ResourceNamed("client"), short: "Look after programs that get tokens for themselves",
+		word: "id", example: "deployment",
 		columns: columnsOf("clientId", "roles", "grants", "lastUsed", "updated"),
 		none:    "There are no clients; sluice client create makes one.",
-		effect:  "Its secret and its tokens are refused from then on, and " + orphans,
 	}
 }

@@ -20,10 +20,10 @@ import (
 
 func pipelineNoun() *noun {
 	return &noun{
-		name: "pipeline", short: "Store, read, run, check and test pipelines",
-		key: "name", word: "name", example: "leads", single: "version", page: "/pipelines",
-		get:     "pipeline.get",
+		Resource: sluice.ResourceNamed("pipeline"), short: "Store, read, run, check and test pipelines",
+		word: "name", example: "leads", single: "version",
 		columns: columnsOf("name", "listens", "paused", "owner", "updated", "description"),
+		own:     true,
 		none:    "There are no pipelines; sluice pipeline put FILE stores one.",
 		verbs: func(t *terminal, n *noun) []*cobra.Command {
 			return append(pipelinePauses(t, n),
@@ -36,7 +36,6 @@ func pipelineNoun() *noun {
 // pipelineDelete deletes as other nouns do, and tells how many events that abandons.
 func pipelineDelete(t *terminal, n *noun) *cobra.Command {
 	deleted := *n
-	deleted.remove = "pipeline.delete"
 	cmd := nounDelete(t, &deleted)
 	remove := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -45,12 +44,12 @@ func pipelineDelete(t *terminal, n *noun) *cobra.Command {
 			return err
 		}
 		waiting, known := waitingFor(cmd.Context(), c, args)
-		deleted.effect = "Events don't start it any more."
+		deleted.Effect = n.Effect
 		switch {
 		case !known:
-			deleted.effect = "Events don't start it any more, and it abandons those still waiting."
+			deleted.Effect = strings.TrimSuffix(n.Effect, ".") + ", and it abandons those still waiting."
 		case waiting > 0:
-			deleted.effect = "Events don't start it any more, and it abandons " + counted(waiting, "event") + " still waiting."
+			deleted.Effect = strings.TrimSuffix(n.Effect, ".") + ", and it abandons " + counted(waiting, "event") + " still waiting."
 		}
 		if err := remove(cmd, args); err != nil {
 			return err
@@ -229,4 +228,24 @@ func filesIn(args []string) ([]string, error) {
 		}
 	}
 	return files, nil
+}
+
+// pipelinePauses makes the verbs that let events wait for pipelines, and end that.
+func pipelinePauses(t *terminal, n *noun) []*cobra.Command {
+	verb := func(name, short, sentence string) *cobra.Command {
+		return n.about(t, name, short, true, func(cmd *cobra.Command, args []string) error {
+			c, err := t.connect()
+			if err != nil {
+				return err
+			}
+			return t.forEach(args, sentence, func(key string) (client.Answer, error) {
+				answer, err := c.Command(cmd.Context(), "pipeline."+name, url.Values{n.Key: {key}}, nil)
+				return answer, n.missing(cmd.Context(), c, key, err)
+			})
+		})
+	}
+	return []*cobra.Command{
+		verb("pause", "Let events wait for pipelines", "Paused the pipeline %s; events wait for it."),
+		verb("resume", "Let pipelines run again, the events that waited first", "The pipeline %s runs again."),
+	}
 }

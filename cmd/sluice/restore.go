@@ -15,7 +15,7 @@ import (
 // a server.
 func restoreCommand(t *terminal) *cobra.Command {
 	var checkOnly bool
-	cmd := t.onPlace(&cobra.Command{
+	cmd := t.onStopped(&cobra.Command{
 		Use: "restore FILE", Short: "Make a data folder from a backup",
 		Long: "Make a data folder from a backup, or with --nats the streams of an external engine; the backup may\n" +
 			"be of either. The folder must be empty, or not there. A backup that is damaged is refused, and\n" +
@@ -23,7 +23,7 @@ func restoreCommand(t *terminal) *cobra.Command {
 			"from " + passphraseVariable + ", or asked for.",
 		Example: "  sluice restore sluice.backup --data ./data\n  sluice restore sluice.backup --check",
 		Args:    arguments(1, 1, "a file"),
-	}, placeSettings, func(cmd *cobra.Command, at place, args []string) error {
+	}, stoppedSettings, func(cmd *cobra.Command, at stopped, args []string) error {
 		file, err := os.Open(args[0])
 		if err != nil {
 			return usage("%v", err)

@@ -7,16 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sluice"
 	"sluice/client"
 	"sluice/serve"
 )
 
 func secretNoun() *noun {
 	return &noun{
-		name: "secret", short: "Look after secrets that pipelines use",
-		key: "name", word: "name", example: "crm-password", page: "/secrets",
-		get:     "secret.get",
+		Resource: sluice.ResourceNamed("secret"), short: "Look after secrets that pipelines use",
+		word: "name", example: "crm-password",
 		columns: columnsOf("name", "lastUsed", "updated"),
+		own:     true,
 		none:    "There are no secrets; sluice secret put stores one.",
 		verbs: func(t *terminal, n *noun) []*cobra.Command {
 			return []*cobra.Command{secretPut(t, n), secretDelete(t, n), secretRekey(t)}
@@ -62,7 +63,7 @@ func secretDelete(t *terminal, n *noun) *cobra.Command {
 			what = counted(len(args), "secret")
 		}
 		if values.Get("force") == "true" {
-			effect = "Webhooks and pipelines that use it fail from then on, except webhooks that have another one."
+			effect = n.Effect
 		}
 		if err := t.confirm(cmd.Context(), yes, "Delete the "+what+"? "+effect); err != nil {
 			return err
@@ -81,14 +82,14 @@ func secretDelete(t *terminal, n *noun) *cobra.Command {
 
 // secretRekey works on a data folder rather than with a server.
 func secretRekey(t *terminal) *cobra.Command {
-	return t.onPlace(&cobra.Command{
+	return t.onStopped(&cobra.Command{
 		Use: "rekey", Short: "Seal all that a stopped server has stored with another key",
 		Long: "Seal all that a stopped server has stored with another key: webhooks, users, clients, logins,\n" +
 			"pipelines, secrets and the keys that sign tokens. The new key is read from SLUICE_NEW_SECRET_KEY,\n" +
 			"the one before is found as sluice serve finds it. Interrupted, it can be run again.",
 		Example: "  SLUICE_NEW_SECRET_KEY=$(cat new.key) sluice secret rekey --data ./data",
 		Args:    arguments(0, 0, ""),
-	}, placeSettings, func(cmd *cobra.Command, at place, _ []string) error {
+	}, stoppedSettings, func(cmd *cobra.Command, at stopped, _ []string) error {
 		key := os.Getenv("SLUICE_NEW_SECRET_KEY")
 		if key == "" {
 			return usage("SLUICE_NEW_SECRET_KEY is not set; openssl rand -base64 32 makes a key.")

@@ -4,16 +4,16 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"sluice"
 )
 
 func webhookNoun() *noun {
 	return &noun{
-		name: "webhook", short: "Create webhooks, look after them, and test them",
-		key: "eventKey", word: "event key", handle: "uuid", example: "webhook.lead.created", page: "/webhooks",
-		get: "webhook.get", put: "webhook.put", remove: "webhook.delete",
+		Resource: sluice.ResourceNamed("webhook"), short: "Create webhooks, look after them, and test them",
+		word: "event key", handle: "uuid", example: "webhook.lead.created",
 		columns: columnsOf("eventKey", "provider", "payloadType", "maxPayloadLength", "disabled", "uuid", "updated", "description"),
 		none:    "There are no webhooks; sluice webhook create makes one.",
-		effect:  "Calls to it are refused from then on.",
 		verbs: func(t *terminal, n *noun) []*cobra.Command {
 			return []*cobra.Command{webhookURL(t, n), webhookTest(t, n)}
 		},

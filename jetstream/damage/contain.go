@@ -56,7 +56,7 @@ func (s Store) containBlock(aside string, f blockFile) error {
 		err = os.Remove(name)
 	case len(holes) == 1 && tail.to == len(content): // the engine cuts it off just there
 	default:
-		err = durable.WriteFile(name, string(b.without(holes)))
+		err = durable.WriteFile(name, b.without(holes))
 	}
 	if err != nil {
 		return err
@@ -79,5 +79,5 @@ func (s Store) setAside(folder, name string) error {
 	if err := os.MkdirAll(filepath.Dir(copied), 0o700); err != nil {
 		return err
 	}
-	return durable.WriteFile(copied, string(content))
+	return durable.WriteFile(copied, content)
 }

@@ -26,7 +26,7 @@ func (s Store) NoteStop(note string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(note, string(text))
+	return durable.WriteFile(note, text)
 }
 
 // TakeStop reports whether the engine has stopped cleanly, and forgets that. It gives

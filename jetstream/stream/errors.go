@@ -2,7 +2,6 @@ package stream
 
 import (
 	"errors"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -11,7 +10,7 @@ import (
 
 // Unavailable makes the error of a failure on our side that will pass.
 func Unavailable(code sluice.Code, message string) *sluice.Error {
-	return sluice.Errorf(code, "%s Try again soon.", message).After(2 * time.Second)
+	return sluice.Passing(code, message)
 }
 
 // NoAnswer is the error of an engine that does not answer.

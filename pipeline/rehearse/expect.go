@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/pipeline/source"
 	"sluice/problem"
 	"sluice/value"
 )
@@ -50,7 +49,7 @@ func compareError(want map[string]any, err error) string {
 	case hasStatus && status != problem.Status(e):
 		return fmt.Sprintf("The error has the status code %d, wanted %d: %s", problem.Status(e), status, e.Message)
 	case !strings.Contains(e.Message, message):
-		return fmt.Sprintf("The error is %s, wanted %s in it.", source.Quote(e.Message), source.Quote(message))
+		return fmt.Sprintf("The error is %s, wanted %s in it.", sluice.Quote(e.Message), sluice.Quote(message))
 	}
 	return ""
 }

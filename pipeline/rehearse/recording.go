@@ -12,7 +12,6 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/pipeline/run"
-	"sluice/pipeline/source"
 	"sluice/value"
 )
 
@@ -105,7 +104,7 @@ func failedThen(target, code string) error {
 	if u, err := url.Parse(target); err == nil {
 		host = u.Hostname()
 	}
-	return sluice.Errorf(sluice.Code{Word: code, Kind: kind}, "The call of %s failed when it was made.", source.Quote(host))
+	return sluice.Errorf(sluice.Code{Word: code, Kind: kind}, "The call of %s failed when it was made.", sluice.Quote(host))
 }
 
 // An ending is how a run ended and what it did outside, to be compared.

@@ -139,5 +139,5 @@ func (t *trial) secret(_ context.Context, name string) (string, error) {
 	if s, ok := t.Secrets[name].(string); ok {
 		return s, nil
 	}
-	return "", sluice.Errorf(sluice.CodeSecretUnknown, "The test has no secret %s; give it one under secrets.", source.Quote(name))
+	return "", sluice.Errorf(sluice.CodeSecretUnknown, "The test has no secret %s; give it one under secrets.", sluice.Quote(name))
 }

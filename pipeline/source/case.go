@@ -59,7 +59,7 @@ func (c *checker) tests(n *node) []Case {
 }
 
 func (c *checker) testCase(n *node) Case {
-	t := Case{User: sluice.User{Name: sluice.AnonymousName, Roles: []string{"anonymous"}}}
+	t := Case{User: sluice.User{Name: sluice.AnonymousName, Roles: []string{sluice.AnonymousRole}}}
 	c.options(n, "A test", map[string]func(*node){
 		"name":    func(n *node) { t.Name = c.textOf(n, "name") },
 		"event":   func(n *node) { t.Event = c.objectOf(n, "event") },

@@ -3,7 +3,6 @@ package source
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -77,7 +76,7 @@ func (c *checker) unknown(key *node, what string, names []string) {
 	if near := spelling.Nearest(key.text, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	c.problemf(key, "There is no %s %s; %s", what, Quote(key.text), hint)
+	c.problemf(key, "There is no %s %s; %s", what, sluice.Quote(key.text), hint)
 }
 
 // options reads an object whose keys are known.
@@ -116,7 +115,7 @@ func (c *checker) fields(n *node, section string) []Field {
 func (c *checker) headers(n *node) []Field {
 	for key, item := range n.entries() {
 		if _, isText := item.string(); !isText {
-			c.problemf(item, "The header %s must be text, not %s; put it in quotes.", Quote(key.text), item.describe())
+			c.problemf(item, "The header %s must be text, not %s; put it in quotes.", sluice.Quote(key.text), item.describe())
 		}
 	}
 	return c.fields(n, "headers")
@@ -145,13 +144,4 @@ func (c *checker) duration(n *node, name string, least, most time.Duration) time
 		c.problemf(n, "%s must be a duration from %s to %s, such as 2s.", name, sluice.ShortDuration(least), sluice.ShortDuration(most))
 	}
 	return d
-}
-
-// Quote shows what an author wrote, shortened and without control characters.
-func Quote(s string) string {
-	const longest = 60
-	if len(s) > longest {
-		s = strings.ToValidUTF8(s[:longest], "") + "…"
-	}
-	return strconv.Quote(s)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sluice"
 	"sluice/command"
 	"sluice/expression"
 	"sluice/value"
@@ -102,7 +103,7 @@ func (c *checker) enter(at *node, depth int) bool {
 // addKey checks that a key is new to its object.
 func (c *checker) addKey(n, key *node, seen map[string]bool) {
 	if seen[key.text] {
-		c.problemf(key, "The key %s stands here twice; leave one out.", Quote(key.text))
+		c.problemf(key, "The key %s stands here twice; leave one out.", sluice.Quote(key.text))
 	}
 	seen[key.text] = true
 	n.keys = append(n.keys, key)

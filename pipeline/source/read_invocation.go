@@ -68,7 +68,7 @@ func (c *checker) noCommand(n *node, name string) {
 	if near := cmp.Or(c.commands.Nearest(name), spelling.Nearest(name, []string{"if", "foreach"})); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	c.problemf(n, "There is no command %s; %s", Quote(name), hint)
+	c.problemf(n, "There is no command %s; %s", sluice.Quote(name), hint)
 }
 
 // argument reads one parameter of the command itself.
@@ -164,7 +164,7 @@ func (c *checker) triggerKey(t *Trigger, cmd command.Command, key, item *node) {
 		return
 	}
 	if !sluice.ValidPattern(pattern) {
-		c.problemf(item, "%s is no pattern of keys: a key is %s; * stands for one group, and # at the end for any number of groups.", Quote(pattern), sluice.KeyRule)
+		c.problemf(item, "%s is no pattern of keys: a key is %s; * stands for one group, and # at the end for any number of groups.", sluice.Quote(pattern), sluice.KeyRule)
 		return
 	}
 	t.pattern = pattern

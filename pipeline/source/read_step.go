@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"sluice"
 )
 
 // pipeline reads the section of that name.
@@ -97,7 +99,7 @@ func (c *checker) noStep(n *node) {
 	case n.kind == object && len(n.keys) > 1:
 		c.problemf(n, "A step has one key, the name of its command, but here are %d: %s. Indent the parameters further than the name.", len(n.keys), keyNames(n))
 	case n.kind == object && len(n.keys) == 1:
-		c.problemf(n.items[0], "The parameters of %s must be an object such as {name: value}, not %s.", Quote(n.keys[0].text), n.items[0].describe())
+		c.problemf(n.items[0], "The parameters of %s must be an object such as {name: value}, not %s.", sluice.Quote(n.keys[0].text), n.items[0].describe())
 	default:
 		c.problemf(n, "A step is the name of a command, or one name: {parameters}, not %s.", n.describe())
 	}
@@ -107,7 +109,7 @@ func keyNames(n *node) string {
 	const most = 5
 	names := make([]string, 0, most)
 	for _, key := range n.keys[:min(most, len(n.keys))] {
-		names = append(names, Quote(key.text))
+		names = append(names, sluice.Quote(key.text))
 	}
 	return strings.Join(names, ", ")
 }
@@ -122,7 +124,7 @@ func (c *checker) identify(s *Step, n *node) {
 	}
 	c.step = s.Label()
 	if line, taken := c.ids[s.ID]; taken {
-		c.problemf(n, "The id %s is taken by the step on line %d.", Quote(s.ID), line)
+		c.problemf(n, "The id %s is taken by the step on line %d.", sluice.Quote(s.ID), line)
 		return
 	}
 	c.ids[s.ID] = s.Line

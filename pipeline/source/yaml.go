@@ -1,41 +1,31 @@
 package source
 
 import (
-	"encoding/json"
 	"errors"
-	"io"
-	"math"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
-	"sluice/value"
+	"sluice"
 	"sluice/yamltext"
 )
 
 // readYAML reads a source that is YAML, without what makes YAML a language of
 // its own: aliases, merges and tags.
 func (c *checker) readYAML(source string) *node {
-	dec := yaml.NewDecoder(strings.NewReader(source))
-	var document, second yaml.Node
-	err := dec.Decode(&document)
-	if errors.Is(err, io.EOF) || err == nil && len(document.Content) == 0 {
-		c.problemf(&node{line: 1, column: 1}, "The source is empty; it needs at least the section pipeline.")
-		return nil
-	}
-	if err == nil {
-		if err = dec.Decode(&second); err == nil {
-			c.problemf(&node{line: second.Line, column: second.Column}, "A second document starts here; a source has one.")
-			return nil
-		}
-	}
-	if !errors.Is(err, io.EOF) && err != nil {
+	root, second, err := yamltext.One(source)
+	switch {
+	case err != nil:
 		c.yamlMistake(err)
-		return nil
+	case second != nil:
+		c.problemf(&node{line: second.Line, column: second.Column}, "A second document starts here; a source has one.")
+	case root == nil:
+		c.problemf(&node{line: 1, column: 1}, "The source is empty; it needs at least the section pipeline.")
+	default:
+		return c.fromYAML(root, 1)
 	}
-	return c.fromYAML(document.Content[0], 1)
+	return nil
 }
 
 var (
@@ -98,7 +88,7 @@ func (c *checker) fromYAML(y *yaml.Node, depth int) *node {
 	case y.Kind != yaml.ScalarNode && !c.enter(n, depth):
 		return nil
 	case strings.HasPrefix(y.LineComment, "#{"):
-		c.problemf(n, "YAML takes %s for a comment; put the whole text in quotes.", Quote(y.LineComment))
+		c.problemf(n, "YAML takes %s for a comment; put the whole text in quotes.", sluice.Quote(y.LineComment))
 	}
 	switch y.Kind {
 	case yaml.SequenceNode:
@@ -160,7 +150,7 @@ func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
 	case "!!int", "!!float":
 		data, err := numberFromYAML(y)
 		if err != nil {
-			c.problemf(n, "%s is no number as JSON has them; put it in quotes if it is text.", Quote(y.Value))
+			c.problemf(n, "%s is no number as JSON has them; put it in quotes if it is text.", sluice.Quote(y.Value))
 			return nil
 		}
 		n.data = data
@@ -172,29 +162,11 @@ func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
 
 var leadingZero = regexp.MustCompile(`^[+-]?0[0-9_]`)
 
-// numberFromYAML reads a number as JSON would where it can, so that it stays
-// exact. One that starts with a zero may be octal or, more likely, a telephone
-// number.
+// numberFromYAML reads a number. One that starts with a zero may be octal or, more
+// likely, a telephone number.
 func numberFromYAML(y *yaml.Node) (any, error) {
-	if number, err := value.Decode(y.Value); err == nil {
-		return number, nil
-	}
 	if leadingZero.MatchString(y.Value) {
 		return nil, errors.New("ambiguous")
 	}
-	var number any
-	if err := y.Decode(&number); err != nil {
-		return nil, err
-	}
-	switch n := number.(type) {
-	case int:
-		return n, nil
-	case uint64:
-		return json.Number(strconv.FormatUint(n, 10)), nil
-	case float64:
-		if !math.IsInf(n, 0) && !math.IsNaN(n) {
-			return n, nil
-		}
-	}
-	return nil, errors.New("no number of JSON")
+	return yamltext.Number(y)
 }

@@ -7,13 +7,14 @@ const dayOf = (at) => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.ge
 const shortDayOf = (at) => at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: at.getFullYear() === new Date().getFullYear() ? undefined : "numeric" });
 const utcOf = (at) => at.toISOString().slice(0, 19).replace("T", " ") + " UTC";
 
+// agoOf says what the server says of a time, too (package wording).
 function agoOf(at) {
-  const seconds = Math.floor((Date.now() - at) / 1000);
-  if (seconds < 5) return "just now";
-  if (seconds < 60) return seconds + " s ago";
-  if (seconds < 3600) return Math.floor(seconds / 60) + " min ago";
-  if (seconds < 86400) return Math.floor(seconds / 3600) + " h ago";
-  return Math.floor(seconds / 86400) + " d ago";
+  const passed = (Date.now() - at) / 1000, seconds = Math.floor(Math.abs(passed));
+  if (seconds < 1) return "now";
+  const units = [[86400, "d"], [3600, "h"], [60, "m"], [1, "s"]];
+  const [length, unit] = units.find(([length]) => seconds >= length);
+  const text = Math.floor(seconds / length) + unit;
+  return passed < 0 ? "in " + text : text + " ago";
 }
 
 // showTimes writes times in the zone of the reader, with UTC on hover.

@@ -161,3 +161,60 @@ func hashSecret(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }
+
+type clientGetParams struct {
+	ClientID string `json:"clientId" doc:"Id of the one client to show. Without it all are listed."`
+	Search   string `json:"search" doc:"List only clients whose id contains this."`
+	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"List only clients whose id comes after this one."`
+}
+
+func clientGetCommand(d *Directory) command.Command {
+	return command.New("iam.client.get", "List the OAuth 2.0 clients, or show the one with that id. Secrets are never shown again.",
+		ofOurs(d, func(ctx context.Context, p clientGetParams) (any, error) {
+			if p.ClientID != "" {
+				client, err := d.Client(ctx, p.ClientID)
+				if err != nil {
+					return nil, err
+				}
+				if client == nil {
+					return nil, notFound(sluice.CodeClientNotFound, "client with that id")
+				}
+				return showClient(client), nil
+			}
+			clients := make([]oAuthClientView, 0)
+			for _, client := range d.Clients.All() {
+				clients = append(clients, showClient(client))
+			}
+			return command.PageOf(clients, func(c oAuthClientView) string { return c.ClientID }, p.Search, p.After, p.Limit), nil
+		}), command.ReadOnly, command.Answers([]oAuthClientView{}, oAuthClientView{}))
+}
+
+type clientDeleteParams struct {
+	ClientID string `json:"clientId" required:"true" audit:"yes" doc:"Id of the client to delete."`
+}
+
+type clientDeleted struct {
+	ClientID string `json:"clientId"`
+	Deleted  bool   `json:"deleted"`
+}
+
+func clientDeleteCommand(d *Directory) command.Command {
+	return command.New("iam.client.delete", "Delete an OAuth 2.0 client: its secret and tokens are refused from then on.",
+		ofOurs(d, func(ctx context.Context, p clientDeleteParams) (clientDeleted, error) {
+			if p.ClientID == clientName {
+				return clientDeleted{}, builtin("The client " + clientName)
+			}
+			_, err := d.Clients.Change(ctx, p.ClientID, func(before *sluice.Client, _ map[string]*sluice.Client) (*sluice.Client, error) {
+				if before == nil {
+					return nil, notFound(sluice.CodeClientNotFound, "client with that id")
+				}
+				return nil, d.mayGrant(ctx, before.Roles)
+			})
+			if err != nil {
+				return clientDeleted{}, err
+			}
+			// Otherwise a new client with the same id would inherit them.
+			return clientDeleted{p.ClientID, true}, d.EndSessions(ctx, "", p.ClientID)
+		}))
+}

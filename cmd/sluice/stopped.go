@@ -11,9 +11,9 @@ import (
 	"sluice/serve"
 )
 
-// A place is where a server that does not run keeps what it stores: its settings,
-// and a log for the work on it.
-type place struct {
+// stopped is a server that does not run: its settings, and a log for the work on what it
+// has stored.
+type stopped struct {
 	config.Config
 
 	log *slog.Logger
@@ -21,13 +21,13 @@ type place struct {
 
 // Settings that say where a server keeps what it stores, and how to open it.
 var (
-	folderSettings = []string{"data"}
-	placeSettings  = []string{"data", "nats", "nats-credentials", "nats-replicas", "secret-key-file"}
+	folderSettings  = []string{"data"}
+	stoppedSettings = []string{"data", "nats", "nats-credentials", "nats-replicas", "secret-key-file"}
 )
 
-// onPlace makes a verb one that works on a place rather than with a server: it gets
-// the flags that say which place is meant, by the settings of these names.
-func (t *terminal) onPlace(cmd *cobra.Command, settings []string, run func(cmd *cobra.Command, at place, args []string) error) *cobra.Command {
+// onStopped makes a verb one that works on what a stopped server has stored: it gets the
+// flags that say which server is meant, by the settings of these names.
+func (t *terminal) onStopped(cmd *cobra.Command, settings []string, run func(cmd *cobra.Command, at stopped, args []string) error) *cobra.Command {
 	file := cmd.Flags().String("config", "", "YAML file with the settings of the server")
 	for _, s := range config.Settings() {
 		if slices.Contains(settings, s.Name) {
@@ -47,7 +47,7 @@ func (t *terminal) onPlace(cmd *cobra.Command, settings []string, run func(cmd *
 		}
 		log, flush := serve.NewLog(t.err, cfg.LogLevel, cfg.LogFormat)
 		defer flush()
-		return run(cmd, place{cfg, log}, args)
+		return run(cmd, stopped{cfg, log}, args)
 	}
 	return cmd
 }

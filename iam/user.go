@@ -135,3 +135,70 @@ func checkUsername(username string) error {
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+type userGetParams struct {
+	Username string `json:"username" doc:"Name of the one user to show. Without it all are listed."`
+	Search   string `json:"search" doc:"List only users whose name contains this."`
+	Limit    int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After    string `json:"after" doc:"List only users whose name comes after this one."`
+}
+
+func userGetCommand(d *Directory) command.Command {
+	return command.New("iam.user.get", "List the users, or show the one of that name.",
+		ofOurs(d, func(ctx context.Context, p userGetParams) (any, error) {
+			if p.Username == sluice.AnonymousName {
+				return anonymousView(), nil
+			}
+			if p.Username != "" {
+				account, err := d.Accounts.Get(ctx, p.Username)
+				if err != nil {
+					return nil, err
+				}
+				if account == nil {
+					return nil, notFound(sluice.CodeUserNotFound, "user of that name")
+				}
+				return showUser(account), nil
+			}
+			users := []userView{anonymousView()}
+			for _, account := range d.Accounts.All() {
+				users = append(users, showUser(account))
+			}
+			return command.PageOf(users, func(u userView) string { return u.Username }, p.Search, p.After, p.Limit), nil
+		}), command.ReadOnly, command.Answers([]userView{}, userView{}))
+}
+
+func anonymousView() userView {
+	return userView{Username: sluice.AnonymousName, Roles: []string{sluice.AnonymousRole}}
+}
+
+type userDeleteParams struct {
+	Username string `json:"username" required:"true" audit:"yes" doc:"Name of the user to delete."`
+}
+
+type userDeleted struct {
+	Username string `json:"username"`
+	Deleted  bool   `json:"deleted"`
+}
+
+func userDeleteCommand(d *Directory) command.Command {
+	return command.New("iam.user.delete", "Delete a user: passwords and tokens of that user are refused from then on, and so are pipelines of that user that switch users or use secrets, until another user stores them.",
+		ofOurs(d, func(ctx context.Context, p userDeleteParams) (userDeleted, error) {
+			if err := checkUsername(p.Username); err != nil {
+				return userDeleted{}, err
+			}
+			_, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
+				if before == nil {
+					return nil, notFound(sluice.CodeUserNotFound, "user of that name")
+				}
+				if err := d.mayGrant(ctx, before.Roles); err != nil {
+					return nil, err
+				}
+				return nil, keepsAdmin(before, nil, all)
+			})
+			if err != nil {
+				return userDeleted{}, err
+			}
+			// Otherwise a new user of the same name would inherit them.
+			return userDeleted{p.Username, true}, d.EndSessions(ctx, p.Username, "")
+		}))
+}

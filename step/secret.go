@@ -1,0 +1,165 @@
+package step
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"sluice"
+	"sluice/command"
+)
+
+const (
+	maxSecretName  = 128
+	maxSecretValue = 64 << 10
+)
+
+var secretName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+type secretPutParams struct {
+	Name  string `json:"name" audit:"yes" required:"true" doc:"Name of the secret: 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit."`
+	Value string `json:"value" required:"true" doc:"The secret itself, up to 64 KiB of text. It is stored encrypted and never shown."`
+}
+
+type secretPut struct {
+	Name string `json:"name"`
+}
+
+func secretPutCommand(secrets *Secrets) command.Command {
+	return command.New("secret.put", "Store a secret for pipelines, replacing the one of that name if there is one.",
+		func(ctx context.Context, p secretPutParams) (secretPut, error) {
+			if !secretName.MatchString(p.Name) {
+				return secretPut{}, invalid("name", "must be 1 to 128 letters, digits, dots, _ and -, beginning with a letter or digit")
+			}
+			if p.Value == "" || len(p.Value) > maxSecretValue || !utf8.ValidString(p.Value) {
+				return secretPut{}, invalid("value", "must be UTF-8 text of 1 byte to 64 KiB")
+			}
+			if err := secrets.Put(ctx, p.Name, p.Value); err != nil {
+				return secretPut{}, err
+			}
+			return secretPut{Name: p.Name}, nil
+		})
+}
+
+type secretView struct {
+	Name     string    `json:"name"`
+	Updated  time.Time `json:"updated"`
+	LastUsed time.Time `json:"lastUsed,omitzero" doc:"When a pipeline or a webhook used it last, to the minute."`
+
+	UsedBy *SecretUsers `json:"usedBy,omitempty" doc:"What uses it; lists leave it out."`
+}
+
+func showSecret(s *sluice.Secret) secretView {
+	return secretView{Name: s.Name, Updated: s.Updated, LastUsed: s.Used}
+}
+
+type secretGetParams struct {
+	Name   string `json:"name" doc:"Name of the one secret to show. Without it all are listed."`
+	Search string `json:"search" doc:"List only secrets whose name contains this."`
+	Limit  int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After  string `json:"after" doc:"List only secrets whose name comes after this one."`
+}
+
+func secretGetCommand(secrets *Secrets, usersOf func(string) SecretUsers) command.Command {
+	return command.New("secret.get", "List the secrets, or show the one of that name: when it was changed and used, and by what; values are never shown.",
+		func(ctx context.Context, p secretGetParams) (any, error) {
+			if p.Name != "" {
+				record, err := secrets.find(ctx, p.Name)
+				if err != nil {
+					return nil, err
+				}
+				shown := showSecret(record)
+				if users := usersOf(p.Name).shownTo(sluice.UserFrom(ctx)); !users.none() {
+					shown.UsedBy = &users
+				}
+				return shown, nil
+			}
+			all := secrets.list()
+			views := make([]secretView, len(all))
+			for i, secret := range all {
+				views[i] = showSecret(secret)
+			}
+			return command.PageOf(views, func(v secretView) string { return v.Name }, p.Search, p.After, p.Limit), nil
+		},
+		command.ReadOnly, command.Answers([]secretView{}, secretView{}))
+}
+
+type secretDeleteParams struct {
+	Name  string `json:"name" audit:"yes" required:"true" doc:"Name of the secret to delete."`
+	Force bool   `json:"force" doc:"Delete it although webhooks or pipelines use it."`
+}
+
+type secretDeleted struct {
+	Name    string `json:"name"`
+	Deleted bool   `json:"deleted"`
+}
+
+func secretDeleteCommand(secrets *Secrets, usersOf func(string) SecretUsers) command.Command {
+	return command.New("secret.delete", "Delete a secret. It is refused while webhooks or pipelines use it, unless that is wanted: they fail without it, except webhooks that have another one.",
+		func(ctx context.Context, p secretDeleteParams) (secretDeleted, error) {
+			if !p.Force {
+				if _, err := secrets.find(ctx, p.Name); err != nil { // a source may name one that was never there
+					return secretDeleted{}, err
+				}
+				if users := usersOf(p.Name).shownTo(sluice.UserFrom(ctx)); !users.none() {
+					return secretDeleted{}, users.inUse(p.Name)
+				}
+			}
+			if err := secrets.Delete(ctx, p.Name); err != nil {
+				return secretDeleted{}, err
+			}
+			return secretDeleted{Name: p.Name, Deleted: true}, nil
+		})
+}
+
+// SecretUsers are what fails without a secret, as far as sources tell.
+type SecretUsers struct {
+	Webhooks  []string `json:"webhooks,omitempty" doc:"Event keys of the webhooks whose calls may be signed with it."`
+	Pipelines []string `json:"pipelines,omitempty" doc:"Pipelines whose source names it."`
+}
+
+// shownTo leaves out names that a user may not read elsewhere, and keeps how many
+// there are.
+func (u SecretUsers) shownTo(user sluice.User) SecretUsers {
+	if !user.MayCall("webhook.get", true) {
+		u.Webhooks = slices.Repeat([]string{"…"}, len(u.Webhooks))
+	}
+	if !user.MayCall("pipeline.get", true) {
+		u.Pipelines = slices.Repeat([]string{"…"}, len(u.Pipelines))
+	}
+	return u
+}
+
+func (u SecretUsers) none() bool { return len(u.Webhooks)+len(u.Pipelines) == 0 }
+
+// inUse is the error of a secret that is not deleted because of its users.
+func (u SecretUsers) inUse(name string) error {
+	var parts []string
+	for _, users := range []struct {
+		word  string
+		names []string
+	}{{"webhook", u.Webhooks}, {"pipeline", u.Pipelines}} {
+		if len(users.names) > 0 {
+			parts = append(parts, listed(users.word, users.names))
+		}
+	}
+	return sluice.Errorf(sluice.CodeSecretInUse, "The secret %q is used by %s. Take it out there first; with force=true (--force) it is deleted all the same, and what has no other secret fails from then on.",
+		name, strings.Join(parts, ", and by "))
+}
+
+// listed names some of several things in words.
+func listed(word string, names []string) string {
+	const most = 3
+	if len(names) > 1 {
+		word += "s"
+	}
+	text := "the " + word + " " + strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
