@@ -120,7 +120,7 @@ type Engine struct {
 	outcomes    *queue.Outcomes
 	deadLetters *deadletter.Store
 	waiting     *queue.Waiting
-	floors      *queue.Floors
+	floors      *queue.LowWater
 	queue       *queue.Queue
 	events      *Events
 	journal     *journal.Journal
@@ -194,7 +194,7 @@ func build(opts Options) *Engine {
 	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
 	e.deadLetters = deadletter.NewStore(h)
 	e.waiting = queue.NewWaiting(h)
-	e.floors = queue.NewFloors(h, listeners)
+	e.floors = queue.NewLowWater(h, listeners)
 	e.journal = journal.New(h, journal.Events{
 		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits,
 		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
@@ -202,7 +202,7 @@ func build(opts Options) *Engine {
 		},
 	})
 	e.queue = queue.New(h, queue.Options{
-		Listeners: listeners, Floors: e.floors, Outcomes: e.outcomes, DeadLetters: e.deadLetters, Waiting: e.waiting,
+		Listeners: listeners, LowWater: e.floors, Outcomes: e.outcomes, DeadLetters: e.deadLetters, Waiting: e.waiting,
 		Settled: e.journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
 	})
 	e.events = &Events{

@@ -33,7 +33,7 @@ const withdrawnSubject = queue.DirectPrefix + "withdrawn"
 type Events struct {
 	host      *stream.Host
 	listeners *queue.Listeners
-	floors    *queue.Floors
+	floors    *queue.LowWater
 	queue     *queue.Queue
 	hub       *queue.Hub
 	outcomes  *queue.Outcomes

@@ -14,10 +14,10 @@ import (
 func keyOf(i int) string { return fmt.Sprintf("n-%d", i+1) }
 
 // TestEventsAreTakenWhenTheyAreDue: each at its time, the next one first, however
-// they came in; meanwhile they take no turn.
+// they came in; meanwhile they take no slot.
 func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, turns, began := NewWaiting(&stream.Host{Embedded: true}), newTurns(16, 0), time.Now()
+		w, slots, began := NewWaiting(&stream.Host{Embedded: true}), newSlots(16, 0), time.Now()
 		for i := range 16 {
 			due := began.Add(time.Minute + time.Duration(16-i)*time.Second)
 			w.note("b", keyOf(i), state{Attempts: 1, Due: due, sequence: uint64(i)}, 0)
@@ -26,7 +26,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 			t.Error("one is taken before it is due")
 		}
 		for range 16 { // all slots are free for live events
-			if !turns.tryTake() {
+			if !slots.tryTake(false) {
 				t.Error("an event that waits holds a slot")
 			}
 		}
