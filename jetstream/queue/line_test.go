@@ -98,3 +98,29 @@ func TestStatesOfOneEvent(t *testing.T) {
 		}
 	})
 }
+
+// TestAnEventWithoutASlotGoesBackInLine: an event that was taken, and has no slot before
+// the pipeline stops, is there when the pipeline goes on.
+func TestAnEventWithoutASlotGoesBackInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := NewWaiting(&stream.Host{Embedded: true})
+		w.note("b", keyOf(0), state{Attempts: 1, Due: time.Now(), sequence: 1}, 0)
+		ctx, stop := context.WithCancel(t.Context())
+		c := &consumption{
+			queue:   &Queue{host: w.host, waiting: w, memory: newMemory(0), crew: &crew{start: func(f func()) { go f() }, done: ctx.Done(), work: make(chan func())}},
+			binding: "b", slots: newSlots(2, 0), taken: make(chan struct{}, 16),
+		}
+		for c.slots.tryTake(false) {
+		}
+		go c.followWaiting(ctx)
+		synctest.Wait()
+		if w.take("b") != nil || len(c.slots.waited) != 1 {
+			t.Errorf("%d events wait for a slot", len(c.slots.waited))
+		}
+		stop()
+		c.deliveries.Wait()
+		if e := w.take("b"); e == nil || e.Attempts != 1 || len(c.taken) != 0 {
+			t.Errorf("back in line is %+v", e)
+		}
+	})
+}
