@@ -112,7 +112,7 @@ func (q *Queue) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerIn
 	switch {
 	case info.NumAckPending > 0:
 		behind = info.AckFloor.Stream
-	case info.NumPending == 0 && q.host.Embedded:
+	case info.NumPending == 0 && q.host.SoleWriter:
 		// In a cluster the consumer may live where the newest events have not
 		// arrived yet: only the leader of the stream knows that none follow.
 		return nil, nil

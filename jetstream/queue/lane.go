@@ -41,7 +41,7 @@ func (w *Waiting) expect(binding string) {
 // may reports whether an event may wait for a binding, with its place or without.
 // Within one process the index knows.
 func (w *Waiting) may(binding string) bool {
-	if !w.host.Embedded {
+	if !w.host.SoleWriter {
 		return true
 	}
 	w.mu.Lock()

@@ -17,7 +17,7 @@ func keyOf(i int) string { return fmt.Sprintf("n-%d", i+1) }
 // they came in; meanwhile they take no turn.
 func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, turns, began := NewWaiting(&stream.Host{Embedded: true}), newTurns(16, 0), time.Now()
+		w, turns, began := NewWaiting(&stream.Host{SoleWriter: true}), newTurns(16, 0), time.Now()
 		for i := range 16 {
 			due := began.Add(time.Minute + time.Duration(16-i)*time.Second)
 			w.note("b", keyOf(i), state{Attempts: 1, Due: due, sequence: uint64(i)}, 0)
@@ -63,7 +63,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 // claimed, changes nothing.
 func TestStatesOfOneEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, now := NewWaiting(&stream.Host{Embedded: true}), time.Now()
+		w, now := NewWaiting(&stream.Host{SoleWriter: true}), time.Now()
 		if w.may("b") {
 			t.Error("an event may wait where none ever did")
 		}

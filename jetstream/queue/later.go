@@ -196,7 +196,7 @@ func (c *consumption) attemptLater(ctx context.Context, e storedEvent, s *state)
 // keepClaim renews the claim of this node on an event until the function that it
 // returns is called.
 func (c *consumption) keepClaim(ctx context.Context, key string, s state) (stop func()) {
-	if c.queue.host.Embedded {
+	if c.queue.host.SoleWriter {
 		return func() {}
 	}
 	done, stopped := make(chan struct{}), make(chan struct{})

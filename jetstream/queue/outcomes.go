@@ -59,7 +59,7 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 		MaxMsgs:           o.keep.MaxCount,
 		MaxBytes:          o.keep.MaxBytes,
 		MaxMsgsPerSubject: 1,
-		AllowDirect:       o.host.Embedded, // a replica may be behind
+		AllowDirect:       o.host.DirectReads,
 	}))
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 		return err
 	}
 	o.watchKept(running)
-	if !o.host.Embedded {
+	if !o.host.SoleWriter {
 		return o.notices.subscribe(running)
 	}
 	return nil
@@ -102,7 +102,7 @@ func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, out
 // tells whether there are other nodes, and so whether some may have been missed
 // before.
 func (o *Outcomes) Ask(traceID string, wait time.Duration) bool {
-	if o.host.Embedded {
+	if o.host.SoleWriter {
 		return false
 	}
 	o.notices.ask(traceID, wait)
@@ -111,7 +111,7 @@ func (o *Outcomes) Ask(traceID string, wait time.Duration) bool {
 
 // Waits is the header of an event for which a caller waits at this node.
 func (o *Outcomes) Waits() nats.Header {
-	if o.host.Embedded {
+	if o.host.SoleWriter {
 		return nil
 	}
 	return nats.Header{waitsHeader: {o.notices.node}}

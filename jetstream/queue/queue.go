@@ -198,7 +198,7 @@ func (q *Queue) DropUnbound(ctx context.Context) error {
 	bound := q.listeners.Bound()
 	consumers := q.events.ListConsumers(ctx)
 	for info := range consumers.Info() {
-		if bound[info.Name] != nil || !q.host.Embedded && time.Since(info.Created) < settled {
+		if bound[info.Name] != nil || !q.host.SoleWriter && time.Since(info.Created) < settled {
 			continue
 		}
 		if err := q.events.DeleteConsumer(ctx, info.Name); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {

@@ -79,7 +79,7 @@ func (w *Waiting) SetUp(ctx, running context.Context, ids correlation.IDs) (err 
 	w.stream, err = w.host.OpenStream(ctx, w.host.JS, w.host.Config(jetstream.StreamConfig{
 		Name:        WaitingStream,
 		Subjects:    []string{waitingPrefix + ">"},
-		AllowDirect: w.host.Embedded, // a replica may be behind
+		AllowDirect: w.host.DirectReads,
 	}))
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (w *Waiting) last(ctx context.Context, subject string) (*jetstream.RawStrea
 // claim makes an event this node's for a while, if its state is the newest one.
 // Within one process nobody else can have it.
 func (w *Waiting) claim(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
-	if w.host.Embedded {
+	if w.host.SoleWriter {
 		return true, nil
 	}
 	claimed := *s
