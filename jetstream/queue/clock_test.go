@@ -24,7 +24,7 @@ const day = 24 * time.Hour
 
 // waitingBy returns waiting events that go by a clock of their own.
 func waitingBy(clock *wrongClock) *Waiting {
-	w := NewWaiting(&stream.Host{Embedded: true, Log: slog.New(slog.DiscardHandler)})
+	w := NewWaiting(&stream.Host{SoleWriter: true, Log: slog.New(slog.DiscardHandler)})
 	w.now = clock.now
 	return w
 }
@@ -95,7 +95,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 // side are in the same order as the others, that of the clock on the wall. A reading
 // of seconds since the start in some of them would make another one.
 func TestTheOrderOfWhatIsTriedAgain(t *testing.T) {
-	w := NewWaiting(&stream.Host{Embedded: true})
+	w := NewWaiting(&stream.Host{SoleWriter: true})
 	w.note("b", keyOf(0), state{Due: time.Now().Round(0), sequence: 1}, 0)
 	if w.take("b") == nil {
 		t.Fatal("it is not due")

@@ -118,17 +118,16 @@ const (
 // that has accepted a call is named with its event; one at which a result is polled
 // says so to all.
 type notices struct {
-	host   *stream.Host
-	hub    *Hub
-	shared bool   // there may be other nodes
-	node   string // this one
+	host *stream.Host
+	hub  *Hub
+	node string // this one
 
 	mu      sync.Mutex
 	waiting map[string][]string // nodes by trace id
 }
 
 func newNotices(h *stream.Host, hub *Hub) *notices {
-	return &notices{host: h, hub: hub, shared: shared(h), node: rand.Text(), waiting: make(map[string][]string)}
+	return &notices{host: h, hub: hub, node: rand.Text(), waiting: make(map[string][]string)}
 }
 
 // A notice tells another node that there is an outcome.
@@ -148,7 +147,7 @@ type request struct {
 // subscribe hands the outcomes of other nodes to the callers that wait here, and
 // learns who waits elsewhere.
 func (n *notices) subscribe(running context.Context) error {
-	if !n.shared {
+	if n.host.SoleWriter {
 		return nil
 	}
 	for subject, handle := range map[string]nats.MsgHandler{
@@ -198,7 +197,7 @@ func (n *notices) forget(traceID string) {
 
 // ask has the other nodes, if any, tell this one of the outcomes of a trace id.
 func (n *notices) ask(traceID string, wait time.Duration) bool {
-	if !n.shared {
+	if n.host.SoleWriter {
 		return false
 	}
 	text, err := json.Marshal(request{traceID, n.node, wait})
@@ -210,7 +209,7 @@ func (n *notices) ask(traceID string, wait time.Duration) bool {
 
 // header names this node as one whose caller waits.
 func (n *notices) header() nats.Header {
-	if !n.shared {
+	if n.host.SoleWriter {
 		return nil
 	}
 	return nats.Header{waitsHeader: {n.node}}

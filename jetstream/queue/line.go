@@ -48,7 +48,7 @@ func (w *Waiting) expect(binding string) {
 // may reports whether an event may wait for a binding, here or with its place. The index
 // knows all that this node has stored.
 func (w *Waiting) may(binding string) bool {
-	if w.shared {
+	if !w.host.SoleWriter {
 		return true
 	}
 	w.mu.Lock()

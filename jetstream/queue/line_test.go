@@ -17,7 +17,7 @@ func keyOf(i int) string { return fmt.Sprintf("n-%d", i+1) }
 // they came in; meanwhile they take no slot.
 func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, slots, began := NewWaiting(&stream.Host{Embedded: true}), newSlots(16, 0), time.Now()
+		w, slots, began := NewWaiting(&stream.Host{SoleWriter: true}), newSlots(16, 0), time.Now()
 		for i := range 16 {
 			due := began.Add(time.Minute + time.Duration(16-i)*time.Second)
 			w.note("b", keyOf(i), state{Attempts: 1, Due: due, sequence: uint64(i)}, 0)
@@ -63,7 +63,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 // claimed, changes nothing.
 func TestStatesOfOneEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, now := NewWaiting(&stream.Host{Embedded: true}), time.Now()
+		w, now := NewWaiting(&stream.Host{SoleWriter: true}), time.Now()
 		if w.may("b") {
 			t.Error("an event may wait where none ever did")
 		}
@@ -103,7 +103,7 @@ func TestStatesOfOneEvent(t *testing.T) {
 // the pipeline stops, is there when the pipeline goes on.
 func TestAnEventWithoutASlotGoesBackInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := NewWaiting(&stream.Host{Embedded: true})
+		w := NewWaiting(&stream.Host{SoleWriter: true})
 		w.note("b", keyOf(0), state{Attempts: 1, Due: time.Now(), sequence: 1}, 0)
 		ctx, stop := context.WithCancel(t.Context())
 		c := &consumption{

@@ -58,7 +58,7 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 		MaxMsgs:           o.keep.MaxCount,
 		MaxBytes:          o.keep.MaxBytes,
 		MaxMsgsPerSubject: 1,
-		AllowDirect:       !o.notices.shared, // a replica may be behind
+		AllowDirect:       o.host.DirectReads,
 	}))
 	if err != nil {
 		return err

@@ -116,7 +116,7 @@ func (q *Queue) oldestUnfinished(ctx context.Context, info *jetstream.ConsumerIn
 	switch {
 	case info.NumAckPending > 0:
 		behind = info.AckFloor.Stream
-	case info.NumPending == 0 && !q.shared:
+	case info.NumPending == 0 && q.host.DirectReads:
 		// In a cluster the consumer may live where the newest events have not
 		// arrived yet: only the leader of the stream knows that none follow.
 		return nil, nil

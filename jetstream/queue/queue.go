@@ -43,7 +43,6 @@ type Options struct {
 // of events.
 type Queue struct {
 	host        *stream.Host
-	shared      bool
 	listeners   *Listeners
 	lowWater    *LowWater
 	outcomes    *Outcomes
@@ -69,15 +68,12 @@ func New(h *stream.Host, o Options) *Queue {
 		o.Failed = func(string) {}
 	}
 	return &Queue{
-		host: h, shared: shared(h), listeners: o.Listeners, lowWater: o.LowWater, outcomes: o.Outcomes, deadLetters: o.DeadLetters, waiting: o.Waiting,
+		host: h, listeners: o.Listeners, lowWater: o.LowWater, outcomes: o.Outcomes, deadLetters: o.DeadLetters, waiting: o.Waiting,
 		settled: o.Settled, failed: o.Failed, memory: newMemory(o.RunMemory),
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
 		work:     &inProgress{deliveries: make(map[place]*live)},
 	}
 }
-
-// shared reports whether the streams may have other nodes, and replicas that are behind.
-func shared(h *stream.Host) bool { return !h.Embedded }
 
 // SetUp ties the queue to the stream of events.
 func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
@@ -177,7 +173,7 @@ func (q *Queue) DropUnbound(ctx context.Context) error {
 	bound := q.listeners.Bound()
 	consumers := q.events.ListConsumers(ctx)
 	for info := range consumers.Info() {
-		if bound[info.Name] != nil || q.shared && time.Since(info.Created) < settled {
+		if bound[info.Name] != nil || !q.host.SoleWriter && time.Since(info.Created) < settled {
 			continue
 		}
 		if err := q.events.DeleteConsumer(ctx, info.Name); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {

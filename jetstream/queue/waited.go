@@ -92,7 +92,7 @@ func (w *waited) end(*delivery) {
 
 // keepClaim extends the claim on an event until stop is called.
 func (w *waited) keepClaim(ctx context.Context, key string, s state) (stop func()) {
-	if !w.queue.waiting.shared {
+	if w.queue.host.SoleWriter {
 		return func() {}
 	}
 	ctx, stop = context.WithCancel(ctx)
@@ -118,7 +118,7 @@ func (w *Waiting) claim(ctx context.Context, binding, key string, sequence uint6
 	case s.sequence != sequence && s.Node != w.node: // the index is about to learn of that
 		w.again(binding, key, consumeRetry)
 		return nil, nil
-	case !w.shared:
+	case w.host.SoleWriter:
 		return s, nil
 	}
 	claimed, err := w.extendClaim(ctx, binding, key, s)

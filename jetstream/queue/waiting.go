@@ -45,7 +45,6 @@ const (
 // Each node has an index of the waiting events in memory, which follows the stream.
 type Waiting struct {
 	host   *stream.Host
-	shared bool   // other nodes take events from here as well
 	node   string // this one
 	ids    correlation.IDs
 	stream jetstream.Stream
@@ -71,7 +70,7 @@ type state struct {
 
 // NewWaiting returns a waiting room that is yet to be set up.
 func NewWaiting(h *stream.Host) *Waiting {
-	return &Waiting{host: h, shared: shared(h), node: rand.Text(), now: time.Now, lines: make(map[string]*line)}
+	return &Waiting{host: h, node: rand.Text(), now: time.Now, lines: make(map[string]*line)}
 }
 
 // SetUp creates the stream where it is missing, and begins to follow it.
@@ -80,7 +79,7 @@ func (w *Waiting) SetUp(ctx, running context.Context, ids correlation.IDs) (err 
 	w.stream, err = w.host.OpenStream(ctx, w.host.JS, w.host.Config(jetstream.StreamConfig{
 		Name:        WaitingStream,
 		Subjects:    []string{waitingPrefix + ">"},
-		AllowDirect: !w.shared, // a replica may be behind
+		AllowDirect: w.host.DirectReads,
 	}))
 	if err != nil {
 		return err
