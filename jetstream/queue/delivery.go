@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,11 +71,7 @@ func (a attempt) failed() bool { return a.outcome.Status == sluice.StatusProcess
 
 // after returns how far the event has come after an attempt that failed.
 func (d *delivery) after(a attempt) state {
-	first := d.First
-	if first.IsZero() {
-		first = a.began
-	}
-	return state{Attempts: a.outcome.Attempts, Count: d.Count, First: first, Due: a.outcome.Next.UTC()}
+	return state{Attempts: a.outcome.Attempts, Count: d.Count, First: cmp.Or(d.First, a.began), Due: a.outcome.Next.UTC()}
 }
 
 // errUnreadable is the error of an event that can't be decoded, now or ever.

@@ -151,9 +151,8 @@ func (w *Waiting) forget(binding, key string) {
 		heap.Remove(&l.due, e.index)
 	}
 	delete(l.events, key)
-	if sequence := sequenceOf(key); l.sequences[sequence] > 1 {
-		l.sequences[sequence]--
-	} else {
+	sequence := sequenceOf(key)
+	if l.sequences[sequence]--; l.sequences[sequence] == 0 {
 		delete(l.sequences, sequence)
 	}
 }

@@ -49,7 +49,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 		return err
 	}
 	count := uint64(0)
-	messages, from, err := c.messages(ctx, consumer, b)
+	messages, own, err := c.messages(ctx, consumer, b)
 	if err != nil {
 		return err
 	}
@@ -76,10 +76,7 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 				continue
 			}
 		}
-		l := &live{consumption: c, msg: msg}
-		if from != c.queue.host.Conn {
-			l.own = c.queue.host.Conn
-		}
+		l := &live{consumption: c, msg: msg, own: own}
 		if d := l.begin(ctx, meta); d != nil {
 			d.doubtful = d.Count > 1 || d.sequence <= before.stored
 			c.start(ctx, d)
@@ -88,14 +85,14 @@ func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
 }
 
 // messages begins to take the events of a consumer, straight from the server that
-// leads it.
-func (c *consumption) messages(ctx context.Context, consumer jetstream.Consumer, b *sluice.Binding) (messages jetstream.MessagesContext, from *nats.Conn, err error) {
-	host := c.queue.host
-	from = host.Conn
+// leads it. If that is not over the node's own connection, own is that connection.
+func (c *consumption) messages(ctx context.Context, consumer jetstream.Consumer, b *sluice.Binding) (messages jetstream.MessagesContext, own *nats.Conn, err error) {
+	from := c.queue.host.Conn
 	if cluster := consumer.CachedInfo().Cluster; cluster != nil {
-		from = host.Near(cluster.Leader)
+		from = c.queue.host.Near(cluster.Leader)
 	}
-	if from != host.Conn {
+	if from != c.queue.host.Conn {
+		own = c.queue.host.Conn
 		js, err := jetstream.New(from)
 		if err != nil {
 			return nil, nil, err
@@ -105,7 +102,7 @@ func (c *consumption) messages(ctx context.Context, consumer jetstream.Consumer,
 		}
 	}
 	messages, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(sluice.Deliveries(b.Concurrency), prefetched), jetstream.PullHeartbeat(pullHeartbeat))
-	return messages, from, err
+	return messages, own, err
 }
 
 // past is what may have been done with events before.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -121,12 +122,7 @@ func (w *LowWater) drop(ctx context.Context, binding string) error {
 // Lower lowers the marks that are above a sequence.
 func (w *LowWater) Lower(ctx context.Context, sequence uint64) error {
 	above := func(known *lowWaterMarks) bool {
-		for _, other := range known.All {
-			if other > sequence {
-				return true
-			}
-		}
-		return known.Sequence > sequence
+		return slices.Max(slices.AppendSeq([]uint64{known.Sequence}, maps.Values(known.All))) > sequence
 	}
 	for _, key := range w.Keys(above) {
 		_, err := w.ChangeEarly(ctx, key, func(before *lowWaterMarks, _ map[string]*lowWaterMarks) (*lowWaterMarks, error) {

@@ -115,15 +115,12 @@ func (w *Waiting) claim(ctx context.Context, binding, key string, sequence uint6
 	case s == nil || s.Held: // it is done, or keeps its place
 		w.forget(binding, key)
 		return nil, nil
-	case s.sequence != sequence && s.Node != w.node: // the index is about to learn of that
-		w.again(binding, key, consumeRetry)
-		return nil, nil
-	case w.host.SoleWriter:
-		return s, nil
 	}
-	claimed, err := w.extendClaim(ctx, binding, key, s)
-	if err != nil {
-		return nil, err
+	claimed := s.sequence == sequence || s.Node == w.node // otherwise the index is about to learn of a newer state
+	if claimed && !w.host.SoleWriter {
+		if claimed, err = w.extendClaim(ctx, binding, key, s); err != nil {
+			return nil, err
+		}
 	}
 	if !claimed { // another node was first; when it is done, nothing is left of the event
 		w.again(binding, key, consumeRetry)
