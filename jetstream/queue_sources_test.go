@@ -47,7 +47,7 @@ func TestDeliveriesFromEverySource(t *testing.T) {
 	t.Parallel()
 	died := errors.New("died")
 	failure := func(p *sluice.Pipeline) sluice.Outcome {
-		shown := problem.Of(sluice.Errorf(sluice.Invalid, "no-good", "No good."))
+		shown := problem.Of(sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good."))
 		return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now().UTC()}
 	}
 	// stored is a run whose process dies behind its outcome.

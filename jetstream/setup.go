@@ -131,7 +131,7 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 	})
 	start("results", func() error { return e.outcomes.SetUp(ctx, running, ids) })
 	start("dead letters", func() error { return e.deadLetters.SetUp(ctx, running) })
-	start("waiting events", func() error { return e.waiting.SetUp(ctx, running, ids) })
+	start("waiting events", func() error { return e.waiting.SetUp(ctx, running) })
 	start("audit log", func() error { return e.audit.setUp(ctx, running) })
 	start("quarantine", func() error { return e.quarantine.SetUp(ctx, running, refused) })
 	for _, b := range e.buckets() {

@@ -134,7 +134,7 @@ func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err 
 		return a, err
 	}
 	if d.key == "" {
-		d.key = c.queue.waiting.key(d.sequence, d.TraceID)
+		d.key = eventKey(c.queue.ids, d.sequence, d.TraceID)
 	}
 	if d.doubtful {
 		if a, known, err := c.lookUp(ctx, d); known || err != nil {
@@ -171,7 +171,7 @@ func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
 		return nil //nolint:nilerr // what is wrong with it is found when it has a slot
 	}
 	waiting := c.queue.waiting
-	key := waiting.key(e.Sequence, e.TraceID)
+	key := eventKey(c.queue.ids, e.Sequence, e.TraceID)
 	if d.doubtful {
 		if known, err := waiting.find(ctx, c.binding, key); known != nil || err != nil {
 			return nil //nolint:nilerr // it is looked up again when the event has a slot
@@ -298,7 +298,7 @@ const maxUnreadable = 64 << 10
 // refuse makes a dead letter of an event that can't be read, now or ever.
 func (c *consumption) refuse(d *delivery, cause error) {
 	c.queue.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline, "error", cause)
-	shown := problem.Of(sluice.Errorf(sluice.Invalid, "event-unreadable", "The event is no JSON object within the limits; a program that publishes to the engine has sent it.").InCall(d.TraceID))
+	shown := problem.Of(sluice.Errorf(sluice.CodeEventUnreadable, "The event is no JSON object within the limits; a program that publishes to the engine has sent it.").InCall(d.TraceID))
 	a := attempt{outcome: sluice.Outcome{
 		Pipeline: c.pipeline, Status: sluice.StatusError, StatusCode: shown.StatusCode, Error: shown, Attempts: 1, Finished: time.Now().UTC(),
 	}}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
 
@@ -46,7 +45,6 @@ const (
 type Waiting struct {
 	host   *stream.Host
 	node   string // this one
-	ids    correlation.IDs
 	stream jetstream.Stream
 	writer stream.Writer
 	dirty  atomic.Bool // something was removed since the last sync
@@ -74,8 +72,7 @@ func NewWaiting(h *stream.Host) *Waiting {
 }
 
 // SetUp creates the stream where it is missing, and begins to follow it.
-func (w *Waiting) SetUp(ctx, running context.Context, ids correlation.IDs) (err error) {
-	w.ids = ids
+func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	w.stream, err = w.host.OpenStream(ctx, w.host.JS, w.host.Config(jetstream.StreamConfig{
 		Name:        WaitingStream,
 		Subjects:    []string{waitingPrefix + ">"},
@@ -130,11 +127,6 @@ func (w *Waiting) follow(running context.Context, states *stream.Follower) {
 		s.sequence = meta.Sequence.Stream
 		w.note(binding, key, s, meta.NumPending)
 	}
-}
-
-// key returns the key of an event.
-func (w *Waiting) key(sequence uint64, traceID string) string {
-	return eventKey(w.ids, sequence, traceID)
 }
 
 // sequenceOf returns the sequence of the event with a key, 0 if it is none.
