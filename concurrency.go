@@ -4,9 +4,10 @@ package sluice
 // the single pipeline to the whole node; an event passes them in this order:
 //
 //  1. Deliveries: the events of a pipeline that the engine has handed out and
-//     that are not acknowledged. More than run at the same time, since an event
-//     whose run has ended still waits for its outcome to be synced; so runs never
-//     wait for the disk. Events beyond this stay in the stream.
+//     that are not acknowledged, and as many from the waiting room. More than run
+//     at the same time, since an event whose run has ended still waits for its
+//     outcome to be synced; so runs never wait for the disk. Events beyond this
+//     stay where they are.
 //  2. Idle goroutines (MaxIdleRunners): no bound on runs, but on what they leave
 //     behind. Each delivery has a goroutine, unless order counts; one that is done
 //     waits for another delivery with the stack it has grown, and beyond this
@@ -28,8 +29,8 @@ package sluice
 //     one, with the slot and bytes of its pipeline held; one that a user starts is
 //     refused.
 //
-// So a node holds at most Deliveries events of each pipeline, runs at most its
-// concurrency of them, and in all at most max-runs.
+// So a node holds at most Deliveries events of each pipeline from either source, runs
+// at most its concurrency of them, and in all at most max-runs.
 const (
 	DefaultConcurrency = 16
 	MaxConcurrency     = 1000

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"sluice"
 	"sluice/backup"
 	"sluice/jetstream/deadletter"
@@ -39,7 +37,7 @@ func (e *Engine) backupOrder() []string {
 	}
 	ofEvents, eventless := journal.Streams()
 	order = append(order, ofEvents...)
-	if e.host.Embedded {
+	if e.host.SoleWriter { // otherwise markers among the events tell the same
 		order = append(order, delivery.RecordStream)
 	}
 	return append(order, eventStream,
@@ -56,7 +54,7 @@ func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 	}
 	defer e.backing.Unlock()
 	// A connection of its own: calls must not wait behind it.
-	conn, err := e.connection()
+	conn, err := e.server.connection()
 	if err != nil {
 		return stream.NoAnswer(err)
 	}
@@ -74,14 +72,6 @@ func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 	return to.End()
 }
 
-// connection returns a further connection to the server.
-func (e *Engine) connection() (*nats.Conn, error) {
-	if e.host.Embedded {
-		return connectEmbedded(e.server)
-	}
-	return e.connectExternal(stream.NewLink(e.opts.Log))
-}
-
 // ErrLeftBehind is that of a restore which failed and could not delete what it had made.
 var ErrLeftBehind = snapshot.ErrLeftBehind
 
@@ -94,7 +84,7 @@ func Restore(ctx context.Context, opts Options, from *backup.Reader) (err error)
 	ctx, cancel = context.WithCancel(ctx)
 	e.cancel = cancel
 	defer e.Close()
-	if err := e.connect(); err != nil {
+	if err := e.server.connect(); err != nil {
 		return err
 	}
 	if err := e.awaitExternal(ctx); err != nil {
@@ -146,7 +136,7 @@ func (e *Engine) checkStream(s backup.Stream) error {
 func (e *Engine) awaitExternal(ctx context.Context) (err error) {
 	const patience, pause = 10 * time.Second, 200 * time.Millisecond
 	for deadline := time.Now().Add(patience); ; {
-		if err = checkExternal(ctx, e.host); err == nil || time.Now().After(deadline) {
+		if err = e.server.usable(ctx); err == nil || time.Now().After(deadline) {
 			break
 		}
 		select {

@@ -32,7 +32,7 @@ func (e *Engine) inspect() (err error) {
 		return err
 	}
 	aside := filepath.Join(e.opts.Dir, "damaged", time.Now().UTC().Format("20060102T150405"))
-	if e.marks, err = readMarks(e.opts.Dir); err != nil {
+	if e.marks, err = readWatermarks(e.opts.Dir); err != nil {
 		return err
 	}
 	dropped, err := store.DropConsumers(aside)
@@ -70,7 +70,7 @@ func (e *Engine) inspect() (err error) {
 	return nil
 }
 
-// contiguous tells of which streams messages are only ever removed at the start.
+// contiguous reports which streams lose messages only at their head.
 func contiguous(stream string) bool { return stream == eventStream }
 
 // readProgress says from time to time how much of the store was read.
@@ -94,22 +94,12 @@ func (e *Engine) noteStop() {
 	}
 }
 
-// checkKeys compares the keys with what there was, before any is made anew. It tells
-// whether some are missing: then the engine must not serve.
-func (e *Engine) checkKeys(ctx context.Context) (damaged bool, err error) {
-	if !e.host.Embedded {
-		return false, nil
-	}
+func (e *storeCheck) checkKeys(ctx context.Context) (damaged bool, err error) {
 	problem, err := e.checkBuckets(ctx, e.keys)
 	return e.refuses(problem), err
 }
 
-// checkMarks compares what there is with what there was. It tells whether so much
-// is missing that the engine must not serve.
-func (e *Engine) checkMarks(ctx context.Context) (damaged bool, err error) {
-	if !e.host.Embedded {
-		return false, nil
-	}
+func (e *storeCheck) check(ctx context.Context) (damaged bool, err error) {
 	problem, err := e.checkBuckets(ctx, e.buckets()...)
 	if err != nil {
 		return false, err
@@ -135,7 +125,7 @@ func (e *Engine) refuses(problem string) bool {
 // what is damaged. read is told how many bytes were read, of how many.
 func Check(dir string, read func(done, total int64)) (findings []string, err error) {
 	store, noted := damage.Of(dir), make(map[string]bool)
-	was, err := readMarks(dir)
+	was, err := readWatermarks(dir)
 	if err != nil {
 		return nil, err
 	}

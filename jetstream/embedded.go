@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice/durable"
 	"sluice/jetstream/stream"
 )
 
@@ -16,6 +19,71 @@ const (
 	embeddedStart = 5 * time.Minute // a killed server reads its whole store
 	embeddedStop  = 5 * time.Second // a clean stop merely saves time at the next start
 )
+
+// An embedded server is in this process, with its store in a folder.
+type embedded struct {
+	*Engine
+
+	process *server.Server // nil: it has not started
+}
+
+// useEmbedded lets the engine run in this process.
+func (e *Engine) useEmbedded() {
+	e.host = stream.NewEmbedded(e.opts.Log, e.opts.Dir)
+	e.host.Syncs = e.opts.syncs
+	e.server, e.losses = &embedded{Engine: e}, &storeCheck{Engine: e}
+	e.kind = "embedded"
+}
+
+func (m *embedded) connect() error {
+	if err := m.inspect(); err != nil {
+		return err
+	}
+	process, conn, err := startEmbedded(m.opts)
+	if err != nil {
+		return err
+	}
+	m.process, m.host.Conn = process, conn
+	side, err := m.connection()
+	if err != nil {
+		return err
+	}
+	return m.host.Connect(conn, side)
+}
+
+func (m *embedded) connection() (*nats.Conn, error) { return connectEmbedded(m.process) }
+
+func (m *embedded) usable(context.Context) error { return nil }
+
+// fit implements backend: unless the operator says otherwise, events take half of the
+// disk.
+func (m *embedded) fit(ctx context.Context, events *jetstream.StreamConfig) error {
+	if events.MaxBytes > 0 {
+		return nil
+	}
+	free, err := durable.FreeSpace(m.host.Dir)
+	if err != nil {
+		return err
+	}
+	used, err := m.host.JS.AccountInfo(ctx)
+	if err != nil {
+		return err
+	}
+	events.MaxBytes = max(64<<20, (free+int64(used.Store))/2)
+	return nil
+}
+
+func (m *embedded) watch(running context.Context) error {
+	m.keepWatermarks(running)
+	m.host.WatchDisk(running, m.opts.MinFreeDisk)
+	return nil
+}
+
+func (m *embedded) stop() {
+	if m.process != nil && stopEmbedded(m.process) {
+		m.noteStop()
+	}
+}
 
 // startEmbedded runs a JetStream server in the process, without a port.
 func startEmbedded(opts Options) (*server.Server, *nats.Conn, error) {

@@ -6,9 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go/jetstream"
-
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/deadletter"
@@ -97,7 +94,10 @@ const maxMessage = 8 << 20
 type Engine struct {
 	opts   Options
 	host   *stream.Host
-	server *server.Server // nil with an external engine
+	server backend
+	losses lossCheck
+	kind   string   // of engine, in words
+	advice []string // what an operator could do for durability
 
 	spool        *spooler // nil: there is none
 	spoolProblem string   // why there is none, if there should be
@@ -120,7 +120,7 @@ type Engine struct {
 	outcomes    *queue.Outcomes
 	deadLetters *deadletter.Store
 	waiting     *queue.Waiting
-	floors      *queue.Floors
+	floors      *queue.LowWater
 	queue       *queue.Queue
 	events      *Events
 	journal     *journal.Journal
@@ -128,10 +128,9 @@ type Engine struct {
 	quarantine  *quarantine.Store
 	nodes       *nodes
 
-	marking  sync.Mutex
-	marks    marks  // as they were last written
-	keyPrint string // of the key of the correlation ids
-	sealed   []byte // which generation of the buckets counts
+	marks    watermarks // as they were last written
+	keyPrint string     // of the key of the correlation ids
+	sealed   []byte     // which generation of the buckets counts
 
 	damageMu sync.Mutex
 	damage   []string // what the disk has lost or spoiled, in words
@@ -148,12 +147,12 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	e := build(opts)
 	e.cancel = cancel
-	if err := e.connect(); err != nil {
+	if err := e.server.connect(); err != nil {
 		e.Close()
 		return nil, err
 	}
 	e.startSpool(ctx)
-	if !e.host.Embedded {
+	if opts.URL != "" {
 		e.host.Start(func() { e.setUpUntilDone(running) })
 		return e, nil
 	}
@@ -168,33 +167,20 @@ func Open(ctx context.Context, opts Options) (*Engine, error) {
 
 // build makes the parts of an engine, each with the others it needs.
 func build(opts Options) *Engine {
-	h := stream.NewHost(opts.Log)
-	h.Embedded, h.Dir, h.Replicas, h.Observe = opts.URL == "", opts.Dir, opts.Replicas, opts.ObserveBatch
-	if h.Embedded {
-		h.Syncs = opts.syncs
+	e := &Engine{opts: opts}
+	if opts.URL == "" {
+		e.useEmbedded()
+	} else {
+		e.useExternal()
 	}
-	e := &Engine{
-		opts: opts, host: h,
-		webhooks:  record.New[sluice.Webhook](h, "webhooks"),
-		accounts:  record.New[sluice.Account](h, "accounts"),
-		roles:     record.New[sluice.Role](h, "roles"),
-		clients:   record.New[sluice.Client](h, "clients"),
-		sessions:  record.New[sluice.Session](h, "sessions"),
-		signing:   record.New[sluice.SigningKey](h, "signing"),
-		portal:    record.New[sluice.PortalSession](h, "portal"),
-		minutes:   record.New[sluice.Minute](h, "minutes"),
-		hours:     record.New[sluice.Minute](h, "hours"),
-		pipelines: record.New[sluice.Pipeline](h, "pipelines"),
-		states:    record.New[sluice.PipelineState](h, "states"),
-		versions:  record.New[sluice.PipelineHistory](h, "versions"),
-		secrets:   record.New[sluice.Secret](h, "secrets"),
-		keys:      record.New[record.Key](h, "keys"),
-	}
+	h := e.host
+	h.Observe = opts.ObserveBatch
+	e.buildRecords()
 	hub, listeners := queue.NewHub(), queue.NewListeners(e.pipelines)
 	e.outcomes = queue.NewOutcomes(h, hub, queue.Retention{Age: opts.ResultTTL, MaxCount: opts.ResultMaxCount, MaxBytes: opts.ResultMaxBytes})
 	e.deadLetters = deadletter.NewStore(h)
 	e.waiting = queue.NewWaiting(h)
-	e.floors = queue.NewFloors(h, listeners)
+	e.floors = queue.NewLowWater(h, listeners)
 	e.journal = journal.New(h, journal.Events{
 		MaxAge: opts.EventMaxAge, ResultAge: opts.ResultTTL, Bound: listeners.Bound, Takers: listeners.Takers, Waits: e.waiting.Waits,
 		Outcome: func(ctx context.Context, env correlation.Envelope, pipeline string) (*sluice.Outcome, error) {
@@ -202,7 +188,7 @@ func build(opts Options) *Engine {
 		},
 	})
 	e.queue = queue.New(h, queue.Options{
-		Listeners: listeners, Floors: e.floors, Outcomes: e.outcomes, DeadLetters: e.deadLetters, Waiting: e.waiting,
+		Listeners: listeners, LowWater: e.floors, Outcomes: e.outcomes, DeadLetters: e.deadLetters, Waiting: e.waiting,
 		Settled: e.journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
 	})
 	e.events = &Events{
@@ -210,54 +196,41 @@ func build(opts Options) *Engine {
 		keep:           retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 		deliveryMemory: opts.DeliveryMemory,
 	}
-	if h.Embedded {
-		e.events.mark = e.writeMarks
-	} else {
-		e.events.mark = func(context.Context) error { return nil }
-	}
+	e.events.mark, e.events.fit = e.losses.write, e.server.fit
 	e.audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
 	e.quarantine = quarantine.New(h)
 	return e
 }
 
-func (e *Engine) connect() (err error) {
+// buildRecords makes the buckets of records.
+func (e *Engine) buildRecords() {
 	h := e.host
-	if h.Embedded {
-		if err := e.inspect(); err != nil {
-			return err
-		}
-		e.server, h.Conn, err = startEmbedded(e.opts)
-	} else {
-		h.Link = stream.NewLink(e.opts.Log)
-		h.Dial = e.dialExternal
-		h.Conn, err = e.connectExternal(h.Link)
-	}
-	if err != nil {
-		return err
-	}
-	h.Side = h.Conn
-	if h.Embedded {
-		if h.Side, err = connectEmbedded(e.server); err != nil {
-			return err
-		}
-	}
-	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(stream.AskTimeout)); err != nil {
-		return err
-	}
-	h.SideJS, err = jetstream.New(h.Side, jetstream.WithDefaultTimeout(stream.AskTimeout))
-	return err
+	e.webhooks = record.New[sluice.Webhook](h, "webhooks")
+	e.accounts = record.New[sluice.Account](h, "accounts")
+	e.roles = record.New[sluice.Role](h, "roles")
+	e.clients = record.New[sluice.Client](h, "clients")
+	e.sessions = record.New[sluice.Session](h, "sessions")
+	e.signing = record.New[sluice.SigningKey](h, "signing")
+	e.portal = record.New[sluice.PortalSession](h, "portal")
+	e.minutes = record.New[sluice.Minute](h, "minutes")
+	e.hours = record.New[sluice.Minute](h, "hours")
+	e.pipelines = record.New[sluice.Pipeline](h, "pipelines")
+	e.states = record.New[sluice.PipelineState](h, "states")
+	e.versions = record.New[sluice.PipelineHistory](h, "versions")
+	e.secrets = record.New[sluice.Secret](h, "secrets")
+	e.keys = record.New[record.Key](h, "keys")
 }
 
 // finish stores what would be lost with the process.
 func (e *Engine) finish() {
 	e.events.finishDeliveries()
 	e.journal.Finish()
-	if !e.host.Embedded || e.host.Connected() != nil {
+	if e.host.Connected() != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), embeddedStop)
 	defer cancel()
-	if err := e.writeMarks(ctx); err != nil {
+	if err := e.losses.write(ctx); err != nil {
 		e.host.Log.Warn("How much is stored could not be written down.", "error", err)
 	}
 }
@@ -266,20 +239,10 @@ func (e *Engine) finish() {
 func (e *Engine) Close() {
 	e.closing.Do(e.finish)
 	e.cancel()
-	if e.host.Link != nil {
-		e.host.Link.Release()
-	}
-	if e.host.Conn != nil {
-		e.host.Conn.Close()
-	}
-	if e.host.Side != nil {
-		e.host.Side.Close()
-	}
+	e.host.Disconnect()
 	e.host.Wait()
 	if e.spool != nil {
 		e.spool.close()
 	}
-	if e.server != nil && stopEmbedded(e.server) {
-		e.noteStop()
-	}
+	e.server.stop()
 }

@@ -19,10 +19,7 @@ func (g gap) events() int64 { return int64(g.last - g.first + 1) }
 // checkWhole looks whether the stream of the embedded engine has all that it once
 // had. Events are only ever removed from its start; what the engine can't read it
 // leaves out without a word.
-func (s *Events) checkWhole(ctx context.Context, was marks, tell func(string)) error {
-	if !s.host.Embedded {
-		return nil
-	}
+func (s *Events) checkWhole(ctx context.Context, was watermarks, tell func(string)) error {
 	info, err := s.stream.Info(ctx, jetstream.WithDeletedDetails(true))
 	if err != nil {
 		return err

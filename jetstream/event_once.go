@@ -22,7 +22,7 @@ type deliveries struct {
 
 // setUpDeliveries prepares what finds out repeated calls, as fits the host.
 func (s *Events) setUpDeliveries(ctx, running context.Context) error {
-	if !s.host.Embedded {
+	if !s.host.SoleWriter {
 		s.once.markers = delivery.NewMarkers(s.host, s.stream)
 		return nil
 	}

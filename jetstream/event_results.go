@@ -122,7 +122,7 @@ func (s *Events) read(ctx context.Context, sequence uint64) (correlation.Envelop
 		return correlation.Envelope{}, queue.Gone() // what is no event has no result
 	}
 	if e.Foreign {
-		e.Listeners = s.queue.Takers(e)
+		e.Listeners = s.listeners.Takers(e)
 	}
 	return e, nil
 }

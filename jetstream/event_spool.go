@@ -100,7 +100,7 @@ func (s *Events) findSpooled(ctx context.Context, r correlation.SpooledReference
 	if err != nil {
 		return correlation.Envelope{}, err
 	}
-	if waits && !s.host.Embedded {
+	if waits && !s.host.SoleWriter {
 		return correlation.Envelope{}, errWaits
 	}
 	for _, f := range found {

@@ -13,7 +13,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
-	"sluice/durable"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/queue"
@@ -33,7 +32,7 @@ const withdrawnSubject = queue.DirectPrefix + "withdrawn"
 type Events struct {
 	host      *stream.Host
 	listeners *queue.Listeners
-	floors    *queue.Floors
+	floors    *queue.LowWater
 	queue     *queue.Queue
 	hub       *queue.Hub
 	outcomes  *queue.Outcomes
@@ -43,8 +42,9 @@ type Events struct {
 
 	deliveryMemory int64 // bytes for the ids of deliveries; 0: no bound
 
-	// mark stores how much there is.
+	// mark stores how much there is; fit completes the configuration of the stream.
 	mark func(context.Context) error
+	fit  func(context.Context, *jetstream.StreamConfig) error
 
 	// stored is called for each event that is on stable storage.
 	stored func(sequence uint64, subject string, e *sluice.Event)
@@ -100,24 +100,9 @@ func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 		Subjects:    []string{sluice.EventPrefix + ">", queue.MessagePrefix + ">", queue.DirectPrefix + ">"},
 		MaxBytes:    s.keep.maxBytes,
 		Discard:     jetstream.DiscardNew, // trim spares what a pipeline has not finished
-		AllowDirect: s.host.Embedded,      // a replica may be behind
+		AllowDirect: s.host.DirectReads,
 	})
-	if !s.host.Embedded {
-		config.Subjects = append(config.Subjects, delivery.MarkerPrefix+">", spool.MarkerPrefix+">")
-		config.Duplicates = stream.WithdrawalWindow
-	}
-	if s.host.Embedded && config.MaxBytes == 0 {
-		free, err := durable.FreeSpace(s.host.Dir)
-		if err != nil {
-			return config, err
-		}
-		used, err := s.host.JS.AccountInfo(ctx)
-		if err != nil {
-			return config, err
-		}
-		config.MaxBytes = max(64<<20, (free+int64(used.Store))/2)
-	}
-	return config, nil
+	return config, s.fit(ctx, &config)
 }
 
 func (s *Events) info(ctx context.Context) (*jetstream.StreamInfo, error) { return s.stream.Info(ctx) }

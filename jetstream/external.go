@@ -13,16 +13,55 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice/jetstream/delivery"
 	"sluice/jetstream/queue"
+	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 )
 
-// dialExternal connects to a server of an external engine.
-func (e *Engine) dialExternal(address string, link *stream.Link, options ...nats.Option) (*nats.Conn, error) {
+// A remote server is one or a cluster elsewhere, which several nodes may share.
+type remote struct{ *Engine }
+
+// useExternal lets the engine be one elsewhere.
+func (e *Engine) useExternal() {
+	e.host = stream.NewExternal(e.opts.Log, e.opts.Replicas)
+	e.server, e.losses = remote{e}, noLossCheck{}
+	e.kind = fmt.Sprintf("external, %d replicas", e.opts.Replicas)
+	if !e.opts.SyncsAlways { // its sync_interval can't be seen from here
+		e.advice = append(e.advice, "durability is the engine's: run it with sync_interval: always, and say so with --nats-sync always")
+	}
+	if e.opts.Replicas < 3 {
+		e.advice = append(e.advice, fmt.Sprintf("%d of 3 replicas: losing that one server loses or blocks events; set --nats-replicas 3", e.opts.Replicas))
+	}
+}
+
+func (x remote) connect() error {
+	x.host.Link, x.host.Dial = stream.NewLink(x.opts.Log), x.dial
+	conn, err := x.connectBy(x.host.Link)
+	if err != nil {
+		return err
+	}
+	return x.host.Connect(conn, conn)
+}
+
+func (x remote) connection() (*nats.Conn, error) { return x.connectBy(stream.NewLink(x.opts.Log)) }
+
+// fit implements backend: markers of deliveries and of spooled calls are among the
+// events.
+func (x remote) fit(_ context.Context, events *jetstream.StreamConfig) error {
+	events.Subjects = append(events.Subjects, delivery.MarkerPrefix+">", spool.MarkerPrefix+">")
+	events.Duplicates = stream.WithdrawalWindow
+	return nil
+}
+
+func (remote) stop() {}
+
+// dial connects to a server of an external engine.
+func (x remote) dial(address string, link *stream.Link, options ...nats.Option) (*nats.Conn, error) {
 	options = append(link.Options(), options...)
-	options = append(options, userOf(e.opts.URL)...)
-	if e.opts.Credentials != "" {
-		options = append(options, nats.UserCredentials(e.opts.Credentials))
+	options = append(options, userOf(x.opts.URL)...)
+	if x.opts.Credentials != "" {
+		options = append(options, nats.UserCredentials(x.opts.Credentials))
 	}
 	return nats.Connect(address, options...)
 }
@@ -41,9 +80,9 @@ func userOf(urls string) []nats.Option {
 	return []nats.Option{nats.Token(parsed.User.Username())}
 }
 
-// connectExternal connects to an external server or cluster, now or later.
-func (e *Engine) connectExternal(link *stream.Link) (*nats.Conn, error) {
-	nc, err := e.dialExternal(e.opts.URL, link)
+// connectBy connects to an external server or cluster, now or later.
+func (x remote) connectBy(link *stream.Link) (*nats.Conn, error) {
+	nc, err := x.dial(x.opts.URL, link)
 	if err == nil && nc.IsConnected() {
 		link.Connected() // its handler may tell later
 	}
@@ -56,11 +95,8 @@ var (
 	errSmallPayload = errors.New("the engine's max_payload is too small")
 )
 
-// checkExternal checks whether an external engine can serve at all.
-func checkExternal(ctx context.Context, h *stream.Host) error {
-	if h.Embedded {
-		return nil
-	}
+func (x remote) usable(ctx context.Context) error {
+	h := x.host
 	if !h.Link.Up() {
 		return errUnreachable
 	}
@@ -96,28 +132,28 @@ func explain(err error, nc *nats.Conn) string {
 	}
 }
 
-// watchExternal finds out again and again whether an external engine takes
-// events, and keeps this node where there is room for it.
-func (e *Engine) watchExternal(running context.Context) error {
-	if e.host.Embedded {
-		return nil
+// watch implements backend. It also keeps this node where there is room for it, and
+// makes it known to the others.
+func (x remote) watch(running context.Context) error {
+	if err := x.nodes.setUp(running); err != nil {
+		return err
 	}
 	var servers atomic.Int64
-	e.host.WatchWrites(running, func(ctx context.Context) error {
-		info, err := e.events.info(ctx) // of the leader that takes events
+	x.host.WatchWrites(running, func(ctx context.Context) error {
+		info, err := x.events.info(ctx) // of the leader that takes events
 		if err != nil {
 			return err
 		}
 		if info.Cluster != nil {
 			servers.Store(int64(1 + len(info.Cluster.Replicas)))
 		}
-		if hasQuorum(info.Cluster) && !e.host.Doubtful() {
+		if hasQuorum(info.Cluster) && !x.host.Doubtful() {
 			return nil
 		}
-		_, err = e.host.JS.Publish(ctx, probeSubject, nil, jetstream.WithMsgID(rand.Text()))
+		_, err = x.host.JS.Publish(ctx, probeSubject, nil, jetstream.WithMsgID(rand.Text()))
 		return err
 	})
-	return e.host.Spread(running, func() int { return int(servers.Load()) })
+	return x.host.Spread(running, func() int { return int(servers.Load()) })
 }
 
 // probeSubject is what an event of a probe is stored under, which is no event. As

@@ -14,7 +14,7 @@ const moveTimeout = 10 * time.Minute
 // generation returns the generation of the buckets that counts. What an earlier
 // version stored in clear is moved to it first.
 func (e *Engine) generation(ctx context.Context) (record.Generation, error) {
-	if err := checkExternal(ctx, e.host); err != nil {
+	if err := e.server.usable(ctx); err != nil {
 		return record.Generation{}, err
 	}
 	// Without a deadline each request has one of its own: an answer that is
@@ -44,14 +44,14 @@ func Rekey(ctx context.Context, opts Options, box *seal.Box, progress func(step 
 	e := build(opts)
 	e.cancel = cancel
 	defer e.Close()
-	if err := e.connect(); err != nil {
+	if err := e.server.connect(); err != nil {
 		return err
 	}
-	if err := checkExternal(ctx, e.host); err != nil {
+	if err := e.server.usable(ctx); err != nil {
 		return err
 	}
 	if err := e.generations(progress).Rekey(ctx, box); err != nil {
 		return err
 	}
-	return e.forgetBuckets()
+	return e.losses.forget()
 }

@@ -181,10 +181,10 @@ func connected(t *testing.T, opts Options) *Engine {
 	e := build(opts)
 	_, e.cancel = context.WithCancel(t.Context())
 	t.Cleanup(e.Close)
-	if err := e.connect(); err != nil {
+	if err := e.server.connect(); err != nil {
 		t.Fatal(err)
 	}
-	if !e.host.Embedded {
+	if !e.host.SoleWriter {
 		natstest.Eventually(t, "the connection", e.host.Conn.IsConnected)
 	}
 	return e

@@ -57,9 +57,6 @@ func newNodes(h *stream.Host, version string) *nodes {
 
 // setUp begins to announce this node and to listen to the others.
 func (n *nodes) setUp(running context.Context) error {
-	if n.host.Embedded {
-		return nil
-	}
 	hello, err := json.Marshal(n.self)
 	if err != nil {
 		return err

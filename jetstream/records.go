@@ -16,7 +16,7 @@ func OpenRecords(ctx context.Context, opts Options) (*Engine, error) {
 }
 
 func (e *Engine) setUpRecords(ctx, running context.Context) error {
-	if err := e.connect(); err != nil {
+	if err := e.server.connect(); err != nil {
 		return err
 	}
 	if err := e.awaitExternal(ctx); err != nil {

@@ -56,13 +56,13 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.keys.SetUp(ctx, running, generation); err != nil {
 		return err
 	}
-	if damaged, err := e.checkKeys(ctx); damaged || err != nil {
+	if damaged, err := e.losses.checkKeys(ctx); damaged || err != nil {
 		return err // new keys would stand where a backup's belong
 	}
 	if err := e.setUpStores(ctx, running, generation); err != nil {
 		return err
 	}
-	if damaged, err := e.checkMarks(ctx); damaged || err != nil {
+	if damaged, err := e.losses.check(ctx); damaged || err != nil {
 		return err // it keeps from serving, and from taking what is left for all
 	}
 	if err := e.queue.DropUnbound(ctx); err != nil {
@@ -74,16 +74,9 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 		return err
 	}
 	e.queue.Start(running)
-	e.keepMarks(running)
 	e.host.Start(func() { e.events.trim(running) })
 	e.host.Start(func() { e.journal.Serve(running) })
-	if e.host.Embedded {
-		e.host.WatchDisk(running, e.opts.MinFreeDisk)
-	}
-	if err := e.watchExternal(running); err != nil {
-		return err
-	}
-	if err := e.nodes.setUp(running); err != nil {
+	if err := e.server.watch(running); err != nil {
 		return err
 	}
 	if e.spool != nil {
@@ -138,7 +131,7 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 	})
 	start("results", func() error { return e.outcomes.SetUp(ctx, running, ids) })
 	start("dead letters", func() error { return e.deadLetters.SetUp(ctx, running) })
-	start("waiting events", func() error { return e.waiting.SetUp(ctx, running, ids) })
+	start("waiting events", func() error { return e.waiting.SetUp(ctx, running) })
 	start("audit log", func() error { return e.audit.setUp(ctx, running) })
 	start("quarantine", func() error { return e.quarantine.SetUp(ctx, running, refused) })
 	for _, b := range e.buckets() {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice"
 	"sluice/durable"
@@ -34,8 +33,8 @@ func openSpool(ctx context.Context, opts Options) (_ *spooler, err error) {
 	if err != nil {
 		return nil, err
 	}
-	h := stream.NewHost(opts.Log)
-	h.Embedded, h.Dir, h.Syncs = true, folder.Store(), opts.syncs
+	h := stream.NewEmbedded(opts.Log, folder.Store())
+	h.Syncs = opts.syncs
 	if opts.ObserveBatch != nil {
 		h.Observe = func(string) func(int, time.Duration) { return opts.ObserveBatch("SPOOL") }
 	}
@@ -52,10 +51,9 @@ func openSpool(ctx context.Context, opts Options) (_ *spooler, err error) {
 	if s.server, h.Conn, err = startEmbedded(Options{Dir: h.Dir, Sync: opts.Sync, Log: opts.Log}); err != nil {
 		return nil, err
 	}
-	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(stream.AskTimeout)); err != nil {
+	if err := h.Connect(h.Conn, h.Conn); err != nil {
 		return nil, err
 	}
-	h.Side, h.SideJS = h.Conn, h.JS
 	ctx, done := context.WithTimeout(ctx, stream.SetUpTimeout)
 	defer done()
 	if s.Spool, err = spool.Open(ctx, running, h, opts.SpoolMaxBytes, maxMessage); err != nil {
@@ -103,7 +101,7 @@ func (s *spooler) close() {
 // startSpool opens the spool, if there is to be one. Without it the node serves as
 // well, and the operator is told.
 func (e *Engine) startSpool(ctx context.Context) {
-	if e.host.Embedded || e.opts.SpoolDir == "" {
+	if e.opts.URL == "" || e.opts.SpoolDir == "" {
 		return
 	}
 	var err error

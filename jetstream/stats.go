@@ -30,8 +30,8 @@ func (e *Engine) Stats(ctx context.Context) (sluice.ServerStats, error) {
 		return s, err
 	}
 	s.Webhooks = e.webhooks.Count()
-	if e.host.Embedded {
-		free, err := durable.FreeSpace(e.opts.Dir)
+	if e.host.Dir != "" {
+		free, err := durable.FreeSpace(e.host.Dir)
 		if err != nil {
 			return s, err
 		}

@@ -97,16 +97,10 @@ func (e *Engine) Failed() <-chan struct{} { return e.host.Failed() }
 func (e *Engine) Failure() error { return e.host.Failure() }
 
 // Describe says in a few words what kind of engine this is.
-func (e *Engine) Describe() string {
-	if e.host.Embedded {
-		return "embedded"
-	}
-	return fmt.Sprintf("external, %d replicas", e.opts.Replicas)
-}
+func (e *Engine) Describe() string { return e.kind }
 
 // Warnings returns what an operator should know: what the disk has lost, and
-// what keeps an external engine from being as durable as the embedded one. An
-// external engine's sync_interval can't be seen from here.
+// what keeps an external engine from being as durable as the embedded one.
 func (e *Engine) Warnings() []string {
 	warnings := e.damaged()
 	if lost := e.events.lost.Load(); lost > 0 {
@@ -115,16 +109,6 @@ func (e *Engine) Warnings() []string {
 	if short := e.outcomes.Warning(); short != "" {
 		warnings = append(warnings, short)
 	}
-	if e.host.Embedded {
-		return warnings
-	}
 	warnings = append(warnings, e.spoolWarnings()...)
-	warnings = append(warnings, e.nodes.warnings()...)
-	if !e.opts.SyncsAlways {
-		warnings = append(warnings, "durability is the engine's: run it with sync_interval: always, and say so with --nats-sync always")
-	}
-	if e.opts.Replicas < 3 {
-		warnings = append(warnings, fmt.Sprintf("%d of 3 replicas: losing that one server loses or blocks events; set --nats-replicas 3", e.opts.Replicas))
-	}
-	return warnings
+	return append(append(warnings, e.nodes.warnings()...), e.advice...)
 }

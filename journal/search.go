@@ -79,7 +79,7 @@ func (j *Journal) Calls(ctx context.Context, q sluice.TraceQuery) (calls []sluic
 		return nil, "", err
 	}
 	j.flushSoon(ctx)
-	if j.host.Embedded {
+	if j.host.SoleWriter { // nobody spools
 		return j.calls(ctx, q, storedAfter)
 	}
 	calls, next, err = j.calls(ctx, q, spooledFor)

@@ -44,7 +44,7 @@ func (l *Store) SetUp(ctx, running context.Context) (err error) {
 		Subjects:    []string{prefix + ">"},
 		MaxAge:      maxAge,
 		MaxBytes:    maxBytes,
-		AllowDirect: l.host.Embedded, // a replica may be behind
+		AllowDirect: l.host.DirectReads,
 	}))
 	if err != nil {
 		return err

@@ -64,7 +64,7 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 		MaxAge:            maxAge,
 		MaxBytes:          maxBytes + maxBytes/4, // what was dropped takes some space for a while
 		MaxMsgsPerSubject: 1,
-		AllowDirect:       s.host.Embedded,
+		AllowDirect:       s.host.DirectReads,
 	}))
 	if err != nil {
 		return err

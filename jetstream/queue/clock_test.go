@@ -24,7 +24,7 @@ const day = 24 * time.Hour
 
 // waitingBy returns waiting events that go by a clock of their own.
 func waitingBy(clock *wrongClock) *Waiting {
-	w := NewWaiting(&stream.Host{Embedded: true, Log: slog.New(slog.DiscardHandler)})
+	w := NewWaiting(&stream.Host{SoleWriter: true, Log: slog.New(slog.DiscardHandler)})
 	w.now = clock.now
 	return w
 }
@@ -48,8 +48,9 @@ func TestAClockThatIsSetRight(t *testing.T) {
 			return err
 		},
 		"with its place": func(t *testing.T, w *Waiting, due time.Time) error {
-			c := &consumption{queue: &Queue{host: w.host, waiting: w}}
-			return c.hold(t.Context(), nil, &finished{outcome: sluice.Outcome{Next: due}, before: true})
+			l := &live{consumption: &consumption{queue: &Queue{host: w.host, waiting: w}, ordered: true}}
+			_, err := l.wait(t.Context(), new(delivery), attempt{outcome: sluice.Outcome{Next: due}, before: true})
+			return err
 		},
 	} {
 		for occasion, begin := range map[string]time.Duration{"behind at the start": -day, "set back meanwhile": 0} {
@@ -94,13 +95,13 @@ func TestAClockThatIsSetBack(t *testing.T) {
 // side are in the same order as the others, that of the clock on the wall. A reading
 // of seconds since the start in some of them would make another one.
 func TestTheOrderOfWhatIsTriedAgain(t *testing.T) {
-	w := NewWaiting(&stream.Host{Embedded: true})
+	w := NewWaiting(&stream.Host{SoleWriter: true})
 	w.note("b", keyOf(0), state{Due: time.Now().Round(0), sequence: 1}, 0)
 	if w.take("b") == nil {
 		t.Fatal("it is not due")
 	}
 	w.again("b", keyOf(0), time.Hour)
-	if due := w.lane("b").due[0].Due; due != due.Round(0) {
+	if due := w.line("b").due[0].Due; due != due.Round(0) {
 		t.Errorf("it is due at %v", due)
 	}
 }
@@ -135,8 +136,8 @@ func TestWhatIsGivenBackComesAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, msg := waitingBy(new(wrongClock)), new(givenBack)
 				c := &consumption{queue: &Queue{host: w.host, waiting: w}}
-				done := &finished{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Next: time.Now().Add(test.left)}, before: test.before}
-				c.tell(t.Context(), piece{Msg: msg}, done, errors.New("no storage"))
+				a := attempt{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Next: time.Now().Add(test.left)}, before: test.before}
+				c.tell(t.Context(), &delivery{from: &live{consumption: c, msg: msg}}, a, errors.New("no storage"))
 				if msg.after != test.want {
 					t.Errorf("it comes again after %s, want %s", msg.after, test.want)
 				}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,224 +13,187 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"sluice"
+	"sluice/jetstream/correlation"
 	"sluice/problem"
 )
 
-// A consumption hands the events of one pipeline to its runs, within the bounds of
-// sluice.Deliveries.
+// A consumption runs one pipeline for its deliveries, within the bounds of
+// sluice.Deliveries. Deliveries come from two sources, the pipeline's consumer and
+// the waiting room, and all of them go the same way.
 type consumption struct {
 	queue    *Queue
 	pipeline string
 	binding  string
 	run      func(sluice.Delivery) (sluice.Outcome, error)
-	turns    *turns // of the runs that may go on at the same time
-	ordered  bool   // events are run one after the other
+	slots    *slots
+	ordered  bool // events are run one after the other
 
-	laterPlaces chan struct{}       // one for each event that waited and is worked on
-	bytes       *semaphore.Weighted // of the events that are decoded
-	handedOut   handedOut
-	deliveries  sync.WaitGroup
+	bytes      *semaphore.Weighted // of the events that are decoded
+	taken      chan struct{}       // one for each delivery from the waiting room
+	deliveries sync.WaitGroup
 }
 
-// follow takes events as they come until ctx ends or the engine fails.
-func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
-	consumer, err := c.queue.consumer(ctx, b)
-	if err != nil {
-		return err
+// start makes a delivery, in a goroutine of its own unless the order counts.
+func (c *consumption) start(ctx context.Context, d *delivery) {
+	if c.ordered {
+		c.deliver(ctx, d)
+		return
 	}
-	// Whatever is stored by now may have been run before: by a process before
-	// this one, or for a consumer that the engine has lost since.
-	before, err := c.past(ctx)
-	if err != nil {
-		return err
-	}
-	count := uint64(0)
-	messages, from, err := c.messages(ctx, consumer, b)
-	if err != nil {
-		return err
-	}
-	// What has been delivered by then is given back: otherwise the engine would
-	// wait for acknowledgements before it delivers it again.
-	stop := context.AfterFunc(ctx, messages.Drain)
-	defer stop()
-	defer messages.Stop()
-	for {
-		msg, err := messages.Next()
-		if err != nil {
-			return err
-		}
-		if from != c.queue.host.Conn {
-			msg = &delivered{msg, c.queue.host.Conn}
-		}
-		w, ok := c.begin(ctx, msg)
-		if !ok {
-			continue
-		}
-		if w.meta != nil {
-			if w.meta.Sequence.Consumer <= count { // it is another consumer of the same name
-				if before, err = c.past(ctx); err != nil {
-					c.end(w)
-					return err
-				}
-			}
-			count = w.meta.Sequence.Consumer
-		}
-		w.before = before
-		if b.Concurrency == 1 {
-			c.deliver(ctx, w)
-			continue
-		}
-		c.deliveries.Add(1)
-		c.queue.crew.do(func() {
-			defer c.deliveries.Done()
-			c.deliver(ctx, w)
-		})
+	c.deliveries.Add(1)
+	c.queue.crew.do(func() {
+		defer c.deliveries.Done()
+		c.deliver(ctx, d)
+	})
+}
+
+// deliver makes attempts until the delivery is over.
+func (c *consumption) deliver(ctx context.Context, d *delivery) {
+	defer d.from.end(d)
+	for c.attemptAndSettle(ctx, d) {
 	}
 }
 
-// begin begins to work on an event as soon as there is memory for it as it is
-// stored: until then further ones stay in the stream. It is not ok if somebody
-// works on it already.
-func (c *consumption) begin(ctx context.Context, msg jetstream.Msg) (p piece, ok bool) {
-	p.Msg = msg
-	p.meta, _ = msg.Metadata() // otherwise it is found to be unreadable
-	if !c.handedOut.enter(p.sequence()) {
-		return p, false
-	}
-	c.queue.work.begin(msg)
-	p.size, _ = c.queue.memory.stored.acquire(ctx, len(msg.Data())) // it is given back when the pipeline stops
-	return p, true
-}
-
-// end ends the work on an event.
-func (c *consumption) end(p piece) {
-	c.queue.memory.stored.release(p.size)
-	c.queue.work.end(p.Msg)
-	c.handedOut.leave(p.sequence())
-}
-
-// deliver runs the pipeline for one event as soon as it has its turn, and tells
-// the engine what came of it. An event that waits is not decoded: it takes the
-// least memory so.
-func (c *consumption) deliver(ctx context.Context, msg piece) {
-	defer c.end(msg)
-	done, err := c.attempt(ctx, &msg)
-	for err == nil && done != nil && done.retried() && c.holds() {
-		if err = c.hold(ctx, &msg, done); err == nil {
-			done, err = c.attempt(ctx, &msg)
-		}
-	}
-	if done != nil && done.stored != nil {
-		defer done.stored()
+// attemptAndSettle makes one attempt and settles the delivery, unless the event
+// has waited with its place. Then it returns true: the next attempt is due.
+func (c *consumption) attemptAndSettle(ctx context.Context, d *delivery) (due bool) {
+	a, err := c.attempt(ctx, d)
+	if a.release != nil {
+		defer a.release()
 	}
 	switch {
-	case err != nil || done == nil:
-	case done.retried():
-		err = c.postpone(msg, done)
+	case err != nil:
+	case a.failed():
+		if due, err = d.from.wait(ctx, d, a); due {
+			return true
+		}
 	default:
-		err = c.settle(msg, done)
+		err = c.settle(d, a)
 	}
-	c.tell(ctx, msg, done, err)
+	c.tell(ctx, d, a, err)
+	return false
 }
 
-// tell tells the engine what came of an event.
-func (c *consumption) tell(ctx context.Context, msg piece, done *finished, err error) {
+var (
+	// errNoSlot is the error of a delivery that had no slot before the pipeline
+	// stopped.
+	errNoSlot = errors.New("no slot")
+	// errElsewhere is the error of a delivery that has no work to do: the event
+	// waits in the waiting room, or another delivery has it.
+	errElsewhere = errors.New("the event is elsewhere")
+)
+
+// tell tells the source of a delivery how it ended.
+func (c *consumption) tell(ctx context.Context, d *delivery, a attempt, err error) {
 	switch {
-	case err == nil:
-		_ = msg.Ack() // otherwise it is delivered again, and its outcome is found
+	case err == nil || errors.Is(err, errElsewhere):
+		d.from.ack()
 	case errors.Is(err, errUnreadable):
-		c.refuse(msg, err)
-	case errors.Is(err, errNoTurn):
-		c.redeliver(msg, 0)
+		c.refuse(d, err)
+	case errors.Is(err, errNoSlot):
+		d.from.giveBack(d, 0)
 	case ctx.Err() != nil:
-		c.redeliver(msg, consumeRetry) // stopping is not a failure
+		d.from.giveBack(d, consumeRetry) // stopping is not a failure
 	default:
 		c.queue.host.Log.Warn("An event will be delivered to its pipeline again.", "pipeline", c.pipeline, "error", err)
-		c.redeliver(msg, c.pause(done))
+		d.from.giveBack(d, c.pause(a))
 	}
 }
 
-// pause returns how long an event that could not be let wait stays with the engine. One
-// that was just tried has nothing stored that would keep it from being tried at once,
-// so it stays until it is due. One whose time is stored comes earlier, to have the clock
-// looked at again.
-func (c *consumption) pause(done *finished) time.Duration {
-	if done == nil || !done.retried() {
+// pause returns how long the source keeps an event that was given back. If an attempt
+// has just failed and its state could not be stored, the event stays until it is due:
+// nothing else would keep it from being tried at once. If the due time is stored, the
+// event comes sooner, so that the clock is read again.
+func (c *consumption) pause(a attempt) time.Duration {
+	if !a.failed() {
 		return consumeRetry
 	}
-	wait := max(consumeRetry, done.outcome.Next.Sub(c.queue.waiting.now()))
-	if done.before {
+	wait := max(consumeRetry, a.outcome.Next.Sub(c.queue.waiting.now()))
+	if a.before {
 		wait = min(wait, lookAgain)
 	}
 	return wait
 }
 
-// errNoTurn is the error of an event that had no turn before the pipeline stopped.
-var errNoTurn = errors.New("no turn")
-
-// attempt runs the pipeline for an event once, when it has its turn. A replay
-// that would keep others waiting waits itself.
-func (c *consumption) attempt(ctx context.Context, msg *piece) (*finished, error) {
-	if !c.turns.tryTake() {
-		if gaveWay, err := c.givesWay(ctx, msg); gaveWay {
-			return nil, err
-		}
-		if c.turns.take(ctx, false) != nil {
-			return nil, errNoTurn
-		}
+// attempt runs the pipeline once, as soon as there is a slot and memory for it. The
+// slot is free again when attempt returns. Until then the event is not decoded, since
+// it takes the least memory so.
+func (c *consumption) attempt(ctx context.Context, d *delivery) (a attempt, err error) {
+	if err := c.takeSlot(ctx, d); err != nil {
+		return a, err
 	}
-	defer c.turns.give(false)
-	release, err := c.decoding(ctx, msg.Data())
+	defer c.slots.give(d.waited)
+	if err := d.from.load(ctx, d); err != nil {
+		return a, err
+	}
+	release, err := c.decoding(ctx, d.data)
 	if err != nil {
-		return nil, errNoTurn
+		return a, errNoSlot
 	}
 	defer release()
-	return c.runOnce(ctx, msg)
+	if err := c.queue.decode(d); err != nil {
+		return a, err
+	}
+	if d.key == "" {
+		d.key = eventKey(c.queue.ids, d.sequence, d.TraceID)
+	}
+	if d.doubtful {
+		if a, known, err := c.lookUp(ctx, d); known || err != nil {
+			return a, err
+		}
+	}
+	return c.runOnce(d)
 }
 
-// settle stores what came of an event for good.
-func (c *consumption) settle(msg piece, done *finished) error {
-	if err := c.queue.settle(done, msg.Data()); err != nil {
+// takeSlot waits for a slot. A live replay that finds none moves to the waiting room
+// instead, so that it keeps no other event waiting.
+func (c *consumption) takeSlot(ctx context.Context, d *delivery) error {
+	if c.slots.tryTake(d.waited) {
+		return nil
+	}
+	if err := c.giveWay(ctx, d); err != nil {
 		return err
 	}
-	if msg.state != nil || done.Count > 1 { // a process before this one may have begun to let it wait
-		c.queue.waiting.drop(context.Background(), c.binding, c.key(done))
+	if c.slots.take(ctx, d.waited) != nil {
+		return errNoSlot
 	}
 	return nil
 }
 
-// maxUnreadable is how much of an event that can't be read its dead letter has.
-const maxUnreadable = 64 << 10
-
-// refuse makes a dead letter of an event that can't be read, now or ever.
-func (c *consumption) refuse(msg piece, cause error) {
-	q := c.queue
-	q.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline, "error", cause)
-	d, _ := q.delivery(msg.stored())
-	shown := problem.Of(sluice.Errorf(sluice.CodeEventUnreadable, "The event is no JSON object within the limits; a program that publishes to the engine has sent it.").InCall(d.TraceID))
-	f := &finished{Delivery: d, sequence: msg.sequence(), outcome: sluice.Outcome{
-		Pipeline: c.pipeline, Status: sluice.StatusError, StatusCode: shown.StatusCode, Error: shown, Attempts: 1, Finished: time.Now().UTC(),
-	}}
-	beginning := msg.Data()[:min(len(msg.Data()), maxUnreadable)]
-	text, err := json.Marshal(strings.ToValidUTF8(string(beginning), "\uFFFD"))
-	if err == nil {
-		err = q.settle(f, text)
+// giveWay moves a live replay to the waiting room, and returns errElsewhere if it is
+// there. A replay that was moved before, or is done, is found out when it has a slot.
+func (c *consumption) giveWay(ctx context.Context, d *delivery) error {
+	const head = 8 << 10 // the field stands before the payload
+	if d.waited || d.sequence == 0 || !bytes.Contains(d.data[:min(len(d.data), head)], []byte(`"replayOf":"`)) || c.keepsPlace() {
+		return nil
 	}
-	if err != nil {
-		c.redeliver(msg, consumeRetry)
-		return
+	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: d.sequence, Subject: d.Subject, Data: d.data, Time: d.Time})
+	if err != nil || e.ReplayOf == "" {
+		return nil //nolint:nilerr // what is wrong with it is found when it has a slot
 	}
-	q.unreadable.Add(1)
-	_ = msg.Term() // otherwise it comes again
+	waiting := c.queue.waiting
+	key := eventKey(c.queue.ids, e.Sequence, e.TraceID)
+	if d.doubtful {
+		if known, err := waiting.find(ctx, c.binding, key); known != nil || err != nil {
+			return nil //nolint:nilerr // it is looked up again when the event has a slot
+		}
+	}
+	if err := waiting.put(context.Background(), c.binding, key, d.event, state{Due: waiting.now().UTC()}); err != nil {
+		return err
+	}
+	return errElsewhere
 }
 
+// keepsPlace reports whether a live event that is to be tried again waits with its
+// place: because the order counts, or because the waiting room is full.
+func (c *consumption) keepsPlace() bool { return c.ordered || c.queue.waiting.full(c.binding) }
+
 // decoding waits for the memory to decode an event.
-func (c *consumption) decoding(ctx context.Context, event []byte) (release func(), err error) {
-	weight := int64(min(len(event), sluice.MaxRunBytes))
+func (c *consumption) decoding(ctx context.Context, data []byte) (release func(), err error) {
+	weight := int64(min(len(data), sluice.MaxRunBytes))
 	if err := c.bytes.Acquire(ctx, weight); err != nil {
 		return nil, err
 	}
-	decoded, err := c.queue.memory.decoded.acquire(ctx, footprint(event))
+	decoded, err := c.queue.memory.decoded.acquire(ctx, footprint(data))
 	if err != nil {
 		c.bytes.Release(weight)
 		return nil, err
@@ -240,78 +204,113 @@ func (c *consumption) decoding(ctx context.Context, event []byte) (release func(
 	}, nil
 }
 
-// redeliver makes the engine deliver an event once more.
-func (c *consumption) redeliver(msg piece, after time.Duration) {
-	_ = msg.NakWithDelay(after) // if this fails, it is delivered again after ackWait
+// lookUp returns what an earlier delivery has made of the event. If nothing is known,
+// the pipeline is to be run now.
+func (c *consumption) lookUp(ctx context.Context, d *delivery) (a attempt, known bool, err error) {
+	outcome, err := c.queue.outcomes.Get(ctx, d.sequence, d.TraceID, c.pipeline)
+	switch {
+	case err != nil:
+		return a, false, err
+	case outcome != nil:
+		return attempt{outcome: *outcome, before: true}, true, nil
+	}
+	d.doubtful = false
+	if d.state != nil { // it was in the waiting room until now
+		return a, false, nil
+	}
+	s, err := c.queue.waiting.find(ctx, c.binding, d.key)
+	switch {
+	case s == nil || err != nil:
+		return a, false, err
+	case !s.Held:
+		return a, false, errElsewhere
+	}
+	d.state = s
+	if c.queue.waiting.left(s.Due) <= 0 {
+		return a, false, nil
+	}
+	d.First = s.First
+	return attempt{outcome: sluice.Outcome{Status: sluice.StatusProcessing, Attempts: s.Attempts, Next: s.Due}, before: true}, true, nil
 }
 
-// finished is a run that has ended: an event and what the pipeline has made of
-// it.
-type finished struct {
-	sluice.Delivery
-	sequence uint64
-	outcome  sluice.Outcome
-	before   bool      // it was run, and the outcome stored, by an earlier delivery
-	began    time.Time // the attempt
-	waits    string    // the node whose caller waits, "" if none does
-
-	stored func() // says that it takes no memory any more; nil: it took none
+// runOnce runs the pipeline.
+func (c *consumption) runOnce(d *delivery) (a attempt, err error) {
+	a.began = time.Now().UTC()
+	if d.state != nil {
+		d.Attempts, d.First = d.state.Attempts, d.state.First
+	}
+	if a.outcome, err = c.run(d.Delivery); err != nil {
+		return attempt{}, err
+	}
+	a.release = c.queue.memory.settling(a.outcome) // still in the slot: no other run makes an outcome meanwhile
+	return a, nil
 }
 
-// retried reports whether another attempt is to follow.
-func (f *finished) retried() bool { return f.outcome.Status == sluice.StatusProcessing }
+// settle stores what came of an event for good, and removes it from the waiting room.
+func (c *consumption) settle(d *delivery, a attempt) error {
+	if err := c.queue.store(d, a, d.data); err != nil {
+		return err
+	}
+	if d.state != nil || d.Count > 1 { // an earlier process may have begun to let it wait
+		c.queue.waiting.drop(context.Background(), c.binding, d.key)
+	}
+	return nil
+}
 
-// runOnce runs the pipeline for an event, unless that was done before. It returns
-// nil if there is nothing left to do.
-func (c *consumption) runOnce(ctx context.Context, msg *piece) (*finished, error) {
-	d, err := c.queue.delivery(msg.stored())
+// store stores an outcome, and a dead letter with the event if it is a failure. They
+// are on stable storage before the event is acknowledged: otherwise a power cut could
+// keep the acknowledgement and lose the outcome.
+func (q *Queue) store(d *delivery, a attempt, letter []byte) error {
+	// Not the run's context: what was done is stored even while the server
+	// stops. Writers have time-outs of their own.
+	ctx := context.Background()
+	failed := a.outcome.Status == sluice.StatusError
+	if a.before {
+		if !failed {
+			return nil
+		}
+		return q.deadLetters.AddMissing(ctx, d.Delivery, letter, a.outcome)
+	}
+	// The outcome comes first: without one the event is run again, and a letter
+	// would be left behind if it went well then.
+	if err := q.outcomes.Put(ctx, d.sequence, d.TraceID, a.outcome); err != nil {
+		return err
+	}
+	if failed {
+		if err := q.deadLetters.Add(ctx, d.Delivery, letter, a.outcome); err != nil {
+			return err
+		}
+	}
+	if err := q.outcomes.notices.tell(d.sequence, d.TraceID, a.outcome, d.Waits); err != nil {
+		return err
+	}
+	q.settled(d.sequence, d.TraceID, a.outcome)
+	if failed {
+		key, _ := d.Message["eventKey"].(string)
+		q.failed(key)
+	}
+	return nil
+}
+
+// maxUnreadable is how much of an event that can't be read its dead letter has.
+const maxUnreadable = 64 << 10
+
+// refuse makes a dead letter of an event that can't be read, now or ever.
+func (c *consumption) refuse(d *delivery, cause error) {
+	c.queue.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline, "error", cause)
+	shown := problem.Of(sluice.Errorf(sluice.CodeEventUnreadable, "The event is no JSON object within the limits; a program that publishes to the engine has sent it.").InCall(d.TraceID))
+	a := attempt{outcome: sluice.Outcome{
+		Pipeline: c.pipeline, Status: sluice.StatusError, StatusCode: shown.StatusCode, Error: shown, Attempts: 1, Finished: time.Now().UTC(),
+	}}
+	beginning := d.data[:min(len(d.data), maxUnreadable)]
+	text, err := json.Marshal(strings.ToValidUTF8(string(beginning), "\uFFFD"))
+	if err == nil {
+		err = c.queue.store(d, a, text)
+	}
 	if err != nil {
-		return nil, err
+		d.from.giveBack(d, consumeRetry)
+		return
 	}
-	sequence := msg.sequence()
-	if sequence <= msg.before.done {
-		return nil, nil
-	}
-	if msg.state == nil && c.mayHaveRun(msg) {
-		done, err := c.queue.outcomes.Get(ctx, sequence, d.TraceID, c.pipeline)
-		if err != nil {
-			return nil, err
-		}
-		if done != nil {
-			return &finished{Delivery: d, sequence: sequence, outcome: *done, before: true}, nil
-		}
-		if msg.state, err = c.queue.waiting.find(ctx, c.binding, c.queue.waiting.key(sequence, d.TraceID)); err != nil {
-			return nil, err
-		}
-		switch s := msg.state; {
-		case s == nil:
-		case !s.Held:
-			msg.state = nil
-			return nil, nil // it waits elsewhere
-		case c.queue.waiting.left(s.Due) > 0:
-			d.First = s.First
-			return &finished{Delivery: d, sequence: sequence, outcome: sluice.Outcome{Status: sluice.StatusProcessing, Attempts: s.Attempts, Next: s.Due}, before: true}, nil
-		}
-	}
-	return c.runFrom(d, msg.stored(), msg.state)
-}
-
-// mayHaveRun reports whether an event may have been run by an earlier delivery.
-func (c *consumption) mayHaveRun(msg *piece) bool {
-	return msg.meta.NumDelivered > 1 || msg.sequence() <= msg.before.stored
-}
-
-// runFrom runs the pipeline for an event that has come so far.
-func (c *consumption) runFrom(d sluice.Delivery, e storedEvent, s *state) (*finished, error) {
-	began := time.Now().UTC()
-	if s != nil {
-		d.Attempts, d.First = s.Attempts, s.First
-	}
-	outcome, err := c.run(d)
-	if err != nil {
-		return nil, err
-	}
-	f := &finished{Delivery: d, sequence: e.sequence, outcome: outcome, began: began, waits: e.Waits}
-	f.stored = c.queue.memory.settling(f) // still in the slot: no other run makes one meanwhile
-	return f, nil
+	c.queue.unreadable.Add(1)
+	d.from.refuse(d)
 }

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -85,9 +84,6 @@ func (l *Listeners) Binding(name string) *sluice.Binding {
 	return nil
 }
 
-// catchUp returns once every pipeline is known that any node has stored by now.
-func (l *Listeners) catchUp(ctx context.Context) error { return l.pipelines.CatchUp(ctx) }
-
 // Bound returns the pipelines that listen, by the ids of their bindings.
 func (l *Listeners) Bound() map[string]*sluice.Pipeline {
 	bound := make(map[string]*sluice.Pipeline)
@@ -109,4 +105,64 @@ func (l *Listeners) Takers(e correlation.Envelope) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Subjects of the stream of events beside those of events themselves, which are
+// their message keys.
+const (
+	MessagePrefix = correlation.MessagePrefix
+	DirectPrefix  = "svc.direct." // before the binding of the one pipeline an event is for
+)
+
+// SubjectOf returns the subject that a message key is stored under.
+func SubjectOf(key string) string {
+	if strings.HasPrefix(key, sluice.EventPrefix) {
+		return key
+	}
+	return MessagePrefix + key
+}
+
+// subjectsOf returns the subjects that together hold all keys of a pattern.
+func subjectsOf(pattern string) []string {
+	if strings.HasPrefix(pattern, sluice.EventPrefix) {
+		return Wildcards(pattern)
+	}
+	subjects := Wildcards(MessagePrefix + pattern)
+	// A pattern may fit events as well: if its first two groups fit svc.event.
+	groups := strings.Split(pattern, ".")
+	for i, fixed := range []string{"svc", "event"} {
+		switch {
+		case i == len(groups):
+			return subjects
+		case groups[i] == "#":
+			return append(subjects, sluice.EventPrefix+">")
+		case groups[i] != "*" && groups[i] != fixed:
+			return subjects
+		}
+	}
+	if len(groups) == 2 {
+		return subjects
+	}
+	return append(subjects, Wildcards(sluice.EventPrefix+strings.Join(groups[2:], "."))...)
+}
+
+// Wildcards writes a pattern as the engine does. Its > stands for one group or
+// more, ours for any number.
+func Wildcards(pattern string) []string {
+	prefix, many := strings.CutSuffix(pattern, ".#")
+	switch {
+	case !many:
+		return []string{pattern}
+	case prefix+"." == MessagePrefix || prefix+"." == sluice.EventPrefix:
+		return []string{prefix + ".>"}
+	}
+	return []string{prefix, prefix + ".>"}
+}
+
+// reaches reports whether a binding takes events of a subject.
+func reaches(binding *sluice.Binding, subject string) bool {
+	if strings.HasPrefix(subject, DirectPrefix) {
+		return subject == DirectPrefix+binding.ID
+	}
+	return sluice.KeyMatches(binding.Pattern, strings.TrimPrefix(subject, MessagePrefix))
 }

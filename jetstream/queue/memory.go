@@ -3,18 +3,18 @@ package queue
 import (
 	"context"
 	"math"
-	"sync"
 
 	"golang.org/x/sync/semaphore"
 
+	"sluice"
 	"sluice/value"
 )
 
 const (
 	// smallEvent is the size up to which an event takes no memory that counts.
 	smallEvent = 64 << 10
-	// prefetched is how many bytes of events a pipeline may have waiting here
-	// before it is their turn. The largest event must fit in.
+	// prefetched is how many bytes of events a pipeline may have here before
+	// they have a slot. The largest event must fit in.
 	prefetched = 8 << 20
 )
 
@@ -35,14 +35,10 @@ func newMemory(bytes int64) *memory {
 	return &memory{stored: newBound(bytes / 2), decoded: newBound(bytes / 2), outcomes: newBound(bytes / 2)}
 }
 
-// settling waits for the memory to store what came of a run, until release is
-// called.
-func (m *memory) settling(f *finished) (release func()) {
-	if f == nil {
-		return func() {}
-	}
+// settling waits for the memory to store an outcome, until release is called.
+func (m *memory) settling(o sluice.Outcome) (release func()) {
 	// Those before it give theirs back in any case: writers have time-outs.
-	weight, _ := m.outcomes.acquire(context.Background(), outcomeCopies*len(f.outcome.Value))
+	weight, _ := m.outcomes.acquire(context.Background(), outcomeCopies*len(o.Value))
 	return func() { m.outcomes.release(weight) }
 }
 
@@ -74,28 +70,4 @@ func footprint(data []byte) int {
 		return 0
 	}
 	return value.Footprint(data)
-}
-
-// handedOut are the events of a pipeline that are worked on here, by their place
-// in the stream. One that has waited for its turn for too long comes again.
-type handedOut struct {
-	mu     sync.Mutex
-	events map[uint64]struct{}
-}
-
-// enter reports whether an event is not worked on already.
-func (h *handedOut) enter(sequence uint64) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if _, here := h.events[sequence]; here {
-		return false
-	}
-	h.events[sequence] = struct{}{}
-	return true
-}
-
-func (h *handedOut) leave(sequence uint64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.events, sequence)
 }

@@ -11,12 +11,10 @@ import (
 // there is no memory for more, and keep nobody else waiting.
 func TestOutcomesWaitForMemory(t *testing.T) {
 	m := newMemory(8 << 20)
-	outcome := func(size int) *finished {
-		return &finished{outcome: sluice.Outcome{Value: make(json.RawMessage, size)}}
-	}
+	outcome := func(size int) sluice.Outcome { return sluice.Outcome{Value: make(json.RawMessage, size)} }
 	release := m.settling(outcome(1 << 20))
 	m.settling(outcome(1 << 10))() // a small one
-	m.settling(nil)()              // nothing came of the run
+	m.settling(outcome(0))()       // nothing came of the run
 	waiting, entered := make(chan struct{}), make(chan struct{})
 	go func() {
 		close(waiting)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -23,9 +24,7 @@ const (
 	outcomePrefix = "svc.result."
 )
 
-// Outcomes keeps what pipelines have made of events, until results expire. The
-// subject of an outcome has the event's nonce beside its sequence: after a power
-// cut the sequence of a lost event is used again.
+// Outcomes keeps what pipelines have made of events, until results expire.
 type Outcomes struct {
 	host    *stream.Host
 	notices *notices
@@ -59,7 +58,7 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 		MaxMsgs:           o.keep.MaxCount,
 		MaxBytes:          o.keep.MaxBytes,
 		MaxMsgsPerSubject: 1,
-		AllowDirect:       o.host.Embedded, // a replica may be behind
+		AllowDirect:       o.host.DirectReads,
 	}))
 	if err != nil {
 		return err
@@ -68,18 +67,17 @@ func (o *Outcomes) SetUp(ctx, running context.Context, ids correlation.IDs) (err
 		return err
 	}
 	o.watchKept(running)
-	if !o.host.Embedded {
-		return o.notices.subscribe(running)
-	}
-	return nil
+	return o.notices.subscribe(running)
 }
 
 func (o *Outcomes) subject(sequence uint64, traceID, pipeline string) string {
-	b := append(make([]byte, 0, 64), outcomePrefix...)
-	b = strconv.AppendUint(b, o.ids.Nonce(traceID), 36)
-	b = append(b, '-')
-	b = strconv.AppendUint(b, sequence, 36)
-	return string(b) + "." + pipeline
+	return outcomePrefix + eventKey(o.ids, sequence, traceID) + "." + pipeline
+}
+
+// eventKey returns the key of an event among outcomes and waiting events. The sequence
+// is not enough: after a power cut that of a lost event is used again.
+func eventKey(ids correlation.IDs, sequence uint64, traceID string) string {
+	return strconv.FormatUint(ids.Nonce(traceID), 36) + "-" + strconv.FormatUint(sequence, 36)
 }
 
 // buffers holds space for encoded outcomes.
@@ -99,23 +97,12 @@ func (o *Outcomes) Put(ctx context.Context, sequence uint64, traceID string, out
 }
 
 // Ask has the other nodes tell this one of the outcomes of an event, for a while. It
-// tells whether there are other nodes, and so whether some may have been missed
-// before.
-func (o *Outcomes) Ask(traceID string, wait time.Duration) bool {
-	if o.host.Embedded {
-		return false
-	}
-	o.notices.ask(traceID, wait)
-	return true
-}
+// returns false if there are no other nodes, and so no outcomes that this one may have
+// missed before.
+func (o *Outcomes) Ask(traceID string, wait time.Duration) bool { return o.notices.ask(traceID, wait) }
 
 // Waits is the header of an event for which a caller waits at this node.
-func (o *Outcomes) Waits() nats.Header {
-	if o.host.Embedded {
-		return nil
-	}
-	return nats.Header{waitsHeader: {o.notices.node}}
-}
+func (o *Outcomes) Waits() nats.Header { return o.notices.header() }
 
 // Get returns an outcome, nil if there is none (any more).
 func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline string) (*sluice.Outcome, error) {
@@ -135,4 +122,56 @@ func (o *Outcomes) Get(ctx context.Context, sequence uint64, traceID, pipeline s
 // Info asks the engine about the stream of outcomes.
 func (o *Outcomes) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	return o.stream.Info(ctx)
+}
+
+// keptEvery is how often it is checked for how long outcomes are kept.
+const keptEvery = 10 * time.Second
+
+// watchKept logs for how long outcomes are to be kept, and checks regularly that they
+// are, until ctx ends.
+func (o *Outcomes) watchKept(ctx context.Context) {
+	// Not before the start is over: the first line of one that fails is why.
+	tell := sync.OnceFunc(func() { o.host.Log.Info(o.promise()) })
+	o.host.Every(ctx, keptEvery, func(time.Time) {
+		tell()
+		info, err := o.Info(ctx)
+		if err != nil {
+			return
+		}
+		kept := time.Duration(0)
+		// The engine drops outcomes of their age a little late.
+		if age := time.Since(info.State.FirstTime); info.State.Msgs > 0 && age < o.keep.Age && o.keep.full(int64(info.State.Msgs), int64(info.State.Bytes)) {
+			kept = age
+		}
+		o.kept.Store(int64(kept))
+	})
+}
+
+// promise says for how long outcomes are kept, up to which rate.
+func (o *Outcomes) promise() string {
+	k := o.keep
+	text, seconds := fmt.Sprintf("Results of pipelines are kept for %v", k.Age), int64(k.Age.Seconds())
+	if seconds > 0 && k.MaxCount > 0 {
+		text += fmt.Sprintf(", up to %d a second (--result-max-count)", k.MaxCount/seconds)
+	}
+	if seconds > 0 && k.MaxBytes > 0 {
+		text += fmt.Sprintf(", up to %d bytes a second (--result-max-bytes)", k.MaxBytes/seconds)
+	}
+	return text + "."
+}
+
+// full reports whether there are about as many outcomes as are kept.
+func (k Retention) full(count, bytes int64) bool {
+	const room = 100 // one in so many
+	return k.MaxCount > 0 && count >= k.MaxCount-k.MaxCount/room || k.MaxBytes > 0 && bytes >= k.MaxBytes-k.MaxBytes/room
+}
+
+// Warning says that outcomes are not kept as long as they should be, "" if they
+// are.
+func (o *Outcomes) Warning() string {
+	kept := time.Duration(o.kept.Load())
+	if kept == 0 {
+		return ""
+	}
+	return fmt.Sprintf("results of pipelines go after %v instead of %v, since there are so many; raise --result-max-count or --result-max-bytes", kept.Round(time.Second), o.keep.Age)
 }

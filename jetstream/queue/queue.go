@@ -18,22 +18,13 @@ import (
 	"sluice/limit"
 )
 
-const (
-	// ackWait is how long an event may be without a heartbeat, as after a
-	// crash, before it is delivered again.
-	ackWait = 4 * time.Second
-	// pullHeartbeat is how often the engine signals a consumer without events.
-	// When two are missed, as in a change of leaders, events are requested
-	// again.
-	pullHeartbeat = 5 * time.Second
-	// consumeRetry is the pause before a failed consumer is tried again.
-	consumeRetry = 500 * time.Millisecond
-)
+// consumeRetry is the pause before a failed consumer or delivery is tried again.
+const consumeRetry = 500 * time.Millisecond
 
 // Options are what a queue is made of.
 type Options struct {
 	Listeners   *Listeners
-	Floors      *Floors
+	LowWater    *LowWater
 	Outcomes    *Outcomes
 	DeadLetters *deadletter.Store
 	Waiting     *Waiting
@@ -53,7 +44,7 @@ type Options struct {
 type Queue struct {
 	host        *stream.Host
 	listeners   *Listeners
-	floors      *Floors
+	lowWater    *LowWater
 	outcomes    *Outcomes
 	deadLetters *deadletter.Store
 	waiting     *Waiting
@@ -77,17 +68,17 @@ func New(h *stream.Host, o Options) *Queue {
 		o.Failed = func(string) {}
 	}
 	return &Queue{
-		host: h, listeners: o.Listeners, floors: o.Floors, outcomes: o.Outcomes, deadLetters: o.DeadLetters, waiting: o.Waiting,
+		host: h, listeners: o.Listeners, lowWater: o.LowWater, outcomes: o.Outcomes, deadLetters: o.DeadLetters, waiting: o.Waiting,
 		settled: o.Settled, failed: o.Failed, memory: newMemory(o.RunMemory),
 		progress: limit.NewCache[string, *jetstream.ConsumerInfo](maxProgress),
-		work:     &inProgress{msgs: make(map[jetstream.Msg]time.Time)},
+		work:     &inProgress{deliveries: make(map[place]*live)},
 	}
 }
 
 // SetUp ties the queue to the stream of events.
 func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
 	q.ids, q.events = ids, events
-	q.floors.states = q.states
+	q.lowWater.states = q.states
 }
 
 // Start begins the regular work, which goes on until running ends. Events can
@@ -95,7 +86,7 @@ func (q *Queue) SetUp(ids correlation.IDs, events jetstream.Stream) {
 func (q *Queue) Start(running context.Context) {
 	q.crew = &crew{start: q.host.Start, done: running.Done(), work: make(chan func())}
 	q.host.Every(running, heartbeat, q.work.beat)
-	q.floors.keep(running)
+	q.lowWater.keep(running)
 	q.host.Every(running, time.Minute, func(time.Time) {
 		if err := q.Sweep(running); err != nil && running.Err() == nil && q.host.Ready() == nil {
 			q.host.Log.Warn("What waits for pipelines that listen no more could not be removed.", "error", err)
@@ -136,7 +127,7 @@ func (q *Queue) Unbind(ctx context.Context, b *sluice.Binding) error {
 		return stream.Unavailable(sluice.CodeEngineUnavailable, "The engine did not end the binding.").Because(err)
 	}
 	q.waiting.dropAll(ctx, b.ID)
-	if err := q.floors.drop(ctx, b.ID); err != nil {
+	if err := q.lowWater.drop(ctx, b.ID); err != nil {
 		return err
 	}
 	return q.syncBinding(b)
@@ -147,19 +138,6 @@ func (q *Queue) syncBinding(b *sluice.Binding) error {
 	return q.host.SyncStream(q.events.CachedInfo().Config.Name, "obs", b.ID)
 }
 
-// consumer makes the consumer of a binding, or gives it the binding's settings.
-func (q *Queue) consumer(ctx context.Context, b *sluice.Binding) (jetstream.Consumer, error) {
-	return q.events.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable:        b.ID,
-		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:    b.Start,
-		FilterSubjects: append(subjectsOf(b.Pattern), DirectPrefix+b.ID),
-		AckPolicy:      jetstream.AckExplicitPolicy,
-		AckWait:        ackWait,
-		MaxAckPending:  sluice.Deliveries(b.Concurrency),
-	})
-}
-
 // Consume implements sluice.Queue.
 func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice.Delivery) (sluice.Outcome, error)) {
 	c := &consumption{
@@ -167,16 +145,13 @@ func (q *Queue) Consume(ctx context.Context, p *sluice.Pipeline, run func(sluice
 		pipeline: p.Name,
 		binding:  p.Binding.ID,
 		run:      run,
-		turns:    newTurns(p.Binding.Concurrency, p.Binding.Rate),
+		slots:    newSlots(p.Binding.Concurrency, p.Binding.Rate),
 		ordered:  p.Binding.Concurrency == 1,
-
-		laterPlaces: make(chan struct{}, sluice.Deliveries(p.Binding.Concurrency)),
-		bytes:       semaphore.NewWeighted(sluice.MaxRunBytes),
-
-		handedOut: handedOut{events: make(map[uint64]struct{})},
+		bytes:    semaphore.NewWeighted(sluice.MaxRunBytes),
+		taken:    make(chan struct{}, sluice.Deliveries(p.Binding.Concurrency)),
 	}
 	defer c.deliveries.Wait()
-	c.deliveries.Go(func() { c.runLater(ctx) })
+	c.deliveries.Go(func() { c.followWaiting(ctx) })
 	for {
 		err := c.follow(ctx, p.Binding)
 		if ctx.Err() != nil {
@@ -198,7 +173,7 @@ func (q *Queue) DropUnbound(ctx context.Context) error {
 	bound := q.listeners.Bound()
 	consumers := q.events.ListConsumers(ctx)
 	for info := range consumers.Info() {
-		if bound[info.Name] != nil || !q.host.Embedded && time.Since(info.Created) < settled {
+		if bound[info.Name] != nil || !q.host.SoleWriter && time.Since(info.Created) < settled {
 			continue
 		}
 		if err := q.events.DeleteConsumer(ctx, info.Name); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
@@ -242,7 +217,7 @@ func (q *Queue) sweep(ctx context.Context, bindings map[string]bool) error {
 	if len(bindings) == 0 {
 		return nil
 	}
-	if err := q.listeners.catchUp(ctx); err != nil {
+	if err := q.listeners.pipelines.CatchUp(ctx); err != nil {
 		return err
 	}
 	bound := q.listeners.Bound()

@@ -13,47 +13,45 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 )
 
 const (
-	// WaitingStream is the stream that holds what waits.
+	// WaitingStream is the stream that holds the waiting events.
 	WaitingStream = "WAITING"
 	waitingPrefix = "svc.waiting." // before the binding, the event's key, and one of the next
 	waitingEvent  = "event"
 	waitingState  = "state"
 
 	// maxWaiting bounds the events of one pipeline that wait here. Further ones
-	// wait with the place they have, and so keep more from coming.
+	// keep their place with the consumer, which keeps more from coming.
 	maxWaiting = 100_000
 	// waitingSync is how often removals are synced.
 	waitingSync = time.Second
-	// lease is how long an event is one node's that runs it; it is renewed in
-	// time.
+	// lease is how long a claim on an event holds. A node that runs the event
+	// renews it in time.
 	lease = 30 * time.Second
 )
 
-// Waiting keeps the events that wait for their next attempt, and replays that
-// let live events go first: a copy of the event, and a state for each attempt, on
-// stable storage. An event that is here is acknowledged. So it takes no place of
-// its pipeline, holds up no floor, and may be trimmed from the stream of events.
+// Waiting is the waiting room: it keeps the events that wait for their next attempt, and
+// replays that let live events go first. Of each it has a copy and, after each attempt,
+// a state, on stable storage. An event that is here is acknowledged. So it takes no
+// place of its pipeline, does not hold back the low-water mark, and may be trimmed from
+// the stream of events.
 //
-// Each node has an index of what waits, in memory, which follows the stream.
+// Each node has an index of the waiting events in memory, which follows the stream.
 type Waiting struct {
 	host   *stream.Host
 	node   string // this one
-	ids    correlation.IDs
 	stream jetstream.Stream
 	writer stream.Writer
 	dirty  atomic.Bool // something was removed since the last sync
 	now    func() time.Time
 
 	mu     sync.Mutex
-	lanes  map[string]*lane // by binding
+	lines  map[string]*line // by binding
 	behind uint64           // states that were stored before the start and are not in the index yet
 }
 
@@ -63,23 +61,22 @@ type state struct {
 	Count    int       `json:"count"`          // of deliveries
 	First    time.Time `json:"first,omitzero"` // when the first attempt began
 	Due      time.Time `json:"due"`            // of the next attempt
-	Held     bool      `json:"held,omitempty"` // the event is not here: it waits with its place
-	Node     string    `json:"node,omitempty"` // that runs it until then, unless it says more
+	Held     bool      `json:"held,omitempty"` // the event is not here: it keeps its place
+	Node     string    `json:"node,omitempty"` // that has claimed the event until it is due
 	sequence uint64    // of the state itself
 }
 
-// NewWaiting returns waiting events that are yet to be set up.
+// NewWaiting returns a waiting room that is yet to be set up.
 func NewWaiting(h *stream.Host) *Waiting {
-	return &Waiting{host: h, node: rand.Text(), now: time.Now, lanes: make(map[string]*lane)}
+	return &Waiting{host: h, node: rand.Text(), now: time.Now, lines: make(map[string]*line)}
 }
 
 // SetUp creates the stream where it is missing, and begins to follow it.
-func (w *Waiting) SetUp(ctx, running context.Context, ids correlation.IDs) (err error) {
-	w.ids = ids
+func (w *Waiting) SetUp(ctx, running context.Context) (err error) {
 	w.stream, err = w.host.OpenStream(ctx, w.host.JS, w.host.Config(jetstream.StreamConfig{
 		Name:        WaitingStream,
 		Subjects:    []string{waitingPrefix + ">"},
-		AllowDirect: w.host.Embedded, // a replica may be behind
+		AllowDirect: w.host.DirectReads,
 	}))
 	if err != nil {
 		return err
@@ -97,8 +94,8 @@ func (w *Waiting) SetUp(ctx, running context.Context, ids correlation.IDs) (err 
 	return nil
 }
 
-// syncRemovals syncs from time to time what the engine rewrites to remove
-// events. One that comes back after a power cut has an outcome, and goes again.
+// syncRemovals regularly syncs the blocks that the engine rewrites to remove events.
+// An event that comes back after a power cut has an outcome, and is removed again.
 func (w *Waiting) syncRemovals(running context.Context) {
 	blocks := w.host.Blocks(WaitingStream)
 	if blocks == nil {
@@ -114,7 +111,7 @@ func (w *Waiting) syncRemovals(running context.Context) {
 	})
 }
 
-// follow learns of the states that are stored, here or by other nodes.
+// follow adds the states that are stored, here or by other nodes, to the index.
 func (w *Waiting) follow(running context.Context, states *stream.Follower) {
 	for {
 		msg, meta, err := states.Next(running)
@@ -130,12 +127,6 @@ func (w *Waiting) follow(running context.Context, states *stream.Follower) {
 		s.sequence = meta.Sequence.Stream
 		w.note(binding, key, s, meta.NumPending)
 	}
-}
-
-// key returns what tells an event from others. The sequence is not enough: after a
-// power cut that of a lost event is used again.
-func (w *Waiting) key(sequence uint64, traceID string) string {
-	return strconv.FormatUint(w.ids.Nonce(traceID), 36) + "-" + strconv.FormatUint(sequence, 36)
 }
 
 // sequenceOf returns the sequence of the event with a key, 0 if it is none.
@@ -157,23 +148,8 @@ func waitingKey(subject string) (binding, key string, ok bool) {
 	return parts[0], parts[1], sequenceOf(parts[1]) > 0
 }
 
-// A stored event is one as it lies in the stream of events.
-type storedEvent struct {
-	sequence uint64
-	count    int // of deliveries
-	data     []byte
-	origin
-}
-
-// An origin says where an event comes from.
-type origin struct {
-	Subject string    `json:"subject"`
-	Time    time.Time `json:"time"`            // when it was stored
-	Waits   string    `json:"waits,omitempty"` // the node whose caller waits
-}
-
 // put stores an event and its state. Then it waits here.
-func (w *Waiting) put(ctx context.Context, binding, key string, e storedEvent, s state) error {
+func (w *Waiting) put(ctx context.Context, binding, key string, e event, s state) error {
 	head, err := json.Marshal(e.origin)
 	if err != nil {
 		return err
@@ -215,13 +191,13 @@ func (w *Waiting) find(ctx context.Context, binding, key string) (*state, error)
 }
 
 // event returns the copy of an event that waits, nil if it is gone.
-func (w *Waiting) event(ctx context.Context, binding, key string) (*storedEvent, error) {
+func (w *Waiting) event(ctx context.Context, binding, key string) (*event, error) {
 	msg, err := w.last(ctx, waitingSubject(binding, key, waitingEvent))
 	if msg == nil || err != nil {
 		return nil, err
 	}
 	head, data, _ := bytes.Cut(msg.Data, []byte("\n"))
-	e := &storedEvent{sequence: sequenceOf(key), data: data}
+	e := &event{sequence: sequenceOf(key), data: data}
 	return e, json.Unmarshal(head, &e.origin)
 }
 
@@ -236,31 +212,7 @@ func (w *Waiting) last(ctx context.Context, subject string) (*jetstream.RawStrea
 	return msg, nil
 }
 
-// claim makes an event this node's for a while, if its state is the newest one.
-// Within one process nobody else can have it.
-func (w *Waiting) claim(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
-	if w.host.Embedded {
-		return true, nil
-	}
-	claimed := *s
-	claimed.Due, claimed.Node = w.now().Add(lease).UTC(), w.node
-	data, err := json.Marshal(claimed)
-	if err != nil {
-		return false, err
-	}
-	msg := &nats.Msg{Subject: waitingSubject(binding, key, waitingState), Data: data}
-	ack, err := w.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(s.sequence))
-	if err != nil {
-		if err = stream.NotTaken("the claim", err); stream.WasConflict(err) {
-			return false, nil
-		}
-		return false, err
-	}
-	s.sequence = ack.Sequence
-	return true, nil
-}
-
-// drop removes an event: it is done. If that fails, it is found to be done when
+// drop removes an event that is done. If that fails, the event is found to be done when
 // it is due.
 func (w *Waiting) drop(ctx context.Context, binding, key string) {
 	if !w.may(binding) {
@@ -270,15 +222,15 @@ func (w *Waiting) drop(ctx context.Context, binding, key string) {
 	w.remove(ctx, waitingSubject(binding, key, "*"))
 }
 
-// dropAll removes all that waits for a binding.
+// dropAll removes all events that wait for a binding.
 func (w *Waiting) dropAll(ctx context.Context, binding string) {
 	w.mu.Lock()
-	delete(w.lanes, binding)
+	delete(w.lines, binding)
 	w.mu.Unlock()
 	w.remove(ctx, waitingPrefix+binding+".>")
 }
 
-// stored returns the bindings that something is stored for, of whichever node.
+// stored returns the bindings that any node has stored an event or a state for.
 func (w *Waiting) stored(ctx context.Context) (bindings map[string]bool, err error) {
 	if w.stream.CachedInfo().State.Msgs == 0 {
 		return nil, nil

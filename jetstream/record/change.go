@@ -68,7 +68,7 @@ func (b *Bucket[T]) write(ctx context.Context, key string, decide func(before *T
 	case <-ctx.Done():
 		return nil, 0, stream.Unavailable(sluice.CodeEngineUnavailable, "Too many changes are waiting.")
 	}
-	upToDate := b.host.Embedded
+	upToDate := b.host.SoleWriter
 	for {
 		b.mu.RLock()
 		base, pending := b.applied, b.unsynced[key]
@@ -127,8 +127,8 @@ func newMessage[T any](in Generation, bucket string, s stored[T]) (*nats.Msg, er
 // CatchUp returns once the copy has all that any node has written by now. The
 // stream's leader is asked, since a replica may be behind itself.
 func (b *Bucket[T]) CatchUp(ctx context.Context) error {
-	if b.host.Embedded {
-		return nil // nobody else writes
+	if b.host.SoleWriter {
+		return nil
 	}
 	info, err := b.stream.Info(ctx)
 	if err != nil {

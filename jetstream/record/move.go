@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -232,15 +230,10 @@ func (g *Generations) leftovers(ctx context.Context, s *state) (left []string, e
 	return left, names.Err()
 }
 
-// drop deletes a stream with its files. The embedded engine deletes them later,
-// and not at all if it is killed meanwhile.
+// drop deletes a stream with its files.
 func (g *Generations) drop(ctx context.Context, name string) error {
 	if err := g.Host.JS.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return err
 	}
-	if !g.Host.Embedded {
-		return nil
-	}
-	folder := g.Host.StreamFolder(name)
-	return errors.Join(os.RemoveAll(folder), os.RemoveAll(filepath.Join(filepath.Dir(folder), "."+name)))
+	return g.Host.RemoveFiles(name)
 }

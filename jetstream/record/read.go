@@ -7,7 +7,7 @@ import "context"
 // first, at a limited rate, so that guessing keys can't load the engine.
 func (b *Bucket[T]) Get(ctx context.Context, key string) (*T, error) {
 	record := b.Copy(key)
-	if record != nil || b.host.Embedded {
+	if record != nil || b.host.SoleWriter {
 		return record, nil
 	}
 	if err := b.host.Connected(); err != nil {

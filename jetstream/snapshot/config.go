@@ -39,7 +39,7 @@ func (r *Restoration) config(s backup.Stream) (jetstream.StreamConfig, error) {
 	if strings.HasPrefix(s.Name, bucketPrefix) {
 		config.AllowDirect, config.AllowRollup, config.DenyDelete, config.Discard = true, true, true, jetstream.DiscardNew
 	}
-	if marks := delivery.MarkerPrefix + ">"; s.Name == r.events && !r.host.Embedded && !slices.Contains(config.Subjects, marks) {
+	if marks := delivery.MarkerPrefix + ">"; s.Name == r.events && !r.host.SoleWriter && !slices.Contains(config.Subjects, marks) {
 		config.Subjects = append(config.Subjects, marks)
 	}
 	return r.host.Config(config), nil

@@ -54,7 +54,7 @@ var ErrLeftBehind = errors.New("streams of the restore are left behind")
 // Undo deletes what was made, which may be half of a stream, and nothing else: another
 // restore, or another program, may have been faster with a name.
 func (r *Restoration) Undo(ctx context.Context) (left error) {
-	if r.host.Embedded {
+	if r.host.Dir != "" { // its folder is the caller's to clear
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTimeout)
@@ -287,9 +287,9 @@ func replicated(cluster *jetstream.ClusterInfo) bool {
 func (r *Restoration) Deliveries(ctx context.Context) error {
 	recorded := slices.Contains(r.asked, delivery.RecordStream)
 	switch {
-	case r.host.Embedded && !recorded:
+	case r.host.SoleWriter && !recorded:
 		return delivery.ReadAtStart(ctx, r.host)
-	case !r.host.Embedded && recorded:
+	case !r.host.SoleWriter && recorded:
 		return delivery.Convert(ctx, r.host, r.events)
 	}
 	return nil

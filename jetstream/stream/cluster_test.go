@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { natstest.Main(m) }
 // startClusterWriter returns a writer of a stream of its own on a cluster of three.
 func startClusterWriter(t *testing.T, o WriterOptions) (*clusterWriter, jetstream.Stream) {
 	t.Helper()
-	h := NewHost(slog.New(slog.DiscardHandler))
+	h := NewExternal(slog.New(slog.DiscardHandler), 1)
 	h.Replicas, h.Link = 3, NewLink(h.Log)
 	h.Dial = func(url string, link *Link, options ...nats.Option) (*nats.Conn, error) {
 		return nats.Connect(url, append(link.Options(), options...)...)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -84,30 +83,16 @@ func (h *Host) Insist(ctx context.Context, what string, do func(context.Context)
 		if err == nil {
 			return nil
 		}
-		if !h.passing(err) || ctx.Err() != nil {
+		if !h.engine.passing(what, err) || ctx.Err() != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		h.SetProblem("the engine is being set up; it has not answered yet about " + what)
-		if h.Embedded { // nobody is told of problems before it is set up
-			h.Log.Warn("The engine has not answered; asking again.", "about", what, "error", err)
-		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s: %w", what, err)
 		case <-time.After(rand.N(createPause)):
 		}
 	}
-}
-
-// passing reports whether an error may be over at the next attempt: nobody has
-// answered, or another node has just made the same, and not every server knows.
-func (h *Host) passing(err error) bool {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) {
-		return true
-	}
-	return !h.Embedded && (errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) ||
-		errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrDisconnected) ||
-		errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists))
 }
 
 // fits reports whether a stream has a configuration already. What is not set there

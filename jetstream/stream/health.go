@@ -20,13 +20,9 @@ func (h *Host) IsSetUp() bool {
 }
 
 // Patience returns how long the engine may take for what it mostly does within a
-// time. While an embedded one is being set up nobody waits for an answer yet, and
-// the disk may be slow; at any other time one that hangs is to be found out.
+// time.
 func (h *Host) Patience(mostly time.Duration) time.Duration {
-	if h.Embedded && !h.IsSetUp() {
-		return SetUpTimeout
-	}
-	return mostly
+	return h.engine.patience(mostly, h.IsSetUp())
 }
 
 // SetReady marks the host as usable.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -31,12 +32,19 @@ type Host struct {
 	JS       jetstream.JetStream
 	Side     *nats.Conn          // for work that must not hold up calls; a separate connection if embedded
 	SideJS   jetstream.JetStream // on Side
-	Embedded bool
-	Dir      string // folder of the embedded engine's store
-	Replicas int    // of each stream on the external engine
+	Dir      string              // folder of the embedded engine's store; "": it is elsewhere
+	Replicas int                 // of each stream on the external engine
 	Log      *slog.Logger
 
-	// Dial connects to one server of an external engine.
+	// DirectReads says that whoever answers a read has all that was written. In a
+	// cluster a replica may be behind, so there the leader is asked.
+	DirectReads bool
+
+	// SoleWriter says that only this process writes: what it knows is all there is,
+	// and there are no other nodes to tell or to ask.
+	SoleWriter bool
+
+	// Dial connects to one server of an external engine; nil if it is embedded.
 	Dial func(url string, link *Link, options ...nats.Option) (*nats.Conn, error)
 
 	// Syncs reports whether the embedded engine's writes to a stream are to be
@@ -47,6 +55,7 @@ type Host struct {
 	// that was written and synced.
 	Observe func(stream string) func(messages int, took time.Duration)
 
+	engine  engine
 	running sync.WaitGroup
 	near    near
 
@@ -63,9 +72,8 @@ type Host struct {
 	failure  error
 }
 
-// NewHost returns a host that is yet to be connected and set up.
-func NewHost(log *slog.Logger) *Host {
-	h := &Host{Log: log, ready: make(chan struct{}), failed: make(chan struct{}), Syncs: func(string) bool { return false }}
+func newHost(log *slog.Logger, engine engine) *Host {
+	h := &Host{Log: log, engine: engine, ready: make(chan struct{}), failed: make(chan struct{}), Syncs: func(string) bool { return false }}
 	h.near.servers, h.near.failed = make(map[string]*direct), make(map[string]time.Time)
 	h.problem.Store("the engine is starting")
 	return h
@@ -96,16 +104,33 @@ func (h *Host) Wait() {
 	h.running.Wait()
 }
 
+// Disconnect ends the connections to the engine.
+func (h *Host) Disconnect() {
+	if h.Link != nil {
+		h.Link.Release()
+	}
+	for _, conn := range []*nats.Conn{h.Conn, h.Side} {
+		if conn != nil {
+			conn.Close()
+		}
+	}
+}
+
+// Connect gives the host its connections: one for calls, and one for work that must not
+// hold them up, which may be the same.
+func (h *Host) Connect(calls, side *nats.Conn) (err error) {
+	h.Conn, h.Side = calls, side
+	if h.JS, err = jetstream.New(calls, jetstream.WithDefaultTimeout(AskTimeout)); err != nil {
+		return err
+	}
+	h.SideJS, err = jetstream.New(side, jetstream.WithDefaultTimeout(AskTimeout))
+	return err
+}
+
 // Config completes the configuration of a stream for the host.
 func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
 	c.Replicas = max(1, h.Replicas)
-	// Only an external engine needs to remember the ids of messages; the
-	// embedded one would read all messages of the window at each start.
-	c.Duplicates = 100 * time.Millisecond
-	if !h.Embedded {
-		c.Duplicates = retryWindow
-		c.AllowAtomicPublish = true // see clusterWriter
-	}
+	h.engine.complete(&c)
 	if c.MaxAge > 0 {
 		c.Duplicates = min(c.Duplicates, c.MaxAge)
 	}
@@ -124,6 +149,16 @@ func (h *Host) Blocks(stream string) *durable.Blocks {
 // StreamFolder returns the folder of one of the embedded engine's streams.
 func (h *Host) StreamFolder(stream string) string {
 	return filepath.Join(h.Dir, "jetstream", "$G", "streams", stream)
+}
+
+// RemoveFiles removes what is left of a stream that was deleted. The embedded engine
+// removes files later, and not at all if it is killed meanwhile.
+func (h *Host) RemoveFiles(stream string) error {
+	if h.Dir == "" {
+		return nil
+	}
+	folder := h.StreamFolder(stream)
+	return errors.Join(os.RemoveAll(folder), os.RemoveAll(filepath.Join(filepath.Dir(folder), "."+stream)))
 }
 
 // SyncStream puts a folder of one of the embedded engine's streams on stable

@@ -18,7 +18,7 @@ type near struct {
 // Near returns a connection to the server of a name: the node's own one if that is
 // there, or nothing better is known. When it ends, it is not made again by itself.
 func (h *Host) Near(server string) *nats.Conn {
-	if server == "" || h.Embedded || h.Conn.ConnectedServerName() == server {
+	if server == "" || h.Dial == nil || h.Conn.ConnectedServerName() == server {
 		return h.Conn
 	}
 	n := &h.near

@@ -16,8 +16,10 @@ func TestSlowDisksAreWaitedFor(t *testing.T) {
 	for name, embedded := range map[string]bool{"embedded": true, "external": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := NewHost(slog.New(slog.DiscardHandler))
-				h.Embedded = embedded
+				h := NewExternal(slog.New(slog.DiscardHandler), 1)
+				if embedded {
+					h = NewEmbedded(slog.New(slog.DiscardHandler), "")
+				}
 				asked := 0
 				err := h.open(t.Context(), "the stream S", func(ctx context.Context) error {
 					asked++
@@ -44,7 +46,7 @@ func TestSlowDisksAreWaitedFor(t *testing.T) {
 func TestALateAcknowledgementIsNoFailure(t *testing.T) {
 	for answer, want := range map[string]int{`{"seq":1}`: 0, `{"error":{"code":503}}`: 2} {
 		synctest.Test(t, func(t *testing.T) {
-			w := &batchWriter{host: NewHost(slog.New(slog.DiscardHandler)), acks: make(chan *nats.Msg, 8), failing: 2}
+			w := &batchWriter{host: NewEmbedded(slog.New(slog.DiscardHandler), ""), acks: make(chan *nats.Msg, 8), failing: 2}
 			w.acks <- &nats.Msg{Subject: "inbox.1", Data: []byte(answer)}
 			if _, err := w.acknowledged("inbox.2"); err == nil || w.failing != want {
 				t.Errorf("after %s there were %d failures, %v; want %d", answer, w.failing, err, want)

@@ -38,17 +38,5 @@ type WriterOptions struct {
 
 // StartWriter returns the writer of a stream that fits the host.
 func (h *Host) StartWriter(running context.Context, stream jetstream.Stream, o WriterOptions) (Writer, error) {
-	if !h.Embedded {
-		return newClusterWriter(running, h, stream.CachedInfo().Config, o), nil
-	}
-	batch, err := newBatchWriter(h, stream)
-	if err != nil {
-		return nil, err
-	}
-	if batch.blocks != nil {
-		batch.blocks.Rewritten = o.Rewritten
-	}
-	h.Start(func() { batch.run(running) })
-	h.Start(batch.watch)
-	return batch, nil
+	return h.engine.startWriter(h, running, stream, o)
 }

@@ -14,10 +14,10 @@ import (
 func keyOf(i int) string { return fmt.Sprintf("n-%d", i+1) }
 
 // TestEventsAreTakenWhenTheyAreDue: each at its time, the next one first, however
-// they came in; meanwhile they take no turn.
+// they came in; meanwhile they take no slot.
 func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, turns, began := NewWaiting(&stream.Host{Embedded: true}), newTurns(16, 0), time.Now()
+		w, slots, began := NewWaiting(&stream.Host{SoleWriter: true}), newSlots(16, 0), time.Now()
 		for i := range 16 {
 			due := began.Add(time.Minute + time.Duration(16-i)*time.Second)
 			w.note("b", keyOf(i), state{Attempts: 1, Due: due, sequence: uint64(i)}, 0)
@@ -26,7 +26,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 			t.Error("one is taken before it is due")
 		}
 		for range 16 { // all slots are free for live events
-			if !turns.tryTake() {
+			if !slots.tryTake(false) {
 				t.Error("an event that waits holds a slot")
 			}
 		}
@@ -63,7 +63,7 @@ func TestEventsAreTakenWhenTheyAreDue(t *testing.T) {
 // claimed, changes nothing.
 func TestStatesOfOneEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, now := NewWaiting(&stream.Host{Embedded: true}), time.Now()
+		w, now := NewWaiting(&stream.Host{SoleWriter: true}), time.Now()
 		if w.may("b") {
 			t.Error("an event may wait where none ever did")
 		}
@@ -95,6 +95,32 @@ func TestStatesOfOneEvent(t *testing.T) {
 		}
 		if count, _ := w.count("b"); count != 0 || !w.may("b") {
 			t.Errorf("%d are left", count)
+		}
+	})
+}
+
+// TestAnEventWithoutASlotGoesBackInLine: an event that was taken, and has no slot before
+// the pipeline stops, is there when the pipeline goes on.
+func TestAnEventWithoutASlotGoesBackInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := NewWaiting(&stream.Host{SoleWriter: true})
+		w.note("b", keyOf(0), state{Attempts: 1, Due: time.Now(), sequence: 1}, 0)
+		ctx, stop := context.WithCancel(t.Context())
+		c := &consumption{
+			queue:   &Queue{host: w.host, waiting: w, memory: newMemory(0), crew: &crew{start: func(f func()) { go f() }, done: ctx.Done(), work: make(chan func())}},
+			binding: "b", slots: newSlots(2, 0), taken: make(chan struct{}, 16),
+		}
+		for c.slots.tryTake(false) {
+		}
+		go c.followWaiting(ctx)
+		synctest.Wait()
+		if w.take("b") != nil || len(c.slots.waited) != 1 {
+			t.Errorf("%d events wait for a slot", len(c.slots.waited))
+		}
+		stop()
+		c.deliveries.Wait()
+		if e := w.take("b"); e == nil || e.Attempts != 1 || len(c.taken) != 0 {
+			t.Errorf("back in line is %+v", e)
 		}
 	})
 }

@@ -12,23 +12,32 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"sluice/durable"
 	"sluice/jetstream/damage"
 	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
 )
 
-// marksFile is the file of the embedded engine's folder that says how much the
+// watermarksFile is the file in the embedded engine's folder that says how much the
 // engine's store had in it.
-const marksFile = "marks"
+const watermarksFile = "marks"
 
-// markEvery is how often that is written down.
-const markEvery = time.Second
+// watermarkEvery is how often that is written down.
+const watermarkEvery = time.Second
 
-// marks say how much there was on stable storage. The engine takes what it can't
+// storeCheck is the lossCheck of the embedded engine, by its watermarks.
+type storeCheck struct {
+	*Engine
+
+	mu sync.Mutex // held while they are written
+}
+
+// watermarks say how much there was on stable storage. The engine takes what it can't
 // read for what never was; with these, a start sees that something is gone.
-type marks struct {
+type watermarks struct {
 	First   uint64                   `json:"first"` // of the events: none before it is needed any more
 	Last    uint64                   `json:"last"`
 	Key     string                   `json:"key"` // of the correlation ids, as a hash
@@ -36,14 +45,14 @@ type marks struct {
 	Sealed  json.RawMessage          `json:"sealed,omitempty"` // which generation of the buckets counts
 }
 
-// statistics are the buckets that may shrink: what the server has counted is missing
-// in pictures, but no call is answered wrongly for it. That would be so for all
-// others: a sender takes an unknown token for final.
+// statistics are the buckets that may shrink: lost counts leave gaps in charts, never a
+// wrong answer. Any other bucket could give one: a sender takes an unknown token for
+// final.
 var statistics = []string{"minutes", "hours", "states"}
 
-// readMarks returns the marks of a folder, none if there are none that can be read.
-func readMarks(dir string) (m marks, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, marksFile))
+// readWatermarks returns the watermarks of a folder, none if there are none that can be read.
+func readWatermarks(dir string) (m watermarks, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, watermarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
@@ -51,17 +60,17 @@ func readMarks(dir string) (m marks, err error) {
 		return m, err
 	}
 	if json.Unmarshal(text, &m) != nil {
-		return marks{}, nil //nolint:nilerr // the file itself is damaged, and says nothing
+		return watermarks{}, nil //nolint:nilerr // the file itself is damaged, and says nothing
 	}
 	return m, nil
 }
 
 // AcceptDamage lets the next start of an engine that is not running take what is in
-// its buckets for all there was. The rest of the marks is still needed: a start
-// tells of lost events and works on those that get their places; and if it is lost
-// which generation of the buckets counts, the marks have the only copy.
+// its buckets for all there was. The other watermarks are still needed: a start
+// reports lost events and works on those that get their places. If the record of the
+// current generation is lost, the watermarks hold the only copy.
 func AcceptDamage(dir string) error {
-	m, err := readMarks(dir)
+	m, err := readWatermarks(dir)
 	if err != nil {
 		return err
 	}
@@ -69,12 +78,9 @@ func AcceptDamage(dir string) error {
 	return m.store(dir)
 }
 
-// forgetBuckets lets the next start take what is in the buckets for all there was:
-// they are others since their records were sealed anew.
-func (e *Engine) forgetBuckets() error {
-	if !e.host.Embedded {
-		return nil
-	}
+// forget implements lossCheck: the buckets are others since their records were sealed
+// anew.
+func (e *storeCheck) forget() error {
 	e.marks.Buckets, e.marks.Sealed = nil, nil
 	return e.marks.store(e.opts.Dir)
 }
@@ -82,9 +88,9 @@ func (e *Engine) forgetBuckets() error {
 // spoil notes which buckets have lost something that was on stable storage, and
 // reports whether any has. The next start sees nothing of it: the engine goes on
 // with what can be read.
-func (m marks) spoil(losses []damage.Loss) (spoiled bool) {
+func (m watermarks) spoil(losses []damage.Loss) (spoiled bool) {
 	for _, l := range losses {
-		bucket := strings.TrimPrefix(l.Stream, record.StreamPrefix)
+		bucket := strings.TrimPrefix(l.Stream, stream.BucketPrefix)
 		if was, known := m.Buckets[bucket]; known && 0 < l.First && l.First <= was.Revision {
 			was.Spoiled, spoiled = true, true
 			m.Buckets[bucket] = was
@@ -93,32 +99,29 @@ func (m marks) spoil(losses []damage.Loss) (spoiled bool) {
 	return spoiled
 }
 
-// store puts the marks on stable storage.
-func (m marks) store(dir string) error {
+// store puts the watermarks on stable storage.
+func (m watermarks) store(dir string) error {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(filepath.Join(dir, marksFile), text)
+	return durable.WriteFile(filepath.Join(dir, watermarksFile), string(text))
 }
 
-// keepMarks writes down again and again how much there is, until ctx ends.
-func (e *Engine) keepMarks(ctx context.Context) {
-	if !e.host.Embedded {
-		return // how an external engine loses something is its own affair
-	}
-	e.host.Every(ctx, markEvery, func(time.Time) {
-		if err := e.writeMarks(ctx); err != nil && ctx.Err() == nil && e.host.Ready() == nil {
+// keepWatermarks writes down again and again how much there is, until ctx ends.
+func (e *Engine) keepWatermarks(ctx context.Context) {
+	e.host.Every(ctx, watermarkEvery, func(time.Time) {
+		if err := e.losses.write(ctx); err != nil && ctx.Err() == nil && e.host.Ready() == nil {
 			e.host.Log.Warn("How much is stored could not be written down.", "error", err)
 		}
 	})
 }
 
-// writeMarks writes down how much there is, unless that is known.
-func (e *Engine) writeMarks(ctx context.Context) error {
-	e.marking.Lock()
-	defer e.marking.Unlock()
-	now := marks{First: e.events.first.Load(), Last: e.events.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Sealed: e.sealed}
+// write implements lossCheck. What is written already is not written again.
+func (e *storeCheck) write(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := watermarks{First: e.events.first.Load(), Last: e.events.writer.Durable(), Key: e.keyPrint, Buckets: make(map[string]record.Extent), Sealed: e.sealed}
 	for _, b := range append(e.buckets(), e.keys) {
 		has, err := b.Extent(ctx)
 		if err != nil {
@@ -137,7 +140,7 @@ func (e *Engine) writeMarks(ctx context.Context) error {
 	return nil
 }
 
-// checkBuckets compares buckets with the marks. Where one has shrunk the engine must
+// checkBuckets compares buckets with the watermarks. Where one has shrunk the engine must
 // not serve, and the problem says why; of statistics it is only told.
 func (e *Engine) checkBuckets(ctx context.Context, buckets ...bucket) (problem string, err error) {
 	var shrunk []string
@@ -176,7 +179,7 @@ func (e *Engine) shrunk(name string, has record.Extent) string {
 	}
 }
 
-// checkKeyPrint compares the key of the correlation ids with the marks.
+// checkKeyPrint compares the key of the correlation ids with the watermarks.
 func (e *Engine) checkKeyPrint() (problem string) {
 	if e.marks.Key == "" || e.marks.Key == e.keyPrint {
 		return ""
@@ -191,18 +194,18 @@ func lostRecords(which string) string {
 		"; restore the data folder from a backup, or accept the loss with sluice check --accept while the server is stopped"
 }
 
-// missing says what of the marks is not among the messages that can be read.
-func (m marks) missing(streams map[string]damage.Extent) (findings []string) {
-	events := streams[eventStream]
+// missing says what of the watermarks is not among the messages that can be read.
+func (m watermarks) missing(streams map[string]damage.Extent) (findings []string) {
+	events := streams[stream.Events]
 	if m.Last > 0 && m.Last >= m.First && events.Last < m.Last {
-		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the end", eventStream, max(m.First, events.Last+1), m.Last))
+		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the end", stream.Events, max(m.First, events.Last+1), m.Last))
 	}
 	if m.First > 0 && events.First > m.First {
-		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the start", eventStream, m.First, events.First-1))
+		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the start", stream.Events, m.First, events.First-1))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Buckets)) {
-		if last := streams[record.StreamPrefix+name].Last; last < m.Buckets[name].Revision {
-			findings = append(findings, fmt.Sprintf("%s: changes %d to %d are missing; there were %d records", record.StreamPrefix+name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
+		if last := streams[stream.BucketPrefix+name].Last; last < m.Buckets[name].Revision {
+			findings = append(findings, fmt.Sprintf("%s: changes %d to %d are missing; there were %d records", stream.BucketPrefix+name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
 		}
 	}
 	return findings

@@ -1,0 +1,123 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/value"
+)
+
+// An event is one as it is stored.
+type event struct {
+	sequence uint64 // in the stream of events
+	data     []byte
+	origin
+}
+
+// An origin says where an event comes from.
+type origin struct {
+	Subject string    `json:"subject"`
+	Time    time.Time `json:"time"`            // when it was stored
+	Waits   string    `json:"waits,omitempty"` // the node whose caller waits
+}
+
+// A delivery is one handing over of an event to a pipeline.
+type delivery struct {
+	event
+	sluice.Delivery // what the pipeline gets; its Count is known before the event is decoded
+
+	from     source
+	waited   bool   // the event comes from the waiting room
+	doubtful bool   // an earlier delivery may have run the event
+	key      string // of the event in the waiting room
+	state    *state // how far the event has come; nil: no attempt has failed, as far as is known
+}
+
+// A source hands out deliveries. Its methods say what the steps of a delivery
+// mean for the place that the event comes from.
+type source interface {
+	// load makes the event ready to be decoded. The delivery has a slot by then.
+	load(ctx context.Context, d *delivery) error
+	// wait lets an event wait for its next attempt, with its state on stable
+	// storage. It returns true if the attempt is due by now. Otherwise the
+	// event waits in the waiting room, and this delivery is over.
+	wait(ctx context.Context, d *delivery, a attempt) (due bool, err error)
+	// ack ends a delivery whose event is done, or waits elsewhere.
+	ack()
+	// refuse ends a delivery whose event can't be read and is a dead letter.
+	refuse(d *delivery)
+	// giveBack has the event delivered again after a while.
+	giveBack(d *delivery, after time.Duration)
+	// end releases what the delivery holds.
+	end(d *delivery)
+}
+
+// An attempt is one run of the pipeline on a delivery, with its outcome.
+type attempt struct {
+	outcome sluice.Outcome
+	before  bool      // the outcome is stored: the run was that of an earlier delivery
+	began   time.Time // zero if before
+	release func()    // the memory of the outcome; nil: it takes none
+}
+
+// failed reports whether another attempt is to follow.
+func (a attempt) failed() bool { return a.outcome.Status == sluice.StatusProcessing }
+
+// after returns how far the event has come after an attempt that failed.
+func (d *delivery) after(a attempt) state {
+	return state{Attempts: a.outcome.Attempts, Count: d.Count, First: cmp.Or(d.First, a.began), Due: a.outcome.Next.UTC()}
+}
+
+// errUnreadable is the error of an event that can't be decoded, now or ever.
+var errUnreadable = errors.New("unreadable event")
+
+// decode completes a delivery with what is in its event. After an error the ids
+// are still set.
+func (q *Queue) decode(d *delivery) error {
+	if d.sequence == 0 {
+		return errUnreadable
+	}
+	d.TraceID = sluice.ForeignTraceID(d.Time, d.sequence)
+	d.CorrelationID = q.ids.ID(d.sequence, d.TraceID)
+	message, err := value.DecodeObject(d.data)
+	if err != nil {
+		return fmt.Errorf("%w %d: %w", errUnreadable, d.sequence, err)
+	}
+	if traceID, _ := message["traceId"].(string); sluice.ValidTraceID(traceID) {
+		d.TraceID = strings.Clone(traceID) // it is kept longer than the event
+		d.CorrelationID = q.ids.ID(d.sequence, d.TraceID)
+	}
+	complete(message, d.Subject, d.TraceID, d.Time)
+	d.Hops, _ = message["hops"].(int)
+	d.Hops = max(0, d.Hops)
+	if given, _ := message["correlationId"].(string); !q.ids.WasSpooled(given, d.TraceID) {
+		message["correlationId"] = d.CorrelationID
+	}
+	message["deliveryCount"] = d.Count
+	d.Message = message
+	return nil
+}
+
+// complete adds to an event what a foreign program has left out, and corrects
+// what it has written differently.
+func complete(message map[string]any, subject, traceID string, stored time.Time) {
+	message["traceId"] = traceID
+	eventKey, _ := message["eventKey"].(string)
+	key, _ := message["key"].(string)
+	onEvent, onKey := correlation.KeysOf(subject, eventKey, key)
+	if onEvent != eventKey {
+		message["eventKey"] = onEvent
+	}
+	if onKey != key {
+		message["key"] = onKey
+	}
+	if received, _ := message["receivedAt"].(string); received == "" {
+		message["receivedAt"] = stored.UTC().Format(time.RFC3339Nano)
+	}
+}

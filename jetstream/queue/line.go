@@ -1,0 +1,261 @@
+package queue
+
+import (
+	"container/heap"
+	"context"
+	"time"
+)
+
+// lookAgain bounds each wait for a time that was stored. A timer counts the seconds that
+// pass, whatever becomes of the clock: a wait that was worked out while the clock was a
+// day behind would last a day, although the clock is right soon after. Being late by so
+// little does no harm to an event that waits that long, and it costs nothing, since a
+// pipeline has one timer for all of its events.
+const lookAgain = 5 * time.Second
+
+// A line has the events that wait for one pipeline.
+type line struct {
+	events    map[string]*entry // by key
+	sequences map[uint64]int    // of those events, in the stream of events
+	due       dueHeap           // those events that were not taken
+	changed   chan struct{}     // closed and replaced when an event joins the line
+	used      bool              // an event has waited here since the start
+}
+
+// An entry is an event in a line.
+type entry struct {
+	key string
+	state
+	index int // in the heap; -1: the event was taken
+}
+
+func (w *Waiting) line(binding string) *line {
+	l := w.lines[binding]
+	if l == nil {
+		l = &line{events: make(map[string]*entry), sequences: make(map[uint64]int), changed: make(chan struct{})}
+		w.lines[binding] = l
+	}
+	return l
+}
+
+// expect says that a state is about to be stored.
+func (w *Waiting) expect(binding string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.line(binding).used = true
+}
+
+// may reports whether an event may wait for a binding, here or with its place. The index
+// knows all that this node has stored.
+func (w *Waiting) may(binding string) bool {
+	if !w.host.SoleWriter {
+		return true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.lines[binding]
+	return w.behind > 0 || l != nil && l.used
+}
+
+// note adds a state that was stored to the index; behind is how many follow it.
+func (w *Waiting) note(binding, key string, s state, behind uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.behind = min(w.behind, behind)
+	l := w.line(binding)
+	l.used = true
+	e := l.events[key]
+	switch {
+	case s.Held, s.Node == w.node, e != nil && s.sequence < e.sequence:
+		return
+	case e == nil:
+		e = &entry{key: key, index: -1}
+		l.events[key] = e
+		l.sequences[sequenceOf(key)]++
+	}
+	e.state = s
+	l.enter(e)
+}
+
+// enter lets an event wait in line until it is due.
+func (l *line) enter(e *entry) {
+	if e.index >= 0 {
+		heap.Fix(&l.due, e.index)
+	} else {
+		heap.Push(&l.due, e)
+	}
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// await returns when an event is due, or with the error of ctx.
+func (w *Waiting) await(ctx context.Context, binding string) error {
+	for {
+		w.mu.Lock()
+		l := w.line(binding)
+		changed, wait := l.changed, time.Duration(-1)
+		if len(l.due) > 0 {
+			wait = min(max(0, w.left(l.due[0].Due)), lookAgain)
+		}
+		w.mu.Unlock()
+		if wait == 0 {
+			return ctx.Err()
+		}
+		var timer <-chan time.Time
+		if wait > 0 {
+			timer = time.After(wait)
+		}
+		select {
+		case <-timer:
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// take takes the event that is due next out of its line, nil if none is due. Once the
+// event is settled, again puts it back, or forget ends that.
+func (w *Waiting) take(binding string) *entry {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.line(binding)
+	if len(l.due) == 0 || w.left(l.due[0].Due) > 0 {
+		return nil
+	}
+	taken := *heap.Pop(&l.due).(*entry)
+	return &taken
+}
+
+// again puts an event that was taken back in line, to be due after a while.
+func (w *Waiting) again(binding, key string, wait time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.line(binding)
+	if e := l.events[key]; e != nil && e.index < 0 {
+		e.Due = w.now().Add(wait).Round(0) // the heap has one order: that of the clock on the wall
+		l.enter(e)
+	}
+}
+
+// forget takes an event out of the index.
+func (w *Waiting) forget(binding, key string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.line(binding)
+	e := l.events[key]
+	if e == nil {
+		return
+	}
+	if e.index >= 0 {
+		heap.Remove(&l.due, e.index)
+	}
+	delete(l.events, key)
+	sequence := sequenceOf(key)
+	if l.sequences[sequence]--; l.sequences[sequence] == 0 {
+		delete(l.sequences, sequence)
+	}
+}
+
+// known returns the bindings that have a line.
+func (w *Waiting) known() map[string]bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	bindings := make(map[string]bool)
+	for binding := range w.lines {
+		bindings[binding] = true
+	}
+	return bindings
+}
+
+// count returns how many events wait for a binding, and when the first attempt on any
+// of them began.
+func (w *Waiting) count(binding string) (count int, oldest time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.lines[binding]
+	if l == nil {
+		return 0, oldest
+	}
+	for _, e := range l.events {
+		if oldest.IsZero() || !e.First.IsZero() && e.First.Before(oldest) {
+			oldest = e.First
+		}
+	}
+	return len(l.events), oldest
+}
+
+// full reports whether the line of a binding is as long as it may be.
+func (w *Waiting) full(binding string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.lines[binding]
+	return l != nil && len(l.events) >= maxWaiting
+}
+
+// Waits reports whether an event waits for a pipeline.
+func (w *Waiting) Waits(sequence uint64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.lines {
+		if l.sequences[sequence] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// left returns how long it is until a time by the wall clock. That clock counts, not the
+// seconds since the start: it is what is stored and what people are shown, and all that
+// other nodes and the next process have.
+func (w *Waiting) left(due time.Time) time.Duration { return due.Round(0).Sub(w.now()) }
+
+// until returns when a time has come, or with the error of ctx. It has come when the
+// clock says so, or when as many seconds have passed as were left at the beginning: if
+// the clock is set back meanwhile, an event that keeps others waiting must not wait
+// longer than it was told to.
+func (w *Waiting) until(ctx context.Context, due time.Time) error {
+	passed := time.NewTimer(due.Sub(w.now()))
+	defer passed.Stop()
+	look := time.NewTicker(lookAgain)
+	defer look.Stop()
+	for {
+		select {
+		case <-passed.C:
+			return nil
+		case <-look.C:
+			if w.left(due) <= 0 {
+				return nil
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// dueHeap orders events by when they are due.
+type dueHeap []*entry //nolint:recvcheck // as heap.Interface is usually implemented
+
+func (h dueHeap) Len() int           { return len(h) }
+func (h dueHeap) Less(i, j int) bool { return h[i].Due.Before(h[j].Due) }
+func (h dueHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+// Push implements heap.Interface.
+func (h *dueHeap) Push(pushed any) {
+	e := pushed.(*entry)
+	e.index = len(*h)
+	*h = append(*h, e)
+}
+
+// Pop implements heap.Interface.
+func (h *dueHeap) Pop() any {
+	last := len(*h) - 1
+	e := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	e.index = -1
+	return e
+}

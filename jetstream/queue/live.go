@@ -1,0 +1,247 @@
+package queue
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+)
+
+const (
+	// ackWait is how long an event may be without a heartbeat, as after a
+	// crash, before it is delivered again.
+	ackWait = 4 * time.Second
+	// heartbeat is how often the engine is told that an event is in progress.
+	heartbeat = time.Second
+	// pullHeartbeat is how often the engine signals a consumer without events.
+	// When two are missed, as in a change of leaders, events are requested
+	// again.
+	pullHeartbeat = 5 * time.Second
+)
+
+// consumer makes the consumer of a binding, or gives it the binding's settings.
+func (q *Queue) consumer(ctx context.Context, b *sluice.Binding) (jetstream.Consumer, error) {
+	return q.events.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable:        b.ID,
+		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:    b.Start,
+		FilterSubjects: append(subjectsOf(b.Pattern), DirectPrefix+b.ID),
+		AckPolicy:      jetstream.AckExplicitPolicy,
+		AckWait:        ackWait,
+		MaxAckPending:  sluice.Deliveries(b.Concurrency),
+	})
+}
+
+// follow delivers events as they come until ctx ends or the engine fails.
+func (c *consumption) follow(ctx context.Context, b *sluice.Binding) error {
+	consumer, err := c.queue.consumer(ctx, b)
+	if err != nil {
+		return err
+	}
+	// Whatever is stored by now may have been run before: by a process before
+	// this one, or for a consumer that the engine has lost since.
+	before, err := c.past(ctx)
+	if err != nil {
+		return err
+	}
+	count := uint64(0)
+	messages, own, err := c.messages(ctx, consumer, b)
+	if err != nil {
+		return err
+	}
+	// What has been delivered by then is given back: otherwise the engine would
+	// wait for acknowledgements before it delivers it again.
+	stop := context.AfterFunc(ctx, messages.Drain)
+	defer stop()
+	defer messages.Stop()
+	for {
+		msg, err := messages.Next()
+		if err != nil {
+			return err
+		}
+		meta, _ := msg.Metadata() // without it the event is found to be unreadable
+		if meta != nil {
+			if meta.Sequence.Consumer <= count { // it is another consumer of the same name
+				if before, err = c.past(ctx); err != nil {
+					return err
+				}
+			}
+			count = meta.Sequence.Consumer
+			if meta.Sequence.Stream <= before.done {
+				_ = msg.Ack() // otherwise it comes again
+				continue
+			}
+		}
+		l := &live{consumption: c, msg: msg, own: own}
+		if d := l.begin(ctx, meta); d != nil {
+			d.doubtful = d.Count > 1 || d.sequence <= before.stored
+			c.start(ctx, d)
+		}
+	}
+}
+
+// messages begins to take the events of a consumer, straight from the server that
+// leads it. If that is not over the node's own connection, own is that connection.
+func (c *consumption) messages(ctx context.Context, consumer jetstream.Consumer, b *sluice.Binding) (messages jetstream.MessagesContext, own *nats.Conn, err error) {
+	from := c.queue.host.Conn
+	if cluster := consumer.CachedInfo().Cluster; cluster != nil {
+		from = c.queue.host.Near(cluster.Leader)
+	}
+	if from != c.queue.host.Conn {
+		own = c.queue.host.Conn
+		js, err := jetstream.New(from)
+		if err != nil {
+			return nil, nil, err
+		}
+		if consumer, err = js.Consumer(ctx, c.queue.events.CachedInfo().Config.Name, b.ID); err != nil {
+			return nil, nil, err
+		}
+	}
+	messages, err = consumer.Messages(jetstream.PullMaxMessagesWithBytesLimit(sluice.Deliveries(b.Concurrency), prefetched), jetstream.PullHeartbeat(pullHeartbeat))
+	return messages, own, err
+}
+
+// past is what may have been done with events before.
+type past struct {
+	done   uint64 // all up to this sequence were run
+	stored uint64 // those up to this one may have been, and then have an outcome
+}
+
+func (c *consumption) past(ctx context.Context) (past, error) {
+	info, err := c.queue.events.Info(ctx)
+	if err != nil {
+		return past{}, err
+	}
+	before := past{stored: info.State.LastSeq}
+	// A mark above all events is about events that a disk has lost since.
+	if mark := c.queue.lowWater.Of(c.binding); mark <= before.stored {
+		before.done = mark
+	}
+	return before, nil
+}
+
+// A live delivery comes from the pipeline's consumer. Its event keeps its place there
+// until it is acknowledged.
+type live struct {
+	*consumption
+	msg   jetstream.Msg
+	own   *nats.Conn // the node's own connection, if the event came over another one
+	size  int64      // that the event takes as it is stored
+	began time.Time
+}
+
+// begin returns the delivery as soon as there is memory for the event as it is stored:
+// until then further ones stay in the stream. It returns nil if the event is in
+// progress here.
+func (l *live) begin(ctx context.Context, meta *jetstream.MsgMetadata) *delivery {
+	d := &delivery{from: l, event: event{data: l.msg.Data(), origin: origin{Subject: l.msg.Subject(), Waits: l.msg.Headers().Get(waitsHeader)}}}
+	if meta != nil {
+		d.sequence, d.Count, d.Time = meta.Sequence.Stream, int(meta.NumDelivered), meta.Timestamp
+	}
+	if !l.queue.work.begin(place{l.binding, d.sequence}, l) {
+		return nil
+	}
+	l.size, _ = l.queue.memory.stored.acquire(ctx, len(d.data)) // it is given back when the pipeline stops
+	return d
+}
+
+// load implements source: the event came with the delivery.
+func (l *live) load(context.Context, *delivery) error { return nil }
+
+// wait implements source. Where the order counts, or the waiting room is full, the
+// event waits with its place. If its state can't be stored then, only this process
+// knows it.
+func (l *live) wait(ctx context.Context, d *delivery, a attempt) (due bool, err error) {
+	waiting, s := l.queue.waiting, d.after(a)
+	if !l.keepsPlace() {
+		return false, waiting.put(context.Background(), l.binding, d.key, d.event, s)
+	}
+	if !a.before {
+		s.Held = true
+		if err := waiting.set(ctx, l.binding, d.key, s); err != nil {
+			l.queue.host.Log.Warn("How often an event was tried could not be stored.", "pipeline", l.pipeline, "traceId", d.TraceID, "error", err)
+		}
+		d.state = &s
+	}
+	d.Message = nil // it is decoded again
+	err = waiting.until(ctx, a.outcome.Next)
+	return err == nil, err
+}
+
+// ack implements source.
+func (l *live) ack() {
+	_ = l.msg.Ack() // if this fails, it is delivered again, and its outcome is found
+}
+
+// refuse implements source.
+func (l *live) refuse(*delivery) {
+	_ = l.msg.Term() // if this fails, it comes again
+}
+
+// giveBack implements source.
+func (l *live) giveBack(_ *delivery, after time.Duration) {
+	_ = l.msg.NakWithDelay(after) // if this fails, it is delivered again after ackWait
+}
+
+// end implements source.
+func (l *live) end(d *delivery) {
+	l.queue.memory.stored.release(l.size)
+	l.queue.work.end(place{l.binding, d.sequence})
+}
+
+// beat tells the engine that the event is in progress. That goes over the node's own
+// connection, which is the one that is watched, and made again.
+func (l *live) beat() {
+	if l.own != nil {
+		_ = l.own.Publish(l.msg.Reply(), []byte("+WPI"))
+		return
+	}
+	_ = l.msg.InProgress() // if this fails, the event may be delivered again
+}
+
+// inProgress are the live deliveries of all pipelines. The engine is told of them
+// regularly, so that it does not deliver their events again.
+type inProgress struct {
+	mu         sync.Mutex
+	deliveries map[place]*live
+}
+
+// A place is that of an event in the consumer of a binding.
+type place struct {
+	binding  string
+	sequence uint64
+}
+
+// begin reports whether an event is not worked on already. Its delivery is in progress
+// from then on, until end is called. One that waits for memory for too long comes again.
+func (w *inProgress) begin(at place, l *live) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.deliveries[at] != nil {
+		return false
+	}
+	l.began = time.Now()
+	w.deliveries[at] = l
+	return true
+}
+
+func (w *inProgress) end(at place) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.deliveries, at)
+}
+
+// beat tells the engine once more.
+func (w *inProgress) beat(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.deliveries {
+		if now.Sub(l.began) >= heartbeat {
+			l.beat()
+		}
+	}
+}

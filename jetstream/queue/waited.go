@@ -1,0 +1,151 @@
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/stream"
+)
+
+// followWaiting delivers the events of the waiting room, each when it is due, until
+// ctx ends.
+func (c *consumption) followWaiting(ctx context.Context) {
+	for c.queue.waiting.await(ctx, c.binding) == nil {
+		select {
+		case c.taken <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		e := c.queue.waiting.take(c.binding)
+		if e == nil { // another node has it by now
+			<-c.taken
+			continue
+		}
+		w := &waited{consumption: c, sequence: e.sequence, unclaim: func() {}}
+		c.start(ctx, &delivery{from: w, waited: true, doubtful: true, key: e.key})
+	}
+}
+
+// A waited delivery comes from the waiting room. Its event stays there until it has an
+// outcome.
+type waited struct {
+	*consumption
+	sequence uint64 // of the state that was due
+	size     int64  // that the event takes as it is stored
+	unclaim  func()
+}
+
+// load implements source. It claims the event, so that no other node runs it.
+func (w *waited) load(ctx context.Context, d *delivery) error {
+	waiting := w.queue.waiting
+	s, err := waiting.claim(ctx, w.binding, d.key, w.sequence)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return errElsewhere
+	}
+	w.unclaim = w.keepClaim(ctx, d.key, *s)
+	e, err := waiting.event(ctx, w.binding, d.key)
+	if err != nil {
+		return err
+	}
+	if e == nil {
+		w.queue.host.Log.Error("An event that waited is lost.", "pipeline", w.pipeline, "event", sequenceOf(d.key))
+		waiting.drop(ctx, w.binding, d.key)
+		return errElsewhere
+	}
+	d.event, d.state, d.Count = *e, s, s.Count+1
+	w.size, err = w.queue.memory.stored.acquire(ctx, len(d.data))
+	return err
+}
+
+// wait implements source.
+func (w *waited) wait(_ context.Context, d *delivery, a attempt) (due bool, err error) {
+	return false, w.queue.waiting.set(context.Background(), w.binding, d.key, d.after(a))
+}
+
+// ack implements source: there is nothing to acknowledge. An event that is done was
+// removed from the waiting room when its outcome was stored.
+func (w *waited) ack() {}
+
+// refuse implements source.
+func (w *waited) refuse(d *delivery) {
+	w.queue.waiting.drop(context.Background(), w.binding, d.key)
+}
+
+// giveBack implements source.
+func (w *waited) giveBack(d *delivery, after time.Duration) {
+	w.queue.waiting.again(w.binding, d.key, after)
+}
+
+// end implements source.
+func (w *waited) end(*delivery) {
+	w.unclaim()
+	w.queue.memory.stored.release(w.size)
+	<-w.taken
+}
+
+// keepClaim extends the claim on an event until stop is called.
+func (w *waited) keepClaim(ctx context.Context, key string, s state) (stop func()) {
+	if w.queue.host.SoleWriter {
+		return func() {}
+	}
+	ctx, stop = context.WithCancel(ctx)
+	w.queue.host.Every(ctx, lease/3, func(time.Time) {
+		if ok, err := w.queue.waiting.extendClaim(ctx, w.binding, key, &s); (err != nil || !ok) && ctx.Err() == nil {
+			w.queue.host.Log.Warn("Another node may run an event as well.", "pipeline", w.pipeline, "error", err)
+		}
+	})
+	return stop
+}
+
+// claim makes an event that was taken this node's for a while, and returns its newest
+// state. The one that was due is the state with the sequence. It returns nil if the
+// event is not here any more, or another node has it.
+func (w *Waiting) claim(ctx context.Context, binding, key string, sequence uint64) (*state, error) {
+	s, err := w.find(ctx, binding, key)
+	switch {
+	case err != nil:
+		return nil, err
+	case s == nil || s.Held: // it is done, or keeps its place
+		w.forget(binding, key)
+		return nil, nil
+	}
+	claimed := s.sequence == sequence || s.Node == w.node // otherwise the index is about to learn of a newer state
+	if claimed && !w.host.SoleWriter {
+		if claimed, err = w.extendClaim(ctx, binding, key, s); err != nil {
+			return nil, err
+		}
+	}
+	if !claimed { // another node was first; when it is done, nothing is left of the event
+		w.again(binding, key, consumeRetry)
+		return nil, nil
+	}
+	return s, nil
+}
+
+// extendClaim has the claim on an event last for another lease, if its state is the
+// newest one.
+func (w *Waiting) extendClaim(ctx context.Context, binding, key string, s *state) (ok bool, err error) {
+	claimed := *s
+	claimed.Due, claimed.Node = w.now().Add(lease).UTC(), w.node
+	data, err := json.Marshal(claimed)
+	if err != nil {
+		return false, err
+	}
+	msg := &nats.Msg{Subject: waitingSubject(binding, key, waitingState), Data: data}
+	ack, err := w.host.JS.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(s.sequence))
+	if err != nil {
+		if err = stream.NotTaken("the claim", err); stream.WasConflict(err) {
+			return false, nil
+		}
+		return false, err
+	}
+	s.sequence = ack.Sequence
+	return true, nil
+}
