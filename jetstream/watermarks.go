@@ -18,6 +18,7 @@ import (
 	"sluice/durable"
 	"sluice/jetstream/damage"
 	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
 )
 
 // watermarksFile is the file in the embedded engine's folder that says how much the
@@ -89,7 +90,7 @@ func (e *storeCheck) forget() error {
 // with what can be read.
 func (m watermarks) spoil(losses []damage.Loss) (spoiled bool) {
 	for _, l := range losses {
-		bucket := strings.TrimPrefix(l.Stream, record.StreamPrefix)
+		bucket := strings.TrimPrefix(l.Stream, stream.BucketPrefix)
 		if was, known := m.Buckets[bucket]; known && 0 < l.First && l.First <= was.Revision {
 			was.Spoiled, spoiled = true, true
 			m.Buckets[bucket] = was
@@ -195,16 +196,16 @@ func lostRecords(which string) string {
 
 // missing says what of the watermarks is not among the messages that can be read.
 func (m watermarks) missing(streams map[string]damage.Extent) (findings []string) {
-	events := streams[eventStream]
+	events := streams[stream.Events]
 	if m.Last > 0 && m.Last >= m.First && events.Last < m.Last {
-		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the end", eventStream, max(m.First, events.Last+1), m.Last))
+		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the end", stream.Events, max(m.First, events.Last+1), m.Last))
 	}
 	if m.First > 0 && events.First > m.First {
-		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the start", eventStream, m.First, events.First-1))
+		findings = append(findings, fmt.Sprintf("%s: events %d to %d are missing at the start", stream.Events, m.First, events.First-1))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Buckets)) {
-		if last := streams[record.StreamPrefix+name].Last; last < m.Buckets[name].Revision {
-			findings = append(findings, fmt.Sprintf("%s: changes %d to %d are missing; there were %d records", record.StreamPrefix+name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
+		if last := streams[stream.BucketPrefix+name].Last; last < m.Buckets[name].Revision {
+			findings = append(findings, fmt.Sprintf("%s: changes %d to %d are missing; there were %d records", stream.BucketPrefix+name, last+1, m.Buckets[name].Revision, m.Buckets[name].Records))
 		}
 	}
 	return findings
