@@ -29,7 +29,7 @@ func TestLayout(t *testing.T) {
 		stream.Quarantine:  {stream.QuarantinePrefix + ">", stream.QuarantineAge},
 		stream.Audit:       {stream.ChangeSubject + " " + stream.AccessSubject, stream.AuditAge},
 		stream.Journal:     {stream.ChunkPrefix + ">", events},
-		stream.Index:       {stream.IndexPrefix + ">", events},
+		stream.Index:       {stream.IndexPrefix + ">", events + stream.IndexBeyond},
 		stream.Loose:       {stream.LoosePrefix + ">", events},
 		stream.Sealed:      {stream.SealedSubject, 0},
 		stream.Deliveries:  {stream.DeliveriesSubject, stream.DeliveriesAge},

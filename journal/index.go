@@ -62,8 +62,8 @@ func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.
 	_, err := x.host.OpenStream(ctx, x.host.JS, x.host.Config(jetstream.StreamConfig{
 		Name:              stream.Index,
 		Subjects:          []string{stream.IndexPrefix + ">"},
-		MaxAge:            maxAge + 24*time.Hour, // events that stay longer, since unfinished, are read
-		MaxBytes:          4 << 30,
+		MaxAge:            maxAge + stream.IndexBeyond, // events that stay longer, since unfinished, are read
+		MaxBytes:          stream.IndexBytes,
 		MaxMsgsPerSubject: indexViews,
 		AllowDirect:       true,
 	}))

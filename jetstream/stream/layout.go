@@ -71,5 +71,7 @@ const (
 	DeliveriesAge   = DeliveryAge + 24*time.Hour
 	DeliveriesBytes = 2 << 30
 
-	LooseBytes = 1 << 30
+	IndexBeyond = 24 * time.Hour // longer than the events
+	IndexBytes  = 4 << 30
+	LooseBytes  = 1 << 30
 )
