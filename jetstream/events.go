@@ -147,10 +147,10 @@ func (s *Events) address(e *sluice.Event) (subject string, listeners []string, e
 	}
 	binding := s.listeners.Binding(e.To)
 	if binding == nil {
-		return "", nil, sluice.Errorf(sluice.NotFound, "pipeline-unknown", "No pipeline of the name %s listens to events.", e.To)
+		return "", nil, sluice.Errorf(sluice.CodePipelineUnknown, "No pipeline of the name %s listens to events.", e.To)
 	}
 	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) { // it may rely on what was checked of those it listens to
-		return "", nil, sluice.Errorf(sluice.Conflict, sluice.NotListening, "The pipeline %s does not listen to %s.", e.To, e.MessageKey())
+		return "", nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s does not listen to %s.", e.To, e.MessageKey())
 	}
 	return queue.DirectPrefix + binding.ID, []string{e.To}, nil
 }
@@ -188,7 +188,7 @@ func (s *Events) store(ctx context.Context, subject string, header nats.Header, 
 func encode(e *sluice.Event, space []byte) ([]byte, error) {
 	data := e.AppendJSON(space)
 	if len(data) > maxEvent {
-		return nil, sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
+		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.", maxEvent)
 	}
 	return data, nil
 }

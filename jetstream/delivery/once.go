@@ -156,7 +156,7 @@ func (o *Indexed) find(ctx context.Context, e *sluice.Event, behind uint64) (*Ac
 				continue
 			}
 			if msg.Sequence > o.events.Durable() {
-				return nil, stream.Unavailable("engine-unavailable", "The first call of this delivery is not durable yet.")
+				return nil, stream.Unavailable(sluice.CodeEngineUnavailable, "The first call of this delivery is not durable yet.")
 			}
 			return &Accepted{Sequence: msg.Sequence, TraceID: found.TraceID, At: found.Received, Digest: found.Fingerprint.Digest}, nil
 		}

@@ -36,7 +36,7 @@ func (f *Fallback) SetUp(ids correlation.IDs, events jetstream.Stream) { f.ids, 
 // Takes reports whether calls go to the spool while the engine has an error. A node
 // that has not reached the engine since its start knows no webhooks.
 func (f *Fallback) Takes(away error) bool {
-	return sluice.AsError(away).Code == "engine-unavailable" && f.Host.IsSetUp() && f.stream.CachedInfo().Config.AllowAtomicPublish
+	return sluice.AsError(away).Code == sluice.CodeEngineUnavailable.Word && f.Host.IsSetUp() && f.stream.CachedInfo().Config.AllowAtomicPublish
 }
 
 // isCall reports whether an event is the call of a webhook. Its trace id is its own.
