@@ -20,8 +20,8 @@ import (
 // backupOrder returns the streams of a backup in the order in which they are taken
 // (docs/decisions/0022). The moment of a backup is that of the stream of events.
 //
-// What tells of events comes before them, so that it tells of no event that is not
-// in the backup: its sequence would be used again. What came of events comes
+// Streams that refer to events are copied before the events, so that they refer to no
+// event that is not in the backup: its sequence would be used again. What came of events comes
 // behind them, so that whatever a pipeline has acknowledged by then waits for
 // another attempt, or has its outcome there. Floors come before the pipelines they are of.
 func (e *Engine) backupOrder() []string {

@@ -12,8 +12,8 @@ import (
 )
 
 // ReadAtStart makes the next start of an embedded engine without records read its
-// events for deliveries. Without it, a start takes the events that are there for
-// none.
+// events for deliveries. Without it, a start treats existing events as having no
+// delivery ids.
 func ReadAtStart(ctx context.Context, h *stream.Host) error {
 	if _, err := h.OpenStream(ctx, h.JS, recordConfig(h)); err != nil {
 		return err
