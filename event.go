@@ -216,7 +216,8 @@ func (e *Event) MessageKey() string {
 type Events interface {
 	// Accept stores an event, with the names of the pipelines that listen to
 	// it, and waits for their outcomes, at most that long. It returns
-	// once the event is on stable storage, with the result as it is then. An
+	// once the event is on stable storage, with the result as it is then and
+	// the listeners in it; the event itself stays as it is. An
 	// error of kind Unavailable means that the event may or may not have been
 	// stored.
 	//

@@ -52,6 +52,7 @@ type Result struct {
 	TraceID                string          `json:"traceId" doc:"Finds the call, in traces and logs."`
 	Created                time.Time       `json:"created" doc:"When the call was accepted."`
 
+	Listeners []string      `json:"-"` // pipelines that the event starts; nil for a duplicate
 	Waited    time.Duration `json:"-"` // for pipelines, after the event was stored
 	Duplicate bool          `json:"-"` // the delivery was accepted before: this is the first one's result
 	Spooled   bool          `json:"-"` // it waits in a spool until the engine is back

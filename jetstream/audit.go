@@ -11,20 +11,6 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// Changes have a subject of their own with as many entries as the others have
-// together: so nobody can drive them out by being refused. The bytes are more
-// than two full subjects take.
-const (
-	auditStream = "AUDIT"
-
-	changeSubject = "svc.audit"
-	accessSubject = "svc.audit.access"
-
-	auditMaxAge     = 365 * 24 * time.Hour
-	auditMaxEntries = 500_000 // of each
-	auditMaxBytes   = 1 << 30
-)
-
 // Audit implements sluice.Audit on a stream of its own.
 type Audit struct {
 	host   *stream.Host
@@ -36,12 +22,12 @@ type Audit struct {
 
 func (a *Audit) setUp(ctx, running context.Context) (err error) {
 	a.stream, err = a.host.OpenStream(ctx, a.host.JS, a.host.Config(jetstream.StreamConfig{
-		Name:     auditStream,
-		Subjects: []string{changeSubject, accessSubject},
-		MaxAge:   auditMaxAge,
-		MaxBytes: auditMaxBytes,
+		Name:     stream.Audit,
+		Subjects: []string{stream.ChangeSubject, stream.AccessSubject},
+		MaxAge:   stream.AuditAge,
+		MaxBytes: stream.AuditBytes,
 
-		MaxMsgsPerSubject: auditMaxEntries,
+		MaxMsgsPerSubject: stream.AuditEntries,
 		AllowDirect:       true,
 	}))
 	if err != nil {
@@ -61,9 +47,9 @@ func (a *Audit) Record(ctx context.Context, e sluice.AuditEntry) error {
 	if err != nil {
 		return err
 	}
-	subject := accessSubject
+	subject := stream.AccessSubject
 	if e.Change() {
-		subject = changeSubject
+		subject = stream.ChangeSubject
 	}
 	_, err = a.writer.Write(ctx, subject, nil, data)
 	return err

@@ -5,6 +5,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/jetstream/delivery"
 )
 
 // A backend is the server that an Engine uses: embedded in this process (embedded.go), or one or
@@ -18,6 +20,9 @@ type backend interface {
 
 	// usable returns nil if it can serve at all.
 	usable(ctx context.Context) error
+
+	// once returns what makes one event of a repeated delivery, before the events.
+	once(events delivery.Engine) delivery.Once
 
 	// fit completes the configuration of the stream of events.
 	fit(ctx context.Context, events *jetstream.StreamConfig) error

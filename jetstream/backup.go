@@ -11,11 +11,7 @@ import (
 
 	"sluice"
 	"sluice/backup"
-	"sluice/jetstream/deadletter"
-	"sluice/jetstream/delivery"
-	"sluice/jetstream/quarantine"
 	"sluice/jetstream/queue"
-	"sluice/jetstream/record"
 	"sluice/jetstream/snapshot"
 	"sluice/jetstream/stream"
 	"sluice/journal"
@@ -24,12 +20,12 @@ import (
 // backupOrder returns the streams of a backup in the order in which they are taken
 // (docs/decisions/0022). The moment of a backup is that of the stream of events.
 //
-// What tells of events comes before them, so that it tells of no event that is not
-// in the backup: its sequence would be used again. What came of events comes
+// Streams that refer to events are copied before the events, so that they refer to no
+// event that is not in the backup: its sequence would be used again. What came of events comes
 // behind them, so that whatever a pipeline has acknowledged by then waits for
 // another attempt, or has its outcome there. Floors come before the pipelines they are of.
 func (e *Engine) backupOrder() []string {
-	order := []string{record.StateStream, e.floors.StreamName(), e.keys.StreamName()}
+	order := []string{stream.Sealed, e.floors.StreamName(), e.keys.StreamName()}
 	for _, b := range e.buckets() {
 		if b.Name() != e.floors.Name() {
 			order = append(order, b.StreamName())
@@ -38,10 +34,10 @@ func (e *Engine) backupOrder() []string {
 	ofEvents, eventless := journal.Streams()
 	order = append(order, ofEvents...)
 	if e.host.SoleWriter { // otherwise markers among the events tell the same
-		order = append(order, delivery.RecordStream)
+		order = append(order, stream.Deliveries)
 	}
-	return append(order, eventStream,
-		queue.WaitingStream, queue.OutcomeStream, deadletter.Stream, eventless, quarantine.Stream, auditStream)
+	return append(order, stream.Events,
+		queue.WaitingStream, queue.OutcomeStream, stream.DeadLetters, eventless, stream.Quarantine, stream.Audit)
 }
 
 // Backup writes all that is stored to a backup, while the engine goes on.
@@ -65,7 +61,7 @@ func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 	}
 	taker := snapshot.NewTaker(conn, to, e.events.writer.Durable)
 	for _, name := range e.backupOrder() {
-		if err := taker.Take(ctx, name, name == eventStream); err != nil {
+		if err := taker.Take(ctx, name, name == stream.Events); err != nil {
 			return fmt.Errorf("backup of %s: %w", name, err)
 		}
 	}
@@ -90,7 +86,7 @@ func Restore(ctx context.Context, opts Options, from *backup.Reader) (err error)
 	if err := e.awaitExternal(ctx); err != nil {
 		return err
 	}
-	r := snapshot.NewRestoration(e.host, from, eventStream)
+	r := snapshot.NewRestoration(e.host, from, stream.Events)
 	if err := r.CheckEmpty(ctx, e.backupOrder()); err != nil {
 		return err
 	}
@@ -121,8 +117,8 @@ func StreamCheck() func(backup.Stream) error {
 // that name, or listen to those subjects. A backup has the buckets of the generation
 // that counted where it was made, and records of deliveries if that was embedded.
 func (e *Engine) checkStream(s backup.Stream) error {
-	known := s.Name == delivery.RecordStream || slices.Contains(e.backupOrder(), s.Name)
-	if strings.HasPrefix(s.Name, record.StreamPrefix) {
+	known := s.Name == stream.Deliveries || slices.Contains(e.backupOrder(), s.Name)
+	if strings.HasPrefix(s.Name, stream.BucketPrefix) {
 		generation, ours := e.generations(nil).Owns(s.Name)
 		known = ours && generation != ""
 	}

@@ -128,7 +128,7 @@ func (l *legacy) work(t *testing.T, e *Engine, round string) {
 			l.unfinished = append(l.unfinished, result.TraceID)
 		} else {
 			natstest.Eventually(t, "a result", func() bool {
-				result, err = e.Events().Result(t.Context(), result.CorrelationID, time.Second)
+				result, err = e.Results().Result(t.Context(), result.CorrelationID, time.Second)
 				return err == nil && result.Status == sluice.StatusOK
 			})
 		}

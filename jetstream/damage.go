@@ -13,7 +13,7 @@ import (
 
 	"sluice/durable"
 	"sluice/jetstream/damage"
-	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
 )
 
 // stopNote is the file of the embedded engine's folder that a clean stop leaves.
@@ -52,8 +52,8 @@ func (e *Engine) inspect() (err error) {
 		e.addDamage(l.Public())
 	}
 	if clean {
-		store.Reads = func(stream string, size int64) bool {
-			return size <= fewBytes || strings.HasPrefix(stream, record.StreamPrefix)
+		store.Reads = func(name string, size int64) bool {
+			return size <= fewBytes || strings.HasPrefix(name, stream.BucketPrefix)
 		}
 	}
 	losses, err := store.Contain(aside, contiguous, e.readProgress())
@@ -71,7 +71,7 @@ func (e *Engine) inspect() (err error) {
 }
 
 // contiguous reports which streams lose messages only at their head.
-func contiguous(stream string) bool { return stream == eventStream }
+func contiguous(name string) bool { return name == stream.Events }
 
 // readProgress says from time to time how much of the store was read.
 func (e *Engine) readProgress() func(done, total int64) {

@@ -14,6 +14,7 @@ import (
 	"sluice"
 	"sluice/jetstream/natstest"
 	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
 )
 
 // blockOf returns a file of messages of a stream.
@@ -104,12 +105,12 @@ func TestLostEventsAreCounted(t *testing.T) {
 					if killed {
 						pretendKill(t, opts.Dir)
 					}
-					harm(t, blockOf(opts.Dir, eventStream, block))
+					harm(t, blockOf(opts.Dir, stream.Events, block))
 					e := openEngine(t, opts)
 					check(t, e.Ready())
 					var gone []int
 					for i, id := range ids {
-						if _, err := e.Events().Result(t.Context(), id, 0); err != nil {
+						if _, err := e.Results().Result(t.Context(), id, 0); err != nil {
 							gone = append(gone, i+1)
 						}
 					}
@@ -176,7 +177,7 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 	harms := maps.Clone(harms)
 	harms["flipped after a clean stop"] = harms["flipped"]
 	inEveryWay := []string{"webhooks", "pipelines", "accounts", "keys"}
-	for bucket, stream := range stored {
+	for bucket, kept := range stored {
 		for name, harm := range harms {
 			if name != "zeros" && !slices.Contains(inEveryWay, bucket) {
 				continue
@@ -188,7 +189,7 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 				if !strings.HasSuffix(name, "clean stop") {
 					pretendKill(t, dir)
 				}
-				harm(t, blockOf(dir, stream, 1))
+				harm(t, blockOf(dir, kept, 1))
 				e := openUnready(t, Options{Dir: dir})
 				if warnings := strings.Join(e.Warnings(), "; "); !strings.Contains(warnings, bucket) {
 					t.Errorf("the warnings are %q", warnings)
@@ -203,7 +204,7 @@ func TestADamagedBucketIsNotAnEmptyOne(t *testing.T) {
 					if !strings.Contains(err.Error(), bucket) {
 						t.Errorf("it says %v", err)
 					}
-					if info, err := e.host.JS.Stream(t.Context(), eventStream); err != nil || info.CachedInfo().State.Consumers != 1 {
+					if info, err := e.host.JS.Stream(t.Context(), stream.Events); err != nil || info.CachedInfo().State.Consumers != 1 {
 						t.Errorf("the consumer of the pipeline was dropped (%v)", err)
 					}
 					e.Close()
@@ -242,7 +243,7 @@ func TestAcceptedDamageLeavesNothingOut(t *testing.T) {
 	stop()
 	e.Close()
 	pretendKill(t, dir)
-	harms["missing"](t, blockOf(dir, eventStream, 1))
+	harms["missing"](t, blockOf(dir, stream.Events, 1))
 	harms["missing"](t, blockOf(dir, webhooks, 1))
 	e = openUnready(t, Options{Dir: dir})
 	wantKind(t, e.Ready(), sluice.Unavailable)
@@ -339,12 +340,12 @@ func TestWhatIsDamagedIsSetAside(t *testing.T) {
 	}
 	e.Close()
 	pretendKill(t, dir)
-	file := blockOf(dir, eventStream, 1)
+	file := blockOf(dir, stream.Events, 1)
 	harms["flipped"](t, file)
 	want, err := os.ReadFile(file)
 	check(t, err)
 	openEngine(t, Options{Dir: dir})
-	copies, err := filepath.Glob(filepath.Join(dir, "damaged", "*", eventStream, "msgs", "1.blk"))
+	copies, err := filepath.Glob(filepath.Join(dir, "damaged", "*", stream.Events, "msgs", "1.blk"))
 	check(t, err)
 	if len(copies) != 1 {
 		t.Fatalf("set aside are %v", copies)

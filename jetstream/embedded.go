@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/durable"
+	"sluice/jetstream/delivery"
 	"sluice/jetstream/stream"
 )
 
@@ -54,6 +55,10 @@ func (m *embedded) connect() error {
 func (m *embedded) connection() (*nats.Conn, error) { return connectEmbedded(m.process) }
 
 func (m *embedded) usable(context.Context) error { return nil }
+
+func (m *embedded) once(events delivery.Engine) delivery.Once {
+	return delivery.NewIndexed(m.host, m.opts.DeliveryMemory, events)
+}
 
 // fit implements backend: unless the operator says otherwise, events take half of the
 // disk.

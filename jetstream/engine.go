@@ -9,9 +9,11 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/deadletter"
+	"sluice/jetstream/delivery"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/record"
+	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 	"sluice/journal"
 	"sluice/seal"
@@ -100,7 +102,8 @@ type Engine struct {
 	advice []string // what an operator could do for durability
 
 	spool        *spooler // nil: there is none
-	spoolProblem string   // why there is none, if there should be
+	fallback     *spool.Fallback
+	spoolProblem string // why there is none, if there should be
 
 	webhooks  *record.Bucket[sluice.Webhook]
 	accounts  *record.Bucket[sluice.Account]
@@ -123,6 +126,9 @@ type Engine struct {
 	floors      *queue.LowWater
 	queue       *queue.Queue
 	events      *Events
+	once        delivery.Once
+	accepts     sluice.Events  // the way of an event: spool, once, events
+	results     sluice.Results // spool, events
 	journal     *journal.Journal
 	audit       *Audit
 	quarantine  *quarantine.Store
@@ -192,11 +198,12 @@ func build(opts Options) *Engine {
 		Settled: e.journal.Settled, Failed: opts.ObserveFailed, RunMemory: opts.RunMemory,
 	})
 	e.events = &Events{
-		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.journal.Stored, called: e.journal.Call,
-		keep:           retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
-		deliveryMemory: opts.DeliveryMemory,
+		host: h, listeners: listeners, floors: e.floors, queue: e.queue, hub: hub, outcomes: e.outcomes, space: newSpace(), stored: e.stored,
+		keep: retention{age: opts.EventMaxAge, maxBytes: opts.EventMaxBytes, resultAge: opts.ResultTTL},
 	}
 	e.events.mark, e.events.fit = e.losses.write, e.server.fit
+	e.once = e.server.once(e.events)
+	e.accepts, e.results = e.once, e.events
 	e.audit, e.nodes = &Audit{host: h}, newNodes(h, opts.Version)
 	e.quarantine = quarantine.New(h)
 	return e
@@ -221,9 +228,15 @@ func (e *Engine) buildRecords() {
 	e.keys = record.New[record.Key](h, "keys")
 }
 
+// stored is told of each event that is on stable storage.
+func (e *Engine) stored(sequence uint64, subject string, event *sluice.Event) {
+	e.journal.Stored(sequence, subject, event)
+	e.once.Stored(sequence, event)
+}
+
 // finish stores what would be lost with the process.
 func (e *Engine) finish() {
-	e.events.finishDeliveries()
+	e.once.Finish()
 	e.journal.Finish()
 	if e.host.Connected() != nil {
 		return

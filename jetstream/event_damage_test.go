@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sluice"
+	"sluice/jetstream/stream"
 )
 
 // TestADamagedBlockIsNoticed: a flipped bit is told of, whether the engine cuts
@@ -27,7 +28,7 @@ func TestADamagedBlockIsNoticed(t *testing.T) {
 				t.Fatal(err)
 			}
 			e.Close()
-			blocks := filepath.Join(dir, "jetstream", "$G", "streams", eventStream, "msgs")
+			blocks := filepath.Join(dir, "jetstream", "$G", "streams", stream.Events, "msgs")
 			flipBit(t, filepath.Join(blocks, "1.blk"), "abcdef:0000000007")
 			if killed {
 				if err := os.Remove(filepath.Join(blocks, "index.db")); err != nil {
@@ -35,7 +36,7 @@ func TestADamagedBlockIsNoticed(t *testing.T) {
 				}
 			}
 			e = openEngine(t, Options{Dir: dir})
-			_, err := e.Events().Result(t.Context(), ids[7], 0)
+			_, err := e.Results().Result(t.Context(), ids[7], 0)
 			if !killed && sluice.AsError(err).Code != "event-damaged" {
 				t.Errorf("the damaged event gives %v", err)
 			}

@@ -42,7 +42,7 @@ func readAfter(t *testing.T, e *Engine, q sluice.EventQuery) (ids []string, next
 	if q.Limit == 0 {
 		q.Limit = 100
 	}
-	events, next, err := e.Events().After(t.Context(), q)
+	events, next, err := e.Stored().After(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestCursorsOfOthersAreRefused(t *testing.T) {
 		"0" + cursor:    sluice.Gone,
 		cursor + "\x00": sluice.Invalid,
 	} {
-		_, _, err := e.Events().After(t.Context(), sluice.EventQuery{Pattern: "webhook.test", After: after, Limit: 1})
+		_, _, err := e.Stored().After(t.Context(), sluice.EventQuery{Pattern: "webhook.test", After: after, Limit: 1})
 		if err == nil || sluice.AsError(err).Kind != want {
 			t.Errorf("%q: got %v, want an error of kind %d", after, err, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/jetstream/delivery"
 	"sluice/jetstream/natstest"
 )
 
@@ -100,12 +101,12 @@ func acceptPatiently(ctx context.Context, e *Engine, event *sluice.Event) (sluic
 // storedEvents counts the events with a key.
 func storedEvents(t *testing.T, e *Engine, key string) (n int) {
 	t.Helper()
-	info, err := e.Events().info(t.Context())
+	info, err := e.events.info(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for sequence := info.State.FirstSeq; sequence <= info.State.LastSeq; sequence++ {
-		if msg, err := e.Events().stream.GetMsg(t.Context(), sequence); err == nil && strings.HasSuffix(msg.Subject, key) {
+		if msg, err := e.events.stream.GetMsg(t.Context(), sequence); err == nil && strings.HasSuffix(msg.Subject, key) {
 			n++
 		}
 	}
@@ -145,7 +146,7 @@ func killBehind(t *testing.T, events int) {
 			t.Errorf("%d is not known", i)
 		}
 	}
-	if n := e.Events().once.index.Count(); n != int64(events) {
+	if n := e.once.(*delivery.Indexed).Count(); n != int64(events) {
 		t.Errorf("%d ids are known", n)
 	}
 	accept(e, "one more")

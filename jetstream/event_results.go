@@ -10,22 +10,21 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/queue"
+	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 )
 
 // Result implements sluice.Results.
 func (s *Events) Result(ctx context.Context, correlationID string, wait time.Duration) (sluice.Result, error) {
-	if waiting, err := s.waiting(ctx, correlationID, wait); err != nil {
-		return sluice.Result{}, err
-	} else if waiting != nil {
-		return *waiting, nil
-	}
 	if err := s.host.Connected(); err != nil {
 		return sluice.Result{}, err
 	}
 	e, err := s.find(ctx, correlationID)
 	if errors.Is(err, errWaits) {
-		pause(ctx, wait)
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
 		return sluice.Processing("", correlationID, time.Now()), nil
 	}
 	if err != nil {
@@ -106,6 +105,35 @@ func (s *Events) find(ctx context.Context, correlationID string) (correlation.En
 		return correlation.Envelope{}, queue.Gone()
 	}
 	return e, err
+}
+
+// errWaits is the error of a call that may wait in the spool of another node.
+var errWaits = errors.New("the call may wait in a spool")
+
+// findSpooled returns the envelope of the event that the id of a spooled call leads
+// to.
+func (s *Events) findSpooled(ctx context.Context, r correlation.SpooledReference) (correlation.Envelope, error) {
+	found, waits, err := spool.Find(ctx, s.stream, r)
+	if err != nil {
+		return correlation.Envelope{}, err
+	}
+	if waits && !s.host.SoleWriter {
+		return correlation.Envelope{}, errWaits
+	}
+	for _, f := range found {
+		e, err := s.read(ctx, f.Sequence)
+		if err != nil {
+			return e, err
+		}
+		traceID := e.TraceID
+		if f.TraceID != "" {
+			traceID = f.TraceID
+		}
+		if s.ids.FitsSpooled(r, traceID) {
+			return e, nil
+		}
+	}
+	return correlation.Envelope{}, queue.Gone()
 }
 
 // read returns the envelope of the event with a sequence.

@@ -81,7 +81,7 @@ func (s *Events) trim(ctx context.Context) {
 	}
 }
 
-// trimTimeout bounds one round: what is not told by then is not known.
+// trimTimeout bounds one round; later answers are ignored.
 const trimTimeout = 10 * time.Second
 
 func (s *Events) trimOnce(ctx context.Context) error {

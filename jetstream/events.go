@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,19 +15,16 @@ import (
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/queue"
-	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 )
-
-// eventStream is the stream that holds every event.
-const eventStream = "EVENTS"
 
 // withdrawnSubject is what is stored under in place of an event that must not be
 // stored any more.
 const withdrawnSubject = queue.DirectPrefix + "withdrawn"
 
 // Events implements sluice.Events, sluice.StoredEvents, sluice.EventLog and
-// sluice.Results on one stream.
+// sluice.Results on one stream. It takes every event for a new one: package delivery,
+// before it, knows which were accepted already.
 type Events struct {
 	host      *stream.Host
 	listeners *queue.Listeners
@@ -38,25 +34,21 @@ type Events struct {
 	outcomes  *queue.Outcomes
 	keep      retention
 	space     *space
-	once      deliveries
-
-	deliveryMemory int64 // bytes for the ids of deliveries; 0: no bound
 
 	// mark stores how much there is; fit completes the configuration of the stream.
 	mark func(context.Context) error
 	fit  func(context.Context, *jetstream.StreamConfig) error
 
-	// stored is called for each event that is on stable storage.
+	// stored is called for each event that is on stable storage. It does not keep
+	// the event.
 	stored func(sequence uint64, subject string, e *sluice.Event)
-
-	spool  *spool.Spool      // for calls while the engine is away; nil: there is none
-	called func(sluice.Call) // enters a call in the journal that the spool has handed over
 
 	ids     correlation.IDs
 	stream  jetstream.Stream
 	writer  stream.Writer
-	created time.Time     // of the stream
-	first   atomic.Uint64 // none before it is needed any more
+	write   delivery.Write // the writer's
+	created time.Time      // of the stream
+	first   atomic.Uint64  // none before it is needed any more
 
 	lost  atomic.Int64 // events found to be lost by the disk
 	found sync.Map     // sequences of those of them that no gap at the start has shown
@@ -87,16 +79,14 @@ func (s *Events) setUp(ctx, running context.Context, ids correlation.IDs) (err e
 	if s.writer, err = s.host.StartWriter(running, s.stream, stream.WriterOptions{Withdrawn: withdrawnSubject, Busy: true}); err != nil {
 		return err
 	}
+	s.write = s.writer.Write
 	s.queue.SetUp(ids, s.stream)
-	if err := s.setUpDeliveries(ctx, running); err != nil {
-		return fmt.Errorf("deliveries: %w", err)
-	}
 	return nil
 }
 
 func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 	config := s.host.Config(jetstream.StreamConfig{
-		Name:        eventStream,
+		Name:        stream.Events,
 		Subjects:    []string{sluice.EventPrefix + ">", queue.MessagePrefix + ">", queue.DirectPrefix + ">"},
 		MaxBytes:    s.keep.maxBytes,
 		Discard:     jetstream.DiscardNew, // trim spares what a pipeline has not finished
@@ -107,103 +97,98 @@ func (s *Events) config(ctx context.Context) (jetstream.StreamConfig, error) {
 
 func (s *Events) info(ctx context.Context) (*jetstream.StreamInfo, error) { return s.stream.Info(ctx) }
 
-// buffers holds space for encoded events.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
-
 // maxEvent is how large an event may be: it must also fit in a dead letter.
 const maxEvent = maxMessage - 64<<10
 
 // Accept implements sluice.Events.
 func (s *Events) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (sluice.Result, error) {
+	return s.AcceptBy(ctx, e, wait, s.write)
+}
+
+// AcceptBy implements delivery.Engine.
+func (s *Events) AcceptBy(ctx context.Context, e *sluice.Event, wait time.Duration, write delivery.Write) (sluice.Result, error) {
 	if err := s.host.Ready(); err != nil {
-		return s.spooled(ctx, e, err)
+		return sluice.Result{}, err
 	}
-	subject, err := s.address(e)
+	subject, listeners, err := s.address(e)
 	if err != nil {
 		return sluice.Result{}, err
 	}
 	var caller *queue.Waiter
 	var header nats.Header
-	if len(e.Listeners) > 0 && wait > 0 {
+	if len(listeners) > 0 && wait > 0 {
 		caller = s.hub.Wait(e.TraceID)
 		defer s.hub.Leave(e.TraceID, caller)
 		header = s.outcomes.Waits()
 	}
-	var sequence uint64
-	if e.Fingerprint == nil {
-		sequence, err = s.store(ctx, subject, header, e)
-	} else {
-		var first *delivery.Accepted
-		if sequence, first, err = s.storeOnce(ctx, subject, header, e); first != nil {
-			return s.again(ctx, first, e.Fingerprint, wait)
-		}
-	}
+	sequence, err := s.store(ctx, subject, header, e, listeners, write)
 	if err != nil {
-		return s.spooled(ctx, e, err)
+		return sluice.Result{}, err
 	}
 	id := s.ids.ID(sequence, e.TraceID)
-	if len(e.Listeners) == 0 {
+	if len(listeners) == 0 {
 		return sluice.Accepted(e.TraceID, id, e.ReceivedAt), nil
 	}
-	outcomes := make(map[string]sluice.Outcome, len(e.Listeners))
+	outcomes := make(map[string]sluice.Outcome, len(listeners))
 	stored := time.Now()
 	if caller != nil {
-		caller.Await(ctx, sequence, e.Listeners, outcomes, wait)
+		caller.Await(ctx, sequence, listeners, outcomes, wait)
 	}
-	result := sluice.Combine(e.Listeners, outcomes, e.TraceID, id, e.ReceivedAt)
-	result.Waited = time.Since(stored)
+	result := sluice.Combine(listeners, outcomes, e.TraceID, id, e.ReceivedAt)
+	result.Listeners, result.Waited = listeners, time.Since(stored)
 	return result, nil
 }
 
-// address returns the subject of an event, and sets its listeners.
-func (s *Events) address(e *sluice.Event) (subject string, err error) {
+// address returns the subject of an event, and the pipelines that listen to it.
+func (s *Events) address(e *sluice.Event) (subject string, listeners []string, err error) {
 	if e.To == "" {
 		key := e.MessageKey()
-		e.Listeners = s.listeners.Of(key)
-		return queue.SubjectOf(key), nil
+		return queue.SubjectOf(key), s.listeners.Of(key), nil
 	}
 	binding := s.listeners.Binding(e.To)
 	if binding == nil {
-		return "", sluice.Errorf(sluice.CodePipelineUnknown, "No pipeline of the name %s listens to events.", e.To)
+		return "", nil, sluice.Errorf(sluice.CodePipelineUnknown, "No pipeline of the name %s listens to events.", e.To)
 	}
 	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) { // it may rely on what was checked of those it listens to
-		return "", sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s does not listen to %s.", e.To, e.MessageKey())
+		return "", nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s does not listen to %s.", e.To, e.MessageKey())
 	}
-	e.Listeners = []string{e.To}
-	return queue.DirectPrefix + binding.ID, nil
+	return queue.DirectPrefix + binding.ID, []string{e.To}, nil
 }
 
+// A draft is an event as it is stored, with its listeners, and its JSON.
+type draft struct {
+	event sluice.Event
+	data  []byte
+}
+
+var drafts = sync.Pool{New: func() any { return new(draft) }}
+
 // store puts an event on stable storage.
-func (s *Events) store(ctx context.Context, subject string, header nats.Header, e *sluice.Event) (sequence uint64, err error) {
-	buffer := buffers.Get().(*[]byte)
-	data, err := s.encode(e, (*buffer)[:0])
+func (s *Events) store(ctx context.Context, subject string, header nats.Header, e *sluice.Event, listeners []string, write delivery.Write) (sequence uint64, err error) {
+	d := drafts.Get().(*draft)
+	d.event = *e
+	d.event.Listeners = listeners
+	data, err := encode(&d.event, d.data[:0])
 	if err != nil {
 		return 0, err
 	}
-	if sequence, err = s.writer.Write(ctx, subject, header, data); err != nil {
-		return 0, err
+	if !s.space.take(len(data)) {
+		return 0, storageFull()
 	}
-	*buffer = data
-	buffers.Put(buffer)
-	s.stored(sequence, subject, e)
-	if s.once.records != nil {
-		s.once.records.Note(sequence, e.Fingerprint, e.TraceID)
+	if sequence, err = write(ctx, subject, header, data); err != nil {
+		return 0, err // the writer may keep the data
 	}
+	s.stored(sequence, subject, &d.event)
+	d.event, d.data = sluice.Event{}, data
+	drafts.Put(d)
 	return sequence, nil
 }
 
-func tooLarge() error {
-	return sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.", maxEvent)
-}
-
-// encode appends an event, if there is space for it.
-func (s *Events) encode(e *sluice.Event, space []byte) ([]byte, error) {
+// encode appends the JSON of an event, unless it is too large.
+func encode(e *sluice.Event, space []byte) ([]byte, error) {
 	data := e.AppendJSON(space)
 	if len(data) > maxEvent {
-		return nil, tooLarge()
-	}
-	if !s.space.take(len(data)) {
-		return nil, storageFull()
+		return nil, sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.", maxEvent)
 	}
 	return data, nil
 }

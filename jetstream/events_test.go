@@ -63,7 +63,7 @@ func TestResultsAreFoundByTheirCorrelationID(t *testing.T) {
 		e.Close()
 		e = open() // results outlive the process
 		for i, id := range ids {
-			result, err := e.Events().Result(t.Context(), id, 0)
+			result, err := e.Results().Result(t.Context(), id, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,7 +105,7 @@ func TestUnknownAndExpiredResultsAreGone(t *testing.T) {
 		"another trace":    e.events.ids.ID(1, "abcdef:9876543210"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := e.Events().Result(t.Context(), asked, 0)
+			_, err := e.Results().Result(t.Context(), asked, 0)
 			wantKind(t, err, sluice.Gone)
 		})
 	}

@@ -15,17 +15,20 @@ import (
 
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/queue"
-	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 )
 
 // A remote server is one or a cluster elsewhere, which several nodes may share.
-type remote struct{ *Engine }
+type remote struct {
+	*Engine
+
+	marked *delivery.Marked
+}
 
 // useExternal lets the engine be one elsewhere.
 func (e *Engine) useExternal() {
 	e.host = stream.NewExternal(e.opts.Log, e.opts.Replicas)
-	e.server, e.losses = remote{e}, noLossCheck{}
+	e.server, e.losses = &remote{Engine: e}, noLossCheck{}
 	e.kind = fmt.Sprintf("external, %d replicas", e.opts.Replicas)
 	if !e.opts.SyncsAlways { // its sync_interval can't be seen from here
 		e.advice = append(e.advice, "durability is the engine's: run it with sync_interval: always, and say so with --nats-sync always")
@@ -35,7 +38,7 @@ func (e *Engine) useExternal() {
 	}
 }
 
-func (x remote) connect() error {
+func (x *remote) connect() error {
 	x.host.Link, x.host.Dial = stream.NewLink(x.opts.Log), x.dial
 	conn, err := x.connectBy(x.host.Link)
 	if err != nil {
@@ -44,20 +47,25 @@ func (x remote) connect() error {
 	return x.host.Connect(conn, conn)
 }
 
-func (x remote) connection() (*nats.Conn, error) { return x.connectBy(stream.NewLink(x.opts.Log)) }
+func (x *remote) connection() (*nats.Conn, error) { return x.connectBy(stream.NewLink(x.opts.Log)) }
+
+func (x *remote) once(events delivery.Engine) delivery.Once {
+	x.marked = delivery.NewMarked(x.host, events)
+	return x.marked
+}
 
 // fit implements backend: markers of deliveries and of spooled calls are among the
 // events.
-func (x remote) fit(_ context.Context, events *jetstream.StreamConfig) error {
-	events.Subjects = append(events.Subjects, delivery.MarkerPrefix+">", spool.MarkerPrefix+">")
+func (x *remote) fit(_ context.Context, events *jetstream.StreamConfig) error {
+	events.Subjects = append(events.Subjects, stream.DeliveryPrefix+">", stream.SpooledPrefix+">")
 	events.Duplicates = stream.WithdrawalWindow
 	return nil
 }
 
-func (remote) stop() {}
+func (*remote) stop() {}
 
 // dial connects to a server of an external engine.
-func (x remote) dial(address string, link *stream.Link, options ...nats.Option) (*nats.Conn, error) {
+func (x *remote) dial(address string, link *stream.Link, options ...nats.Option) (*nats.Conn, error) {
 	options = append(link.Options(), options...)
 	options = append(options, userOf(x.opts.URL)...)
 	if x.opts.Credentials != "" {
@@ -81,7 +89,7 @@ func userOf(urls string) []nats.Option {
 }
 
 // connectBy connects to an external server or cluster, now or later.
-func (x remote) connectBy(link *stream.Link) (*nats.Conn, error) {
+func (x *remote) connectBy(link *stream.Link) (*nats.Conn, error) {
 	nc, err := x.dial(x.opts.URL, link)
 	if err == nil && nc.IsConnected() {
 		link.Connected() // its handler may tell later
@@ -95,7 +103,7 @@ var (
 	errSmallPayload = errors.New("the engine's max_payload is too small")
 )
 
-func (x remote) usable(ctx context.Context) error {
+func (x *remote) usable(ctx context.Context) error {
 	h := x.host
 	if !h.Link.Up() {
 		return errUnreachable
@@ -134,7 +142,7 @@ func explain(err error, nc *nats.Conn) string {
 
 // watch implements backend. It also keeps this node where there is room for it, and
 // makes it known to the others.
-func (x remote) watch(running context.Context) error {
+func (x *remote) watch(running context.Context) error {
 	if err := x.nodes.setUp(running); err != nil {
 		return err
 	}
@@ -153,6 +161,9 @@ func (x remote) watch(running context.Context) error {
 		_, err = x.host.JS.Publish(ctx, probeSubject, nil, jetstream.WithMsgID(rand.Text()))
 		return err
 	})
+	if x.spool != nil {
+		x.host.Start(func() { x.handOver(running, x.marked.Markers) })
+	}
 	return x.host.Spread(running, func() int { return int(servers.Load()) })
 }
 

@@ -9,11 +9,12 @@ import (
 	"sluice"
 	"sluice/jetstream/natstest"
 	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
 )
 
 // stateOf returns the file in which the engine keeps how far a pipeline is.
 func stateOf(dir string, p *sluice.Pipeline) string {
-	return filepath.Join(dir, "jetstream", "$G", "streams", eventStream, "obs", p.Binding.ID, "o.dat")
+	return filepath.Join(dir, "jetstream", "$G", "streams", stream.Events, "obs", p.Binding.ID, "o.dat")
 }
 
 // TestAPipelineGoesOnAfterItsStateIsZeros: so a power cut may leave a file that
@@ -35,7 +36,7 @@ func TestAPipelineGoesOnAfterItsStateIsZeros(t *testing.T) {
 	if got := send(t, e, "webhook.zeros", patience); string(got.Value) != `"second"` {
 		t.Fatalf("the second event comes to %s %s", got.Status, got.Value)
 	}
-	again, err := e.Events().Result(t.Context(), first.CorrelationID, 0)
+	again, err := e.Results().Result(t.Context(), first.CorrelationID, 0)
 	if err != nil || string(again.Value) != `"first"` {
 		t.Errorf("the first event comes to %s %s (%v) after the restart", again.Status, again.Value, err)
 	}
@@ -57,7 +58,7 @@ func TestWhatIsDoneIsNotRunAgain(t *testing.T) {
 		return e.floors.Write(t.Context()) == nil && e.floors.Of(p.Binding.ID) == sequence
 	})
 	natstest.Eventually(t, "the result to expire", func() bool {
-		_, err := e.Events().Result(t.Context(), done.CorrelationID, 0)
+		_, err := e.Results().Result(t.Context(), done.CorrelationID, 0)
 		return err != nil && sluice.AsError(err).Kind == sluice.Gone
 	})
 	stop()

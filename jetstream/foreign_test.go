@@ -53,7 +53,7 @@ func TestForeignEvents(t *testing.T) {
 			if d.Message["eventKey"] != "webhook.foreign" || d.Message["receivedAt"] == nil || d.Hops != 0 {
 				t.Errorf("the message is %v, with %d hops", d.Message, d.Hops)
 			}
-			result, err := e.Events().Result(t.Context(), d.CorrelationID, patience)
+			result, err := e.Results().Result(t.Context(), d.CorrelationID, patience)
 			if err != nil || string(result.Value) != `"done"` {
 				t.Errorf("the result is %s (%v)", result.Value, err)
 			}
@@ -82,7 +82,7 @@ func TestForeignEvents(t *testing.T) {
 		t.Errorf("the letters are %+v", letters)
 	}
 	for _, l := range letters {
-		if _, err := e.Events().Result(t.Context(), l.CorrelationID, 0); sluice.AsError(err).Kind != sluice.Gone {
+		if _, err := e.Results().Result(t.Context(), l.CorrelationID, 0); sluice.AsError(err).Kind != sluice.Gone {
 			t.Errorf("the result of what can't be read is %v", err)
 		}
 	}

@@ -41,7 +41,7 @@ func (e *Engine) correlationIDs(ctx context.Context) (ids correlation.IDs, err e
 
 // lastEvent returns the sequence of the last event, 0 if there are none.
 func lastEvent(ctx context.Context, h *stream.Host) (uint64, error) {
-	events, err := h.JS.Stream(ctx, eventStream)
+	events, err := h.JS.Stream(ctx, stream.Events)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return 0, nil
 	}

@@ -19,9 +19,8 @@ import (
 )
 
 const (
-	nodeSubject = "svc.node"
-	nodeEvery   = 2 * time.Second // how often a node announces itself
-	nodeGone    = 3 * nodeEvery   // and when it is believed to have gone
+	nodeEvery = 2 * time.Second // how often a node announces itself
+	nodeGone  = 3 * nodeEvery   // and when it is believed to have gone
 )
 
 // nodes knows the other nodes that share an external engine, so that those of
@@ -61,12 +60,12 @@ func (n *nodes) setUp(running context.Context) error {
 	if err != nil {
 		return err
 	}
-	sub, err := n.host.Conn.Subscribe(nodeSubject, n.hear)
+	sub, err := n.host.Conn.Subscribe(stream.NodeSubject, n.hear)
 	if err != nil {
 		return err
 	}
-	context.AfterFunc(running, func() { _ = sub.Unsubscribe() })                // fails if the connection has gone, which ends it too
-	announce := func(time.Time) { _ = n.host.Conn.Publish(nodeSubject, hello) } // the next one may arrive
+	context.AfterFunc(running, func() { _ = sub.Unsubscribe() })                       // fails if the connection has gone, which ends it too
+	announce := func(time.Time) { _ = n.host.Conn.Publish(stream.NodeSubject, hello) } // the next one may arrive
 	announce(time.Now())
 	n.host.Every(running, nodeEvery, announce)
 	return nil

@@ -11,7 +11,7 @@ import (
 	"sluice"
 	"sluice/durable"
 	"sluice/jetstream/natstest"
-	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
 )
 
 // TestNodesOfTwoVersions are told apart, and one that stores in a newer format ends
@@ -45,7 +45,7 @@ func TestNodesOfTwoVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	natstest.Eventually(t, "the newer one is heard of", func() bool {
-		if err := first.host.Conn.Publish(nodeSubject, next); err != nil { // which may get lost, as between nodes
+		if err := first.host.Conn.Publish(stream.NodeSubject, next); err != nil { // which may get lost, as between nodes
 			t.Fatal(err)
 		}
 		select {
@@ -70,7 +70,7 @@ func TestANewerFormatIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			opts.Log, opts.Box = slog.New(slog.DiscardHandler), natstest.Box
 			e := openEngine(t, opts)
-			s, err := e.host.JS.Stream(t.Context(), record.StateStream)
+			s, err := e.host.JS.Stream(t.Context(), stream.Sealed)
 			if err != nil {
 				t.Fatal(err)
 			}

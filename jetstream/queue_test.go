@@ -20,6 +20,7 @@ import (
 	"sluice"
 	"sluice/jetstream/natstest"
 	"sluice/jetstream/queue"
+	"sluice/jetstream/stream"
 	"sluice/problem"
 )
 
@@ -107,7 +108,7 @@ func TestACallGetsTheOutcomesOfItsPipelines(t *testing.T) {
 		if want := fmt.Sprintf(`{"one%s":{"a":1},"two%s":null}`, suffix, suffix); string(got.Value) != want {
 			t.Fatalf("two pipelines give %s, want %s", got.Value, want)
 		}
-		again, err := e.Events().Result(t.Context(), got.CorrelationID, 0)
+		again, err := e.Results().Result(t.Context(), got.CorrelationID, 0)
 		if err != nil || string(again.Value) != string(got.Value) || again.Status != sluice.StatusOK {
 			t.Fatalf("the result is %+v (%v)", again, err)
 		}
@@ -133,7 +134,7 @@ func TestAResultIsReadableOnAnyNode(t *testing.T) {
 		}
 		polled := make(chan sluice.Result, 1)
 		go func() {
-			got, err := here.Events().Result(context.Background(), result.CorrelationID, patience)
+			got, err := here.Results().Result(context.Background(), result.CorrelationID, patience)
 			if err != nil {
 				t.Error(err)
 			}
@@ -161,7 +162,7 @@ func TestAnOutcomeThatNobodyTellsOfIsFound(t *testing.T) {
 		check(t, err)
 		polled := make(chan sluice.Result, 1)
 		go func() {
-			got, _ := here.Events().Result(context.Background(), result.CorrelationID, patience)
+			got, _ := here.Results().Result(context.Background(), result.CorrelationID, patience)
 			polled <- got
 		}()
 		for asking := ""; !strings.Contains(asking, result.TraceID); {
@@ -209,7 +210,7 @@ func TestAnUnfinishedEventIsDeliveredAgain(t *testing.T) {
 		if first.CorrelationID != second.CorrelationID || first.CorrelationID != result.CorrelationID {
 			t.Errorf("the correlation ids are %s, %s and %s", result.CorrelationID, first.CorrelationID, second.CorrelationID)
 		}
-		got, err := e.Events().Result(t.Context(), result.CorrelationID, patience)
+		got, err := e.Results().Result(t.Context(), result.CorrelationID, patience)
 		if err != nil || got.Status != sluice.StatusOK {
 			t.Errorf("the result is %+v (%v)", got, err)
 		}
@@ -227,7 +228,7 @@ func TestAnOutcomeOutlivesTheStateOfItsConsumer(t *testing.T) {
 	first := send(t, e, "webhook.done", patience)
 	stop()
 	e.Close()
-	if err := os.Remove(filepath.Join(dir, "jetstream", "$G", "streams", eventStream, "obs", p.Binding.ID, "o.dat")); err != nil {
+	if err := os.Remove(filepath.Join(dir, "jetstream", "$G", "streams", stream.Events, "obs", p.Binding.ID, "o.dat")); err != nil {
 		t.Fatal(err)
 	}
 	e = openEngine(t, Options{Dir: dir})
@@ -235,7 +236,7 @@ func TestAnOutcomeOutlivesTheStateOfItsConsumer(t *testing.T) {
 	if got := send(t, e, "webhook.done", patience); string(got.Value) != `"second"` { // behind the first
 		t.Fatalf("the second event comes to %s %s", got.Status, got.Value)
 	}
-	again, err := e.Events().Result(t.Context(), first.CorrelationID, 0)
+	again, err := e.Results().Result(t.Context(), first.CorrelationID, 0)
 	if err != nil || string(again.Value) != `"first"` {
 		t.Errorf("the first event comes to %s %s (%v) after the restart", again.Status, again.Value, err)
 	}
@@ -416,7 +417,7 @@ func TestResultsOfPipelinesThatAreGone(t *testing.T) {
 	result := send(t, e, "webhook.gone", 0)
 	poll := func() sluice.Result {
 		t.Helper()
-		got, err := e.Events().Result(t.Context(), result.CorrelationID, 0)
+		got, err := e.Results().Result(t.Context(), result.CorrelationID, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -445,7 +446,7 @@ func TestOutcomesExpire(t *testing.T) {
 	consume(t, e, p, answering(p, `1`))
 	result := send(t, e, "webhook.short", patience)
 	natstest.Eventually(t, "the outcome has expired", func() bool {
-		_, err := e.Events().Result(t.Context(), result.CorrelationID, 0)
+		_, err := e.Results().Result(t.Context(), result.CorrelationID, 0)
 		return err != nil && sluice.AsError(err).Kind == sluice.Gone
 	})
 }
@@ -489,7 +490,7 @@ func TestAFullStoreRefusesOnlyWhatNobodyFinished(t *testing.T) {
 	}
 	consume(t, e, p, answering(p, `1`))
 	natstest.Eventually(t, "there is room again", func() bool { return big("webhook.filler") == nil })
-	if got, err := e.Events().Result(t.Context(), first.CorrelationID, patience); err == nil && got.Status != sluice.StatusOK {
+	if got, err := e.Results().Result(t.Context(), first.CorrelationID, patience); err == nil && got.Status != sluice.StatusOK {
 		t.Errorf("the event that was waited for has the status %s", got.Status)
 	}
 }
@@ -595,7 +596,7 @@ func TestLargeEventsRunFewAtATime(t *testing.T) {
 		return err == nil && info.CachedInfo().NumAckPending == events && open.Load() == together
 	})
 	close(end)
-	result, err := e.Events().Result(t.Context(), last.CorrelationID, patience)
+	result, err := e.Results().Result(t.Context(), last.CorrelationID, patience)
 	if err != nil || result.Status != sluice.StatusOK {
 		t.Errorf("the last event comes to %s, %v", result.Status, err)
 	}

@@ -16,7 +16,7 @@ import (
 	"sluice"
 	"sluice/backup"
 	"sluice/jetstream/natstest"
-	"sluice/jetstream/record"
+	"sluice/jetstream/stream"
 )
 
 // crafted returns a backup whose streams are changed, and that begins with others.
@@ -91,13 +91,13 @@ func TestARestoreLeavesOthersAlone(t *testing.T) {
 		added := backup.Stream{Name: name, Config: json.RawMessage(`{}`), State: json.RawMessage(`{}`)}
 		refused("a stream "+name, crafted(t, file, func(*backup.Stream) {}, added))
 		changed := func(s *backup.Stream) {
-			if s.Name == auditStream {
+			if s.Name == stream.Audit {
 				s.Name = name
 			}
 		}
 		refused("a stream "+name+" at the end", crafted(t, file, changed))
 	}
-	for _, prefix := range []string{eventStream, "KV_webhooks-", "KV_roles-"} {
+	for _, prefix := range []string{stream.Events, "KV_webhooks-", "KV_roles-"} {
 		changed := func(s *backup.Stream) {
 			if strings.HasPrefix(s.Name, prefix) {
 				configured(t, s, map[string]any{"subjects": []string{"svc.event.>", "payments.>"}})
@@ -215,7 +215,7 @@ func TestAForgedStateDeletesNothing(t *testing.T) {
 	e := openEngine(t, opts)
 	_, err := e.host.JS.CreateStream(t.Context(), jetstream.StreamConfig{Name: "ORDERS", Subjects: []string{"orders"}})
 	check(t, err)
-	sealed, err := e.host.JS.Stream(t.Context(), record.StateStream)
+	sealed, err := e.host.JS.Stream(t.Context(), stream.Sealed)
 	check(t, err)
 	last, err := sealed.GetLastMsgForSubject(t.Context(), "svc.sealed")
 	check(t, err)

@@ -47,7 +47,7 @@ func TestWhatWaitsHoldsNoPlace(t *testing.T) {
 			return err == nil && i >= 0 && stats.Pipelines[i].Retrying == failing && stats.Pipelines[i].Waiting == failing && stats.Pipelines[i].Oldest != nil
 		})
 		for _, result := range results[:3] {
-			if got, err := e.Events().Result(t.Context(), result.CorrelationID, 0); err != nil || got.Status != sluice.StatusProcessing {
+			if got, err := e.Results().Result(t.Context(), result.CorrelationID, 0); err != nil || got.Status != sluice.StatusProcessing {
 				t.Errorf("one that waits comes to %s (%v)", got.Status, err)
 			}
 		}
@@ -59,7 +59,7 @@ func TestWhatWaitsHoldsNoPlace(t *testing.T) {
 		if err := e.Queue().Unbind(t.Context(), p.Binding); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := e.Events().Result(t.Context(), results[0].CorrelationID, 0); err != nil || got.Error == nil || got.Error.Code != "pipeline-gone" {
+		if got, err := e.Results().Result(t.Context(), results[0].CorrelationID, 0); err != nil || got.Error == nil || got.Error.Code != "pipeline-gone" {
 			t.Errorf("without its pipeline one comes to %+v (%v)", got, err)
 		}
 	})
@@ -102,7 +102,7 @@ func TestAttemptsSurviveARestart(t *testing.T) {
 					ended <- d
 					return ok(p.Name, fmt.Sprint(d.Attempts)), nil
 				})
-				got, err := e.Events().Result(t.Context(), result.CorrelationID, patience)
+				got, err := e.Results().Result(t.Context(), result.CorrelationID, patience)
 				if err != nil || string(got.Value) != "3" {
 					t.Errorf("it comes to %s %s (%v)", got.Status, got.Value, err)
 				}
@@ -175,7 +175,7 @@ func TestNodesShareWhatWaits(t *testing.T) {
 			results = append(results, send(t, nodes[0], key, 0))
 		}
 		for _, result := range results {
-			got, err := nodes[len(nodes)-1].Events().Result(t.Context(), result.CorrelationID, patience)
+			got, err := nodes[len(nodes)-1].Results().Result(t.Context(), result.CorrelationID, patience)
 			if err != nil || got.Status != sluice.StatusOK {
 				t.Fatalf("an event comes to %s (%v)", got.Status, err)
 			}
@@ -223,7 +223,7 @@ func TestLiveEventsGoBeforeReplays(t *testing.T) {
 		})
 		live := send(t, e, key, 0)
 		release()
-		if got, err := e.Events().Result(t.Context(), live.CorrelationID, patience); err != nil || got.Status != sluice.StatusOK {
+		if got, err := e.Results().Result(t.Context(), live.CorrelationID, patience); err != nil || got.Status != sluice.StatusOK {
 			t.Fatalf("the live event comes to %s (%v)", got.Status, err)
 		}
 		before := 0

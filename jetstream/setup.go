@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sluice"
+	"sluice/jetstream/delivery"
 	"sluice/jetstream/quarantine"
 	"sluice/jetstream/record"
 )
@@ -79,9 +80,6 @@ func (e *Engine) setUp(ctx, running context.Context) (err error) {
 	if err := e.server.watch(running); err != nil {
 		return err
 	}
-	if e.spool != nil {
-		e.host.Start(func() { e.events.handOver(running) })
-	}
 	if e.webhooks.Count() > manyRecords {
 		debug.FreeOSMemory() // filling the copies leaves garbage several times their size
 	}
@@ -126,6 +124,12 @@ func (e *Engine) setUpStores(ctx, running context.Context, in record.Generation)
 	start("events", func() error {
 		if err := e.events.setUp(ctx, running, ids); err != nil {
 			return err
+		}
+		if err := e.once.SetUp(ctx, running, delivery.Stored{Stream: e.events.stream, IDs: ids, Durable: e.events.writer.Durable}); err != nil {
+			return fmt.Errorf("deliveries: %w", err)
+		}
+		if e.fallback != nil {
+			e.fallback.SetUp(ids, e.events.stream)
 		}
 		return e.journal.SetUp(ctx, ids, e.events.stream.CachedInfo().Config)
 	})

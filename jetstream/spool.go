@@ -3,6 +3,7 @@ package jetstream
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"sluice"
 	"sluice/durable"
 	"sluice/jetstream/damage"
+	"sluice/jetstream/delivery"
 	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
 )
@@ -111,7 +113,25 @@ func (e *Engine) startSpool(ctx context.Context) {
 		e.spoolProblem = "there is no spool, so calls are refused while the engine is away; the log has the cause"
 		return
 	}
-	e.events.spool = e.spool.Spool
+	e.fallback = &spool.Fallback{
+		Spool: e.spool.Spool, Events: e.once, Results: e.events, Host: e.host, Address: e.events.address, Encode: encode,
+	}
+	e.accepts, e.results = e.fallback, e.fallback
+}
+
+// handOver hands over what is in the spool, until ctx ends.
+func (e *Engine) handOver(ctx context.Context, markers *delivery.Markers) {
+	ids := e.events.ids
+	e.spool.HandOver(ctx, spool.Destination{
+		Host: e.host, Events: e.events.stream, Markers: markers, IDs: ids, Withdrawn: withdrawnSubject,
+		Stored: func(sequence uint64, subject string, event *sluice.Event) {
+			e.events.stored(sequence, subject, event)
+			e.journal.Call(sluice.Call{
+				TraceID: event.TraceID, CorrelationID: ids.ID(sequence, event.TraceID), EventKey: event.EventKey, Time: sluice.MadeAt(event.TraceID, event.ReceivedAt),
+				Status: sluice.StatusBefore(event.Listeners), StatusCode: http.StatusOK, Size: len(event.Payload), RemoteAddr: event.RemoteAddr, Listeners: event.Listeners,
+			})
+		},
+	})
 }
 
 // spoolWarnings says what an operator should know about the spool.

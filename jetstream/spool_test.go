@@ -14,6 +14,7 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/natstest"
+	"sluice/jetstream/stream"
 )
 
 // spooling is a node with a spool whose way to the engine can be cut, and another
@@ -68,7 +69,7 @@ func (s *spooling) result(e *Engine, id string) (result sluice.Result) {
 	s.Helper()
 	natstest.Eventually(s.T, "a poll is answered", func() bool {
 		var err error
-		if result, err = e.Events().Result(s.Context(), id, 0); err != nil && sluice.AsError(err).Kind != sluice.Unavailable {
+		if result, err = e.Results().Result(s.Context(), id, 0); err != nil && sluice.AsError(err).Kind != sluice.Unavailable {
 			s.Fatal(err)
 		}
 		return err == nil
@@ -79,7 +80,7 @@ func (s *spooling) result(e *Engine, id string) (result sluice.Result) {
 // traces returns the trace ids of all events with a key, in order.
 func (s *spooling) traces(key string) (ids []string) {
 	s.Helper()
-	info, err := s.two.Events().info(s.Context())
+	info, err := s.two.events.info(s.Context())
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func (s *spooling) traces(key string) (ids []string) {
 		var msg *jetstream.RawStreamMsg
 		natstest.Eventually(s.T, "the engine has an event or not", func() (known bool) {
 			var err error
-			msg, err = s.two.Events().stream.GetMsg(s.Context(), sequence)
+			msg, err = s.two.events.stream.GetMsg(s.Context(), sequence)
 			return err == nil || errors.Is(err, jetstream.ErrMsgNotFound)
 		})
 		if msg == nil || msg.Subject != sluice.EventPrefix+key {
@@ -311,9 +312,9 @@ func TestOnlyOurMarkersLeadToEvents(t *testing.T) {
 	place, _ := s.two.events.ids.Parse(id)
 	made := s.two.events.ids.SpooledID(7, 300, "abcdef:mine")
 	forged := fmt.Sprintf(`{"first":300,"events":[0],"others":{"300":{"sequence":%d,"traceId":"abcdef:other"}}}`, place.Sequence)
-	if _, err := s.two.host.JS.Publish(t.Context(), "svc.spooled.7.1.forged", []byte(forged), jetstream.WithExpectStream(eventStream)); err != nil {
+	if _, err := s.two.host.JS.Publish(t.Context(), "svc.spooled.7.1.forged", []byte(forged), jetstream.WithExpectStream(stream.Events)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.two.Events().Result(t.Context(), made, 0)
+	_, err := s.two.Results().Result(t.Context(), made, 0)
 	wantKind(t, err, sluice.Gone)
 }

@@ -14,8 +14,14 @@ import (
 // Webhooks returns the stored webhooks, by token.
 func (e *Engine) Webhooks() *record.Bucket[sluice.Webhook] { return e.webhooks }
 
-// Events returns the store of events.
-func (e *Engine) Events() *Events { return e.events }
+// Events returns where events are accepted.
+func (e *Engine) Events() sluice.Events { return e.accepts }
+
+// Results returns the results of calls.
+func (e *Engine) Results() sluice.Results { return e.results }
+
+// Stored returns the events that are stored.
+func (e *Engine) Stored() *Events { return e.events }
 
 // Queue returns the queue that hands events to pipelines.
 func (e *Engine) Queue() *queue.Queue { return e.queue }
@@ -75,7 +81,7 @@ func (e *Engine) SetUp() <-chan struct{} { return e.host.SetUp() }
 // an Unavailable error that says why not.
 func (e *Engine) Ready() error {
 	err := e.takes()
-	if err != nil && e.events.spools(err) && e.spool.Ready() == nil {
+	if err != nil && e.fallback != nil && e.fallback.Takes(err) && e.spool.Ready() == nil {
 		return nil
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice/jetstream/stream"
 	"sluice/limit"
 )
 
@@ -20,7 +21,7 @@ func (j *Journal) SetTextTime(d time.Duration) { j.textTime = d }
 
 // Forget empties all that is kept beside the events.
 func (j *Journal) Forget(ctx context.Context) error {
-	for _, name := range []string{journalStream, eventlessStream, indexStream} {
+	for _, name := range []string{stream.Journal, stream.Loose, stream.Index} {
 		s, err := j.host.JS.Stream(ctx, name)
 		if err != nil {
 			return err
@@ -38,7 +39,7 @@ func (j *Journal) Forget(ctx context.Context) error {
 
 // ForgetBlock empties a block of the index.
 func (j *Journal) ForgetBlock(ctx context.Context, number uint64) error {
-	s, err := j.host.JS.Stream(ctx, indexStream)
+	s, err := j.host.JS.Stream(ctx, stream.Index)
 	if err != nil {
 		return err
 	}

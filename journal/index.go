@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	indexStream = "INDEX"
-	indexPrefix = "svc.index."
 	// indexKept is how many blocks before the newest one stay in memory, for
 	// events that come late.
 	indexKept = 8
@@ -62,10 +60,10 @@ func newIndex(h *stream.Host, takers func(correlation.Envelope) []string) *index
 func (x *index) setUp(ctx context.Context, events jetstream.Stream, maxAge time.Duration) error {
 	x.events = events
 	_, err := x.host.OpenStream(ctx, x.host.JS, x.host.Config(jetstream.StreamConfig{
-		Name:              indexStream,
-		Subjects:          []string{indexPrefix + ">"},
-		MaxAge:            maxAge + 24*time.Hour, // events that stay longer, since unfinished, are read
-		MaxBytes:          4 << 30,
+		Name:              stream.Index,
+		Subjects:          []string{stream.IndexPrefix + ">"},
+		MaxAge:            maxAge + stream.IndexBeyond, // events that stay longer, since unfinished, are read
+		MaxBytes:          stream.IndexBytes,
 		MaxMsgsPerSubject: indexViews,
 		AllowDirect:       true,
 	}))
@@ -104,7 +102,7 @@ func (x *index) unstored(all bool) (messages []*nats.Msg) {
 	return messages
 }
 
-func indexSubject(number uint64) string { return indexPrefix + strconv.FormatUint(number, 10) }
+func indexSubject(number uint64) string { return stream.IndexPrefix + strconv.FormatUint(number, 10) }
 
 // block returns the marks of a block between two positions: all of them, or the
 // newest if the allowance is spent.
@@ -113,7 +111,7 @@ func (x *index) block(ctx context.Context, number uint64, first, last int, allow
 	if complete || len(found.unknown(first, last)) == 0 {
 		return found, nil
 	}
-	views, err := x.host.Fetch(ctx, indexStream, stream.Range{Sequence: 1, Subject: indexSubject(number), Count: indexViews})
+	views, err := x.host.Fetch(ctx, stream.Index, stream.Range{Sequence: 1, Subject: indexSubject(number), Count: indexViews})
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,6 @@ import (
 )
 
 const (
-	journalStream   = "JOURNAL"
-	eventlessStream = "LOOSE"
-
 	// journalEvery is how often entries are written.
 	journalEvery = 200 * time.Millisecond
 	// journalSync is how often what was written is synced.
@@ -31,8 +28,6 @@ const (
 	// maxRefused bounds the refused calls that are recorded one by one in a
 	// second: a flood must not fill the disk.
 	maxRefused = 1000
-
-	eventlessMaxBytes = 1 << 30
 )
 
 // Journal implements sluice.Journal and sluice.Tail. Accepted calls are found
@@ -121,10 +116,10 @@ func (j *Journal) SetUp(ctx context.Context, ids correlation.IDs, events jetstre
 		return fmt.Errorf("index: %w", err)
 	}
 	j.disks = nil
-	if j.chunks, err = j.stream(ctx, journalStream, chunkPrefix, journalBytes(events.MaxBytes)); err != nil {
+	if j.chunks, err = j.stream(ctx, stream.Journal, stream.ChunkPrefix, journalBytes(events.MaxBytes)); err != nil {
 		return err
 	}
-	j.eventless, err = j.stream(ctx, eventlessStream, eventlessPrefix, eventlessMaxBytes)
+	j.eventless, err = j.stream(ctx, stream.Loose, stream.LoosePrefix, stream.LooseBytes)
 	return err
 }
 

@@ -9,13 +9,12 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"sluice"
+	"sluice/jetstream/stream"
 	"sluice/value"
 )
 
 const (
-	chunkPrefix     = "svc.journal.page."     // before the number of a chunk
-	failedPrefix    = chunkPrefix + "failed." // before the number of a block of the index
-	eventlessPrefix = "svc.loose."            // before the number of a slot
+	failedPrefix = stream.ChunkPrefix + "failed." // before the number of a block of the index
 
 	chunkEvents = 64
 	slots       = 64 // subjects for what belongs to no event
@@ -141,7 +140,7 @@ func (w *lineWriter) beginIn(subject string, kind byte, sequence uint64) *nats.M
 
 // chunkSubject returns the subject of the chunk that an event belongs to.
 func chunkSubject(sequence uint64) string {
-	return chunkPrefix + strconv.FormatUint(sequence/chunkEvents, 10)
+	return stream.ChunkPrefix + strconv.FormatUint(sequence/chunkEvents, 10)
 }
 
 // failedSubject returns the subject of the list of failed events in the same
@@ -152,7 +151,7 @@ func failedSubject(sequence uint64) string {
 
 // eventlessSubject returns the subject of what belongs to no event.
 func eventlessSubject(traceID string) string {
-	return eventlessPrefix + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(sluice.TraceOwner(traceID)))%slots), 10)
+	return stream.LoosePrefix + strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(sluice.TraceOwner(traceID)))%slots), 10)
 }
 
 // A line is one line of a message of the journal.

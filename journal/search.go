@@ -220,7 +220,7 @@ func (j *Journal) Reached(ctx context.Context, cursor string) (time.Time, error)
 	if !errors.Is(err, jetstream.ErrMsgNotFound) {
 		return time.Time{}, stream.NoAnswer(err)
 	}
-	found, err := j.host.Fetch(ctx, eventlessStream, stream.Range{Sequence: max(1, eventless), Count: 1})
+	found, err := j.host.Fetch(ctx, stream.Loose, stream.Range{Sequence: max(1, eventless), Count: 1})
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -151,7 +151,7 @@ func (w *eventlessWalk) readWindow(ctx context.Context) error {
 		subject = eventlessSubject(w.owner)
 	}
 	for from := w.low; from < behind; {
-		messages, err := w.host.Fetch(ctx, eventlessStream, stream.Range{Sequence: from, Subject: subject, Count: int(min(1000, behind-from))})
+		messages, err := w.host.Fetch(ctx, stream.Loose, stream.Range{Sequence: from, Subject: subject, Count: int(min(1000, behind-from))})
 		if err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (w *eventlessWalk) noteReached(ctx context.Context) error {
 		w.reached = w.read[0].Time
 		return nil
 	}
-	begin, err := w.host.Fetch(ctx, eventlessStream, stream.Range{Sequence: w.low, Count: 1})
+	begin, err := w.host.Fetch(ctx, stream.Loose, stream.Range{Sequence: w.low, Count: 1})
 	if err == nil && len(begin) > 0 {
 		w.reached = begin[0].Time
 	}

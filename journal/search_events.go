@@ -205,7 +205,7 @@ func (w *eventWalk) loadChunk(ctx context.Context, sequence uint64) error {
 func (s *search) linesOf(ctx context.Context, subject string) (lines []line, err error) {
 	const most = 1000
 	for from := uint64(1); ; {
-		messages, err := s.host.Fetch(ctx, journalStream, stream.Range{Sequence: from, Subject: subject, Count: most})
+		messages, err := s.host.Fetch(ctx, stream.Journal, stream.Range{Sequence: from, Subject: subject, Count: most})
 		if err != nil {
 			return nil, err
 		}

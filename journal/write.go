@@ -106,7 +106,7 @@ func (j *Journal) flush(ctx context.Context) error {
 	}
 	if surplus := len(j.unsent) - maxUnsent; surplus > 0 {
 		for _, msg := range j.unsent[:surplus] {
-			if !strings.HasPrefix(msg.Subject, indexPrefix) {
+			if !strings.HasPrefix(msg.Subject, stream.IndexPrefix) {
 				j.dropped.Add(int64(bytes.Count(msg.Data, []byte{'\n'})))
 			}
 		}

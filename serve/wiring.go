@@ -44,7 +44,7 @@ func (s *Server) wire() {
 		receiver:  receiver,
 		keeper:    s.keeper,
 		events:    s.eventOptions(),
-		results:   s.engine.Events(),
+		results:   s.engine.Results(),
 		runner:    s.runnerOptions(secrets, webhooks),
 		steps:     step.Options{Log: s.opts.Log, Secrets: secrets, HTTP: step.HTTPOptions{AllowNetworks: s.cfg.HTTPAllow, Spans: s.spans()}},
 		directory: s.directory,
@@ -68,7 +68,7 @@ type bounds struct {
 func (s *Server) newAPI(login *iam.Authenticator, issuer http.Handler, pages *portal.Portal, b bounds) *api.API {
 	o := api.Options{
 		Commands:        s.commands,
-		Results:         s.engine.Events(),
+		Results:         s.engine.Results(),
 		Authenticate:    login.Authenticate,
 		Auth:            issuer,
 		Portal:          pages.Serve,
@@ -140,8 +140,8 @@ func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, sl
 func (s *Server) eventOptions() event.Options {
 	return event.Options{
 		Events:    s.engine.Events(),
-		Stored:    s.engine.Events(),
-		Log:       s.engine.Events(),
+		Stored:    s.engine.Stored(),
+		Log:       s.engine.Stored(),
 		Journal:   s.engine.Journal(),
 		Namespace: s.cfg.Namespace,
 		Stopping:  s.stopping,
@@ -157,7 +157,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 		Events:  s.engine.Events(),
 		Letters: s.engine.DeadLetters(),
 		Journal: s.engine.Journal(),
-		Results: s.engine.Events(),
+		Results: s.engine.Results(),
 		User:    s.directory.User,
 		Owner:   s.directory.Owner,
 		Note:    s.directory.Note,

@@ -158,7 +158,7 @@ func (w *wholeStore) try(ctx context.Context, dir string, c damageCase, further 
 		return f, nil
 	}
 	for _, id := range w.ids {
-		_, err := e.Events().Result(ctx, id, 0)
+		_, err := e.Results().Result(ctx, id, 0)
 		if err != nil && !w.resultIsGone(ctx, e, id) {
 			f.lost++
 		}

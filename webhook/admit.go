@@ -66,7 +66,7 @@ func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force 
 	case result.Duplicate:
 		return result, nil
 	}
-	in.listeners = event.Listeners
+	in.listeners = result.Listeners
 	rc.log(ctx, event)
 	rc.observe(in, sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusBefore(in.listeners), StatusCode: http.StatusOK, Listeners: in.listeners, Spooled: result.Spooled})
 	return result, nil

@@ -184,7 +184,7 @@ func (rc *Receiver) receive(w http.ResponseWriter, in *incoming) (result sluice.
 	}
 	result.PollingRedirectEnabled = redirect
 	if !result.Duplicate {
-		in.listeners = event.Listeners
+		in.listeners = result.Listeners
 		rc.log(r.Context(), event)
 	}
 	return result, nil

@@ -20,9 +20,9 @@ func (l *Store) Groups(ctx context.Context, q sluice.DeadLetterQuery) ([]sluice.
 	if err := l.host.Connected(); err != nil {
 		return nil, err
 	}
-	subject := prefix + ">"
+	subject := stream.DeadLetterPrefix + ">"
 	if q.Pipeline != "" {
-		subject = prefix + q.Pipeline
+		subject = stream.DeadLetterPrefix + q.Pipeline
 	}
 	groups := make(map[[2]string]*sluice.DeadLetterGroup)
 	err := l.each(ctx, subject, func(letter sluice.DeadLetter) {

@@ -16,14 +16,6 @@ import (
 	"sluice/jetstream/stream"
 )
 
-const (
-	// Stream is the stream that holds the letters.
-	Stream   = "DEADLETTERS"
-	prefix   = "svc.deadletter."
-	maxAge   = 30 * 24 * time.Hour
-	maxBytes = 1 << 30
-)
-
 // A Store implements sluice.DeadLetters on a stream of its own. A letter has its
 // event in it, since the event may be gone before the letter is looked at.
 type Store struct {
@@ -40,10 +32,10 @@ func NewStore(h *stream.Host) *Store { return &Store{host: h} }
 // SetUp creates the stream where it is missing.
 func (l *Store) SetUp(ctx, running context.Context) (err error) {
 	l.stream, err = l.host.OpenStream(ctx, l.host.JS, l.host.Config(jetstream.StreamConfig{
-		Name:        Stream,
-		Subjects:    []string{prefix + ">"},
-		MaxAge:      maxAge,
-		MaxBytes:    maxBytes,
+		Name:        stream.DeadLetters,
+		Subjects:    []string{stream.DeadLetterPrefix + ">"},
+		MaxAge:      stream.DeadLetterAge,
+		MaxBytes:    stream.DeadLetterBytes,
 		AllowDirect: l.host.DirectReads,
 	}))
 	if err != nil {
@@ -72,7 +64,7 @@ func (l *Store) Add(ctx context.Context, d sluice.Delivery, event []byte, o slui
 	if err != nil {
 		return err
 	}
-	_, err = l.writer.Write(ctx, prefix+o.Pipeline, nil, data)
+	_, err = l.writer.Write(ctx, stream.DeadLetterPrefix+o.Pipeline, nil, data)
 	return err
 }
 
@@ -149,18 +141,18 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 	if err != nil {
 		return stream.Unavailable(sluice.CodeEngineUnavailable, "The engine did not delete the dead letter.").Because(err)
 	}
-	return l.host.SyncStream(Stream, "msgs")
+	return l.host.SyncStream(stream.DeadLetters, "msgs")
 }
 
 // ByPipeline counts the letters of each pipeline.
 func (l *Store) ByPipeline(ctx context.Context) (map[string]int64, error) {
-	info, err := l.stream.Info(ctx, jetstream.WithSubjectFilter(prefix+">"))
+	info, err := l.stream.Info(ctx, jetstream.WithSubjectFilter(stream.DeadLetterPrefix+">"))
 	if err != nil {
 		return nil, err
 	}
 	counts := make(map[string]int64, len(info.State.Subjects))
 	for subject, messages := range info.State.Subjects {
-		counts[strings.TrimPrefix(subject, prefix)] = int64(messages)
+		counts[strings.TrimPrefix(subject, stream.DeadLetterPrefix)] = int64(messages)
 	}
 	return counts, nil
 }

@@ -12,13 +12,13 @@ import (
 )
 
 // ReadAtStart makes the next start of an embedded engine without records read its
-// events for deliveries. Without it, a start takes the events that are there for
-// none.
+// events for deliveries. Without it, a start treats existing events as having no
+// delivery ids.
 func ReadAtStart(ctx context.Context, h *stream.Host) error {
 	if _, err := h.OpenStream(ctx, h.JS, recordConfig(h)); err != nil {
 		return err
 	}
-	_, err := h.JS.Publish(ctx, recordSubject, make([]byte, 16)) // covers no event
+	_, err := h.JS.Publish(ctx, stream.DeliveriesSubject, make([]byte, 16)) // covers no event
 	return err
 }
 
@@ -29,7 +29,7 @@ func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
 	if r.events, err = h.JS.Stream(ctx, events); err != nil {
 		return err
 	}
-	if r.stream, err = h.JS.Stream(ctx, RecordStream); err != nil {
+	if r.stream, err = h.JS.Stream(ctx, stream.Deliveries); err != nil {
 		return err
 	}
 	if r.writer, err = h.StartWriter(ctx, r.stream, stream.WriterOptions{}); err != nil {
@@ -41,7 +41,7 @@ func Convert(ctx context.Context, h *stream.Host, events string) (err error) {
 	if err := r.index.writeMarkers(ctx, h.JS); err != nil {
 		return err
 	}
-	return h.JS.DeleteStream(ctx, RecordStream)
+	return h.JS.DeleteStream(ctx, stream.Deliveries)
 }
 
 // writeMarkers writes a marker for each delivery that is known. It can't stand right
@@ -90,5 +90,5 @@ func settle(ctx context.Context, pending []jetstream.PubAckFuture) error {
 }
 
 func markerSubject(key [12]byte) string {
-	return MarkerPrefix + base64.RawURLEncoding.EncodeToString(key[:])
+	return stream.DeliveryPrefix + base64.RawURLEncoding.EncodeToString(key[:])
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/jetstream/stream"
 )
 
 // MaxIDs bounds the ids that are remembered. Beyond it the oldest are forgotten.
@@ -18,10 +19,7 @@ const bytesPerID = 48
 
 // keeps are how long entries are kept: the shortest that covers the window of a
 // webhook.
-var keeps = [...]time.Duration{time.Hour, 24 * time.Hour, 168 * time.Hour}
-
-// longest is the longest of them.
-const longest = 168 * time.Hour
+var keeps = [...]time.Duration{time.Hour, 24 * time.Hour, stream.DeliveryAge}
 
 // kindOf returns which of the shelves is for a window.
 func kindOf(window time.Duration) int {

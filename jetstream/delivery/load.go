@@ -30,7 +30,7 @@ func (r *Records) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	from, err := r.host.SequenceAt(ctx, r.events, info.State, time.Now().Add(-longest))
+	from, err := r.host.SequenceAt(ctx, r.events, info.State, time.Now().Add(-stream.DeliveryAge))
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (r *Records) begin(next uint64) {
 func (r *Records) readRecords(ctx context.Context) (covered []block, err error) {
 	now := time.Now()
 	for next := uint64(1); ; {
-		messages, err := r.host.Fetch(ctx, RecordStream, stream.Range{Sequence: next, Count: readBatch})
+		messages, err := r.host.Fetch(ctx, stream.Deliveries, stream.Range{Sequence: next, Count: readBatch})
 		if err != nil {
 			return nil, err
 		}

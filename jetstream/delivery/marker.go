@@ -13,9 +13,6 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// MarkerPrefix stands before the key of a delivery, in the subject of its marker.
-const MarkerPrefix = "svc.delivery."
-
 const (
 	// writeTimeout bounds one attempt to store an event with its marker.
 	writeTimeout = 1200 * time.Millisecond

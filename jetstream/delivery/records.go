@@ -13,12 +13,6 @@ import (
 )
 
 const (
-	// RecordStream is the stream that holds the records.
-	RecordStream  = "DELIVERIES"
-	recordSubject = "svc.deliveries"
-	recordAge     = longest + 24*time.Hour
-	recordBytes   = 2 << 30
-
 	blockSize  = 4096 // events that a record covers
 	blocksKept = 64   // that wait for their last events
 
@@ -73,10 +67,10 @@ func (r *Records) SetUp(ctx, running context.Context, events jetstream.Stream) (
 
 func recordConfig(h *stream.Host) jetstream.StreamConfig {
 	return h.Config(jetstream.StreamConfig{
-		Name:        RecordStream,
-		Subjects:    []string{recordSubject},
-		MaxAge:      recordAge,
-		MaxBytes:    recordBytes,
+		Name:        stream.Deliveries,
+		Subjects:    []string{stream.DeliveriesSubject},
+		MaxAge:      stream.DeliveriesAge,
+		MaxBytes:    stream.DeliveriesBytes,
 		AllowDirect: true,
 	})
 }
@@ -136,7 +130,7 @@ func (r *Records) write(ctx context.Context) {
 func (r *Records) put(ctx context.Context, b *block) error {
 	data := binary.BigEndian.AppendUint64(nil, b.first)
 	data = append(binary.BigEndian.AppendUint64(data, b.last), b.entries...)
-	_, err := r.writer.Write(ctx, recordSubject, nil, data)
+	_, err := r.writer.Write(ctx, stream.DeliveriesSubject, nil, data)
 	return err
 }
 

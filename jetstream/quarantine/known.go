@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/jetstream/stream"
 )
 
 // A webhook's share of the quarantine: what is beyond it drives out the webhook's
 // own.
 const (
-	shareBytes = maxBytes / 8
+	shareBytes = stream.QuarantineBytes / 8
 	shareCount = 2000
 )
 
@@ -72,7 +73,7 @@ func (k *known) add(c *keptCall) {
 	s.calls = slices.Insert(s.calls, at, c)
 	s.bytes += c.size
 	k.bytes += c.size
-	for oldest := time.Now().Add(-maxAge); len(s.calls) > 0 && s.calls[0].Time.Before(oldest); {
+	for oldest := time.Now().Add(-stream.QuarantineAge); len(s.calls) > 0 && s.calls[0].Time.Before(oldest); {
 		k.drop(s.calls[0])
 	}
 }
@@ -106,7 +107,7 @@ func (k *known) surplus(newest string) *keptCall {
 	if s := k.shares[newest]; s != nil && len(s.calls) > 1 && (s.bytes > shareBytes || len(s.calls) > shareCount) {
 		return s.calls[0]
 	}
-	if k.bytes <= maxBytes {
+	if k.bytes <= stream.QuarantineBytes {
 		return nil
 	}
 	var largest *share
@@ -127,7 +128,7 @@ func (k *known) list(query sluice.QuarantineQuery, after place) (calls []sluice.
 	if !query.Oldest {
 		order = func(a, b place) int { return b.compare(a) }
 	}
-	oldest := time.Now().Add(-maxAge)
+	oldest := time.Now().Add(-stream.QuarantineAge)
 	for _, c := range k.calls {
 		switch {
 		case c.Time.Before(oldest),

@@ -21,17 +21,11 @@ import (
 	"sluice/seal"
 )
 
-// Names of the stream of the calls, and of the key that requests are sealed with.
-const (
-	Stream = "QUARANTINE"
-	Key    = "quarantine"
-)
+// Key is the name of the key that requests are sealed with.
+const Key = "quarantine"
 
 const (
-	prefix     = "svc.quarantine."
 	metaHeader = "Sluice-Call" // with what is known of a call, but for its request
-	maxAge     = 7 * 24 * time.Hour
-	maxBytes   = 256 << 20
 	syncEvery  = time.Second
 )
 
@@ -59,10 +53,10 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 		return err
 	}
 	s.stream, err = s.host.OpenStream(ctx, s.host.SideJS, s.host.Config(jetstream.StreamConfig{
-		Name:              Stream,
-		Subjects:          []string{prefix + ">"},
-		MaxAge:            maxAge,
-		MaxBytes:          maxBytes + maxBytes/4, // what was dropped takes some space for a while
+		Name:              stream.Quarantine,
+		Subjects:          []string{stream.QuarantinePrefix + ">"},
+		MaxAge:            stream.QuarantineAge,
+		MaxBytes:          stream.QuarantineBytes + stream.QuarantineBytes/4, // what was dropped takes some space for a while
 		MaxMsgsPerSubject: 1,
 		AllowDirect:       s.host.DirectReads,
 	}))
@@ -78,7 +72,7 @@ func (s *Store) SetUp(ctx, running context.Context, key []byte) (err error) {
 		return err
 	}
 	s.host.Start(func() { s.follow(running, calls) })
-	if blocks := s.host.Blocks(Stream); blocks != nil {
+	if blocks := s.host.Blocks(stream.Quarantine); blocks != nil {
 		blocks.Rewritten = true
 		s.host.Every(running, syncEvery, func(time.Time) {
 			if s.dirty.Swap(false) {
@@ -134,7 +128,7 @@ func (s *Store) note(msg jetstream.Msg) {
 // subjectOfCall returns where a call is stored. The token is secret, its hash is not.
 func subjectOfCall(c *sluice.QuarantinedCall) string {
 	hash := sha256.Sum256([]byte(c.Token))
-	return prefix + hex.EncodeToString(hash[:8]) + "." + strings.ReplaceAll(c.ID, ":", "=")
+	return stream.QuarantinePrefix + hex.EncodeToString(hash[:8]) + "." + strings.ReplaceAll(c.ID, ":", "=")
 }
 
 func idOf(subject string) string {
@@ -250,7 +244,7 @@ func (s *Store) Drop(ctx context.Context, id string) (bool, error) {
 	if err := s.erase(ctx, c); err != nil {
 		return false, err
 	}
-	return true, s.host.SyncStream(Stream, "msgs")
+	return true, s.host.SyncStream(stream.Quarantine, "msgs")
 }
 
 // PushedOut returns how many calls had to make way for newer ones on this node, since

@@ -20,7 +20,7 @@ import (
 
 const (
 	// OutcomeStream is the stream that holds the outcomes.
-	OutcomeStream = "RESULTS"
+	OutcomeStream = stream.Results
 	outcomePrefix = "svc.result."
 )
 

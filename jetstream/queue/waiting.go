@@ -20,7 +20,7 @@ import (
 
 const (
 	// WaitingStream is the stream that holds the waiting events.
-	WaitingStream = "WAITING"
+	WaitingStream = stream.Waiting
 	waitingPrefix = "svc.waiting." // before the binding, the event's key, and one of the next
 	waitingEvent  = "event"
 	waitingState  = "state"

@@ -149,11 +149,7 @@ func createBucket(ctx context.Context, h *stream.Host, name string) (jetstream.K
 	return h.OpenBucket(ctx, name, 2)
 }
 
-// StreamPrefix is before the name of a bucket in that of the stream that the engine
-// makes it of.
-const StreamPrefix = "KV_"
-
-func streamOf(bucket string) string { return StreamPrefix + bucket }
+func streamOf(bucket string) string { return stream.BucketPrefix + bucket }
 
 // keepUp applies changes as they come. A watch that ends by itself, as with a
 // connection that is closed for good, would leave the node with what it knew.

@@ -116,7 +116,7 @@ func newMessage[T any](in Generation, bucket string, s stored[T]) (*nats.Msg, er
 	if err != nil {
 		return nil, err
 	}
-	msg := nats.NewMsg("$KV." + in.bucket(bucket) + "." + engineKey)
+	msg := nats.NewMsg(stream.BucketSubjects + in.bucket(bucket) + "." + engineKey)
 	msg.Data = content
 	if s.record == nil {
 		msg.Header.Set("KV-Operation", "DEL")

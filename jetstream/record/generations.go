@@ -45,12 +45,8 @@ type Generations struct {
 	Progress func(step string)
 }
 
-const (
-	// StateStream is the stream that says which generation counts.
-	StateStream  = "SEALED"
-	stateSubject = "svc.sealed"
-	checkName    = "check" // that the check value is sealed for
-)
+// checkName is what the check value is sealed for.
+const checkName = "check"
 
 // A state says which generation counts. It is a stream of its own rather than a
 // bucket, since a bucket may be read from a replica that is behind.
@@ -194,14 +190,14 @@ func (s *state) opensWith(box *seal.Box) bool {
 
 // load reads the state, nil if there is none.
 func (g *Generations) load(ctx context.Context) (*state, error) {
-	found, err := g.Host.JS.Stream(ctx, StateStream)
+	found, err := g.Host.JS.Stream(ctx, stream.Sealed)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	msg, err := found.GetLastMsgForSubject(ctx, stateSubject)
+	msg, err := found.GetLastMsgForSubject(ctx, stream.SealedSubject)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return nil, nil
 	}
@@ -223,14 +219,14 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 // revision, 0 for none.
 func (g *Generations) save(ctx context.Context, s *state, revision uint64) error {
 	_, err := g.Host.OpenStream(ctx, g.Host.JS, g.Host.Config(jetstream.StreamConfig{
-		Name:              StateStream,
-		Subjects:          []string{stateSubject},
+		Name:              stream.Sealed,
+		Subjects:          []string{stream.SealedSubject},
 		MaxMsgsPerSubject: 2, // the one before stays until this one is synced
 	}))
 	if err != nil {
 		return err
 	}
-	msg := nats.NewMsg(stateSubject)
+	msg := nats.NewMsg(stream.SealedSubject)
 	if msg.Data, err = json.Marshal(s); err != nil {
 		return err
 	}
@@ -239,7 +235,7 @@ func (g *Generations) save(ctx context.Context, s *state, revision uint64) error
 		return err
 	}
 	s.revision = ack.Sequence
-	return g.Host.SyncStream(StateStream)
+	return g.Host.SyncStream(stream.Sealed)
 }
 
 // tellf reports a step of a move.

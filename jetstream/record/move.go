@@ -210,8 +210,8 @@ var generationEnd = regexp.MustCompile(`-([0-9a-f]{12})$`)
 
 // Owns reports whether a stream is one of the buckets, and of which generation: "" if
 // it is from before there were any.
-func (g *Generations) Owns(stream string) (generation string, ours bool) {
-	bucket, ours := strings.CutPrefix(stream, StreamPrefix)
+func (g *Generations) Owns(name string) (generation string, ours bool) {
+	bucket, ours := strings.CutPrefix(name, stream.BucketPrefix)
 	if match := generationEnd.FindStringSubmatch(bucket); match != nil {
 		bucket, generation = strings.TrimSuffix(bucket, match[0]), match[1]
 	}

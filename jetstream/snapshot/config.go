@@ -9,18 +9,12 @@ import (
 
 	"sluice"
 	"sluice/backup"
-	"sluice/jetstream/delivery"
+	"sluice/jetstream/stream"
 )
 
 const (
 	// mark is the name under which a stream says which restoration has made it.
 	mark = "sluice.restore"
-
-	// The engine's client makes buckets of streams with such names and subjects.
-	bucketPrefix, bucketSubjects = "KV_", "$KV."
-
-	// ourSubjects is what the subjects of all other streams of sluice begin with.
-	ourSubjects = "svc."
 )
 
 // config returns the configuration that a stream is restored with. A backup may come
@@ -36,10 +30,10 @@ func (r *Restoration) config(s backup.Stream) (jetstream.StreamConfig, error) {
 		Name: s.Name, Subjects: said.Subjects, MaxMsgsPerSubject: said.MaxMsgsPerSubject, AllowDirect: said.AllowDirect,
 		Storage: jetstream.FileStorage, MaxBytes: -1, Metadata: map[string]string{mark: r.id},
 	}
-	if strings.HasPrefix(s.Name, bucketPrefix) {
+	if strings.HasPrefix(s.Name, stream.BucketPrefix) {
 		config.AllowDirect, config.AllowRollup, config.DenyDelete, config.Discard = true, true, true, jetstream.DiscardNew
 	}
-	if marks := delivery.MarkerPrefix + ">"; s.Name == r.events && !r.host.SoleWriter && !slices.Contains(config.Subjects, marks) {
+	if marks := stream.DeliveryPrefix + ">"; s.Name == r.events && !r.host.SoleWriter && !slices.Contains(config.Subjects, marks) {
 		config.Subjects = append(config.Subjects, marks)
 	}
 	return r.host.Config(config), nil
@@ -56,9 +50,9 @@ func read(s backup.Stream) (said jetstream.StreamConfig, err error) {
 	if err := json.Unmarshal(s.Config, &said); err != nil {
 		return said, err
 	}
-	bucket, isBucket := strings.CutPrefix(s.Name, bucketPrefix)
+	bucket, isBucket := strings.CutPrefix(s.Name, stream.BucketPrefix)
 	for _, subject := range said.Subjects {
-		if isBucket && subject != bucketSubjects+bucket+".>" || !isBucket && !strings.HasPrefix(subject, ourSubjects) {
+		if isBucket && subject != stream.BucketSubjects+bucket+".>" || !isBucket && !strings.HasPrefix(subject, stream.OurSubjects) {
 			return said, Foreign("the subject %s of the stream %s", subject, s.Name)
 		}
 	}

@@ -285,7 +285,7 @@ func replicated(cluster *jetstream.ClusterInfo) bool {
 // Deliveries brings what is known of accepted deliveries into the form that the
 // engine needs: records if it is embedded, markers if it is external.
 func (r *Restoration) Deliveries(ctx context.Context) error {
-	recorded := slices.Contains(r.asked, delivery.RecordStream)
+	recorded := slices.Contains(r.asked, stream.Deliveries)
 	switch {
 	case r.host.SoleWriter && !recorded:
 		return delivery.ReadAtStart(ctx, r.host)

@@ -18,10 +18,6 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// boxPrefix stands before the name of a box, which is random, in the name of its
-// stream.
-const boxPrefix = "SPOOL_"
-
 // A box is a stream of calls that wait. Its name is used once: the places of a box
 // never mean other calls than those they were given to.
 type box struct {
@@ -38,7 +34,7 @@ type box struct {
 
 // newBox makes a box of a name, on stable storage.
 func newBox(ctx, running context.Context, h *stream.Host, name string) (*box, error) {
-	made, err := h.OpenStream(ctx, h.JS, boxConfig(h, boxPrefix+name))
+	made, err := h.OpenStream(ctx, h.JS, boxConfig(h, stream.SpoolPrefix+name))
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +51,7 @@ func boxConfig(h *stream.Host, name string) jetstream.StreamConfig {
 // openBox opens a box that is there, until running ends.
 func openBox(running context.Context, h *stream.Host, from jetstream.Stream) (*box, error) {
 	info := from.CachedInfo()
-	b := &box{name: strings.TrimPrefix(info.Config.Name, boxPrefix), host: h, stream: from}
+	b := &box{name: strings.TrimPrefix(info.Config.Name, stream.SpoolPrefix), host: h, stream: from}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(b.name)) // never fails
 	b.number = hash.Sum64() >> (64 - correlation.SpoolBits)
@@ -119,7 +115,7 @@ func (b *box) put(ctx context.Context, c *Call) (place uint64, err error) {
 	}
 	data := slices.Concat(head, []byte{'\n'}, c.Event)
 	b.bytes.Add(int64(len(data)) + overhead)
-	return b.writer.Write(ctx, strings.ToLower(boxPrefix+b.name)+"."+c.Subject, nil, data)
+	return b.writer.Write(ctx, strings.ToLower(stream.SpoolPrefix+b.name)+"."+c.Subject, nil, data)
 }
 
 // parse reads a call as it is stored.
@@ -129,13 +125,13 @@ func (b *box) parse(sequence uint64, subject string, data []byte) (*Call, error)
 	if err := json.Unmarshal(head, &h); err != nil || !ok {
 		return nil, errors.Join(err, errors.New("a spooled call can't be read"))
 	}
-	return &Call{Subject: strings.TrimPrefix(subject, strings.ToLower(boxPrefix+b.name)+"."), ID: h.ID, Place: h.Place, Window: h.Window, Event: event, place: sequence}, nil
+	return &Call{Subject: strings.TrimPrefix(subject, strings.ToLower(stream.SpoolPrefix+b.name)+"."), ID: h.ID, Place: h.Place, Window: h.Window, Event: event, place: sequence}, nil
 }
 
 // read returns calls from a place on, in order: as many as are handed over together.
 func (b *box) read(ctx context.Context, from uint64) (calls []*Call, err error) {
 	last := min(b.writer.Durable(), from/blockSize*blockSize+blockSize-1)
-	messages, err := b.host.Fetch(ctx, boxPrefix+b.name, stream.Range{Sequence: from, Count: blockSize})
+	messages, err := b.host.Fetch(ctx, stream.SpoolPrefix+b.name, stream.Range{Sequence: from, Count: blockSize})
 	if err != nil {
 		return nil, err
 	}

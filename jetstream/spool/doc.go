@@ -9,7 +9,8 @@
 // on condition of the marker before, so nothing is handed over twice, and leads
 // from the ids that the spool gave out to the events.
 //
-// When a call goes to the spool is the decision of package jetstream, above. The
+// A Fallback (fallback.go) stands before the store of events: it decides when a call goes
+// to the spool, and finds the results of calls that wait there. The
 // packages correlation, delivery and stream, beside this one, have the ids, the
 // repeated deliveries, and what all streams have in common.
 package spool

@@ -93,7 +93,7 @@ func (s *Spool) first() *box {
 func (d Destination) take(ctx context.Context, b *box) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*handOverTimeout)
 	defer cancel()
-	before, err := newestMarker(ctx, d.Events, MarkerPrefix+"*.*."+b.name)
+	before, err := newestMarker(ctx, d.Events, stream.SpooledPrefix+"*.*."+b.name)
 	if err != nil {
 		return err
 	}

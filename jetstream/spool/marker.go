@@ -14,9 +14,6 @@ import (
 	"sluice/jetstream/stream"
 )
 
-// MarkerPrefix stands before the subjects of markers.
-const MarkerPrefix = "svc.spooled."
-
 // blockSize is how many places of a box the markers of one subject are about.
 const blockSize = 256
 
@@ -49,7 +46,7 @@ func (m *marker) add(place, behind uint64) {
 }
 
 func markerSubject(number, place uint64, box string) string {
-	return MarkerPrefix + strconv.FormatUint(number, 36) + "." + strconv.FormatUint(place/blockSize, 36) + "." + box
+	return stream.SpooledPrefix + strconv.FormatUint(number, 36) + "." + strconv.FormatUint(place/blockSize, 36) + "." + box
 }
 
 // message makes the message of a marker, to be stored on condition that the one
@@ -119,6 +116,6 @@ func Find(ctx context.Context, events jetstream.Stream, r correlation.SpooledRef
 	if len(found) > 0 {
 		return found, false, nil
 	}
-	newest, err := newestMarker(ctx, events, MarkerPrefix+strconv.FormatUint(r.Spool, 36)+".>")
+	newest, err := newestMarker(ctx, events, stream.SpooledPrefix+strconv.FormatUint(r.Spool, 36)+".>")
 	return nil, err == nil && (newest == nil || newest.last() < r.Place), err
 }

@@ -37,7 +37,7 @@ func Open(ctx, running context.Context, h *stream.Host, maxBytes, room int64) (*
 	var found []jetstream.Stream
 	names := h.JS.StreamNames(ctx)
 	for name := range names.Name() {
-		if !strings.HasPrefix(name, boxPrefix) {
+		if !strings.HasPrefix(name, stream.SpoolPrefix) {
 			continue
 		}
 		opened, err := h.JS.Stream(ctx, name)
@@ -173,7 +173,7 @@ func (s *Spool) renew(ctx context.Context) error {
 		b := s.boxes[0]
 		s.boxes = s.boxes[1:]
 		b.stop()
-		if err := s.host.JS.DeleteStream(ctx, boxPrefix+b.name); err != nil {
+		if err := s.host.JS.DeleteStream(ctx, stream.SpoolPrefix+b.name); err != nil {
 			s.host.Log.Warn("What was handed over could not be removed from the spool.", "error", err)
 		}
 	}

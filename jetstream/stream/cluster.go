@@ -84,9 +84,9 @@ func (d *DoubtError) Error() string { return "not acknowledged: " + d.cause.Erro
 // Unwrap returns what kept the acknowledgement away.
 func (d *DoubtError) Unwrap() error { return d.cause }
 
-// given is in place of a publication's doubt when its caller has gone before it was
+// abandoned is in place of a publication's doubt when its caller has gone before it was
 // sent.
-var given = new(DoubtError)
+var abandoned = new(DoubtError)
 
 var (
 	errFull   = errors.New("too many calls are waiting for the engine")
@@ -129,7 +129,7 @@ func (w *clusterWriter) Write(_ context.Context, subject string, header nats.Hea
 		return out.sequence, out.err
 	case <-timer.C:
 	}
-	if p.sent.CompareAndSwap(nil, given) {
+	if p.sent.CompareAndSwap(nil, abandoned) {
 		return 0, NotTaken("the event", errUnsent)
 	}
 	timer.Reset(answerGrace)
@@ -169,8 +169,8 @@ func (w *clusterWriter) run(ctx context.Context) {
 	}
 }
 
-// gather adds the messages that wait by now, after those have had their turn that
-// are about to wait.
+// gather adds the messages that wait by now, after yielding once to callers about to
+// enqueue.
 func (w *clusterWriter) gather(first *publication) []*publication {
 	runtime.Gosched()
 	batch, size := []*publication{first}, len(first.data)

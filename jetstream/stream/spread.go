@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	nodeSubject = "svc.node" // nodes say here which server they are connected to
 	sayEvery    = 5 * time.Second
 	heardWithin = 3 * sayEvery // who was not heard for that long is gone
 	moveEvery   = 30 * time.Second
@@ -35,7 +34,7 @@ type heard struct {
 func (h *Host) Spread(ctx context.Context, servers func() int) error {
 	n := &nodes{heard: make(map[string]heard)}
 	self := rand.Text()
-	sub, err := h.Conn.Subscribe(nodeSubject, func(msg *nats.Msg) {
+	sub, err := h.Conn.Subscribe(NodeSubject, func(msg *nats.Msg) {
 		if node, server, ok := strings.Cut(string(msg.Data), " "); ok {
 			n.hear(node, server, time.Now())
 		}
@@ -51,7 +50,7 @@ func (h *Host) Spread(ctx context.Context, servers func() int) error {
 			return
 		}
 		server := h.Conn.ConnectedServerId()
-		_ = h.Conn.Publish(nodeSubject, []byte(self+" "+server)) // the next one says the same
+		_ = h.Conn.Publish(NodeSubject, []byte(self+" "+server)) // the next one says the same
 		n.hear(self, server, now)
 		if now.Sub(moved) < moveEvery {
 			return

@@ -1,0 +1,212 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice"
+	"sluice/jetstream/correlation"
+	"sluice/jetstream/stream"
+)
+
+// Once stands before a store of events, and makes one event of a delivery however often
+// it is repeated. What is no delivery passes.
+type Once interface {
+	sluice.Events
+
+	// SetUp prepares it for the events that are there, until running ends.
+	SetUp(ctx, running context.Context, events Stored) error
+
+	// Stored is told of each event on stable storage, before it is answered.
+	Stored(sequence uint64, e *sluice.Event)
+
+	// Finish writes down what would be lost with the process.
+	Finish()
+}
+
+// Stored is what is known of the stored events.
+type Stored struct {
+	Stream  jetstream.Stream
+	IDs     correlation.IDs
+	Durable func() uint64 // the sequence up to which they are on stable storage
+}
+
+// A Write stores an event, as stream.Writer does.
+type Write func(ctx context.Context, subject string, header nats.Header, data []byte) (sequence uint64, err error)
+
+// An Engine is the store of events that Once stands before.
+type Engine interface {
+	sluice.Events
+	sluice.Results
+
+	// AcceptBy is Accept for an event that write stores.
+	AcceptBy(ctx context.Context, e *sluice.Event, wait time.Duration, write Write) (sluice.Result, error)
+}
+
+// again returns the result of the first call of a delivery, for one that repeats
+// it. A result that is not kept any more was accepted all the same.
+func again(ctx context.Context, results sluice.Results, ids correlation.IDs, first *Accepted, f *sluice.Fingerprint, wait time.Duration) (sluice.Result, error) {
+	id := ids.ID(first.Sequence, first.TraceID)
+	result, err := results.Result(ctx, id, wait)
+	if err != nil {
+		if sluice.AsError(err).Kind != sluice.Gone {
+			return result, err
+		}
+		result = sluice.Accepted(first.TraceID, id, first.At)
+	}
+	result.Duplicate, result.Differs = true, first.Digest != f.Digest
+	return result, nil
+}
+
+// Indexed is the Once of an engine that only this process writes to: an index in memory
+// decides.
+type Indexed struct {
+	next    Engine
+	host    *stream.Host
+	index   *Index
+	records *Records
+	events  Stored
+}
+
+// NewIndexed returns a Once before an engine. Its ids take at most so many bytes of
+// memory; 0 is no bound but that on their number.
+func NewIndexed(h *stream.Host, memory int64, next Engine) *Indexed {
+	index := NewIndex(memory)
+	return &Indexed{next: next, host: h, index: index, records: NewRecords(h, index)}
+}
+
+// Count returns how many ids are remembered.
+func (o *Indexed) Count() int64 { return o.index.Count() }
+
+// SetUp implements Once.
+func (o *Indexed) SetUp(ctx, running context.Context, events Stored) error {
+	o.events = events
+	return o.records.SetUp(ctx, running, events.Stream)
+}
+
+// Stored implements Once.
+func (o *Indexed) Stored(sequence uint64, e *sluice.Event) {
+	o.records.Note(sequence, e.Fingerprint, e.TraceID)
+	if e.Fingerprint != nil {
+		o.index.End(e.Fingerprint, sequence, e.TraceID)
+	}
+}
+
+// Finish implements Once.
+func (o *Indexed) Finish() {
+	const patience = 2 * time.Second
+	if o.events.Durable == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	o.records.Finish(ctx, o.events.Durable())
+}
+
+// Accept implements sluice.Events.
+func (o *Indexed) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (result sluice.Result, err error) {
+	f := e.Fingerprint
+	if f == nil {
+		return o.next.Accept(ctx, e, wait)
+	}
+	if err := o.host.Ready(); err != nil {
+		return result, err // nothing was begun, so nothing is in doubt
+	}
+	first, doubt, err := o.index.Begin(ctx, f, sluice.TraceOwner(e.TraceID), e.ReceivedAt)
+	if err != nil {
+		return result, err
+	}
+	if first != nil {
+		return again(ctx, o.next, o.events.IDs, first, f, wait)
+	}
+	behind := o.events.Durable()
+	if doubt != nil {
+		behind = *doubt
+		if first, err = o.find(ctx, e, behind); first != nil {
+			o.index.End(f, first.Sequence, first.TraceID)
+			return again(ctx, o.next, o.events.IDs, first, f, wait)
+		}
+	}
+	if err == nil {
+		result, err = o.next.Accept(ctx, e, wait) // Stored ends what was begun
+	}
+	if err != nil {
+		o.index.Fail(f, sluice.AsError(err).Kind == sluice.Unavailable, behind)
+	}
+	return result, err
+}
+
+// find looks among the events behind one for that of a delivery whose attempt was not
+// answered: nil if it is not there, Unavailable if it is not yet durable.
+func (o *Indexed) find(ctx context.Context, e *sluice.Event, behind uint64) (*Accepted, error) {
+	const batch = 256
+	for next := behind + 1; ; {
+		messages, err := o.host.Fetch(ctx, o.events.Stream.CachedInfo().Config.Name, stream.Range{Sequence: next, Subject: e.MessageKey(), Count: batch})
+		if err != nil || len(messages) == 0 {
+			return nil, err
+		}
+		for _, msg := range messages {
+			next = msg.Sequence + 1
+			found, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Sequence: msg.Sequence, Data: msg.Data})
+			if err != nil || found.Fingerprint == nil || found.Fingerprint.Key != e.Fingerprint.Key {
+				continue
+			}
+			if msg.Sequence > o.events.Durable() {
+				return nil, stream.Unavailable(sluice.CodeEngineUnavailable, "The first call of this delivery is not durable yet.")
+			}
+			return &Accepted{Sequence: msg.Sequence, TraceID: found.TraceID, At: found.Received, Digest: found.Fingerprint.Digest}, nil
+		}
+	}
+}
+
+// Marked is the Once of an engine that several nodes write to: a marker that is stored
+// with the event or not at all decides.
+type Marked struct {
+	next    Engine
+	host    *stream.Host
+	ids     correlation.IDs
+	Markers *Markers // set up with it
+}
+
+// NewMarked returns a Once before an engine.
+func NewMarked(h *stream.Host, next Engine) *Marked { return &Marked{next: next, host: h} }
+
+// SetUp implements Once.
+func (o *Marked) SetUp(_, _ context.Context, events Stored) error {
+	o.ids, o.Markers = events.IDs, NewMarkers(o.host, events.Stream)
+	return nil
+}
+
+// Stored implements Once: the marker is stored already.
+func (o *Marked) Stored(uint64, *sluice.Event) {}
+
+// Finish implements Once.
+func (o *Marked) Finish() {}
+
+// A repeatedError is that of a delivery which was accepted before.
+type repeatedError struct{ first *Accepted }
+
+// Error implements error.
+func (*repeatedError) Error() string { return "the delivery was accepted before" }
+
+// Accept implements sluice.Events.
+func (o *Marked) Accept(ctx context.Context, e *sluice.Event, wait time.Duration) (sluice.Result, error) {
+	if e.Fingerprint == nil {
+		return o.next.Accept(ctx, e, wait)
+	}
+	result, err := o.next.AcceptBy(ctx, e, wait, func(ctx context.Context, subject string, header nats.Header, data []byte) (uint64, error) {
+		sequence, first, err := o.Markers.Write(ctx, e.Fingerprint, e.TraceID, &nats.Msg{Subject: subject, Header: header, Data: data})
+		if first != nil {
+			return 0, &repeatedError{first}
+		}
+		return sequence, err
+	})
+	if repeated, ok := errors.AsType[*repeatedError](err); ok {
+		return again(ctx, o.next, o.ids, repeated.first, e.Fingerprint, wait)
+	}
+	return result, err
+}

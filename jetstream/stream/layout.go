@@ -1,0 +1,77 @@
+package stream
+
+import "time"
+
+// This file has the names of everything on an engine: streams, buckets and subjects. They
+// are stored, so none may ever change.
+
+// Names of streams.
+const (
+	Events      = "EVENTS"
+	Results     = "RESULTS"
+	Waiting     = "WAITING"
+	DeadLetters = "DEADLETTERS"
+	Quarantine  = "QUARANTINE"
+	Audit       = "AUDIT"
+	Journal     = "JOURNAL"
+	Index       = "INDEX"      // of the journal
+	Loose       = "LOOSE"      // calls without an event
+	Sealed      = "SEALED"     // which generation of the buckets counts
+	Deliveries  = "DELIVERIES" // embedded engine only
+	SpoolPrefix = "SPOOL_"     // of the streams in a spool
+)
+
+// The engine's client makes buckets of streams and subjects with these names.
+const (
+	BucketPrefix   = "KV_"
+	BucketSubjects = "$KV."
+)
+
+// Buckets are the names of all buckets of records. On the engine the generation follows.
+var Buckets = []string{
+	"accounts", "clients", "floors", "hours", "keys", "minutes", "pipelines", "portal", "roles", "secrets", "sessions", "signing", "states", "versions", "webhooks",
+}
+
+// Subjects, or what they begin with. Those of events are sluice.EventPrefix and what
+// is beside it in package correlation and queue.
+const (
+	OurSubjects = "svc." // what all but those of buckets begin with
+
+	DeliveryPrefix   = "svc.delivery." // before the key of a delivery, on an external engine
+	SpooledPrefix    = "svc.spooled."  // before the place of calls that a spool handed over
+	DeadLetterPrefix = "svc.deadletter."
+	QuarantinePrefix = "svc.quarantine."
+	ChunkPrefix      = "svc.journal.page." // before the number of a chunk
+	IndexPrefix      = "svc.index."
+	LoosePrefix      = "svc.loose."
+
+	DeliveriesSubject = "svc.deliveries"
+	SealedSubject     = "svc.sealed"
+	ChangeSubject     = "svc.audit"
+	AccessSubject     = "svc.audit.access"
+	NodeSubject       = "svc.node" // nodes say here which server they use and which version they are
+)
+
+// How long things are kept that no setting is about, and how many bytes of them.
+// Changes in the audit log have a subject of their own with as many entries as the
+// others have together: so nobody can drive them out by being refused. The bytes are
+// more than two full subjects take.
+const (
+	AuditAge     = 365 * 24 * time.Hour
+	AuditEntries = 500_000 // of each subject
+	AuditBytes   = 1 << 30
+
+	DeadLetterAge   = 30 * 24 * time.Hour
+	DeadLetterBytes = 1 << 30
+
+	QuarantineAge   = 7 * 24 * time.Hour
+	QuarantineBytes = 256 << 20
+
+	DeliveryAge     = 168 * time.Hour // the longest window of a webhook
+	DeliveriesAge   = DeliveryAge + 24*time.Hour
+	DeliveriesBytes = 2 << 30
+
+	IndexBeyond = 24 * time.Hour // longer than the events
+	IndexBytes  = 4 << 30
+	LooseBytes  = 1 << 30
+)
