@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/command"
 )
 
 // letterParams select dead letters.
@@ -83,4 +84,67 @@ func (r *Runner) drop(ctx context.Context, letter string) (dropped bool, err err
 		return false, nil
 	}
 	return err == nil, err
+}
+
+const defaultLetters = 100
+
+func letterGetCommand(r *Runner) command.Command {
+	return command.New("deadletter.get", "List dead letters, newest first: events that a pipeline failed on in all its attempts. With letter, the event itself is shown to users who may see payloads.",
+		func(ctx context.Context, p letterParams) (sluice.List[sluice.DeadLetter], error) {
+			mayKnow := sluice.UserFrom(ctx).May(sluice.MaySeePayload)
+			page := sluice.List[sluice.DeadLetter]{Items: []sluice.DeadLetter{}}
+			q, err := p.query(defaultLetters)
+			if err != nil {
+				return page, err
+			}
+			next, err := r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
+				if !mayKnow {
+					letter.CorrelationID = "" // with it the result can be read
+				}
+				if !mayKnow || p.Letter == "" {
+					letter.Event = nil
+				} else {
+					r.Seen(ctx, "deadletter.get", letter.TraceID)
+				}
+				page.Items = append(page.Items, letter)
+				return nil
+			})
+			page.Next = next
+			return page, err
+		}, command.ReadOnly)
+}
+
+type letterGroupsParams struct {
+	Pipeline string    `json:"pipeline" doc:"Only those of this pipeline."`
+	From     time.Time `json:"from" doc:"Earliest time."`
+	To       time.Time `json:"to" doc:"Latest time."`
+	Since    string    `json:"since" doc:"In place of from: how long ago, such as 30m or 1d."`
+}
+
+func letterGroupsCommand(r *Runner) command.Command {
+	return command.New("deadletter.groups", "Count dead letters by pipeline and error code, the largest group first.",
+		func(ctx context.Context, p letterGroupsParams) (sluice.List[sluice.DeadLetterGroup], error) {
+			q, err := letterParams{Pipeline: p.Pipeline, From: p.From, To: p.To, Since: p.Since}.query(0)
+			if err != nil {
+				return sluice.List[sluice.DeadLetterGroup]{}, err
+			}
+			groups, err := r.Letters.Groups(ctx, q)
+			return sluice.List[sluice.DeadLetterGroup]{Items: append([]sluice.DeadLetterGroup{}, groups...)}, err
+		}, command.ReadOnly)
+}
+
+func letterDeleteCommand(r *Runner) command.Command {
+	return command.New("deadletter.delete", "Delete dead letters. Their events can't be replayed any more.",
+		func(ctx context.Context, p letterParams) (sluice.Deletions, error) {
+			done := sluice.Deletions{}
+			next, err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
+				dropped, err := r.drop(ctx, letter.Letter)
+				if dropped {
+					done.Deleted++
+				}
+				return err
+			})
+			done.Next = next
+			return done, err
+		})
 }

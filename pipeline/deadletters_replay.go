@@ -27,24 +27,10 @@ type letterReplayParams struct {
 
 const defaultLetterRate = 100
 
-type replays struct {
-	Replayed int      `json:"replayed"`
-	Skipped  int      `json:"skipped,omitempty"` // whose pipeline no longer listens to them; they stay
-	Items    []replay `json:"items"`
-	Next     string   `json:"next,omitempty"` // for the parameter after, if there may be more
-}
-
-// A replay is an event that was sent again.
-type replay struct {
-	Letter        string `json:"letter"`
-	TraceID       string `json:"traceId"`
-	CorrelationID string `json:"correlationId,omitempty"` // for who may see payloads
-}
-
 func letterReplayCommand(r *Runner) command.Command {
 	return command.New("deadletter.replay", "Replay dead letters, the oldest first: each event goes again to the pipeline that failed on it, under a new trace id, and is no dead letter any more.",
-		func(ctx context.Context, p letterReplayParams) (replays, error) {
-			done := replays{Items: []replay{}}
+		func(ctx context.Context, p letterReplayParams) (sluice.Replays, error) {
+			done := sluice.Replays{Bulk: sluice.Bulk{Items: []sluice.BulkItem{}}}
 			pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultLetterRate)), 1)
 			selected := letterParams{p.Letter, p.Pipeline, p.Code, p.From, p.To, p.Since, p.Limit, p.After}
 			next, err := r.eachSelected(ctx, selected, func(letter sluice.DeadLetter) error {
@@ -72,26 +58,26 @@ const codeUnreadable = "letter-unreadable"
 
 // replay sends the event of a dead letter to its pipeline again. Only then the
 // letter is deleted: rather twice than never.
-func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, error) {
+func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (sluice.BulkItem, error) {
 	var event sluice.Event
 	if err := json.Unmarshal(letter.Event, &event); err != nil {
-		return replay{}, sluice.Errorf(sluice.Internal, codeUnreadable, "The event of the dead letter %s can't be read.", quote(letter.Letter)).Because(err)
+		return sluice.BulkItem{}, sluice.Errorf(sluice.Internal, codeUnreadable, "The event of the dead letter %s can't be read.", quote(letter.Letter)).Because(err)
 	}
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
-		return replay{}, err
+		return sluice.BulkItem{}, err
 	}
 	again, err := event.Replay(ctx, letter.Pipeline)
 	if err != nil {
-		return replay{}, err
+		return sluice.BulkItem{}, err
 	}
 	result, err := r.Events.Accept(ctx, again, 0)
 	if err != nil {
-		return replay{}, err
+		return sluice.BulkItem{}, err
 	}
 	if _, err := r.drop(ctx, letter.Letter); err != nil {
-		return replay{}, err
+		return sluice.BulkItem{}, err
 	}
-	done := replay{letter.Letter, again.TraceID, result.CorrelationID}
+	done := sluice.BulkItem{Letter: letter.Letter, TraceID: again.TraceID, CorrelationID: result.CorrelationID}
 	if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
 		done.CorrelationID = ""
 	}

@@ -26,7 +26,7 @@ func getCommand(r *Runner) command.Command {
 			}
 			return r.page(p), nil
 		},
-		command.ReadOnly, command.Answers([]view{}, view{}))
+		command.ReadOnly, command.Answers([]sluice.PipelineView{}, sluice.PipelineView{}))
 }
 
 // one returns a pipeline with its source, as it is or as it was in a version.
@@ -53,9 +53,9 @@ func (r *Runner) find(ctx context.Context, name string) (*sluice.Pipeline, error
 	return stored, err
 }
 
-func (r *Runner) page(p getParams) command.Page[view] {
+func (r *Runner) page(p getParams) command.Page[sluice.PipelineView] {
 	found := command.PageOf(r.Store.All(), func(stored *sluice.Pipeline) string { return stored.Name }, p.Search, p.After, p.Limit)
-	page := command.Page[view]{Items: make([]view, len(found.Items)), Next: found.Next}
+	page := command.Page[sluice.PipelineView]{Items: make([]sluice.PipelineView, len(found.Items)), Next: found.Next}
 	for i, stored := range found.Items {
 		page.Items[i] = r.show(stored)
 	}

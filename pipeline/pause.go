@@ -13,17 +13,21 @@ type pauseParams struct {
 
 func pauseCommand(r *Runner) command.Command {
 	return command.New("pipeline.pause", "Pause a pipeline: events wait until pipeline.resume, and runs that have begun go on. Storing the pipeline again does not end the pause.",
-		func(ctx context.Context, p pauseParams) (view, error) { return r.setPaused(ctx, p.Name, true) })
+		func(ctx context.Context, p pauseParams) (sluice.PipelineView, error) {
+			return r.setPaused(ctx, p.Name, true)
+		})
 }
 
 func resumeCommand(r *Runner) command.Command {
 	return command.New("pipeline.resume", "End the pause of a pipeline: it runs the events that waited, in their order.",
-		func(ctx context.Context, p pauseParams) (view, error) { return r.setPaused(ctx, p.Name, false) })
+		func(ctx context.Context, p pauseParams) (sluice.PipelineView, error) {
+			return r.setPaused(ctx, p.Name, false)
+		})
 }
 
 // setPaused begins or ends a pause. Every node follows the stored pipelines, and
 // so the pause.
-func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (view, error) {
+func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (sluice.PipelineView, error) {
 	saved, err := r.Store.Change(ctx, name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
 		switch {
 		case before == nil:
@@ -36,7 +40,7 @@ func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (view,
 		return &next, nil
 	})
 	if err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	return r.show(saved), nil
 }

@@ -22,26 +22,26 @@ func putCommand(r *Runner) command.Command {
 }
 
 // put checks and stores a pipeline for a caller, who owns it from then on.
-func (r *Runner) put(ctx context.Context, p putParams) (view, error) {
+func (r *Runner) put(ctx context.Context, p putParams) (sluice.PipelineView, error) {
 	if err := checkName(p.Name); err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	program, err := r.Parse(p.Source)
 	if err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	user := sluice.UserFrom(ctx)
 	if err := program.mayListen(user); err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	warnings, err := r.admit(ctx, program, p, user)
 	if err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	record := sluice.Pipeline{Name: p.Name, Source: p.Source, Owner: user.Name, OwnerID: user.ID, Roles: user.Roles}
 	saved, rebound, err := r.save(ctx, program, record, p.IfMatch)
 	if err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	shown := r.show(saved)
 	if rebound {

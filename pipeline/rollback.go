@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 
+	"sluice"
 	"sluice/command"
 )
 
@@ -15,14 +16,14 @@ type rollbackParams struct {
 
 func rollbackCommand(r *Runner) command.Command {
 	return command.New("pipeline.rollback", "Store an earlier version of a pipeline again, as a new version that is yours. It is checked as by pipeline.put.",
-		func(ctx context.Context, p rollbackParams) (view, error) {
+		func(ctx context.Context, p rollbackParams) (sluice.PipelineView, error) {
 			stored, err := r.find(ctx, p.Name)
 			if err != nil {
-				return view{}, err
+				return sluice.PipelineView{}, err
 			}
 			wanted, err := r.at(ctx, stored, p.Version)
 			if err != nil {
-				return view{}, err
+				return sluice.PipelineView{}, err
 			}
 			return r.put(ctx, putParams{Name: p.Name, Source: wanted.Source, Force: p.Force, IfMatch: p.IfMatch})
 		})

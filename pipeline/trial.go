@@ -9,13 +9,6 @@ import (
 	"sluice/command"
 )
 
-// A TestResult says how one test of a pipeline went.
-type TestResult struct {
-	Name    string `json:"name"`
-	Passed  bool   `json:"passed"`
-	Message string `json:"message,omitempty"` // what differs
-}
-
 // How long one test may take, and all of a program together: users who may only
 // read may also test.
 const (
@@ -25,16 +18,16 @@ const (
 
 // Test runs the tests that the program carries. They need no server: commands
 // that reach outside are answered by stubs, and nothing waits.
-func (p *Program) Test(ctx context.Context, limits Limits) []TestResult {
+func (p *Program) Test(ctx context.Context, limits Limits) []sluice.TestResult {
 	limits.setDefaults()
 	limits.RunTime = min(limits.RunTime, maxTestTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTestsTime, tooLongError(maxTestsTime))
 	defer cancel()
-	results := make([]TestResult, len(p.tests))
+	results := make([]sluice.TestResult, len(p.tests))
 	for i := range p.tests {
 		t := &trial{testCase: &p.tests[i], program: p}
 		message := t.run(ctx, limits)
-		results[i] = TestResult{t.name, message == "", message}
+		results[i] = sluice.TestResult{Name: t.name, Passed: message == "", Message: message}
 	}
 	return results
 }

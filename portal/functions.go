@@ -19,6 +19,7 @@ var functions = template.FuncMap{
 	"bytes":    func(n any) string { return shownBytes(whole(n)) },
 	"count":    func(n any) string { return shownCount(whole(n)) },
 	"pretty":   pretty,
+	"reason":   reason,
 	"ago":      ago,
 	"stamp":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"clock":    clock,

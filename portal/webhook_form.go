@@ -1,11 +1,11 @@
 package portal
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"sluice"
 	"sluice/command"
@@ -17,8 +17,8 @@ type webhookForm struct {
 	form
 
 	Key       string // of the webhook that is edited; "" for a new one
-	Updated   string // when it was changed last, so that no other edit is lost
-	Providers []provider
+	Tag       string // of the version that is edited, so that no other edit is lost
+	Providers []sluice.ProviderView
 	Chosen    string // provider
 }
 
@@ -66,16 +66,16 @@ func (p *Portal) webhookNew(w http.ResponseWriter, r *http.Request) error {
 	if !query.Has("payloadType") {
 		query.Set("payloadType", string(sluice.Raw))
 	}
-	return p.webhookForm(w, r, http.StatusOK, webhook{}, query, nil)
+	return p.webhookForm(w, r, http.StatusOK, sluice.WebhookView{}, query, nil)
 }
 
 // webhookForm shows the form, with the rules of each field.
-func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int, before webhook, entered url.Values, failure error) error {
+func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int, before sluice.WebhookView, entered url.Values, failure error) error {
 	cmd, _ := p.Commands.Find("webhook.put")
 	given := formOf(cmd, entered, nil)
-	given.drop("uuid", "ifUpdated") // nobody fills them in
+	given.drop("uuid", "ifMatch", "ifUpdated") // nobody fills them in
 	given.blame(failure)
-	f := &webhookForm{form: form{Problem: given.Problem}, Key: before.EventKey, Chosen: entered.Get("provider")}
+	f := &webhookForm{form: form{Problem: given.Problem}, Key: before.EventKey, Tag: before.ETag, Chosen: entered.Get("provider")}
 	for _, shown := range webhookFields {
 		at := given.find(shown.Name)
 		at.Label, at.Help = shown.Label, shown.Help
@@ -83,9 +83,6 @@ func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int,
 			at.Hint = shown.Hint
 		}
 		f.Fields = append(f.Fields, *at)
-	}
-	if !before.Updated.IsZero() {
-		f.Updated = before.Updated.Format(time.RFC3339Nano)
 	}
 	var err error
 	if f.Providers, err = p.providers(r); err != nil {
@@ -101,7 +98,7 @@ func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int,
 }
 
 // adapt offers choices where a text would do, with words for them.
-func (f *webhookForm) adapt(before webhook) {
+func (f *webhookForm) adapt(before sluice.WebhookView) {
 	f.find("eventKey").Required = true
 	f.find("payloadType").Choices = []choice{
 		{Value: string(sluice.Raw), Label: "raw: JSON and text as they are"},
@@ -123,7 +120,7 @@ func (f *webhookForm) adapt(before webhook) {
 			key.Value = known.Key()
 		}
 	}
-	if before.isSigned() {
+	if before.IsSigned() {
 		f.find("signingSecret").Help += " Left empty it stays as it is."
 	}
 }
@@ -133,9 +130,9 @@ func (p *Portal) webhookCreate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if r.PostForm.Get("do") == "show" { // the form as it is filled in, where there are no scripts
-		return p.webhookForm(w, r, http.StatusOK, webhook{}, r.PostForm, nil)
+		return p.webhookForm(w, r, http.StatusOK, sluice.WebhookView{}, r.PostForm, nil)
 	}
-	return p.webhookPut(w, r, webhook{}, "created")
+	return p.webhookPut(w, r, sluice.WebhookView{}, "created")
 }
 
 func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
@@ -144,11 +141,11 @@ func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	entered := url.Values{
-		"eventKey": {hook.EventKey}, "payloadType": {hook.PayloadType}, "maxPayloadLength": {shownNumber(hook.MaxPayloadLength)},
+		"eventKey": {hook.EventKey}, "payloadType": {string(hook.PayloadType)}, "maxPayloadLength": {shownNumber(hook.MaxPayloadLength)},
 		"provider": {hook.Provider}, "description": {hook.Description}, "verifyToken": {hook.VerifyToken}, "dedupe": {hook.Dedupe},
-		"dedupeWindow": {hook.DedupeWindow}, "multipart": {hook.Multipart}, "disabled": {strconv.FormatBool(hook.Disabled)},
+		"dedupeWindow": {hook.DedupeWindow}, "multipart": {string(hook.Multipart)}, "disabled": {strconv.FormatBool(hook.Disabled)},
 	}
-	for name, document := range map[string]any{"schema": hook.Schema, "signature": hook.Signature} {
+	for name, document := range map[string]json.RawMessage{"schema": hook.Schema, "signature": hook.Signature} {
 		if document != nil {
 			entered.Set(name, pretty(document))
 		}
@@ -168,7 +165,7 @@ func (p *Portal) webhookSave(w http.ResponseWriter, r *http.Request) error {
 }
 
 // webhookPut stores what was entered, for a new webhook or the one given.
-func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webhook, done string) error {
+func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before sluice.WebhookView, done string) error {
 	cmd, _ := p.Commands.Find("webhook.put")
 	made, err := p.fillSecrets(r, before)
 	if err != nil {
@@ -179,7 +176,7 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webho
 		given = append(given, argument("uuid", command.Text(before.UUID)))
 		given = append(given, emptied(before, r.PostForm)...)
 	}
-	hook, err := ask[webhook](p, r, "webhook.put", given)
+	hook, err := ask[sluice.WebhookView](p, r, "webhook.put", given)
 	if err != nil {
 		if !isMistake(err) {
 			return err
@@ -187,7 +184,7 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webho
 		return p.webhookForm(w, r, problem.Status(err), before, r.PostForm, err)
 	}
 	if made != "" {
-		return p.renderWebhook(w, r, http.StatusOK, webhookView{webhook: hook, Made: made})
+		return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook, Made: made})
 	}
 	if before.UUID == "" && hook.Warnings != nil {
 		done += "&unusual=yes"
@@ -198,7 +195,7 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webho
 
 // emptied returns the fields that had a value before and were left empty: those
 // are removed.
-func emptied(before webhook, entered url.Values) (given command.Args) {
+func emptied(before sluice.WebhookView, entered url.Values) (given command.Args) {
 	for name, had := range map[string]bool{
 		"provider": before.Provider != "", "description": before.Description != "", "verifyToken": before.VerifyToken != "",
 		"schema": before.Schema != nil, "signature": before.Signature != nil,

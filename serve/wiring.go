@@ -28,10 +28,10 @@ func (s *Server) wire() {
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks())
-	guards := s.newGuards(secrets)
+	trusts := s.newTrusts(secrets)
 	places, bodies := limit.NewPlaces(s.cfg.MaxInFlight), s.newBodies()
 	s.engine.Journal().BoundSearches(limit.NewMemory(int64(s.cfg.MemoryLimit)/16, s.pressure))
-	receiver := s.newReceiver(webhooks, guards, places, bodies)
+	receiver := s.newReceiver(webhooks, trusts, places, bodies)
 	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine(), Log: s.opts.Log, Diagnose: receiver.Diagnose})
 	receiver.Quarantine = s.keeper
 	s.commands, s.runner = newCommands(commandOptions{
@@ -39,7 +39,7 @@ func (s *Server) wire() {
 		baseURL:   s.baseURL,
 		audit:     s.directory.Note,
 		webhooks:  webhooks,
-		guards:    guards,
+		trusts:    trusts,
 		receiver:  receiver,
 		keeper:    s.keeper,
 		events:    s.eventOptions(),
@@ -116,10 +116,10 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
+func (s *Server) newReceiver(webhooks *webhook.Store, trusts *webhook.Trusts, places *limit.Places, bodies *limit.Bodies) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
 		Webhooks:   webhooks,
-		Guards:     guards,
+		Trusts:     trusts,
 		Learn:      webhooks.Learn,
 		Events:     s.engine.Events(),
 		Namespace:  s.cfg.Namespace,

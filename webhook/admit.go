@@ -75,11 +75,11 @@ func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force 
 
 func (rc *Receiver) checkAgain(ctx context.Context, in *incoming, force bool) (err error) {
 	if force {
-		if in.guard, err = rc.Guards.of(ctx, &in.hook); err != nil {
+		if in.trust, err = rc.Trusts.of(ctx, &in.hook); err != nil {
 			return err
 		}
-		if in.guard != nil && in.guard.ids != nil {
-			in.id, _ = in.guard.ids.ID(rc.callOf(in)) // without one it is no delivery
+		if in.trust != nil && in.trust.ids != nil {
+			in.id, _ = in.trust.ids.ID(rc.callOf(in)) // without one it is no delivery
 		}
 		return nil
 	}
@@ -106,8 +106,8 @@ func (rc *Receiver) Show(ctx context.Context, c *sluice.QuarantinedCall) (header
 		if in.raw != nil { // a part of it may still be the token
 			body = bytes.ReplaceAll(body, []byte(token), []byte(mask))
 		}
-		if guard, err := rc.Guards.of(ctx, &in.hook); err == nil {
-			masked = guard.masked()
+		if trust, err := rc.Trusts.of(ctx, &in.hook); err == nil {
+			masked = trust.masked()
 		}
 	}
 	for name, values := range c.Request.Header {
@@ -142,14 +142,14 @@ func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []s
 	if err != nil {
 		return nil
 	}
-	guard, err := rc.Guards.of(ctx, &in.hook)
-	if err != nil || guard == nil || guard.verifier == nil {
+	trust, err := rc.Trusts.of(ctx, &in.hook)
+	if err != nil || trust == nil || trust.verifier == nil {
 		return nil
 	}
 	if len(c.Request.Body) > maxDiagnosed {
 		return []string{"The body is too large to try what would fit."}
 	}
-	return guard.verifier.Diagnose(ctx, rc.callOf(in), c.Time, rc.Guards.others(guard, in.hook.UUID))
+	return trust.verifier.Diagnose(ctx, rc.callOf(in), c.Time, rc.Trusts.others(trust, in.hook.UUID))
 }
 
 func diagnosePayload(c *sluice.QuarantinedCall) (findings []string) {
@@ -162,16 +162,16 @@ func diagnosePayload(c *sluice.QuarantinedCall) (findings []string) {
 
 // others returns the signing secrets of other webhooks that check calls in the same
 // way: people mix them up.
-func (g *Guards) others(like *guard, token string) map[string]string {
+func (g *Trusts) others(like *trust, token string) map[string]string {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	secrets := make(map[string]string)
-	for other, guard := range g.kept {
+	for other, trust := range g.kept {
 		if len(secrets) == maxOthers {
 			break
 		}
-		if other != token && guard.Provider == like.Provider && guard.Signing != "" && !strings.Contains(guard.Signing, ",") {
-			secrets["the webhook that ends with "+sluice.Last6(other)] = cmp.Or(guard.resolved, guard.Signing)
+		if other != token && trust.Provider == like.Provider && trust.Signing != "" && !strings.Contains(trust.Signing, ",") {
+			secrets["the webhook that ends with "+sluice.Last6(other)] = cmp.Or(trust.resolved, trust.Signing)
 		}
 	}
 	return secrets

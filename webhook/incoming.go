@@ -21,7 +21,7 @@ type incoming struct {
 	raw     []byte  // the body with the token that it came with; nil if it had none
 	files   *upload // a multipart body, otherwise nil
 	hook    sluice.Webhook
-	guard   *guard         // nil: the token alone is demanded
+	trust   *trust         // nil: the token alone is demanded
 	answer  *sender.Answer // to a handshake
 	id      string         // of the delivery
 	headers sluice.Headers

@@ -15,7 +15,7 @@ import (
 // ReceiverOptions are what a receiver is made of.
 type ReceiverOptions struct {
 	Webhooks  sluice.WebhookFinder
-	Guards    *Guards
+	Trusts    *Trusts
 	Events    sluice.Events
 	Namespace string
 	PublicURL string   // where the result endpoint is redirected to; "" means this host
@@ -226,7 +226,7 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 func (rc *Receiver) event(in *incoming) *sluice.Event {
 	now := in.arrived.UTC()
 	r := in.request
-	in.headers = appendHeaders(in.headers, r, in.token, rc.Redact, in.guard.masked())
+	in.headers = appendHeaders(in.headers, r, in.token, rc.Redact, in.trust.masked())
 	e := &sluice.Event{
 		EventKey:    in.hook.EventKey,
 		Namespace:   rc.Namespace,
@@ -243,7 +243,7 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		DeliveryID:  in.id,
 	}
 	if in.id != "" {
-		e.Fingerprint = sluice.NewFingerprint(in.hook.UUID, in.id, in.sent(), in.guard.window())
+		e.Fingerprint = sluice.NewFingerprint(in.hook.UUID, in.id, in.sent(), in.trust.Window())
 	}
 	e.PayloadEncoding = in.encode()
 	if e.PayloadEncoding != sluice.EncodingNone {
