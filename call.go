@@ -116,16 +116,16 @@ func (c *Call) failedIn(pipeline string) bool {
 
 // Accepted reports whether the call became an event or a message, which can be sent
 // again. It does not ask for the correlation id, which not everyone may know.
-func (c *Call) Accepted() bool {
+func (c Call) Accepted() bool {
 	return c.Status != StatusRejected && c.Status != StatusHandshake && (c.EventKey != "" || c.Key != "")
 }
 
 // Stored is how long it took until the event was on stable storage, in
 // milliseconds. Waiting for pipelines is what came after that.
-func (c *Call) Stored() float64 { return c.Duration - c.Waited }
+func (c Call) Stored() float64 { return c.Duration - c.Waited }
 
 // ByHand reports whether it is not a call but a run that a user has started.
-func (c *Call) ByHand() bool { return TraceOwner(c.TraceID) == DirectCall }
+func (c Call) ByHand() bool { return TraceOwner(c.TraceID) == DirectCall }
 
 // StatusBefore returns the status of an accepted call before its listeners have
 // done anything.

@@ -59,7 +59,7 @@ type overviewPage struct {
 	Spans   []span
 	Seen    bool // the user may see the server's state
 	Well    int  // calls in that time that were accepted, and no pipeline failed on
-	Refused int
+	Rejected int
 	Failed  int // calls that a pipeline failed on, or that could not be stored
 	Waiting int64
 	Oldest  *time.Time // of the events that wait
@@ -135,7 +135,7 @@ func (v *overviewPage) sum(base string, linked bool) {
 	}
 	for _, m := range sums {
 		v.Well += m.Well()
-		v.Refused += m.Refused + m.Failed // as the list of calls has those that could not be taken
+		v.Rejected += m.Rejected + m.Unavailable // as the list of calls has those that could not be taken
 		v.Failed += m.Errors
 	}
 	v.Since = sums[0].Time.UTC().Format("2006-01-02T15:04:05")

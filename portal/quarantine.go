@@ -32,7 +32,7 @@ func (q quarantined) Text() string {
 	return pretty(q.Body)
 }
 
-// Findings returns why it was refused: which checks of the webhook's schema failed, or
+// Findings returns why it was rejected: which checks of the webhook's schema failed, or
 // what was diagnosed.
 func (q quarantined) Findings() []string {
 	failed, _ := q.Errors.([]any)
@@ -74,7 +74,7 @@ type quarantineListView struct {
 	Next           string
 }
 
-// A quarantineGroup is the calls of a webhook that were refused for the same
+// A quarantineGroup is the calls of a webhook that were rejected for the same
 // reason.
 type quarantineGroup struct {
 	EventKey, Code string
@@ -89,7 +89,7 @@ func (v quarantineListView) Several() bool { return len(v.Groups) > 1 }
 func (p *Portal) quarantineList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	view := quarantineListView{EventKey: query.Get("eventKey"), Code: query.Get("code")}
-	found, err := p.refusedCalls(r, args("eventKey", view.EventKey, "code", view.Code, "limit", pageSize, "after", query.Get("after")))
+	found, err := p.rejectedCalls(r, args("eventKey", view.EventKey, "code", view.Code, "limit", pageSize, "after", query.Get("after")))
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (p *Portal) quarantineList(w http.ResponseWriter, r *http.Request) error {
 		view.Items = append(view.Items, quarantined{item})
 	}
 	const counted = "1000"
-	all, err := p.refusedCalls(r, args("eventKey", view.EventKey, "code", view.Code, "limit", counted))
+	all, err := p.rejectedCalls(r, args("eventKey", view.EventKey, "code", view.Code, "limit", counted))
 	if err != nil {
 		return err
 	}
@@ -106,12 +106,12 @@ func (p *Portal) quarantineList(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "quarantine", "Quarantine", view)
 }
 
-// refusedCalls returns calls without what was sent.
-func (p *Portal) refusedCalls(r *http.Request, given command.Args) (sluice.List[sluice.QuarantineView], error) {
+// rejectedCalls returns calls without what was sent.
+func (p *Portal) rejectedCalls(r *http.Request, given command.Args) (sluice.List[sluice.QuarantineView], error) {
 	return ask[sluice.List[sluice.QuarantineView]](p, r, "quarantine.get", append(given, argument("brief", true)))
 }
 
-// groupsOf puts calls together that were refused for the same reason, the
+// groupsOf puts calls together that were rejected for the same reason, the
 // largest group first.
 func groupsOf(items []sluice.QuarantineView) (groups []quarantineGroup) {
 	for _, item := range items {
@@ -127,7 +127,7 @@ func groupsOf(items []sluice.QuarantineView) (groups []quarantineGroup) {
 	return groups
 }
 
-// kept returns what is kept of a refused call.
+// kept returns what is kept of a rejected call.
 func (p *Portal) kept(r *http.Request, id string) (*quarantined, error) {
 	found, err := ask[sluice.List[sluice.QuarantineView]](p, r, "quarantine.get", args("id", id))
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *Portal) quarantinePage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "quarantined", "Refused call "+item.ID, item)
+	return p.render(w, r, http.StatusOK, "quarantined", "Rejected call "+item.ID, item)
 }
 
 // quarantineSelected lets in or deletes the calls that were ticked.

@@ -34,7 +34,7 @@ func (p *Portal) startPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if hook.Provider != "" || hook.IsSigned() { // a plain call would be refused
+	if hook.Provider != "" || hook.IsSigned() { // a plain call would be rejected
 		p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey))
 		return nil
 	}

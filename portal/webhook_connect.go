@@ -65,8 +65,8 @@ type connection struct {
 	Greeted *tracedCall
 	Arrived *tracedCall // the newest of the sender's calls
 	First   bool        // and it is the only one
-	Refused int         // calls of the sender
-	Why     string      // why the last of these was refused
+	Rejected int         // calls of the sender
+	Why     string      // why the last of these was rejected
 }
 
 // connect returns how the sender of a webhook is set up, nil if it has no known
@@ -87,12 +87,12 @@ func (p *Portal) connect(r *http.Request, hook *webhookView) (*connection, error
 	c.Asks = c.Arrived == nil && c.TakesSecret() && p.may(user, "webhook.put") && user.May(sluice.MaySeeTokens)
 	c.Steps = stepsOf(preset.Setup[:], c.Asks && !c.Chosen(), hook.Made != "", c.Arrived == nil && hook.VerifyToken != "")
 	if p.may(user, "quarantine.get") {
-		refused, err := p.refusedCalls(r, args("eventKey", hook.EventKey, "limit", "1000"))
+		rejected, err := p.rejectedCalls(r, args("eventKey", hook.EventKey, "limit", "1000"))
 		if err != nil {
 			return nil, err
 		}
-		if c.Refused = len(refused.Items); c.Refused > 0 {
-			c.Why = strings.Join(refused.Items[0].Diagnosis, " ")
+		if c.Rejected = len(rejected.Items); c.Rejected > 0 {
+			c.Why = strings.Join(rejected.Items[0].Diagnosis, " ")
 		}
 	}
 	return c, nil
@@ -128,7 +128,7 @@ func (p *Portal) addArrived(r *http.Request, c *connection, eventKey string, lat
 		if c.Arrived != nil || len(latest) == 0 {
 			return nil
 		}
-		older, err := p.lastCall(r, eventKey, status) // before many that were refused
+		older, err := p.lastCall(r, eventKey, status) // before many that were rejected
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func newSecret() string {
 
 // fillSecrets makes up what was left empty in the form of a webhook: senders show
 // some secrets only when they have the URL, so until the right one is entered all
-// calls are refused; others are made up anyway. It returns the one that people are
+// calls are rejected; others are made up anyway. It returns the one that people are
 // to enter at the sender.
 func (p *Portal) fillSecrets(r *http.Request, before sluice.WebhookView) (made string, err error) {
 	entered := r.PostForm

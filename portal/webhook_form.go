@@ -52,13 +52,13 @@ var webhookFields = []field{
 	{Name: "verifyToken", Label: "Verify token", Help: "What the sender repeats in its handshake. Left empty for a new webhook, one is made."},
 	{Name: "description", Label: "Description", Help: "For the people who look after it."},
 	{Name: "payloadType", Label: "Payload type", Help: "How pipelines get the body of a call."},
-	{Name: "maxPayloadLength", Label: "Largest payload, in bytes", Help: "Larger calls are refused with 413. 512,000 unless given, at most 4,194,304."},
+	{Name: "maxPayloadLength", Label: "Largest payload, in bytes", Help: "Larger calls are rejected with 413. 512,000 unless given, at most 4,194,304."},
 	{Name: "multipart", Label: "Multipart bodies", Help: "What is taken of a body with several parts, such as a form with files."},
 	{Name: "dedupe", Label: "Delivery id", Help: "Where the id of a delivery is, so that a repeated one makes no second event: header:name, query:name, body:member.of.json, or off. A known sender has its own."},
 	{Name: "dedupeWindow", Label: "Remember delivery ids for", Help: "From 1s to 168h. 24h unless given.", Hint: "24h"},
-	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are refused with 422."},
+	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are rejected with 422."},
 	{Name: "signature", Label: "Own signature", Help: "How a sender that is not known signs its calls, as JSON: header, format, algorithm, encoding, signed, timestampHeader, idHeader, tolerance."},
-	{Name: "disabled", Label: "Disabled", Help: "Calls are refused for now, and kept in the quarantine."},
+	{Name: "disabled", Label: "Disabled", Help: "Calls are rejected for now, and kept in the quarantine."},
 }
 
 func (p *Portal) webhookNew(w http.ResponseWriter, r *http.Request) error {

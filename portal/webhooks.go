@@ -154,10 +154,10 @@ func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request) error {
 	path := "/webhooks/" + url.PathEscape(hook.EventKey)
 	asked := confirmation{
 		Name: hook.EventKey, What: "webhook", Action: path + "/delete", Back: path,
-		Effect: "It can’t be undone: calls with its token are refused from then on, and the token never comes back. Events that were accepted stay.",
+		Effect: "It can’t be undone: calls with its token are rejected from then on, and the token never comes back. Events that were accepted stay.",
 	}
 	if !hook.Disabled && p.may(sluice.UserFrom(r.Context()), "webhook.put") {
-		asked.Instead = &instead{"Disable it instead", "Disabled, it refuses calls and keeps them in the quarantine until you enable it again.", path + "/edit", "disabled", "true"}
+		asked.Instead = &instead{"Disable it instead", "Disabled, it rejects calls and keeps them in the quarantine until you enable it again.", path + "/edit", "disabled", "true"}
 	}
 	return p.render(w, r, http.StatusOK, "confirm", "Delete "+hook.EventKey, asked)
 }

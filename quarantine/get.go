@@ -10,17 +10,17 @@ import (
 	"sluice/command"
 )
 
-// Receiver is what is needed of the one that refused the calls.
+// Receiver is what is needed of the one that rejected the calls.
 type Receiver interface {
 	// Show returns a request without what is secret in it.
 	Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte)
 
 	// Admit takes a call in, checked again as its webhook is now, or with
-	// force as it is. Errors say why it is refused again.
+	// force as it is. Errors say why it is rejected again.
 	Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error)
 }
 
-// Commands returns the commands about refused calls. seen is called when a user
+// Commands returns the commands about rejected calls. seen is called when a user
 // sees payloads.
 func Commands(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) []command.Command {
 	return []command.Command{getCommand(k, receiver, seen), admitCommand(k, receiver), deleteCommand(k)}

@@ -14,7 +14,7 @@ import (
 	"sluice/sender"
 )
 
-// again returns a call that was refused as it came then.
+// again rebuilds a rejected call as it arrived.
 func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*incoming, error) {
 	kept := &c.Request
 	request := &http.Request{
@@ -29,7 +29,7 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 	if in.hook, err = rc.Webhooks.Webhook(ctx, c.Token); err != nil {
 		return nil, err
 	}
-	if token, _ := requestToken(in.query, request.Header); token != "" { // what was ambiguous was refused before
+	if token, _ := requestToken(in.query, request.Header); token != "" { // what was ambiguous was rejected before
 		in.token = token // as it was written
 	} else if token, rest, err := bodyToken(request.Header.Get("Content-Type"), in.body); err == nil && token != "" {
 		in.token, in.body, in.raw = token, rest, in.body
@@ -37,7 +37,7 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 	return in, nil
 }
 
-// Admit takes a call in that was refused, as a new call: checked again by what
+// Admit takes a rejected call in, as a new call: checked again by what
 // its webhook demands now, or with force as it is. Times in signatures are
 // compared with the time when it came.
 func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error) {
@@ -96,7 +96,7 @@ func (rc *Receiver) checkAgain(ctx context.Context, in *incoming, force bool) (e
 // mask stands for what is secret.
 const mask = "•••"
 
-// Show returns a request that was refused without what is secret in it.
+// Show returns a rejected request without what is secret in it.
 func (rc *Receiver) Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte) {
 	headers, body = make(map[string]string, len(c.Request.Header)), c.Request.Body
 	token := c.Token
@@ -126,7 +126,7 @@ const maxOthers = 20
 // maxDiagnosed bounds the bodies that a diagnosis tries changes of, in bytes.
 const maxDiagnosed = 256 << 10
 
-// Diagnose says, for the operator, why a call was refused and what would help.
+// Diagnose says, for the operator, why a call was rejected and what would help.
 func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []string {
 	switch c.Code {
 	case "webhook-disabled":

@@ -120,7 +120,7 @@ func (rc *Receiver) find(in *incoming, token string) error {
 	return unknown()
 }
 
-// claimed returns what stands for the webhook in the trace id of a refused call:
+// claimed returns what stands for the webhook in the trace id of a rejected call:
 // the end of its token, as far as that can be shown.
 func (in *incoming) claimed() string {
 	if in.token == "" {
