@@ -166,10 +166,9 @@ func (p *Portal) quarantineGroup(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxForm); err != nil {
 		return err
 	}
-	key, code := r.PostForm.Get("eventKey"), r.PostForm.Get("code")
-	about := key + " with the code " + code
-	return p.quarantineBulk(w, r, &bulk{About: "of " + about, args: args("eventKey", key, "code", code)}, confirmation{
-		Name: "all of " + about, Several: true, Action: "/quarantine/group", Field: "eventKey", Values: []string{key}, Code: code,
+	key, code, one := r.PostForm.Get("eventKey"), r.PostForm.Get("code"), r.PostForm.Get("count") == "1"
+	return p.quarantineBulk(w, r, &bulk{args: args("eventKey", key, "code", code)}, confirmation{
+		Name: "all of " + key + " with the code " + code, Several: !one, Action: "/quarantine/group", Field: "eventKey", Values: []string{key}, Code: code,
 	})
 }
 
