@@ -52,7 +52,7 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 			}
 			err = p.replayAll(ctx, events, journal, old, &done)
 			if err == nil && done.Replayed == 0 && p.Limit == 0 {
-				err = sluice.Errorf(sluice.NotFound, "event-unknown", "No stored event matches; trace.get finds those there are.")
+				err = sluice.Errorf(sluice.CodeEventUnknown, "No stored event matches; trace.get finds those there are.")
 			}
 			return done, err
 		})
@@ -87,7 +87,7 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) (found [
 	}
 	if p.Limit == 0 {
 		if len(found) > maxReplays {
-			err = sluice.Errorf(sluice.Invalid, "too-many-events", "These are more than %d events; replay them in parts with limit and after, or all of them with sluice replay.", maxReplays)
+			err = sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d events; replay them in parts with limit and after, or all of them with sluice replay.", maxReplays)
 		}
 		return found, "", err
 	}
@@ -214,7 +214,7 @@ func (p replayParams) replayAll(ctx context.Context, events sluice.Events, journ
 		case sluice.AsError(err).Kind == sluice.Gone:
 			done.Skipped++ // trimmed meanwhile
 			continue
-		case sluice.AsError(err).Code == sluice.NotListening:
+		case sluice.CodePipelineNotListening.Is(err):
 			done.Skipped++
 			unheard = err
 			if e := sluice.AsError(err); p.Limit > 0 {
@@ -224,7 +224,7 @@ func (p replayParams) replayAll(ctx context.Context, events sluice.Events, journ
 		case done.Replayed == 0:
 			return err
 		default:
-			e := sluice.Errorf(sluice.Unavailable, "replay-incomplete", "Only %d of %d events were sent again, up to that of %s; go on after that one.", done.Replayed, len(old), last)
+			e := sluice.Errorf(sluice.CodeReplayIncomplete, "Only %d of %d events were sent again, up to that of %s; go on after that one.", done.Replayed, len(old), last)
 			return e.Because(err)
 		}
 		done.Replayed++

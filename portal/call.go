@@ -31,7 +31,7 @@ func args(pairs ...string) command.Args {
 func (p *Portal) run(r *http.Request, name string, args command.Args) (any, error) {
 	cmd, ok := p.Commands.Find(name)
 	if !ok || cmd.HTTPOnly() {
-		return nil, sluice.Errorf(sluice.NotFound, "command-unknown", "There is no such command.")
+		return nil, sluice.Errorf(sluice.CodeCommandUnknown, "There is no such command.")
 	}
 	return p.Commands.Call(r.Context(), cmd, args)
 }

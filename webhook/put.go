@@ -56,7 +56,7 @@ func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 // check refuses parameters that can't be so, whatever webhook they are for.
 func (p *putParams) check() (warnings []string, err error) {
 	if p.UUID == "" && p.EventKey == nil {
-		return nil, sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter eventKey is required to create a webhook; to edit one, give its uuid.").About("eventKey")
+		return nil, sluice.Errorf(sluice.CodeParameterMissing, "The parameter eventKey is required to create a webhook; to edit one, give its uuid.").About("eventKey")
 	}
 	if p.UUID == "" && !p.IfUpdated.IsZero() {
 		return nil, sluice.InvalidParameter("ifUpdated", "The parameter ifUpdated is for an edit: give the uuid as well.")
@@ -103,7 +103,7 @@ func (p *putParams) checkMatch(hook *sluice.Webhook) error {
 	default:
 		return nil
 	}
-	return sluice.Errorf(sluice.Outdated, "changed-meanwhile", "The webhook was changed since it was read; read it again, and then change it.").About(parameter)
+	return sluice.Errorf(sluice.CodeChangedMeanwhile, "The webhook was changed since it was read; read it again, and then change it.").About(parameter)
 }
 
 // tagOf returns what tells a version of a webhook from all others.

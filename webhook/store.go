@@ -95,7 +95,7 @@ func (s *Store) NearestKey(key string) string {
 }
 
 func noWebhook(what string) *sluice.Error {
-	return sluice.Errorf(sluice.NotFound, "webhook-not-found", "There is no webhook with that %s; webhook.get lists those there are.", what)
+	return sluice.Errorf(sluice.CodeWebhookNotFound, "There is no webhook with that %s; webhook.get lists those there are.", what)
 }
 
 // list returns the webhooks of a query in the order of their event keys, and
@@ -194,7 +194,7 @@ func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.We
 			}
 		}
 		if holder, err := s.withKey(after.EventKey); err == nil && holder.UUID != token {
-			return nil, sluice.Errorf(sluice.Conflict, "event-key-taken", "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
+			return nil, sluice.Errorf(sluice.CodeEventKeyTaken, "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
 		}
 		if p.DryRun {
 			checked = &after

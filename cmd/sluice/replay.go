@@ -66,7 +66,7 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 		return err
 	}
 	if count == 0 {
-		return sluice.Errorf(sluice.NotFound, "event-unknown", "No stored event matches; sluice trace finds those there are.")
+		return sluice.Errorf(sluice.CodeEventUnknown, "No stored event matches; sluice trace finds those there are.")
 	}
 	if params.Get("dryRun") == "true" {
 		return t.report(sluice.Replays{Selected: count}, "%s: would be replayed", counted(count, "event"))
@@ -94,7 +94,7 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 	bar.end()
 	left := func(item sluice.BulkItem) bool { return item.Message != "" }
 	if i := slices.IndexFunc(all.Items, left); i >= 0 && all.Replayed == 0 {
-		return sluice.Errorf(sluice.Conflict, all.Items[i].Code, "%s", all.Items[i].Message)
+		return &sluice.Error{Kind: sluice.Conflict, Code: all.Items[i].Code, Message: all.Items[i].Message}
 	}
 	all.Items = slices.DeleteFunc(all.Items, left)
 	return t.report(all, "%s: replayed", counted(all.Replayed, "event"))
