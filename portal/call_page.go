@@ -26,7 +26,7 @@ type callView struct {
 	Raw       string // and as it came, if that is another text
 	Curl      string // that makes the call again; "" if it can't be told
 	Editable  bool
-	Rejected   *quarantined // what is kept of a rejected call
+	Rejected  *quarantined // what is kept of a rejected call
 	Result    string
 	Live      string
 	CallsPath string // of the calls of the same webhook

@@ -154,7 +154,7 @@ func (p *plot) link(base string) {
 // A group is some sums put together.
 type group struct {
 	good, rejected, failed float64 // calls, on average of the sums
-	p50, p99              float64 // the worst of the sums
+	p50, p99               float64 // the worst of the sums
 
 	calls    [3]int // all that went well, were rejected, and failed
 	from, to time.Time

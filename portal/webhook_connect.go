@@ -62,11 +62,11 @@ type connection struct {
 	Asks  bool // for the signing secret, at its step
 	Local bool // the URL is known on this machine only
 
-	Greeted *tracedCall
-	Arrived *tracedCall // the newest of the sender's calls
-	First   bool        // and it is the only one
+	Greeted  *tracedCall
+	Arrived  *tracedCall // the newest of the sender's calls
+	First    bool        // and it is the only one
 	Rejected int         // calls of the sender
-	Why     string      // why the last of these was rejected
+	Why      string      // why the last of these was rejected
 }
 
 // connect returns how the sender of a webhook is set up, nil if it has no known

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice"
 )
 
 // TestWhatWebhooksDemand: the parameters that say so, what is shown of them, and
