@@ -87,12 +87,12 @@ func (c *Call) AppendJSON(b []byte) []byte {
 }
 
 // Replays reports whether a replay for a pipeline, "" for all, of the calls with that
-// status and code, "" for any, sends the event of this one again. Replays are not sent
-// again. A code must be that of the pipeline, and of failed calls the pipeline gets
+// status and code, "" for any, sends the event of this one again. Calls without an
+// event are left out, and so are replays. A code must be that of the pipeline, and of failed calls the pipeline gets
 // those that it failed on: what others failed on it may have done already.
 func (c *Call) Replays(pipeline string, status Status, code string) bool {
 	switch {
-	case c.ReplayOf != "":
+	case c.ReplayOf != "" || !c.Accepted():
 		return false
 	case code == "" && (pipeline == "" || status != StatusError):
 		return true
@@ -113,6 +113,19 @@ func (c *Call) failedIn(pipeline string) bool {
 	}
 	return false
 }
+
+// Accepted reports whether the call became an event or a message, which can be sent
+// again. It does not ask for the correlation id, which not everyone may know.
+func (c Call) Accepted() bool {
+	return c.Status != StatusRejected && c.Status != StatusHandshake && (c.EventKey != "" || c.Key != "")
+}
+
+// Stored is how long it took until the event was on stable storage, in
+// milliseconds. Waiting for pipelines is what came after that.
+func (c Call) Stored() float64 { return c.Duration - c.Waited }
+
+// ByHand reports whether it is not a call but a run that a user has started.
+func (c Call) ByHand() bool { return TraceOwner(c.TraceID) == DirectCall }
 
 // StatusBefore returns the status of an accepted call before its listeners have
 // done anything.

@@ -13,7 +13,7 @@ func TestWhichCallsAreReplayed(t *testing.T) {
 	failed := func(pipeline, code string) sluice.RunReport {
 		return sluice.RunReport{Pipeline: pipeline, Error: &sluice.Problem{Code: code}}
 	}
-	call := sluice.Call{Runs: []sluice.RunReport{failed("retried", "x"), ok("good"), failed("bad", "x"), ok("retried"), failed("bad", "y")}}
+	call := sluice.Call{EventKey: "webhook.a", Status: sluice.StatusError, Runs: []sluice.RunReport{failed("retried", "x"), ok("good"), failed("bad", "x"), ok("retried"), failed("bad", "y")}}
 	for _, test := range []struct {
 		pipeline string
 		status   sluice.Status
@@ -40,8 +40,17 @@ func TestWhichCallsAreReplayed(t *testing.T) {
 			t.Errorf("for the pipeline %q, with status %q and code %q: %v", test.pipeline, test.status, test.code, got)
 		}
 	}
-	again := sluice.Call{ReplayOf: "abcdef:mwigq80keaqdmqjb"}
-	if again.Replays("", "", "") {
-		t.Error("a replay is replayed")
+	for what, c := range map[string]sluice.Call{
+		"a replay":        {EventKey: "webhook.a", ReplayOf: "abcdef:mwigq80keaqdmqjb"},
+		"a rejected call": {EventKey: "webhook.a", Status: sluice.StatusRejected},
+		"a handshake":     {EventKey: "webhook.a", Status: sluice.StatusHandshake},
+		"a run by hand":   {TraceID: "direct:mwigq80keaqdmqjb", CorrelationID: "c"},
+	} {
+		if c.Replays("", "", "") {
+			t.Errorf("%s is replayed", what)
+		}
+	}
+	if message := (sluice.Call{Key: "svc.a", Status: sluice.StatusOK}); !message.Replays("", "", "") {
+		t.Error("a message is not replayed")
 	}
 }

@@ -2,6 +2,7 @@ package sluice
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,8 +20,19 @@ type PipelineHistory struct {
 	Versions []PipelineVersion `json:"versions"` // oldest first
 }
 
-// EntityTag tells a version of a pipeline from all others that its name has had or
-// will have.
+// EntityTag tells a version of a pipeline or a webhook from all others that its name
+// has had or will have.
 func EntityTag(version int, stored time.Time) string {
 	return strconv.Itoa(version) + "-" + strconv.FormatInt(stored.UnixMicro(), 36)
+}
+
+// TagMatches reports whether a version is one that its caller knows: one of the tags,
+// separated by commas, must be its own, or * where any will do.
+func TagMatches(tags, own string) bool {
+	for tag := range strings.SplitSeq(tags, ",") {
+		if tag = strings.TrimSpace(tag); tag == "*" || strings.Trim(tag, `"`) == own {
+			return true
+		}
+	}
+	return false
 }

@@ -58,16 +58,16 @@ type PipelineState struct {
 
 // A Minute sums up the calls and runs of one minute, over all nodes.
 type Minute struct {
-	Time      time.Time `json:"time"`      // when it began
-	Accepted  int       `json:"accepted"`  // calls that became events
-	Refused   int       `json:"refused"`   // calls that were the caller's mistake
-	Failed    int       `json:"failed"`    // calls that we could not take
-	Errors    int       `json:"errors"`    // calls that were accepted and that a pipeline then failed on for good
-	Runs      int       `json:"runs"`      // runs of pipelines
-	RunErrors int       `json:"runErrors"` // those of them that failed
+	Time        time.Time `json:"time"`      // when it began
+	Accepted    int       `json:"accepted"`  // calls that became events
+	Rejected    int       `json:"refused"`   // calls that were the caller's mistake
+	Unavailable int       `json:"failed"`    // calls that we could not take
+	Errors      int       `json:"errors"`    // calls that were accepted and that a pipeline then failed on for good
+	Runs        int       `json:"runs"`      // runs of pipelines
+	RunErrors   int       `json:"runErrors"` // those of them that failed
 
 	// The median and the 99th percentile of the time until accepted calls were on
-	// stable storage, in milliseconds. A stored minute has the counts instead that they are
+	// stable storage, in milliseconds. A stored minute has the counts that they are
 	// computed from.
 	P50       float64 `json:"p50"`
 	P99       float64 `json:"p99"`
@@ -81,7 +81,7 @@ type Minute struct {
 // WebhookFigures are what became of the calls of one webhook in some time.
 type WebhookFigures struct {
 	Accepted int       `json:"accepted,omitempty"`
-	Refused  int       `json:"refused,omitempty"`
+	Rejected int       `json:"refused,omitempty"`
 	Errors   int       `json:"errors,omitempty"` // that were accepted and that a pipeline then failed on for good
 	Last     time.Time `json:"last,omitzero"`    // when the last call came
 }
@@ -99,7 +99,7 @@ type WebhookStats struct {
 	EventKey string `json:"eventKey"`
 	WebhookFigures
 
-	Hours []int `json:"hours"` // calls in each hour, refused ones included
+	Hours []int `json:"hours"` // calls in each hour, rejected ones included
 }
 
 // UnmarshalJSON also reads what version 0.1.0 has stored: there the time is the

@@ -57,6 +57,14 @@ type Trust struct {
 	Schema       json.RawMessage `json:"schema,omitempty"` // that payloads must meet
 }
 
+// Window returns how long the ids of deliveries are remembered.
+func (t *Trust) Window() time.Duration {
+	if t.DedupeWindow == 0 {
+		return DefaultDedupeWindow
+	}
+	return t.DedupeWindow
+}
+
 // StoredSecret stands before the name of a stored secret, in place of a signing secret.
 const StoredSecret = "secret:"
 

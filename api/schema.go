@@ -75,9 +75,9 @@ func (s *schemas) of(t reflect.Type) object {
 }
 
 // structure returns a reference to the schema of a struct, or the schema itself
-// if the struct has no name.
+// if the struct has no name of its own.
 func (s *schemas) structure(t reflect.Type) object {
-	if t.Name() == "" {
+	if t.Name() == "" || strings.Contains(t.Name(), "[") { // a List of them
 		return s.fields(t)
 	}
 	name := s.name(t)

@@ -38,10 +38,7 @@ func (c *Client) Events(ctx context.Context, pattern, after string, limit int, w
 	if err != nil {
 		return nil, "", err
 	}
-	var batch struct {
-		Items []json.RawMessage `json:"items"`
-		Next  string            `json:"next"`
-	}
+	var batch sluice.List[json.RawMessage]
 	if err := json.Unmarshal(answer.Body, &batch); err != nil || batch.Next == "" {
 		return nil, "", sluice.Errorf(sluice.CodeEventsMalformed, "The server gave no events.").Because(err)
 	}

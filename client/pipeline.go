@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"sluice"
 )
@@ -66,17 +65,9 @@ func (c *Client) PipelineSource(ctx context.Context, name string, version int) (
 	return string(answer.Body), answer.Header.Get("ETag"), nil
 }
 
-// A PipelineVersion tells who stored a version of a pipeline, and when.
-type PipelineVersion struct {
-	Version int       `json:"version"`
-	Owner   string    `json:"owner"`
-	Time    time.Time `json:"time"`
-	Current bool      `json:"current"`
-}
-
 // PipelineVersions returns the versions of a pipeline that are kept, newest first:
 // there is at least the current one.
-func (c *Client) PipelineVersions(ctx context.Context, name string) (versions []PipelineVersion, err error) {
+func (c *Client) PipelineVersions(ctx context.Context, name string) (versions []sluice.VersionView, err error) {
 	answer, err := c.Command(ctx, "pipeline.versions", url.Values{"name": {name}}, nil)
 	if err != nil {
 		return nil, err

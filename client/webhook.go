@@ -49,15 +49,8 @@ func (c *Client) Call(ctx context.Context, token string, header http.Header, bod
 	return c.receive(ctx, r)
 }
 
-// A SignedCall is one that the sender of a webhook could make.
-type SignedCall struct {
-	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers"`
-	Body    string            `json:"body"`
-}
-
 // Sign has the server make a call of the webhook with an event key, with its signature.
-func (c *Client) Sign(ctx context.Context, eventKey string, body *Body) (made SignedCall, err error) {
+func (c *Client) Sign(ctx context.Context, eventKey string, body *Body) (made sluice.SignedCall, err error) {
 	params := url.Values{"eventKey": {eventKey}}
 	payload := &Body{}
 	if body != nil {
@@ -76,7 +69,7 @@ func (c *Client) Sign(ctx context.Context, eventKey string, body *Body) (made Si
 
 // CallSigned makes a call that was signed. A header that is given takes the place of
 // the sender's.
-func (c *Client) CallSigned(ctx context.Context, made SignedCall, header http.Header) (Result, error) {
+func (c *Client) CallSigned(ctx context.Context, made sluice.SignedCall, header http.Header) (Result, error) {
 	_, query, _ := strings.Cut(made.URL, "?") // with the token; the server is where we have reached it
 	r := request{method: http.MethodPost, path: sluice.ReceivePath + "?" + query, header: http.Header{}, body: []byte(made.Body), open: true}
 	for name, value := range made.Headers {

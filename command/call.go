@@ -63,8 +63,11 @@ func (c Command) target(args Args) string {
 	var values []string
 	for _, p := range c.Params {
 		for _, arg := range args {
-			if p.audit != "" && p.answersTo(arg.Name) {
-				values = append(values, p.shown(arg.Value))
+			if p.audit == "" || !p.answersTo(arg.Name) {
+				continue
+			}
+			if value := p.shown(arg.Value); value != "" {
+				values = append(values, value)
 			}
 		}
 	}
@@ -92,6 +95,10 @@ func (p Param) shown(arg any) string {
 			names = append(names, fmt.Sprintf("(%d more)", more))
 		}
 		return strings.Join(names, ",")
+	case bool:
+		if v {
+			return p.Name
+		}
 	case string:
 		if p.audit == "last6" {
 			return sluice.Last6(v)

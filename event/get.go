@@ -24,19 +24,17 @@ type getParams struct {
 	Wait     *time.Duration `json:"wait" doc:"How long to wait for an event if there is none, such as 30s; at most 1m."`
 }
 
-type eventPage struct {
-	Items []json.RawMessage `json:"items"`
-	Next  string            `json:"next"`
-}
+// A page is some stored events, each as it is stored.
+type page = sluice.List[json.RawMessage]
 
 func getCommand(o Options) command.Command {
 	return command.New("event.get", "Read stored events in the order in which they came, page by page. Needs the permission trace.payload, too, since events show what callers have sent.",
-		func(ctx context.Context, p getParams) (eventPage, error) {
+		func(ctx context.Context, p getParams) (page, error) {
 			if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
-				return eventPage{}, payloadForbidden()
+				return page{}, payloadForbidden()
 			}
 			if !sluice.ValidPattern(p.EventKey) {
-				return eventPage{}, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s; * stands for one group, # at the end for any number of groups.", sluice.KeyRule)
+				return page{}, sluice.InvalidParameter("eventKey", "The parameter eventKey must be %s; * stands for one group, # at the end for any number of groups.", sluice.KeyRule)
 			}
 			q := sluice.EventQuery{Pattern: p.EventKey, After: p.After, Limit: p.Limit}
 			if q.Limit == 0 {
@@ -46,11 +44,11 @@ func getCommand(o Options) command.Command {
 			if p.Wait != nil {
 				left = min(*p.Wait, maxWait)
 			}
-			page, err := readOn(ctx, o.Log, q, left, o.Stopping)
-			if len(page.Items) > 0 {
+			found, err := readOn(ctx, o.Log, q, left, o.Stopping)
+			if len(found.Items) > 0 {
 				o.Seen(ctx, "event.get", p.EventKey)
 			}
-			return page, err
+			return found, err
 		}, command.ReadOnly)
 }
 
@@ -60,8 +58,8 @@ func payloadForbidden() error {
 
 // readOn reads until there is an event, the time is up, or the caller or the
 // server stops.
-func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, stopping <-chan struct{}) (eventPage, error) {
-	page := eventPage{Items: []json.RawMessage{}}
+func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left time.Duration, stopping <-chan struct{}) (page, error) {
+	found := page{Items: []json.RawMessage{}}
 	end := time.Now().Add(left)
 	over := func() bool {
 		select {
@@ -75,15 +73,15 @@ func readOn(ctx context.Context, log sluice.EventLog, q sluice.EventQuery, left 
 		q.Wait = min(max(0, time.Until(end)), waitSlice)
 		items, next, err := log.After(ctx, q)
 		if err != nil {
-			return page, err
+			return found, err
 		}
-		q.After, page.Next = next, next
+		q.After, found.Next = next, next
 		if len(items) > 0 {
-			page.Items = items
-			return page, nil
+			found.Items = items
+			return found, nil
 		}
 		if over() {
-			return page, nil
+			return found, nil
 		}
 	}
 }

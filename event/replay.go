@@ -15,8 +15,8 @@ import (
 
 const (
 	defaultRate = 50
-	// maxReplays bounds the events of one replay, and maxListed those that
-	// its answer lists. At most maxNamed are named by their trace ids.
+	// maxReplays bounds the events of one replay without a limit, and maxListed
+	// those that its answer lists. At most maxNamed are named by their trace ids.
 	maxReplays, maxListed, maxNamed = 10_000, 1000, 1000
 )
 
@@ -30,90 +30,156 @@ type replayParams struct {
 	Since    string    `json:"since" audit:"yes" doc:"In place of from: how long ago, such as 30m or 1d."`
 	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only this pipeline gets them, as far as it listens to them now; default: all that do."`
 	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 50. Live events go before them in any case."`
-}
-
-type replays struct {
-	Replayed int      `json:"replayed"`
-	Items    []replay `json:"items"` // the first 1000
-}
-
-// A replay is an event that was sent again.
-type replay struct {
-	TraceID       string `json:"traceId"` // of the event that it repeats
-	NewTraceID    string `json:"newTraceId"`
-	CorrelationID string `json:"correlationId,omitempty"` // for who may see payloads
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many, the oldest first; next in the answer goes on behind them. Default: all, which may be 10000 at most."`
+	After    string    `json:"after" doc:"The value of next in the previous answer. Give to as well, so that each request means the same events."`
+	DryRun   bool      `json:"dryRun" audit:"yes" doc:"Sends nothing again: selected in the answer says how many events would be, and items lists their calls, up to 1000."`
 }
 
 func replayCommand(events sluice.Events, journal sluice.Journal) command.Command {
 	return command.New("event.replay", "Send stored events again, oldest first, under new trace ids.",
-		func(ctx context.Context, p replayParams) (replays, error) {
-			old, err := p.find(ctx, journal)
+		func(ctx context.Context, p replayParams) (sluice.Replays, error) {
+			old, next, err := p.find(ctx, journal)
 			if err != nil {
-				return replays{}, err
+				return sluice.Replays{}, err
 			}
-			done, err := replayAll(ctx, events, journal, p, old)
-			if err == nil && done.Replayed == 0 {
+			done := sluice.Replays{Bulk: sluice.Bulk{Items: []sluice.BulkItem{}, Next: next}}
+			if p.DryRun {
+				done.Selected = len(old)
+				for _, c := range old[:min(len(old), maxListed)] {
+					done.Items = append(done.Items, sluice.BulkItem{TraceID: c.TraceID})
+				}
+				return done, nil
+			}
+			err = p.replayAll(ctx, events, journal, old, &done)
+			if err == nil && done.Replayed == 0 && p.Limit == 0 {
 				err = sluice.Errorf(sluice.CodeEventUnknown, "No stored event matches; trace.get finds those there are.")
 			}
 			return done, err
 		})
 }
 
-// find returns the calls whose events are to be sent again, oldest first.
-func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]replay, error) {
+// find returns the calls whose events are to be sent again, oldest first, and the
+// cursor behind them if there are more.
+func (p replayParams) find(ctx context.Context, journal sluice.Journal) (found []sluice.Call, next string, err error) {
 	from, err := sluice.Since(p.From, p.Since)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	named := len(p.TraceID) > 0
 	if !named && p.EventKey != "" && from.IsZero() {
-		return nil, sluice.InvalidParameter("from", "Say from when on: since, such as 1h, or from, such as 2030-01-31T12:00:00Z.")
+		return nil, "", sluice.InvalidParameter("from", "Say from when on: since, such as 1h, or from, such as 2030-01-31T12:00:00Z.")
 	}
 	if named != from.IsZero() || named && p.EventKey+p.Status+p.Code != "" {
-		return nil, sluice.InvalidParameter("traceId", "Give either traceId, or a span of time: since, or from and to.")
+		return nil, "", sluice.InvalidParameter("traceId", "Give either traceId, or a span of time: since, or from and to.")
 	}
 	if named {
-		return p.named(ctx, journal)
+		found, err = p.named(ctx, journal)
+		return found, "", err
 	}
 	if p.EventKey != "" {
 		if err := checkKey("eventKey", p.EventKey); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	q := sluice.TraceQuery{EventKey: p.EventKey, Status: sluice.Status(p.Status), From: from, To: p.To, Limit: 1000}
-	if p.To.IsZero() {
-		q.To = time.Now()
+	found, err = p.oldest(ctx, journal, from)
+	if err != nil {
+		return nil, "", err
 	}
-	var found []replay
-	for {
-		calls, next, err := journal.Calls(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range calls {
-			if c.CorrelationID != "" && c.Replays(p.Pipeline, q.Status, p.Code) {
-				found = append(found, replay{TraceID: c.TraceID, CorrelationID: c.CorrelationID})
-			}
-		}
+	if p.Limit == 0 {
 		if len(found) > maxReplays {
-			return nil, sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d events; replay shorter spans of time, one after the other, or all of them with sluice replay.", maxReplays)
+			err = sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d events; replay them in parts with limit and after, or all of them with sluice replay.", maxReplays)
 		}
-		if next == "" {
-			slices.Reverse(found)
-			return found, nil
-		}
-		q.Before = next
+		return found, "", err
 	}
+	end := min(p.Limit, len(found))
+	for end > 0 && end < len(found) && inOrder(positionOf(found[end-1]), positionOf(found[end])) == 0 {
+		end++ // a cursor can't tell them apart
+	}
+	if end < len(found) {
+		next = positionOf(found[end-1]).String()
+	}
+	return found[:end], next, nil
+}
+
+// firstSpan is the time in which the oldest calls are looked for first.
+const firstSpan = 10 * time.Minute
+
+// oldest returns the oldest calls that are selected, in their order: more than the
+// limit, if there are so many. The journal finds the newest calls first. To look
+// through all of them for each page would take ever longer, so it is asked for one
+// span of time after the other.
+func (p replayParams) oldest(ctx context.Context, journal sluice.Journal, from time.Time) (found []sluice.Call, err error) {
+	after, err := parsePosition(p.After)
+	if err != nil {
+		return nil, err
+	}
+	if after.time.After(from) {
+		from = after.time
+	}
+	q := sluice.TraceQuery{EventKey: p.EventKey, Status: sluice.Status(p.Status), Limit: 1000}
+	to := p.To
+	if to.IsZero() {
+		to = time.Now()
+	}
+	for span := firstSpan; !from.After(to) && len(found) <= cmp.Or(p.Limit, maxReplays); span *= 2 {
+		q.From, q.To, q.Before = from, from.Add(span), ""
+		if q.To.After(to) {
+			q.To = to
+		}
+		var some []sluice.Call
+		for more := true; more; more = q.Before != "" {
+			calls, next, err := journal.Calls(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			for _, c := range calls {
+				if c.Replays(p.Pipeline, q.Status, p.Code) && inOrder(positionOf(c), after) > 0 {
+					some = append(some, sluice.Call{TraceID: c.TraceID, CorrelationID: c.CorrelationID, Time: c.Time}) // there may be very many
+				}
+			}
+			q.Before = next
+		}
+		slices.SortStableFunc(some, func(a, b sluice.Call) int { return inOrder(positionOf(a), positionOf(b)) })
+		found = append(found, some...)
+		from = q.To.Add(1)
+	}
+	return found, nil
+}
+
+// A position is how far a replay has come: behind this call.
+type position struct {
+	time    time.Time
+	traceID string
+}
+
+func positionOf(c sluice.Call) position { return position{c.Time, c.TraceID} }
+
+func inOrder(a, b position) int {
+	return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.traceID, b.traceID))
+}
+
+// String returns the position as a cursor.
+func (p position) String() string { return p.time.UTC().Format(time.RFC3339Nano) + "," + p.traceID }
+
+func parsePosition(cursor string) (p position, err error) {
+	if cursor == "" {
+		return p, nil
+	}
+	at, traceID, _ := strings.Cut(cursor, ",")
+	if p.time, err = time.Parse(time.RFC3339Nano, at); err != nil || !sluice.ValidTraceID(traceID) {
+		return p, sluice.InvalidParameter("after", "The parameter after must be the value of next in an answer.")
+	}
+	p.traceID = traceID
+	return p, nil
 }
 
 // named returns the calls that are named by their trace ids, without those that are
 // not there. All are looked up before the first is sent: a look-up waits until the
 // journal has written what it was told of meanwhile.
-func (p replayParams) named(ctx context.Context, journal sluice.Journal) ([]replay, error) {
+func (p replayParams) named(ctx context.Context, journal sluice.Journal) (named []sluice.Call, err error) {
 	if len(p.TraceID) > maxNamed {
 		return nil, sluice.InvalidParameter("traceId", "The parameter traceId must have at most %d trace ids.", maxNamed)
 	}
-	var named []replay
 	for _, id := range p.TraceID {
 		if !strings.Contains(id, ":") {
 			return nil, sluice.InvalidParameter("traceId", "The parameter traceId must be the whole trace id of a call.")
@@ -123,8 +189,8 @@ func (p replayParams) named(ctx context.Context, journal sluice.Journal) ([]repl
 			return nil, err
 		}
 		for _, c := range slices.Backward(calls) { // what followed from the call is newer
-			if c.CorrelationID != "" {
-				named = append(named, replay{TraceID: c.TraceID, CorrelationID: c.CorrelationID})
+			if c.Accepted() {
+				named = append(named, c)
 				break
 			}
 		}
@@ -133,58 +199,64 @@ func (p replayParams) named(ctx context.Context, journal sluice.Journal) ([]repl
 }
 
 // replayAll sends events again, at the given rate.
-func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal, p replayParams, old []replay) (replays, error) {
-	done := replays{Items: []replay{}}
+func (p replayParams) replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal, old []sluice.Call, done *sluice.Replays) error {
 	last := "" // trace id of the event that was sent again last
 	var unheard error
 	pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultRate)), 1)
-	for _, o := range old {
+	for _, c := range old {
 		err := pace.Wait(ctx)
+		var item sluice.BulkItem
 		if err == nil {
-			err = o.send(ctx, events, journal, p.Pipeline)
+			item, err = p.send(ctx, events, journal, c)
 		}
 		switch {
 		case err == nil:
 		case sluice.AsError(err).Kind == sluice.Gone:
-			continue // trimmed meanwhile
+			done.Skipped++ // trimmed meanwhile
+			continue
 		case sluice.CodePipelineNotListening.Is(err):
+			done.Skipped++
 			unheard = err
+			if e := sluice.AsError(err); p.Limit > 0 {
+				done.Items = append(done.Items, sluice.BulkItem{TraceID: c.TraceID, Code: e.Code, Message: e.Message})
+			}
 			continue
 		case done.Replayed == 0:
-			return done, err
+			return err
 		default:
 			e := sluice.Errorf(sluice.CodeReplayIncomplete, "Only %d of %d events were sent again, up to that of %s; go on after that one.", done.Replayed, len(old), last)
-			return done, e.Because(err)
+			return e.Because(err)
 		}
 		done.Replayed++
-		last = o.TraceID
+		last = c.TraceID
 		if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
-			o.CorrelationID = ""
+			item.CorrelationID = ""
 		}
 		if len(done.Items) < maxListed {
-			done.Items = append(done.Items, o)
+			done.Items = append(done.Items, item)
 		}
 	}
-	if done.Replayed == 0 {
-		return done, unheard
+	if done.Replayed == 0 && p.Limit == 0 {
+		return unheard
 	}
-	return done, nil
+	return nil
 }
 
-// send sends one event again.
-func (r *replay) send(ctx context.Context, events sluice.Events, journal sluice.Journal, pipeline string) error {
-	e, err := journal.Event(ctx, r.CorrelationID)
+// send sends the event of a call again.
+func (p replayParams) send(ctx context.Context, events sluice.Events, journal sluice.Journal, c sluice.Call) (sluice.BulkItem, error) {
+	item := sluice.BulkItem{TraceID: c.TraceID}
+	e, err := journal.Event(ctx, c.CorrelationID)
 	if err != nil {
-		return err
+		return item, err
 	}
-	repeated, err := e.Replay(ctx, pipeline)
+	repeated, err := e.Replay(ctx, p.Pipeline)
 	if err != nil {
-		return err
+		return item, err
 	}
 	result, err := events.Accept(ctx, repeated, 0)
 	if err != nil {
-		return err
+		return item, err
 	}
-	r.NewTraceID, r.CorrelationID = repeated.TraceID, result.CorrelationID
-	return nil
+	item.NewTraceID, item.CorrelationID = repeated.TraceID, result.CorrelationID
+	return item, nil
 }

@@ -151,3 +151,57 @@ func TestAReplayEndsWithItsRequest(t *testing.T) {
 		t.Errorf("ended with %v after %d", err, replayed)
 	}
 }
+
+// TestReplaysPageByPage: a dry run, the pages of a replay and a replay of all choose the
+// same calls, each once and the oldest first; what became no event is not among them.
+func TestReplaysPageByPage(t *testing.T) {
+	s := open(t)
+	s.fill(t, "webhook.some", 25)
+	now := time.Now()
+	for _, status := range []sluice.Status{sluice.StatusRejected, sluice.StatusHandshake} {
+		s.Journal().Call(sluice.Call{TraceID: sluice.NewTraceID("abcdef", now), EventKey: "webhook.some", Time: now, Status: status, StatusCode: 200})
+	}
+	span := command.Args{{Name: "from", Value: now.Add(-time.Hour).Format(time.RFC3339)}, {Name: "to", Value: now.Format(time.RFC3339Nano)}, {Name: "rate", Value: 1000}}
+	pages := func(more ...command.Arg) (chosen []string) {
+		t.Helper()
+		after := ""
+		for range 10 {
+			out, err := s.run(t.Context(), slices.Concat(span, more, command.Args{{Name: "limit", Value: 10}, {Name: "after", Value: after}}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := out.(sluice.Replays)
+			if done.Replayed+done.Selected != len(done.Items) || len(done.Items) > 10 {
+				t.Fatalf("a page has %d items, with %d replayed and %d selected", len(done.Items), done.Replayed, done.Selected)
+			}
+			for _, item := range done.Items {
+				chosen = append(chosen, item.TraceID)
+			}
+			if after = done.Next; after == "" {
+				return chosen
+			}
+		}
+		t.Fatal("there is no end")
+		return nil
+	}
+	var sent []string
+	s.accepted = func(e *sluice.Event) { sent = append(sent, e.ReplayOf) }
+	dry := pages(command.Arg{Name: "dryRun", Value: true})
+	if len(dry) != 25 || len(sent) != 0 {
+		t.Fatalf("a dry run chooses %d calls, and sends %d", len(dry), len(sent))
+	}
+	if replayed := pages(); !slices.Equal(replayed, dry) || !slices.Equal(sent, dry) {
+		t.Errorf("replayed are %q, sent %q, want %q", replayed, sent, dry)
+	}
+	sent = nil
+	if _, err := s.run(t.Context(), span); err != nil || !slices.Equal(sent, dry) {
+		t.Errorf("all at once: %q, want %q (%v)", sent, dry, err)
+	}
+	out, err := s.run(t.Context(), append(slices.Clone(span), command.Arg{Name: "dryRun", Value: true}))
+	if done, _ := out.(sluice.Replays); err != nil || done.Selected != 25 || done.Replayed != 0 {
+		t.Errorf("all at once, a dry run: %+v, %v", out, err)
+	}
+	if _, err := s.run(t.Context(), append(slices.Clone(span), command.Arg{Name: "after", Value: "x"})); sluice.AsError(err).Parameter != "after" {
+		t.Errorf("what is no cursor: %v", err)
+	}
+}

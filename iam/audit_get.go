@@ -19,23 +19,18 @@ type auditGetParams struct {
 	After    string    `json:"after" doc:"The value of next in the previous answer."`
 }
 
-type auditPage struct {
-	Items []sluice.AuditEntry `json:"items"`
-	Next  string              `json:"next,omitempty"`
-}
-
 func auditGetCommand(d *Directory) command.Command {
 	return command.New("audit.get", "Read the audit log, newest first: who did what to what, from where, and whether it was allowed.",
-		func(ctx context.Context, p auditGetParams) (auditPage, error) {
+		func(ctx context.Context, p auditGetParams) (sluice.List[sluice.AuditEntry], error) {
 			q := sluice.AuditQuery{Username: p.Username, Command: p.Command, Outcome: p.Outcome, From: p.From, To: p.To, Limit: p.Limit, Before: p.After}
 			if q.Limit == 0 {
 				q.Limit = 100
 			}
 			entries, next, err := d.audited(ctx, q)
 			if err != nil {
-				return auditPage{}, err
+				return sluice.List[sluice.AuditEntry]{}, err
 			}
-			return auditPage{append([]sluice.AuditEntry{}, entries...), next}, nil
+			return sluice.List[sluice.AuditEntry]{Items: append([]sluice.AuditEntry{}, entries...), Next: next}, nil
 		}, command.ReadOnly)
 }
 

@@ -101,7 +101,7 @@ func TestDeliveriesFromEverySource(t *testing.T) {
 				})
 				result := send(t, e, "webhook.source", 0)
 				natstest.Eventually(t, "the result", func() bool {
-					got, err := e.Events().Result(t.Context(), result.CorrelationID, 0)
+					got, err := e.Results().Result(t.Context(), result.CorrelationID, 0)
 					return err == nil && got.Status == test.status
 				})
 				eventuallyNothingIsLeft(t, e, p)
@@ -156,7 +156,7 @@ func TestAPausedPipelineLosesNothing(t *testing.T) {
 		stop()
 		consume(t, e, p, func(d sluice.Delivery) (sluice.Outcome, error) { return ok(p.Name, fmt.Sprint(d.Attempts)), nil })
 		for _, result := range results {
-			got, err := e.Events().Result(t.Context(), result.CorrelationID, patience)
+			got, err := e.Results().Result(t.Context(), result.CorrelationID, patience)
 			if err != nil || string(got.Value) != fmt.Sprint(failed) {
 				t.Errorf("an event comes to %s %s (%v)", got.Status, got.Value, err)
 			}

@@ -105,7 +105,7 @@ func (m watermarks) store(dir string) error {
 	if err != nil {
 		return err
 	}
-	return durable.WriteFile(filepath.Join(dir, watermarksFile), string(text))
+	return durable.WriteFile(filepath.Join(dir, watermarksFile), text)
 }
 
 // keepWatermarks writes down again and again how much there is, until ctx ends.

@@ -32,7 +32,7 @@ func (k *kind) stored(ctx context.Context, c *client.Client, presets map[string]
 		if given["builtIn"] != nil || given["folder"] == true {
 			continue // a role of the program's, or a pipeline of the operator's own folder
 		}
-		t := &thing{kind: k, name: textOf(given, k.Key), token: textOf(given, "uuid"), updated: textOf(given, "updated")}
+		t := &thing{kind: k, name: textOf(given, k.Key), token: textOf(given, "uuid"), tag: textOf(given, "etag")}
 		if k.isText() {
 			if t.text, t.tag, err = c.PipelineSource(ctx, t.name, 0); err != nil {
 				return nil, err
@@ -54,10 +54,7 @@ func presetsOf(ctx context.Context, c *client.Client) (map[string]string, error)
 	if err != nil {
 		return nil, err
 	}
-	var list []struct {
-		Provider string `json:"provider"`
-		Dedupe   string `json:"dedupe"`
-	}
+	var list []sluice.ProviderView
 	if err := json.Unmarshal(answer.Body, &list); err != nil {
 		return nil, malformed(&kind{Resource: sluice.Resource{Name: "provider"}}, err)
 	}
@@ -91,7 +88,7 @@ func (t *thing) params(before *thing) map[string]any {
 		}
 	}
 	if before != nil && before.token != "" {
-		params["uuid"], params["ifUpdated"] = before.token, before.updated
+		params["uuid"], params["ifMatch"] = before.token, before.tag
 	}
 	return params
 }

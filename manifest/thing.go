@@ -25,8 +25,7 @@ type thing struct {
 	root   *yaml.Node     // of the file, nil if it says nothing
 
 	token   string // by which the server finds a webhook
-	updated string // when the server says a webhook was changed
-	tag     string // of the version of a pipeline
+	tag     string // of the version of a webhook or pipeline
 	secrets bool   // it has secrets that are not in the file
 }
 

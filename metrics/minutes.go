@@ -55,11 +55,11 @@ func (m *Minutes) Call(c sluice.Call) {
 		of.Accepted++
 		m.current.Latencies[latencyBound(c.Duration-c.Waited)]++
 	case c.StatusCode >= http.StatusInternalServerError:
-		m.current.Failed++
-		of.Refused++
+		m.current.Unavailable++
+		of.Rejected++
 	default:
-		m.current.Refused++
-		of.Refused++
+		m.current.Rejected++
+		of.Rejected++
 	}
 	of.Last = c.Time
 	m.current.Webhooks[key] = of
@@ -111,7 +111,7 @@ func (m *Minutes) roll(now time.Time) {
 // setAside moves the counts of the minute to those that wait to be stored.
 func (m *Minutes) setAside() {
 	c := &m.current
-	if c.Accepted+c.Refused+c.Failed+c.Errors+c.Runs > 0 {
+	if c.Accepted+c.Rejected+c.Unavailable+c.Errors+c.Runs > 0 {
 		c.Latencies = trimmed(c.Latencies)
 		m.hours.wait(*c)
 		c.Webhooks = nil
@@ -181,7 +181,7 @@ func (m *Minutes) Webhooks(count int) []sluice.WebhookStats {
 				found[key] = of
 			}
 			addFigures(&of.WebhookFigures, figures)
-			of.Hours[i] += figures.Accepted + figures.Refused
+			of.Hours[i] += figures.Accepted + figures.Rejected
 		}
 	}
 	all := make([]sluice.WebhookStats, 0, len(found))
@@ -189,7 +189,7 @@ func (m *Minutes) Webhooks(count int) []sluice.WebhookStats {
 		all = append(all, *of)
 	}
 	slices.SortFunc(all, func(a, b sluice.WebhookStats) int {
-		return cmp.Or(cmp.Compare(b.Accepted+b.Refused, a.Accepted+a.Refused), cmp.Compare(a.EventKey, b.EventKey))
+		return cmp.Or(cmp.Compare(b.Accepted+b.Rejected, a.Accepted+a.Rejected), cmp.Compare(a.EventKey, b.EventKey))
 	})
 	return all
 }

@@ -25,8 +25,8 @@ func TestMinutesOfSeveralNodes(t *testing.T) {
 	sum := func(m *metrics.Minutes) (total sluice.Minute) {
 		for _, minute := range m.Last(5) { // the present one may be over by now
 			total.Accepted += minute.Accepted
-			total.Refused += minute.Refused
-			total.Failed += minute.Failed
+			total.Rejected += minute.Rejected
+			total.Unavailable += minute.Unavailable
 			total.Runs += minute.Runs
 			total.RunErrors += minute.RunErrors
 			total.P50 = max(total.P50, minute.P50)
@@ -43,14 +43,14 @@ func TestMinutesOfSeveralNodes(t *testing.T) {
 		node.Call(sluice.Call{StatusCode: 503})
 		node.Run(sluice.RunReport{Status: sluice.StatusOK})
 		node.Run(sluice.RunReport{Status: sluice.StatusError})
-		if got := sum(node); got.Accepted != 1 || got.Refused != 1 || got.Failed != 1 || got.Runs != 2 || got.RunErrors != 1 {
+		if got := sum(node); got.Accepted != 1 || got.Rejected != 1 || got.Unavailable != 1 || got.Runs != 2 || got.RunErrors != 1 {
 			t.Errorf("a node counts %+v", got)
 		}
 	}
 	stop()
 	keeping.Wait() // what is left is stored at the end
 	got := sum(metrics.NewMinutes(engine.Minutes(), engine.Hours(), log))
-	if got.Accepted != 2 || got.Refused != 2 || got.Failed != 2 || got.Runs != 4 || got.RunErrors != 2 || got.P50 <= 0 {
+	if got.Accepted != 2 || got.Rejected != 2 || got.Unavailable != 2 || got.Runs != 4 || got.RunErrors != 2 || got.P50 <= 0 {
 		t.Errorf("together they count %+v", got)
 	}
 }
@@ -70,7 +70,7 @@ func TestMinutesWaitForTheEngine(t *testing.T) {
 	m.Keep(over)
 	failed := 0
 	for _, minute := range m.Last(5) {
-		failed += minute.Failed
+		failed += minute.Unavailable
 	}
 	if failed != 1 {
 		t.Errorf("%d calls are counted", failed)

@@ -93,8 +93,8 @@ func (s *series) last(count int, current *sluice.Minute) []sluice.Minute {
 // stored does not change.
 func addTo(sum, other *sluice.Minute) {
 	sum.Accepted += other.Accepted
-	sum.Refused += other.Refused
-	sum.Failed += other.Failed
+	sum.Rejected += other.Rejected
+	sum.Unavailable += other.Unavailable
 	sum.Errors += other.Errors
 	sum.Runs += other.Runs
 	sum.RunErrors += other.RunErrors
@@ -122,7 +122,7 @@ func addTo(sum, other *sluice.Minute) {
 
 func addFigures(sum *sluice.WebhookFigures, other sluice.WebhookFigures) {
 	sum.Accepted += other.Accepted
-	sum.Refused += other.Refused
+	sum.Rejected += other.Rejected
 	sum.Errors += other.Errors
 	if other.Last.After(sum.Last) {
 		sum.Last = other.Last

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"time"
 
 	"sluice"
 	"sluice/command"
@@ -37,40 +36,16 @@ func checkName(name string) error {
 	return sluice.InvalidParameter("name", "The name of a pipeline must be %s.", sluice.PipelineNameRule)
 }
 
-// A view is a stored pipeline as commands show it.
-type view struct {
-	Name        string           `json:"name" doc:"Its name."`
-	Description string           `json:"description,omitempty" doc:"What its source says about it."`
-	Source      string           `json:"source,omitempty" doc:"Its source, in YAML or JSON; lists leave it out."`
-	Owner       string           `json:"owner" doc:"Who stored it last, with whose rights it may switch users."`
-	Listens     string           `json:"listens,omitempty" doc:"Pattern of the message keys that start it."`
-	Paused      bool             `json:"paused,omitempty" doc:"Events wait until it is resumed."`
-	Concurrency int              `json:"concurrency,omitempty" doc:"How many runs it has at the same time at most."`
-	Rate        string           `json:"rate,omitempty" doc:"How often it begins a run at most, such as 10/s."`
-	Folder      bool             `json:"folder" doc:"It is from the folder of the operator."`
-	Version     int              `json:"version" doc:"Number of the current source."`
-	ETag        string           `json:"etag" doc:"Tells this source from others, for If-Match."`
-	Created     time.Time        `json:"created" doc:"When it was first stored."`
-	Updated     time.Time        `json:"updated" doc:"When it was last stored."`
-	Warnings    []sluice.Finding `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
-}
-
-// Document returns the source alone, for requests that want no JSON.
-func (v view) Document() (mediaType, text string) { return "application/yaml", v.Source }
-
-// EntityTag returns what tells this version of the pipeline from others.
-func (v view) EntityTag() string { return v.ETag }
-
 // show returns the view of a pipeline, without its source.
-func (r *Runner) show(p *sluice.Pipeline) view {
+func (r *Runner) show(p *sluice.Pipeline) sluice.PipelineView {
 	program, _ := r.program(p) // otherwise it is nil
 	return viewOf(p, program)
 }
 
 // viewOf returns the view of a pipeline, without its source. The program is nil
 // if the source has mistakes.
-func viewOf(p *sluice.Pipeline, program *source.Program) view {
-	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Paused: p.Paused, Version: versionOf(p), ETag: tagOf(p), Created: p.Created, Updated: p.Updated}
+func viewOf(p *sluice.Pipeline, program *source.Program) sluice.PipelineView {
+	v := sluice.PipelineView{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Paused: p.Paused, Version: versionOf(p), ETag: tagOf(p), Created: p.Created, Updated: p.Updated}
 	if p.Binding != nil {
 		v.Listens = p.Binding.Pattern
 	}
@@ -100,7 +75,7 @@ func getCommand(r *Runner) command.Command {
 			}
 			return r.page(p), nil
 		},
-		command.ReadOnly, command.Answers([]view{}, view{}))
+		command.ReadOnly, command.Answers([]sluice.PipelineView{}, sluice.PipelineView{}))
 }
 
 // one returns a pipeline with its source, as it is or as it was in a version.
@@ -118,9 +93,9 @@ func (r *Runner) one(ctx context.Context, p getParams) (any, error) {
 	return shown, nil
 }
 
-func (r *Runner) page(p getParams) command.Page[view] {
+func (r *Runner) page(p getParams) command.Page[sluice.PipelineView] {
 	found := command.PageOf(r.Store.All(), func(stored *sluice.Pipeline) string { return stored.Name }, p.Search, p.After, p.Limit)
-	page := command.Page[view]{Items: make([]view, len(found.Items)), Next: found.Next}
+	page := command.Page[sluice.PipelineView]{Items: make([]sluice.PipelineView, len(found.Items)), Next: found.Next}
 	for i, stored := range found.Items {
 		page.Items[i] = r.show(stored)
 	}
@@ -154,17 +129,21 @@ type pauseParams struct {
 
 func pauseCommand(r *Runner) command.Command {
 	return command.New("pipeline.pause", "Pause a pipeline: events wait until pipeline.resume, and runs that have begun go on. Storing the pipeline again does not end the pause.",
-		func(ctx context.Context, p pauseParams) (view, error) { return r.setPaused(ctx, p.Name, true) })
+		func(ctx context.Context, p pauseParams) (sluice.PipelineView, error) {
+			return r.setPaused(ctx, p.Name, true)
+		})
 }
 
 func resumeCommand(r *Runner) command.Command {
 	return command.New("pipeline.resume", "End the pause of a pipeline: it runs the events that waited, in their order.",
-		func(ctx context.Context, p pauseParams) (view, error) { return r.setPaused(ctx, p.Name, false) })
+		func(ctx context.Context, p pauseParams) (sluice.PipelineView, error) {
+			return r.setPaused(ctx, p.Name, false)
+		})
 }
 
 // setPaused begins or ends a pause. Every node follows the stored pipelines, and
 // so the pause.
-func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (view, error) {
+func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (sluice.PipelineView, error) {
 	saved, err := r.Store.Change(ctx, name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
 		switch {
 		case before == nil:
@@ -177,7 +156,7 @@ func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (view,
 		return &next, nil
 	})
 	if err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	return r.show(saved), nil
 }

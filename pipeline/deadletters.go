@@ -89,18 +89,13 @@ func (r *Runner) drop(ctx context.Context, letter string) (dropped bool, err err
 	return err == nil, err
 }
 
-type letterPage struct {
-	Items []sluice.DeadLetter `json:"items"`
-	Next  string              `json:"next,omitempty"`
-}
-
 const defaultLetters = 100
 
 func letterGetCommand(r *Runner) command.Command {
 	return command.New("deadletter.get", "List dead letters, newest first: events that a pipeline failed on in all its attempts. With letter, the event itself is shown to users who may see payloads.",
-		func(ctx context.Context, p letterParams) (letterPage, error) {
+		func(ctx context.Context, p letterParams) (sluice.List[sluice.DeadLetter], error) {
 			mayKnow := sluice.UserFrom(ctx).May(sluice.MaySeePayload)
-			page := letterPage{Items: []sluice.DeadLetter{}}
+			page := sluice.List[sluice.DeadLetter]{Items: []sluice.DeadLetter{}}
 			q, err := p.query(defaultLetters)
 			if err != nil {
 				return page, err
@@ -129,31 +124,22 @@ type letterGroupsParams struct {
 	Since    string    `json:"since" doc:"In place of from: how long ago, such as 30m or 1d."`
 }
 
-type letterGroups struct {
-	Items []sluice.DeadLetterGroup `json:"items"`
-}
-
 func letterGroupsCommand(r *Runner) command.Command {
 	return command.New("deadletter.groups", "Count dead letters by pipeline and error code, the largest group first.",
-		func(ctx context.Context, p letterGroupsParams) (letterGroups, error) {
+		func(ctx context.Context, p letterGroupsParams) (sluice.List[sluice.DeadLetterGroup], error) {
 			q, err := letterParams{Pipeline: p.Pipeline, From: p.From, To: p.To, Since: p.Since}.query(0)
 			if err != nil {
-				return letterGroups{}, err
+				return sluice.List[sluice.DeadLetterGroup]{}, err
 			}
 			groups, err := r.Letters.Groups(ctx, q)
-			return letterGroups{append([]sluice.DeadLetterGroup{}, groups...)}, err
+			return sluice.List[sluice.DeadLetterGroup]{Items: append([]sluice.DeadLetterGroup{}, groups...)}, err
 		}, command.ReadOnly)
-}
-
-type lettersDeleted struct {
-	Deleted int    `json:"deleted"`
-	Next    string `json:"next,omitempty"` // for the parameter after, if there may be more
 }
 
 func letterDeleteCommand(r *Runner) command.Command {
 	return command.New("deadletter.delete", "Delete dead letters. Their events can't be replayed any more.",
-		func(ctx context.Context, p letterParams) (lettersDeleted, error) {
-			done := lettersDeleted{}
+		func(ctx context.Context, p letterParams) (sluice.Deletions, error) {
+			done := sluice.Deletions{}
 			next, err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
 				dropped, err := r.drop(ctx, letter.Letter)
 				if dropped {
@@ -180,24 +166,10 @@ type letterReplayParams struct {
 
 const defaultLetterRate = 100
 
-type replays struct {
-	Replayed int      `json:"replayed"`
-	Skipped  int      `json:"skipped,omitempty"` // whose pipeline no longer listens to them; they stay
-	Items    []replay `json:"items"`
-	Next     string   `json:"next,omitempty"` // for the parameter after, if there may be more
-}
-
-// A replay is an event that was sent again.
-type replay struct {
-	Letter        string `json:"letter"`
-	TraceID       string `json:"traceId"`
-	CorrelationID string `json:"correlationId,omitempty"` // for who may see payloads
-}
-
 func letterReplayCommand(r *Runner) command.Command {
 	return command.New("deadletter.replay", "Replay dead letters, the oldest first: each event goes again to the pipeline that failed on it, under a new trace id, and is no dead letter any more.",
-		func(ctx context.Context, p letterReplayParams) (replays, error) {
-			done := replays{Items: []replay{}}
+		func(ctx context.Context, p letterReplayParams) (sluice.Replays, error) {
+			done := sluice.Replays{Bulk: sluice.Bulk{Items: []sluice.BulkItem{}}}
 			pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultLetterRate)), 1)
 			selected := letterParams{p.Letter, p.Pipeline, p.Code, p.From, p.To, p.Since, p.Limit, p.After}
 			next, err := r.eachSelected(ctx, selected, func(letter sluice.DeadLetter) error {
@@ -222,26 +194,26 @@ func letterReplayCommand(r *Runner) command.Command {
 
 // replay sends the event of a dead letter to its pipeline again. Only then the
 // letter is deleted: rather twice than never.
-func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, error) {
+func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (sluice.BulkItem, error) {
 	var event sluice.Event
 	if err := json.Unmarshal(letter.Event, &event); err != nil {
-		return replay{}, sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.", sluice.Quote(letter.Letter)).Because(err)
+		return sluice.BulkItem{}, sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.", sluice.Quote(letter.Letter)).Because(err)
 	}
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
-		return replay{}, err
+		return sluice.BulkItem{}, err
 	}
 	again, err := event.Replay(ctx, letter.Pipeline)
 	if err != nil {
-		return replay{}, err
+		return sluice.BulkItem{}, err
 	}
 	result, err := r.Events.Accept(ctx, again, 0)
 	if err != nil {
-		return replay{}, err
+		return sluice.BulkItem{}, err
 	}
 	if _, err := r.drop(ctx, letter.Letter); err != nil {
-		return replay{}, err
+		return sluice.BulkItem{}, err
 	}
-	done := replay{letter.Letter, again.TraceID, result.CorrelationID}
+	done := sluice.BulkItem{Letter: letter.Letter, TraceID: again.TraceID, CorrelationID: result.CorrelationID}
 	if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
 		done.CorrelationID = ""
 	}

@@ -23,26 +23,26 @@ func putCommand(r *Runner) command.Command {
 }
 
 // put checks and stores a pipeline for a caller, who owns it from then on.
-func (r *Runner) put(ctx context.Context, p putParams) (view, error) {
+func (r *Runner) put(ctx context.Context, p putParams) (sluice.PipelineView, error) {
 	if err := checkName(p.Name); err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	program, err := r.Parse(p.Source)
 	if err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	user := sluice.UserFrom(ctx)
 	if err := mayListen(program, user); err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	warnings, err := r.admit(ctx, program, p, user)
 	if err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	record := sluice.Pipeline{Name: p.Name, Source: p.Source, Owner: user.Name, OwnerID: user.ID, Roles: user.Roles}
 	saved, rebound, err := r.save(ctx, program, record, p.IfMatch)
 	if err != nil {
-		return view{}, err
+		return sluice.PipelineView{}, err
 	}
 	shown := r.show(saved)
 	if rebound {
@@ -82,14 +82,14 @@ type rollbackParams struct {
 
 func rollbackCommand(r *Runner) command.Command {
 	return command.New("pipeline.rollback", "Store an earlier version of a pipeline again, as a new version that is yours. It is checked as by pipeline.put.",
-		func(ctx context.Context, p rollbackParams) (view, error) {
+		func(ctx context.Context, p rollbackParams) (sluice.PipelineView, error) {
 			stored, err := r.find(ctx, p.Name)
 			if err != nil {
-				return view{}, err
+				return sluice.PipelineView{}, err
 			}
 			wanted, err := r.at(ctx, stored, p.Version)
 			if err != nil {
-				return view{}, err
+				return sluice.PipelineView{}, err
 			}
 			return r.put(ctx, putParams{Name: p.Name, Source: wanted.Source, Force: p.Force, IfMatch: p.IfMatch})
 		})

@@ -87,31 +87,25 @@ func (r *Runner) pastEvents(ctx context.Context, program *source.Program, p tryP
 	return q, nil
 }
 
-type testOutcome struct {
-	Passed int                   `json:"passed"`
-	Failed int                   `json:"failed"`
-	Tests  []rehearse.TestResult `json:"tests"`
-}
-
 func testCommand(r *Runner) command.Command {
 	return command.New("pipeline.test", "Run the tests that a pipeline carries. Nothing outside is called: stubs answer.",
-		func(ctx context.Context, p sourceParams) (testOutcome, error) {
+		func(ctx context.Context, p sourceParams) (sluice.TestReport, error) {
 			source, err := r.source(ctx, p)
 			if err != nil {
-				return testOutcome{}, err
+				return sluice.TestReport{}, err
 			}
 			program, err := r.Parse(source)
 			if err != nil {
-				return testOutcome{}, err
+				return sluice.TestReport{}, err
 			}
 			if sluice.RunFrom(ctx) == nil { // otherwise the run has a slot
 				release, err := r.testSlot(sluice.UserFrom(ctx).Name)
 				if err != nil {
-					return testOutcome{}, err
+					return sluice.TestReport{}, err
 				}
 				defer release()
 			}
-			outcome := testOutcome{Tests: rehearse.Test(ctx, program, r.Limits)}
+			outcome := sluice.TestReport{Tests: rehearse.Test(ctx, program, r.Limits)}
 			for _, result := range outcome.Tests {
 				if result.Passed {
 					outcome.Passed++

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"sluice"
@@ -23,17 +22,9 @@ type versionsParams struct {
 	Name string `json:"name" required:"true" doc:"The pipeline."`
 }
 
-// A versionView is a version of a pipeline as commands show it.
-type versionView struct {
-	Version int       `json:"version"`
-	Owner   string    `json:"owner"` // who stored it
-	Time    time.Time `json:"time"`
-	Current bool      `json:"current"`
-}
-
 func versionsCommand(r *Runner) command.Command {
 	return command.New("pipeline.versions", "List the latest 20 sources of a pipeline, newest first: who stored each, and when. pipeline.get shows one.",
-		func(ctx context.Context, p versionsParams) ([]versionView, error) {
+		func(ctx context.Context, p versionsParams) ([]sluice.VersionView, error) {
 			stored, err := r.find(ctx, p.Name)
 			if err != nil {
 				return nil, err
@@ -42,9 +33,9 @@ func versionsCommand(r *Runner) command.Command {
 			if err != nil {
 				return nil, err
 			}
-			views := []versionView{{versionOf(stored), stored.Owner, stored.Updated, true}}
+			views := []sluice.VersionView{{Version: versionOf(stored), Owner: stored.Owner, Time: stored.Updated, Current: true}}
 			for _, v := range slices.Backward(former) {
-				views = append(views, versionView{v.Version, v.Owner, v.Time, false})
+				views = append(views, sluice.VersionView{Version: v.Version, Owner: v.Owner, Time: v.Time})
 			}
 			return views, nil
 		}, command.ReadOnly)
@@ -117,8 +108,7 @@ func (r *Runner) forget(ctx context.Context, name string) {
 // tagOf returns what tells the current version of a pipeline from all others.
 func tagOf(p *sluice.Pipeline) string { return sluice.EntityTag(versionOf(p), p.Updated) }
 
-// checkMatch refuses a change of a pipeline that is not as its caller knows it: one
-// of the tags must be that of the current version, or * where any will do.
+// checkMatch refuses a change of a pipeline that is not as its caller knows it.
 func checkMatch(tags string, p *sluice.Pipeline, name string) error {
 	if tags == "" {
 		return nil
@@ -126,10 +116,8 @@ func checkMatch(tags string, p *sluice.Pipeline, name string) error {
 	if p == nil {
 		return sluice.Errorf(sluice.CodeChangedMeanwhile, "There is no pipeline %s, or not any more, so none has the tag that was given; leave ifMatch (over HTTP: If-Match) out to create it.", sluice.Quote(name)).About("ifMatch")
 	}
-	for tag := range strings.SplitSeq(tags, ",") {
-		if tag = strings.TrimSpace(tag); tag == "*" || strings.Trim(tag, `"`) == tagOf(p) {
-			return nil
-		}
+	if sluice.TagMatches(tags, tagOf(p)) {
+		return nil
 	}
 	return sluice.Errorf(sluice.CodeChangedMeanwhile, "The pipeline %s was changed meanwhile: %s stored version %d at %s. Read it again, and make your change to that.",
 		sluice.Quote(name), p.Owner, versionOf(p), p.Updated.Format(time.RFC3339)).About("ifMatch")

@@ -44,10 +44,7 @@ func (p *Portal) auditPage(w http.ResponseWriter, r *http.Request) error {
 		Username: query.Get("username"), Command: query.Get("command"), Outcome: query.Get("outcome"),
 		From: query.Get("from"), To: query.Get("to"), Later: query.Get("after") != "",
 	}
-	found, err := ask[struct {
-		Items []sluice.AuditEntry `json:"items"`
-		Next  string              `json:"next"`
-	}](p, r, "audit.get", args("username", view.Username, "command", view.Command, "outcome", view.Outcome,
+	found, err := ask[sluice.List[sluice.AuditEntry]](p, r, "audit.get", args("username", view.Username, "command", view.Command, "outcome", view.Outcome,
 		"from", asTime(view.From), "to", asTime(view.To), "limit", pageSize, "after", query.Get("after")))
 	status, problem, err := wrongFilter(err)
 	if err != nil {

@@ -3,6 +3,7 @@ package portal
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"sluice"
@@ -26,14 +27,38 @@ func args(pairs ...string) command.Args {
 	return all
 }
 
-// run calls a command as the signed-in user, and returns its answer as JSON,
-// with the cursor of the next page if it is a list.
-func (p *Portal) run(r *http.Request, name string, args command.Args) (output json.RawMessage, next string, err error) {
+// run calls a command as the signed-in user.
+func (p *Portal) run(r *http.Request, name string, args command.Args) (any, error) {
 	cmd, ok := p.Commands.Find(name)
 	if !ok || cmd.HTTPOnly() {
-		return nil, "", sluice.Errorf(sluice.CodeCommandUnknown, "There is no such command.")
+		return nil, sluice.Errorf(sluice.CodeCommandUnknown, "There is no such command.")
 	}
-	out, err := p.Commands.Call(r.Context(), cmd, args)
+	return p.Commands.Call(r.Context(), cmd, args)
+}
+
+// ask calls a command that returns a T.
+func ask[T any](p *Portal, r *http.Request, name string, args command.Args) (answer T, err error) {
+	out, err := p.run(r, name, args)
+	if err != nil {
+		return answer, err
+	}
+	answer, ok := out.(T)
+	if !ok {
+		return answer, fmt.Errorf("%s returns a %T, not a %T", name, out, answer)
+	}
+	return answer, nil
+}
+
+// fetch calls a command that lists things, and returns the cursor of the next page.
+func fetch[T any](p *Portal, r *http.Request, name string, args command.Args) (items []T, next string, err error) {
+	page, err := ask[command.Page[T]](p, r, name, args)
+	return page.Items, page.Next, err
+}
+
+// document calls a command and returns its answer as JSON, for pages that know
+// nothing else of it, with the cursor of the next page if it is a list.
+func (p *Portal) document(r *http.Request, name string, args command.Args) (output json.RawMessage, next string, err error) {
+	out, err := p.run(r, name, args)
 	if err != nil {
 		return nil, "", err
 	}
@@ -43,26 +68,17 @@ func (p *Portal) run(r *http.Request, name string, args command.Args) (output js
 	var content bytes.Buffer
 	enc := json.NewEncoder(&content)
 	enc.SetEscapeHTML(false) // the templates escape what pages show
-	if err := enc.Encode(out); err != nil {
-		return nil, "", err
-	}
-	return content.Bytes(), next, nil
+	err = enc.Encode(out)
+	return content.Bytes(), next, err
 }
 
-// fetch calls a command and reads its answer, and returns the cursor of the
-// next page if it is a list.
-func fetch[T any](p *Portal, r *http.Request, name string, args command.Args) (answer T, next string, err error) {
-	output, next, err := p.run(r, name, args)
+// read calls a command and reads the document that it answers with.
+func read[T any](p *Portal, r *http.Request, name string, args command.Args) (answer T, next string, err error) {
+	output, next, err := p.document(r, name, args)
 	if err != nil {
 		return answer, "", err
 	}
 	return answer, next, json.Unmarshal(output, &answer)
-}
-
-// ask does the same for an answer that is not a list.
-func ask[T any](p *Portal, r *http.Request, name string, args command.Args) (T, error) {
-	answer, _, err := fetch[T](p, r, name, args)
-	return answer, err
 }
 
 // ignoring returns an error unless it is of one of these kinds.

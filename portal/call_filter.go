@@ -114,24 +114,12 @@ func (f callFilter) Chosen() (all []chosen) {
 }
 
 // facets are the counts of trace.get.
-type facets struct {
-	Calls     int     `json:"calls"`
-	More      bool    `json:"more"`
-	Webhooks  []facet `json:"webhooks"`
-	Pipelines []facet `json:"pipelines"`
-	Statuses  []facet `json:"statuses"`
-	Codes     []facet `json:"codes"`
-}
-
-type facet struct {
-	Value string `json:"value"`
-	Count int    `json:"count"`
-}
+type facets sluice.Facets
 
 // A facetGroup is what a list can be narrowed by.
 type facetGroup struct {
 	Name, Title string
-	Values      []facet
+	Values      []sluice.Facet
 }
 
 // Groups returns the counts under their headings, without those that tell

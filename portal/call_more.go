@@ -18,7 +18,7 @@ func (p *Portal) callNext(w http.ResponseWriter, r *http.Request) error {
 	return p.callBeside(w, r, func(c tracedCall) (*tracedCall, error) {
 		return nextAfter(c.Time, time.Now(), func(from, to time.Time) (found []tracedCall, more bool, err error) {
 			for after := ""; ; {
-				page, err := ask[calls](p, r, "trace.get", args("eventKey", c.EventKey, "from", from.Format(time.RFC3339Nano), "to", to.Format(time.RFC3339Nano), "limit", "100", "after", after))
+				page, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", c.EventKey, "from", from.Format(time.RFC3339Nano), "to", to.Format(time.RFC3339Nano), "limit", "100", "after", after))
 				if err != nil || len(page.Items) > 0 || page.Next == "" {
 					return page.Items, page.Next != "", err
 				}
@@ -57,7 +57,7 @@ func nextAfter(at, now time.Time, find func(from, to time.Time) (found []tracedC
 // callPrevious leads to the call of the same webhook before.
 func (p *Portal) callPrevious(w http.ResponseWriter, r *http.Request) error {
 	return p.callBeside(w, r, func(c tracedCall) (*tracedCall, error) {
-		found, err := ask[calls](p, r, "trace.get", args("eventKey", c.EventKey, "to", c.Time.Format(time.RFC3339Nano), "limit", "10"))
+		found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", c.EventKey, "to", c.Time.Format(time.RFC3339Nano), "limit", "10"))
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func (p *Portal) call(r *http.Request) (tracedCall, error) {
 // callsOf returns the call that the path names, and what followed from it.
 func (p *Portal) callsOf(r *http.Request) ([]tracedCall, error) {
 	trace := r.PathValue("trace")
-	found, err := ask[calls](p, r, "trace.get", args("traceId", trace, "limit", "20"))
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", trace, "limit", "20"))
 	if err != nil {
 		return nil, err
 	}
@@ -132,11 +132,11 @@ func (p *Portal) callEdit(w http.ResponseWriter, r *http.Request) error {
 	if c.EventKey == "" || !whole {
 		return sluice.Errorf(sluice.CodeCallNotEditable, "What this call has sent can't be edited: it is not kept, no text, or you may not see it. Replay it as it is.")
 	}
-	hook, err := ask[webhook](p, r, "webhook.get", args("eventKey", c.EventKey))
+	hook, err := ask[sluice.WebhookView](p, r, "webhook.get", args("eventKey", c.EventKey))
 	if err != nil {
 		return err
 	}
-	view := resendView{TraceID: c.TraceID, EventKey: c.EventKey, Signed: hook.isSigned(), Media: c.ContentType, Payload: body}
+	view := resendView{TraceID: c.TraceID, EventKey: c.EventKey, Signed: hook.IsSigned(), Media: c.ContentType, Payload: body}
 	var lines bytes.Buffer
 	if !strings.Contains(strings.TrimSpace(body), "\n") && json.Indent(&lines, []byte(body), "", "  ") == nil {
 		view.Payload = lines.String() // nobody edits one long line with pleasure
@@ -165,11 +165,11 @@ func (p *Portal) callResend(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := resendView{TraceID: r.PathValue("trace"), EventKey: r.PostForm.Get("eventKey"), Media: r.PostForm.Get("media"), Headers: formText(r, "headers"), Payload: formText(r, "payload")}
-	hook, err := ask[webhook](p, r, "webhook.get", args("eventKey", view.EventKey))
+	hook, err := ask[sluice.WebhookView](p, r, "webhook.get", args("eventKey", view.EventKey))
 	if err != nil {
 		return err
 	}
-	view.Signed = hook.isSigned()
+	view.Signed = hook.IsSigned()
 	header, err := parseHeaders(view.Headers)
 	if err == nil {
 		view.Result, err = p.try(r, hook, view.Media, view.Payload, header)

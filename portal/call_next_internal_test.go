@@ -16,10 +16,10 @@ func TestTheNextCallIsTheNextOne(t *testing.T) {
 	for i := range 50_000 {
 		// Many a second, a week later as many in a second, and a single one.
 		all = append(all,
-			tracedCall{Call: sluice.Call{Time: begin.Add(time.Duration(i) * 7 * time.Millisecond)}},
-			tracedCall{Call: sluice.Call{Time: begin.Add(7*24*time.Hour + time.Duration(i)*20*time.Microsecond)}})
+			sluice.CallView{Call: sluice.Call{Time: begin.Add(time.Duration(i) * 7 * time.Millisecond)}},
+			sluice.CallView{Call: sluice.Call{Time: begin.Add(7*24*time.Hour + time.Duration(i)*20*time.Microsecond)}})
 	}
-	all = append(all, tracedCall{Call: sluice.Call{Time: begin.Add(300 * 24 * time.Hour)}})
+	all = append(all, sluice.CallView{Call: sluice.Call{Time: begin.Add(300 * 24 * time.Hour)}})
 	slices.SortFunc(all, func(a, b tracedCall) int { return b.Time.Compare(a.Time) })
 	asked := 0
 	find := func(from, to time.Time) (found []tracedCall, more bool, err error) {

@@ -26,7 +26,7 @@ type callView struct {
 	Raw       string // and as it came, if that is another text
 	Curl      string // that makes the call again; "" if it can't be told
 	Editable  bool
-	Refused   *quarantined // what is kept of a refused call
+	Rejected  *quarantined // what is kept of a rejected call
 	Result    string
 	Live      string
 	CallsPath string // of the calls of the same webhook
@@ -60,7 +60,7 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 		view.Live = p.liveFrom("", view.TraceID)
 	}
 	if view.Quarantine != "" && p.may(user, "quarantine.get") {
-		if view.Refused, err = p.kept(r, view.Quarantine); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
+		if view.Rejected, err = p.kept(r, view.Quarantine); err != nil && sluice.AsError(err).Kind != sluice.NotFound {
 			return err
 		}
 	}

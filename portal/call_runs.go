@@ -23,7 +23,7 @@ type shownRun struct {
 
 // shownRuns returns the runs of a call.
 func (p *Portal) shownRuns(r *http.Request, c tracedCall) ([]shownRun, error) {
-	outputs, sources := outputsOf(c), make(map[string]*pipeline)
+	outputs, sources := outputsOf(c), make(map[string]*sluice.PipelineView)
 	runs := make([]shownRun, len(c.Runs))
 	for i, run := range c.Runs {
 		runs[i] = shownRun{RunReport: run}
@@ -46,12 +46,12 @@ func (p *Portal) shownRuns(r *http.Request, c tracedCall) ([]shownRun, error) {
 }
 
 // editable returns the pipeline of a name, nil if the user can't edit it.
-func (p *Portal) editable(r *http.Request, name string) (*pipeline, error) {
+func (p *Portal) editable(r *http.Request, name string) (*sluice.PipelineView, error) {
 	user := sluice.UserFrom(r.Context())
 	if name == "" || !p.may(user, "pipeline.put") || !p.may(user, "pipeline.get") {
 		return nil, nil
 	}
-	found, err := ask[pipeline](p, r, "pipeline.get", args("name", name))
+	found, err := ask[sluice.PipelineView](p, r, "pipeline.get", args("name", name))
 	if err != nil || found.Folder {
 		return nil, ignoring(err, sluice.NotFound, sluice.Forbidden)
 	}
@@ -60,7 +60,7 @@ func (p *Portal) editable(r *http.Request, name string) (*pipeline, error) {
 
 // editing returns the way to where a run failed, as long as the source is still
 // that of the run; otherwise to the source.
-func (p *Portal) editing(source *pipeline, run sluice.RunReport, trace string) (path, text string) {
+func (p *Portal) editing(source *sluice.PipelineView, run sluice.RunReport, trace string) (path, text string) {
 	query, text := url.Values{"call": {trace}}, "Edit "+source.Name
 	switch {
 	case !source.Updated.Before(run.Started):
@@ -81,19 +81,18 @@ func outputsOf(c tracedCall) map[string]string {
 	for _, run := range c.Runs {
 		names[run.Pipeline] = true
 	}
-	var result sluice.Result
-	if len(names) == 0 || c.Result == nil || json.Unmarshal(c.Result, &result) != nil || result.Value == nil {
+	if len(names) == 0 || c.Result == nil || c.Result.Value == nil {
 		return nil
 	}
 	values := make(map[string]json.RawMessage)
-	if len(names) > 1 && json.Unmarshal(result.Value, &values) != nil {
+	if len(names) > 1 && json.Unmarshal(c.Result.Value, &values) != nil {
 		return nil
 	}
 	outputs := make(map[string]string)
 	for name := range names {
 		value := values[name]
 		if len(names) == 1 {
-			value = result.Value
+			value = c.Result.Value
 		}
 		const most = 160
 		if value != nil {
@@ -110,7 +109,7 @@ func (p *Portal) replaysOf(r *http.Request, c tracedCall) (replays []tracedCall,
 		return nil, nil
 	}
 	const looked = "100"
-	found, err := ask[calls](p, r, "trace.get", args("eventKey", c.EventKey, "from", c.Time.Format(time.RFC3339Nano), "limit", looked))
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", c.EventKey, "from", c.Time.Format(time.RFC3339Nano), "limit", looked))
 	for _, other := range found.Items {
 		if other.ReplayOf == c.TraceID {
 			replays = append(replays, other)
@@ -132,13 +131,13 @@ func (p *Portal) checkedCall(r *http.Request, c tracedCall) (*checked, error) {
 	if c.Method == "" || c.EventKey == "" || c.ReplayOf != "" || c.Admitted || !p.may(user, "webhook.get") {
 		return nil, nil
 	}
-	hook, err := ask[webhook](p, r, "webhook.get", args("eventKey", c.EventKey))
+	hook, err := ask[sluice.WebhookView](p, r, "webhook.get", args("eventKey", c.EventKey))
 	if err != nil || !hook.Updated.Before(c.Time) {
 		return nil, ignoring(err, sluice.NotFound)
 	}
-	check := &checked{Valid: hook.isSigned()}
+	check := &checked{Valid: hook.IsSigned()}
 	if hook.Provider != "" && p.may(user, "provider.get") {
-		preset, err := ask[provider](p, r, "provider.get", args("provider", hook.Provider))
+		preset, err := ask[sluice.ProviderView](p, r, "provider.get", args("provider", hook.Provider))
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package portal
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -29,34 +28,10 @@ func (p *Portal) routeCalls() {
 }
 
 // A tracedCall is a call as trace.get shows it.
-type tracedCall struct {
-	sluice.Call
+type tracedCall = sluice.CallView
 
-	Payload         json.RawMessage     `json:"payload"`
-	PayloadEncoding string              `json:"payloadEncoding"`
-	ContentType     string              `json:"contentType"`
-	Method          string              `json:"method"`
-	Query           map[string][]string `json:"query"`
-	Headers         map[string]string   `json:"headers"`
-	Admitted        bool                `json:"admitted"`
-	Result          json.RawMessage     `json:"result"`
-}
-
-// Stored is how long it took until the event was on stable storage, in
-// milliseconds. Waiting for pipelines is what came after that.
-func (c tracedCall) Stored() float64 { return c.Duration - c.Waited }
-
-// ByHand reports whether it is not a call but a run that a user has started.
-func (c tracedCall) ByHand() bool { return sluice.TraceOwner(c.TraceID) == sluice.DirectCall }
-
-// Accepted reports whether it became an event or a message. Users who may not see
-// payloads don't know its correlation id.
-func (c tracedCall) Accepted() bool {
-	return c.Status != sluice.StatusRejected && c.Status != sluice.StatusHandshake && (c.EventKey != "" || c.Key != "")
-}
-
-// Reason returns why a call failed, as far as a line has space for it.
-func (c tracedCall) Reason() string {
+// reason returns why a call failed, as far as a line has space for it.
+func reason(c sluice.Call) string {
 	const most = 160
 	for _, run := range slices.Backward(c.Runs) {
 		if run.Error != nil {
@@ -69,15 +44,6 @@ func (c tracedCall) Reason() string {
 // place is where in a pipeline an error happened: before its reason, a line has no
 // space for it.
 var place = regexp.MustCompile(`^Step \d+, [^:]* \(line \d+\): `)
-
-// calls is the answer of trace.get.
-type calls struct {
-	Items []tracedCall `json:"items"`
-	Next  string       `json:"next"`
-
-	Searched *time.Time `json:"searched"`
-	Facets   *facets    `json:"facets"`
-}
 
 type callListView struct {
 	callFilter
@@ -96,12 +62,12 @@ func (p *Portal) callList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	view := callListView{callFilter: filterOf(p.base, query), Payloads: sluice.UserFrom(r.Context()).May(sluice.MaySeePayload)}
 	given := append(view.args(), args("limit", callPageSize, "after", query.Get("after"), "facets", "true")...)
-	found, err := ask[calls](p, r, "trace.get", given)
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", given)
 	status, refusal, err := wrongFilter(err)
 	if err != nil {
 		return err
 	}
-	view.Problem, view.Items, view.Next, view.Facets = refusal, found.Items, p.nextPage(r, found.Next), found.Facets
+	view.Problem, view.Items, view.Next, view.Facets = refusal, found.Items, p.nextPage(r, found.Next), (*facets)(found.Facets)
 	if found.Next != "" && shownNumber(len(found.Items)) != callPageSize {
 		view.Searched = found.Searched
 	}
@@ -143,6 +109,6 @@ func (p *Portal) latest(r *http.Request, eventKey string, limit string) ([]trace
 	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
 		return nil, nil
 	}
-	found, err := ask[calls](p, r, "trace.get", args("eventKey", eventKey, "limit", limit))
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", eventKey, "limit", limit))
 	return found.Items, err
 }

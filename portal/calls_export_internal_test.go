@@ -1,11 +1,12 @@
 package portal
 
 import (
-	"encoding/json"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+
+	"sluice"
 )
 
 // TestAnExportSaysThatThereIsMore: in its last line, and only if there is.
@@ -14,8 +15,8 @@ func TestAnExportSaysThatThereIsMore(t *testing.T) {
 	for calls, want := range map[int]int{3: 3, maxExported: maxExported, maxExported + 1: maxExported + 1} {
 		left := calls
 		w := httptest.NewRecorder()
-		err := new(Portal).export(w, func(limit int, _ string) (page exported, err error) {
-			page.Items = slices.Repeat([]json.RawMessage{json.RawMessage(`{"traceId":"a:1"}`)}, min(limit, left))
+		err := new(Portal).export(w, func(limit int, _ string) (page sluice.TraceAnswer, err error) {
+			page.Items = slices.Repeat([]sluice.CallView{{Call: sluice.Call{TraceID: "a:1"}}}, min(limit, left))
 			if left -= len(page.Items); left > 0 {
 				page.Next = "more"
 			}

@@ -3,13 +3,13 @@ package portal
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
 	"sluice"
+	"sluice/command"
 )
 
 // maxExported bounds the calls of one export; the page of calls says so.
@@ -27,29 +27,20 @@ func (p *Portal) callsSelected(w http.ResponseWriter, r *http.Request) error {
 	if r.PostForm.Get("do") == "export" {
 		return p.exportTraces(w, r, traces)
 	}
-	view, since := &outcomes{Verb: "replayed", What: [2]string{"call", "calls"}, List: "Calls", Back: "/calls"}, time.Now()
-	err = view.each(traces, func(trace string) (outcome, error) {
-		again, err := p.replay(r, trace)
-		return outcome{Name: trace, Link: "/calls/" + url.PathEscape(again), Text: again}, err
+	return p.bulk(w, r, &bulk{
+		Verb: "replayed", What: [2]string{"call", "calls"}, List: "Calls", Back: "/calls",
+		command: "event.replay", field: "traceId", names: traces, replays: url.Values{},
 	})
-	if err != nil {
-		return err
-	}
-	return p.showReplayed(w, r, view, since)
 }
 
 // replay sends the event of a call again, and returns the trace id of the new
 // one.
 func (p *Portal) replay(r *http.Request, trace string) (string, error) {
-	again, err := ask[struct {
-		Items []struct {
-			TraceID string `json:"newTraceId"`
-		} `json:"items"`
-	}](p, r, "event.replay", args("traceId", trace))
+	again, err := ask[sluice.Replays](p, r, "event.replay", args("traceId", trace))
 	if err != nil || len(again.Items) == 0 {
 		return "", err
 	}
-	return again.Items[0].TraceID, nil
+	return again.Items[0].NewTraceID, nil
 }
 
 // A replayAllView asks before all failed calls of a list are replayed.
@@ -77,31 +68,25 @@ func (p *Portal) replayAllPage(w http.ResponseWriter, r *http.Request) error {
 
 // askReplayAll shows how many calls failed, and asks which of them are replayed.
 func (p *Portal) askReplayAll(w http.ResponseWriter, r *http.Request, view replayAllView) error {
-	const day = 24 * time.Hour
-	view.Status = string(sluice.StatusError)
-	filter := view.callFilter
 	view.Spans = []replaySpan{{Since: "1h", Title: "the last hour"}, {Since: "1d", Title: "the last day"}, {Since: "7d", Title: "the last 7 days"}}
-	ages := []time.Duration{time.Hour, day, 7 * day}
 	if view.From != "" {
-		view.Spans, ages = []replaySpan{{}}, []time.Duration{math.MaxInt64}
-	} else {
-		filter.From = time.Now().Add(-7 * day).UTC().Format(time.RFC3339)
+		view.Spans = []replaySpan{{}}
 	}
-	if p.may(sluice.UserFrom(r.Context()), "trace.get") {
-		found, err := ask[calls](p, r, "trace.get", append(filter.args(), args("limit", "1000")...))
+	for i := range view.Spans {
+		span := &view.Spans[i]
+		given := append(view.failed(), args("from", asTime(view.From), "since", span.Since, "to", asTime(view.To), "limit", "1000", "dryRun", "true")...)
+		found, err := ask[sluice.Replays](p, r, "event.replay", given)
 		if err != nil {
 			return err
 		}
-		for i := range view.Spans {
-			for _, c := range found.Items {
-				if c.Accepted() && c.Replays(view.Pipeline, sluice.StatusError, view.Code) && time.Since(c.Time) <= ages[i] {
-					view.Spans[i].Calls++
-				}
-			}
-			view.Spans[i].More = found.Next != ""
-		}
+		span.Calls, span.More = found.Selected, found.Next != ""
 	}
 	return p.render(w, r, http.StatusOK, "replay_all", "Replay failed calls", view)
+}
+
+// failed returns the arguments that select the failed calls of a list.
+func (v replayAllView) failed() command.Args {
+	return args("status", string(sluice.StatusError), "eventKey", v.EventKey, "code", v.Code, "pipeline", v.Pipeline)
 }
 
 // replayAll replays the failed calls of a list.
@@ -110,58 +95,60 @@ func (p *Portal) replayAll(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := replayAllView{callFilter: filterOf(p.base, r.PostForm), Since: r.PostForm.Get("since")}
-	given := args("status", "error", "eventKey", view.EventKey, "code", view.Code, "pipeline", view.Pipeline, "to", asTime(view.To), "rate", "200")
-	if view.From != "" {
-		given = append(given, args("from", asTime(view.From))...)
-	} else {
-		given = append(given, args("since", view.Since)...)
+	b := &bulk{
+		Verb: "replayed", What: [2]string{"call", "calls"}, About: "that failed", List: "Calls", Back: "/calls", command: "event.replay",
+		replays: url.Values{"eventKey": {view.EventKey}, "pipeline": {view.Pipeline}},
 	}
-	began := time.Now()
-	again, err := ask[struct {
-		Replayed int `json:"replayed"`
-	}](p, r, "event.replay", given)
-	if err != nil && (!isMistake(err) || sluice.AsError(err).Kind == sluice.Forbidden) {
+	from, err := sluice.Since(time.Time{}, view.Since)
+	if err == nil {
+		if view.From == "" {
+			r.PostForm.Set("from", from.UTC().Format(time.RFC3339Nano)) // the same in each step
+		}
+		r.PostForm.Del("since")
+		b.args = append(view.failed(), args("from", asTime(r.PostForm.Get("from")), "rate", "200")...)
+		err = p.step(r, b)
+	}
+	switch {
+	case err != nil && (!isMistake(err) || sluice.AsError(err).Kind == sluice.Forbidden):
 		return err
-	}
-	if err != nil {
+	case err != nil:
 		view.Problem = sluice.AsError(err).Message
-		return p.askReplayAll(w, r, view)
+	case b.First && b.Done == 0 && b.After == "" && len(b.Items) > 0:
+		view.Problem = b.Items[0].Problem
+	case b.First && b.Done == 0 && b.After == "":
+		view.Problem = "No stored event matches; trace.get finds those there are."
+	default:
+		return p.showBulk(w, r, b)
 	}
-	p.redirect(w, r, replayedPath(began, again.Replayed, "eventKey", view.EventKey, "pipeline", view.Pipeline))
-	return nil
+	return p.askReplayAll(w, r, view)
 }
 
 // exportTraces writes calls with all that the user may see of them.
 func (p *Portal) exportTraces(w http.ResponseWriter, r *http.Request, traces []string) error {
-	var lines []json.RawMessage
+	var calls []sluice.CallView
 	for _, trace := range traces {
-		found, err := ask[exported](p, r, "trace.get", args("traceId", trace, "limit", "20"))
+		found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", trace, "limit", "20"))
 		if err != nil {
 			return err
 		}
-		lines = append(lines, found.Items...)
+		calls = append(calls, found.Items...)
 	}
 	startExport(w)
-	writeLines(w, lines)
+	writeLines(w, calls)
 	return nil
-}
-
-type exported struct {
-	Items []json.RawMessage `json:"items"`
-	Next  string            `json:"next"`
 }
 
 // callExport writes all calls of a list, newest first, as it finds them.
 func (p *Portal) callExport(w http.ResponseWriter, r *http.Request) error {
 	filter := filterOf(p.base, r.URL.Query())
-	return p.export(w, func(limit int, after string) (exported, error) {
-		return ask[exported](p, r, "trace.get", append(filter.args(), args("limit", strconv.Itoa(limit), "after", after)...))
+	return p.export(w, func(limit int, after string) (sluice.TraceAnswer, error) {
+		return ask[sluice.TraceAnswer](p, r, "trace.get", append(filter.args(), args("limit", strconv.Itoa(limit), "after", after)...))
 	})
 }
 
 // export writes the calls that find returns page by page. How many there are is not
 // known when the file gets its name, so the last line says if there are more.
-func (p *Portal) export(w http.ResponseWriter, find func(limit int, after string) (exported, error)) error {
+func (p *Portal) export(w http.ResponseWriter, find func(limit int, after string) (sluice.TraceAnswer, error)) error {
 	const page = 500
 	after := ""
 	for left := maxExported; left > 0; {
@@ -182,7 +169,7 @@ func (p *Portal) export(w http.ResponseWriter, find func(limit int, after string
 			return nil
 		}
 	}
-	writeLines(w, []json.RawMessage{fmt.Appendf(nil, `{"incomplete":"These are the newest %d calls. There are older ones: export those up to the time of the last one."}`, maxExported)})
+	writeLines(w, []any{map[string]string{"incomplete": fmt.Sprintf("These are the newest %d calls. There are older ones: export those up to the time of the last one.", maxExported)}})
 	return nil
 }
 
@@ -191,8 +178,10 @@ func startExport(w http.ResponseWriter) {
 	w.Header().Set("Content-Disposition", `attachment; filename="calls.jsonl"`)
 }
 
-func writeLines(w http.ResponseWriter, lines []json.RawMessage) {
+func writeLines[T any](w http.ResponseWriter, lines []T) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
 	for _, line := range lines {
-		_, _ = w.Write(append(line, '\n')) // an error means that the browser has gone
+		_ = enc.Encode(line) // an error means that the browser has gone
 	}
 }

@@ -233,7 +233,7 @@ func TestACallIsEditedAndSentAgain(t *testing.T) {
 	v.post("/calls/x:y/edit", "eventKey", "webhook.stripe", "payload", "{}", "headers", "no colon").wants(t, 200, "not written as name: value")
 }
 
-// TestTheQuarantine: refused calls are listed with their reasons, looked at,
+// TestTheQuarantine: rejected calls are listed with their reasons, looked at,
 // admitted once the cause is mended, and deleted after a question.
 func TestTheQuarantine(t *testing.T) {
 	t.Parallel()
@@ -257,7 +257,7 @@ func TestTheQuarantine(t *testing.T) {
 	b.wants(`"a": "<img src=x>"`)
 	b.open("/quarantine")
 	b.follow("tbody .row-link")
-	b.wants("Refused with 401", "<img src=x>")
+	b.wants("Rejected with 401", "<img src=x>")
 	b.open("/quarantine")
 	s.command("webhook.put", map[string]any{"uuid": token, "provider": ""})
 	b.do(chromedp.Click(chromedp.CSS("tbody input")))
@@ -265,8 +265,8 @@ func TestTheQuarantine(t *testing.T) {
 	b.wants("1 call admitted", "pipelines run on it")
 	b.open("/quarantine")
 	b.followText("Delete all 1…")
-	b.wants("Delete this refused call?")
-	b.followText("Delete the refused call")
+	b.wants("Delete this rejected call?")
+	b.followText("Delete the rejected call")
 	b.wants("Deleted.", "The quarantine is empty")
 	s.command("webhook.put", map[string]any{"uuid": token, "disabled": true})
 	for range 103 {

@@ -184,7 +184,7 @@ func (p *Portal) commandRun(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxForm); err != nil {
 		return err
 	}
-	output, next, err := p.run(r, cmd.Name, argsOf(cmd, r.PostForm))
+	output, next, err := p.document(r, cmd.Name, argsOf(cmd, r.PostForm))
 	if err != nil && !isMistake(err) {
 		return err
 	}

@@ -116,10 +116,10 @@ func TestWhatIsTypedStays(t *testing.T) {
 		s.sendAsStripe(hook["webhookUrl"].(string), "whsec_another").wants(t, 401)
 		b.until(`document.querySelector("#status").innerText.includes("` + text + `")`)
 	}
-	refused("1 call was refused")
+	refused("1 call was rejected")
 	b.waits("[data-reveal=signingSecret]")
 	b.fill("#signingSecret", "half of a sec")
-	refused("2 calls were refused")
+	refused("2 calls were rejected")
 	b.do(chromedp.Click(chromedp.CSS("[data-reveal=signingSecret]")))
 	if got := eval[string](b, `((i) => i.type + " " + i.value)(document.querySelector("#signingSecret"))`); got != "text half of a sec" {
 		t.Errorf("the field is %q", got)
@@ -149,7 +149,7 @@ func TestTheHandshakeIsSeen(t *testing.T) {
 	s.sendSigned("webhook.slack", `{"type":"url_verification","challenge":"abc"}`).wants(t, 200, "abc")
 	h.until(`document.querySelector("#status").innerText.includes("✓ The handshake was answered")`)
 	s.sendSigned("webhook.slack", event, "X-Slack-Signature", "v0=00").wants(t, 401)
-	h.until(`document.querySelector("#status").innerText.includes("1 call was refused: The signature in the header X-Slack-Signature does not match.")`)
+	h.until(`document.querySelector("#status").innerText.includes("1 call was rejected: The signature in the header X-Slack-Signature does not match.")`)
 	h.wants("Stored; nobody can read it any more.")
 	s.sendSigned("webhook.slack", event).wants(t, 200)
 	h.waits(".waiting.arrived")

@@ -31,7 +31,7 @@ func pipelinesOf(p *Portal, r *http.Request, username string) (*consequence, err
 	if !p.may(sluice.UserFrom(r.Context()), "pipeline.get") {
 		return nil, nil
 	}
-	all, err := ask[[]pipeline](p, r, "pipeline.get", nil)
+	all, _, err := fetch[sluice.PipelineView](p, r, "pipeline.get", nil)
 	var links []link
 	for _, one := range all {
 		if one.Owner == username && !one.Folder {
@@ -48,7 +48,7 @@ func holdersOf(p *Portal, r *http.Request, role string) (*consequence, error) {
 		if p.Provider != nil || !p.may(sluice.UserFrom(r.Context()), holders.get) {
 			continue
 		}
-		things, err := ask[[]map[string]any](p, r, holders.get, nil)
+		things, _, err := read[[]map[string]any](p, r, holders.get, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func holdersOf(p *Portal, r *http.Request, role string) (*consequence, error) {
 
 // usersOf returns the webhooks and pipelines that use a secret.
 func usersOf(p *Portal, r *http.Request, secret string) (*consequence, error) {
-	shown, err := ask[struct {
+	shown, _, err := read[struct {
 		UsedBy struct{ Webhooks, Pipelines []string }
 	}](p, r, "secret.get", args("name", secret))
 	links := make([]link, 0, len(shown.UsedBy.Webhooks)+len(shown.UsedBy.Pipelines))

@@ -4,17 +4,9 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
-	"time"
 
 	"sluice"
 )
-
-// deadLetters is the answer of deadletter.get.
-type deadLetters struct {
-	Items []sluice.DeadLetter `json:"items"`
-	Next  string              `json:"next"`
-}
 
 type letterListView struct {
 	Pipeline, Code string
@@ -36,15 +28,13 @@ func (v letterListView) Several() bool { return len(v.Groups) > 1 }
 func (p *Portal) letterList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	view := letterListView{Pipeline: query.Get("pipeline"), Code: query.Get("code")}
-	found, err := ask[deadLetters](p, r, "deadletter.get", args("pipeline", view.Pipeline, "code", view.Code, "limit", pageSize, "after", query.Get("after")))
+	found, err := ask[sluice.List[sluice.DeadLetter]](p, r, "deadletter.get", args("pipeline", view.Pipeline, "code", view.Code, "limit", pageSize, "after", query.Get("after")))
 	if err != nil {
 		return err
 	}
 	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
 	if p.may(sluice.UserFrom(r.Context()), "deadletter.groups") {
-		groups, err := ask[struct {
-			Items []sluice.DeadLetterGroup `json:"items"`
-		}](p, r, "deadletter.groups", args("pipeline", view.Pipeline))
+		groups, err := ask[sluice.List[sluice.DeadLetterGroup]](p, r, "deadletter.groups", args("pipeline", view.Pipeline))
 		if err != nil {
 			return err
 		}
@@ -74,79 +64,47 @@ func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if r.PostForm.Get("do") == "delete" {
-		return p.deleteSelected(w, r, "deadletter.delete", confirmation{
-			Name: plural(len(letters), "dead letter", "dead letters"), What: "dead letter", Several: len(letters) != 1, Action: "/deadletters/selected", Back: "/deadletters",
-			Effect: letterEffect, Field: "letter", Values: letters,
-		})
+	b := &bulk{
+		Verb: "replayed", What: [2]string{"dead letter", "dead letters"}, List: "Dead letters", Back: "/deadletters",
+		command: "deadletter.replay", field: "letter", names: letters, replays: url.Values{"letters": {"yes"}},
 	}
-	view, since := &outcomes{Verb: "replayed", What: [2]string{"dead letter", "dead letters"}, List: "Dead letters", Back: "/deadletters"}, time.Now()
-	err = view.each(letters, func(letter string) (outcome, error) {
-		trace, err := p.replayLetter(r, letter)
-		return outcome{Name: letter, Link: "/calls/" + url.PathEscape(trace), Text: trace}, err
+	return p.lettersBulk(w, r, b, confirmation{
+		Name: plural(len(letters), "dead letter", "dead letters"), Several: len(letters) != 1, Action: "/deadletters/selected", Field: "letter", Values: letters,
 	})
-	if err != nil {
-		return err
+}
+
+// lettersBulk replays dead letters, or deletes them once that was confirmed.
+func (p *Portal) lettersBulk(w http.ResponseWriter, r *http.Request, b *bulk, about confirmation) error {
+	if r.PostForm.Get("do") != "delete" {
+		return p.bulk(w, r, b)
 	}
-	return p.showReplayed(w, r, view, since, "letters", "yes")
+	b.Verb, b.command, b.replays = "deleted", "deadletter.delete", nil
+	about.What, about.Back, about.Effect = "dead letter", "/deadletters", letterEffect
+	return p.deleteSelected(w, r, about, b)
 }
 
-// A bulkView says how far a replay or deletion of many has come. It goes on in
-// steps, so that people see that it does.
-type bulkView struct {
-	Pipeline, Code, Do string
-	Done, Skipped      int
-	Since              string // when it began
-	After              string // where to go on; "" at the end
-}
-
-// lettersOfGroup replays or deletes a part of a group, and says how far it has
-// come.
+// lettersOfGroup replays or deletes a group.
 func (p *Portal) lettersOfGroup(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxForm); err != nil {
 		return err
 	}
-	form := r.PostForm
-	view := bulkView{Pipeline: form.Get("pipeline"), Code: form.Get("code"), Do: form.Get("do"), Since: form.Get("since")}
-	if view.Do == "delete" && form.Get("sure") == "" {
-		return p.render(w, r, http.StatusOK, "confirm", "Delete dead letters", confirmation{
-			Name: "all of " + view.Pipeline + " with the code " + view.Code, What: "dead letter", Several: true, Action: "/deadletters/group", Back: "/deadletters",
-			Effect: letterEffect, Field: "pipeline", Values: []string{view.Pipeline}, Code: view.Code,
-		})
+	pipeline, code := r.PostForm.Get("pipeline"), r.PostForm.Get("code")
+	about := pipeline
+	if code != "" {
+		about += " with the code " + code
 	}
-	since, err := time.Parse(time.RFC3339Nano, view.Since)
-	if err != nil {
-		since = time.Now().UTC()
-		view.Since = since.Format(time.RFC3339Nano)
+	b := &bulk{
+		Verb: "replayed", What: [2]string{"dead letter", "dead letters"}, About: "of " + about, List: "Dead letters", Back: "/deadletters",
+		command: "deadletter.replay", args: args("pipeline", pipeline, "code", code), replays: url.Values{"pipeline": {pipeline}, "letters": {"yes"}},
 	}
-	view.Done, _ = strconv.Atoi(form.Get("done"))
-	view.Skipped, _ = strconv.Atoi(form.Get("skipped"))
-	const step = "100"
-	command := "deadletter.replay"
-	if view.Do == "delete" {
-		command = "deadletter.delete"
-	}
-	did, err := ask[struct {
-		Replayed int    `json:"replayed"`
-		Deleted  int    `json:"deleted"`
-		Skipped  int    `json:"skipped"`
-		Next     string `json:"next"`
-	}](p, r, command, args("pipeline", view.Pipeline, "code", view.Code, "limit", step, "after", form.Get("after")))
-	if err != nil {
-		return err
-	}
-	view.Done += did.Replayed + did.Deleted
-	view.Skipped += did.Skipped
-	if view.After = did.Next; view.After == "" && view.Do != "delete" {
-		p.redirect(w, r, replayedPath(since, view.Done, "pipeline", view.Pipeline, "skipped", strconv.Itoa(view.Skipped), "letters", "yes"))
-		return nil
-	}
-	return p.render(w, r, http.StatusOK, "bulk", "Dead letters", view)
+	return p.lettersBulk(w, r, b, confirmation{
+		Name: "all of " + about, Several: true, Action: "/deadletters/group", Field: "pipeline", Values: []string{pipeline}, Code: code,
+	})
 }
 
 // letter returns the dead letter that the path names.
 func (p *Portal) letter(r *http.Request) (sluice.DeadLetter, error) {
-	found, err := ask[deadLetters](p, r, "deadletter.get", args("letter", r.PathValue("letter")))
+	found, err := ask[sluice.List[sluice.DeadLetter]](p, r, "deadletter.get", args("letter", r.PathValue("letter")))
 	if err == nil && len(found.Items) == 0 {
 		err = sluice.Errorf(sluice.CodeLetterUnknown, "There is no such dead letter: it was replayed or deleted, or is too old.")
 	}
@@ -182,11 +140,7 @@ func (p *Portal) letterPage(w http.ResponseWriter, r *http.Request) error {
 // replayLetter sends the event of a dead letter again, and returns the trace id
 // of the new one.
 func (p *Portal) replayLetter(r *http.Request, letter string) (string, error) {
-	again, err := ask[struct {
-		Items []struct {
-			TraceID string `json:"traceId"`
-		} `json:"items"`
-	}](p, r, "deadletter.replay", args("letter", letter))
+	again, err := ask[sluice.Replays](p, r, "deadletter.replay", args("letter", letter))
 	if err != nil || len(again.Items) == 0 {
 		return "", err
 	}
@@ -219,7 +173,7 @@ func (p *Portal) letterConfirm(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Portal) letterDelete(w http.ResponseWriter, r *http.Request) error {
-	if _, _, err := p.run(r, "deadletter.delete", args("letter", r.PathValue("letter"))); err != nil {
+	if _, err := p.run(r, "deadletter.delete", args("letter", r.PathValue("letter"))); err != nil {
 		return err
 	}
 	p.redirect(w, r, "/deadletters?done=deleted")

@@ -98,7 +98,7 @@ func (p *Portal) pipelineNew(w http.ResponseWriter, r *http.Request) error {
 	}
 	e.Source = fmt.Sprintf(sourceFor, key)
 	name := strings.ToLower(strings.TrimPrefix(key, "webhook."))
-	if _, err := ask[pipeline](p, r, "pipeline.get", args("name", name)); err != nil && sluice.AsError(err).Kind == sluice.NotFound {
+	if _, err := ask[sluice.PipelineView](p, r, "pipeline.get", args("name", name)); err != nil && sluice.AsError(err).Kind == sluice.NotFound {
 		e.Name = name // nobody has it yet
 	}
 	if e.Call == "" {
@@ -141,7 +141,7 @@ func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int
 		e.Lines = around(highlight(e.Source, e.Findings))
 	}
 	if e.Unsaved && !e.New {
-		if stored, err := ask[pipeline](p, r, "pipeline.get", args("name", e.Name)); err == nil {
+		if stored, err := ask[sluice.PipelineView](p, r, "pipeline.get", args("name", e.Name)); err == nil {
 			e.Unsaved = stored.Source != e.Source
 		}
 	}
@@ -215,7 +215,7 @@ func hasLent(warnings []sluice.Finding) bool {
 
 // store stores a source without mistakes.
 func (p *Portal) store(w http.ResponseWriter, r *http.Request, e editor, force bool) error {
-	_, _, err := p.run(r, "pipeline.put", append(args("source", e.Source, "ifMatch", e.Tag), argument("name", e.Name), argument("force", force)))
+	_, err := p.run(r, "pipeline.put", append(args("source", e.Source, "ifMatch", e.Tag), argument("name", e.Name), argument("force", force)))
 	if err == nil {
 		p.redirect(w, r, "/pipelines/"+url.PathEscape(e.Name)+"?done=saved#next")
 		return nil
@@ -243,7 +243,7 @@ func (p *Portal) editorCheck(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxForm); err != nil {
 		return err
 	}
-	found, _, err := p.run(r, "pipeline.lint", args("source", formText(r, "source"), "name", r.URL.Query().Get("name")))
+	found, _, err := p.document(r, "pipeline.lint", args("source", formText(r, "source"), "name", r.URL.Query().Get("name")))
 	if err != nil {
 		return err
 	}
@@ -309,7 +309,7 @@ func (p *Portal) editorWords(w http.ResponseWriter, r *http.Request) error {
 		if !p.may(user, list.command) {
 			continue
 		}
-		items, _, err := fetch[[]map[string]any](p, r, list.command, args("limit", most))
+		items, _, err := read[[]map[string]any](p, r, list.command, args("limit", most))
 		if err != nil {
 			return err
 		}

@@ -128,7 +128,7 @@ func (p *Portal) latestOf(r *http.Request, some command.Args) (string, error) {
 		return "", nil
 	}
 	const looked = "10"
-	found, err := ask[calls](p, r, "trace.get", append(some, args("limit", looked)...))
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", append(some, args("limit", looked)...))
 	for _, c := range found.Items {
 		if c.Accepted() {
 			return c.TraceID, nil

@@ -42,7 +42,7 @@ func (p *Portal) seen(r *http.Request, trace string) (*seenEvent, error) {
 	if trace == "" || !sluice.UserFrom(r.Context()).May(sluice.MaySeePayload) || !p.may(sluice.UserFrom(r.Context()), "trace.get") {
 		return nil, nil
 	}
-	found, err := ask[calls](p, r, "trace.get", args("traceId", trace, "limit", "20"))
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", trace, "limit", "20"))
 	if err != nil || len(found.Items) == 0 {
 		return nil, ignoring(err, sluice.NotFound, sluice.Invalid)
 	}
@@ -72,7 +72,7 @@ func eventSeen(c tracedCall) *seenEvent {
 // payloadSeen returns the payload of a call, and the expression that yields it.
 // Bytes are decoded where they are text.
 func payloadSeen(c tracedCall) (path string, payload json.RawMessage) {
-	switch sluice.Encoding(c.PayloadEncoding) {
+	switch c.PayloadEncoding {
 	case sluice.EncodingFiles:
 		var sent struct {
 			Files []struct {
@@ -83,7 +83,7 @@ func payloadSeen(c tracedCall) (path string, payload json.RawMessage) {
 			return "body.payload.files", asJSON(sent.Files)
 		}
 	case sluice.EncodingBase64:
-		var sent shownBinary
+		var sent sluice.Binary
 		if json.Unmarshal(c.Payload, &sent) != nil {
 			break
 		}

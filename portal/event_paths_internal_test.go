@@ -27,7 +27,7 @@ func TestEventPaths(t *testing.T) {
 		"bytes that are":    {sluice.EncodingBase64, `{"origin":"` + base64.StdEncoding.EncodeToString([]byte(`{"n":1}`)) + `"}`, []string{`convert.fromJson(convert.fromBase64(body.payload.origin)).n 1`}, false},
 		"bytes that aren’t": {sluice.EncodingBase64, `{"origin":"` + base64.StdEncoding.EncodeToString([]byte("hi")) + `"}`, []string{`convert.fromBase64(body.payload.origin) "hi"`}, false},
 	} {
-		event := eventSeen(tracedCall{PayloadEncoding: string(test.encoding), Payload: json.RawMessage(test.payload)})
+		event := eventSeen(tracedCall{PayloadEncoding: test.encoding, Payload: json.RawMessage(test.payload)})
 		var got []string
 		for _, p := range event.Paths {
 			got = append(got, p.Path+" "+p.Value)

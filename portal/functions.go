@@ -19,6 +19,7 @@ var functions = template.FuncMap{
 	"bytes":    func(n any) string { return wording.Bytes(whole(n)) },
 	"count":    func(n any) string { return wording.Count(whole(n)) },
 	"pretty":   pretty,
+	"reason":   reason,
 	"ago":      func(t time.Time) string { return wording.Ago(time.Now(), t.UTC()) },
 	"times":    func(n any) string { return wording.Times(whole(n)) },
 	"stamp":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },

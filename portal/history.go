@@ -16,7 +16,7 @@ func (p *Portal) addHistory(r *http.Request, view *pipelineView) error {
 		return nil
 	}
 	const most = "10"
-	found, err := ask[calls](p, r, "trace.get", args("pipeline", view.Name, "limit", most))
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("pipeline", view.Name, "limit", most))
 	if err != nil {
 		return err
 	}

@@ -209,7 +209,7 @@ func TestConnectByKeyboard(t *testing.T) {
 	h.waits(".waiting.on")
 	url := eval[string](h.browser, `document.querySelector("#full-url").textContent`)
 	s.sendAsStripe(url, "whsec_another").wants(t, 401)
-	h.until(`document.querySelector("#status").innerText.includes("1 call was refused")`)
+	h.until(`document.querySelector("#status").innerText.includes("1 call was rejected")`)
 	s.sendAsStripe(url, "whsec_that_comes_later").wants(t, 200)
 	h.waits(".waiting.arrived")
 	h.wants("Stripe is connected", "✓ The first call signed by Stripe arrived", "Write a pipeline for it", "Latest calls")

@@ -51,7 +51,7 @@ func (p *Portal) kindPage(w http.ResponseWriter, r *http.Request, k *kind) error
 
 // kindStored returns the form of a thing as it is stored.
 func (p *Portal) kindStored(r *http.Request, k *kind, name string) (kindForm, error) {
-	thing, err := ask[map[string]any](p, r, k.Get, args(k.Key, name))
+	thing, _, err := read[map[string]any](p, r, k.Get, args(k.Key, name))
 	if err != nil {
 		return kindForm{}, err
 	}
@@ -163,7 +163,7 @@ func (p *Portal) kindPut(w http.ResponseWriter, r *http.Request, k *kind) error 
 	err := p.kindFree(r, k, name)
 	var output json.RawMessage
 	if err == nil {
-		output, _, err = p.run(r, k.Put, argsOf(cmd, r.PostForm))
+		output, _, err = p.document(r, k.Put, argsOf(cmd, r.PostForm))
 	}
 	if err != nil {
 		if !isMistake(err) {
@@ -202,7 +202,7 @@ func (p *Portal) kindFree(r *http.Request, k *kind, name string) error {
 	if name != "" || wanted == "" || !p.may(sluice.UserFrom(r.Context()), k.Get) {
 		return nil
 	}
-	if _, _, err := p.run(r, k.Get, args(k.Key, wanted)); err != nil {
+	if _, err := p.run(r, k.Get, args(k.Key, wanted)); err != nil {
 		return ignoring(err, sluice.NotFound, sluice.Invalid) // the command says what is wrong with the name
 	}
 	return sluice.Errorf(sluice.Code{Word: k.One() + "-taken", Kind: sluice.Conflict}, "There is a %s %s already. Choose another name, or open that one to change it.", k.One(), wanted).About(k.Key)
@@ -210,7 +210,7 @@ func (p *Portal) kindFree(r *http.Request, k *kind, name string) error {
 
 func (p *Portal) kindConfirm(w http.ResponseWriter, r *http.Request, k *kind) error {
 	name := r.PathValue("item")
-	thing, err := ask[map[string]any](p, r, k.Get, args(k.Key, name))
+	thing, _, err := read[map[string]any](p, r, k.Get, args(k.Key, name))
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (p *Portal) kindDelete(w http.ResponseWriter, r *http.Request, k *kind) err
 	if k.forced {
 		given = append(given, args("force", "true")...) // the page before has named them
 	}
-	if _, _, err := p.run(r, k.Remove, given); err != nil {
+	if _, err := p.run(r, k.Remove, given); err != nil {
 		return err
 	}
 	p.redirect(w, r, k.Page+"?done=deleted")

@@ -37,7 +37,7 @@ type kindCell struct {
 
 func (p *Portal) kindList(w http.ResponseWriter, r *http.Request, k *kind) error {
 	query := r.URL.Query()
-	things, next, err := fetch[[]map[string]any](p, r, k.Get, args("search", query.Get("search"), "after", query.Get("after"), "limit", pageSize))
+	things, next, err := read[[]map[string]any](p, r, k.Get, args("search", query.Get("search"), "after", query.Get("after"), "limit", pageSize))
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (p *Portal) of(k *kind, serve func(http.ResponseWriter, *http.Request, *kin
 }
 
 func roleChoices(p *Portal, r *http.Request) ([]choice, error) {
-	roles, err := ask[[]sluice.Role](p, r, "iam.role.get", nil)
+	roles, _, err := read[[]sluice.Role](p, r, "iam.role.get", nil)
 	choices := make([]choice, len(roles))
 	for i, role := range roles {
 		choices[i] = choice{Value: role.Name, Label: role.Name, Help: p.inWords(role.Permissions)}

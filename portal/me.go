@@ -45,7 +45,7 @@ func (p *Portal) setPassword(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxSignIn); err != nil {
 		return err
 	}
-	_, _, err := p.run(r, "iam.password.set", args("password", r.PostForm.Get("password"), "current", r.PostForm.Get("current")))
+	_, err := p.run(r, "iam.password.set", args("password", r.PostForm.Get("password"), "current", r.PostForm.Get("current")))
 	if err != nil {
 		if !isMistake(err) {
 			return err

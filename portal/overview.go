@@ -55,20 +55,20 @@ func (s span) AtLeastADay() string {
 type overviewPage struct {
 	sluice.ServerStats
 
-	Span    span
-	Spans   []span
-	Seen    bool // the user may see the server's state
-	Well    int  // calls in that time that were accepted, and no pipeline failed on
-	Refused int
-	Failed  int // calls that a pipeline failed on, or that could not be stored
-	Waiting int64
-	Oldest  *time.Time // of the events that wait
-	Since   string     // when the time began, as the list of calls takes it
-	Calls   *plot
-	Latency *plot
-	Busiest []busyWebhook
-	Latest  []tracedCall
-	Live    string
+	Span     span
+	Spans    []span
+	Seen     bool // the user may see the server's state
+	Well     int  // calls in that time that were accepted, and no pipeline failed on
+	Rejected int
+	Failed   int // calls that a pipeline failed on, or that could not be stored
+	Waiting  int64
+	Oldest   *time.Time // of the events that wait
+	Since    string     // when the time began, as the list of calls takes it
+	Calls    *plot
+	Latency  *plot
+	Busiest  []busyWebhook
+	Latest   []tracedCall
+	Live     string
 
 	Attention []sluice.PipelineStats // pipelines that fail, are behind, or have dead letters
 }
@@ -135,7 +135,7 @@ func (v *overviewPage) sum(base string, linked bool) {
 	}
 	for _, m := range sums {
 		v.Well += m.Well()
-		v.Refused += m.Refused + m.Failed // as the list of calls has those that could not be taken
+		v.Rejected += m.Rejected + m.Unavailable // as the list of calls has those that could not be taken
 		v.Failed += m.Errors
 	}
 	v.Since = sums[0].Time.UTC().Format("2006-01-02T15:04:05")

@@ -157,7 +157,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 	v.get("/webhooks/webhook.b?done=saved").wants(t, 200, "Saved.", "1,000 bytes", "••••••••-")
 	v.get("/webhooks/webhook.a").wants(t, 404)
 	v.post("/webhooks/webhook.b/try", "media", "application/json", "payload", `{"a":1}`).wants(t, 200, "Accepted, and all went well")
-	v.post("/webhooks/webhook.b/try", "media", "text/plain", "payload", strings.Repeat("x", 1001)).wants(t, 200, "Refused with 413", "payload-too-large")
+	v.post("/webhooks/webhook.b/try", "media", "text/plain", "payload", strings.Repeat("x", 1001)).wants(t, 200, "Rejected with 413", "payload-too-large")
 	v.get("/webhooks/webhook.b/delete").wants(t, 200, "Delete this webhook?")
 	goes("/webhooks?done=deleted", v.post("/webhooks/webhook.b/delete"))
 

@@ -13,31 +13,23 @@ import (
 	"sluice/wording"
 )
 
-// shownBinary is how trace.get shows bytes: the bytes only if they are few.
-type shownBinary struct {
-	Filename string `json:"filename"`
-	Size     int    `json:"size"`
-	Type     string `json:"type"`
-	Origin   string `json:"origin"`
-}
-
 // payloadText returns the payload of a call as people read it: JSON with line
 // breaks, text unchanged, and of other bytes their size and type.
 func payloadText(c tracedCall) string {
-	switch sluice.Encoding(c.PayloadEncoding) {
+	switch c.PayloadEncoding {
 	case sluice.EncodingText:
 		var text string
 		if err := json.Unmarshal(c.Payload, &text); err == nil {
 			return shortened(text, maxShown)
 		}
 	case sluice.EncodingBase64:
-		var binary shownBinary
+		var binary sluice.Binary
 		if err := json.Unmarshal(c.Payload, &binary); err == nil {
 			return binaryText(binary)
 		}
 	case sluice.EncodingFiles:
 		var payload struct {
-			Files []shownBinary `json:"files"`
+			Files []sluice.Binary `json:"files"`
 		}
 		if err := json.Unmarshal(c.Payload, &payload); err == nil {
 			var text strings.Builder
@@ -56,7 +48,7 @@ func payloadText(c tracedCall) string {
 // sentBody returns the body of a call as it came, as far as that is text, and
 // whether it is all there.
 func sentBody(c tracedCall) (body string, whole bool) {
-	switch sluice.Encoding(c.PayloadEncoding) {
+	switch c.PayloadEncoding {
 	case sluice.EncodingText:
 		return body, json.Unmarshal(c.Payload, &body) == nil
 	case sluice.EncodingJSON:
@@ -64,7 +56,7 @@ func sentBody(c tracedCall) (body string, whole bool) {
 	case sluice.EncodingNone:
 		return "", c.Method != "" && c.Size == 0
 	case sluice.EncodingBase64:
-		var sent shownBinary
+		var sent sluice.Binary
 		if err := json.Unmarshal(c.Payload, &sent); err != nil || sent.Origin == "" && sent.Size > 0 {
 			return "", false
 		}
@@ -75,7 +67,7 @@ func sentBody(c tracedCall) (body string, whole bool) {
 }
 
 // binaryText returns bytes as text, if that is what they are.
-func binaryText(b shownBinary) string {
+func binaryText(b sluice.Binary) string {
 	content, err := base64.StdEncoding.DecodeString(b.Origin)
 	if err != nil || b.Origin == "" && b.Size > 0 || !isText(content) {
 		return fmt.Sprintf("%s of %s", wording.Bytes(b.Size), b.Type)
@@ -94,7 +86,7 @@ func isText(content []byte) bool {
 
 // eventOf returns the event of a past call, as a pipeline would get it.
 func (p *Portal) eventOf(r *http.Request, trace string) (json.RawMessage, error) {
-	found, err := ask[calls](p, r, "trace.get", args("traceId", trace, "limit", "1"))
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", trace, "limit", "1"))
 	if err != nil {
 		return nil, err
 	}

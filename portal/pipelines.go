@@ -28,25 +28,12 @@ func (p *Portal) routePipelines() {
 	p.page("POST /pipelines/{name}/delete", p.pipelineDelete)
 }
 
-// A pipeline is a pipeline as pipeline.get shows it.
+// A pipeline is one as pipeline.get shows it, with what waits for it.
 type pipeline struct {
-	Name        string    `json:"name"`
-	Description string    `json:"description"`
-	Source      string    `json:"source"`
-	Owner       string    `json:"owner"`
-	Listens     string    `json:"listens"`
-	Concurrency int       `json:"concurrency"`
-	Folder      bool      `json:"folder"`
-	Paused      bool      `json:"paused"`
-	ETag        string    `json:"etag"`
-	Created     time.Time `json:"created"`
-	Updated     time.Time `json:"updated"`
+	sluice.PipelineView
 
-	State sluice.PipelineStats `json:"-"`
+	State sluice.PipelineStats
 }
-
-// ListensTo returns what starts the pipeline, as its author wrote it.
-func (l pipeline) ListensTo() string { return strings.TrimPrefix(l.Listens, sluice.EventPrefix) }
 
 type pipelineListView struct {
 	Search string
@@ -56,15 +43,16 @@ type pipelineListView struct {
 
 func (p *Portal) pipelineList(w http.ResponseWriter, r *http.Request) error {
 	search := r.URL.Query().Get("search")
-	items, next, err := fetch[[]pipeline](p, r, "pipeline.get", args("search", search, "after", r.URL.Query().Get("after"), "limit", pageSize))
+	items, next, err := fetch[sluice.PipelineView](p, r, "pipeline.get", args("search", search, "after", r.URL.Query().Get("after"), "limit", pageSize))
 	if err != nil {
 		return err
 	}
 	states := p.backlogs(r)
-	for i := range items {
-		items[i].State = states[items[i].Name]
+	view := pipelineListView{Search: search, Next: p.nextPage(r, next)}
+	for _, item := range items {
+		view.Items = append(view.Items, pipeline{item, states[item.Name]})
 	}
-	return p.render(w, r, http.StatusOK, "pipelines", "Pipelines", pipelineListView{search, items, p.nextPage(r, next)})
+	return p.render(w, r, http.StatusOK, "pipelines", "Pipelines", view)
 }
 
 // backlogs returns what waits for pipelines, and what they failed on; nothing
@@ -83,11 +71,11 @@ func (p *Portal) backlogs(r *http.Request) map[string]sluice.PipelineStats {
 
 // pipeline returns the pipeline that the path names.
 func (p *Portal) pipeline(r *http.Request) (pipeline, error) {
-	found, err := ask[pipeline](p, r, "pipeline.get", args("name", r.PathValue("name")))
-	if err == nil {
-		found.State = p.backlogs(r)[found.Name]
+	found, err := ask[sluice.PipelineView](p, r, "pipeline.get", args("name", r.PathValue("name")))
+	if err != nil {
+		return pipeline{}, err
 	}
-	return found, err
+	return pipeline{found, p.backlogs(r)[found.Name]}, nil
 }
 
 // A pipelineView is the page of one pipeline.
@@ -95,7 +83,7 @@ type pipelineView struct {
 	pipeline
 
 	Lines    []sourceLine
-	Versions []version
+	Versions []sluice.VersionView
 	Findings []sluice.Finding // what would be found if it were stored now
 	Body     string           // for a run to try
 	Trace    string           // of the call whose event a run gets
@@ -109,7 +97,7 @@ type pipelineView struct {
 	Ran      bool
 	Output   string
 	Problem  string
-	Tested   *testResult
+	Tested   *sluice.TestReport
 }
 
 // A runFailure is why the latest run of a pipeline failed.
@@ -131,16 +119,6 @@ func (v pipelineView) Before() int {
 	return v.Versions[1].Version // newest first
 }
 
-type testResult struct {
-	Passed int `json:"passed"`
-	Failed int `json:"failed"`
-	Tests  []struct {
-		Name    string `json:"name"`
-		Passed  bool   `json:"passed"`
-		Message string `json:"message"`
-	} `json:"tests"`
-}
-
 func (p *Portal) pipelinePage(w http.ResponseWriter, r *http.Request) error {
 	return p.showPipeline(w, r, func(*pipelineView) error { return nil })
 }
@@ -151,14 +129,14 @@ func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*p
 	if err != nil {
 		return err
 	}
-	view := &pipelineView{pipeline: found, CallsURL: p.callsOfPipeline(found)}
+	view := &pipelineView{pipeline: found, CallsURL: p.callsOfPipeline(found.PipelineView)}
 	if err := do(view); err != nil {
 		return err
 	}
-	if view.HookURL, err = p.hookOfPipeline(r, found); err != nil {
+	if view.HookURL, err = p.hookOfPipeline(r, found.PipelineView); err != nil {
 		return err
 	}
-	if view.Findings, err = p.findingsOf(r, found); err != nil {
+	if view.Findings, err = p.findingsOf(r, found.PipelineView); err != nil {
 		return err
 	}
 	view.Lines = beginning(highlight(found.Source, view.Findings))
@@ -176,7 +154,7 @@ func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*p
 
 // callsOfPipeline returns the path of the calls that start a pipeline, "" if what
 // starts it are no calls of webhooks.
-func (p *Portal) callsOfPipeline(l pipeline) string {
+func (p *Portal) callsOfPipeline(l sluice.PipelineView) string {
 	key := l.ListensTo()
 	switch {
 	case key == l.Listens:
@@ -189,12 +167,12 @@ func (p *Portal) callsOfPipeline(l pipeline) string {
 
 // hookOfPipeline returns the path of the webhook whose calls start a pipeline, ""
 // if there is none of that key.
-func (p *Portal) hookOfPipeline(r *http.Request, l pipeline) (string, error) {
+func (p *Portal) hookOfPipeline(r *http.Request, l sluice.PipelineView) (string, error) {
 	key := l.ListensTo()
 	if key == l.Listens || !sluice.ValidKey(key) || !p.may(sluice.UserFrom(r.Context()), "webhook.get") {
 		return "", nil
 	}
-	if _, err := ask[webhook](p, r, "webhook.get", args("eventKey", key)); err != nil {
+	if _, err := ask[sluice.WebhookView](p, r, "webhook.get", args("eventKey", key)); err != nil {
 		return "", ignoring(err, sluice.NotFound)
 	}
 	return p.base + "/webhooks/" + url.PathEscape(key), nil
@@ -202,7 +180,7 @@ func (p *Portal) hookOfPipeline(r *http.Request, l pipeline) (string, error) {
 
 // findingsOf returns what would be found if a pipeline were stored now: rights may
 // have changed since it was.
-func (p *Portal) findingsOf(r *http.Request, stored pipeline) ([]sluice.Finding, error) {
+func (p *Portal) findingsOf(r *http.Request, stored sluice.PipelineView) ([]sluice.Finding, error) {
 	user := sluice.UserFrom(r.Context())
 	if !p.may(user, "pipeline.lint") || stored.Owner != user.Name {
 		return nil, nil // for others it would be found with their own rights
@@ -252,7 +230,7 @@ func (p *Portal) runPipeline(r *http.Request, view *pipelineView) (json.RawMessa
 		}
 		given = append(given, argument("body", valueOf(param, body)))
 	}
-	output, _, err := p.run(r, "pipeline.run", given)
+	output, _, err := p.document(r, "pipeline.run", given)
 	return output, err
 }
 
@@ -265,7 +243,7 @@ func (p *Portal) pipelinePause(w http.ResponseWriter, r *http.Request) error {
 	if r.PostForm.Get("do") == "resume" {
 		command, done = "pipeline.resume", "resumed"
 	}
-	if _, _, err := p.run(r, command, args("name", r.PathValue("name"))); err != nil {
+	if _, err := p.run(r, command, args("name", r.PathValue("name"))); err != nil {
 		return err
 	}
 	p.redirect(w, r, "/pipelines/"+url.PathEscape(r.PathValue("name"))+"?done="+done)
@@ -275,7 +253,7 @@ func (p *Portal) pipelinePause(w http.ResponseWriter, r *http.Request) error {
 // pipelineTest runs the tests that a pipeline carries.
 func (p *Portal) pipelineTest(w http.ResponseWriter, r *http.Request) error {
 	return p.showPipeline(w, r, func(view *pipelineView) error {
-		result, err := ask[testResult](p, r, "pipeline.test", args("name", view.Name))
+		result, err := ask[sluice.TestReport](p, r, "pipeline.test", args("name", view.Name))
 		view.Tested = &result
 		return err
 	})
@@ -304,7 +282,7 @@ func (p *Portal) pipelineDelete(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := p.run(r, "pipeline.delete", args("name", found.Name)); err != nil {
+	if _, err := p.run(r, "pipeline.delete", args("name", found.Name)); err != nil {
 		return err
 	}
 	return p.render(w, r, http.StatusOK, "deleted", "Deleted "+found.Name, found)

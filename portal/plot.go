@@ -74,11 +74,11 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 	if of.hours > 0 {
 		p.Title = "Calls an hour"
 	}
-	p.Legend = []legend{{"accepted", "went well"}, {"failed", "failed"}, {"refused", "refused"}}
+	p.Legend = []legend{{"accepted", "went well"}, {"failed", "failed"}, {"refused", "rejected"}}
 	groups := grouped(sums, of.period())
 	highest := 0.0
 	for _, g := range groups {
-		highest = max(highest, g.good+g.refused+g.failed)
+		highest = max(highest, g.good+g.rejected+g.failed)
 	}
 	if highest == 0 {
 		p.Empty = "No calls in this time."
@@ -90,7 +90,7 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 		for _, part := range []struct {
 			class string
 			value float64
-		}{{"bar-accepted", g.good}, {"bar-failed", g.failed}, {"bar-refused", g.refused}} {
+		}{{"bar-accepted", g.good}, {"bar-failed", g.failed}, {"bar-refused", g.rejected}} {
 			if part.value == 0 {
 				continue
 			}
@@ -98,7 +98,7 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 			base -= height
 			p.Bars = append(p.Bars, plotBar{round(plotLeft + float64(i)*width + width*.1), round(base), round(width * .8), round(height), part.class})
 		}
-		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s failed, %s refused", wording.Count(g.calls[0]), wording.Count(g.calls[2]), wording.Count(g.calls[1])))
+		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s failed, %s rejected", wording.Count(g.calls[0]), wording.Count(g.calls[2]), wording.Count(g.calls[1])))
 	}
 	p.xAxis(sums, of)
 	p.Summary = fmt.Sprintf("%s, at most %s.", p.Title, strconv.FormatFloat(highest, 'f', 1, 64))
@@ -154,10 +154,10 @@ func (p *plot) link(base string) {
 
 // A group is some sums put together.
 type group struct {
-	good, refused, failed float64 // calls, on average of the sums
-	p50, p99              float64 // the worst of the sums
+	good, rejected, failed float64 // calls, on average of the sums
+	p50, p99               float64 // the worst of the sums
 
-	calls    [3]int // all that went well, were refused, and failed
+	calls    [3]int // all that went well, were rejected, and failed
 	from, to time.Time
 }
 
@@ -170,12 +170,12 @@ func grouped(sums []sluice.Minute, period time.Duration) []group {
 		g := group{from: part[0].Time.UTC(), to: part[len(part)-1].Time.UTC().Add(period)}
 		for _, m := range part {
 			g.calls[0] += m.Well()
-			g.calls[1] += m.Refused + m.Failed
+			g.calls[1] += m.Rejected + m.Unavailable
 			g.calls[2] += m.Errors
 			g.p50, g.p99 = max(g.p50, m.P50), max(g.p99, m.P99)
 		}
 		parts := float64(len(part))
-		g.good, g.refused, g.failed = float64(g.calls[0])/parts, float64(g.calls[1])/parts, float64(g.calls[2])/parts
+		g.good, g.rejected, g.failed = float64(g.calls[0])/parts, float64(g.calls[1])/parts, float64(g.calls[2])/parts
 		groups = append(groups, g)
 	}
 	return groups

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"sluice"
@@ -22,28 +20,20 @@ func (p *Portal) routeQuarantine() {
 }
 
 // A quarantined call is one as quarantine.get shows it.
-type quarantined struct {
-	sluice.QuarantinedCall
-
-	Method       string              `json:"method"`
-	Query        map[string][]string `json:"query"`
-	Headers      map[string]string   `json:"headers"`
-	Body         string              `json:"body"`
-	BodyEncoding string              `json:"bodyEncoding"`
-}
+type quarantined struct{ sluice.QuarantineView }
 
 // ShownHeaders returns the headers in order.
 func (q quarantined) ShownHeaders() []sluice.Header { return shownHeaders(q.Headers) }
 
 // Text returns the body as people read it.
 func (q quarantined) Text() string {
-	if q.BodyEncoding == string(sluice.EncodingBase64) {
+	if q.BodyEncoding == sluice.EncodingBase64 {
 		return wording.Bytes(q.Size) + " that are no text"
 	}
 	return pretty(q.Body)
 }
 
-// Findings returns why it was refused: which checks of the webhook's schema failed, or
+// Findings returns why it was rejected: which checks of the webhook's schema failed, or
 // what was diagnosed.
 func (q quarantined) Findings() []string {
 	failed, _ := q.Errors.([]any)
@@ -78,11 +68,6 @@ func (q quarantined) Advice() string {
 	return "Admit it without checking if it is as it should be."
 }
 
-type quarantinePage struct {
-	Items []quarantined `json:"items"`
-	Next  string        `json:"next"`
-}
-
 type quarantineListView struct {
 	EventKey, Code string
 	Groups         []quarantineGroup
@@ -90,7 +75,7 @@ type quarantineListView struct {
 	Next           string
 }
 
-// A quarantineGroup is the calls of a webhook that were refused for the same
+// A quarantineGroup is the calls of a webhook that were rejected for the same
 // reason.
 type quarantineGroup struct {
 	EventKey, Code string
@@ -105,13 +90,16 @@ func (v quarantineListView) Several() bool { return len(v.Groups) > 1 }
 func (p *Portal) quarantineList(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	view := quarantineListView{EventKey: query.Get("eventKey"), Code: query.Get("code")}
-	found, err := p.refusedCalls(r, args("eventKey", view.EventKey, "code", view.Code, "limit", pageSize, "after", query.Get("after")))
+	found, err := p.rejectedCalls(r, args("eventKey", view.EventKey, "code", view.Code, "limit", pageSize, "after", query.Get("after")))
 	if err != nil {
 		return err
 	}
-	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
+	view.Next = p.nextPage(r, found.Next)
+	for _, item := range found.Items {
+		view.Items = append(view.Items, quarantined{item})
+	}
 	const counted = "1000"
-	all, err := p.refusedCalls(r, args("eventKey", view.EventKey, "code", view.Code, "limit", counted))
+	all, err := p.rejectedCalls(r, args("eventKey", view.EventKey, "code", view.Code, "limit", counted))
 	if err != nil {
 		return err
 	}
@@ -119,19 +107,19 @@ func (p *Portal) quarantineList(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "quarantine", "Quarantine", view)
 }
 
-// refusedCalls returns calls without what was sent.
-func (p *Portal) refusedCalls(r *http.Request, given command.Args) (quarantinePage, error) {
-	return ask[quarantinePage](p, r, "quarantine.get", append(given, argument("brief", true)))
+// rejectedCalls returns calls without what was sent.
+func (p *Portal) rejectedCalls(r *http.Request, given command.Args) (sluice.List[sluice.QuarantineView], error) {
+	return ask[sluice.List[sluice.QuarantineView]](p, r, "quarantine.get", append(given, argument("brief", true)))
 }
 
-// groupsOf puts calls together that were refused for the same reason, the
+// groupsOf puts calls together that were rejected for the same reason, the
 // largest group first.
-func groupsOf(items []quarantined) (groups []quarantineGroup) {
+func groupsOf(items []sluice.QuarantineView) (groups []quarantineGroup) {
 	for _, item := range items {
 		i := slices.IndexFunc(groups, func(g quarantineGroup) bool { return g.EventKey == item.EventKey && g.Code == item.Code })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, quarantineGroup{EventKey: item.EventKey, Code: item.Code, Latest: item}) // they come newest first
+			groups = append(groups, quarantineGroup{EventKey: item.EventKey, Code: item.Code, Latest: quarantined{item}}) // they come newest first
 		}
 		groups[i].Count++
 		groups[i].First = item.Time
@@ -140,16 +128,16 @@ func groupsOf(items []quarantined) (groups []quarantineGroup) {
 	return groups
 }
 
-// kept returns what is kept of a refused call.
+// kept returns what is kept of a rejected call.
 func (p *Portal) kept(r *http.Request, id string) (*quarantined, error) {
-	found, err := ask[quarantinePage](p, r, "quarantine.get", args("id", id))
+	found, err := ask[sluice.List[sluice.QuarantineView]](p, r, "quarantine.get", args("id", id))
 	if err != nil {
 		return nil, err
 	}
 	if len(found.Items) == 0 {
 		return nil, sluice.Errorf(sluice.CodeQuarantineUnknown, "There is no such call in the quarantine: it was admitted or deleted, or is too old.")
 	}
-	return &found.Items[0], nil
+	return &quarantined{found.Items[0]}, nil
 }
 
 func (p *Portal) quarantinePage(w http.ResponseWriter, r *http.Request) error {
@@ -157,7 +145,7 @@ func (p *Portal) quarantinePage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "quarantined", "Refused call "+item.ID, item)
+	return p.render(w, r, http.StatusOK, "quarantined", "Rejected call "+item.ID, item)
 }
 
 // quarantineSelected lets in or deletes the calls that were ticked.
@@ -169,52 +157,9 @@ func (p *Portal) quarantineSelected(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	if r.PostForm.Get("do") == "delete" {
-		return p.quarantineDelete(w, r, ids)
-	}
-	return p.admitAll(w, r, ids)
-}
-
-// admitAll lets calls in, or some of them and then the page goes on with the rest, so
-// that people see how far it is.
-func (p *Portal) admitAll(w http.ResponseWriter, r *http.Request, ids []string) error {
-	const step = 100
-	view := &outcomes{Verb: "admitted", What: [2]string{"call", "calls"}, List: "Quarantine", Back: "/quarantine", Do: r.PostForm.Get("do")}
-	view.Done, _ = strconv.Atoi(r.PostForm.Get("done"))
-	view.left, _ = strconv.Atoi(r.PostForm.Get("left"))
-	now := min(step, len(ids))
-	view.Rest = ids[now:]
-	for _, id := range ids[:now] {
-		given := args("id", id)
-		if view.Do == "force" {
-			given = append(given, argument("force", true))
-		}
-		if err := p.admit(r, view, given); err != nil {
-			return err
-		}
-	}
-	return p.render(w, r, http.StatusOK, "outcomes", view.Title(), view)
-}
-
-// admit lets calls in, and notes what came of it.
-func (p *Portal) admit(r *http.Request, view *outcomes, given command.Args) error {
-	done, err := ask[struct {
-		Items []struct {
-			ID      string `json:"id"`
-			TraceID string `json:"traceId"`
-			Message string `json:"message"`
-		} `json:"items"`
-	}](p, r, "quarantine.admit", given)
-	if err != nil && sluice.AsError(err).Kind == sluice.NotFound {
-		return nil // someone else was faster
-	}
-	if err != nil {
-		return err
-	}
-	for _, item := range done.Items {
-		view.add(outcome{Name: item.ID, Link: "/calls/" + url.PathEscape(item.TraceID), Text: item.TraceID, Problem: item.Message})
-	}
-	return nil
+	return p.quarantineBulk(w, r, &bulk{field: "id", names: ids}, confirmation{
+		Name: plural(len(ids), "rejected call", "rejected calls"), Several: len(ids) != 1, Action: "/quarantine/selected", Field: "id", Values: ids,
+	})
 }
 
 // quarantineGroup lets in, or deletes, all calls of a group.
@@ -222,26 +167,22 @@ func (p *Portal) quarantineGroup(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxForm); err != nil {
 		return err
 	}
-	given := args("eventKey", r.PostForm.Get("eventKey"), "code", r.PostForm.Get("code"), "limit", shownNumber(maxSelected))
-	found, err := p.refusedCalls(r, given)
-	if err != nil {
-		return err
-	}
-	var ids []string
-	for _, item := range found.Items {
-		ids = append(ids, item.ID)
-	}
-	if r.PostForm.Get("do") == "delete" {
-		return p.quarantineDelete(w, r, ids)
-	}
-	slices.Reverse(ids) // in the order in which they came
-	return p.admitAll(w, r, ids)
+	key, code, one := r.PostForm.Get("eventKey"), r.PostForm.Get("code"), r.PostForm.Get("count") == "1"
+	return p.quarantineBulk(w, r, &bulk{args: args("eventKey", key, "code", code)}, confirmation{
+		Name: "all of " + key + " with the code " + code, Several: !one, Action: "/quarantine/group", Field: "eventKey", Values: []string{key}, Code: code,
+	})
 }
 
-// quarantineDelete deletes calls once that was confirmed.
-func (p *Portal) quarantineDelete(w http.ResponseWriter, r *http.Request, ids []string) error {
-	return p.deleteSelected(w, r, "quarantine.delete", confirmation{
-		Name: plural(len(ids), "refused call", "refused calls"), What: "refused call", Several: len(ids) != 1, Action: "/quarantine/selected", Back: "/quarantine",
-		Effect: "It can’t be undone: what was sent can’t be looked at or admitted any more.", Field: "id", Values: ids,
-	})
+// quarantineBulk lets calls in, or deletes them once that was confirmed.
+func (p *Portal) quarantineBulk(w http.ResponseWriter, r *http.Request, b *bulk, about confirmation) error {
+	b.Verb, b.What, b.List, b.Back, b.command = "admitted", [2]string{"call", "calls"}, "Quarantine", "/quarantine", "quarantine.admit"
+	switch r.PostForm.Get("do") {
+	case "delete":
+		b.Verb, b.command = "deleted", "quarantine.delete"
+		about.What, about.Back, about.Effect = "rejected call", "/quarantine", "It can’t be undone: what was sent can’t be looked at or admitted any more."
+		return p.deleteSelected(w, r, about, b)
+	case "force":
+		b.args = append(b.args, argument("force", true))
+	}
+	return p.bulk(w, r, b)
 }

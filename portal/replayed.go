@@ -21,14 +21,17 @@ type replayedView struct {
 	Live                  string // "" once all is known for a while, and if the user may not see it
 }
 
-// replayedPath returns the path of the page that says what became of events that
-// were sent again since a time.
-func replayedPath(since time.Time, count int, more ...string) string {
-	since = since.Truncate(time.Millisecond) // trace ids have the time to the millisecond
-	query := url.Values{"from": {since.UTC().Format(time.RFC3339Nano)}, "to": {time.Now().UTC().Format(time.RFC3339Nano)}, "count": {strconv.Itoa(count)}}
-	for i := 0; i+1 < len(more); i += 2 {
-		if more[i+1] != "" {
-			query.Set(more[i], more[i+1])
+// replayedPath returns the path of the page that says what became of what was sent
+// again.
+func replayedPath(b *bulk) string {
+	since := b.Began.Truncate(time.Millisecond) // trace ids have the time to the millisecond
+	query := url.Values{"from": {since.UTC().Format(time.RFC3339Nano)}, "to": {time.Now().UTC().Format(time.RFC3339Nano)}, "count": {strconv.Itoa(b.Done)}}
+	if b.Left > 0 {
+		query.Set("skipped", strconv.Itoa(b.Left))
+	}
+	for name := range b.replays {
+		if value := b.replays.Get(name); value != "" {
+			query.Set(name, value)
 		}
 	}
 	return "/calls/replayed?" + query.Encode() + "#result"
@@ -44,7 +47,7 @@ func (p *Portal) replayedPage(w http.ResponseWriter, r *http.Request) error {
 	filter := callFilter{EventKey: view.EventKey, Pipeline: view.Pipeline, path: p.base + "/calls"}
 	view.CallsURL = filter.Narrowed("", "")
 	if p.may(sluice.UserFrom(r.Context()), "trace.get") {
-		found, err := ask[calls](p, r, "trace.get", args("pipeline", view.Pipeline, "eventKey", view.EventKey, "from", query.Get("from"), "to", query.Get("to"), "limit", strconv.Itoa(maxReplayed)))
+		found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("pipeline", view.Pipeline, "eventKey", view.EventKey, "from", query.Get("from"), "to", query.Get("to"), "limit", strconv.Itoa(maxReplayed)))
 		if err != nil {
 			return err
 		}

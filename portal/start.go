@@ -30,11 +30,11 @@ func (p *Portal) startPage(w http.ResponseWriter, r *http.Request) error {
 	if key == "" {
 		return p.render(w, r, http.StatusOK, "start", "First webhook", tour{Entered: firstKey})
 	}
-	hook, err := ask[webhook](p, r, "webhook.get", args("eventKey", key))
+	hook, err := ask[sluice.WebhookView](p, r, "webhook.get", args("eventKey", key))
 	if err != nil {
 		return err
 	}
-	if hook.Provider != "" || hook.isSigned() { // a plain call would be refused
+	if hook.Provider != "" || hook.IsSigned() { // a plain call would be rejected
 		p.redirect(w, r, "/webhooks/"+url.PathEscape(hook.EventKey))
 		return nil
 	}
@@ -57,7 +57,7 @@ func (p *Portal) start(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	key := strings.TrimSpace(r.PostForm.Get("eventKey"))
-	hook, err := ask[webhook](p, r, "webhook.put", args("eventKey", key, "payloadType", "raw"))
+	hook, err := ask[sluice.WebhookView](p, r, "webhook.put", args("eventKey", key, "payloadType", "raw"))
 	if err != nil {
 		if !isMistake(err) {
 			return err

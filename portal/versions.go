@@ -4,35 +4,26 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"sluice"
 	"sluice/problem"
 )
 
-// A version is one of the sources that are kept of a pipeline.
-type version struct {
-	Version int       `json:"version"`
-	Owner   string    `json:"owner"`
-	Time    time.Time `json:"time"`
-	Current bool      `json:"current"`
-}
-
 // versions returns the sources that are kept of a pipeline, newest first; none if
 // the user may not see them.
-func (p *Portal) versions(r *http.Request, name string) ([]version, error) {
+func (p *Portal) versions(r *http.Request, name string) ([]sluice.VersionView, error) {
 	if !p.may(sluice.UserFrom(r.Context()), "pipeline.versions") {
 		return nil, nil
 	}
-	return ask[[]version](p, r, "pipeline.versions", args("name", name))
+	return ask[[]sluice.VersionView](p, r, "pipeline.versions", args("name", name))
 }
 
 // A versionView is the page of one version.
 type versionView struct {
-	pipeline
+	sluice.PipelineView
 
 	Version string
-	Now     pipeline
+	Now     sluice.PipelineView
 	Edits   []diffLine // from this version to the current one
 	Lines   []sourceLine
 	Problem string
@@ -51,11 +42,11 @@ func (p *Portal) showVersion(w http.ResponseWriter, r *http.Request, status int,
 	if _, err := strconv.Atoi(number); err != nil {
 		return sluice.Errorf(sluice.CodeVersionUnknown, "There is no such version.")
 	}
-	former, err := ask[pipeline](p, r, "pipeline.get", args("name", now.Name, "version", number))
+	former, err := ask[sluice.PipelineView](p, r, "pipeline.get", args("name", now.Name, "version", number))
 	if err != nil {
 		return err
 	}
-	view := versionView{pipeline: former, Version: number, Now: now, Edits: diffLines(former.Source, now.Source), Lines: beginning(highlight(former.Source, nil)), Problem: refusal}
+	view := versionView{PipelineView: former, Version: number, Now: now.PipelineView, Edits: diffLines(former.Source, now.Source), Lines: beginning(highlight(former.Source, nil)), Problem: refusal}
 	return p.render(w, r, status, "version", now.Name+", version "+number, view)
 }
 
@@ -65,7 +56,7 @@ func (p *Portal) versionRollback(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	given := args("name", r.PathValue("name"), "version", r.PathValue("version"), "ifMatch", r.PostForm.Get("tag"))
-	_, _, err := p.run(r, "pipeline.rollback", append(given, argument("force", r.PostForm.Get("do") == "force")))
+	_, err := p.run(r, "pipeline.rollback", append(given, argument("force", r.PostForm.Get("do") == "force")))
 	if err != nil {
 		if e := sluice.AsError(err); isMistake(err) && e.Kind != sluice.Forbidden && e.Kind != sluice.NotFound {
 			return p.showVersion(w, r, problem.Status(err), e.Message)

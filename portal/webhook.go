@@ -18,7 +18,7 @@ func shownNumber(n int) string { return strconv.Itoa(n) }
 
 // A webhookView is the page of one webhook.
 type webhookView struct {
-	webhook
+	sluice.WebhookView
 
 	Token    bool   // the user may see the token
 	Shown    bool   // and asked for it
@@ -78,7 +78,7 @@ func (p *Portal) webhookPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.renderWebhook(w, r, http.StatusOK, webhookView{webhook: hook})
+	return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook})
 }
 
 // renderWebhook shows the page of a webhook, with what was just done to it.
@@ -100,7 +100,7 @@ func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status in
 	if view.Sender, err = p.connect(r, &view); err != nil {
 		return err
 	}
-	view.Guarded = view.isSigned()
+	view.Guarded = view.IsSigned()
 	if view.Sender != nil && view.Sender.Signed {
 		view.Guarded = true
 	}
@@ -175,16 +175,12 @@ func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		result = &attempt{Problem: sluice.AsError(err).Message}
 	}
-	return p.renderWebhook(w, r, http.StatusOK, webhookView{webhook: hook, Payload: payload, Media: media, Result: result})
+	return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook, Payload: payload, Media: media, Result: result})
 }
 
 // try makes a call as the sender of a webhook would, with its signature.
-func (p *Portal) try(r *http.Request, hook webhook, media, payload string, header http.Header) (*attempt, error) {
-	made, err := ask[struct {
-		URL     string            `json:"url"`
-		Headers map[string]string `json:"headers"`
-		Body    string            `json:"body"`
-	}](p, r, "webhook.sign", append(args("eventKey", hook.EventKey, "contentType", media), argument("payload", command.Text(payload))))
+func (p *Portal) try(r *http.Request, hook sluice.WebhookView, media, payload string, header http.Header) (*attempt, error) {
+	made, err := ask[sluice.SignedCall](p, r, "webhook.sign", append(args("eventKey", hook.EventKey, "contentType", media), argument("payload", command.Text(payload))))
 	if err != nil {
 		return nil, err
 	}

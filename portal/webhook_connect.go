@@ -13,38 +13,13 @@ import (
 	"sluice/problem"
 )
 
-// A provider is a known sender, as provider.get shows it.
-type provider struct {
-	Provider       string   `json:"provider"`
-	Title          string   `json:"title"`
-	Checks         string   `json:"checks"`
-	SigningSecret  string   `json:"signingSecret"`
-	SecretRequired bool     `json:"secretRequired"`
-	SecretFrom     string   `json:"secretFrom"`
-	Signed         bool     `json:"signed"`
-	VerifyToken    bool     `json:"verifyToken"`
-	Handshake      string   `json:"handshake"`
-	Setup          []string `json:"setup"`
-}
-
-// TakesSecret reports whether people enter a signing secret, here or there.
-func (s provider) TakesSecret() bool { return s.SigningSecret != "" && s.SecretFrom != "handshake" }
-
-// Chosen reports whether people make the secret up.
-func (s provider) Chosen() bool { return s.SecretFrom == "you" }
-
-// Fixed reports whether no other text than the sender's can be stored.
-func (s provider) Fixed() bool { return s.SecretFrom == "public-key" }
-
-// Key is the event key that is proposed for its webhook.
-func (s provider) Key() string { return "webhook." + s.Provider }
-
 // providers returns the known senders, none if the user may not list them.
-func (p *Portal) providers(r *http.Request) ([]provider, error) {
+func (p *Portal) providers(r *http.Request) ([]sluice.ProviderView, error) {
 	if !p.may(sluice.UserFrom(r.Context()), "provider.get") {
 		return nil, nil
 	}
-	return ask[[]provider](p, r, "provider.get", nil)
+	senders, _, err := fetch[sluice.ProviderView](p, r, "provider.get", nil)
+	return senders, err
 }
 
 // A setupStep is what people do to connect a sender, with what they need for it.
@@ -81,17 +56,17 @@ func stepsOf(setup []string, field, made, verify bool) (steps []setupStep) {
 // A connection is how the sender of a webhook is set up, and what of it has
 // arrived.
 type connection struct {
-	provider
+	sluice.ProviderView
 
 	Steps []setupStep
 	Asks  bool // for the signing secret, at its step
 	Local bool // the URL is known on this machine only
 
-	Greeted *tracedCall
-	Arrived *tracedCall // the newest of the sender's calls
-	First   bool        // and it is the only one
-	Refused int         // calls of the sender
-	Why     string      // why the last of these was refused
+	Greeted  *tracedCall
+	Arrived  *tracedCall // the newest of the sender's calls
+	First    bool        // and it is the only one
+	Rejected int         // calls of the sender
+	Why      string      // why the last of these was rejected
 }
 
 // connect returns how the sender of a webhook is set up, nil if it has no known
@@ -101,23 +76,23 @@ func (p *Portal) connect(r *http.Request, hook *webhookView) (*connection, error
 	if hook.Provider == "" || !p.may(user, "provider.get") {
 		return nil, nil
 	}
-	preset, err := ask[provider](p, r, "provider.get", args("provider", hook.Provider))
+	preset, err := ask[sluice.ProviderView](p, r, "provider.get", args("provider", hook.Provider))
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{provider: preset, Local: isLocal(hook.WebhookURL)}
+	c := &connection{ProviderView: preset, Local: isLocal(hook.WebhookURL)}
 	if err := p.addArrived(r, c, hook.EventKey, hook.Latest); err != nil {
 		return nil, err
 	}
 	c.Asks = c.Arrived == nil && c.TakesSecret() && p.may(user, "webhook.put") && user.May(sluice.MaySeeTokens)
-	c.Steps = stepsOf(preset.Setup, c.Asks && !c.Chosen(), hook.Made != "", c.Arrived == nil && hook.VerifyToken != "")
+	c.Steps = stepsOf(preset.Setup[:], c.Asks && !c.Chosen(), hook.Made != "", c.Arrived == nil && hook.VerifyToken != "")
 	if p.may(user, "quarantine.get") {
-		refused, err := p.refusedCalls(r, args("eventKey", hook.EventKey, "limit", "1000"))
+		rejected, err := p.rejectedCalls(r, args("eventKey", hook.EventKey, "limit", "1000"))
 		if err != nil {
 			return nil, err
 		}
-		if c.Refused = len(refused.Items); c.Refused > 0 {
-			c.Why = strings.Join(refused.Items[0].Diagnosis, " ")
+		if c.Rejected = len(rejected.Items); c.Rejected > 0 {
+			c.Why = strings.Join(rejected.Items[0].Diagnosis, " ")
 		}
 	}
 	return c, nil
@@ -153,7 +128,7 @@ func (p *Portal) addArrived(r *http.Request, c *connection, eventKey string, lat
 		if c.Arrived != nil || len(latest) == 0 {
 			return nil
 		}
-		older, err := p.lastCall(r, eventKey, status) // before many that were refused
+		older, err := p.lastCall(r, eventKey, status) // before many that were rejected
 		if err != nil {
 			return err
 		}
@@ -174,7 +149,7 @@ const tryAgent = "sluice portal"
 // isTried reports whether a call was made here. Users who may not see what was
 // sent don't know.
 func (p *Portal) isTried(r *http.Request, c tracedCall) (bool, error) {
-	found, err := ask[calls](p, r, "trace.get", args("traceId", c.TraceID))
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", c.TraceID))
 	if err != nil || len(found.Items) == 0 {
 		return false, err
 	}
@@ -184,7 +159,7 @@ func (p *Portal) isTried(r *http.Request, c tracedCall) (bool, error) {
 // lastCall returns the newest call of a webhook with a status, nil if there is
 // none.
 func (p *Portal) lastCall(r *http.Request, eventKey string, status sluice.Status) (*tracedCall, error) {
-	found, err := ask[calls](p, r, "trace.get", args("eventKey", eventKey, "status", string(status), "limit", "1"))
+	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", eventKey, "status", string(status), "limit", "1"))
 	if err != nil || len(found.Items) == 0 {
 		return nil, err
 	}
@@ -211,23 +186,23 @@ func newSecret() string {
 
 // fillSecrets makes up what was left empty in the form of a webhook: senders show
 // some secrets only when they have the URL, so until the right one is entered all
-// calls are refused; others are made up anyway. It returns the one that people are
+// calls are rejected; others are made up anyway. It returns the one that people are
 // to enter at the sender.
-func (p *Portal) fillSecrets(r *http.Request, before webhook) (made string, err error) {
+func (p *Portal) fillSecrets(r *http.Request, before sluice.WebhookView) (made string, err error) {
 	entered := r.PostForm
 	entered.Set("signingSecret", strings.TrimSpace(entered.Get("signingSecret")))
 	name := entered.Get("provider")
 	if name == "" || !p.may(sluice.UserFrom(r.Context()), "provider.get") {
 		return "", nil
 	}
-	preset, err := ask[provider](p, r, "provider.get", args("provider", name))
+	preset, err := ask[sluice.ProviderView](p, r, "provider.get", args("provider", name))
 	if err != nil {
 		return "", err
 	}
 	if preset.VerifyToken && entered.Get("verifyToken") == "" && before.UUID == "" {
 		entered.Set("verifyToken", newSecret())
 	}
-	if !preset.SecretRequired || preset.Fixed() || before.isSigned() || entered.Get("signingSecret") != "" {
+	if !preset.SecretRequired || preset.Fixed() || before.IsSigned() || entered.Get("signingSecret") != "" {
 		return "", nil
 	}
 	secret := newSecret()
@@ -248,7 +223,7 @@ func (p *Portal) webhookSecret(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := webhookView{webhook: hook}
+	view := webhookView{WebhookView: hook}
 	secret := strings.TrimSpace(r.PostForm.Get("signingSecret"))
 	if r.PostForm.Get("do") == "make" {
 		secret = newSecret()
@@ -258,7 +233,7 @@ func (p *Portal) webhookSecret(w http.ResponseWriter, r *http.Request) error {
 		view.Wrong = "Enter the signing secret."
 		return p.renderWebhook(w, r, http.StatusBadRequest, view)
 	}
-	_, err = ask[webhook](p, r, "webhook.put", append(args("uuid", hook.UUID), argument("signingSecret", command.Text(secret))))
+	_, err = ask[sluice.WebhookView](p, r, "webhook.put", append(args("uuid", hook.UUID), argument("signingSecret", command.Text(secret))))
 	switch {
 	case err != nil && isMistake(err):
 		view.Made, view.Wrong = "", sluice.AsError(err).Message

@@ -1,11 +1,11 @@
 package portal
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"sluice"
 	"sluice/command"
@@ -18,8 +18,8 @@ type webhookForm struct {
 	form
 
 	Key       string // of the webhook that is edited; "" for a new one
-	Updated   string // when it was changed last, so that no other edit is lost
-	Providers []provider
+	Tag       string // of the version that is edited, so that no other edit is lost
+	Providers []sluice.ProviderView
 	Chosen    string // provider
 }
 
@@ -53,13 +53,13 @@ var webhookFields = []field{
 	{Name: "verifyToken", Label: "Verify token", Help: "What the sender repeats in its handshake. Left empty for a new webhook, one is made."},
 	{Name: "description", Label: "Description", Help: "For the people who look after it."},
 	{Name: "payloadType", Label: "Payload type", Help: "How pipelines get the body of a call."},
-	{Name: "maxPayloadLength", Label: "Largest payload, in bytes", Help: "Larger calls are refused with 413. " + wording.Count(sluice.DefaultPayloadLength) + " unless given, at most " + wording.Count(sluice.MaxPayloadLength) + "."},
+	{Name: "maxPayloadLength", Label: "Largest payload, in bytes", Help: "Larger calls are rejected with 413. " + wording.Count(sluice.DefaultPayloadLength) + " unless given, at most " + wording.Count(sluice.MaxPayloadLength) + "."},
 	{Name: "multipart", Label: "Multipart bodies", Help: "What is taken of a body with several parts, such as a form with files."},
 	{Name: "dedupe", Label: "Delivery id", Help: "Where the id of a delivery is, so that a repeated one makes no second event: header:name, query:name, body:member.of.json, or off. A known sender has its own."},
 	{Name: "dedupeWindow", Label: "Remember delivery ids for", Help: "From 1s to 168h. 24h unless given.", Hint: "24h"},
-	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are refused with 422."},
+	{Name: "schema", Label: "Schema", Help: "A JSON Schema that payloads must meet; others are rejected with 422."},
 	{Name: "signature", Label: "Own signature", Help: "How a sender that is not known signs its calls, as JSON: header, format, algorithm, encoding, signed, timestampHeader, idHeader, tolerance."},
-	{Name: "disabled", Label: "Disabled", Help: "Calls are refused for now, and kept in the quarantine."},
+	{Name: "disabled", Label: "Disabled", Help: "Calls are rejected for now, and kept in the quarantine."},
 }
 
 func (p *Portal) webhookNew(w http.ResponseWriter, r *http.Request) error {
@@ -67,16 +67,16 @@ func (p *Portal) webhookNew(w http.ResponseWriter, r *http.Request) error {
 	if !query.Has("payloadType") {
 		query.Set("payloadType", string(sluice.Raw))
 	}
-	return p.webhookForm(w, r, http.StatusOK, webhook{}, query, nil)
+	return p.webhookForm(w, r, http.StatusOK, sluice.WebhookView{}, query, nil)
 }
 
 // webhookForm shows the form, with the rules of each field.
-func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int, before webhook, entered url.Values, failure error) error {
+func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int, before sluice.WebhookView, entered url.Values, failure error) error {
 	cmd, _ := p.Commands.Find("webhook.put")
 	given := formOf(cmd, entered, nil)
-	given.drop("uuid", "ifUpdated") // nobody fills them in
+	given.drop("uuid", "ifMatch", "ifUpdated") // nobody fills them in
 	given.blame(failure)
-	f := &webhookForm{form: form{Problem: given.Problem}, Key: before.EventKey, Chosen: entered.Get("provider")}
+	f := &webhookForm{form: form{Problem: given.Problem}, Key: before.EventKey, Tag: before.ETag, Chosen: entered.Get("provider")}
 	for _, shown := range webhookFields {
 		at := given.find(shown.Name)
 		at.Label, at.Help = shown.Label, shown.Help
@@ -84,9 +84,6 @@ func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int,
 			at.Hint = shown.Hint
 		}
 		f.Fields = append(f.Fields, *at)
-	}
-	if !before.Updated.IsZero() {
-		f.Updated = before.Updated.Format(time.RFC3339Nano)
 	}
 	var err error
 	if f.Providers, err = p.providers(r); err != nil {
@@ -102,7 +99,7 @@ func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int,
 }
 
 // adapt offers choices where a text would do, with words for them.
-func (f *webhookForm) adapt(before webhook) {
+func (f *webhookForm) adapt(before sluice.WebhookView) {
 	f.find("eventKey").Required = true
 	f.find("payloadType").Choices = []choice{
 		{Value: string(sluice.Raw), Label: "raw: JSON and text as they are"},
@@ -124,7 +121,7 @@ func (f *webhookForm) adapt(before webhook) {
 			key.Value = known.Key()
 		}
 	}
-	if before.isSigned() {
+	if before.IsSigned() {
 		f.find("signingSecret").Help += " Left empty it stays as it is."
 	}
 }
@@ -134,9 +131,9 @@ func (p *Portal) webhookCreate(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if r.PostForm.Get("do") == "show" { // the form as it is filled in, where there are no scripts
-		return p.webhookForm(w, r, http.StatusOK, webhook{}, r.PostForm, nil)
+		return p.webhookForm(w, r, http.StatusOK, sluice.WebhookView{}, r.PostForm, nil)
 	}
-	return p.webhookPut(w, r, webhook{}, "created")
+	return p.webhookPut(w, r, sluice.WebhookView{}, "created")
 }
 
 func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
@@ -145,11 +142,11 @@ func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	entered := url.Values{
-		"eventKey": {hook.EventKey}, "payloadType": {hook.PayloadType}, "maxPayloadLength": {shownNumber(hook.MaxPayloadLength)},
+		"eventKey": {hook.EventKey}, "payloadType": {string(hook.PayloadType)}, "maxPayloadLength": {shownNumber(hook.MaxPayloadLength)},
 		"provider": {hook.Provider}, "description": {hook.Description}, "verifyToken": {hook.VerifyToken}, "dedupe": {hook.Dedupe},
-		"dedupeWindow": {hook.DedupeWindow}, "multipart": {hook.Multipart}, "disabled": {strconv.FormatBool(hook.Disabled)},
+		"dedupeWindow": {hook.DedupeWindow}, "multipart": {string(hook.Multipart)}, "disabled": {strconv.FormatBool(hook.Disabled)},
 	}
-	for name, document := range map[string]any{"schema": hook.Schema, "signature": hook.Signature} {
+	for name, document := range map[string]json.RawMessage{"schema": hook.Schema, "signature": hook.Signature} {
 		if document != nil {
 			entered.Set(name, pretty(document))
 		}
@@ -169,7 +166,7 @@ func (p *Portal) webhookSave(w http.ResponseWriter, r *http.Request) error {
 }
 
 // webhookPut stores what was entered, for a new webhook or the one given.
-func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webhook, done string) error {
+func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before sluice.WebhookView, done string) error {
 	cmd, _ := p.Commands.Find("webhook.put")
 	made, err := p.fillSecrets(r, before)
 	if err != nil {
@@ -180,7 +177,7 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webho
 		given = append(given, argument("uuid", command.Text(before.UUID)))
 		given = append(given, emptied(before, r.PostForm)...)
 	}
-	hook, err := ask[webhook](p, r, "webhook.put", given)
+	hook, err := ask[sluice.WebhookView](p, r, "webhook.put", given)
 	if err != nil {
 		if !isMistake(err) {
 			return err
@@ -188,7 +185,7 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webho
 		return p.webhookForm(w, r, problem.Status(err), before, r.PostForm, err)
 	}
 	if made != "" {
-		return p.renderWebhook(w, r, http.StatusOK, webhookView{webhook: hook, Made: made})
+		return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook, Made: made})
 	}
 	if before.UUID == "" && hook.Warnings != nil {
 		done += "&unusual=yes"
@@ -199,7 +196,7 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before webho
 
 // emptied returns the fields that had a value before and were left empty: those
 // are removed.
-func emptied(before webhook, entered url.Values) (given command.Args) {
+func emptied(before sluice.WebhookView, entered url.Values) (given command.Args) {
 	for name, had := range map[string]bool{
 		"provider": before.Provider != "", "description": before.Description != "", "verifyToken": before.VerifyToken != "",
 		"schema": before.Schema != nil, "signature": before.Signature != nil,

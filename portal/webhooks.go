@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"time"
 
 	"sluice"
 )
@@ -25,34 +24,9 @@ func (p *Portal) routeWebhooks() {
 	p.page("POST /webhooks/{key}/delete", p.webhookDelete)
 }
 
-// A webhook is a webhook as webhook.get shows it.
-type webhook struct {
-	UUID             string    `json:"uuid"`
-	EventKey         string    `json:"eventKey"`
-	PayloadType      string    `json:"payloadType"`
-	MaxPayloadLength int       `json:"maxPayloadLength"`
-	WebhookURL       string    `json:"webhookUrl"`
-	Provider         string    `json:"provider"`
-	Signature        any       `json:"signature"`
-	SigningSecrets   *int      `json:"signingSecrets"`
-	Dedupe           string    `json:"dedupe"`
-	DedupeWindow     string    `json:"dedupeWindow"`
-	Schema           any       `json:"schema"`
-	VerifyToken      string    `json:"verifyToken"`
-	Multipart        string    `json:"multipart"`
-	Disabled         bool      `json:"disabled"`
-	Description      string    `json:"description"`
-	Created          time.Time `json:"created"`
-	Updated          time.Time `json:"updated"`
-	Warnings         []string  `json:"warnings"`
-}
-
-// isSigned reports whether calls carry a signature.
-func (h webhook) isSigned() bool { return h.SigningSecrets != nil }
-
 // webhook returns the webhook that the path names.
-func (p *Portal) webhook(r *http.Request) (webhook, error) {
-	return ask[webhook](p, r, "webhook.get", args("eventKey", r.PathValue("key")))
+func (p *Portal) webhook(r *http.Request) (sluice.WebhookView, error) {
+	return ask[sluice.WebhookView](p, r, "webhook.get", args("eventKey", r.PathValue("key")))
 }
 
 type webhookList struct {
@@ -64,7 +38,7 @@ type webhookList struct {
 
 // A webhookRow is a webhook in the list, with what became of its calls in a day.
 type webhookRow struct {
-	webhook
+	sluice.WebhookView
 	sluice.WebhookFigures
 
 	Sender    string // title
@@ -74,7 +48,7 @@ type webhookRow struct {
 
 func (p *Portal) webhookList(w http.ResponseWriter, r *http.Request) error {
 	search := r.URL.Query().Get("search")
-	items, next, err := fetch[[]webhook](p, r, "webhook.get", args("search", search, "after", r.URL.Query().Get("after"), "limit", pageSize))
+	items, next, err := fetch[sluice.WebhookView](p, r, "webhook.get", args("search", search, "after", r.URL.Query().Get("after"), "limit", pageSize))
 	if err != nil {
 		return err
 	}
@@ -93,8 +67,8 @@ func (p *Portal) webhookList(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, hook := range items {
 		of := figures[hook.EventKey]
-		row := webhookRow{webhook: hook, WebhookFigures: of.WebhookFigures, Sender: hook.Provider}
-		if i := slices.IndexFunc(senders, func(s provider) bool { return s.Provider == hook.Provider }); i >= 0 {
+		row := webhookRow{WebhookView: hook, WebhookFigures: of.WebhookFigures, Sender: hook.Provider}
+		if i := slices.IndexFunc(senders, func(s sluice.ProviderView) bool { return s.Provider == hook.Provider }); i >= 0 {
 			row.Sender = senders[i].Title
 		}
 		if of.Hours != nil {
@@ -124,13 +98,13 @@ func (p *Portal) figuresOf(r *http.Request) (map[string]sluice.WebhookStats, err
 }
 
 // listening returns the pipelines that listen to something.
-func (p *Portal) listening(r *http.Request) ([]pipeline, error) {
+func (p *Portal) listening(r *http.Request) ([]sluice.PipelineView, error) {
 	if !p.may(sluice.UserFrom(r.Context()), "pipeline.get") {
 		return nil, nil
 	}
 	const most = "1000"
-	found, err := ask[[]pipeline](p, r, "pipeline.get", args("limit", most))
-	return slices.DeleteFunc(found, func(l pipeline) bool { return l.Listens == "" }), err
+	found, _, err := fetch[sluice.PipelineView](p, r, "pipeline.get", args("limit", most))
+	return slices.DeleteFunc(found, func(l sluice.PipelineView) bool { return l.Listens == "" }), err
 }
 
 // nextPage returns the path of the page after a cursor, "" if there is none.
@@ -180,10 +154,10 @@ func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request) error {
 	path := "/webhooks/" + url.PathEscape(hook.EventKey)
 	asked := confirmation{
 		Name: hook.EventKey, What: "webhook", Action: path + "/delete", Back: path,
-		Effect: "It can’t be undone: calls with its token are refused from then on, and the token never comes back. Events that were accepted stay.",
+		Effect: "It can’t be undone: calls with its token are rejected from then on, and the token never comes back. Events that were accepted stay.",
 	}
 	if !hook.Disabled && p.may(sluice.UserFrom(r.Context()), "webhook.put") {
-		asked.Instead = &instead{"Disable it instead", "Disabled, it refuses calls and keeps them in the quarantine until you enable it again.", path + "/edit", "disabled", "true"}
+		asked.Instead = &instead{"Disable it instead", "Disabled, it rejects calls and keeps them in the quarantine until you enable it again.", path + "/edit", "disabled", "true"}
 	}
 	return p.render(w, r, http.StatusOK, "confirm", "Delete "+hook.EventKey, asked)
 }
@@ -193,7 +167,7 @@ func (p *Portal) webhookDelete(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := p.run(r, "webhook.delete", args("uuid", hook.UUID)); err != nil {
+	if _, err := p.run(r, "webhook.delete", args("uuid", hook.UUID)); err != nil {
 		return err
 	}
 	p.redirect(w, r, "/webhooks?done=deleted")

@@ -19,32 +19,14 @@ type admitParams struct {
 	Force    bool      `json:"force" doc:"Lets them in without checking them again."`
 }
 
-// admitted is what became of calls.
-type admitted struct {
-	Admitted int           `json:"admitted"`
-	Refused  int           `json:"refused"`
-	Items    []admittedOne `json:"items"`
-	Next     string        `json:"next,omitempty"` // for the parameter after, if there are more
-}
-
-// admittedOne is what became of one call: the ids of the new call, or why it is
-// refused again.
-type admittedOne struct {
-	ID            string `json:"id"`
-	TraceID       string `json:"traceId,omitempty"`
-	CorrelationID string `json:"correlationId,omitempty"`
-	Code          string `json:"code,omitempty"`
-	Message       string `json:"message,omitempty"`
-}
-
 func admitCommand(k *Keeper, receiver Receiver) command.Command {
 	return command.New("quarantine.admit", "Let refused calls in after all, as new calls, the oldest first: they are checked again as their webhook is now. One that is refused again stays.",
-		func(ctx context.Context, p admitParams) (admitted, error) {
+		func(ctx context.Context, p admitParams) (sluice.Admissions, error) {
 			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After})
 			if err != nil {
-				return admitted{}, err
+				return sluice.Admissions{}, err
 			}
-			out := admitted{Items: []admittedOne{}, Next: next}
+			out := sluice.Admissions{Bulk: sluice.Bulk{Items: []sluice.BulkItem{}, Next: next}}
 			for _, c := range calls { // a copy of each, which its request goes with
 				item, err := k.admit(ctx, receiver, &c, p.Force)
 				if err != nil {
@@ -86,7 +68,7 @@ func (k *Keeper) chosen(ctx context.Context, q sluice.QuarantineQuery) (calls []
 }
 
 // admit lets one call in; nil if it has gone meanwhile.
-func (k *Keeper) admit(ctx context.Context, receiver Receiver, c *sluice.QuarantinedCall, force bool) (*admittedOne, error) {
+func (k *Keeper) admit(ctx context.Context, receiver Receiver, c *sluice.QuarantinedCall, force bool) (*sluice.BulkItem, error) {
 	there, err := k.Store.Open(ctx, c)
 	if !there || err != nil {
 		return nil, err
@@ -97,8 +79,8 @@ func (k *Keeper) admit(ctx context.Context, receiver Receiver, c *sluice.Quarant
 		if e.Kind == sluice.Unavailable || e.Kind == sluice.Internal {
 			return nil, e
 		}
-		return &admittedOne{ID: c.ID, Code: e.Code, Message: e.Message}, nil
+		return &sluice.BulkItem{ID: c.ID, Code: e.Code, Message: e.Message}, nil
 	}
 	_, err = k.Store.Drop(ctx, c.ID)
-	return &admittedOne{ID: c.ID, TraceID: result.TraceID, CorrelationID: result.CorrelationID}, err
+	return &sluice.BulkItem{ID: c.ID, TraceID: result.TraceID, CorrelationID: result.CorrelationID}, err
 }

@@ -18,14 +18,9 @@ type deleteParams struct {
 	After    string    `json:"after" doc:"The value of next in the previous answer."`
 }
 
-type deleted struct {
-	Deleted int    `json:"deleted"`
-	Next    string `json:"next,omitempty"` // for the parameter after, if there are more
-}
-
 func deleteCommand(k *Keeper) command.Command {
 	return command.New("quarantine.delete", "Delete refused calls that are kept.",
-		func(ctx context.Context, p deleteParams) (out deleted, err error) {
+		func(ctx context.Context, p deleteParams) (out sluice.Deletions, err error) {
 			calls, next, err := k.chosen(ctx, sluice.QuarantineQuery{ID: p.ID, EventKey: p.EventKey, Code: p.Code, From: p.From, To: p.To, Limit: p.Limit, After: p.After})
 			if err != nil {
 				return out, err

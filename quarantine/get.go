@@ -10,17 +10,17 @@ import (
 	"sluice/command"
 )
 
-// Receiver is what is needed of the one that refused the calls.
+// Receiver is what is needed of the one that rejected the calls.
 type Receiver interface {
 	// Show returns a request without what is secret in it.
 	Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte)
 
 	// Admit takes a call in, checked again as its webhook is now, or with
-	// force as it is. Errors say why it is refused again.
+	// force as it is. Errors say why it is rejected again.
 	Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error)
 }
 
-// Commands returns the commands about refused calls. seen is called when a user
+// Commands returns the commands about rejected calls. seen is called when a user
 // sees payloads.
 func Commands(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) []command.Command {
 	return []command.Command{getCommand(k, receiver, seen), admitCommand(k, receiver), deleteCommand(k)}
@@ -51,43 +51,27 @@ func (p *getParams) query() sluice.QuarantineQuery {
 	return q
 }
 
-// shown is a call as quarantine.get shows it.
-type shown struct {
-	sluice.QuarantinedCall
-
-	Method       string              `json:"method,omitempty"`
-	Query        map[string][]string `json:"query,omitempty"`
-	Headers      map[string]string   `json:"headers,omitempty"`
-	Body         string              `json:"body,omitempty"`
-	BodyEncoding sluice.Encoding     `json:"bodyEncoding,omitempty"`
-}
-
-type page struct {
-	Items []shown `json:"items"`
-	Next  string  `json:"next,omitempty"`
-}
-
 func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, command, target string)) command.Command {
 	return command.New("quarantine.get", "Find calls that were refused and are kept, newest first, with a diagnosis; with headers and bodies, secrets masked, for users who may see payloads.",
-		func(ctx context.Context, p getParams) (page, error) {
+		func(ctx context.Context, p getParams) (sluice.List[sluice.QuarantineView], error) {
 			k.settle(ctx)
 			calls, next, err := k.Store.List(ctx, p.query())
 			if err != nil {
-				return page{}, err
+				return sluice.List[sluice.QuarantineView]{}, err
 			}
-			out := page{Items: []shown{}, Next: next}
+			out := sluice.List[sluice.QuarantineView]{Items: []sluice.QuarantineView{}, Next: next}
 			left, maySee := maxShown, sluice.UserFrom(ctx).May(sluice.MaySeePayload)
 			for _, c := range calls {
-				item := shown{QuarantinedCall: c}
+				item := sluice.QuarantineView{QuarantinedCall: c}
 				if !maySee && c.Errors != nil {
 					// Names of the payload are in them.
 					item.Errors, item.Diagnosis = nil, []string{"The payload does not meet the schema of the webhook; users who may see payloads see where."}
 				}
 				if !p.Brief && left >= c.Size && maySee {
 					left -= c.Size
-					there, err := item.fill(ctx, k, receiver)
+					there, err := fill(ctx, &item, k, receiver)
 					if err != nil {
-						return page{}, err
+						return out, err
 					}
 					if !there {
 						continue
@@ -101,17 +85,17 @@ func getCommand(k *Keeper, receiver Receiver, seen func(ctx context.Context, com
 }
 
 // fill adds the request to a call, and tells whether the call is still there.
-func (s *shown) fill(ctx context.Context, k *Keeper, receiver Receiver) (bool, error) {
-	there, err := k.Store.Open(ctx, &s.QuarantinedCall)
+func fill(ctx context.Context, v *sluice.QuarantineView, k *Keeper, receiver Receiver) (bool, error) {
+	there, err := k.Store.Open(ctx, &v.QuarantinedCall)
 	if !there || err != nil {
 		return false, err
 	}
 	var body []byte
-	s.Method = s.Request.Method
-	s.Headers, s.Query, body = receiver.Show(ctx, &s.QuarantinedCall)
-	s.Body, s.BodyEncoding = string(body), sluice.EncodingText
+	v.Method = v.Request.Method
+	v.Headers, v.Query, body = receiver.Show(ctx, &v.QuarantinedCall)
+	v.Body, v.BodyEncoding = string(body), sluice.EncodingText
 	if !utf8.Valid(body) {
-		s.Body, s.BodyEncoding = base64.StdEncoding.EncodeToString(body), sluice.EncodingBase64
+		v.Body, v.BodyEncoding = base64.StdEncoding.EncodeToString(body), sluice.EncodingBase64
 	}
 	return true, nil
 }

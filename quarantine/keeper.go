@@ -32,11 +32,11 @@ type Options struct {
 	Store sluice.QuarantineStore
 	Log   *slog.Logger
 
-	// Diagnose says, for the operator, why a call was refused.
+	// Diagnose says, for the operator, why a call was rejected.
 	Diagnose func(context.Context, *sluice.QuarantinedCall) []string
 }
 
-// A Keeper takes refused calls over and stores them behind the calls' backs.
+// A Keeper takes rejected calls over and stores them behind the calls' backs.
 type Keeper struct {
 	Options
 

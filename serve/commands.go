@@ -24,7 +24,7 @@ type commandOptions struct {
 	baseURL   string
 	audit     func(context.Context, sluice.AuditEntry)
 	webhooks  *webhook.Store
-	guards    *webhook.Guards
+	trusts    *webhook.Trusts
 	receiver  *webhook.Receiver
 	keeper    *quarantine.Keeper
 	events    event.Options
@@ -50,7 +50,7 @@ func newCommands(o commandOptions) (commands command.Set, runner *pipeline.Runne
 	}
 	commands = command.NewSet(
 		o.audit,
-		webhook.Commands(o.webhooks, o.guards, o.baseURL, o.receiver),
+		webhook.Commands(o.webhooks, o.trusts, o.baseURL, o.receiver),
 		quarantine.Commands(o.keeper, o.receiver, o.events.Seen),
 		event.Commands(o.events),
 		trace.Commands(o.events.Journal, o.results, o.events.Seen),

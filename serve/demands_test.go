@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice"
 )
 
 // TestWhatWebhooksDemand: the parameters that say so, what is shown of them, and
@@ -114,6 +116,21 @@ func TestEditsOfWhatWasRead(t *testing.T) {
 	edit(h.Updated, "dedupe", "header:X-Id").wantProblem(t, 412, "changed-meanwhile")
 	edit(second.Updated, "dedupe", "header:X-Id").wantStatus(t, 200)
 	s.command("webhook.put", map[string]any{"eventKey": "webhook.new", "ifUpdated": "2030-01-31T12:00:00Z"}).wantProblem(t, 400, "parameter-invalid")
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.new", "ifMatch": "*"}).wantProblem(t, 400, "parameter-invalid")
+
+	// The same with the etag.
+	var third, fourth sluice.WebhookView
+	s.command("webhook.get", map[string]any{"eventKey": "webhook.edited"}).into(t, &third)
+	s.command("webhook.put", map[string]any{"uuid": h.UUID, "ifMatch": third.ETag, "description": "x"}).wantStatus(t, 200).into(t, &fourth)
+	if fourth.ETag == third.ETag {
+		t.Errorf("an edit leaves the etag %s", third.ETag)
+	}
+	for _, edit := range []map[string]any{{"description": "y"}, {"dedupe": "header:X-Other"}} {
+		edit["uuid"], edit["ifMatch"] = h.UUID, third.ETag
+		if problem := s.command("webhook.put", edit).wantProblem(t, 412, "changed-meanwhile"); problem["parameter"] != "ifMatch" {
+			t.Errorf("%v", problem)
+		}
+	}
 
 	// Of edits at the same time none is lost.
 	var all sync.WaitGroup

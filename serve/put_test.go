@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sluice"
 )
 
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
@@ -36,6 +38,7 @@ func TestCreateWebhook(t *testing.T) {
 		"maxPayloadLength": float64(512000),
 		"webhookUrl":       s.server.URL() + "/api/v3/command/webhook.receive?token=" + h.UUID,
 	}
+	want["etag"] = sluice.EntityTag(1, h.Updated)
 	if diff := cmp.Diff(want, object); diff != "" {
 		t.Errorf("the webhook is another one (-want +got):\n%s", diff)
 	}

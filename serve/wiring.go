@@ -29,10 +29,10 @@ func (s *Server) wire() {
 	s.directory = s.newDirectory()
 	login, issuer, provider := s.authentication()
 	webhooks := webhook.NewStore(s.engine.Webhooks())
-	guards := s.newGuards(secrets)
+	trusts := s.newTrusts(secrets)
 	slots, bodies := limit.NewSlots(s.cfg.MaxInFlight), s.newBodies()
 	s.engine.Journal().BoundSearches(limit.NewMemory(sharesOf(s.cfg).searches, s.pressure))
-	receiver := s.newReceiver(webhooks, guards, slots, bodies)
+	receiver := s.newReceiver(webhooks, trusts, slots, bodies)
 	s.keeper = quarantine.NewKeeper(quarantine.Options{Store: s.engine.Quarantine(), Log: s.opts.Log, Diagnose: receiver.Diagnose})
 	receiver.Quarantine = s.keeper
 	s.commands, s.runner = newCommands(commandOptions{
@@ -40,7 +40,7 @@ func (s *Server) wire() {
 		baseURL:   s.baseURL,
 		audit:     s.directory.Note,
 		webhooks:  webhooks,
-		guards:    guards,
+		trusts:    trusts,
 		receiver:  receiver,
 		keeper:    s.keeper,
 		events:    s.eventOptions(),
@@ -117,10 +117,10 @@ func (s *Server) newDirectory() *iam.Directory {
 	})
 }
 
-func (s *Server) newReceiver(webhooks *webhook.Store, guards *webhook.Guards, slots *limit.Slots, bodies *limit.Bodies) *webhook.Receiver {
+func (s *Server) newReceiver(webhooks *webhook.Store, trusts *webhook.Trusts, slots *limit.Slots, bodies *limit.Bodies) *webhook.Receiver {
 	return webhook.NewReceiver(webhook.ReceiverOptions{
 		Webhooks:   webhooks,
-		Guards:     guards,
+		Trusts:     trusts,
 		Learn:      webhooks.Learn,
 		Events:     s.engine.Events(),
 		Namespace:  s.cfg.Namespace,

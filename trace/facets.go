@@ -5,27 +5,9 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"sluice"
 )
-
-// facets are how the newest calls of a search divide.
-type facets struct {
-	Calls     int        `json:"calls"`           // that were counted
-	More      bool       `json:"more"`            // there are older ones, which were not
-	Since     *time.Time `json:"since,omitempty"` // the oldest of those that were counted
-	Webhooks  []facet    `json:"webhooks"`
-	Pipelines []facet    `json:"pipelines"`
-	Statuses  []facet    `json:"statuses"`
-	Codes     []facet    `json:"codes"`
-}
-
-// A facet is a value that a search can be narrowed to.
-type facet struct {
-	Value string `json:"value"`
-	Count int    `json:"count"`
-}
 
 const (
 	// maxCounted bounds the calls that are counted, and maxFacets the values of
@@ -34,7 +16,7 @@ const (
 )
 
 // countFacets counts the newest calls of a search.
-func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery) (*facets, error) {
+func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery) (*sluice.Facets, error) {
 	q.Limit, q.Before = maxCounted, ""
 	calls, next, err := journal.Calls(ctx, q)
 	if err != nil {
@@ -60,7 +42,7 @@ func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuer
 			codes[code]++
 		}
 	}
-	f := &facets{Calls: len(calls), More: next != "", Webhooks: largest(webhooks), Pipelines: largest(pipelines), Statuses: largest(statuses), Codes: largest(codes)}
+	f := &sluice.Facets{Calls: len(calls), More: next != "", Webhooks: largest(webhooks), Pipelines: largest(pipelines), Statuses: largest(statuses), Codes: largest(codes)}
 	if len(calls) > 0 {
 		f.Since = &calls[len(calls)-1].Time
 	}
@@ -68,12 +50,12 @@ func countFacets(ctx context.Context, journal sluice.Journal, q sluice.TraceQuer
 }
 
 // largest returns the values with the highest counts, without the empty one.
-func largest(counts map[string]int) []facet {
+func largest(counts map[string]int) []sluice.Facet {
 	delete(counts, "")
-	found := make([]facet, 0, len(counts))
+	found := make([]sluice.Facet, 0, len(counts))
 	for _, value := range slices.Sorted(maps.Keys(counts)) {
-		found = append(found, facet{value, counts[value]})
+		found = append(found, sluice.Facet{Value: value, Count: counts[value]})
 	}
-	slices.SortStableFunc(found, func(a, b facet) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(found, func(a, b sluice.Facet) int { return cmp.Compare(b.Count, a.Count) })
 	return found[:min(len(found), maxFacets)]
 }

@@ -34,35 +34,24 @@ type getParams struct {
 
 const defaultLimit = 100
 
-type answer struct {
-	Items []callView `json:"items"`
-	Next  string     `json:"next,omitempty"`
-
-	// Searched is how far back a search for a text has looked, if it is not
-	// done: next goes on from there.
-	Searched *time.Time `json:"searched,omitempty"`
-
-	Facets *facets `json:"facets,omitempty"`
-}
-
 func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx context.Context, command, target string)) command.Command {
 	return command.New("trace.get", "Find calls, newest first: accepted ones with what pipelines made of them, and refused ones. Users who may see payloads also get the correlation ids, and with a whole trace id the payload and the result.",
-		func(ctx context.Context, p getParams) (answer, error) {
+		func(ctx context.Context, p getParams) (sluice.TraceAnswer, error) {
 			q, err := p.query(ctx, journal)
 			if err != nil {
-				return answer{}, err
+				return sluice.TraceAnswer{}, err
 			}
 			calls, next, err := journal.Calls(ctx, q)
 			if err != nil {
-				return answer{}, err
+				return sluice.TraceAnswer{}, err
 			}
-			out := answer{Items: make([]callView, len(calls)), Next: next}
+			out := sluice.TraceAnswer{List: sluice.List[sluice.CallView]{Items: make([]sluice.CallView, len(calls)), Next: next}}
 			if out.Searched, err = reached(ctx, journal, q, next); err != nil {
-				return answer{}, err
+				return sluice.TraceAnswer{}, err
 			}
 			if late := next != "" && len(calls) < q.Limit; p.Facets && !late { // a search that is not done has taken its time
 				if out.Facets, err = countFacets(ctx, journal, q); err != nil {
-					return answer{}, err
+					return sluice.TraceAnswer{}, err
 				}
 			}
 			whole, mayKnow := strings.Contains(q.TraceID, ":"), sluice.UserFrom(ctx).May(sluice.MaySeePayload)
@@ -71,7 +60,7 @@ func getCommand(journal sluice.Journal, results sluice.Results, seen func(ctx co
 			}
 			for i, call := range calls {
 				if out.Items[i], err = viewOf(ctx, call, mayKnow, whole && i < maxShown, journal, results); err != nil {
-					return answer{}, err
+					return sluice.TraceAnswer{}, err
 				}
 			}
 			return out, nil
@@ -90,16 +79,18 @@ func reached(ctx context.Context, journal sluice.Journal, q sluice.TraceQuery, n
 
 // viewOf returns a call as it is shown: with all there is of it, or without its
 // payload and result.
-func viewOf(ctx context.Context, call sluice.Call, mayKnow, whole bool, journal sluice.Journal, results sluice.Results) (callView, error) {
-	v := callView{Call: call}
+func viewOf(ctx context.Context, call sluice.Call, mayKnow, whole bool, journal sluice.Journal, results sluice.Results) (sluice.CallView, error) {
+	v := sluice.CallView{Call: call}
 	if !mayKnow {
 		v.CorrelationID = "" // with it the result can be read
 	}
 	if !mayKnow || !whole {
-		v.hide()
+		for i := range v.Runs {
+			v.Runs[i].HidePayloads()
+		}
 		return v, nil
 	}
-	return v, v.show(ctx, journal, results)
+	return v, fill(ctx, &v, journal, results)
 }
 
 var validTraceID = regexp.MustCompile(`^[a-z0-9_-]{1,6}(:[a-z0-9]{1,64})?$`)

@@ -15,49 +15,28 @@ const (
 	maxBinary = 64 << 10
 )
 
-// A callView is a call that was found; in full, with its payload and result.
-type callView struct {
-	sluice.Call
-
-	Payload         any                 `json:"payload,omitempty"`
-	PayloadEncoding sluice.Encoding     `json:"payloadEncoding,omitempty"`
-	ContentType     string              `json:"contentType,omitempty"`
-	Method          string              `json:"method,omitempty"`
-	Query           map[string][]string `json:"query,omitempty"`
-	Headers         map[string]string   `json:"headers,omitempty"`
-	Admitted        bool                `json:"admitted,omitempty"`
-	Result          *sluice.Result      `json:"result,omitempty"` // as long as it is kept
-}
-
-// hide takes away what steps have sent and got.
-func (f *callView) hide() {
-	for i := range f.Runs {
-		f.Runs[i].HidePayloads()
-	}
-}
-
-// show adds the event and the result, as far as they are kept.
-func (f *callView) show(ctx context.Context, journal sluice.Journal, results sluice.Results) error {
-	if f.CorrelationID == "" {
+// fill adds the event and the result to a call, as far as they are kept.
+func fill(ctx context.Context, v *sluice.CallView, journal sluice.Journal, results sluice.Results) error {
+	if v.CorrelationID == "" {
 		return nil
 	}
-	event, err := journal.Event(ctx, f.CorrelationID)
+	event, err := journal.Event(ctx, v.CorrelationID)
 	if err != nil {
 		return unlessGone(err)
 	}
-	f.PayloadEncoding, f.ContentType, f.Method, f.Query, f.Admitted = event.PayloadEncoding, event.ContentType, event.Method, event.Query, event.Admitted
-	f.Headers = make(map[string]string, len(event.Headers))
+	v.PayloadEncoding, v.ContentType, v.Method, v.Query, v.Admitted = event.PayloadEncoding, event.ContentType, event.Method, event.Query, event.Admitted
+	v.Headers = make(map[string]string, len(event.Headers))
 	for _, h := range event.Headers {
-		f.Headers[h.Name] = h.Value
+		v.Headers[h.Name] = h.Value
 	}
-	if f.Payload, err = shownPayload(&event); err != nil {
+	if v.Payload, err = shownPayload(&event); err != nil {
 		return err
 	}
-	result, err := results.Result(ctx, f.CorrelationID, 0)
+	result, err := results.Result(ctx, v.CorrelationID, 0)
 	if err != nil {
 		return unlessGone(err)
 	}
-	f.Result = &result
+	v.Result = &result
 	return nil
 }
 
@@ -68,17 +47,9 @@ func unlessGone(err error) error {
 	return err
 }
 
-// binary stands for bytes, which are shown only if they are few.
-type binary struct {
-	Filename string `json:"filename,omitempty"`
-	Size     int    `json:"size"`
-	Type     string `json:"type"`
-	Origin   string `json:"origin,omitempty"`
-}
-
 // shownPayload returns JSON and text as they are. Of bytes it returns size and
 // type, and the bytes only if they are few.
-func shownPayload(e *sluice.Event) (any, error) {
+func shownPayload(e *sluice.Event) (json.RawMessage, error) {
 	few := len(e.Payload) <= maxBinary
 	switch e.PayloadEncoding {
 	case sluice.EncodingBase64:
@@ -88,7 +59,7 @@ func shownPayload(e *sluice.Event) (any, error) {
 		if err := json.Unmarshal(e.Payload, &payload); err != nil {
 			return nil, err
 		}
-		return asBinary("", e.ContentType, payload.Origin, few), nil
+		return json.Marshal(asBinary("", e.ContentType, payload.Origin, few))
 	case sluice.EncodingFiles:
 		var payload struct {
 			Files []struct {
@@ -101,23 +72,20 @@ func shownPayload(e *sluice.Event) (any, error) {
 		if err := json.Unmarshal(e.Payload, &payload); err != nil {
 			return nil, err
 		}
-		files := make([]binary, len(payload.Files))
+		files := make([]sluice.Binary, len(payload.Files))
 		for i, f := range payload.Files {
 			files[i] = asBinary(f.Filename, f.ContentType, f.Origin, few)
 			if f.Encoding == sluice.EncodingText {
 				files[i].Size = len(f.Origin)
 			}
 		}
-		return map[string]any{"files": files}, nil
-	}
-	if e.Payload == nil {
-		return nil, nil
+		return json.Marshal(map[string]any{"files": files})
 	}
 	return e.Payload, nil
 }
 
-func asBinary(filename, media, origin string, few bool) binary {
-	b := binary{Filename: filename, Type: media, Size: (len(origin)*3 - 3*strings.Count(origin, "=")) / 4}
+func asBinary(filename, media, origin string, few bool) sluice.Binary {
+	b := sluice.Binary{Filename: filename, Type: media, Size: (len(origin)*3 - 3*strings.Count(origin, "=")) / 4}
 	if few {
 		b.Origin = origin
 	}

@@ -13,7 +13,7 @@ import (
 	"sluice/limit"
 )
 
-// again returns a call that was refused as it came then.
+// again rebuilds a rejected call as it arrived.
 func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*incoming, error) {
 	kept := &c.Request
 	request := &http.Request{
@@ -28,7 +28,7 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 	if in.hook, err = rc.Webhooks.Webhook(ctx, c.Token); err != nil {
 		return nil, err
 	}
-	if token, _ := requestToken(in.query, request.Header); token != "" { // what was ambiguous was refused before
+	if token, _ := requestToken(in.query, request.Header); token != "" { // what was ambiguous was rejected before
 		in.token = token // as it was written
 	} else if token, rest, err := bodyToken(request.Header.Get("Content-Type"), in.body); err == nil && token != "" {
 		in.token, in.body, in.raw = token, rest, in.body
@@ -36,7 +36,7 @@ func (rc *Receiver) again(ctx context.Context, c *sluice.QuarantinedCall) (*inco
 	return in, nil
 }
 
-// Admit takes a call in that was refused, as a new call: checked again by what
+// Admit takes a rejected call in, as a new call: checked again by what
 // its webhook demands now, or with force as it is. Times in signatures are
 // compared with the time when it came.
 func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force bool) (sluice.Result, error) {
@@ -74,11 +74,11 @@ func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force 
 
 func (rc *Receiver) checkAgain(ctx context.Context, in *incoming, force bool) (err error) {
 	if force {
-		if in.guard, err = rc.Guards.of(ctx, &in.hook); err != nil {
+		if in.trust, err = rc.Trusts.of(ctx, &in.hook); err != nil {
 			return err
 		}
-		if in.guard != nil && in.guard.ids != nil {
-			in.id, _ = in.guard.ids.ID(rc.callOf(in)) // without one it is no delivery
+		if in.trust != nil && in.trust.ids != nil {
+			in.id, _ = in.trust.ids.ID(rc.callOf(in)) // without one it is no delivery
 		}
 		return nil
 	}
@@ -95,7 +95,7 @@ func (rc *Receiver) checkAgain(ctx context.Context, in *incoming, force bool) (e
 // mask stands for what is secret.
 const mask = "•••"
 
-// Show returns a request that was refused without what is secret in it.
+// Show returns a rejected request without what is secret in it.
 func (rc *Receiver) Show(ctx context.Context, c *sluice.QuarantinedCall) (headers map[string]string, query map[string][]string, body []byte) {
 	headers, body = make(map[string]string, len(c.Request.Header)), c.Request.Body
 	token := c.Token
@@ -105,8 +105,8 @@ func (rc *Receiver) Show(ctx context.Context, c *sluice.QuarantinedCall) (header
 		if in.raw != nil { // a part of it may still be the token
 			body = bytes.ReplaceAll(body, []byte(token), []byte(mask))
 		}
-		if guard, err := rc.Guards.of(ctx, &in.hook); err == nil {
-			masked = guard.masked()
+		if trust, err := rc.Trusts.of(ctx, &in.hook); err == nil {
+			masked = trust.masked()
 		}
 	}
 	for name, values := range c.Request.Header {
@@ -125,7 +125,7 @@ const maxOthers = 20
 // maxDiagnosed bounds the bodies that a diagnosis tries changes of, in bytes.
 const maxDiagnosed = 256 << 10
 
-// Diagnose says, for the operator, why a call was refused and what would help.
+// Diagnose says, for the operator, why a call was rejected and what would help.
 func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []string {
 	switch c.Code {
 	case sluice.CodeWebhookDisabled.Word:
@@ -141,14 +141,14 @@ func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []s
 	if err != nil {
 		return nil
 	}
-	guard, err := rc.Guards.of(ctx, &in.hook)
-	if err != nil || guard == nil || guard.verifier == nil {
+	trust, err := rc.Trusts.of(ctx, &in.hook)
+	if err != nil || trust == nil || trust.verifier == nil {
 		return nil
 	}
 	if len(c.Request.Body) > maxDiagnosed {
 		return []string{"The body is too large to try what would fit."}
 	}
-	return guard.verifier.Diagnose(ctx, rc.callOf(in), c.Time, rc.Guards.others(guard, in.hook.UUID))
+	return trust.verifier.Diagnose(ctx, rc.callOf(in), c.Time, rc.Trusts.others(trust, in.hook.UUID))
 }
 
 func diagnosePayload(c *sluice.QuarantinedCall) (findings []string) {
@@ -161,16 +161,16 @@ func diagnosePayload(c *sluice.QuarantinedCall) (findings []string) {
 
 // others returns the signing secrets of other webhooks that check calls in the same
 // way: people mix them up.
-func (g *Guards) others(like *guard, token string) map[string]string {
+func (g *Trusts) others(like *trust, token string) map[string]string {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	secrets := make(map[string]string)
-	for other, guard := range g.kept {
+	for other, trust := range g.kept {
 		if len(secrets) == maxOthers {
 			break
 		}
-		if other != token && guard.Provider == like.Provider && guard.Signing != "" && !strings.Contains(guard.Signing, ",") {
-			secrets["the webhook that ends with "+sluice.Last6(other)] = cmp.Or(guard.resolved, guard.Signing)
+		if other != token && trust.Provider == like.Provider && trust.Signing != "" && !strings.Contains(trust.Signing, ",") {
+			secrets["the webhook that ends with "+sluice.Last6(other)] = cmp.Or(trust.resolved, trust.Signing)
 		}
 	}
 	return secrets

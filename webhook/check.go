@@ -21,19 +21,19 @@ func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 	}
 	ctx := in.request.Context()
 	var err error
-	if in.guard, err = rc.Guards.of(ctx, &in.hook); err != nil {
+	if in.trust, err = rc.Trusts.of(ctx, &in.hook); err != nil {
 		return nil, err
 	}
 	call := rc.callOf(in)
 	if answer, err := rc.handshake(ctx, in, call); answer != nil || err != nil {
 		return answer, err
 	}
-	if in.guard.schema != nil && len(in.body) > smallBody {
-		if err := rc.Bodies.Grow(ctx, &in.memory, in.guard.schema.footprint(in.body)); err != nil {
+	if in.trust.schema != nil && len(in.body) > smallBody {
+		if err := rc.Bodies.Grow(ctx, &in.memory, in.trust.schema.footprint(in.body)); err != nil {
 			return nil, err
 		}
 	}
-	in.id, err = in.guard.admits(ctx, call, in.body, in.arrived)
+	in.id, err = in.trust.admits(ctx, call, in.body, in.arrived)
 	return nil, err
 }
 
@@ -43,7 +43,7 @@ const smallBody = 4 << 10
 
 // admits refuses a call whose signature, payload or id is not what it should be,
 // and gives its id.
-func (g *guard) admits(ctx context.Context, call *sender.Call, payload []byte, at time.Time) (id string, err error) {
+func (g *trust) admits(ctx context.Context, call *sender.Call, payload []byte, at time.Time) (id string, err error) {
 	if g.verifier != nil {
 		if err := g.verifier.Verify(ctx, call, at); err != nil {
 			return "", err
@@ -84,7 +84,7 @@ func (in *incoming) sent() []byte {
 }
 
 // masked returns the headers that carry a secret of the sender.
-func (g *guard) masked() []string {
+func (g *trust) masked() []string {
 	if g == nil || g.verifier == nil {
 		return nil
 	}

@@ -2,10 +2,8 @@ package webhook
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
-	"time"
 
 	"sluice"
 	"sluice/command"
@@ -13,50 +11,27 @@ import (
 
 // Commands returns the commands about webhooks. baseURL is what callers put
 // before /api/v3.
-func Commands(hooks *Store, guards *Guards, baseURL string, receiver *Receiver) []command.Command {
+func Commands(hooks *Store, trusts *Trusts, baseURL string, receiver *Receiver) []command.Command {
 	receive := receiveCommand(receiver)
 	receive.Refused = receiver.refused
 	return []command.Command{
-		putCommand(hooks, guards, baseURL),
-		getCommand(hooks, guards, baseURL),
+		putCommand(hooks, trusts, baseURL),
+		getCommand(hooks, trusts, baseURL),
 		deleteCommand(hooks),
 		providerCommand(),
-		signCommand(hooks, guards, baseURL),
+		signCommand(hooks, trusts, baseURL),
 		receive,
 	}
 }
 
-// A view is a webhook as its commands show it.
-type view struct {
-	UUID             string             `json:"uuid" doc:"Its token; users who may not see tokens get the last 6 characters."`
-	EventKey         string             `json:"eventKey" doc:"Its name, which pipelines listen to."`
-	PayloadType      sluice.PayloadType `json:"payloadType" doc:"How its payloads are passed on." enum:"raw,base64,ignore"`
-	MaxPayloadLength int                `json:"maxPayloadLength" doc:"Length of the largest payload that it takes, in bytes."`
-	WebhookURL       string             `json:"webhookUrl" doc:"Where the sender calls it."`
-	Provider         string             `json:"provider,omitempty" doc:"The sender whose calls are checked."`
-	Signature        json.RawMessage    `json:"signature,omitempty" doc:"How calls are signed, if no provider says it."`
-	SigningSecrets   *int               `json:"signingSecrets,omitempty" doc:"How many secrets a call may be signed with."`
-	SigningSecret    string             `json:"signingSecret,omitempty" doc:"The stored secrets that calls are signed with, by name."`
-	Dedupe           string             `json:"dedupe,omitempty" doc:"Where the id of a delivery is."`
-	DedupeWindow     string             `json:"dedupeWindow,omitempty" doc:"How long a delivery is known, such as 24h."`
-	Schema           json.RawMessage    `json:"schema,omitempty" doc:"JSON Schema of the payloads."`
-	VerifyToken      string             `json:"verifyToken,omitempty" doc:"What the sender shows in its handshake."`
-	Multipart        sluice.Multipart   `json:"multipart,omitempty" doc:"What is taken of multipart bodies." enum:"files,all"`
-	Disabled         bool               `json:"disabled,omitempty" doc:"Calls are refused."`
-	Description      string             `json:"description,omitempty" doc:"What people wrote about it."`
-	Created          time.Time          `json:"created" doc:"When it was created."`
-	Updated          time.Time          `json:"updated" doc:"When it was last changed."`
-	Warnings         []string           `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
-}
-
 // show returns the view of a webhook for the user of ctx. Users who may
 // not see tokens see their last 6 characters.
-func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string) view {
+func show(ctx context.Context, h sluice.Webhook, trusts *Trusts, baseURL string) sluice.WebhookView {
 	token, mayToken := h.UUID, sluice.UserFrom(ctx).May(sluice.MaySeeTokens)
 	if !mayToken {
 		token = "…" + sluice.Last6(token)
 	}
-	v := view{
+	v := sluice.WebhookView{
 		UUID:             token,
 		EventKey:         h.EventKey,
 		PayloadType:      h.PayloadType,
@@ -65,6 +40,7 @@ func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string)
 		Multipart:        h.Multipart,
 		Disabled:         h.Disabled,
 		Description:      h.Description,
+		ETag:             tagOf(&h),
 		Created:          h.Created,
 		Updated:          h.Updated,
 	}
@@ -72,7 +48,7 @@ func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string)
 		return v
 	}
 	v.Provider, v.Signature, v.Schema = h.Trust.Provider, h.Trust.Signature, h.Trust.Schema
-	g, err := guards.of(ctx, &h)
+	g, err := trusts.of(ctx, &h)
 	if err != nil { // what can't be used now can still be edited
 		v.Warnings = append(v.Warnings, "Calls of this webhook can't be checked now: "+firstReason(err))
 		return v
@@ -84,7 +60,7 @@ func show(ctx context.Context, h sluice.Webhook, guards *Guards, baseURL string)
 		v.SigningSecrets = &g.count
 	}
 	if g.ids != nil {
-		v.Dedupe, v.DedupeWindow = g.where, sluice.ShortDuration(g.window())
+		v.Dedupe, v.DedupeWindow = g.where, sluice.ShortDuration(g.Window())
 	} else if h.Trust.Dedupe != "" {
 		v.Dedupe = h.Trust.Dedupe
 	}

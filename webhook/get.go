@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 
+	"sluice"
 	"sluice/command"
 )
 
@@ -14,7 +15,7 @@ type getParams struct {
 	After    string `json:"after" doc:"List only webhooks whose event key comes after this one."`
 }
 
-func getCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
+func getCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 	return command.New("webhook.get", "List webhooks in the order of their event keys, or show the one with that token or event key.",
 		func(ctx context.Context, p getParams) (any, error) {
 			if p.UUID != "" {
@@ -22,24 +23,24 @@ func getCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
 				if err != nil {
 					return nil, err
 				}
-				return show(ctx, hook, guards, baseURL), nil
+				return show(ctx, hook, trusts, baseURL), nil
 			}
 			if p.EventKey != "" {
 				hook, err := hooks.withKey(p.EventKey)
 				if err != nil {
 					return nil, err
 				}
-				return show(ctx, hook, guards, baseURL), nil
+				return show(ctx, hook, trusts, baseURL), nil
 			}
 			found, more := hooks.list(p.Search, p.After, p.Limit)
-			page := command.Page[view]{Items: make([]view, len(found))}
+			page := command.Page[sluice.WebhookView]{Items: make([]sluice.WebhookView, len(found))}
 			for i, hook := range found {
-				page.Items[i] = show(ctx, *hook, guards, baseURL)
+				page.Items[i] = show(ctx, *hook, trusts, baseURL)
 			}
 			if more {
 				page.Next = found[len(found)-1].EventKey
 			}
 			return page, nil
 		},
-		command.ReadOnly, command.Answers([]view{}, view{}))
+		command.ReadOnly, command.Answers([]sluice.WebhookView{}, sluice.WebhookView{}))
 }

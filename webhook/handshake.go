@@ -13,15 +13,15 @@ import (
 // handshake returns the answer to a call that is a handshake of its sender, nil if
 // it is none. What the answer depends on is done by then.
 func (rc *Receiver) handshake(ctx context.Context, in *incoming, call *sender.Call) (*sender.Answer, error) {
-	if in.guard == nil || in.guard.verifier == nil {
+	if in.trust == nil || in.trust.verifier == nil {
 		return nil, nil
 	}
-	answer, err := in.guard.verifier.Handshake(ctx, call, in.arrived, in.guard.VerifyToken)
+	answer, err := in.trust.verifier.Handshake(ctx, call, in.arrived, in.trust.VerifyToken)
 	if answer == nil || err != nil {
 		return nil, err
 	}
 	if answer.Fetch != "" {
-		if err := rc.Guards.Fetch(ctx, answer.Fetch); err != nil {
+		if err := rc.Trusts.Fetch(ctx, answer.Fetch); err != nil {
 			return nil, sluice.Errorf(sluice.CodeHandshakeFailed, "The subscription could not be confirmed now; send it again.").Because(err).After(handshakeRetry)
 		}
 	}
@@ -39,10 +39,10 @@ func (rc *Receiver) handshake(ctx context.Context, in *incoming, call *sender.Ca
 	if in.hook, err = rc.Webhooks.Webhook(ctx, in.hook.UUID); err != nil {
 		return nil, err
 	}
-	if in.guard, err = rc.Guards.of(ctx, &in.hook); err != nil || in.guard == nil || in.guard.verifier == nil {
+	if in.trust, err = rc.Trusts.of(ctx, &in.hook); err != nil || in.trust == nil || in.trust.verifier == nil {
 		return nil, err
 	}
-	return in.guard.verifier.Handshake(ctx, call, in.arrived, in.guard.VerifyToken)
+	return in.trust.verifier.Handshake(ctx, call, in.arrived, in.trust.VerifyToken)
 }
 
 // receiveGreeting answers methods that are handshakes of some senders, and
@@ -65,7 +65,7 @@ func (rc *Receiver) receiveGreeting(in *incoming) (err error) {
 		return notAllowed()
 	}
 	ctx := in.request.Context()
-	if in.guard, err = rc.Guards.of(ctx, &in.hook); err != nil {
+	if in.trust, err = rc.Trusts.of(ctx, &in.hook); err != nil {
 		return err
 	}
 	if in.answer, err = rc.handshake(ctx, in, rc.callOf(in)); err == nil && in.answer == nil {

@@ -21,7 +21,7 @@ type incoming struct {
 	raw     []byte  // the body with the token that it came with; nil if it had none
 	files   *upload // a multipart body, otherwise nil
 	hook    sluice.Webhook
-	guard   *guard         // nil: the token alone is demanded
+	trust   *trust         // nil: the token alone is demanded
 	answer  *sender.Answer // to a handshake
 	id      string         // of the delivery
 	headers sluice.Headers
@@ -120,7 +120,7 @@ func (rc *Receiver) find(in *incoming, token string) error {
 	return unknown()
 }
 
-// claimed returns what stands for the webhook in the trace id of a refused call:
+// claimed returns what stands for the webhook in the trace id of a rejected call:
 // the end of its token, as far as that can be shown.
 func (in *incoming) claimed() string {
 	if in.token == "" {

@@ -17,14 +17,14 @@ func (s *Store) Learn(ctx context.Context, token, secret string) error {
 		if before == nil {
 			return nil, noWebhook("uuid")
 		}
-		known := settingsOf(before)
+		known := trustOf(before)
 		if known.Signing != "" && known.Signing != secret {
 			return nil, sluice.Errorf(sluice.CodeSigningSecretKnown, "The webhook has a signing secret already.")
 		}
 		known.Signing = secret
 		after := *before
 		after.Updated = later(time.Now().UTC().Truncate(time.Millisecond), before)
-		after.Trust = known.trust()
+		after.Trust = stored(known)
 		return &after, nil
 	})
 	return err

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 
+	"sluice"
 	"sluice/command"
 	"sluice/sender"
 )
@@ -14,23 +15,8 @@ type providerParams struct {
 	After    string `json:"after" doc:"List only providers whose name comes after this one."`
 }
 
-// providerView is a known sender as provider.get shows it.
-type providerView struct {
-	Provider       string    `json:"provider"`
-	Title          string    `json:"title"`
-	Checks         string    `json:"checks"`
-	SigningSecret  string    `json:"signingSecret,omitempty"`
-	SecretRequired bool      `json:"secretRequired"`
-	SecretFrom     string    `json:"secretFrom,omitempty" enum:"you,sender,public-key,handshake" doc:"Who makes the signing secret: you, the sender, the sender as a public key, or the sender in its handshake."`
-	Signed         bool      `json:"signed" doc:"Calls are signed; otherwise they carry the secret itself, or nothing."`
-	VerifyToken    bool      `json:"verifyToken"`
-	Handshake      string    `json:"handshake,omitempty"`
-	Dedupe         string    `json:"dedupe"`
-	Setup          [3]string `json:"setup"`
-}
-
-func showProvider(p sender.Preset) providerView {
-	return providerView{
+func showProvider(p sender.Preset) sluice.ProviderView {
+	return sluice.ProviderView{
 		Provider: p.Name, Title: p.Title, Checks: p.Checks,
 		SigningSecret: p.Secret, SecretRequired: !p.SecretOptional, SecretFrom: p.SecretFrom(), Signed: !p.Unsigned, VerifyToken: p.VerifyToken,
 		Handshake: p.Handshake, Dedupe: p.Dedupe, Setup: p.Setup,
@@ -47,11 +33,11 @@ func providerCommand() command.Command {
 				}
 				return showProvider(preset), nil
 			}
-			var views []providerView
+			var views []sluice.ProviderView
 			for _, preset := range sender.Presets() {
 				views = append(views, showProvider(preset))
 			}
-			return command.PageOf(views, func(v providerView) string { return v.Provider }, p.Search, p.After, p.Limit), nil
+			return command.PageOf(views, func(v sluice.ProviderView) string { return v.Provider }, p.Search, p.After, p.Limit), nil
 		},
-		command.ReadOnly, command.Answers([]providerView{}, providerView{}))
+		command.ReadOnly, command.Answers([]sluice.ProviderView{}, sluice.ProviderView{}))
 }

@@ -27,25 +27,26 @@ type putParams struct {
 	Disabled         *bool               `json:"disabled" doc:"Refuse calls for now, and keep them in the quarantine."`
 	Description      *string             `json:"description" doc:"For people, up to 1000 characters."`
 	DryRun           bool                `json:"dryRun" doc:"Only check: the answer is the webhook as it would be, and nothing is stored."`
-	IfUpdated        time.Time           `json:"ifUpdated" doc:"The value of updated that the webhook was read with: the edit is refused if it was changed since."`
+	IfMatch          string              `json:"ifMatch" doc:"The etag that webhook.get or webhook.put showed: the edit is refused with 412 changed-meanwhile if the webhook was changed since."`
+	IfUpdated        time.Time           `json:"ifUpdated" doc:"The same with the value of updated in place of the etag."`
 }
 
 const maxDescription = 1000
 
-func putCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
+func putCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 	return command.New("webhook.put", "Create a webhook, or edit the one with that token: what is not given keeps its value.",
-		func(ctx context.Context, p putParams) (view, error) {
+		func(ctx context.Context, p putParams) (sluice.WebhookView, error) {
 			warnings, err := p.check()
 			if err != nil {
-				return view{}, err
+				return sluice.WebhookView{}, err
 			}
-			hook, err := p.put(ctx, hooks, guards)
+			hook, err := hooks.put(ctx, p, trusts)
 			if err != nil {
-				return view{}, err
+				return sluice.WebhookView{}, err
 			}
-			shown := show(ctx, hook, guards, baseURL)
+			shown := show(ctx, hook, trusts, baseURL)
 			if p.DryRun && p.UUID == "" { // it has none yet
-				shown.UUID, shown.WebhookURL = "", ""
+				shown.UUID, shown.WebhookURL, shown.ETag = "", "", ""
 			}
 			shown.Warnings = append(shown.Warnings, warnings...)
 			return shown, nil
@@ -60,6 +61,9 @@ func (p *putParams) check() (warnings []string, err error) {
 	if p.UUID == "" && !p.IfUpdated.IsZero() {
 		return nil, sluice.InvalidParameter("ifUpdated", "The parameter ifUpdated is for an edit: give the uuid as well.")
 	}
+	if p.UUID == "" && p.IfMatch != "" {
+		return nil, sluice.InvalidParameter("ifMatch", "The parameter ifMatch is for an edit: give the uuid as well.")
+	}
 	if d := p.Description; d != nil && (utf8.RuneCountInString(*d) > maxDescription || !utf8.ValidString(*d) || strings.ContainsFunc(*d, isUnprintable)) {
 		return nil, sluice.InvalidParameter("description", "The parameter description must be text of at most %d characters.", maxDescription)
 	}
@@ -71,39 +75,36 @@ func (p *putParams) check() (warnings []string, err error) {
 
 func isUnprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// put stores the webhook. What is demanded of calls is decided on the webhook as
-// it was read, so that it is read and decided again if it was changed meanwhile.
-func (p *putParams) put(ctx context.Context, hooks *Store, guards *Guards) (sluice.Webhook, error) {
-	const attempts = 10
-	token := canonical(p.UUID)
-	u := update{
-		eventKey: p.EventKey, payloadType: p.PayloadType, maxPayloadLength: p.MaxPayloadLength,
-		multipart: p.Multipart, disabled: p.Disabled, description: p.Description, ifUpdated: p.IfUpdated, dryRun: p.DryRun,
-	}
-	demands := demandParams{p.Provider, p.SigningSecret, p.Signature, p.Dedupe, p.DedupeWindow, p.Schema, p.VerifyToken}
-	if !demands.given() {
-		return hooks.put(ctx, token, u)
-	}
-	for attempt := 1; ; attempt++ {
-		var hook sluice.Webhook
-		var err error
-		if token != "" {
-			if hook, err = hooks.Webhook(ctx, token); err != nil {
-				return hook, err
-			}
-			if u.ifUpdated = p.IfUpdated; u.ifUpdated.IsZero() {
-				u.ifUpdated = hook.Updated
-			}
-		}
-		revised, err := guards.revise(ctx, &hook, &demands)
-		if err != nil {
-			return hook, err
-		}
-		u.trusts, u.trust = true, revised.trust()
-		hook, err = hooks.put(ctx, token, u)
-		if err != nil && p.IfUpdated.IsZero() && attempt < attempts && sluice.CodeChangedMeanwhile.Is(err) {
-			continue
-		}
-		return hook, err
+// apply changes what is given, except the trust.
+func (p *putParams) apply(hook *sluice.Webhook) {
+	set(&hook.EventKey, p.EventKey)
+	set(&hook.PayloadType, p.PayloadType)
+	set(&hook.MaxPayloadLength, p.MaxPayloadLength)
+	set(&hook.Multipart, p.Multipart)
+	set(&hook.Disabled, p.Disabled)
+	set(&hook.Description, p.Description)
+}
+
+// set changes a field if a value is given.
+func set[T any](field, given *T) {
+	if given != nil {
+		*field = *given
 	}
 }
+
+// checkMatch refuses an edit of a webhook that is not as its caller knows it.
+func (p *putParams) checkMatch(hook *sluice.Webhook) error {
+	parameter := ""
+	switch {
+	case p.IfMatch != "" && !sluice.TagMatches(p.IfMatch, tagOf(hook)):
+		parameter = "ifMatch"
+	case !p.IfUpdated.IsZero() && !hook.Updated.Equal(p.IfUpdated):
+		parameter = "ifUpdated"
+	default:
+		return nil
+	}
+	return sluice.Errorf(sluice.CodeChangedMeanwhile, "The webhook was changed since it was read; read it again, and then change it.").About(parameter)
+}
+
+// tagOf returns what tells a version of a webhook from all others.
+func tagOf(hook *sluice.Webhook) string { return sluice.EntityTag(1, hook.Updated) }

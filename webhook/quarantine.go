@@ -7,14 +7,14 @@ import (
 	"sluice/problem"
 )
 
-// A Quarantine keeps calls that were refused, for people to look at.
+// A Quarantine keeps calls that were rejected, for people to look at.
 type Quarantine interface {
 	// Keep takes a call of a webhook over, if there is room for a body of that
 	// size; only then call is called. It never waits.
 	Keep(token string, size int, call func() *sluice.QuarantinedCall) bool
 }
 
-// isQuarantined reports whether calls that were refused so are kept: they are of a
+// isQuarantined reports whether calls that were rejected so are kept: they are of a
 // known webhook, and may be meant well.
 func isQuarantined(code string) bool {
 	switch code {
@@ -24,7 +24,7 @@ func isQuarantined(code string) bool {
 	return false
 }
 
-// quarantine keeps a call that was refused, and gives the id it is kept by, "" if
+// quarantine keeps a call that was rejected, and gives the id it is kept by, "" if
 // it is not. duplicateOf is the trace id of the call that had its delivery id
 // first, if one had.
 func (rc *Receiver) quarantine(in *incoming, traceID string, e *sluice.Error, duplicateOf string) (id string) {

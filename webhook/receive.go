@@ -15,7 +15,7 @@ import (
 // ReceiverOptions are what a receiver is made of.
 type ReceiverOptions struct {
 	Webhooks  sluice.WebhookFinder
-	Guards    *Guards
+	Trusts    *Trusts
 	Events    sluice.Events
 	Namespace string
 	PublicURL string   // where the result endpoint is redirected to; "" means this host
@@ -38,7 +38,7 @@ type ReceiverOptions struct {
 	// on stable storage. Conflict if the webhook has another one by then.
 	Learn func(ctx context.Context, token, secret string) error
 
-	// Quarantine keeps calls that were refused.
+	// Quarantine keeps calls that were rejected.
 	Quarantine Quarantine
 
 	Spans sluice.Spans
@@ -53,7 +53,7 @@ type Receiver struct {
 }
 
 // NewReceiver returns a receiver that lets a client address guess 20 tokens, and
-// one more every 3 seconds. As many refused calls are logged, whatever strangers
+// one more every 3 seconds. As many rejected calls are logged, whatever strangers
 // do.
 func NewReceiver(o ReceiverOptions) *Receiver {
 	return &Receiver{ReceiverOptions: o, misses: limit.NewTries(20, 3*time.Second), refusals: limit.NewTries(20, 3*time.Second)}
@@ -113,7 +113,7 @@ func (rc *Receiver) handle(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refuse reports a call that was refused to Observe, and keeps the call where it
+// refuse reports a call that was rejected to Observe, and keeps the call where it
 // may have been meant well.
 func (rc *Receiver) refuse(in *incoming, e *sluice.Error) error {
 	traceID := e.TraceID
@@ -226,7 +226,7 @@ func (rc *Receiver) log(ctx context.Context, e *sluice.Event) {
 func (rc *Receiver) event(in *incoming) *sluice.Event {
 	now := in.arrived.UTC()
 	r := in.request
-	in.headers = appendHeaders(in.headers, r, in.token, rc.Redact, in.guard.masked())
+	in.headers = appendHeaders(in.headers, r, in.token, rc.Redact, in.trust.masked())
 	e := &sluice.Event{
 		EventKey:    in.hook.EventKey,
 		Namespace:   rc.Namespace,
@@ -243,7 +243,7 @@ func (rc *Receiver) event(in *incoming) *sluice.Event {
 		DeliveryID:  in.id,
 	}
 	if in.id != "" {
-		e.Fingerprint = sluice.NewFingerprint(in.hook.UUID, in.id, in.sent(), in.guard.window())
+		e.Fingerprint = sluice.NewFingerprint(in.hook.UUID, in.id, in.sent(), in.trust.Window())
 	}
 	e.PayloadEncoding = in.encode()
 	if e.PayloadEncoding != sluice.EncodingNone {

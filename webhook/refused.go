@@ -9,7 +9,7 @@ import (
 	"sluice/problem"
 )
 
-// refused reports to Observe a call that was refused unread, since the server
+// refused reports to Observe a call that was rejected unread, since the server
 // is overloaded or stops. Its token is not looked up and its body not read, so
 // it is filed under the end of a token in the query or header.
 func (rc *Receiver) refused(r *http.Request, err error) {
@@ -24,7 +24,7 @@ func rejected(traceID string, e *sluice.Error) sluice.Call {
 	return sluice.Call{TraceID: traceID, Status: sluice.StatusRejected, StatusCode: problem.Status(e), Code: e.Code}
 }
 
-// logRefusal writes a line about a call that its caller did wrong. What goes wrong
+// logRefusal writes a line about a call rejected for its caller's mistake. What goes wrong
 // here is logged where it happens.
 func (rc *Receiver) logRefusal(r *http.Request, c *sluice.Call) {
 	if c.StatusCode >= http.StatusInternalServerError || rc.refusals.Try("") > 0 {

@@ -16,43 +16,35 @@ type signParams struct {
 	Payload     string `json:"payload" body:"only" doc:"The payload, as its sender would send it."`
 }
 
-// signed is a call that can be made.
-type signed struct {
-	Method  string            `json:"method"`
-	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers"`
-	Body    string            `json:"body"`
-}
-
-func signCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
+func signCommand(hooks *Store, trusts *Trusts, baseURL string) command.Command {
 	return command.New("webhook.sign", "Make a call as the webhook's sender would, with its signature, to try the webhook with it. Needs the permission webhook.token, too, and secret.use where calls carry the secret itself.",
-		func(ctx context.Context, p signParams) (signed, error) {
+		func(ctx context.Context, p signParams) (sluice.SignedCall, error) {
 			if !sluice.UserFrom(ctx).May(sluice.MaySeeTokens) {
-				return signed{}, sluice.NotPermitted(sluice.MaySeeTokens)
+				return sluice.SignedCall{}, sluice.NotPermitted(sluice.MaySeeTokens)
 			}
 			hook, err := hooks.withKey(p.EventKey)
 			if err != nil {
-				return signed{}, err
+				return sluice.SignedCall{}, err
 			}
-			g, err := guards.of(ctx, &hook)
+			g, err := trusts.of(ctx, &hook)
 			if err != nil {
-				return signed{}, err
+				return sluice.SignedCall{}, err
 			}
 			if g != nil && g.showsSecret() && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {
-				return signed{}, sluice.NotPermitted(sluice.MayUseSecrets)
+				return sluice.SignedCall{}, sluice.NotPermitted(sluice.MayUseSecrets)
 			}
 			return g.sign(baseURL+sluice.ReceivePath+"?token="+hook.UUID, p, time.Now())
 		})
 }
 
 // showsSecret reports whether calls carry the signing secret itself.
-func (g *guard) showsSecret() bool {
+func (g *trust) showsSecret() bool {
 	preset, _ := sender.Find(g.Provider) // none signs in its own way
 	return preset.Unsigned && g.Signing != ""
 }
 
 // sign makes a call with a signature, where calls have one.
-func (g *guard) sign(url string, p signParams, now time.Time) (signed, error) {
+func (g *trust) sign(url string, p signParams, now time.Time) (sluice.SignedCall, error) {
 	media := p.ContentType
 	if media == "" {
 		media = "application/json"
@@ -60,10 +52,10 @@ func (g *guard) sign(url string, p signParams, now time.Time) (signed, error) {
 	call := &sender.Call{Method: http.MethodPost, URL: url, Header: http.Header{"Content-Type": {media}}, Body: []byte(p.Payload)}
 	if g != nil && g.verifier != nil {
 		if err := g.verifier.Sign(call, now); err != nil {
-			return signed{}, err
+			return sluice.SignedCall{}, err
 		}
 	}
-	out := signed{Method: call.Method, URL: call.URL, Headers: make(map[string]string, len(call.Header)), Body: string(call.Body)}
+	out := sluice.SignedCall{Method: call.Method, URL: call.URL, Headers: make(map[string]string, len(call.Header)), Body: string(call.Body)}
 	for name, values := range call.Header {
 		out.Headers[name] = values[0]
 	}

@@ -153,28 +153,19 @@ func (s *Store) visit(after string, show func(*sluice.Webhook) (goOn bool)) (las
 	return some[len(some)-1].EventKey, false
 }
 
-// An update is what a put asks for; nil means not given.
-type update struct {
-	eventKey         *string
-	payloadType      *sluice.PayloadType
-	maxPayloadLength *int
-	multipart        *sluice.Multipart
-	disabled         *bool
-	description      *string
-
-	ifUpdated time.Time // only if it was last changed then; zero: at any time
-	dryRun    bool      // store nothing
-	trusts    bool      // trust is given
-	trust     *sluice.Trust
-}
-
-// put creates a webhook if token is empty, otherwise it edits the one with that
-// token: NotFound if there is none, Conflict if the event key is taken. Of two
-// concurrent edits neither undoes the fields of the other.
-func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook, error) {
+// put creates a webhook if the parameters have no token, otherwise it edits the one
+// with that token: NotFound if there is none, Conflict if the event key is taken,
+// Outdated if it is not as its caller knows it. Of two concurrent edits neither undoes
+// the fields of the other.
+func (s *Store) put(ctx context.Context, p putParams, trusts *Trusts) (sluice.Webhook, error) {
+	token := canonical(p.UUID)
 	creating := token == ""
 	if creating {
 		token = uuid.NewString()
+	}
+	trust, err := s.revised(ctx, token, creating, p, trusts)
+	if err != nil {
+		return sluice.Webhook{}, err
 	}
 	var checked *sluice.Webhook
 	hook, err := s.records.Change(ctx, token, func(before *sluice.Webhook, _ map[string]*sluice.Webhook) (*sluice.Webhook, error) {
@@ -188,18 +179,24 @@ func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook
 		switch {
 		case before != nil:
 			after = *before
+			if err := p.checkMatch(before); err != nil {
+				return nil, err
+			}
 		case !creating:
 			return nil, noWebhook("uuid")
 		}
-		if before != nil && !u.ifUpdated.IsZero() && !before.Updated.Equal(u.ifUpdated) {
-			return nil, changedMeanwhile()
-		}
 		after.Updated = later(now, before)
-		u.apply(&after)
+		p.apply(&after)
+		if p.givesTrust() {
+			var err error
+			if after.Trust, err = trust(before); err != nil {
+				return nil, err
+			}
+		}
 		if holder, err := s.withKey(after.EventKey); err == nil && holder.UUID != token {
 			return nil, sluice.Errorf(sluice.CodeEventKeyTaken, "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
 		}
-		if u.dryRun {
+		if p.DryRun {
 			checked = &after
 			return nil, errDryRun
 		}
@@ -214,6 +211,30 @@ func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook
 	return *hook, nil
 }
 
+// revised returns what gives the trust that a put leads to. To check it takes time,
+// for which changes of other webhooks must not wait: it is done beforehand, and once
+// more only for a webhook that was changed meanwhile.
+func (s *Store) revised(ctx context.Context, token string, creating bool, p putParams, trusts *Trusts) (func(*sluice.Webhook) (*sluice.Trust, error), error) {
+	if !p.givesTrust() {
+		return nil, nil
+	}
+	var read *sluice.Webhook
+	if !creating {
+		hook, err := s.Webhook(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		read = &hook
+	}
+	made, err := trusts.revise(ctx, read, &p)
+	return func(before *sluice.Webhook) (*sluice.Trust, error) {
+		if before == nil || read == nil || before.Updated.Equal(read.Updated) {
+			return made, nil
+		}
+		return trusts.revise(ctx, before, &p)
+	}, err
+}
+
 // errDryRun ends a change that is only to be checked.
 var errDryRun = errors.New("nothing is to be stored")
 
@@ -223,35 +244,6 @@ func later(now time.Time, before *sluice.Webhook) time.Time {
 		return before.Updated.Add(time.Millisecond)
 	}
 	return now
-}
-
-func changedMeanwhile() error {
-	return sluice.Errorf(sluice.CodeChangedMeanwhile, "The webhook was changed since it was read; read it again, and then change it.").
-		About("ifUpdated")
-}
-
-func (u update) apply(hook *sluice.Webhook) {
-	if u.eventKey != nil {
-		hook.EventKey = *u.eventKey
-	}
-	if u.payloadType != nil {
-		hook.PayloadType = *u.payloadType
-	}
-	if u.maxPayloadLength != nil {
-		hook.MaxPayloadLength = *u.maxPayloadLength
-	}
-	if u.multipart != nil {
-		hook.Multipart = *u.multipart
-	}
-	if u.disabled != nil {
-		hook.Disabled = *u.disabled
-	}
-	if u.description != nil {
-		hook.Description = *u.description
-	}
-	if u.trusts {
-		hook.Trust = u.trust
-	}
 }
 
 // remove deletes a webhook, NotFound if there is none.

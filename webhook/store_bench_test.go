@@ -23,7 +23,7 @@ func BenchmarkWebhook(b *testing.B) {
 	var tokens []string
 	for i := range 100 {
 		key := fmt.Sprintf("webhook.bench.%d", i)
-		hook, err := hooks.put(b.Context(), "", update{eventKey: &key})
+		hook, err := hooks.put(b.Context(), putParams{EventKey: &key}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

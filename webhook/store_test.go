@@ -42,7 +42,7 @@ func openStore(t *testing.T, s natstest.Setup) *Store {
 
 func create(t *testing.T, s *Store, eventKey string) sluice.Webhook {
 	t.Helper()
-	hook, err := s.put(t.Context(), "", update{eventKey: &eventKey})
+	hook, err := s.put(t.Context(), putParams{EventKey: &eventKey}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 	onEverySetup(t, func(t *testing.T, open func() *Store, _ bool) {
 		hooks := open()
 		key := natstest.UniqueKey("created")
-		made, err := hooks.put(t.Context(), "", update{eventKey: &key})
+		made, err := hooks.put(t.Context(), putParams{EventKey: &key}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 			t.Errorf("a new webhook has other defaults than documented: %+v", made)
 		}
 		raw := sluice.Raw
-		edited, err := hooks.put(t.Context(), made.UUID, update{payloadType: &raw})
+		edited, err := hooks.put(t.Context(), putParams{UUID: made.UUID, PayloadType: &raw}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestWebhooksAreCreatedEditedAndDeleted(t *testing.T) {
 		_, err = hooks.Webhook(t.Context(), made.UUID)
 		wantKind(t, err, sluice.NotFound)
 		wantKind(t, hooks.remove(t.Context(), made.UUID), sluice.NotFound)
-		_, err = hooks.put(t.Context(), made.UUID, update{payloadType: &raw})
+		_, err = hooks.put(t.Context(), putParams{UUID: made.UUID, PayloadType: &raw}, nil)
 		wantKind(t, err, sluice.NotFound)
 	})
 }
@@ -100,7 +100,7 @@ func TestAnEventKeyIsTakenOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range puts {
 			all.Go(func() {
-				_, errs[i] = nodes[i%len(nodes)].put(t.Context(), "", update{eventKey: &key})
+				_, errs[i] = nodes[i%len(nodes)].put(t.Context(), putParams{EventKey: &key}, nil)
 			})
 		}
 		all.Wait()
@@ -130,12 +130,12 @@ func TestConcurrentEditsKeepEachOthersFields(t *testing.T) {
 			raw, limit := sluice.Raw, 77
 			var both sync.WaitGroup
 			both.Go(func() {
-				if _, err := first.put(t.Context(), hook.UUID, update{payloadType: &raw}); err != nil {
+				if _, err := first.put(t.Context(), putParams{UUID: hook.UUID, PayloadType: &raw}, nil); err != nil {
 					t.Error(err)
 				}
 			})
 			both.Go(func() {
-				if _, err := second.put(t.Context(), hook.UUID, update{maxPayloadLength: &limit}); err != nil {
+				if _, err := second.put(t.Context(), putParams{UUID: hook.UUID, MaxPayloadLength: &limit}, nil); err != nil {
 					t.Error(err)
 				}
 			})
@@ -153,16 +153,16 @@ func TestAnEventKeyIsFreeAgainAfterRenameAndDelete(t *testing.T) {
 		e := open()
 		first := create(t, e, natstest.UniqueKey("first"))
 		renamed := natstest.UniqueKey("renamed")
-		if _, err := e.put(t.Context(), first.UUID, update{eventKey: &renamed}); err != nil {
+		if _, err := e.put(t.Context(), putParams{UUID: first.UUID, EventKey: &renamed}, nil); err != nil {
 			t.Fatal(err)
 		}
 		second := create(t, e, first.EventKey)
-		_, err := e.put(t.Context(), second.UUID, update{eventKey: &renamed})
+		_, err := e.put(t.Context(), putParams{UUID: second.UUID, EventKey: &renamed}, nil)
 		wantKind(t, err, sluice.Conflict)
 		if err := e.remove(t.Context(), first.UUID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := e.put(t.Context(), second.UUID, update{eventKey: &renamed}); err != nil {
+		if _, err := e.put(t.Context(), putParams{UUID: second.UUID, EventKey: &renamed}, nil); err != nil {
 			t.Errorf("the key of a deleted webhook is still taken: %v", err)
 		}
 	})
@@ -221,7 +221,7 @@ func TestAWebhookIsFoundByItsEventKey(t *testing.T) {
 	if got, err := s.withKey("webhook.first"); err != nil || got.UUID != hook.UUID {
 		t.Fatalf("found %+v (%v)", got, err)
 	}
-	if _, err := s.put(t.Context(), hook.UUID, update{eventKey: &renamed}); err != nil {
+	if _, err := s.put(t.Context(), putParams{UUID: hook.UUID, EventKey: &renamed}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.withKey(renamed); err != nil || got.UUID != hook.UUID {

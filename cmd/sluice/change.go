@@ -150,9 +150,7 @@ func (ch change) selected(ctx context.Context, c *client.Client, params url.Valu
 	if err != nil {
 		return -1 // the change itself may be allowed
 	}
-	var found struct {
-		Items []sluice.DeadLetterGroup `json:"items"`
-	}
+	var found sluice.List[sluice.DeadLetterGroup]
 	if json.Unmarshal(answer.Body, &found) != nil {
 		return -1
 	}
@@ -181,10 +179,7 @@ func (p *changedPage) add(next changedPage) {
 // refusal returns why the first of the things that were refused was.
 func (p *changedPage) refusal() *sluice.Error {
 	for _, item := range p.items {
-		var refused struct {
-			Code    string `json:"code"`
-			Message string `json:"message"`
-		}
+		var refused sluice.BulkItem
 		if json.Unmarshal(item, &refused) == nil && refused.Code != "" {
 			return &sluice.Error{Kind: sluice.Conflict, Code: refused.Code, Message: refused.Message}
 		}

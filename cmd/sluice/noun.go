@@ -227,10 +227,8 @@ func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawM
 	if err != nil {
 		return nil, n.missing(ctx, c, key, err)
 	}
-	var page struct {
-		Items []json.RawMessage `json:"items"`
-	}
-	_ = json.Unmarshal(answer.Body, &page) // not a page, but the thing itself: it has no items
+	var page sluice.List[json.RawMessage]
+	_ = json.Unmarshal(answer.Body, &page) // not a list, but the thing itself: it has no items
 	if page.Items == nil {
 		return answer.Body, nil
 	}

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -54,118 +54,74 @@ func replayCommand(t *terminal) *cobra.Command {
 			return t.show(answer.Body)
 		},
 	}
-	params = t.declare(cmd, "event.replay", "traceId")
+	params = t.declare(cmd, "event.replay", "traceId", "limit", "after")
 	return cmd
 }
 
-// A pastCall is what is kept of a call whose event is to be sent again: there may be
-// very many.
-type pastCall struct {
-	traceID string
-	time    time.Time
-}
-
-// replayAll sends the events of a span of time again, however many they are: it
-// finds them first, and names some with each request, so that people see how far
-// it is.
+// replayAll sends the events of a span of time again, however many they are: some with
+// each request, so that people see how far it is.
 func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.Values) error {
-	calls, err := t.callsToReplay(ctx, c, params)
+	count, err := t.countReplays(ctx, c, params)
 	if err != nil {
 		return err
 	}
-	if len(calls) == 0 {
+	if count == 0 {
 		return sluice.Errorf(sluice.CodeEventUnknown, "No stored event matches; sluice trace finds those there are.")
 	}
-	bar := t.progress(len(calls), "replaying")
+	if params.Get("dryRun") == "true" {
+		return t.report(sluice.Replays{Selected: count}, "%s: would be replayed", counted(count, "event"))
+	}
+	bar := t.progress(count, "replaying")
 	defer bar.end()
-	perSecond, _ := strconv.Atoi(cmp.Or(params.Get("rate"), "50")) // the server refuses what is no number
-	var all replayed
-	var unheard error
-	for some := range slices.Chunk(calls, min(max(1, 2*perSecond), 1000)) {
-		done, err := replaySome(ctx, c, some, params)
-		if sluice.CodePipelineNotListening.Is(err) {
-			unheard, err = err, nil // others may be heard
-		}
+	params.Set("limit", "100")
+	if perSecond, err := strconv.Atoi(params.Get("rate")); err == nil { // the server refuses what is no number
+		params.Set("limit", strconv.Itoa(min(max(1, 2*perSecond), 1000)))
+	}
+	var all sluice.Replays
+	for more := true; more; more = all.Next != "" {
+		some, err := replaySome(ctx, c, params)
 		if err != nil {
 			bar.end()
-			if all.Replayed > 0 {
-				t.note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; the events of the last 2 seconds may come twice.",
-					all.Replayed, counted(len(calls), "event"), some[0].time.UTC().Format(time.RFC3339Nano)))
+			if from, _, _ := strings.Cut(all.Next, ","); from != "" {
+				t.note(fmt.Sprintf("%d of %s: replayed. To go on: --from %s; events of that moment may come twice.", all.Replayed, counted(count, "event"), from))
 			}
 			return err
 		}
-		all.Replayed, all.Items = all.Replayed+done.Replayed, append(all.Items, done.Items...)
-		bar.steps(len(some))
+		all.Replayed, all.Next, all.Items = all.Replayed+some.Replayed, some.Next, append(all.Items, some.Items...)
+		params.Set("after", some.Next)
+		bar.steps(some.Replayed + some.Skipped)
 	}
 	bar.end()
-	if all.Replayed == 0 && unheard != nil {
-		return unheard
+	left := func(item sluice.BulkItem) bool { return item.Message != "" }
+	if i := slices.IndexFunc(all.Items, left); i >= 0 && all.Replayed == 0 {
+		return &sluice.Error{Kind: sluice.Conflict, Code: all.Items[i].Code, Message: all.Items[i].Message}
 	}
+	all.Items = slices.DeleteFunc(all.Items, left)
 	return t.report(all, "%s: replayed", counted(all.Replayed, "event"))
 }
 
-// replayed is what a replay answers.
-type replayed struct {
-	Replayed int               `json:"replayed"`
-	Items    []json.RawMessage `json:"items"`
-}
-
-// replaySome sends the events of some calls again. Those that are not kept any more
-// are left out.
-func replaySome(ctx context.Context, c *client.Client, calls []pastCall, params url.Values) (done replayed, err error) {
-	ids := make([]string, len(calls))
-	for i, call := range calls {
-		ids[i] = call.traceID
-	}
-	named := url.Values{"traceId": {strings.Join(ids, ",")}}
-	for _, name := range []string{"pipeline", "rate"} {
-		if params.Has(name) {
-			named.Set(name, params.Get(name))
-		}
-	}
-	answer, err := c.Command(ctx, "event.replay", named, nil)
-	if err != nil {
-		if sluice.CodeEventUnknown.Is(err) {
-			err = nil
-		}
-		return done, err
-	}
-	return done, json.Unmarshal(answer.Body, &done)
-}
-
-// callsToReplay finds the calls whose events are to be sent again, oldest first.
-func (t *terminal) callsToReplay(ctx context.Context, c *client.Client, params url.Values) ([]pastCall, error) {
-	by := url.Values{"limit": {"1000"}}
-	for _, name := range []string{"eventKey", "status", "code", "from", "to"} {
-		if params.Has(name) {
-			by.Set(name, params.Get(name))
-		}
-	}
+// countReplays returns how many events would be sent again.
+func (t *terminal) countReplays(ctx context.Context, c *client.Client, params url.Values) (count int, err error) {
 	bar := t.progress(-1, "finding the events")
 	defer bar.end()
-	var calls []pastCall
-	for {
-		answer, err := c.Command(ctx, "trace.get", by, nil)
+	by := maps.Clone(params)
+	by.Set("dryRun", "true")
+	by.Set("limit", "1000")
+	for more := true; more; more = by.Get("after") != "" {
+		some, err := replaySome(ctx, c, by)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		var page struct {
-			Items []sluice.Call `json:"items"`
-			Next  string        `json:"next"`
-		}
-		if err := json.Unmarshal(answer.Body, &page); err != nil {
-			return nil, err
-		}
-		for _, call := range page.Items {
-			isEvent := call.EventKey != "" && call.Status != sluice.StatusRejected
-			if isEvent && call.Replays(params.Get("pipeline"), sluice.Status(params.Get("status")), params.Get("code")) {
-				calls = append(calls, pastCall{call.TraceID, call.Time})
-			}
-		}
-		if page.Next == "" {
-			slices.Reverse(calls)
-			return calls, nil
-		}
-		by.Set("after", page.Next)
+		count += some.Selected
+		by.Set("after", some.Next)
 	}
+	return count, nil
+}
+
+func replaySome(ctx context.Context, c *client.Client, params url.Values) (some sluice.Replays, err error) {
+	answer, err := c.Command(ctx, "event.replay", params, nil)
+	if err != nil {
+		return some, err
+	}
+	return some, json.Unmarshal(answer.Body, &some)
 }

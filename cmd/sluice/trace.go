@@ -69,9 +69,7 @@ func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Value
 	if err != nil {
 		return err
 	}
-	var page struct {
-		Items []json.RawMessage `json:"items"`
-	}
+	var page sluice.List[json.RawMessage]
 	if err := json.Unmarshal(answer.Body, &page); err == nil && len(page.Items) == 0 {
 		return sluice.Errorf(sluice.CodeCallUnknown,
 			"No call %s was found; give a whole trace id, or the last 6 characters of a webhook's token, and perhaps a longer span of time.", id)

@@ -11,13 +11,6 @@ import (
 	"sluice/pipeline/source"
 )
 
-// A TestResult says how one test of a pipeline went.
-type TestResult struct {
-	Name    string `json:"name"`
-	Passed  bool   `json:"passed"`
-	Message string `json:"message,omitempty"` // what differs
-}
-
 // How long one test may take, and all of a program together: users who may only
 // read may also test.
 const (
@@ -27,16 +20,16 @@ const (
 
 // Test runs the tests that a program carries. They need no server: commands
 // that reach outside are answered by stubs, and nothing waits.
-func Test(ctx context.Context, p *source.Program, limits run.Limits) []TestResult {
+func Test(ctx context.Context, p *source.Program, limits run.Limits) []sluice.TestResult {
 	limits.SetDefaults()
 	limits.RunTime = min(limits.RunTime, maxTestTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTestsTime, run.TooLongError(maxTestsTime))
 	defer cancel()
-	results := make([]TestResult, len(p.Tests))
+	results := make([]sluice.TestResult, len(p.Tests))
 	for i := range p.Tests {
 		t := &trial{Case: &p.Tests[i], program: p}
 		message := t.run(ctx, limits)
-		results[i] = TestResult{t.Name, message == "", message}
+		results[i] = sluice.TestResult{Name: t.Name, Passed: message == "", Message: message}
 	}
 	return results
 }

@@ -12,37 +12,37 @@ import (
 	"sluice/spelling"
 )
 
-// GuardOptions are what guards need to know.
-type GuardOptions struct {
+// TrustOptions are what is needed to check calls.
+type TrustOptions struct {
 	Secret func(ctx context.Context, name string) (string, error) // gives a stored secret
 	Keys   sender.Keys                                            // gets the public keys of senders
-	Fetch  func(ctx context.Context, address string) error        // gets an address that a handshake demands to be got
+	Fetch  func(ctx context.Context, address string) error        // fetches the confirmation URL of a handshake
 	Log    *slog.Logger                                           // nil discards what it writes
 }
 
-// Guards makes and keeps what checks the calls of webhooks: one for each version
+// Trusts makes and keeps what checks the calls of webhooks: a trust for each version
 // of a webhook that demands more than its token.
-type Guards struct {
-	GuardOptions
+type Trusts struct {
+	TrustOptions
 
 	mu   sync.RWMutex
-	kept map[string]*guard // by token
+	kept map[string]*trust // by token
 }
 
-// maxGuards bounds the guards that are kept.
-const maxGuards = 10_000
+// maxTrusts bounds what is kept.
+const maxTrusts = 10_000
 
-// NewGuards returns guards that are made when they are needed.
-func NewGuards(o GuardOptions) *Guards {
+// NewTrusts returns trusts that are made when they are needed.
+func NewTrusts(o TrustOptions) *Trusts {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Guards{GuardOptions: o, kept: make(map[string]*guard)}
+	return &Trusts{TrustOptions: o, kept: make(map[string]*trust)}
 }
 
-// A guard checks the calls of one webhook. It does not change.
-type guard struct {
-	settings
+// A trust checks the calls of one webhook. It does not change.
+type trust struct {
+	sluice.Trust
 
 	version  time.Time        // of the webhook
 	resolved string           // the signing secrets, where they are stored elsewhere
@@ -54,8 +54,8 @@ type guard struct {
 	missing  error            // why one of them is left out; nil: all are there
 }
 
-// of returns the guard of a webhook, nil if it demands nothing but its token.
-func (g *Guards) of(ctx context.Context, hook *sluice.Webhook) (*guard, error) {
+// of returns the trust of a webhook, nil if it demands nothing but its token.
+func (g *Trusts) of(ctx context.Context, hook *sluice.Webhook) (*trust, error) {
 	if hook.Trust == nil {
 		return nil, nil
 	}
@@ -65,7 +65,7 @@ func (g *Guards) of(ctx context.Context, hook *sluice.Webhook) (*guard, error) {
 	if known != nil && known.version.Equal(hook.Updated) && g.isCurrent(ctx, known) {
 		return known, nil
 	}
-	made, err := g.build(ctx, settingsOf(hook))
+	made, err := g.build(ctx, *hook.Trust)
 	if err != nil {
 		// It could be made when it was stored: what it needs is not there now.
 		return nil, sluice.Errorf(sluice.CodeWebhookUnavailable, "Calls of this webhook can't be checked now; its operator knows more.").Because(err)
@@ -80,10 +80,10 @@ func (g *Guards) of(ctx context.Context, hook *sluice.Webhook) (*guard, error) {
 	return made, nil
 }
 
-// keep keeps the guard of a token in place of any other one, if there are too many:
+// keep keeps the trust of a token in place of any other one, if there are too many:
 // which of them will be needed next is not known. The caller must have the lock.
-func (g *Guards) keep(token string, made *guard) {
-	if _, known := g.kept[token]; !known && len(g.kept) >= maxGuards {
+func (g *Trusts) keep(token string, made *trust) {
+	if _, known := g.kept[token]; !known && len(g.kept) >= maxTrusts {
 		for other := range g.kept {
 			delete(g.kept, other)
 			break
@@ -92,9 +92,9 @@ func (g *Guards) keep(token string, made *guard) {
 	g.kept[token] = made
 }
 
-// isCurrent reports whether the secrets that a guard was made with still are the
+// isCurrent reports whether the secrets that a trust was made with still are the
 // ones that are stored.
-func (g *Guards) isCurrent(ctx context.Context, known *guard) bool {
+func (g *Trusts) isCurrent(ctx context.Context, known *trust) bool {
 	if known.resolved == "" {
 		return true
 	}
@@ -102,15 +102,15 @@ func (g *Guards) isCurrent(ctx context.Context, known *guard) bool {
 	return err == nil && resolved == known.resolved
 }
 
-// build makes the guard of some settings, without signing secrets that are gone.
+// build makes what checks calls, without signing secrets that are gone.
 // Errors name the parameter at fault.
-func (g *Guards) build(ctx context.Context, s settings) (*guard, error) {
-	resolved, missing, err := g.resolve(ctx, s.Signing)
+func (g *Trusts) build(ctx context.Context, t sluice.Trust) (*trust, error) {
+	resolved, missing, err := g.resolve(ctx, t.Signing)
 	if err != nil {
 		return nil, err
 	}
-	made := &guard{settings: s, where: s.Dedupe, missing: missing}
-	if resolved != s.Signing {
+	made := &trust{Trust: t, where: t.Dedupe, missing: missing}
+	if resolved != t.Signing {
 		made.resolved = resolved
 	}
 	signing, err := sender.SplitSecrets(resolved)
@@ -119,8 +119,8 @@ func (g *Guards) build(ctx context.Context, s settings) (*guard, error) {
 	}
 	made.count = len(signing)
 	switch {
-	case s.Provider != "":
-		preset, err := findPreset(s.Provider)
+	case t.Provider != "":
+		preset, err := findPreset(t.Provider)
 		if err != nil {
 			return nil, err
 		}
@@ -130,8 +130,8 @@ func (g *Guards) build(ctx context.Context, s settings) (*guard, error) {
 		if made.verifier, err = sender.New(preset, signing, g.Keys); err != nil {
 			return nil, err
 		}
-	case s.Signature != nil:
-		scheme, err := sender.ParseScheme(s.Signature)
+	case t.Signature != nil:
+		scheme, err := sender.ParseScheme(t.Signature)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (g *Guards) build(ctx context.Context, s settings) (*guard, error) {
 }
 
 // complete makes what does not depend on the sender.
-func (g *guard) complete() (err error) {
+func (g *trust) complete() (err error) {
 	if g.where != "" && g.where != "off" {
 		ids, err := sender.ParseDedupe(g.where)
 		if err != nil {
@@ -177,7 +177,7 @@ func findPreset(name string) (sender.Preset, error) {
 // their names. One that is gone is left out, so that a call with another one is
 // taken, and missing says so. Without any it is an error: a webhook that had secrets
 // must not take calls that are not signed.
-func (g *Guards) resolve(ctx context.Context, text string) (resolved string, missing, err error) {
+func (g *Trusts) resolve(ctx context.Context, text string) (resolved string, missing, err error) {
 	if !strings.Contains(text, sluice.StoredSecret) {
 		return text, nil, nil
 	}
@@ -209,4 +209,20 @@ func (g *Guards) resolve(ctx context.Context, text string) (resolved string, mis
 // storedName returns the name of a signing secret that is stored elsewhere.
 func storedName(signing string) (name string, ok bool) {
 	return strings.CutPrefix(strings.TrimSpace(signing), sluice.StoredSecret)
+}
+
+// trustOf returns what a webhook demands of its calls.
+func trustOf(hook *sluice.Webhook) sluice.Trust {
+	if hook == nil || hook.Trust == nil {
+		return sluice.Trust{}
+	}
+	return *hook.Trust
+}
+
+// stored returns a trust as it is stored: nil if nothing is demanded.
+func stored(t sluice.Trust) *sluice.Trust {
+	if t.Provider == "" && t.Signature == nil && t.Signing == "" && t.VerifyToken == "" && t.Dedupe == "" && t.DedupeWindow == 0 && t.Schema == nil {
+		return nil
+	}
+	return &t
 }

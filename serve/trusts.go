@@ -11,14 +11,14 @@ import (
 	"sluice/webhook"
 )
 
-// newGuards returns what checks the calls of webhooks. It gets what senders publish
+// newTrusts returns what checks the calls of webhooks. It gets what senders publish
 // in the guarded way that pipelines call others.
-func (s *Server) newGuards(secrets *step.Secrets) *webhook.Guards {
+func (s *Server) newTrusts(secrets *step.Secrets) *webhook.Trusts {
 	transport := s.opts.SenderTransport
 	if transport == nil {
 		transport = step.GuardedTransport(s.cfg.HTTPAllow)
 	}
-	return webhook.NewGuards(webhook.GuardOptions{
+	return webhook.NewTrusts(webhook.TrustOptions{
 		Secret: secrets.Reveal,
 		Keys:   sender.NewFetcher(transport),
 		Fetch:  confirm(transport),

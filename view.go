@@ -1,0 +1,180 @@
+package sluice
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// A WebhookView is a webhook as its commands show it.
+type WebhookView struct {
+	UUID             string          `json:"uuid" doc:"Its token; users who may not see tokens get the last 6 characters."`
+	EventKey         string          `json:"eventKey" doc:"Its name, which pipelines listen to."`
+	PayloadType      PayloadType     `json:"payloadType" doc:"How its payloads are passed on." enum:"raw,base64,ignore"`
+	MaxPayloadLength int             `json:"maxPayloadLength" doc:"Length of the largest payload that it takes, in bytes."`
+	WebhookURL       string          `json:"webhookUrl" doc:"Where the sender calls it."`
+	Provider         string          `json:"provider,omitempty" doc:"The sender whose calls are checked."`
+	Signature        json.RawMessage `json:"signature,omitempty" doc:"How calls are signed, if no provider says it."`
+	SigningSecrets   *int            `json:"signingSecrets,omitempty" doc:"How many secrets a call may be signed with."`
+	SigningSecret    string          `json:"signingSecret,omitempty" doc:"The stored secrets that calls are signed with, by name."`
+	Dedupe           string          `json:"dedupe,omitempty" doc:"Where the id of a delivery is."`
+	DedupeWindow     string          `json:"dedupeWindow,omitempty" doc:"How long a delivery is known, such as 24h."`
+	Schema           json.RawMessage `json:"schema,omitempty" doc:"JSON Schema of the payloads."`
+	VerifyToken      string          `json:"verifyToken,omitempty" doc:"What the sender shows in its handshake."`
+	Multipart        Multipart       `json:"multipart,omitempty" doc:"What is taken of multipart bodies." enum:"files,all"`
+	Disabled         bool            `json:"disabled,omitempty" doc:"Calls are refused."`
+	Description      string          `json:"description,omitempty" doc:"What people wrote about it."`
+	ETag             string          `json:"etag" doc:"Tells this version of the webhook from others, for ifMatch."`
+	Created          time.Time       `json:"created" doc:"When it was created."`
+	Updated          time.Time       `json:"updated" doc:"When it was last changed."`
+	Warnings         []string        `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
+}
+
+// IsSigned reports whether calls carry a signature.
+func (v *WebhookView) IsSigned() bool { return v.SigningSecrets != nil }
+
+// A SignedCall is a call as the sender of a webhook would make it, as webhook.sign
+// shows it.
+type SignedCall struct {
+	Method  string            `json:"method"`
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+	Body    string            `json:"body"`
+}
+
+// A ProviderView is a known sender as provider.get shows it.
+type ProviderView struct {
+	Provider       string    `json:"provider"`
+	Title          string    `json:"title"`
+	Checks         string    `json:"checks"`
+	SigningSecret  string    `json:"signingSecret,omitempty"`
+	SecretRequired bool      `json:"secretRequired"`
+	SecretFrom     string    `json:"secretFrom,omitempty" enum:"you,sender,public-key,handshake" doc:"Who makes the signing secret: you, the sender, the sender as a public key, or the sender in its handshake."`
+	Signed         bool      `json:"signed" doc:"Calls are signed; otherwise they carry the secret itself, or nothing."`
+	VerifyToken    bool      `json:"verifyToken"`
+	Handshake      string    `json:"handshake,omitempty"`
+	Dedupe         string    `json:"dedupe"`
+	Setup          [3]string `json:"setup"`
+}
+
+// TakesSecret reports whether people enter a signing secret, here or at the sender.
+func (v ProviderView) TakesSecret() bool { return v.SigningSecret != "" && v.SecretFrom != "handshake" }
+
+// Chosen reports whether people make the secret up.
+func (v ProviderView) Chosen() bool { return v.SecretFrom == "you" }
+
+// Fixed reports whether no other text than the sender's can be stored.
+func (v ProviderView) Fixed() bool { return v.SecretFrom == "public-key" }
+
+// Key is the event key that is proposed for the provider's webhook.
+func (v ProviderView) Key() string { return "webhook." + v.Provider }
+
+// A PipelineView is a stored pipeline as its commands show it.
+type PipelineView struct {
+	Name        string    `json:"name" doc:"Its name."`
+	Description string    `json:"description,omitempty" doc:"What its source says about it."`
+	Source      string    `json:"source,omitempty" doc:"Its source, in YAML or JSON; lists leave it out."`
+	Owner       string    `json:"owner" doc:"Who stored it last, with whose rights it may switch users."`
+	Listens     string    `json:"listens,omitempty" doc:"Pattern of the message keys that start it."`
+	Paused      bool      `json:"paused,omitempty" doc:"Events wait until it is resumed."`
+	Concurrency int       `json:"concurrency,omitempty" doc:"How many runs it has at the same time at most."`
+	Rate        string    `json:"rate,omitempty" doc:"How often it begins a run at most, such as 10/s."`
+	Folder      bool      `json:"folder" doc:"It is from the folder of the operator."`
+	Version     int       `json:"version" doc:"Number of the current source."`
+	ETag        string    `json:"etag" doc:"Tells this source from others, for If-Match."`
+	Created     time.Time `json:"created" doc:"When it was first stored."`
+	Updated     time.Time `json:"updated" doc:"When it was last stored."`
+	Warnings    []Finding `json:"warnings,omitempty" doc:"What should be looked at, though it was stored."`
+}
+
+// Document returns the source alone, for requests that want no JSON.
+func (v PipelineView) Document() (mediaType, text string) { return "application/yaml", v.Source }
+
+// EntityTag returns what tells this version of the pipeline from others.
+func (v PipelineView) EntityTag() string { return v.ETag }
+
+// ListensTo returns what starts the pipeline, as its author wrote it.
+func (v PipelineView) ListensTo() string { return strings.TrimPrefix(v.Listens, EventPrefix) }
+
+// A VersionView is a version of a pipeline as pipeline.versions shows it.
+type VersionView struct {
+	Version int       `json:"version"`
+	Owner   string    `json:"owner"` // who stored it
+	Time    time.Time `json:"time"`
+	Current bool      `json:"current"`
+}
+
+// A TestReport tells how the tests of a pipeline ended, as pipeline.test shows it.
+type TestReport struct {
+	Passed int          `json:"passed"`
+	Failed int          `json:"failed"`
+	Tests  []TestResult `json:"tests"`
+}
+
+// A TestResult is how one test of a pipeline ended.
+type TestResult struct {
+	Name    string `json:"name"`
+	Passed  bool   `json:"passed"`
+	Message string `json:"message,omitempty"` // what differs
+}
+
+// A CallView is a call as trace.get shows it; in full, with its payload and result.
+type CallView struct {
+	Call
+
+	Payload         json.RawMessage     `json:"payload,omitempty"` // of bytes: a Binary
+	PayloadEncoding Encoding            `json:"payloadEncoding,omitempty"`
+	ContentType     string              `json:"contentType,omitempty"`
+	Method          string              `json:"method,omitempty"`
+	Query           map[string][]string `json:"query,omitempty"`
+	Headers         map[string]string   `json:"headers,omitempty"`
+	Admitted        bool                `json:"admitted,omitempty"`
+	Result          *Result             `json:"result,omitempty"` // as long as it is kept
+}
+
+// A Binary stands for bytes, which are shown only if they are few.
+type Binary struct {
+	Filename string `json:"filename,omitempty"`
+	Size     int    `json:"size"`
+	Type     string `json:"type"`
+	Origin   string `json:"origin,omitempty"`
+}
+
+// A TraceAnswer is what trace.get has found.
+type TraceAnswer struct {
+	List[CallView]
+
+	// Searched is how far back a search for a text has looked, if it is not
+	// done: next goes on from there.
+	Searched *time.Time `json:"searched,omitempty"`
+
+	Facets *Facets `json:"facets,omitempty"`
+}
+
+// Facets are how the newest calls of a search divide.
+type Facets struct {
+	Calls     int        `json:"calls"`           // that were counted
+	More      bool       `json:"more"`            // there are older ones, which were not
+	Since     *time.Time `json:"since,omitempty"` // the oldest of those that were counted
+	Webhooks  []Facet    `json:"webhooks"`
+	Pipelines []Facet    `json:"pipelines"`
+	Statuses  []Facet    `json:"statuses"`
+	Codes     []Facet    `json:"codes"`
+}
+
+// A Facet is a value that a search can be narrowed to.
+type Facet struct {
+	Value string `json:"value"`
+	Count int    `json:"count"`
+}
+
+// A QuarantineView is a call as quarantine.get shows it.
+type QuarantineView struct {
+	QuarantinedCall
+
+	Method       string              `json:"method,omitempty"`
+	Query        map[string][]string `json:"query,omitempty"`
+	Headers      map[string]string   `json:"headers,omitempty"`
+	Body         string              `json:"body,omitempty"`
+	BodyEncoding Encoding            `json:"bodyEncoding,omitempty"`
+}

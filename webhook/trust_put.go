@@ -1,0 +1,147 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"sluice"
+	"sluice/sender"
+)
+
+const (
+	maxVerifyToken = 1000
+	maxSecret      = 16 << 10
+	shortestWindow = time.Second
+	longestWindow  = 168 * time.Hour
+)
+
+// givesTrust reports whether a put says what is demanded of calls.
+func (p *putParams) givesTrust() bool {
+	return p.Provider != nil || p.SigningSecret != nil || p.Signature != nil || p.Dedupe != nil || p.DedupeWindow != nil || p.Schema != nil || p.VerifyToken != nil
+}
+
+// revise returns what a put makes of the trust of a webhook, nil if it is a new one;
+// checked, so that calls can be checked with it.
+func (g *Trusts) revise(ctx context.Context, hook *sluice.Webhook, p *putParams) (*sluice.Trust, error) {
+	t := trustOf(hook)
+	before := t
+	if err := p.demand(&t); err != nil {
+		return nil, err
+	}
+	if preset, _ := sender.Find(t.Provider); preset.Unsigned && p.SigningSecret == nil && t.Signing != "" && t.Provider != before.Provider {
+		return nil, sluice.InvalidParameter("signingSecret", "Calls of this sender carry the secret itself, which webhook.sign would show; give the signing secret again.")
+	}
+	if p.SigningSecret != nil && strings.Contains(t.Signing, sluice.StoredSecret) && !sluice.UserFrom(ctx).May(sluice.MayUseSecrets) {
+		return nil, sluice.NotPermitted(sluice.MayUseSecrets).About("signingSecret")
+	}
+	if err := p.fit(&t); err != nil {
+		return nil, err
+	}
+	made, err := g.build(ctx, t)
+	if err == nil {
+		err = made.missing // where calls come it is left out; here it is a mistake
+	}
+	if err != nil && sluice.AsError(err).Kind == sluice.NotFound {
+		return nil, sluice.AsError(err).About("signingSecret").WithStatus(400) // of the secret, not of the webhook
+	}
+	return stored(t), err
+}
+
+// demand enters what a put demands of calls.
+func (p *putParams) demand(t *sluice.Trust) (err error) {
+	for _, text := range []struct{ given, to *string }{
+		{p.Provider, &t.Provider}, {p.SigningSecret, &t.Signing}, {p.Dedupe, &t.Dedupe}, {p.VerifyToken, &t.VerifyToken},
+	} {
+		if text.given != nil {
+			*text.to = *text.given
+		}
+	}
+	if len(t.Signing) > maxSecret || !utf8.ValidString(t.Signing) {
+		return sluice.InvalidParameter("signingSecret", "The parameter signingSecret must be text of at most 16 KiB.")
+	}
+	if len(t.VerifyToken) > maxVerifyToken || strings.ContainsFunc(t.VerifyToken, unicode.IsControl) || !utf8.ValidString(t.VerifyToken) {
+		return sluice.InvalidParameter("verifyToken", "The parameter verifyToken must be text of at most 1000 characters.")
+	}
+	if p.DedupeWindow != nil {
+		if t.DedupeWindow, err = parseWindow(*p.DedupeWindow); err != nil {
+			return err
+		}
+	}
+	if p.Signature != nil {
+		if t.Signature, err = document("signature", *p.Signature); err != nil {
+			return err
+		}
+	}
+	if p.Schema != nil {
+		t.Schema, err = document("schema", *p.Schema)
+	}
+	return err
+}
+
+func parseWindow(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	window, err := time.ParseDuration(text)
+	if err != nil || window < shortestWindow || window > longestWindow {
+		return 0, sluice.InvalidParameter("dedupeWindow", "The parameter dedupeWindow must be a duration from 1s to 168h, such as 24h.")
+	}
+	return window, nil
+}
+
+// fit refuses demands that don't go together, and drops what belonged to a sender
+// that was removed.
+func (p *putParams) fit(t *sluice.Trust) error {
+	switch {
+	case t.Provider != "" && t.Signature != nil && p.Signature != nil:
+		return sluice.InvalidParameter("signature", "A signature is an own scheme in place of a provider; remove the provider with an empty one.")
+	case t.Provider != "" && t.Signature != nil:
+		return sluice.InvalidParameter("provider", "The webhook has a signature of its own; remove it with an empty one to set a provider.")
+	}
+	preset := sender.Preset{}
+	if t.Provider != "" {
+		var err error
+		if preset, err = findPreset(t.Provider); err != nil {
+			return err
+		}
+	}
+	if t.Provider == "" && t.Signature == nil && t.Signing != "" {
+		if p.SigningSecret != nil {
+			return sluice.InvalidParameter("signingSecret", "A signing secret needs a provider or a signature that says how calls are signed.")
+		}
+		t.Signing = ""
+	}
+	if !preset.VerifyToken && t.VerifyToken != "" {
+		if p.VerifyToken != nil {
+			return sluice.InvalidParameter("verifyToken", "Only the handshakes of meta and strava repeat a verify token; set one of them as the provider, or leave it out.")
+		}
+		t.VerifyToken = ""
+	}
+	return nil
+}
+
+// document returns the JSON of a parameter that is a JSON value or its text; nil
+// to remove what is there.
+func document(parameter string, given any) (json.RawMessage, error) {
+	switch v := given.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		if strings.TrimSpace(v) == "" {
+			return nil, nil
+		}
+		if !json.Valid([]byte(v)) {
+			return nil, sluice.InvalidParameter(parameter, "The parameter %s must be JSON.", parameter)
+		}
+		return json.RawMessage(v), nil
+	}
+	text, err := json.Marshal(given)
+	if err != nil {
+		return nil, sluice.InvalidParameter(parameter, "The parameter %s must be JSON.", parameter)
+	}
+	return text, nil
+}
