@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 const (
@@ -71,7 +72,7 @@ func stopEmbedded(s *server.Server) (stopped bool) {
 	select {
 	case <-done:
 		return true
-	case <-time.After(embeddedStop):
+	case <-time.After(stretch.Of(embeddedStop)):
 		return false
 	}
 }

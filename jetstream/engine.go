@@ -18,6 +18,7 @@ import (
 	"sluice/jetstream/stream"
 	"sluice/journal"
 	"sluice/seal"
+	"sluice/stretch"
 )
 
 // SyncMode says who makes the embedded engine's writes durable. Only benchmarks
@@ -241,10 +242,10 @@ func (e *Engine) connect() (err error) {
 			return err
 		}
 	}
-	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(stream.AskTimeout)); err != nil {
+	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(stretch.Of(stream.AskTimeout))); err != nil {
 		return err
 	}
-	h.SideJS, err = jetstream.New(h.Side, jetstream.WithDefaultTimeout(stream.AskTimeout))
+	h.SideJS, err = jetstream.New(h.Side, jetstream.WithDefaultTimeout(stretch.Of(stream.AskTimeout)))
 	return err
 }
 
@@ -255,7 +256,7 @@ func (e *Engine) finish() {
 	if !e.host.Embedded || e.host.Connected() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), embeddedStop)
+	ctx, cancel := context.WithTimeout(context.Background(), stretch.Of(embeddedStop))
 	defer cancel()
 	if err := e.writeMarks(ctx); err != nil {
 		e.host.Log.Warn("How much is stored could not be written down.", "error", err)

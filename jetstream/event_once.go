@@ -11,6 +11,7 @@ import (
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // deliveries tell calls that are repeated from new ones.
@@ -37,7 +38,7 @@ func (s *Events) finishDeliveries() {
 	if s.once.records == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), stretch.Of(patience))
 	defer cancel()
 	s.once.records.Finish(ctx, s.writer.Durable())
 }

@@ -15,6 +15,7 @@ import (
 
 	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // dialExternal connects to a server of an external engine.
@@ -68,7 +69,7 @@ func checkExternal(ctx context.Context, h *stream.Host) error {
 		return fmt.Errorf("%w: %d bytes", errSmallPayload, got)
 	}
 	// A cluster without a leader does not answer: ask again soon.
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(2*time.Second))
 	defer cancel()
 	_, err := h.JS.AccountInfo(ctx)
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {

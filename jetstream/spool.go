@@ -15,6 +15,7 @@ import (
 	"sluice/jetstream/damage"
 	"sluice/jetstream/spool"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // A spooler is the embedded engine of a spool.
@@ -52,7 +53,7 @@ func openSpool(ctx context.Context, opts Options) (_ *spooler, err error) {
 	if s.server, h.Conn, err = startEmbedded(Options{Dir: h.Dir, Sync: opts.Sync, Log: opts.Log}); err != nil {
 		return nil, err
 	}
-	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(stream.AskTimeout)); err != nil {
+	if h.JS, err = jetstream.New(h.Conn, jetstream.WithDefaultTimeout(stretch.Of(stream.AskTimeout))); err != nil {
 		return nil, err
 	}
 	h.Side, h.SideJS = h.Conn, h.JS

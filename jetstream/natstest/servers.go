@@ -23,6 +23,7 @@ import (
 
 	"sluice"
 	"sluice/seal"
+	"sluice/stretch"
 )
 
 // A Setup is where an engine of a test lives. External servers are shared by all
@@ -69,8 +70,9 @@ func atEnd(stop func()) {
 
 // Main runs the tests of a package and stops the servers that they have started.
 // Such tests mostly wait, for disks and for each other: so more of them run at the
-// same time than there are cores.
+// same time than there are cores, and time-outs are stretched.
 func Main(m *testing.M) {
+	stretch.By(5)
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}

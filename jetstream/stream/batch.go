@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/durable"
+	"sluice/stretch"
 )
 
 const (
@@ -322,7 +323,7 @@ func (w *batchWriter) acknowledged(reply string) (sequence uint64, err error) {
 
 // recount asks for the newest sequence after a batch that may have been stored in part.
 func (w *batchWriter) recount(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackTimeout))
 	defer cancel()
 	if info, err := w.stream.Info(ctx); err == nil {
 		w.last = info.State.LastSeq

@@ -1,6 +1,10 @@
 package stream
 
-import "time"
+import (
+	"time"
+
+	"sluice/stretch"
+)
 
 // SetUp is closed once the host can be used.
 func (h *Host) SetUp() <-chan struct{} { return h.ready }
@@ -22,7 +26,7 @@ func (h *Host) Patience(mostly time.Duration) time.Duration {
 	if h.Embedded && !h.IsSetUp() {
 		return SetUpTimeout
 	}
-	return mostly
+	return stretch.Of(mostly)
 }
 
 // SetReady marks the host as usable.

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/durable"
+	"sluice/stretch"
 )
 
 // AskTimeout bounds each request to the engine that has no bound of its own.
@@ -102,7 +103,7 @@ func (h *Host) Config(c jetstream.StreamConfig) jetstream.StreamConfig {
 	// embedded one would read all messages of the window at each start.
 	c.Duplicates = 100 * time.Millisecond
 	if !h.Embedded {
-		c.Duplicates = retryWindow
+		c.Duplicates = stretch.Of(retryWindow)
 		c.AllowAtomicPublish = true // see clusterWriter
 	}
 	if c.MaxAge > 0 {
