@@ -1,9 +1,12 @@
 package sluice_test
 
 import (
+	"bytes"
+	"cmp"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -68,6 +71,60 @@ var rooms = map[string][]string{
 	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
 
 	"api/clienttest": {"api/clienttest/generated"},
+}
+
+// maxLines and maxFile bound the product, without its tests and without the programs
+// that measure and break it. What goes beyond has to be paid for elsewhere, or is the
+// moment to ask whether it is worth the lines.
+const (
+	maxLines = 84_000
+	maxFile  = 350
+)
+
+// TestTheProductStaysSmall holds the budget of lines, for the product as a whole and
+// for each file of it.
+func TestTheProductStaysSmall(t *testing.T) {
+	all := 0
+	for path, content := range productFiles(t) {
+		lines := bytes.Count(content, []byte("\n"))
+		if lines > maxFile {
+			t.Errorf("%s has %d lines, more than %d", path, lines, maxFile)
+		}
+		all += lines
+	}
+	if all > maxLines {
+		t.Errorf("the product has %d lines, more than %d", all, maxLines)
+	}
+}
+
+// TestOnlyTestsStretchTimeOuts: the program that is shipped has the time-outs that
+// it declares.
+func TestOnlyTestsStretchTimeOuts(t *testing.T) {
+	for path, content := range productFiles(t) {
+		if bytes.Contains(content, []byte("stretch.By(")) && path != filepath.Join("jetstream", "natstest", "servers.go") {
+			t.Errorf("%s stretches time-outs, which only tests may", path)
+		}
+	}
+}
+
+// productFiles returns what the Go files of the product contain, by their paths.
+func productFiles(t *testing.T) map[string][]byte {
+	t.Helper()
+	files := make(map[string][]byte)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (path == "bench" || path == "torture") {
+			return cmp.Or(err, fs.SkipDir)
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		files[path], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	return files
 }
 
 func TestImportsPointDownward(t *testing.T) {
