@@ -184,13 +184,15 @@ func startCluster() (urls []string, err error) {
 		urls = append(urls, s.ClientURL())
 	}
 	starting.Wait()
-	// Without a leader it answers nothing, and who asks does not wait for long.
+	// Without a leader that has heard of all the others it answers nothing, or has no
+	// place for a stream, and callers don't wait long.
+	whole := func(s *server.Server) bool { return len(s.JetStreamClusterPeers()) == size }
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(patience); !slices.ContainsFunc(started, (*server.Server).JetStreamIsLeader); <-tick.C {
+	for end := time.Now().Add(patience); !slices.ContainsFunc(started, whole); <-tick.C {
 		if time.Now().After(end) {
 			stop()
-			return nil, errors.New("the cluster has no leader")
+			return nil, errors.New("the cluster has no leader that knows all of it")
 		}
 	}
 	atEnd(stop)
