@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"sluice/stretch"
 )
 
 const (
@@ -50,10 +48,10 @@ func (l *Link) Options() []nats.Option {
 		nats.IgnoreAuthErrorAbort(), // a wrong password may be one that is being changed
 		nats.ReconnectWait(250 * time.Millisecond),
 		nats.ReconnectBufSize(-1), // a write without a connection fails at once
-		nats.Timeout(stretch.Of(dialTimeout)),
-		nats.FlusherTimeout(stretch.Of(sendTimeout)),
+		nats.Timeout(dialTimeout),
+		nats.FlusherTimeout(sendTimeout),
 		nats.ReconnectOnFlusherError(),
-		nats.PingInterval(stretch.Of(pingEvery)),
+		nats.PingInterval(pingEvery),
 		nats.MaxPingsOutstanding(pingsOut),
 		nats.SetCustomDialer(l),
 		nats.ConnectHandler(func(*nats.Conn) { l.Connected() }),
@@ -78,7 +76,7 @@ func (l *Link) Connected() { l.lost.Store(0) }
 
 // Dial implements nats.CustomDialer.
 func (l *Link) Dial(network, address string) (net.Conn, error) {
-	conn, err := (&net.Dialer{Timeout: stretch.Of(dialTimeout)}).Dial(network, address)
+	conn, err := (&net.Dialer{Timeout: dialTimeout}).Dial(network, address)
 	if err != nil {
 		return nil, err
 	}

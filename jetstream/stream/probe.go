@@ -5,8 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
-
-	"sluice/stretch"
 )
 
 const (
@@ -53,7 +51,7 @@ func (p *probe) run(ctx context.Context) {
 		select {
 		case found = <-pending:
 			pending = nil
-		case <-time.After(stretch.Of(probeTimeout)):
+		case <-time.After(probeTimeout):
 		case <-ctx.Done():
 			return
 		}
@@ -69,7 +67,7 @@ func (p *probe) run(ctx context.Context) {
 // ask makes one probe. It may take longer than its time, since the client library
 // does not look at the clock while it writes or connects.
 func (p *probe) ask(ctx context.Context) finding {
-	ctx, cancel := context.WithTimeout(ctx, stretch.Of(probeTimeout))
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	if err := p.host.Conn.FlushWithContext(ctx); err != nil {
 		return finding{err: err}
