@@ -72,15 +72,15 @@ type Place struct {
 	Step         string // the command of the step, with its id if it has one
 }
 
-// Errorf makes an error of a kind with a stable code and a message.
-func Errorf(kind Kind, code, format string, args ...any) *Error {
-	return &Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...)}
+// Errorf makes an error with a code, the code's kind, and a message.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Kind: code.Kind, Code: code.Word, Message: fmt.Sprintf(format, args...)}
 }
 
 // InvalidParameter makes the error of a parameter with a value that is not
 // allowed.
 func InvalidParameter(parameter, format string, args ...any) *Error {
-	return Errorf(Invalid, "parameter-invalid", format, args...).About(parameter)
+	return Errorf(CodeParameterInvalid, format, args...).About(parameter)
 }
 
 // Error returns the message with the cause behind it, for logs.
@@ -111,9 +111,14 @@ func (e *Error) Saying(message string) *Error {
 	return e.with(func(c *Error) { c.Message = message })
 }
 
-// Coded replaces the code.
-func (e *Error) Coded(code string) *Error {
-	return e.with(func(c *Error) { c.Code = code })
+// Coded replaces the code. The kind stays.
+func (e *Error) Coded(code Code) *Error {
+	return e.with(func(c *Error) { c.Code = code.Word })
+}
+
+// OfKind replaces the kind, where the cause of a failure decides what kind it is.
+func (e *Error) OfKind(kind Kind) *Error {
+	return e.with(func(c *Error) { c.Kind = kind })
 }
 
 // About names the parameter at fault.
@@ -180,14 +185,14 @@ func AsError(err error) *Error {
 		}
 		return &Error{Kind: kind, Code: e.Code, Message: e.Message}
 	}
-	return Errorf(Internal, "internal", "The server failed to handle this request; its log has the cause.").Because(err)
+	return Errorf(CodeInternal, "The server failed to handle this request; its log has the cause.").Because(err)
 }
 
 // EngineAway reports whether an error is about the absence of the storage engine, as
 // in an election of a cluster: nobody's fault, and over soon.
 func EngineAway(err error) bool {
 	switch AsError(err).Code {
-	case "engine-unavailable", "engine-failed", "disk-full":
+	case CodeEngineUnavailable.Word, CodeEngineFailed.Word, CodeDiskFull.Word:
 		return true
 	default:
 		return false

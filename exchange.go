@@ -43,17 +43,14 @@ func (r *RunReport) HidePayloads() {
 	}
 }
 
-// codeNotRecorded is the code of NotRecorded.
-const codeNotRecorded = "not-recorded"
-
 // NotRecorded is the error of a request whose answer is not known: see
 // Run.Recorded.
 func NotRecorded() *Error {
-	return Errorf(Unavailable, codeNotRecorded, "It is not known what this request would have been answered with.")
+	return Errorf(CodeNotRecorded, "It is not known what this request would have been answered with.")
 }
 
 // IsNotRecorded reports whether an error is NotRecorded.
-func IsNotRecorded(err error) bool { return err != nil && AsError(err).Code == codeNotRecorded }
+func IsNotRecorded(err error) bool { return CodeNotRecorded.Is(err) }
 
 // NoteHTTP notes what the current step has sent and what came back, for the
 // report of the run. A nil run takes it and forgets it.

@@ -96,13 +96,13 @@ type Session struct {
 	Created  time.Time `json:"created"`
 	Expires  time.Time `json:"expires"`
 
-	SignedIn time.Time `json:"signedIn,omitzero"` // when the person gave their password, if that was earlier
-	Code     *Code     `json:"code,omitempty"`    // what it began with, if a person allowed it in a browser
+	SignedIn time.Time          `json:"signedIn,omitzero"` // when the person gave their password, if that was earlier
+	Code     *AuthorizationCode `json:"code,omitempty"`    // what it began with, if a person allowed it in a browser
 }
 
-// A Code is an authorization code and what it is bound to. Its session is found
+// An AuthorizationCode says what an authorization code is bound to. Its session is found
 // by it, and has no tokens until it is used.
-type Code struct {
+type AuthorizationCode struct {
 	Redirect  string `json:"redirect"`
 	Challenge string `json:"challenge"`
 	Nonce     string `json:"nonce,omitempty"`

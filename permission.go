@@ -18,10 +18,10 @@ func ExtraPermissions() []string {
 
 // NotPermitted is the error of a caller who lacks a permission.
 func NotPermitted(permission string) *Error {
-	return Errorf(Forbidden, "forbidden", "This needs the permission %s; ask an administrator for a role that has it.", permission)
+	return Errorf(CodeForbidden, "This needs the permission %s; ask an administrator for a role that has it.", permission)
 }
 
 // OwnerNotPermitted is the error of a pipeline whose owner lacks a permission.
 func OwnerNotPermitted(permission string) *Error {
-	return Errorf(Forbidden, "forbidden", "The pipeline's owner needs the permission %s.", permission)
+	return Errorf(CodeForbidden, "The pipeline's owner needs the permission %s.", permission)
 }

@@ -49,10 +49,6 @@ type Binding struct {
 	Rate float64 `json:"rate,omitempty"` // runs that begin in a second, on each node; 0 means any number
 }
 
-// NotListening is the code of errors about a pipeline that does not listen, or not to
-// an event.
-const NotListening = "pipeline-not-listening"
-
 // A Delivery is an event that is handed to a pipeline.
 type Delivery struct {
 	Message       map[string]any // the event, with correlationId and deliveryCount

@@ -118,7 +118,7 @@ func (o *Outcome) failure(traceID string) *Problem {
 	p := &Problem{
 		Title:  "The call could not be handled",
 		Detail: "The call was taken, and could not be handled; the operator of the service finds the cause by the trace id.",
-		Status: 500, Code: "pipeline-failed", TraceID: traceID,
+		Status: 500, Code: CodePipelineFailed.Word, TraceID: traceID,
 	}
 	if said := o.Said; said != nil {
 		p.Detail = said.Message

@@ -73,7 +73,7 @@ func RunFrom(ctx context.Context) *Run {
 // rights: whoever called is known, though the owner is gone.
 func OwnerError(err error) error {
 	if e := AsError(err); e.Kind == Unauthenticated {
-		return Errorf(Forbidden, e.Code, "%s", e.Message)
+		return &Error{Kind: Forbidden, Code: e.Code, Message: e.Message}
 	}
 	return err
 }
@@ -113,5 +113,5 @@ func HopsOf(header map[string][]string) (int, error) {
 }
 
 func tooManyHops(kind Kind) *Error {
-	return Errorf(kind, "too-many-hops", "This is the %dth event or pipeline that follows from another; pipelines seem to start each other in a loop.", MaxHops+1)
+	return Errorf(CodeTooManyHops, "This is the %dth event or pipeline that follows from another; pipelines seem to start each other in a loop.", MaxHops+1).OfKind(kind)
 }

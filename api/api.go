@@ -206,14 +206,14 @@ func (a *API) counted(serve command.Endpoint) command.Endpoint {
 }
 
 func notFound(http.ResponseWriter, *http.Request) error {
-	return sluice.Errorf(sluice.NotFound, "not-found", "There is nothing at this path; "+sluice.OpenAPIPath+" lists what there is.")
+	return sluice.Errorf(sluice.CodeNotFound, "There is nothing at this path; "+sluice.OpenAPIPath+" lists what there is.")
 }
 
 func notAllowed(allow string) error {
-	return sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "This method is not allowed here; use %s.", allow).Allowing(allow)
+	return sluice.Errorf(sluice.CodeMethodNotAllowed, "This method is not allowed here; use %s.", allow).Allowing(allow)
 }
 
 // busy is a refusal that passes.
-func busy(code, message string) *sluice.Error {
-	return sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message).After(2 * time.Second)
+func busy(code sluice.Code, message string) *sluice.Error {
+	return sluice.Errorf(code, "%s Try again soon.", message).OfKind(sluice.Unavailable).After(2 * time.Second)
 }

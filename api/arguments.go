@@ -59,7 +59,7 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 	switch {
 	case media == formType:
 		if more, err = formArguments(string(content)); err != nil {
-			return nil, sluice.Errorf(sluice.Invalid, "body-malformed", "The form in the body is malformed; percent-encode what is not a letter or digit.")
+			return nil, sluice.Errorf(sluice.CodeBodyMalformed, "The form in the body is malformed; percent-encode what is not a letter or digit.")
 		}
 	case media == "application/json":
 		if more, err = jsonArguments(content); err != nil {
@@ -72,7 +72,7 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 	case takesBody:
 		return withBody(args, whole, media, content)
 	default:
-		return nil, sluice.Errorf(sluice.Unsupported, "content-type-unsupported", "A command takes its parameters as application/json or application/x-www-form-urlencoded.")
+		return nil, sluice.Errorf(sluice.CodeContentTypeUnsupported, "A command takes its parameters as application/json or application/x-www-form-urlencoded.")
 	}
 	return append(args, more...), nil
 }
@@ -82,11 +82,11 @@ func (a *API) arguments(w http.ResponseWriter, r *http.Request, cmd command.Comm
 func withBody(args command.Args, p command.Param, media string, content []byte) (command.Args, error) {
 	for _, arg := range args {
 		if arg.Name == p.Name && p.Body == command.BodyOnly {
-			return nil, sluice.Errorf(sluice.Invalid, "parameter-unknown", "The parameter %s is the body of the request; it can't be given in the query.", p.Name).About(p.Name)
+			return nil, sluice.Errorf(sluice.CodeParameterUnknown, "The parameter %s is the body of the request; it can't be given in the query.", p.Name).About(p.Name)
 		}
 	}
 	if !utf8.Valid(content) {
-		return nil, sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be text in UTF-8.")
+		return nil, sluice.Errorf(sluice.CodeBodyMalformed, "The body must be text in UTF-8.")
 	}
 	var given any = string(content)
 	if p.Type == "" && (media == "application/json" || media == "") {
@@ -98,7 +98,7 @@ func withBody(args command.Args, p command.Param, media string, content []byte) 
 		case tooDeep:
 			return nil, err
 		case media != "":
-			return nil, sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be one JSON value.")
+			return nil, sluice.Errorf(sluice.CodeBodyMalformed, "The body must be one JSON value.")
 		}
 	}
 	return append(args, command.Arg{Name: p.Name, Value: given}), nil
@@ -122,7 +122,7 @@ func formArguments(form string) (command.Args, error) {
 // JSON differ in which one counts.
 func jsonArguments(content []byte) (command.Args, error) {
 	dec := json.NewDecoder(bytes.NewReader(content))
-	malformed := sluice.Errorf(sluice.Invalid, "body-malformed", "The body must be one JSON object.")
+	malformed := sluice.Errorf(sluice.CodeBodyMalformed, "The body must be one JSON object.")
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
 		return nil, malformed
 	}
@@ -143,7 +143,7 @@ func jsonArguments(content []byte) (command.Args, error) {
 			return nil, err
 		}
 		if seen[name] {
-			return nil, sluice.Errorf(sluice.Invalid, "parameter-conflict", "The body has the same parameter twice; give it once.").About(name)
+			return nil, sluice.Errorf(sluice.CodeParameterConflict, "The body has the same parameter twice; give it once.").About(name)
 		}
 		seen[name] = true
 		args = append(args, command.Arg{Name: name, Value: given})

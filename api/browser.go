@@ -61,7 +61,7 @@ func (b *browsers) admit(w http.ResponseWriter, r *http.Request) (answered bool,
 		return false, nil
 	}
 	if b.guard.Check(r) != nil {
-		return false, sluice.Errorf(sluice.Forbidden, "cross-origin", "This request came from a page of another site, so nothing was done. An operator can allow that site with --cors-origins.")
+		return false, sluice.Errorf(sluice.CodeCrossOrigin, "This request came from a page of another site, so nothing was done. An operator can allow that site with --cors-origins.")
 	}
 	return false, nil
 }

@@ -63,14 +63,14 @@ func (a *API) enter(w http.ResponseWriter, r *http.Request) (user sluice.User, l
 		return sluice.User{}, nil, err
 	}
 	if !a.Users.Enter(user.Name) {
-		return sluice.User{}, nil, tooMany("too-many-calls", "You have as many calls in flight as one user may.")
+		return sluice.User{}, nil, tooMany(sluice.CodeTooManyCalls, "You have as many calls in flight as one user may.")
 	}
 	return user, func() { a.Users.Leave(user.Name) }, nil
 }
 
 // tooMany refuses a user who has taken their share.
-func tooMany(code, message string) error {
-	return sluice.Errorf(sluice.Throttled, code, "%s Try again when some have ended.", message).After(time.Second)
+func tooMany(code sluice.Code, message string) error {
+	return sluice.Errorf(code, "%s Try again when some have ended.", message).After(time.Second)
 }
 
 // call runs a command for a user, until it is done, the caller has gone, or
@@ -125,7 +125,7 @@ func (a *API) unknownCommand(name string) error {
 	if near := a.Commands.Nearest(name); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return sluice.Errorf(sluice.NotFound, "command-unknown", "There is no such command; %s", hint)
+	return sluice.Errorf(sluice.CodeCommandUnknown, "There is no such command; %s", hint)
 }
 
 // answer writes what a command returned. A large answer takes memory until the

@@ -1,5 +1,7 @@
 package api
 
+import "sluice"
+
 // refuseDraining refuses calls while the server stops.
 func (a *API) refuseDraining() error {
 	if !a.draining() {
@@ -18,12 +20,10 @@ func (a *API) draining() bool {
 	}
 }
 
-const drainingCode = "draining"
-
 // Draining is what is answered while the server drains: 503 with Retry-After,
 // and the connection is closed.
 func Draining() error {
-	return busy(drainingCode, "The server is stopping.").Closing()
+	return busy(sluice.CodeDraining, "The server is stopping.").Closing()
 }
 
 // Interrupt ends the commands that are running: those that can end early tell

@@ -74,11 +74,11 @@ func (a *API) events(w http.ResponseWriter, r *http.Request) error {
 // enterTail counts a tail until leave is called.
 func (a *API) enterTail(user sluice.User) (leave func(), err error) {
 	if !a.readers.Enter(user.Name) {
-		return nil, tooMany("too-many-tails", "You have as many live tails open as one user may.")
+		return nil, tooMany(sluice.CodeTooManyTails, "You have as many live tails open as one user may.")
 	}
 	if a.tails.Enter() != nil {
 		a.readers.Leave(user.Name)
-		return nil, busy("too-many-tails", "As many live tails are open as the server allows.")
+		return nil, busy(sluice.CodeTooManyTails, "As many live tails are open as the server allows.")
 	}
 	return func() {
 		a.tails.Leave()
@@ -117,7 +117,7 @@ func tailQuery(r *http.Request) (q sluice.TailQuery, err error) {
 	for name, values := range query {
 		target, known := targets[name]
 		if !known || len(values) != 1 {
-			return q, sluice.Errorf(sluice.Invalid, "parameter-unknown", "The parameters here are eventKey, traceId and lastEventId, each given once; not %q.", name).About(name)
+			return q, sluice.Errorf(sluice.CodeParameterUnknown, "The parameters here are eventKey, traceId and lastEventId, each given once; not %q.", name).About(name)
 		}
 		if *target = values[0]; name == "lastEventId" && r.Header.Get("Last-Event-ID") != "" {
 			q.After = r.Header.Get("Last-Event-ID") // an EventSource that reconnects knows better

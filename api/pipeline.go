@@ -100,7 +100,7 @@ func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.C
 	vars := make(map[string]any, len(query))
 	for key, values := range query {
 		if len(values) > 1 {
-			return nil, sluice.Errorf(sluice.Invalid, "parameter-conflict", "The variable %q was given twice; give it once.", key).About(key)
+			return nil, sluice.Errorf(sluice.CodeParameterConflict, "The variable %q was given twice; give it once.", key).About(key)
 		}
 		vars[key] = values[0]
 	}
@@ -123,5 +123,5 @@ func (a *API) runArguments(w http.ResponseWriter, r *http.Request, cmd command.C
 			return args, nil
 		}
 	}
-	return nil, sluice.Errorf(sluice.Invalid, "body-missing", "The body must be a pipeline, in YAML or JSON.")
+	return nil, sluice.Errorf(sluice.CodeBodyMissing, "The body must be a pipeline, in YAML or JSON.")
 }

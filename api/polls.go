@@ -41,7 +41,7 @@ func (p *polls) try(id string, now time.Time) error {
 	if early == 0 {
 		return nil
 	}
-	return sluice.Errorf(sluice.Throttled, "polling-too-often", "The result is not ready, and polls for it come too often; each early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.").After(wait)
+	return sluice.Errorf(sluice.CodePollingTooOften, "The result is not ready, and polls for it come too often; each early one makes the wait longer. With pollingRedirectEnabled=true the server does the waiting.").After(wait)
 }
 
 // hold marks a poll as waiting for its result, until release is called. It
@@ -50,10 +50,10 @@ func (p *polls) hold(id string) (release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.held[id] {
-		return nil, sluice.Errorf(sluice.Throttled, "polling-too-often", "Another poll for this result is being held; follow that one.").After(sluice.PollInterval)
+		return nil, sluice.Errorf(sluice.CodePollingTooOften, "Another poll for this result is being held; follow that one.").After(sluice.PollInterval)
 	}
 	if len(p.held) >= maxHeld {
-		return nil, busy("overloaded", "The server holds as many polls as it can.")
+		return nil, busy(sluice.CodeOverloaded, "The server holds as many polls as it can.")
 	}
 	p.held[id] = true
 	return func() {

@@ -30,7 +30,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 // abandoned reports whether an error is not the server's: the caller has gone, or
 // the server stops.
 func abandoned(err error) bool {
-	return errors.Is(err, context.Canceled) || sluice.AsError(err).Code == drainingCode
+	return errors.Is(err, context.Canceled) || sluice.CodeDraining.Is(err)
 }
 
 // writeJSON writes a value that has a JSON form. An error means that the caller

@@ -165,11 +165,11 @@ func correlationID(query url.Values) (string, error) {
 	const name = sluice.CorrelationQuery
 	given := slices.Concat(query[name], query["correlationId"])
 	if len(given) == 0 || given[0] == "" {
-		return "", sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter %s is required: the value of that header in the answer of the call.", name).About(name)
+		return "", sluice.Errorf(sluice.CodeParameterMissing, "The parameter %s is required: the value of that header in the answer of the call.", name).About(name)
 	}
 	for _, other := range given[1:] {
 		if other != given[0] {
-			return "", sluice.Errorf(sluice.Invalid, "parameter-conflict", "The parameter %s was given twice with different values; give it once.", name).About(name)
+			return "", sluice.Errorf(sluice.CodeParameterConflict, "The parameter %s was given twice with different values; give it once.", name).About(name)
 		}
 	}
 	return given[0], nil
@@ -185,5 +185,5 @@ func (a *API) throttleMisses(r *http.Request, err error) error {
 	if wait == 0 {
 		return err
 	}
-	return sluice.Errorf(sluice.Throttled, "too-many-bad-ids", "Too many polls for results that don't exist came from this address.").After(wait)
+	return sluice.Errorf(sluice.CodeTooManyBadIDs, "Too many polls for results that don't exist came from this address.").After(wait)
 }

@@ -65,5 +65,5 @@ func (s *Summary) add(of Stream) {
 
 // damaged is the error of a file that can't be restored.
 func damaged(format string, args ...any) error {
-	return sluice.Errorf(sluice.Invalid, "backup-damaged", format, args...)
+	return sluice.Errorf(sluice.CodeBackupDamaged, format, args...)
 }

@@ -18,10 +18,6 @@ type SealedKey struct {
 	Sealed     []byte `json:"sealed"`
 }
 
-// PassphraseMissing is the code of the error for a passphrase that is needed and not
-// given.
-const PassphraseMissing = "passphrase-missing"
-
 const keyName = "key of a backup" // that it is sealed for
 
 // SealKey seals a key with a passphrase, which may be empty.
@@ -39,7 +35,7 @@ func SealKey(key, passphrase string) (*SealedKey, error) {
 // Open returns the key.
 func (k *SealedKey) Open(passphrase string) (string, error) {
 	if k.Passphrase && passphrase == "" {
-		return "", sluice.Errorf(sluice.Invalid, PassphraseMissing, "The key in this backup is sealed with a passphrase; give it as SLUICE_BACKUP_PASSPHRASE.")
+		return "", sluice.Errorf(sluice.CodePassphraseMissing, "The key in this backup is sealed with a passphrase; give it as SLUICE_BACKUP_PASSPHRASE.")
 	}
 	if !k.Passphrase {
 		passphrase = ""
@@ -50,7 +46,7 @@ func (k *SealedKey) Open(passphrase string) (string, error) {
 	}
 	key, err := box.Open(keyName, k.Sealed)
 	if err != nil {
-		return "", sluice.Errorf(sluice.Invalid, "passphrase-wrong", "The key in this backup was sealed with another passphrase.").Because(err)
+		return "", sluice.Errorf(sluice.CodePassphraseWrong, "The key in this backup was sealed with another passphrase.").Because(err)
 	}
 	return string(key), nil
 }

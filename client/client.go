@@ -218,7 +218,7 @@ func (c *Client) unreachable(ctx context.Context, cause error) error {
 	case strings.Contains(cause.Error(), "server gave HTTP response to HTTPS"):
 		reason = "speaks http, not https"
 	}
-	return sluice.Errorf(sluice.Unavailable, "server-unreachable", "The server %s %s; check the URL, and that it runs.", c.url, reason).Because(cause)
+	return sluice.Errorf(sluice.CodeServerUnreachable, "The server %s %s; check the URL, and that it runs.", c.url, reason).Because(cause)
 }
 
 func rootOf(err error) error {
@@ -233,7 +233,7 @@ func rootOf(err error) error {
 
 // usage makes the error for input that makes no sense.
 func usage(format string, args ...any) *sluice.Error {
-	return sluice.Errorf(sluice.Invalid, "usage", format, args...)
+	return sluice.Errorf(sluice.CodeUsage, format, args...)
 }
 
 // Password returns the header of a username and a password.

@@ -107,7 +107,7 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 	}
 	var document openAPI
 	if err := json.Unmarshal(answer.Body, &document); err != nil || document.Paths == nil {
-		return Description{}, sluice.Errorf(sluice.Unavailable, "not-a-server", "What answers at %s is not sluice; check the URL.", c.url).Because(err)
+		return Description{}, sluice.Errorf(sluice.CodeNotAServer, "What answers at %s is not sluice; check the URL.", c.url).Because(err)
 	}
 	d := Description{Version: document.Info.Version}
 	for _, scheme := range document.Components.Schemes {
@@ -182,5 +182,5 @@ func (d Description) Find(name string) (Command, error) {
 	if near := spelling.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return Command{}, sluice.Errorf(sluice.NotFound, "command-unknown", "The server has no command %s; %s", name, hint)
+	return Command{}, sluice.Errorf(sluice.CodeCommandUnknown, "The server has no command %s; %s", name, hint)
 }

@@ -57,7 +57,7 @@ func lock(ctx context.Context, name string) (unlock func(), err error) {
 		case <-ctx.Done():
 			_ = file.Close()
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return nil, sluice.Errorf(sluice.Unavailable, "profile-locked", "Another sluice has been renewing the login for too long; end it, or try again.")
+				return nil, sluice.Errorf(sluice.CodeProfileLocked, "Another sluice has been renewing the login for too long; end it, or try again.")
 			}
 			return nil, ctx.Err()
 		case <-time.After(look):

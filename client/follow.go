@@ -37,8 +37,8 @@ func (c *Client) Follow(ctx context.Context, query url.Values, visit func(sluice
 		if own, ok := errors.AsType[*refused](err); ok {
 			return own.err
 		}
-		if err == nil || sluice.AsError(err).Code == "invalid_token" { // a tail ends with its access token
-			err = sluice.Errorf(sluice.Unavailable, "tail-ended", "The live tail has ended.")
+		if err == nil || sluice.CodeInvalidToken.Is(err) { // a tail ends with its access token
+			err = sluice.Errorf(sluice.CodeTailEnded, "The live tail has ended.")
 		}
 		if err = retry.wait(ctx, err); err != nil {
 			return err

@@ -56,7 +56,7 @@ func (m *Machine) ask(ctx context.Context) (tokens, error) {
 	}
 	issuer, err := New(described.issuer, Fixed(""))
 	if err != nil {
-		return tokens{}, sluice.Errorf(sluice.Unauthenticated, "no-issuer", "The server gives no tokens; set SLUICE_TOKEN, or SLUICE_USERNAME and SLUICE_PASSWORD.")
+		return tokens{}, sluice.Errorf(sluice.CodeNoIssuer, "The server gives no tokens; set SLUICE_TOKEN, or SLUICE_USERNAME and SLUICE_PASSWORD.")
 	}
 	defer issuer.CloseIdle()
 	endpoint, err := issuer.tokenEndpoint(ctx)
@@ -96,7 +96,7 @@ func (c *Client) discover(ctx context.Context, issuer string) (metadata, error) 
 	}
 	var document metadata
 	if err := json.Unmarshal(answer.Body, &document); err != nil {
-		return metadata{}, sluice.Errorf(sluice.Unavailable, "issuer-malformed", "The issuer %s does not say where it gives tokens.", c.url).Because(err)
+		return metadata{}, sluice.Errorf(sluice.CodeIssuerMalformed, "The issuer %s does not say where it gives tokens.", c.url).Because(err)
 	}
 	return document, nil
 }
@@ -106,7 +106,7 @@ func refusedMachine(err error) error {
 	if err == nil {
 		return nil
 	}
-	if e := sluice.AsError(err); e.Code == "invalid_client" || e.Code == "unauthorized_client" {
+	if e := sluice.AsError(err); e.Code == sluice.CodeInvalidClient.Word || e.Code == sluice.CodeUnauthorizedClient.Word {
 		return e.Saying("The issuer refuses this client; check SLUICE_CLIENT_ID and SLUICE_CLIENT_SECRET.")
 	}
 	return err

@@ -26,13 +26,13 @@ func refusal(a Answer) *sluice.Error {
 	_ = json.Unmarshal(a.Body, &p)     // otherwise the fields stay empty
 	_ = json.Unmarshal(a.Body, &oauth) // as those of another form do
 	kind := problem.KindOf(a.Status)
-	if oauth.Code == "invalid_grant" {
+	if oauth.Code == sluice.CodeInvalidGrant.Word {
 		kind = sluice.Unauthenticated
 	}
 	code := cmp.Or(oauth.Code, p.Code, "status-"+strconv.Itoa(a.Status))
 	message := cmp.Or(oauth.Description, p.Detail,
 		"The server answered "+strconv.Itoa(a.Status)+" "+http.StatusText(a.Status)+"; is there a sluice at this URL?")
-	return sluice.Errorf(kind, code, "%s", message).WithStatus(a.Status).About(p.Parameter).InCall(p.TraceID).
+	return (&sluice.Error{Kind: kind, Code: code, Message: message}).WithStatus(a.Status).About(p.Parameter).InCall(p.TraceID).
 		At(sluice.Place{Line: p.Line, Column: p.Column, Snippet: p.Snippet, Step: p.Step}).After(retryAfter(a.Header)).Detailed(p.Errors)
 }
 
@@ -43,7 +43,7 @@ func elsewhere(a Answer) *sluice.Error {
 	if to, err := url.Parse(a.Header.Get("Location")); err == nil && to.Host != "" {
 		place = "to " + to.Scheme + "://" + to.Host
 	}
-	return sluice.Errorf(sluice.Invalid, "redirected", "The server leads %s; log in with the URL where sluice is.", place).WithStatus(a.Status)
+	return sluice.Errorf(sluice.CodeRedirected, "The server leads %s; log in with the URL where sluice is.", place).WithStatus(a.Status)
 }
 
 // retryAfter reads the header of that name, 0 if there is none.

@@ -76,14 +76,14 @@ func (p *Profiles) Load(name string) (Login, error) {
 		if near := spelling.Nearest(name, names); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return Login{}, sluice.Errorf(sluice.NotFound, "profile-unknown", "There is no profile %s; sluice login --profile %s makes it; %s", name, name, hint)
+		return Login{}, sluice.Errorf(sluice.CodeProfileUnknown, "There is no profile %s; sluice login --profile %s makes it; %s", name, name, hint)
 	}
 	if err != nil {
 		return Login{}, storage(err)
 	}
 	var login Login
 	if err := json.Unmarshal(content, &login); err != nil {
-		return Login{}, sluice.Errorf(sluice.Internal, "profile-unreadable", "The profile %s can't be read; make it again with sluice login --profile %s.", name, name).Because(err)
+		return Login{}, sluice.Errorf(sluice.CodeProfileUnreadable, "The profile %s can't be read; make it again with sluice login --profile %s.", name, name).Because(err)
 	}
 	return login, nil
 }

@@ -59,7 +59,7 @@ func pollPath(id, redirect string) string {
 func nextPoll(a Answer) (string, error) {
 	to, err := url.Parse(a.Header.Get("Location"))
 	if err != nil || !strings.HasSuffix(to.Path, sluice.ResultPath) {
-		return "", sluice.Errorf(sluice.Internal, "redirect-malformed", "The server leads elsewhere than to the result; is there a sluice at this URL?")
+		return "", sluice.Errorf(sluice.CodeRedirectMalformed, "The server leads elsewhere than to the result; is there a sluice at this URL?")
 	}
 	return sluice.ResultPath + "?" + to.RawQuery, nil
 }
@@ -67,7 +67,7 @@ func nextPoll(a Answer) (string, error) {
 func resultOf(a Answer) (Result, error) {
 	r := Result{Document: a.Body}
 	if err := json.Unmarshal(a.Body, &r.Result); err != nil {
-		return r, sluice.Errorf(sluice.Internal, "result-malformed", "The server gave no result; is there a sluice at this URL?").Because(err)
+		return r, sluice.Errorf(sluice.CodeResultMalformed, "The server gave no result; is there a sluice at this URL?").Because(err)
 	}
 	return r, nil
 }

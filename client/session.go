@@ -66,7 +66,7 @@ func (s *Session) renew(ctx context.Context, refused string) (Login, error) {
 	renewed, err := c.refresh(ctx, login)
 	if err != nil {
 		if e := sluice.AsError(err); e.Kind == sluice.Unauthenticated {
-			return Login{}, e.Coded("login-ended").Saying("The login at " + login.URL + " has ended.")
+			return Login{}, e.Coded(sluice.CodeLoginEnded).Saying("The login at " + login.URL + " has ended.")
 		}
 		return Login{}, err
 	}

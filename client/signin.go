@@ -58,7 +58,7 @@ func (c *Client) SignIn(ctx context.Context) (*SignIn, error) {
 		return nil, err
 	}
 	if document.Authorize == "" {
-		return nil, sluice.Errorf(sluice.NotFound, "no-sign-in-page", "The server has no page to sign in on.")
+		return nil, sluice.Errorf(sluice.CodeNoSignInPage, "The server has no page to sign in on.")
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *SignIn) Wait(ctx context.Context) (Login, error) {
 		if ctx.Err() != nil {
 			return Login{}, ctx.Err()
 		}
-		return Login{}, sluice.Errorf(sluice.Timeout, "not-signed-in", "Nobody has signed in within %v; try again, or use --no-browser.", signInWait)
+		return Login{}, sluice.Errorf(sluice.CodeNotSignedIn, "Nobody has signed in within %v; try again, or use --no-browser.", signInWait)
 	case browser := <-s.came:
 		login, err := s.finish(ctx, browser.query)
 		browser.told <- err
@@ -129,9 +129,9 @@ func (s *SignIn) serve(w http.ResponseWriter, r *http.Request) {
 func (s *SignIn) finish(ctx context.Context, query url.Values) (Login, error) {
 	switch {
 	case query.Get("error") == "access_denied":
-		return Login{}, sluice.Errorf(sluice.Forbidden, "login-refused", "The login was refused in the browser.")
+		return Login{}, sluice.Errorf(sluice.CodeLoginRefused, "The login was refused in the browser.")
 	case query.Get("error") != "" || query.Get("code") == "" || query.Get("iss") != s.named:
-		return Login{}, sluice.Errorf(sluice.Unauthenticated, "login-failed", "The server gave no code to the browser; try again, or use --no-browser.").Because(errors.New(query.Get("error_description")))
+		return Login{}, sluice.Errorf(sluice.CodeLoginFailed, "The server gave no code to the browser; try again, or use --no-browser.").Because(errors.New(query.Get("error_description")))
 	}
 	asked := time.Now()
 	got, err := s.client.token(ctx, s.issuer, "token", url.Values{

@@ -45,9 +45,9 @@ func (c *Client) ownIssuer(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case described.issuer == "":
-		return "", sluice.Errorf(sluice.Unauthenticated, "no-issuer", "The server gives no tokens; set SLUICE_USERNAME and SLUICE_PASSWORD instead of logging in.")
+		return "", sluice.Errorf(sluice.CodeNoIssuer, "The server gives no tokens; set SLUICE_USERNAME and SLUICE_PASSWORD instead of logging in.")
 	case !strings.HasPrefix(described.issuer, "/"):
-		return "", sluice.Errorf(sluice.Unauthenticated, "external-users", "The server's users are those of %s: get a token there and set SLUICE_TOKEN.", described.issuer)
+		return "", sluice.Errorf(sluice.CodeExternalUsers, "The server's users are those of %s: get a token there and set SLUICE_TOKEN.", described.issuer).OfKind(sluice.Unauthenticated)
 	}
 	return described.issuer, nil
 }
@@ -95,7 +95,7 @@ func (c *Client) post(ctx context.Context, path string, form url.Values) (Answer
 func readTokens(answer Answer) (tokens, error) {
 	var got tokens
 	if err := json.Unmarshal(answer.Body, &got); err != nil || got.Access == "" {
-		return tokens{}, sluice.Errorf(sluice.Internal, "token-malformed", "The server gave no tokens; is there a sluice at this URL?").Because(err)
+		return tokens{}, sluice.Errorf(sluice.CodeTokenMalformed, "The server gave no tokens; is there a sluice at this URL?").Because(err)
 	}
 	return got, nil
 }

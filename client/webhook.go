@@ -25,7 +25,7 @@ func (c *Client) Webhook(ctx context.Context, eventKey string) (Webhook, error) 
 		return hook, err
 	}
 	if err := json.Unmarshal(answer.Body, &hook); err != nil {
-		return hook, sluice.Errorf(sluice.Internal, "webhook-malformed", "The server gave no webhook.").Because(err)
+		return hook, sluice.Errorf(sluice.CodeWebhookMalformed, "The server gave no webhook.").Because(err)
 	}
 	if strings.HasPrefix(hook.Token, "…") {
 		return hook, sluice.NotPermitted(sluice.MaySeeTokens)
@@ -69,7 +69,7 @@ func (c *Client) Sign(ctx context.Context, eventKey string, body *Body) (made Si
 		return made, err
 	}
 	if err := json.Unmarshal(answer.Body, &made); err != nil {
-		return made, sluice.Errorf(sluice.Internal, "call-malformed", "The server made no call.").Because(err)
+		return made, sluice.Errorf(sluice.CodeCallMalformed, "The server made no call.").Because(err)
 	}
 	return made, nil
 }

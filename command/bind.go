@@ -28,7 +28,7 @@ func bind(target reflect.Value, params []Param, args Args) error {
 			return err
 		}
 		if before, twice := given[p.field]; twice && !reflect.DeepEqual(before, value) {
-			return p.invalid("parameter-conflict", "was given twice with different values; give it once")
+			return p.invalid(sluice.CodeParameterConflict, "was given twice with different values; give it once")
 		}
 		given[p.field] = value
 	}
@@ -36,7 +36,7 @@ func bind(target reflect.Value, params []Param, args Args) error {
 		value, ok := given[p.field]
 		if !ok {
 			if p.Required {
-				return p.invalid("parameter-missing", "is required: %s%s", strings.TrimSuffix(p.Doc, "."), wholeBody(params, given))
+				return p.invalid(sluice.CodeParameterMissing, "is required: %s%s", strings.TrimSuffix(p.Doc, "."), wholeBody(params, given))
 			}
 			continue
 		}
@@ -125,7 +125,7 @@ func unknown(params []Param, name string) error {
 	} else if len(names) > 0 {
 		hint = "it takes " + strings.Join(names, ", ")
 	}
-	return sluice.Errorf(sluice.Invalid, "parameter-unknown", "This command has no parameter %s; %s", quote(name), hint).About(name)
+	return sluice.Errorf(sluice.CodeParameterUnknown, "This command has no parameter %s; %s", quote(name), hint).About(name)
 }
 
 // Check reports whether the parameter takes an argument.
@@ -157,7 +157,7 @@ func (p Param) parse(arg any) (any, error) {
 			break
 		}
 		if p.Min != nil && n < *p.Min || p.Max != nil && n > *p.Max {
-			return nil, p.invalid("parameter-invalid", "must be %s, not %d", p.Wants(), n)
+			return nil, p.invalid(sluice.CodeParameterInvalid, "must be %s, not %d", p.Wants(), n)
 		}
 		return n, nil
 	case "boolean":
@@ -176,7 +176,7 @@ func (p Param) parse(arg any) (any, error) {
 			return value, nil
 		}
 	}
-	return nil, p.invalid("parameter-invalid", "must be %s", p.Wants())
+	return nil, p.invalid(sluice.CodeParameterInvalid, "must be %s", p.Wants())
 }
 
 // parseText returns what a text stands for. An empty one stands for no time.
@@ -248,7 +248,7 @@ func Flag(name, text string) (bool, error) {
 
 // MalformedQuery is the error for the query of a URL that can't be parsed.
 func MalformedQuery() error {
-	return sluice.Errorf(sluice.Invalid, "query-malformed", "The query of the URL is malformed; percent-encode what is not a letter or digit.")
+	return sluice.Errorf(sluice.CodeQueryMalformed, "The query of the URL is malformed; percent-encode what is not a letter or digit.")
 }
 
 // stringsOf returns the items of a list, or of a text with commas.

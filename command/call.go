@@ -21,7 +21,7 @@ func (s Set) Call(ctx context.Context, c Command, args Args) (any, error) {
 		return nil, err
 	}
 	if c.InRun && sluice.RunFrom(ctx) == nil {
-		return nil, sluice.Errorf(sluice.Invalid, "not-in-a-pipeline", "%s is a step of pipelines; it does nothing by itself.", c.Name)
+		return nil, sluice.Errorf(sluice.CodeNotInAPipeline, "%s is a step of pipelines; it does nothing by itself.", c.Name)
 	}
 	out, err := c.run(ctx, args)
 	if !c.ReadOnly && !c.Traffic {

@@ -184,8 +184,8 @@ func (p Param) Wants() string {
 	}
 }
 
-func (p Param) invalid(code, format string, args ...any) error {
-	return sluice.Errorf(sluice.Invalid, code, "The parameter %s %s.", p.Name, fmt.Sprintf(format, args...)).About(p.Name)
+func (p Param) invalid(code sluice.Code, format string, args ...any) error {
+	return sluice.Errorf(code, "The parameter %s %s.", p.Name, fmt.Sprintf(format, args...)).About(p.Name)
 }
 
 // quote shows what a caller sent, shortened and without control characters.

@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,8 @@ type visitor struct {
 	base   string
 	client *http.Client
 	token  string // of a webhook
+
+	accessLog string // of the proxy, if it writes one
 }
 
 // visit returns a visitor who has made a webhook.
@@ -193,16 +196,18 @@ func throughNginx(t *testing.T, replaced map[string]string) *visitor {
 	s := startServer(t, "trusted-proxies=127.0.0.1")
 	cert, key, _ := certificate(t)
 	https := freePort(t)
+	accessLog := filepath.Join(t.TempDir(), "access.log")
 	maps.Copy(replaced, map[string]string{
-		"127.0.0.1:8080": s.Address(),
-		"listen 443":     "listen " + https,
-		"listen 80;":     "listen " + freePort(t) + ";",
+		"/var/log/nginx/sluice.log": accessLog,
+		"127.0.0.1:8080":            s.Address(),
+		"listen 443":                "listen " + https,
+		"listen 80;":                "listen " + freePort(t) + ";",
 		"/etc/letsencrypt/live/hooks.example.com/fullchain.pem": cert,
 		"/etc/letsencrypt/live/hooks.example.com/privkey.pem":   key,
 	})
 	site := adapted(t, "proxy/nginx.conf", replaced)
 	prefix := t.TempDir()
-	text := "user root;\npid " + prefix + "/pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n"
+	text := "user root;\npid " + prefix + "/pid;\nerror_log stderr;\nevents {}\nhttp {\n"
 	for _, use := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		text += use + "_temp_path " + prefix + "/" + use + ";\n"
 	}
@@ -210,8 +215,30 @@ func throughNginx(t *testing.T, replaced map[string]string) *visitor {
 	run(t, nil, ".", "nginx", "-t", "-q", "-p", prefix, "-c", whole)
 	background(t, nil, "nginx", "-p", prefix, "-c", whole, "-g", "daemon off;")
 	listening(t, https)
-	return visit(t, "https://"+https)
+	v := visit(t, "https://"+https)
+	v.accessLog = accessLog
+	return v
 }
+
+// leavesNoToken wants the token of a call, which is in its URL, not to be in the
+// proxy's log of that call.
+func (v *visitor) leavesNoToken() {
+	v.t.Helper()
+	const path = "/api/v3/command/webhook.receive"
+	if status, _, body := v.send(v.request(http.MethodPost, path+"?token="+v.token, "hello")); status != http.StatusOK {
+		v.t.Fatalf("a call is answered %d: %s", status, body)
+	}
+	var logged string
+	eventually(v.t, "the call in the log", func() bool {
+		logged = read(v.t, v.accessLog)
+		return strings.Contains(logged, path)
+	})
+	if strings.Contains(logged, v.token) {
+		v.t.Errorf("the log has the token:\n%s", logged)
+	}
+}
+
+func TestNginxLogsNoTokens(t *testing.T) { throughNginx(t, map[string]string{}).leavesNoToken() }
 
 func TestNginx(t *testing.T) { throughNginx(t, map[string]string{}).all(t) }
 

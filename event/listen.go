@@ -30,5 +30,5 @@ func messageReceiveCommand() command.Command {
 }
 
 func startsPipelines(name string) error {
-	return sluice.Errorf(sluice.Invalid, "not-in-a-pipeline", "%s is the first step of a pipeline, which it starts; it does nothing by itself. To get an event, call event.receive.", name)
+	return sluice.Errorf(sluice.CodeNotInAPipeline, "%s is the first step of a pipeline, which it starts; it does nothing by itself. To get an event, call event.receive.", name)
 }

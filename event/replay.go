@@ -53,7 +53,7 @@ func replayCommand(events sluice.Events, journal sluice.Journal) command.Command
 			}
 			done, err := replayAll(ctx, events, journal, p, old)
 			if err == nil && done.Replayed == 0 {
-				err = sluice.Errorf(sluice.NotFound, "event-unknown", "No stored event matches; trace.get finds those there are.")
+				err = sluice.Errorf(sluice.CodeEventUnknown, "No stored event matches; trace.get finds those there are.")
 			}
 			return done, err
 		})
@@ -96,7 +96,7 @@ func (p replayParams) find(ctx context.Context, journal sluice.Journal) ([]repla
 			}
 		}
 		if len(found) > maxReplays {
-			return nil, sluice.Errorf(sluice.Invalid, "too-many-events", "These are more than %d events; replay shorter spans of time, one after the other, or all of them with sluice replay.", maxReplays)
+			return nil, sluice.Errorf(sluice.CodeTooManyEvents, "These are more than %d events; replay shorter spans of time, one after the other, or all of them with sluice replay.", maxReplays)
 		}
 		if next == "" {
 			slices.Reverse(found)
@@ -147,13 +147,13 @@ func replayAll(ctx context.Context, events sluice.Events, journal sluice.Journal
 		case err == nil:
 		case sluice.AsError(err).Kind == sluice.Gone:
 			continue // trimmed meanwhile
-		case sluice.AsError(err).Code == sluice.NotListening:
+		case sluice.CodePipelineNotListening.Is(err):
 			unheard = err
 			continue
 		case done.Replayed == 0:
 			return done, err
 		default:
-			e := sluice.Errorf(sluice.Unavailable, "replay-incomplete", "Only %d of %d events were sent again, up to that of %s; go on after that one.", done.Replayed, len(old), last)
+			e := sluice.Errorf(sluice.CodeReplayIncomplete, "Only %d of %d events were sent again, up to that of %s; go on after that one.", done.Replayed, len(old), last)
 			return done, e.Because(err)
 		}
 		done.Replayed++

@@ -81,7 +81,7 @@ func (p *program) failed(err error) *sluice.Error {
 			kind = failure.Kind
 		}
 	}
-	return sluice.Errorf(kind, "expression-failed", "The expression %s failed: %s.", oneLine(p.source, longestSnippet), why).Because(cause)
+	return sluice.Errorf(sluice.CodeExpressionFailed, "The expression %s failed: %s.", oneLine(p.source, longestSnippet), why).OfKind(kind).Because(cause)
 }
 
 // passes reports whether a function failed through no fault of the expression:

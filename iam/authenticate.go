@@ -44,11 +44,11 @@ func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (sl
 	headers := r.Header.Values("Authorization")
 	switch {
 	case len(headers) == 0:
-		err := sluice.Errorf(sluice.Unauthenticated, "authorization-missing", "This needs an Authorization header: Basic, Bearer or Refresh.")
+		err := sluice.Errorf(sluice.CodeAuthorizationMissing, "This needs an Authorization header: Basic, Bearer or Refresh.")
 		a.observe(noScheme, err)
 		return sluice.User{}, a.challenge(noScheme, unlessStarting(starting, err))
 	case len(headers) > 1:
-		err := sluice.Errorf(sluice.Invalid, "authorization-ambiguous", "The request has more than one Authorization header; send one.")
+		err := sluice.Errorf(sluice.CodeAuthorizationAmbiguous, "The request has more than one Authorization header; send one.")
 		a.observe(otherScheme, err)
 		return sluice.User{}, err
 	}
@@ -91,7 +91,7 @@ func (a *Authenticator) check(ctx context.Context, scheme, credentials, address 
 	case scheme == refreshScheme:
 		id, renewed, err = a.Tokens.Refresh(ctx, credentials)
 	default:
-		err = sluice.Errorf(sluice.Unauthenticated, "authorization-invalid", "This scheme of authorization is not known here; use Basic, Bearer or Refresh.")
+		err = sluice.Errorf(sluice.CodeAuthorizationInvalid, "This scheme of authorization is not known here; use Basic, Bearer or Refresh.")
 	}
 	if err == nil {
 		user, err = a.Directory.Identify(ctx, id)

@@ -24,7 +24,7 @@ func clientDeleteCommand(d *Directory) command.Command {
 			}
 			_, err := d.Clients.Change(ctx, p.ClientID, func(before *sluice.Client, _ map[string]*sluice.Client) (*sluice.Client, error) {
 				if before == nil {
-					return nil, notFound("client-not-found", "client with that id")
+					return nil, notFound(sluice.CodeClientNotFound, "client with that id")
 				}
 				return nil, d.mayGrant(ctx, before.Roles)
 			})

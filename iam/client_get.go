@@ -3,6 +3,7 @@ package iam
 import (
 	"context"
 
+	"sluice"
 	"sluice/command"
 )
 
@@ -22,7 +23,7 @@ func clientGetCommand(d *Directory) command.Command {
 					return nil, err
 				}
 				if client == nil {
-					return nil, notFound("client-not-found", "client with that id")
+					return nil, notFound(sluice.CodeClientNotFound, "client with that id")
 				}
 				return showClient(client), nil
 			}

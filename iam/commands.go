@@ -35,16 +35,16 @@ func ofOurs[P, R any](d *Directory, run func(context.Context, P) (R, error)) fun
 	return func(ctx context.Context, p P) (R, error) {
 		if d.External {
 			var none R
-			return none, sluice.Errorf(sluice.Conflict, "external-users", "Users, clients and passwords are those of the external identity provider; manage them there. Roles are managed here.")
+			return none, sluice.Errorf(sluice.CodeExternalUsers, "Users, clients and passwords are those of the external identity provider; manage them there. Roles are managed here.")
 		}
 		return run(ctx, p)
 	}
 }
 
-func notFound(code, what string) error {
-	return sluice.Errorf(sluice.NotFound, code, "There is no %s.", what)
+func notFound(code sluice.Code, what string) error {
+	return sluice.Errorf(code, "There is no %s.", what)
 }
 
 func builtin(what string) error {
-	return sluice.Errorf(sluice.Conflict, "built-in", "%s is built in and stays as it is.", what)
+	return sluice.Errorf(sluice.CodeBuiltIn, "%s is built in and stays as it is.", what)
 }

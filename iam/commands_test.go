@@ -438,7 +438,7 @@ func TestTheAuditLogIsReadInPagesAndRanges(t *testing.T) {
 type away[T any] struct{ sluice.Records[T] }
 
 func (away[T]) Get(context.Context, string) (*T, error) {
-	return nil, sluice.Errorf(sluice.Unavailable, "engine-unavailable", "The engine did not answer.")
+	return nil, sluice.Errorf(sluice.CodeEngineUnavailable, "The engine did not answer.")
 }
 
 // TestTheEngineIsAway: built-in roles need no engine, and what it can't tell is

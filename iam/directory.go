@@ -134,7 +134,7 @@ func (d *Directory) Owner(ctx context.Context, p *sluice.Pipeline) (sluice.User,
 
 // ownerGone is the error of a pipeline that has nobody's rights to borrow any more.
 func ownerGone(name string) error {
-	return sluice.Errorf(sluice.Unauthenticated, "owner-gone", "The account of %s, who owns this pipeline, is deleted or disabled; let another user store the pipeline again.", name)
+	return sluice.Errorf(sluice.CodeOwnerGone, "The account of %s, who owns this pipeline, is deleted or disabled; let another user store the pipeline again.", name)
 }
 
 // account returns a user or a client by the name of its calls, and when it was
@@ -163,7 +163,7 @@ func (d *Directory) account(ctx context.Context, name string) (user sluice.User,
 }
 
 func gone() error {
-	return sluice.Errorf(sluice.Unauthenticated, "user-gone", "The user does not exist any more, or is disabled.")
+	return sluice.Errorf(sluice.CodeUserGone, "The user does not exist any more, or is disabled.")
 }
 
 // Identify returns the user that a token stands for, with what they may do now.
@@ -177,7 +177,7 @@ func (d *Directory) Identify(ctx context.Context, id sluice.Identity) (sluice.Us
 			return sluice.User{}, err
 		}
 		if !client.Honours(id.Generation, id.Issued) {
-			return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "invalid_token", "The client of this token does not exist any more, or has a new secret.")
+			return sluice.User{}, sluice.Errorf(sluice.CodeInvalidToken, "The client of this token does not exist any more, or has a new secret.")
 		}
 		d.ClientUsed(id.ClientID)
 		return d.userWith(ctx, clientPrefix+id.ClientID, client.Identity(), client.Roles)

@@ -35,7 +35,7 @@ func unlessStarting(starting bool, err error) error {
 	if err == nil || !starting || sluice.AsError(err).Kind != sluice.Unauthenticated {
 		return err
 	}
-	return sluice.Errorf(sluice.Unavailable, "starting", "The server is starting.").After(time.Second)
+	return sluice.Errorf(sluice.CodeStarting, "The server is starting.").After(time.Second)
 }
 
 func (d *Directory) login(ctx context.Context, username, password, address string) (sluice.User, error) {
@@ -80,7 +80,7 @@ func (d *Directory) takeCore() (release func(), err error) {
 	case d.hashing <- struct{}{}:
 		return func() { <-d.hashing }, nil
 	case <-time.After(stretch.Of(hashWait)):
-		return nil, sluice.Errorf(sluice.Unavailable, "login-busy", "Too many passwords are being checked. Try again soon.").After(hashWait)
+		return nil, sluice.Errorf(sluice.CodeLoginBusy, "Too many passwords are being checked. Try again soon.").After(hashWait)
 	}
 }
 
@@ -146,7 +146,7 @@ func (d *Directory) mayTry(username, address string) error {
 	if wait == 0 {
 		return nil
 	}
-	return sluice.Errorf(sluice.Throttled, "too-many-logins", "Too many wrong credentials came from this address.").After(wait)
+	return sluice.Errorf(sluice.CodeTooManyLogins, "Too many wrong credentials came from this address.").After(wait)
 }
 
 func pairOf(username, address string) string {
@@ -163,5 +163,5 @@ func (d *Directory) knownName(ctx context.Context, username string) string {
 }
 
 func wrongCredentials() error {
-	return sluice.Errorf(sluice.Unauthenticated, "authorization-invalid", "The credentials are not valid.")
+	return sluice.Errorf(sluice.CodeAuthorizationInvalid, "The credentials are not valid.")
 }

@@ -29,7 +29,7 @@ func passwordSetCommand(d *Directory) command.Command {
 			}
 			account, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, _ map[string]*sluice.Account) (*sluice.Account, error) {
 				if before == nil {
-					return nil, notFound("user-not-found", "user of that name")
+					return nil, notFound(sluice.CodeUserNotFound, "user of that name")
 				}
 				if err := d.mayGrant(ctx, before.Roles); err != nil {
 					return nil, err
@@ -53,18 +53,18 @@ func passwordSetCommand(d *Directory) command.Command {
 func (d *Directory) maySetPassword(ctx context.Context, caller sluice.User, p passwordSetParams) error {
 	if p.Username != caller.Name {
 		if !caller.May("iam.user.put") {
-			return sluice.Errorf(sluice.Forbidden, "forbidden", "To set another user's password you need the permission iam.user.put.")
+			return sluice.Errorf(sluice.CodeForbidden, "To set another user's password you need the permission iam.user.put.")
 		}
 		return checkUsername(p.Username)
 	}
 	if p.Current == nil {
-		return sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter current is required to set your own password.").About("current")
+		return sluice.Errorf(sluice.CodeParameterMissing, "The parameter current is required to set your own password.").About("current")
 	}
 	if _, err := d.Login(ctx, caller.Name, *p.Current, caller.Address); err != nil {
 		if sluice.AsError(err).Kind != sluice.Unauthenticated {
 			return err
 		}
-		return sluice.Errorf(sluice.Forbidden, "password-wrong", "The current password is not right.").About("current")
+		return sluice.Errorf(sluice.CodePasswordWrong, "The current password is not right.").About("current")
 	}
 	return nil
 }

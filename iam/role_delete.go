@@ -30,7 +30,7 @@ func roleDeleteCommand(d *Directory) command.Command {
 			}
 			_, err := d.Roles.Change(ctx, p.Role, func(before *sluice.Role, _ map[string]*sluice.Role) (*sluice.Role, error) {
 				if before == nil {
-					return nil, notFound("role-not-found", "role of that name that could be deleted")
+					return nil, notFound(sluice.CodeRoleNotFound, "role of that name that could be deleted")
 				}
 				return nil, nil
 			})

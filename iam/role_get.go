@@ -24,7 +24,7 @@ func roleGetCommand(d *Directory) command.Command {
 					return nil, err
 				}
 				if role == nil {
-					return nil, notFound("role-not-found", "role of that name")
+					return nil, notFound(sluice.CodeRoleNotFound, "role of that name")
 				}
 				return d.shown(*role), nil
 			}

@@ -85,7 +85,7 @@ func (d *Directory) mayGrant(ctx context.Context, roles []string) error {
 func mayGive(caller sluice.User, permissions []string) error {
 	for _, p := range permissions {
 		if !caller.May(p) {
-			return sluice.Errorf(sluice.Forbidden, "forbidden", "This reaches further than your own permissions: you lack %s.", p)
+			return sluice.Errorf(sluice.CodeForbidden, "This reaches further than your own permissions: you lack %s.", p)
 		}
 	}
 	return nil
@@ -131,5 +131,5 @@ func keepsAdmin(before, after *sluice.Account, all map[string]*sluice.Account) e
 			return nil
 		}
 	}
-	return sluice.Errorf(sluice.Conflict, "last-admin", "This is the last administrator who can log in; make another one first.")
+	return sluice.Errorf(sluice.CodeLastAdmin, "This is the last administrator who can log in; make another one first.")
 }

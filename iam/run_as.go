@@ -49,7 +49,7 @@ func (d *Directory) runAs(ctx context.Context, owner sluice.User, target string)
 		return sluice.User{}, err // it is not known whether there is such a user
 	}
 	if err != nil {
-		return sluice.User{}, sluice.Errorf(sluice.Forbidden, "forbidden", "The user to run as does not exist, or is disabled.")
+		return sluice.User{}, sluice.Errorf(sluice.CodeForbidden, "The user to run as does not exist, or is disabled.")
 	}
 	return user, nil
 }

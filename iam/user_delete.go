@@ -24,7 +24,7 @@ func userDeleteCommand(d *Directory) command.Command {
 			}
 			_, err := d.Accounts.Change(ctx, p.Username, func(before *sluice.Account, all map[string]*sluice.Account) (*sluice.Account, error) {
 				if before == nil {
-					return nil, notFound("user-not-found", "user of that name")
+					return nil, notFound(sluice.CodeUserNotFound, "user of that name")
 				}
 				if err := d.mayGrant(ctx, before.Roles); err != nil {
 					return nil, err

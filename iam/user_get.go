@@ -26,7 +26,7 @@ func userGetCommand(d *Directory) command.Command {
 					return nil, err
 				}
 				if account == nil {
-					return nil, notFound("user-not-found", "user of that name")
+					return nil, notFound(sluice.CodeUserNotFound, "user of that name")
 				}
 				return showUser(account), nil
 			}

@@ -52,7 +52,7 @@ func (e *Engine) Backup(ctx context.Context, to *backup.Writer) error {
 		return err
 	}
 	if !e.backing.TryLock() {
-		return sluice.Errorf(sluice.Conflict, "backup-running", "Another backup is being made; wait until it has ended.")
+		return sluice.Errorf(sluice.CodeBackupRunning, "Another backup is being made; wait until it has ended.")
 	}
 	defer e.backing.Unlock()
 	// A connection of its own: calls must not wait behind it.
@@ -156,7 +156,7 @@ func (e *Engine) awaitExternal(ctx context.Context) (err error) {
 		}
 	}
 	if err != nil {
-		return sluice.Errorf(sluice.Unavailable, "engine-unavailable", "It can't be restored: %s.", explain(err, e.host.Conn)).Because(err)
+		return sluice.Errorf(sluice.CodeEngineUnavailable, "It can't be restored: %s.", explain(err, e.host.Conn)).Because(err)
 	}
 	return nil
 }

@@ -163,7 +163,7 @@ func (s *Events) sequenceOf(ctx context.Context, cursor string) (uint64, error) 
 		return 0, sluice.InvalidParameter("after", "The parameter after must be the value of next in a previous answer.")
 	}
 	if s.cursorOf(sequence) != cursor || sequence > last {
-		return 0, sluice.Errorf(sluice.Gone, "cursor-gone", "The cursor is not one of the events stored here; start without one.")
+		return 0, sluice.Errorf(sluice.CodeCursorGone, "The cursor is not one of the events stored here; start without one.")
 	}
 	return sequence, nil
 }

@@ -104,7 +104,7 @@ func (s *Events) findStored(ctx context.Context, subject string, behind uint64, 
 				continue
 			}
 			if msg.Sequence > s.writer.Durable() {
-				return nil, stream.Unavailable("engine-unavailable", "The first call of this delivery is not durable yet.")
+				return nil, stream.Unavailable(sluice.CodeEngineUnavailable, "The first call of this delivery is not durable yet.")
 			}
 			return &delivery.Accepted{Sequence: msg.Sequence, TraceID: e.TraceID, At: e.Received, Digest: e.Fingerprint.Digest}, nil
 		}

@@ -47,7 +47,7 @@ func (s *Events) spooled(ctx context.Context, e *sluice.Event, away error) (slui
 // spools reports whether calls go to the spool while the engine has an error. A node
 // that has not reached the engine since its start knows no webhooks.
 func (s *Events) spools(away error) bool {
-	return s.spool != nil && sluice.AsError(away).Code == "engine-unavailable" && s.host.IsSetUp() && s.stream.CachedInfo().Config.AllowAtomicPublish
+	return s.spool != nil && sluice.AsError(away).Code == sluice.CodeEngineUnavailable.Word && s.host.IsSetUp() && s.stream.CachedInfo().Config.AllowAtomicPublish
 }
 
 // handOver hands over what is in the spool, until ctx ends.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice"
 	"sluice/jetstream/stream"
 )
 
@@ -49,7 +50,7 @@ func (s *space) take(size int) bool {
 }
 
 func storageFull() error {
-	return stream.Unavailable("storage-full", "The storage of events is full of events that pipelines have not finished.")
+	return stream.Unavailable(sluice.CodeStorageFull, "The storage of events is full of events that pipelines have not finished.")
 }
 
 // room returns nil when there is space for events.

@@ -179,10 +179,10 @@ func (s *Events) address(e *sluice.Event) (subject string, err error) {
 	}
 	binding := s.listeners.Binding(e.To)
 	if binding == nil {
-		return "", sluice.Errorf(sluice.NotFound, "pipeline-unknown", "No pipeline of the name %s listens to events.", e.To)
+		return "", sluice.Errorf(sluice.CodePipelineUnknown, "No pipeline of the name %s listens to events.", e.To)
 	}
 	if !sluice.KeyMatches(binding.Pattern, e.MessageKey()) { // it may rely on what was checked of those it listens to
-		return "", sluice.Errorf(sluice.Conflict, sluice.NotListening, "The pipeline %s does not listen to %s.", e.To, e.MessageKey())
+		return "", sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s does not listen to %s.", e.To, e.MessageKey())
 	}
 	e.Listeners = []string{e.To}
 	return queue.DirectPrefix + binding.ID, nil
@@ -208,7 +208,7 @@ func (s *Events) store(ctx context.Context, subject string, header nats.Header, 
 }
 
 func tooLarge() error {
-	return sluice.Errorf(sluice.TooLarge, "payload-too-large", "The call makes an event of more than %d bytes.", maxEvent)
+	return sluice.Errorf(sluice.CodePayloadTooLarge, "The call makes an event of more than %d bytes.", maxEvent)
 }
 
 // encode appends an event, if there is space for it.

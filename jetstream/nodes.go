@@ -91,7 +91,7 @@ func (n *nodes) hear(msg *nats.Msg) {
 		n.host.Log.Warn("A node of another version shares the engine; let all nodes have the same soon.", "this", n.self.Version, "other", other.Version)
 	}
 	if other.Format > n.self.Format {
-		n.host.Fail(sluice.Errorf(sluice.Invalid, "engine-newer", "A node of version %s has begun to use the engine: it stores in format %d, this program knows %d. Start version %s here, too.", other.Version, other.Format, n.self.Format, other.Version))
+		n.host.Fail(sluice.Errorf(sluice.CodeEngineNewer, "A node of version %s has begun to use the engine: it stores in format %d, this program knows %d. Start version %s here, too.", other.Version, other.Format, n.self.Format, other.Version))
 	}
 }
 

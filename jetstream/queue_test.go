@@ -310,7 +310,7 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 		e := open()
 		key := natstest.UniqueKey("letter")
 		p := bind(t, e, strings.Split(key, ".")[1], sluice.EventPrefix+key, 16)
-		shown := problem.Of(sluice.Errorf(sluice.Invalid, "no-good", "No good."))
+		shown := problem.Of(sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good."))
 		consume(t, e, p, func(sluice.Delivery) (sluice.Outcome, error) {
 			return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 3, Finished: time.Now().UTC()}, nil
 		})
@@ -340,7 +340,7 @@ func TestAFailureIsADeadLetter(t *testing.T) {
 func TestALetterFollowsItsOutcome(t *testing.T) {
 	t.Parallel()
 	failing := func(p *sluice.Pipeline) sluice.Outcome {
-		shown := problem.Of(sluice.Errorf(sluice.Invalid, "no-good", "No good."))
+		shown := problem.Of(sluice.Errorf(sluice.Code{Word: "no-good", Kind: sluice.Invalid}, "No good."))
 		return sluice.Outcome{Pipeline: p.Name, Status: sluice.StatusError, StatusCode: 400, Error: shown, Attempts: 1, Finished: time.Now().UTC()}
 	}
 	letters := func(e *Engine) uint64 {

@@ -17,7 +17,7 @@ func (j *Journal) Event(ctx context.Context, correlationID string) (e sluice.Eve
 	if err := j.host.Connected(); err != nil {
 		return e, err
 	}
-	missing := sluice.Errorf(sluice.Gone, "event-gone", "The event of this call is no longer kept.")
+	missing := sluice.Errorf(sluice.CodeEventGone, "The event of this call is no longer kept.")
 	place, ok := j.ids.Parse(correlationID)
 	if !ok {
 		return e, missing

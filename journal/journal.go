@@ -248,7 +248,7 @@ func (j *Journal) take() pending {
 			Time:    now,
 			TraceID: sluice.NewTraceID("many", now),
 			Status:  sluice.StatusRejected,
-			Code:    "too-many-refused",
+			Code:    sluice.CodeTooManyRefused.Word,
 			Count:   j.unrecorded,
 		})
 		j.unrecorded = 0

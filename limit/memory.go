@@ -91,7 +91,7 @@ func (h *Hold) grow(ctx context.Context, bytes int64, wait time.Duration) bool {
 }
 
 func noMemory() error {
-	return sluice.Errorf(sluice.Unavailable, "overloaded", "The server holds as much as its memory allows. Try again soon.").After(2 * time.Second).Closing()
+	return sluice.Errorf(sluice.CodeOverloaded, "The server holds as much as its memory allows. Try again soon.").After(2 * time.Second).Closing()
 }
 
 // Move gives back what it has, and takes as much of another memory.

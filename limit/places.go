@@ -24,7 +24,7 @@ func NewPlaces(most int) *Places { return &Places{max: int64(most)} }
 func (p *Places) Enter() error {
 	if p.taken.Add(1) > p.max {
 		p.Leave()
-		return sluice.Errorf(sluice.Unavailable, "overloaded", "The server handles as many calls as it can. Try again soon.").After(2 * time.Second)
+		return sluice.Errorf(sluice.CodeOverloaded, "The server handles as many calls as it can. Try again soon.").After(2 * time.Second)
 	}
 	return nil
 }

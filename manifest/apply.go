@@ -137,14 +137,14 @@ func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error
 	var problems []sluice.Finding
 	for _, f := range found.Problems {
 		switch {
-		case f.Permission == "" || !p.force && (!roles || f.Code == "secret-unknown"):
+		case f.Permission == "" || !p.force && (!roles || f.Code == sluice.CodeSecretUnknown.Word):
 			problems = append(problems, f)
 		case p.force:
 			found.Warnings = append(found.Warnings, f)
 		}
 	}
 	for _, f := range found.Warnings {
-		if f.Code != "event-key-unknown" || !p.has(Create, "webhook", strings.TrimPrefix(found.Listens, sluice.EventPrefix)) {
+		if f.Code != sluice.CodeEventKeyUnknown.Word || !p.has(Create, "webhook", strings.TrimPrefix(found.Listens, sluice.EventPrefix)) {
 			change.Warnings = append(change.Warnings, t.told(f))
 		}
 	}
@@ -156,7 +156,7 @@ func (p *Plan) lint(ctx context.Context, c *client.Client, change *Change) error
 	if more := len(problems) - 1; more > 0 {
 		text += fmt.Sprintf(" (and %d more)", more)
 	}
-	return sluice.Errorf(sluice.Unprocessable, first.Code, "%s", text).At(sluice.Place{Line: first.Line, Column: first.Column})
+	return (&sluice.Error{Kind: sluice.Unprocessable, Code: first.Code, Message: text}).At(sluice.Place{Line: first.Line, Column: first.Column})
 }
 
 // told returns a finding in the file of a pipeline, in a line.

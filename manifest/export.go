@@ -33,14 +33,14 @@ func Export(ctx context.Context, c *client.Client, dir string) (*Exported, error
 		err := done.export(ctx, c, root, k)
 		switch e := sluice.AsError(err); {
 		case err == nil:
-		case e.Kind == sluice.Forbidden || e.Code == "external-users":
+		case e.Kind == sluice.Forbidden || e.Code == sluice.CodeExternalUsers.Word:
 			done.Skipped = append(done.Skipped, k.folder())
 		default:
 			return nil, err
 		}
 	}
 	if len(done.Skipped) == len(kinds()) {
-		return nil, sluice.Errorf(sluice.Forbidden, "forbidden", "You may read none of the webhooks, pipelines, roles and clients; ask an administrator for a role that may.")
+		return nil, sluice.Errorf(sluice.CodeForbidden, "You may read none of the webhooks, pipelines, roles and clients; ask an administrator for a role that may.")
 	}
 	return done, nil
 }

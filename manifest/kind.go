@@ -149,5 +149,5 @@ func (f field) wants() string {
 
 // mistake is the error for files that make no sense.
 func mistake(format string, args ...any) *sluice.Error {
-	return sluice.Errorf(sluice.Invalid, "file-invalid", format, args...)
+	return sluice.Errorf(sluice.CodeFileInvalid, format, args...)
 }

@@ -168,5 +168,5 @@ func textOf(fields map[string]any, name string) string {
 }
 
 func malformed(k *kind, cause error) error {
-	return sluice.Errorf(sluice.Internal, "answer-malformed", "The server gave no %ss.", k.name).Because(cause)
+	return sluice.Errorf(sluice.CodeAnswerMalformed, "The server gave no %ss.", k.name).Because(cause)
 }

@@ -55,17 +55,17 @@ func (i *Issuer) Asked(ctx context.Context, query string) (sluice.Authorization,
 func complete(a *sluice.Authorization, client *sluice.Client, form map[string]string) (err error) {
 	switch {
 	case form["request"] != "":
-		return sluice.Errorf(sluice.Invalid, "request_not_supported", "The parameter request is not supported.")
+		return sluice.Errorf(sluice.CodeRequestNotSupported, "The parameter request is not supported.")
 	case form["request_uri"] != "":
-		return sluice.Errorf(sluice.Invalid, "request_uri_not_supported", "The parameter request_uri is not supported.")
+		return sluice.Errorf(sluice.CodeRequestURINotSupported, "The parameter request_uri is not supported.")
 	case form["response_type"] == "":
 		return invalidRequest("The parameter response_type is missing.")
 	case form["response_type"] != "code":
-		return sluice.Errorf(sluice.Invalid, "unsupported_response_type", "The only response_type here is code.")
+		return sluice.Errorf(sluice.CodeUnsupportedResponseType, "The only response_type here is code.")
 	case form["response_mode"] != "" && form["response_mode"] != "query":
 		return invalidRequest("The only response_mode here is query.")
 	case !slices.Contains(client.Grants, "authorization_code"):
-		return sluice.Errorf(sluice.Invalid, "unauthorized_client", "This client may not use the grant type authorization_code.")
+		return sluice.Errorf(sluice.CodeUnauthorizedClient, "This client may not use the grant type authorization_code.")
 	case a.Challenge == "":
 		return invalidRequest("The parameter code_challenge is missing: PKCE is required here.")
 	case form["code_challenge_method"] != "S256":
@@ -100,7 +100,7 @@ func (i *Issuer) Allow(ctx context.Context, a sluice.Authorization, username str
 		ClientID: a.ClientID,
 		Scope:    a.Scope,
 		SignedIn: signedIn,
-		Code:     &sluice.Code{Redirect: a.Redirect, Challenge: a.Challenge, Nonce: a.Nonce},
+		Code:     &sluice.AuthorizationCode{Redirect: a.Redirect, Challenge: a.Challenge, Nonce: a.Nonce},
 	})
 	if err != nil {
 		return "", err

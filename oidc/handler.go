@@ -61,13 +61,13 @@ func (i *Issuer) admit(r *http.Request, methods []string) error {
 	}
 	if !slices.Contains(methods, r.Method) {
 		allow := strings.Join(methods, ", ")
-		return sluice.Errorf(sluice.MethodNotAllowed, "invalid_request", "This method is not allowed here; use %s.", allow).Allowing(allow)
+		return sluice.Errorf(sluice.CodeInvalidRequest, "This method is not allowed here; use %s.", allow).OfKind(sluice.MethodNotAllowed).Allowing(allow)
 	}
 	return nil
 }
 
 func notFound(http.ResponseWriter, *http.Request) error {
-	return sluice.Errorf(sluice.NotFound, "not_found", "There is nothing at this path.")
+	return sluice.Errorf(sluice.CodeOAuthNotFound, "There is nothing at this path.")
 }
 
 // codeOf returns the error code of a failure by the rules of OAuth: for what is no

@@ -70,7 +70,7 @@ func (d *table) Login(ctx context.Context, username, password, _ string) (sluice
 		return sluice.User{}, d.failure
 	}
 	if password != userPassword {
-		return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "authorization-invalid", "No.")
+		return sluice.User{}, sluice.Errorf(sluice.CodeAuthorizationInvalid, "No.")
 	}
 	return d.User(ctx, username)
 }
@@ -80,7 +80,7 @@ func (d *table) User(_ context.Context, username string) (sluice.User, error) {
 	defer d.mu.Unlock()
 	roles, ok := d.users[username]
 	if !ok {
-		return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "user-gone", "Gone.")
+		return sluice.User{}, sluice.Errorf(sluice.CodeUserGone, "Gone.")
 	}
 	return sluice.User{Name: username, Roles: roles}, nil
 }

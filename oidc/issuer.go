@@ -141,5 +141,5 @@ func (i *Issuer) tellEnded(ctx context.Context, s *sluice.Session, reused bool) 
 }
 
 func invalidToken(message string) *sluice.Error {
-	return sluice.Errorf(sluice.Unauthenticated, "invalid_token", "%s", message)
+	return sluice.Errorf(sluice.CodeInvalidToken, "%s", message)
 }

@@ -183,5 +183,5 @@ func scopesOf(supported []string) []string {
 
 // unreachable is the error of a provider that can't be reached.
 func unreachable(cause error) *sluice.Error {
-	return sluice.Errorf(sluice.Unavailable, "provider-unavailable", "The identity provider can't be asked. Try again soon.").Because(cause).After(retryAfter)
+	return sluice.Errorf(sluice.CodeProviderUnavailable, "The identity provider can't be asked. Try again soon.").Because(cause).After(retryAfter)
 }

@@ -162,13 +162,13 @@ func refusal(err error) *sluice.Error {
 		return unreachable(err)
 	}
 	switch failure.ErrorCode {
-	case "invalid_grant", "access_denied":
+	case sluice.CodeInvalidGrant.Word, "access_denied":
 		return wrongCredentials()
-	case "unauthorized_client", "unsupported_grant_type":
-		return sluice.Errorf(sluice.Unauthenticated, "authorization-unsupported", "The identity provider takes no such credentials from this service; use Bearer with a token of its own.")
+	case sluice.CodeUnauthorizedClient.Word, sluice.CodeUnsupportedGrantType.Word:
+		return sluice.Errorf(sluice.CodeAuthorizationUnsupported, "The identity provider takes no such credentials from this service; use Bearer with a token of its own.")
 	}
 	if failure.Response.StatusCode == http.StatusTooManyRequests {
-		return sluice.Errorf(sluice.Throttled, "provider-throttled", "The identity provider is asked too often. Try again later.").After(max(retryAfter, retryAfterOf(failure)))
+		return sluice.Errorf(sluice.CodeProviderThrottled, "The identity provider is asked too often. Try again later.").After(max(retryAfter, retryAfterOf(failure)))
 	}
 	// The error's own text has the whole answer, which may hold anything.
 	return unreachable(fmt.Errorf("the provider's token endpoint answered %d with error %q", failure.Response.StatusCode, failure.ErrorCode)).After(max(retryAfter, retryAfterOf(failure)))
@@ -188,5 +188,5 @@ func retryAfterOf(failure *oauth2.RetrieveError) time.Duration {
 }
 
 func wrongCredentials() *sluice.Error {
-	return sluice.Errorf(sluice.Unauthenticated, "authorization-invalid", "The credentials are not valid.")
+	return sluice.Errorf(sluice.CodeAuthorizationInvalid, "The credentials are not valid.")
 }

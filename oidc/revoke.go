@@ -68,7 +68,7 @@ func (i *Issuer) sessionOf(ctx context.Context, token string) (*sluice.Session, 
 	case err != nil:
 		return nil, err
 	case v.isClient():
-		return nil, sluice.Errorf(sluice.Invalid, "unsupported_token_type", "The token of a client can't be revoked; it expires soon.")
+		return nil, sluice.Errorf(sluice.CodeUnsupportedTokenType, "The token of a client can't be revoked; it expires soon.")
 	}
 	return i.sessions.get(ctx, v.Session)
 }

@@ -56,5 +56,5 @@ func notScope(r rune) bool {
 }
 
 func invalidScope(message string) *sluice.Error {
-	return sluice.Errorf(sluice.Invalid, "invalid_scope", "%s", message)
+	return sluice.Errorf(sluice.CodeInvalidScope, "%s", message)
 }

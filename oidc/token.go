@@ -87,10 +87,10 @@ func (i *Issuer) exchange(r *http.Request, form map[string]string, login *Login)
 	}
 	grant, known := i.grants[name]
 	if !known {
-		return nil, sluice.Errorf(sluice.Invalid, "unsupported_grant_type", "There is no such grant type here.")
+		return nil, sluice.Errorf(sluice.CodeUnsupportedGrantType, "There is no such grant type here.")
 	}
 	if !slices.Contains(client.Grants, name) || client.Secret == "" && !grant.public {
-		return nil, sluice.Errorf(sluice.Invalid, "unauthorized_client", "This client may not use the grant type %s.", name)
+		return nil, sluice.Errorf(sluice.CodeUnauthorizedClient, "This client may not use the grant type %s.", name)
 	}
 	asked := &request{client: client, form: form, address: r.RemoteAddr, login: login}
 	if asked.scope, err = grant.scope(r.Context(), asked); err != nil {
@@ -140,5 +140,5 @@ func clip(s string) string {
 func seconds(d time.Duration) int { return int(d.Round(time.Second) / time.Second) }
 
 func invalidGrant(message string) *sluice.Error {
-	return sluice.Errorf(sluice.Invalid, "invalid_grant", "%s", message)
+	return sluice.Errorf(sluice.CodeInvalidGrant, "%s", message)
 }

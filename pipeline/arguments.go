@@ -48,7 +48,7 @@ func (x *execution) arguments(a *invocation) (command.Args, error) {
 // chosenBySender is the error for a parameter that the sender of an event could
 // choose.
 func chosenBySender(cmd, parameter string) error {
-	return sluice.Errorf(sluice.Forbidden, "forbidden", "The parameter %s of %s must be written out in the source: an event has started this run, and its sender must not choose. Use the block if, with a step for each choice.", parameter, cmd).About(parameter)
+	return sluice.Errorf(sluice.CodeForbidden, "The parameter %s of %s must be written out in the source: an event has started this run, and its sender must not choose. Use the block if, with a step for each choice.", parameter, cmd).About(parameter)
 }
 
 // shown hides the secrets in what people will read: the arguments of log, whose

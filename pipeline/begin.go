@@ -29,7 +29,7 @@ func (x *execution) begin(ctx context.Context, b beginning) error {
 		return err
 	}
 	if len(b.vars) > maxNames {
-		return sluice.Errorf(sluice.TooLarge, "too-many-variables", "%d variables were given, at most %d are allowed.", len(b.vars), maxNames)
+		return sluice.Errorf(sluice.CodeTooManyVariables, "%d variables were given, at most %d are allowed.", len(b.vars), maxNames)
 	}
 	for name, v := range b.vars {
 		if err := x.put(ctx, target{toVars, name}, v); err != nil {

@@ -140,10 +140,10 @@ func (a *loop) items(x *execution) ([]any, error) {
 	}
 	items, ok := in.([]any)
 	if !ok {
-		return nil, sluice.Errorf(sluice.Invalid, "foreach-invalid", "in must be a list, not %s; write #{… ?? []} where there may be none.", value.Describe(in))
+		return nil, sluice.Errorf(sluice.CodeForeachInvalid, "in must be a list, not %s; write #{… ?? []} where there may be none.", value.Describe(in))
 	}
 	if len(items) > x.limits.Items {
-		return nil, sluice.Errorf(sluice.TooLarge, "too-many-items", "The list has %d items, foreach takes at most %d.", len(items), x.limits.Items)
+		return nil, sluice.Errorf(sluice.CodeTooManyItems, "The list has %d items, foreach takes at most %d.", len(items), x.limits.Items)
 	}
 	return items, nil
 }

@@ -113,9 +113,9 @@ func (c *checker) stubs(n *node) map[string]stub {
 			stubs[key.text] = stub{output: item.value()}
 			continue
 		}
-		e := sluice.Errorf(sluice.Internal, "stubbed", "The stub of %s failed.", key.text)
+		e := sluice.Errorf(sluice.CodeStubbed, "The stub of %s failed.", key.text)
 		c.options(failure, "error", map[string]func(*node){
-			"code":       func(n *node) { e = e.Coded(c.textOf(n, "code")) },
+			"code":       func(n *node) { e = e.Coded(sluice.Code{Word: c.textOf(n, "code")}) },
 			"statusCode": func(n *node) { e = e.WithStatus(c.integer(n, "statusCode", 400, 599)) },
 			"message":    func(n *node) { e = e.Saying(c.textOf(n, "message")) },
 		})

@@ -81,5 +81,5 @@ func viewOf(p *sluice.Pipeline, program *Program) view {
 
 // unknownPipeline is the error for a name that no pipeline has.
 func unknownPipeline(name string) error {
-	return sluice.Errorf(sluice.NotFound, "pipeline-unknown", "There is no pipeline %s; pipeline.get lists those there are.", quote(name))
+	return sluice.Errorf(sluice.CodePipelineUnknown, "There is no pipeline %s; pipeline.get lists those there are.", quote(name))
 }

@@ -71,7 +71,7 @@ func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sl
 		return visit(letter)
 	})
 	if err == nil && p.Letter != "" && !found {
-		return "", sluice.Errorf(sluice.NotFound, "letter-unknown", "There is no dead letter %s; deadletter.get lists those there are.", quote(p.Letter))
+		return "", sluice.Errorf(sluice.CodeLetterUnknown, "There is no dead letter %s; deadletter.get lists those there are.", quote(p.Letter))
 	}
 	return next, err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -56,7 +55,7 @@ func letterReplayCommand(r *Runner) command.Command {
 				case err == nil:
 					done.Items = append(done.Items, again)
 					done.Replayed++
-				case p.Letter == "" && slices.Contains([]string{sluice.NotListening, codeUnreadable}, sluice.AsError(err).Code):
+				case p.Letter == "" && (sluice.CodePipelineNotListening.Is(err) || sluice.CodeLetterUnreadable.Is(err)):
 					done.Skipped++
 					return nil
 				}
@@ -67,15 +66,12 @@ func letterReplayCommand(r *Runner) command.Command {
 		})
 }
 
-// codeUnreadable is the code of errors about the event of a dead letter.
-const codeUnreadable = "letter-unreadable"
-
 // replay sends the event of a dead letter to its pipeline again. Only then the
 // letter is deleted: rather twice than never.
 func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, error) {
 	var event sluice.Event
 	if err := json.Unmarshal(letter.Event, &event); err != nil {
-		return replay{}, sluice.Errorf(sluice.Internal, codeUnreadable, "The event of the dead letter %s can't be read.", quote(letter.Letter)).Because(err)
+		return replay{}, sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.", quote(letter.Letter)).Because(err)
 	}
 	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
 		return replay{}, err
@@ -105,7 +101,7 @@ func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event)
 		return err
 	}
 	if stored == nil || stored.Binding == nil || !sluice.KeyMatches(stored.Binding.Pattern, e.MessageKey()) {
-		return sluice.Errorf(sluice.Conflict, sluice.NotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", quote(name), e.MessageKey())
+		return sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", quote(name), e.MessageKey())
 	}
 	return nil
 }

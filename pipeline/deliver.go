@@ -59,7 +59,7 @@ func (p retryPolicy) next(attempts int, first time.Time, err error) time.Time {
 // noAttempt reports whether an event is given back after an error that is no fault of
 // the pipeline.
 func noAttempt(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || sluice.EngineAway(err) || sluice.AsError(err).Code == codeNoMemory
+	return ctx.Err() != nil || sluice.EngineAway(err) || sluice.CodeNoRunMemory.Is(err)
 }
 
 // giveBack returns the error with which an event is given back, for want of memory only
@@ -68,7 +68,7 @@ func giveBack(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case sluice.AsError(err).Code == codeNoMemory: // runs that lack memory together must not come again together
+	case sluice.CodeNoRunMemory.Is(err): // runs that lack memory together must not come again together
 		return errors.Join(err, pause(ctx, rand.N(longestGiveBack)))
 	}
 	return err

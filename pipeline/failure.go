@@ -27,7 +27,7 @@ func (x *execution) recovered(s *step, err *error) {
 	}
 	x.log.Error("A step of a pipeline panicked.", "traceId", x.run.TraceID, "pipeline", x.run.Pipeline, "step", s.name, "line", s.line,
 		"panic", x.secrets.hideText(fmt.Sprint(r)), "stack", string(debug.Stack()))
-	*err = sluice.Errorf(sluice.Internal, "step-panicked", "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
+	*err = sluice.Errorf(sluice.CodeStepPanicked, "The step failed inside; the server's log has the cause under the trace id %s.", x.run.TraceID)
 }
 
 // placed returns an error with the place in the step where it happened.
@@ -47,10 +47,10 @@ func (x *execution) placed(ctx context.Context, s *step, err error) error {
 func blamed(err error) *sluice.Error {
 	e := sluice.AsError(err)
 	cause, ok := errors.AsType[*sluice.Error](e.Err)
-	if !ok || e.Code != "expression-failed" {
+	if !ok || e.Code != sluice.CodeExpressionFailed.Word {
 		return e
 	}
-	return sluice.Errorf(cause.Kind, cause.Code, "%s", e.Message).WithStatus(cause.Status).After(cause.RetryAfter).Because(e.Err)
+	return (&sluice.Error{Kind: cause.Kind, Code: cause.Code, Message: e.Message}).WithStatus(cause.Status).After(cause.RetryAfter).Because(e.Err)
 }
 
 // shortened keeps payloads out of errors.

@@ -111,7 +111,7 @@ func (w *world) commands() []command.Command {
 		command.New("convert.upper", "Give a text in capitals.", func(_ context.Context, p inputParams) (any, error) { return strings.ToUpper(p.Input), nil }, command.Pure),
 		command.New("convert.fromSwelling", "Decode a text that takes more memory then.", func(context.Context, inputParams) (any, error) { panic("it was decoded") }, command.Pure),
 		command.New("fail", "Fail.", func(_ context.Context, p failParams) (any, error) {
-			return nil, sluice.Errorf(sluice.Internal, "failed", "%s", p.Message).WithStatus(p.StatusCode)
+			return nil, sluice.Errorf(sluice.CodeFailed, "%s", p.Message).OfKind(sluice.Internal).WithStatus(p.StatusCode)
 		}, command.Pure),
 		command.New("exit", "End the run.", func(ctx context.Context, p exitParams) (any, error) {
 			sluice.RunFrom(ctx).Exit()
@@ -142,7 +142,7 @@ func (w *world) commands() []command.Command {
 			w.calls++
 			if w.failures > 0 {
 				w.failures--
-				return nil, sluice.Errorf(sluice.Unavailable, "unsteady", "Not now.").After(w.retryAfter)
+				return nil, sluice.Errorf(sluice.Code{Word: "unsteady", Kind: sluice.Unavailable}, "Not now.").After(w.retryAfter)
 			}
 			return "steady", nil
 		}),
@@ -200,7 +200,7 @@ func newFixture(options ...func(*pipeline.RunnerOptions)) *fixture {
 		User: func(_ context.Context, username string) (sluice.User, error) {
 			switch username {
 			case "nobody":
-				return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "user-unknown", "There is no such user.")
+				return sluice.User{}, sluice.Errorf(sluice.CodeUserUnknown, "There is no such user.").OfKind(sluice.Unauthenticated)
 			case "poor":
 				return sluice.User{Name: username, Permissions: []string{"set", "pass"}}, nil
 			}

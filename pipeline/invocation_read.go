@@ -75,7 +75,7 @@ func (c *checker) noCommand(n *node, name string) {
 func (c *checker) argument(a *invocation, key, item *node, given map[string]*node) {
 	p, err := a.command.Param(key.text)
 	if err != nil {
-		c.note(sluice.AsError(err).Coded(codeInvalid), key.line, key.column)
+		c.note(sluice.AsError(err).Coded(sluice.CodePipelineInvalid), key.line, key.column)
 		return
 	}
 	if other := given[p.Name]; other != nil {
@@ -92,7 +92,7 @@ func (c *checker) argument(a *invocation, key, item *node, given map[string]*nod
 	given[p.Name] = key
 	if v.shape == constant {
 		if err := p.Check(v.data); err != nil {
-			c.note(sluice.AsError(err).Coded(codeInvalid), item.line, item.column)
+			c.note(sluice.AsError(err).Coded(sluice.CodePipelineInvalid), item.line, item.column)
 		}
 	}
 	a.args = append(a.args, argument{p.Name, v, p.Fixed && v.shape != constant, nullable})

@@ -58,7 +58,7 @@ func (l tooLongError) As(target any) bool {
 }
 
 func (l tooLongError) error() *sluice.Error {
-	return sluice.Errorf(sluice.Internal, "run-too-long", "The run took longer than %s and was stopped.", sluice.ShortDuration(time.Duration(l)))
+	return sluice.Errorf(sluice.CodeRunTooLong, "The run took longer than %s and was stopped.", sluice.ShortDuration(time.Duration(l)))
 }
 
 // count counts a step, or a round of a loop, before it is done.
@@ -68,7 +68,7 @@ func (x *execution) count(ctx context.Context) error {
 	}
 	x.steps++
 	if x.steps > x.limits.Steps {
-		return sluice.Errorf(sluice.Invalid, "too-many-steps", "The run has done %d steps, more are not allowed; is there a loop without an end?", x.limits.Steps)
+		return sluice.Errorf(sluice.CodeTooManySteps, "The run has done %d steps, more are not allowed; is there a loop without an end?", x.limits.Steps)
 	}
 	return nil
 }

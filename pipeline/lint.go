@@ -64,7 +64,7 @@ func (r *Runner) lintRights(ctx context.Context, name string, p *Program) (resul
 	result.Problems = append([]sluice.Finding{}, found...)
 	if r.User != nil && p.mayListen(user) != nil {
 		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
-			Line: p.trigger.line, Column: p.trigger.column, Step: p.trigger.command, Command: p.trigger.command, Permission: p.trigger.command, Code: "not-permitted",
+			Line: p.trigger.line, Column: p.trigger.column, Step: p.trigger.command, Command: p.trigger.command, Permission: p.trigger.command, Code: sluice.CodeNotPermitted.Word,
 			Message: "You may not store pipelines that listen: you lack " + p.trigger.command + ".",
 			Hint:    "Ask an administrator for a role that has the permission " + p.trigger.command + ".",
 		})

@@ -28,17 +28,14 @@ type holdings struct {
 	refused bool       // there was none
 }
 
-// codeNoMemory is the code of the error of a run that the others leave no memory.
-const codeNoMemory = "no-run-memory"
-
 func noMemory() error {
-	return sluice.Errorf(sluice.Unavailable, codeNoMemory, "The runs of all pipelines together take as much memory as the server allows; try again in a moment.").After(2 * time.Second)
+	return sluice.Errorf(sluice.CodeNoRunMemory, "The runs of all pipelines together take as much memory as the server allows; try again in a moment.").After(2 * time.Second)
 }
 
 // afford checks that a value can be held in place of the one held before.
 func (x *execution) afford(ctx context.Context, t target, w weight) error {
 	if x.total.size-x.held[t].size+w.size > x.limits.Memory {
-		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.limits.Memory>>20)
+		return sluice.Errorf(sluice.CodeTooMuchMemory, "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.limits.Memory>>20)
 	}
 	return x.take(ctx, x.total.memory+w.memory) // the one before stays until then
 }
@@ -49,7 +46,7 @@ const maxMaking = 128 << 20
 // spend counts what a step makes before it has its value.
 func (x *execution) spend(ctx context.Context, bytes int) error {
 	if x.making += bytes; x.making > maxMaking {
-		return sluice.Errorf(sluice.TooLarge, "too-much-memory", "The values of one step would take more than %d MiB together; work on fewer or smaller ones.", maxMaking>>20)
+		return sluice.Errorf(sluice.CodeTooMuchMemory, "The values of one step would take more than %d MiB together; work on fewer or smaller ones.", maxMaking>>20)
 	}
 	return x.take(ctx, x.total.memory+x.making)
 }

@@ -29,7 +29,7 @@ func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (view,
 		case before == nil:
 			return nil, unknownPipeline(name)
 		case before.Binding == nil:
-			return nil, sluice.Errorf(sluice.Conflict, sluice.NotListening, "The pipeline %s listens to no events, so there is nothing to pause.", quote(name))
+			return nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s listens to no events, so there is nothing to pause.", quote(name))
 		}
 		next := *before
 		next.Paused = paused

@@ -17,8 +17,6 @@ type SourceErrors []*sluice.Error
 // maxProblems bounds the list: nobody reads more at once.
 const maxProblems = 100
 
-const codeInvalid = "pipeline-invalid"
-
 // Error returns one line for each problem.
 func (p SourceErrors) Error() string {
 	lines := make([]string, len(p))
@@ -59,7 +57,7 @@ func (p SourceErrors) joined() error {
 
 // problemf notes a mistake at a node.
 func (c *checker) problemf(at *node, format string, args ...any) {
-	c.note(sluice.Errorf(sluice.Invalid, codeInvalid, format, args...), at.line, at.column)
+	c.note(sluice.Errorf(sluice.CodePipelineInvalid, format, args...), at.line, at.column)
 }
 
 // note records a mistake with its place.

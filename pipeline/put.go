@@ -45,7 +45,7 @@ func (r *Runner) put(ctx context.Context, p putParams) (view, error) {
 	}
 	shown := r.show(saved)
 	if rebound {
-		warnings = append(warnings, sluice.Finding{Code: "listens-anew", Message: "It listens anew: events that still waited for the pipeline as it was are not run. Replay them where that matters."})
+		warnings = append(warnings, sluice.Finding{Code: sluice.CodeListensAnew.Word, Message: "It listens anew: events that still waited for the pipeline as it was are not run. Replay them where that matters."})
 	}
 	shown.Warnings = warnings
 	return shown, nil

@@ -60,7 +60,7 @@ func (r *recording) add(set command.Set, run sluice.RunReport) {
 	for _, s := range run.Steps {
 		s.Started += sluice.Milliseconds(run.Started.Sub(r.run.Started))
 		cmd, known := set.Find(s.Command)
-		if known && !reachesOutside(cmd) || cmd.Recorded && s.HTTP == nil || s.Code == "forbidden" {
+		if known && !reachesOutside(cmd) || cmd.Recorded && s.HTTP == nil || s.Code == sluice.CodeForbidden.Word {
 			continue // it did nothing there
 		}
 		r.steps = append(r.steps, s)
@@ -82,7 +82,7 @@ func (t *rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.
 			continue
 		}
 		t.past.taken[i] = true
-		if s.Status == sluice.StatusError && s.Code != "http-status" {
+		if s.Status == sluice.StatusError && s.Code != sluice.CodeHTTPStatus.Word {
 			return sluice.Exchange{}, failedThen(sent.URL, s.Code)
 		}
 		if s.HTTP.Request == "" || strings.HasSuffix(s.HTTP.Response, more) || strings.Contains(s.HTTP.Response, redacted) {
@@ -103,7 +103,7 @@ func failedThen(target, code string) error {
 	if u, err := url.Parse(target); err == nil {
 		host = u.Hostname()
 	}
-	return sluice.Errorf(kind, code, "The call of %s failed when it was made.", quote(host))
+	return sluice.Errorf(sluice.Code{Word: code, Kind: kind}, "The call of %s failed when it was made.", quote(host))
 }
 
 // An ending is how a run ended and what it did outside, to be compared.

@@ -51,7 +51,7 @@ func (t *rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, 
 	if ctx.Err() != nil {
 		return item, context.Cause(ctx)
 	}
-	if err != nil && sluice.AsError(err).Code == codeNoMemory {
+	if sluice.CodeNoRunMemory.Is(err) {
 		return item, err
 	}
 	wouldBe := t.wouldBe(out, err)

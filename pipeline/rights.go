@@ -86,7 +86,7 @@ func (w *rights) call(s *step, a *invocation, user *sluice.User) *sluice.User {
 	w.secrets(s, a.input)
 	if user != nil && !a.command.Allows(*user) {
 		w.note(s, sluice.Finding{
-			Code: "not-permitted", Permission: a.command.Name,
+			Code: sluice.CodeNotPermitted.Word, Permission: a.command.Name,
 			Message: fmt.Sprintf("%s may not run %s.", user.Name, a.command.Name),
 			Hint:    w.switchHint(a.command.Name),
 		})
@@ -134,7 +134,7 @@ func (w *rights) switched(s *step, a *invocation) *sluice.User {
 	}
 	if permission := sluice.MayRunAs + name; !w.owner.May(permission) {
 		w.note(s, sluice.Finding{
-			Code: "not-permitted", Permission: permission,
+			Code: sluice.CodeNotPermitted.Word, Permission: permission,
 			Message: fmt.Sprintf("%s, who stores this pipeline, may not let it run as %s.", w.owner.Name, name),
 			Hint:    switchLine(w.owner.Name),
 		})
@@ -143,7 +143,7 @@ func (w *rights) switched(s *step, a *invocation) *sluice.User {
 	user := w.user(name)
 	if user == nil && w.err == nil {
 		w.note(s, sluice.Finding{
-			Code: "user-unknown", Permission: sluice.MayRunAs + name,
+			Code: sluice.CodeUserUnknown.Word, Permission: sluice.MayRunAs + name,
 			Message: fmt.Sprintf("There is no user %s, or it is disabled.", quote(name)),
 			Hint:    switchLine(w.owner.Name),
 		})
@@ -190,7 +190,7 @@ func (w *rights) templateSecrets(s *step, names []string) {
 	for _, name := range names {
 		if !w.owner.May(sluice.MayUseSecrets) {
 			w.note(s, sluice.Finding{
-				Code: "not-permitted", Permission: sluice.MayUseSecrets,
+				Code: sluice.CodeNotPermitted.Word, Permission: sluice.MayUseSecrets,
 				Message: w.owner.Name + ", who stores this pipeline, may not use secrets.",
 				Hint:    "Ask an administrator for a role that has the permission " + sluice.MayUseSecrets + ".",
 			})
@@ -201,7 +201,7 @@ func (w *rights) templateSecrets(s *step, names []string) {
 		case err == nil:
 		case sluice.AsError(err).Kind == sluice.NotFound:
 			w.note(s, sluice.Finding{
-				Code: "secret-unknown", Permission: sluice.MayUseSecrets,
+				Code: sluice.CodeSecretUnknown.Word, Permission: sluice.MayUseSecrets,
 				Message: sluice.AsError(err).Message, Hint: "sluice secret put " + name,
 			})
 		default:
@@ -225,7 +225,7 @@ func notPermitted(found []sluice.Finding) error {
 	if more := len(found) - 1; more > 0 {
 		message += fmt.Sprintf(" There are %d more.", more)
 	}
-	return sluice.Errorf(sluice.Unprocessable, "pipeline-not-permitted", "%s With force=true (--force) it is stored all the same. %s", message, first.Advice()).
+	return sluice.Errorf(sluice.CodePipelineNotPermitted, "%s With force=true (--force) it is stored all the same. %s", message, first.Advice()).
 		At(sluice.Place{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
 }
 
@@ -246,7 +246,7 @@ func (r *Runner) unknownKey(p *Program) []sluice.Finding {
 		message, hint = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near), ""
 	}
 	return []sluice.Finding{{
-		Line: p.trigger.line, Column: p.trigger.column, Command: p.trigger.command, Step: p.trigger.command, Code: "event-key-unknown",
+		Line: p.trigger.line, Column: p.trigger.column, Command: p.trigger.command, Step: p.trigger.command, Code: sluice.CodeEventKeyUnknown.Word,
 		Message: message, Hint: hint,
 	}}
 }
@@ -267,7 +267,7 @@ func (r *Runner) lentRights(ctx context.Context, p *Program, before *sluice.Pipe
 	}
 	f := lacked[0]
 	return []sluice.Finding{{
-		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission, Code: "rights-lent",
+		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission, Code: sluice.CodeRightsLent.Word,
 		Message: fmt.Sprintf("The pipeline was %s's and is %s's now: it may do what it could not do before, with the rights of %s.", before.Owner, saver.Name, saver.Name),
 	}}, nil
 }

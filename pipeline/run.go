@@ -70,7 +70,7 @@ func (r *Runner) slot() (release func(), err error) {
 	case r.slots <- struct{}{}:
 		return func() { <-r.slots }, nil
 	default:
-		return nil, sluice.Errorf(sluice.Unavailable, "too-many-runs", "%d pipelines are running, more are not started; try again in a moment.", cap(r.slots)).After(time.Second)
+		return nil, sluice.Errorf(sluice.CodeTooManyRuns, "%d pipelines are running, more are not started; try again in a moment.", cap(r.slots)).After(time.Second)
 	}
 }
 

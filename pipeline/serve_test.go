@@ -306,7 +306,7 @@ func TestStopIsNoAttempt(t *testing.T) {
 // TestTheEnginesAbsenceIsNoAttempt: a run that can't begin, or go on, because the
 // engine is away has no outcome either.
 func TestTheEnginesAbsenceIsNoAttempt(t *testing.T) {
-	away := sluice.Errorf(sluice.Unavailable, "engine-unavailable", "The engine did not answer.")
+	away := sluice.Errorf(sluice.CodeEngineUnavailable, "The engine did not answer.")
 	for name, change := range map[string]func(*fixture){
 		"before a step": func(f *fixture) {
 			f.User = func(context.Context, string) (sluice.User, error) { return sluice.User{}, away }

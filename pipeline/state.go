@@ -39,7 +39,7 @@ func headerText(v any) (any, error) {
 	case string:
 		return v, nil
 	case nil, []any, map[string]any:
-		return nil, sluice.Errorf(sluice.Invalid, "header-invalid", "A header must be text, not %s.", value.Describe(v))
+		return nil, sluice.Errorf(sluice.CodeHeaderInvalid, "A header must be text, not %s.", value.Describe(v))
 	}
 	text, err := value.AppendJSON(nil, v, math.MaxInt)
 	return string(text), err

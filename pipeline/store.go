@@ -11,7 +11,7 @@ import (
 
 // readOnly is the error for changing what the operator's folder holds.
 func readOnly(name string) error {
-	return sluice.Errorf(sluice.Conflict, "pipeline-read-only", "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", quote(name))
+	return sluice.Errorf(sluice.CodePipelineReadOnly, "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", quote(name))
 }
 
 // save stores a pipeline that has passed the checks, if the stored one has one of
@@ -21,11 +21,11 @@ func readOnly(name string) error {
 func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
 	const attempts = 10
 	if sluice.UserFrom(ctx).Bounded() {
-		return nil, false, sluice.Errorf(sluice.Forbidden, "forbidden", "This run may do less than the user %s, to whom the pipeline would belong; so it can't store pipelines.", record.Owner)
+		return nil, false, sluice.Errorf(sluice.CodeForbidden, "This run may do less than the user %s, to whom the pipeline would belong; so it can't store pipelines.", record.Owner)
 	}
 	for range attempts {
 		saved, rebound, err = r.saveOnce(ctx, p, record, tags)
-		if err == nil || sluice.AsError(err).Code != codeRaced {
+		if !sluice.CodePipelineChanged.Is(err) {
 			break
 		}
 	}
@@ -146,11 +146,9 @@ func (c *change) next(before *sluice.Pipeline) (*sluice.Pipeline, error) {
 	return &next, nil
 }
 
-const codeRaced = "pipeline-changed"
-
 // changedMeanwhile is the error of one of two changes at the same time.
 func changedMeanwhile() error {
-	return sluice.Errorf(sluice.Conflict, codeRaced, "Someone else changed the pipeline at the same moment; try again.")
+	return sluice.Errorf(sluice.CodePipelineChanged, "Someone else changed the pipeline at the same moment; try again.")
 }
 
 // remove deletes a pipeline, from the operator's folder or not as given, if it has

@@ -51,7 +51,7 @@ const testsPerUser = 2
 // testSlot takes a slot for the tests of a user, until release is called.
 func (r *Runner) testSlot(username string) (release func(), err error) {
 	if !r.testers.Enter(username) {
-		return nil, sluice.Errorf(sluice.Throttled, "too-many-tests", "You run as many tests of pipelines as one user may; wait until one has ended.").After(time.Second)
+		return nil, sluice.Errorf(sluice.CodeTooManyTests, "You run as many tests of pipelines as one user may; wait until one has ended.").After(time.Second)
 	}
 	end, err := r.slot()
 	if err != nil {

@@ -105,7 +105,7 @@ func (t *trial) call(ctx context.Context, cmd command.Command, args command.Args
 		return t.program.commands.Call(ctx, cmd, args)
 	}
 	t.missing = cmd.Name + " reaches outside of the test; say under stub what it answers."
-	return nil, sluice.Errorf(sluice.Internal, "stub-missing", "%s", t.missing)
+	return nil, sluice.Errorf(sluice.CodeStubMissing, "%s", t.missing)
 }
 
 // named returns arguments by their names.
@@ -127,5 +127,5 @@ func (t *trial) secret(_ context.Context, _ *sluice.Run, name string) (string, e
 	if s, ok := t.secrets[name].(string); ok {
 		return s, nil
 	}
-	return "", sluice.Errorf(sluice.NotFound, "secret-unknown", "The test has no secret %s; give it one under secrets.", quote(name))
+	return "", sluice.Errorf(sluice.CodeSecretUnknown, "The test has no secret %s; give it one under secrets.", quote(name))
 }

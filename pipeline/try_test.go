@@ -43,7 +43,7 @@ func (p *past) Reached(context.Context, string) (time.Time, error) { return time
 func (p *past) Event(_ context.Context, correlationID string) (sluice.Event, error) {
 	p.read++
 	if correlationID == "7" {
-		return sluice.Event{}, sluice.Errorf(sluice.Gone, "event-gone", "It is gone.")
+		return sluice.Event{}, sluice.Errorf(sluice.CodeEventGone, "It is gone.")
 	}
 	return sluice.Event{EventKey: "webhook.a", TraceID: "abcdef:" + correlationID, Payload: []byte(correlationID)}, nil
 }

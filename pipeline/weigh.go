@@ -39,7 +39,7 @@ func passedOn(body, out any) bool {
 func (l *Limits) encode(v any) (json.RawMessage, error) {
 	data, err := value.AppendJSON(nil, v, l.Result)
 	if len(data) > l.Result {
-		return nil, sluice.Errorf(sluice.TooLarge, "result-too-large", "The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.", l.Result)
+		return nil, sluice.Errorf(sluice.CodeResultTooLarge, "The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.", l.Result)
 	}
 	return data, err
 }

@@ -63,7 +63,7 @@ func (p *Portal) serveAsset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	content, ok := assets().contents[name]
 	if !ok {
-		p.fail(w, r, sluice.Errorf(sluice.NotFound, "not-found", "There is no such file."))
+		p.fail(w, r, sluice.Errorf(sluice.CodeNotFound, "There is no such file."))
 		return
 	}
 	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))

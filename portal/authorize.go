@@ -104,7 +104,7 @@ func (p *Portal) authorize(w http.ResponseWriter, r *http.Request) error {
 
 func (p *Portal) asked(r *http.Request) (sluice.Authorization, error) {
 	if p.Programs == nil {
-		return sluice.Authorization{}, sluice.Errorf(sluice.NotFound, "not-found", "Programs get their tokens at the identity provider.")
+		return sluice.Authorization{}, sluice.Errorf(sluice.CodeNotFound, "Programs get their tokens at the identity provider.")
 	}
 	return p.Programs.Asked(r.Context(), r.URL.RawQuery)
 }

@@ -31,7 +31,7 @@ func args(pairs ...string) command.Args {
 func (p *Portal) run(r *http.Request, name string, args command.Args) (output json.RawMessage, next string, err error) {
 	cmd, ok := p.Commands.Find(name)
 	if !ok || cmd.HTTPOnly() {
-		return nil, "", sluice.Errorf(sluice.NotFound, "command-unknown", "There is no such command.")
+		return nil, "", sluice.Errorf(sluice.CodeCommandUnknown, "There is no such command.")
 	}
 	out, err := p.Commands.Call(r.Context(), cmd, args)
 	if err != nil {

@@ -104,7 +104,7 @@ func (p *Portal) callsOf(r *http.Request) ([]tracedCall, error) {
 		return nil, err
 	}
 	if len(found.Items) == 0 || !strings.Contains(trace, ":") {
-		return nil, sluice.Errorf(sluice.NotFound, "call-unknown", "There is no call with that trace id, or it is no longer kept.")
+		return nil, sluice.Errorf(sluice.CodeCallUnknown, "There is no call with that trace id, or it is no longer kept.")
 	}
 	slices.SortStableFunc(found.Items, func(a, b tracedCall) int { return a.Time.Compare(b.Time) })
 	return found.Items, nil
@@ -130,7 +130,7 @@ func (p *Portal) callEdit(w http.ResponseWriter, r *http.Request) error {
 	}
 	body, whole := sentBody(c)
 	if c.EventKey == "" || !whole {
-		return sluice.Errorf(sluice.Invalid, "call-not-editable", "What this call has sent can't be edited: it is not kept, no text, or you may not see it. Replay it as it is.")
+		return sluice.Errorf(sluice.CodeCallNotEditable, "What this call has sent can't be edited: it is not kept, no text, or you may not see it. Replay it as it is.")
 	}
 	hook, err := ask[webhook](p, r, "webhook.get", args("eventKey", c.EventKey))
 	if err != nil {
@@ -197,7 +197,7 @@ func parseHeaders(text string) (http.Header, error) {
 		name, value, ok := strings.Cut(line, ":")
 		name = strings.TrimSpace(name)
 		if !ok || name == "" || strings.ContainsAny(name, " \t\"(),/;<=>?@[]{}\\") {
-			return nil, sluice.Errorf(sluice.Invalid, "header-malformed", "Line %d of the headers is not written as name: value.", number+1)
+			return nil, sluice.Errorf(sluice.CodeHeaderMalformed, "Line %d of the headers is not written as name: value.", number+1)
 		}
 		header.Add(name, strings.TrimSpace(value))
 	}

@@ -97,7 +97,7 @@ func (p *Portal) commandPage(w http.ResponseWriter, r *http.Request) error {
 func (p *Portal) command(r *http.Request) (command.Command, error) {
 	cmd, ok := p.Commands.Find(r.PathValue("name"))
 	if !ok {
-		return cmd, sluice.Errorf(sluice.NotFound, "command-unknown", "There is no such command.")
+		return cmd, sluice.Errorf(sluice.CodeCommandUnknown, "There is no such command.")
 	}
 	return cmd, nil
 }

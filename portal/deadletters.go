@@ -148,7 +148,7 @@ func (p *Portal) lettersOfGroup(w http.ResponseWriter, r *http.Request) error {
 func (p *Portal) letter(r *http.Request) (sluice.DeadLetter, error) {
 	found, err := ask[deadLetters](p, r, "deadletter.get", args("letter", r.PathValue("letter")))
 	if err == nil && len(found.Items) == 0 {
-		err = sluice.Errorf(sluice.NotFound, "letter-unknown", "There is no such dead letter: it was replayed or deleted, or is too old.")
+		err = sluice.Errorf(sluice.CodeLetterUnknown, "There is no such dead letter: it was replayed or deleted, or is too old.")
 	}
 	if err != nil {
 		return sluice.DeadLetter{}, err

@@ -210,7 +210,7 @@ func onlyRights(found []sluice.Finding) bool {
 // hasLent reports whether the pipeline would do more than before because of who
 // saves it, which must be confirmed.
 func hasLent(warnings []sluice.Finding) bool {
-	return slices.ContainsFunc(warnings, func(f sluice.Finding) bool { return f.Code == "rights-lent" })
+	return slices.ContainsFunc(warnings, func(f sluice.Finding) bool { return f.Code == sluice.CodeRightsLent.Word })
 }
 
 // store stores a source without mistakes.
@@ -227,7 +227,7 @@ func (p *Portal) store(w http.ResponseWriter, r *http.Request, e editor, force b
 	switch {
 	case failure.Parameter == "name":
 		e.NameMark = failure.Message
-	case failure.Code == "changed-meanwhile":
+	case failure.Code == sluice.CodeChangedMeanwhile.Word:
 		if now, err := p.pipeline(r); err == nil {
 			e.Theirs = &theirs{Tag: now.ETag, Owner: now.Owner, Edits: diffLines(now.Source, e.Source)}
 		}

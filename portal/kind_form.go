@@ -205,7 +205,7 @@ func (p *Portal) kindFree(r *http.Request, k *kind, name string) error {
 	if _, _, err := p.run(r, k.get, args(k.Key, wanted)); err != nil {
 		return ignoring(err, sluice.NotFound, sluice.Invalid) // the command says what is wrong with the name
 	}
-	return sluice.Errorf(sluice.Conflict, k.One+"-taken", "There is a %s %s already. Choose another name, or open that one to change it.", k.One, wanted).About(k.Key)
+	return sluice.Errorf(sluice.Code{Word: k.One + "-taken", Kind: sluice.Conflict}, "There is a %s %s already. Choose another name, or open that one to change it.", k.One, wanted).About(k.Key)
 }
 
 func (p *Portal) kindConfirm(w http.ResponseWriter, r *http.Request, k *kind) error {

@@ -22,11 +22,11 @@ func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !p.readers.Enter(user.Name) {
-		return sluice.Errorf(sluice.Throttled, "too-many-tails", "You have as many pages live as one user may.").After(beatEvery)
+		return sluice.Errorf(sluice.CodeTooManyTails, "You have as many pages live as one user may.").After(beatEvery)
 	}
 	defer p.readers.Leave(user.Name)
 	if err := p.streams.Enter(); err != nil {
-		return sluice.Errorf(sluice.Unavailable, "too-many-tails", "As many pages are live as the server allows.").After(beatEvery)
+		return sluice.Errorf(sluice.CodeTooManyTails, "As many pages are live as the server allows.").OfKind(sluice.Unavailable).After(beatEvery)
 	}
 	defer p.streams.Leave()
 	query := r.URL.Query()

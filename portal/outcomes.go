@@ -14,7 +14,7 @@ const maxSelected = 1000
 func selected(r *http.Request, name string) ([]string, error) {
 	items := r.PostForm[name]
 	if len(items) == 0 || len(items) > maxSelected {
-		return nil, sluice.Errorf(sluice.Invalid, "nothing-selected", "Select at least one row, and at most %d.", maxSelected)
+		return nil, sluice.Errorf(sluice.CodeNothingSelected, "Select at least one row, and at most %d.", maxSelected)
 	}
 	return items, nil
 }

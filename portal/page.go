@@ -174,7 +174,7 @@ const (
 func readForm(w http.ResponseWriter, r *http.Request, limit int64) error {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil {
-		return sluice.Errorf(sluice.Invalid, "form-malformed", "The form could not be read, or is larger than %s.", shownBytes(limit))
+		return sluice.Errorf(sluice.CodeFormMalformed, "The form could not be read, or is larger than %s.", shownBytes(limit))
 	}
 	return nil
 }

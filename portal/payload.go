@@ -98,7 +98,7 @@ func (p *Portal) eventOf(r *http.Request, trace string) (json.RawMessage, error)
 		return nil, err
 	}
 	if len(found.Items) == 0 || found.Items[0].PayloadEncoding == "" {
-		return nil, sluice.Errorf(sluice.NotFound, "call-unknown", "The event of that call is no longer kept, or you may not see payloads.")
+		return nil, sluice.Errorf(sluice.CodeCallUnknown, "The event of that call is no longer kept, or you may not see payloads.")
 	}
 	c := found.Items[0]
 	return json.Marshal(map[string]any{

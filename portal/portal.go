@@ -113,7 +113,7 @@ func (p *Portal) routes() {
 func (p *Portal) Serve(w http.ResponseWriter, r *http.Request) error {
 	_, pattern := p.mux.Handler(r)
 	if pattern == "" && !problem.WantsHTML(r) {
-		return sluice.Errorf(sluice.NotFound, "not-found", "There is nothing at this path; /openapi.json lists what there is.")
+		return sluice.Errorf(sluice.CodeNotFound, "There is nothing at this path; /openapi.json lists what there is.")
 	}
 	header := w.Header()
 	header.Set("Content-Security-Policy", policy)
@@ -126,7 +126,7 @@ func (p *Portal) Serve(w http.ResponseWriter, r *http.Request) error {
 	if user, err := p.user(w, r); err == nil { // the page then has the navigation
 		r = r.WithContext(sluice.WithUser(r.Context(), user))
 	}
-	p.fail(w, r, sluice.Errorf(sluice.NotFound, "not-found", "There is no such page."))
+	p.fail(w, r, sluice.Errorf(sluice.CodeNotFound, "There is no such page."))
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (p *Portal) guard(next http.Handler) http.Handler {
 		}
 	}
 	guard.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.fail(w, r, sluice.Errorf(sluice.Forbidden, "cross-origin", "This request came from another site, so nothing was done. Open the page here and try again."))
+		p.fail(w, r, sluice.Errorf(sluice.CodeCrossOrigin, "This request came from another site, so nothing was done. Open the page here and try again."))
 	}))
 	return guard.Handler(next)
 }
@@ -174,7 +174,7 @@ func (p *Portal) page(pattern string, serve endpoint) {
 		}
 		r = r.WithContext(sluice.WithUser(r.Context(), user))
 		if !p.Users.Enter(user.Name) {
-			p.fail(w, r, sluice.Errorf(sluice.Throttled, "too-many-calls", "You have as many calls in flight as one user may. Try again when some have ended.").After(beatEvery))
+			p.fail(w, r, sluice.Errorf(sluice.CodeTooManyCalls, "You have as many calls in flight as one user may. Try again when some have ended.").After(beatEvery))
 			return nil
 		}
 		defer p.Users.Leave(user.Name)

@@ -16,7 +16,7 @@ func (p *Portal) callback() string { return p.BaseURL + "/signin/callback" }
 // are not signed in.
 func (p *Portal) goToProvider(w http.ResponseWriter, r *http.Request) error {
 	if p.Provider == nil {
-		return sluice.Errorf(sluice.NotFound, "not-found", "People sign in here with a password.")
+		return sluice.Errorf(sluice.CodeNotFound, "People sign in here with a password.")
 	}
 	trip := url.Values{"state": {random()}, "nonce": {random()}, "verifier": {random()}, "next": {localPath(r.URL.Query().Get("next"))}}
 	target, err := p.Provider.SignInURL(r.Context(), p.callback(), trip.Get("state"), trip.Get("nonce"), trip.Get("verifier"))
@@ -32,7 +32,7 @@ func (p *Portal) goToProvider(w http.ResponseWriter, r *http.Request) error {
 // back with a code.
 func (p *Portal) returnFromProvider(w http.ResponseWriter, r *http.Request) error {
 	if p.Provider == nil {
-		return sluice.Errorf(sluice.NotFound, "not-found", "People sign in here with a password.")
+		return sluice.Errorf(sluice.CodeNotFound, "People sign in here with a password.")
 	}
 	text, _ := url.QueryUnescape(p.sessions.cookie(r, "signin"))
 	trip, err := url.ParseQuery(text)

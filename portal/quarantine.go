@@ -61,17 +61,17 @@ func (q quarantined) Findings() []string {
 // Advice returns what to do about it.
 func (q quarantined) Advice() string {
 	switch q.Code {
-	case "signature-missing":
+	case sluice.CodeSignatureMissing.Word:
 		return "Let the sender sign its calls, or let the webhook take unsigned ones; then check again."
-	case "signature-invalid":
+	case sluice.CodeSignatureInvalid.Word:
 		return "If the sender made the call, enter the secret that it signs with in the webhook; then check again. Otherwise the call is forged: delete it."
-	case "signature-expired":
+	case sluice.CodeSignatureExpired.Word:
 		return "The clocks differ, or the call was on its way for long. Admit it without checking if you know the sender."
-	case "payload-invalid":
+	case sluice.CodePayloadInvalid.Word:
 		return "If the payload is as it should be, change the schema of the webhook; then check again."
-	case "webhook-disabled":
+	case sluice.CodeWebhookDisabled.Word:
 		return "Enable the webhook; then check again."
-	case "duplicate-differs":
+	case sluice.CodeDuplicateDiffers.Word:
 		return "Compare it with the call that came first. Admit it without checking if it is another event."
 	}
 	return "Admit it without checking if it is as it should be."
@@ -146,7 +146,7 @@ func (p *Portal) kept(r *http.Request, id string) (*quarantined, error) {
 		return nil, err
 	}
 	if len(found.Items) == 0 {
-		return nil, sluice.Errorf(sluice.NotFound, "quarantine-unknown", "There is no such call in the quarantine: it was admitted or deleted, or is too old.")
+		return nil, sluice.Errorf(sluice.CodeQuarantineUnknown, "There is no such call in the quarantine: it was admitted or deleted, or is too old.")
 	}
 	return &found.Items[0], nil
 }

@@ -55,7 +55,7 @@ func (p *Portal) referencePage(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if !found[view.Chapter] {
-		return sluice.Errorf(sluice.NotFound, "not-found", "There is no such part of the reference.")
+		return sluice.Errorf(sluice.CodeNotFound, "There is no such part of the reference.")
 	}
 	view.Chapters = inOrder(found)
 	return p.render(w, r, http.StatusOK, "reference", "API reference", view)

@@ -16,7 +16,7 @@ func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 		return sluice.User{}, err
 	}
 	if session == nil {
-		return sluice.User{}, sluice.Errorf(sluice.Unauthenticated, "signed-out", "Nobody is signed in.")
+		return sluice.User{}, sluice.Errorf(sluice.CodeSignedOut, "Nobody is signed in.")
 	}
 	id := sluice.Identity{Username: session.Username}
 	if session.External {
@@ -83,7 +83,7 @@ func (p *Portal) signInForm(next string) signInForm {
 // signIn checks a password and begins a session.
 func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 	if p.Login == nil {
-		return sluice.Errorf(sluice.NotFound, "not-found", "People sign in at the identity provider.")
+		return sluice.Errorf(sluice.CodeNotFound, "People sign in at the identity provider.")
 	}
 	if err := readForm(w, r, maxSignIn); err != nil {
 		return err

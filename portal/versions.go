@@ -49,7 +49,7 @@ func (p *Portal) showVersion(w http.ResponseWriter, r *http.Request, status int,
 	}
 	number := r.PathValue("version")
 	if _, err := strconv.Atoi(number); err != nil {
-		return sluice.Errorf(sluice.NotFound, "version-unknown", "There is no such version.")
+		return sluice.Errorf(sluice.CodeVersionUnknown, "There is no such version.")
 	}
 	former, err := ask[pipeline](p, r, "pipeline.get", args("name", now.Name, "version", number))
 	if err != nil {

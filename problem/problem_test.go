@@ -16,7 +16,7 @@ import (
 // reads the kind from the status again.
 func TestEveryKindHasAStatus(t *testing.T) {
 	for kind := sluice.Internal; kind <= sluice.Outdated; kind++ {
-		status := problem.Status(sluice.Errorf(kind, "x", "X."))
+		status := problem.Status(sluice.Errorf(sluice.Code{Word: "x", Kind: kind}, "X."))
 		if http.StatusText(status) == "" || problem.KindOf(status) != kind {
 			t.Errorf("kind %d has the status %d, which is of kind %d", kind, status, problem.KindOf(status))
 		}
@@ -29,7 +29,7 @@ func TestEveryKindHasAStatus(t *testing.T) {
 }
 
 func TestProblemOfAnError(t *testing.T) {
-	e := sluice.Errorf(sluice.Throttled, "too-many-logins", "Too many.").After(1500 * time.Millisecond).About("name").
+	e := sluice.Errorf(sluice.CodeTooManyLogins, "Too many.").After(1500 * time.Millisecond).About("name").
 		At(sluice.Place{Line: 3, Column: 5, Snippet: "- x", Step: "x"}).InCall("abcdef:0123456789")
 	want := &sluice.Problem{
 		Type: "urn:sluice:problem:too-many-logins", Title: "Too many logins", Status: 429, StatusCode: 429, Detail: "Too many.",
@@ -47,7 +47,7 @@ func TestProblemOfAnError(t *testing.T) {
 	if got := problem.Of(errors.New("the password is x")); got.Status != 500 || got.Code != "internal" {
 		t.Errorf("a foreign error is shown as %+v", got)
 	}
-	if got := problem.Status(sluice.Errorf(sluice.Internal, "failed", "No.").WithStatus(418)); got != 418 {
+	if got := problem.Status(sluice.Errorf(sluice.CodeFailed, "No.").OfKind(sluice.Internal).WithStatus(418)); got != 418 {
 		t.Errorf("an author's own status is answered as %d", got)
 	}
 }
@@ -55,7 +55,7 @@ func TestProblemOfAnError(t *testing.T) {
 // TestCallersAreSpread: a server that could not answer is not called by all of them in
 // the same second.
 func TestCallersAreSpread(t *testing.T) {
-	e := sluice.Errorf(sluice.Unavailable, "engine-unavailable", "No.").After(2 * time.Second)
+	e := sluice.Errorf(sluice.CodeEngineUnavailable, "No.").After(2 * time.Second)
 	told := make(map[string]int)
 	for range 1000 {
 		header := http.Header{}

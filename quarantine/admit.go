@@ -71,7 +71,7 @@ func admitCommand(k *Keeper, receiver Receiver) command.Command {
 // behind them.
 func (k *Keeper) chosen(ctx context.Context, q sluice.QuarantineQuery) (calls []sluice.QuarantinedCall, next string, err error) {
 	if q.ID == "" && q.EventKey == "" && q.Code == "" && q.From.IsZero() && q.To.IsZero() {
-		return nil, "", sluice.Errorf(sluice.Invalid, "parameter-missing", "Say which calls are meant: give an id, or eventKey, code, from or to.").About("id")
+		return nil, "", sluice.Errorf(sluice.CodeParameterMissing, "Say which calls are meant: give an id, or eventKey, code, from or to.").About("id")
 	}
 	q.Oldest = true
 	if q.Limit == 0 {
@@ -80,7 +80,7 @@ func (k *Keeper) chosen(ctx context.Context, q sluice.QuarantineQuery) (calls []
 	k.settle(ctx)
 	calls, next, err = k.Store.List(ctx, q)
 	if err == nil && q.ID != "" && len(calls) == 0 {
-		return nil, "", sluice.Errorf(sluice.NotFound, "quarantine-unknown", "There is no call with that id in the quarantine; quarantine.get lists those there are.").About("id")
+		return nil, "", sluice.Errorf(sluice.CodeQuarantineUnknown, "There is no call with that id in the quarantine; quarantine.get lists those there are.").About("id")
 	}
 	return calls, next, err
 }

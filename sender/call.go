@@ -64,16 +64,16 @@ func (c *Call) parameter(name string) string {
 // same for each; the cause is for the operator.
 
 func missing(format string, args ...any) *sluice.Error {
-	return sluice.Errorf(sluice.Unauthenticated, "signature-missing", "This webhook takes signed calls only; this one carries no signature.").
+	return sluice.Errorf(sluice.CodeSignatureMissing, "This webhook takes signed calls only; this one carries no signature.").
 		Because(fmt.Errorf(format, args...))
 }
 
 func invalid(format string, args ...any) *sluice.Error {
-	return sluice.Errorf(sluice.Unauthenticated, "signature-invalid", "The signature of this call is not valid.").
+	return sluice.Errorf(sluice.CodeSignatureInvalid, "The signature of this call is not valid.").
 		Because(fmt.Errorf(format, args...))
 }
 
 func expired(format string, args ...any) *sluice.Error {
-	return sluice.Errorf(sluice.Unauthenticated, "signature-expired", "The signature of this call is too old, or from the future.").
+	return sluice.Errorf(sluice.CodeSignatureExpired, "The signature of this call is too old, or from the future.").
 		Because(fmt.Errorf(format, args...))
 }

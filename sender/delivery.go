@@ -47,11 +47,8 @@ func ParseDedupe(text string) (Dedupe, error) {
 	return Dedupe{}, sluice.InvalidParameter("dedupe", "dedupe says where the id of a delivery is: header:<name>, query:<name>, body:<member.of.json>, cloudevent, mailgun, or off.")
 }
 
-// IDInvalid is the code of the error about an id of a delivery that can't be one.
-const IDInvalid = "delivery-id-invalid"
-
 // ID returns the id of a delivery, "" if the call has none. One that can't be an
-// id is an error with the code IDInvalid.
+// id is an error with the code delivery-id-invalid.
 func (d Dedupe) ID(c *Call) (string, error) {
 	var values []string
 	switch d.where {
@@ -120,11 +117,11 @@ func checkID(id string) (string, error) {
 }
 
 func idInvalid(text string) *sluice.Error {
-	return sluice.Errorf(sluice.Invalid, IDInvalid, "%s", text)
+	return sluice.Errorf(sluice.CodeDeliveryIDInvalid, "%s", text)
 }
 
 func idEmpty() *sluice.Error { return idInvalid("The id of the delivery is empty.") }
 
 func notAnObject() *sluice.Error {
-	return sluice.Errorf(sluice.Invalid, "not-signable", "Calls of this sender have a JSON object as their body.")
+	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender have a JSON object as their body.")
 }

@@ -29,7 +29,7 @@ func (v *Verifier) Diagnose(ctx context.Context, c *Call, now time.Time, others 
 	if cause := errors.Unwrap(e); cause != nil {
 		findings[0] = cause.Error()
 	}
-	if e.Code != "signature-invalid" {
+	if e.Code != sluice.CodeSignatureInvalid.Word {
 		return findings
 	}
 	for _, changed := range changedCalls(c) {

@@ -11,7 +11,7 @@ func discord() Preset {
 		Dedupe:    "body:id",
 		Setup: [3]string{
 			"At discord.com/developers, your application, General Information: enter the Public Key as the `signingSecret` first.",
-			"Interactions Endpoint URL there, or Endpoint on the page Webhooks, is the webhook's URL.",
+			"Endpoint on the page Webhooks, or Interactions Endpoint URL there, is the webhook's URL. Interactions are received, but can't be answered in Discord's own form yet.",
 			"Save; Discord sends a good and a forged PING and takes the URL only if the forged one is refused.",
 		},
 		rule: &rule{Scheme: Scheme{

@@ -57,7 +57,7 @@ func TestWhereSecretsComeFrom(t *testing.T) {
 // beginning is what the page says before it comes to the providers.
 var beginning = strings.ReplaceAll(`# Providers
 
-Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with the parameter 'signature'. [A first provider](first-provider.md) goes through it step by step. This page is generated from the presets.
+Senders that 'webhook.put' knows by the parameter 'provider': what is checked of their calls, and how to set them up. Any other sender is described with the parameter 'signature'. The [tutorial](tutorial.md) goes through it step by step. This page is generated from the presets.
 
 With the command line, for GitHub:
 1. 'sluice secret put github' asks for the secret that you share with the provider, so that it is in no history of commands.

@@ -96,7 +96,7 @@ func (g greeting) hubChallenge() (string, error) {
 	}
 	given := g.parameter("hub.verify_token")
 	if g.verifyToken != "" && subtle.ConstantTimeCompare([]byte(given), []byte(g.verifyToken)) != 1 {
-		return "", sluice.Errorf(sluice.Forbidden, "verify-token-invalid", "The verify token is not the one that this webhook has; enter the same one on both sides.")
+		return "", sluice.Errorf(sluice.CodeVerifyTokenInvalid, "The verify token is not the one that this webhook has; enter the same one on both sides.")
 	}
 	return g.parameter("hub.challenge"), nil
 }

@@ -80,7 +80,7 @@ func (f *Fetcher) Get(ctx context.Context, address string, maxAge time.Duration)
 		return f.fetch(context.WithoutCancel(ctx), address) // others wait for it, too
 	})
 	if err != nil {
-		return nil, sluice.Errorf(sluice.Unavailable, "sender-keys-unavailable", "The sender's public keys can't be read now; try again.").Because(err).After(fetchTimeout)
+		return nil, sluice.Errorf(sluice.CodeSenderKeysUnavailable, "The sender's public keys can't be read now; try again.").Because(err).After(fetchTimeout)
 	}
 	return content.([]byte), nil
 }

@@ -9,7 +9,7 @@ func slack() Preset {
 		Dedupe:    "body:event_id",
 		Setup: [3]string{
 			"At api.slack.com/apps, Basic Information: enter the Signing Secret as the `signingSecret` first, since Slack checks the URL at once.",
-			"Event Subscriptions: enable them; Request URL is the webhook's URL. It is the same for slash commands and interactivity.",
+			"Event Subscriptions: enable them; Request URL is the webhook's URL. It also takes slash commands and interactivity, but answers them with sluice's own JSON, which Slack does not understand yet.",
 			"Subscribe to the events, save, and install the app in the workspace again.",
 		},
 		rule: &rule{Scheme: Scheme{

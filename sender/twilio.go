@@ -23,7 +23,7 @@ func twilio() Preset {
 		Dedupe: "header:I-Twilio-Idempotency-Token",
 		Setup: [3]string{
 			"In the Console, Account, API keys & tokens: enter the primary Auth Token as the `signingSecret`.",
-			"At the phone number or messaging service: A message (or call) comes in: Webhook, HTTP POST, and the webhook's URL.",
+			"At the phone number or messaging service: A message (or call) comes in: Webhook, HTTP POST, and the webhook's URL. The answer is sluice's own JSON, not TwiML: it can't reply to a message or speak on a call yet.",
 			"The server must be told its public URL (`--public-url`), since Twilio signs the URL as it was entered.",
 		},
 		checker: func(secret string, _ Keys) (checker, error) { return twilioCheck{secret}, nil },

@@ -81,7 +81,7 @@ func (k listedKeys) Get(_ context.Context, address string, _ time.Duration) ([]b
 	if content, ok := k[address]; ok {
 		return []byte(content), nil
 	}
-	return nil, sluice.Errorf(sluice.Unavailable, "sender-keys-unavailable", "There is no %s.", address)
+	return nil, sluice.Errorf(sluice.CodeSenderKeysUnavailable, "There is no %s.", address)
 }
 
 func verifierOf(t testing.TB, name string, secrets []string, keys listedKeys) *Verifier {

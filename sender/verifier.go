@@ -135,7 +135,7 @@ func (v *Verifier) verify(ctx context.Context, c *Call, now time.Time) (secret i
 	return 0, err
 }
 
-func isExpired(err error) bool { return sluice.AsError(err).Code == "signature-expired" }
+func isExpired(err error) bool { return sluice.CodeSignatureExpired.Is(err) }
 
 // Sign signs a call as the sender would, with the first secret, for tests. The
 // call must have a header map. Senders with private keys can't be imitated:
@@ -151,7 +151,7 @@ func (v *Verifier) Sign(c *Call, now time.Time) error {
 }
 
 func notSignable() *sluice.Error {
-	return sluice.Errorf(sluice.Invalid, "not-signable", "Calls of this sender can't be signed here, since only the sender has the key for that.")
+	return sluice.Errorf(sluice.CodeNotSignable, "Calls of this sender can't be signed here, since only the sender has the key for that.")
 }
 
 // Masked returns the headers of the sender that carry a secret itself, in lower

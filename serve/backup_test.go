@@ -67,7 +67,7 @@ pipeline:
 	keyFile := filepath.Join(t.TempDir(), "moved.key")
 	settings := []string{"nats=" + nats.ClientURL(), "secret-key-file=" + keyFile}
 	opts := serve.RestoreOptions{Log: slog.New(slog.DiscardHandler), Progress: func(int64, int64) {}}
-	if _, err := serve.Restore(t.Context(), load(t, "", settings...), file, opts); sluice.AsError(err).Code != backup.PassphraseMissing {
+	if _, err := serve.Restore(t.Context(), load(t, "", settings...), file, opts); !sluice.CodePassphraseMissing.Is(err) {
 		t.Fatalf("without the passphrase: %v", err)
 	}
 	opts.Passphrase = "a b c"

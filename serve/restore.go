@@ -60,7 +60,7 @@ func Restore(ctx context.Context, cfg config.Config, file io.ReadSeeker, opts Re
 		return done, err
 	}
 	if done.Data > durable.Format {
-		return done, sluice.Errorf(sluice.Invalid, "backup-newer", "A newer version made this backup (%s): what is in it has format %d, this program knows %d. Restore it with that version.", done.Version, done.Data, durable.Format)
+		return done, sluice.Errorf(sluice.CodeBackupNewer, "A newer version made this backup (%s): what is in it has format %d, this program knows %d. Restore it with that version.", done.Version, done.Data, durable.Format)
 	}
 	if foreign != nil {
 		return done, foreign
@@ -156,11 +156,11 @@ func keyOf(cfg config.Config, h backup.Header, passphrase string) (string, error
 	case err != nil:
 		return "", err
 	case given != "" && !sameKey(given, key):
-		return "", sluice.Errorf(sluice.Invalid, "secret-key-other", "%s is not the key of this backup, which has its own: leave the setting out.", setting)
+		return "", sluice.Errorf(sluice.CodeSecretKeyOther, "%s is not the key of this backup, which has its own: leave the setting out.", setting)
 	case given != "":
 		return "", nil
 	case cfg.NATS != "" && !missing:
-		return "", sluice.Errorf(sluice.Invalid, "secret-key-missing", "The key of this backup has to be kept for the servers of the external engine: name a file with --secret-key-file, and it is written there.")
+		return "", sluice.Errorf(sluice.CodeSecretKeyMissing, "The key of this backup has to be kept for the servers of the external engine: name a file with --secret-key-file, and it is written there.")
 	}
 	return key, nil
 }

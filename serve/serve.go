@@ -206,7 +206,7 @@ func (s *Server) readiness() (map[string]any, error) {
 		return nil, err
 	}
 	if !s.admin.Load() {
-		return nil, sluice.Errorf(sluice.Unavailable, "starting", "The server is starting.").After(time.Second)
+		return nil, sluice.Errorf(sluice.CodeStarting, "The server is starting.").After(time.Second)
 	}
 	detail := map[string]any{"status": "ready", "engine": s.engine.Describe()}
 	if waiting := s.engine.Spooled(); waiting > 0 {

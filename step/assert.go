@@ -20,10 +20,10 @@ func assertCommand() command.Command {
 				return p.Body, nil
 			}
 			if p.Message == "" {
-				return nil, sluice.Errorf(sluice.Invalid, "assertion-failed", "What this pipeline asserts is not true.")
+				return nil, sluice.Errorf(sluice.CodeAssertionFailed, "What this pipeline asserts is not true.")
 			}
 			message := cut(p.Message, maxMessage)
-			return nil, sluice.Errorf(sluice.Invalid, "assertion-failed", "%s", message).Telling(sluice.Said{Message: message})
+			return nil, sluice.Errorf(sluice.CodeAssertionFailed, "%s", message).Telling(sluice.Said{Message: message})
 		},
 		command.Pure, command.InRun)
 }

@@ -22,7 +22,7 @@ func fromBase64(input any, charset string) (any, error) {
 		return decodeCharset(decoded, charset)
 	}
 	if !utf8.Valid(decoded) {
-		return nil, sluice.Errorf(sluice.Invalid, "not-text", "The bytes behind this base64 are not UTF-8 text. Name their charset, such as windows-1252, or pass them on as the base64 they are.")
+		return nil, sluice.Errorf(sluice.CodeNotText, "The bytes behind this base64 are not UTF-8 text. Name their charset, such as windows-1252, or pass them on as the base64 they are.")
 	}
 	return string(decoded), nil
 }
@@ -35,14 +35,14 @@ func decodeBase64(input any) ([]byte, error) {
 	}
 	digits := strings.TrimRight(text, "=\r\n")
 	if padding := text[len(digits):]; !padded(digits, strings.Count(padding, "=")) {
-		return nil, sluice.Errorf(sluice.Invalid, "base64-invalid", "This is not base64: its padding does not fit its length, so it may be cut off.")
+		return nil, sluice.Errorf(sluice.CodeBase64Invalid, "This is not base64: its padding does not fit its length, so it may be cut off.")
 	}
 	decoded, err := base64.RawStdEncoding.DecodeString(standardDigits(digits))
 	if err != nil {
 		var at base64.CorruptInputError
 		errors.As(err, &at)
 		line, column := position(text, int(at))
-		return nil, sluice.Errorf(sluice.Invalid, "base64-invalid", "This is not base64: what stands at line %d, column %d can't be decoded.", line, column)
+		return nil, sluice.Errorf(sluice.CodeBase64Invalid, "This is not base64: what stands at line %d, column %d can't be decoded.", line, column)
 	}
 	return decoded, nil
 }
@@ -71,7 +71,7 @@ func refuseBase64(text, format, marks string) error {
 	if err != nil || !bytes.ContainsAny(decoded, marks) {
 		return nil //nolint:nilerr // what is not base64 is what is wanted
 	}
-	return sluice.Errorf(sluice.Invalid, "base64-given", "This is base64, where %s is wanted: decode it with convert.fromBase64 first, which takes the charset of bytes that are not UTF-8.", format)
+	return sluice.Errorf(sluice.CodeBase64Given, "This is base64, where %s is wanted: decode it with convert.fromBase64 first, which takes the charset of bytes that are not UTF-8.", format)
 }
 
 func noDigit(c rune) bool {

@@ -24,7 +24,7 @@ func decodeCharset(bytes []byte, charset string) (any, error) {
 	}
 	decoded, err := known.NewDecoder().Bytes(bytes)
 	if err != nil || strings.ContainsRune(string(decoded), utf8.RuneError) { //nolint:mirror // bytes is the parameter here
-		return nil, sluice.Errorf(sluice.Invalid, "not-text", "Some of the bytes stand for nothing in the charset %s; they may be of another one.", strings.ToLower(charset))
+		return nil, sluice.Errorf(sluice.CodeNotText, "Some of the bytes stand for nothing in the charset %s; they may be of another one.", strings.ToLower(charset))
 	}
 	if len(decoded) > value.MaxSize {
 		return nil, value.TooLarge(value.MaxSize)

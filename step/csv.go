@@ -138,5 +138,5 @@ func csvError(err error) error {
 			why = fmt.Sprintf("line %d: it has another number of cells than the first line", parse.Line)
 		}
 	}
-	return sluice.Errorf(sluice.Invalid, "csv-invalid", "This CSV can't be read: %s.", why)
+	return sluice.Errorf(sluice.CodeCSVInvalid, "This CSV can't be read: %s.", why)
 }

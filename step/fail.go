@@ -25,7 +25,7 @@ func failCommand() command.Command {
 				kind = sluice.Invalid
 			}
 			message := cut(p.Message, maxMessage)
-			return nil, sluice.Errorf(kind, "failed", "%s", message).WithStatus(status).
+			return nil, sluice.Errorf(sluice.CodeFailed, "%s", message).OfKind(kind).WithStatus(status).
 				Telling(sluice.Said{Message: message, StatusCode: status})
 		},
 		command.Pure, command.InRun)

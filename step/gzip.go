@@ -52,7 +52,7 @@ func gzipError(err error) error {
 	case errors.Is(err, gzip.ErrChecksum):
 		why = "its checksum does not match"
 	}
-	return sluice.Errorf(sluice.Invalid, "gzip-invalid", "This is not gzip: %s.", why)
+	return sluice.Errorf(sluice.CodeGzipInvalid, "This is not gzip: %s.", why)
 }
 
 // toGzip packs text, or another value's JSON, and gives that as base64.

@@ -31,7 +31,7 @@ func readAnswer(body io.Reader, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(read)) > limit {
-		return nil, sluice.Errorf(sluice.TooLarge, "answer-too-large", "The answer has more than %d bytes; ask for less.", limit)
+		return nil, sluice.Errorf(sluice.CodeAnswerTooLarge, "The answer has more than %d bytes; ask for less.", limit)
 	}
 	return read, nil
 }

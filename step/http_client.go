@@ -192,15 +192,15 @@ func explain(ctx context.Context, target *url.URL, err error) error {
 		return ours
 	}
 	if errors.Is(err, errRefused) {
-		return sluice.Errorf(sluice.Forbidden, "address-refused",
+		return sluice.Errorf(sluice.CodeAddressRefused,
 			"The call of %q leads to an address in a private or reserved network, where pipelines may not call; the operator can allow a network with --http-allow.", target.Hostname())
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return sluice.Errorf(sluice.Unavailable, "http-timeout", "The call of %q took too long; try again later, or give it a longer timeout.", target.Hostname())
+		return sluice.Errorf(sluice.CodeHTTPTimeout, "The call of %q took too long; try again later, or give it a longer timeout.", target.Hostname())
 	}
 	return failed(target, reason(err))
 }
 
 func failed(target *url.URL, why string) *sluice.Error {
-	return sluice.Errorf(sluice.Unavailable, "http-failed", "The call of %q failed: %s.", target.Hostname(), why)
+	return sluice.Errorf(sluice.CodeHTTPFailed, "The call of %q failed: %s.", target.Hostname(), why)
 }

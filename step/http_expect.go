@@ -68,7 +68,7 @@ func (e expectation) failed(target *url.URL, response *http.Response) error {
 		status >= http.StatusInternalServerError:
 		kind = sluice.Unavailable
 	}
-	return sluice.Errorf(kind, "http-status", "The call of %q was answered with %d, where %s is expected.", target.Hostname(), response.StatusCode, strings.Join(e, " or ")).
+	return sluice.Errorf(sluice.CodeHTTPStatus, "The call of %q was answered with %d, where %s is expected.", target.Hostname(), response.StatusCode, strings.Join(e, " or ")).OfKind(kind).
 		After(retryAfter(response.Header, time.Now()))
 }
 

@@ -26,7 +26,7 @@ func forwardCommand(c *client) command.Command {
 		func(ctx context.Context, p forwardParams) (answer, error) {
 			run := sluice.RunFrom(ctx)
 			if run == nil || run.Event == nil {
-				return answer{}, sluice.Errorf(sluice.Invalid, "no-event", "There is no call to send on: only in a pipeline that an event has started is there one. To call a URL with something else, use http.request.")
+				return answer{}, sluice.Errorf(sluice.CodeNoEvent, "There is no call to send on: only in a pipeline that an event has started is there one. To call a URL with something else, use http.request.")
 			}
 			request, err := newForward(ctx, run.Event, run.CorrelationID, p)
 			if err != nil {

@@ -36,7 +36,7 @@ func forwardedBody(event map[string]any, id string) (body []byte, contentType st
 	case sluice.EncodingFiles:
 		return uploadBody(payload, id)
 	}
-	return nil, "", sluice.Errorf(sluice.Invalid, "event-unknown", "The event's payload is in no form that can be sent on.")
+	return nil, "", sluice.Errorf(sluice.CodePayloadUnknown, "The event's payload is in no form that can be sent on.")
 }
 
 func member(object any, name string) (any, bool) {

@@ -28,7 +28,7 @@ func event(ctx context.Context, event object) func() context.Context {
 			if secret, ok := map[string]string{"plain": "s3cret", "standard": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "bad": "whsec_?"}[name]; ok {
 				return secret, nil
 			}
-			return "", sluice.Errorf(sluice.NotFound, "secret-unknown", "There is no secret.")
+			return "", sluice.Errorf(sluice.CodeSecretUnknown, "There is no secret.")
 		}})
 	}
 }
@@ -226,7 +226,7 @@ func TestForwardsThatFail(t *testing.T) {
 	refuses(t, forward(ctx(), local, args{"url": at, "timeout": "0s"}), sluice.Invalid, "parameter-invalid", "timeout")
 	refuses(t, forward(t.Context(), local, args{"url": at}), sluice.Invalid, "no-event", "http.request")
 	refuses(t, forward(sluice.WithRun(t.Context(), &sluice.Run{}), local, args{"url": at}), sluice.Invalid, "no-event", "event")
-	refuses(t, forward(event(t.Context(), object{"payloadEncoding": "odd"})(), local, args{"url": at}), sluice.Invalid, "event-unknown", "form")
+	refuses(t, forward(event(t.Context(), object{"payloadEncoding": "odd"})(), local, args{"url": at}), sluice.Invalid, "payload-unknown", "form")
 }
 
 // TestExchangesAreNoted: what went out and came back, without credentials.

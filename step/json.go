@@ -41,14 +41,14 @@ func jsonError(text string, err error) error {
 	}
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
-		return sluice.Errorf(sluice.Invalid, "json-invalid", "This is not JSON: it ends too early.")
+		return sluice.Errorf(sluice.CodeJSONInvalid, "This is not JSON: it ends too early.")
 	}
 	why, offset := syntax.Error(), int(syntax.Offset)-1
 	if why == "" {
 		why, offset = "something follows the value", int(syntax.Offset)
 	}
 	line, column := position(text, offset)
-	return sluice.Errorf(sluice.Invalid, "json-invalid", "This is not JSON: line %d, column %d: %s.", line, column, why)
+	return sluice.Errorf(sluice.CodeJSONInvalid, "This is not JSON: line %d, column %d: %s.", line, column, why)
 }
 
 func toJSON(input any) (any, error) { return encodeJSON(input) }

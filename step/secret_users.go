@@ -39,7 +39,7 @@ func (u SecretUsers) inUse(name string) error {
 			parts = append(parts, listed(users.word, users.names))
 		}
 	}
-	return sluice.Errorf(sluice.Conflict, "secret-in-use", "The secret %q is used by %s. Take it out there first; with force=true (--force) it is deleted all the same, and what has no other secret fails from then on.",
+	return sluice.Errorf(sluice.CodeSecretInUse, "The secret %q is used by %s. Take it out there first; with force=true (--force) it is deleted all the same, and what has no other secret fails from then on.",
 		name, strings.Join(parts, ", and by "))
 }
 

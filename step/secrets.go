@@ -83,5 +83,5 @@ func unknown(name string, all []*sluice.Secret) error {
 	if near := spelling.Nearest(name, names); near != "" {
 		hint = "Did you mean " + near + "?"
 	}
-	return sluice.Errorf(sluice.NotFound, "secret-unknown", "There is no secret %q. %s", cut(name, maxSecretName), hint)
+	return sluice.Errorf(sluice.CodeSecretUnknown, "There is no secret %q. %s", cut(name, maxSecretName), hint)
 }

@@ -30,5 +30,5 @@ func waitCommand() command.Command {
 
 // interrupted is the error of a step whose context ended before the step was done.
 func interrupted(ctx context.Context) error {
-	return sluice.Errorf(sluice.Unavailable, "interrupted", "The step was interrupted before it was done.").Because(context.Cause(ctx))
+	return sluice.Errorf(sluice.CodeInterrupted, "The step was interrupted before it was done.").Because(context.Cause(ctx))
 }

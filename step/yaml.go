@@ -54,11 +54,11 @@ func fromYAML(input any) (any, error) {
 
 // yamlError returns what the parser says, which has the line.
 func yamlError(err error) error {
-	return sluice.Errorf(sluice.Invalid, "yaml-invalid", "This is not YAML: %s.", strings.TrimPrefix(err.Error(), "yaml: "))
+	return sluice.Errorf(sluice.CodeYAMLInvalid, "This is not YAML: %s.", strings.TrimPrefix(err.Error(), "yaml: "))
 }
 
 func yamlInvalid(n *yaml.Node, format string, args ...any) error {
-	return sluice.Errorf(sluice.Invalid, "yaml-invalid", "This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column, fmt.Sprintf(format, args...))
+	return sluice.Errorf(sluice.CodeYAMLInvalid, "This YAML is not taken: line %d, column %d: %s.", n.Line, n.Column, fmt.Sprintf(format, args...))
 }
 
 // yamlValue makes a value of a node.

@@ -11,7 +11,6 @@ import (
 
 	"sluice"
 	"sluice/limit"
-	"sluice/sender"
 )
 
 // again returns a call that was refused as it came then.
@@ -55,7 +54,7 @@ func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force 
 	in.arrived = time.Now()
 	event := rc.event(in)
 	event.Admitted = true
-	if force && c.Code == duplicateDiffers {
+	if force && c.Code == sluice.CodeDuplicateDiffers.Word {
 		event.Fingerprint = nil // it is another delivery, whatever its id says
 	}
 	result, err := rc.Events.Accept(ctx, event, 0)
@@ -63,7 +62,7 @@ func (rc *Receiver) Admit(ctx context.Context, c *sluice.QuarantinedCall, force 
 	case err != nil:
 		return result, err
 	case result.Differs:
-		return result, sluice.Errorf(sluice.Conflict, duplicateDiffers, "The id of this delivery was accepted before with another body; force lets it in all the same.")
+		return result, sluice.Errorf(sluice.CodeDuplicateDiffers, "The id of this delivery was accepted before with another body; force lets it in all the same.")
 	case result.Duplicate:
 		return result, nil
 	}
@@ -88,7 +87,7 @@ func (rc *Receiver) checkAgain(ctx context.Context, in *incoming, force bool) (e
 	}
 	answer, err := rc.check(in)
 	if err == nil && answer != nil {
-		return sluice.Errorf(sluice.Invalid, "handshake", "The call is a handshake of its sender, which makes no event; let the sender make it again.")
+		return sluice.Errorf(sluice.CodeHandshake, "The call is a handshake of its sender, which makes no event; let the sender make it again.")
 	}
 	return err
 }
@@ -129,13 +128,13 @@ const maxDiagnosed = 256 << 10
 // Diagnose says, for the operator, why a call was refused and what would help.
 func (rc *Receiver) Diagnose(ctx context.Context, c *sluice.QuarantinedCall) []string {
 	switch c.Code {
-	case "webhook-disabled":
+	case sluice.CodeWebhookDisabled.Word:
 		return []string{"The webhook was disabled when the call came."}
-	case duplicateDiffers:
+	case sluice.CodeDuplicateDiffers.Word:
 		return []string{"A call with the same delivery id was accepted before, with another body: the sender uses an id twice, or dedupe names the wrong place."}
-	case sender.IDInvalid:
+	case sluice.CodeDeliveryIDInvalid.Word:
 		return []string{"The delivery id is empty, came twice, is longer than 256 bytes, or has control characters in it: dedupe may name the wrong place. With dedupe off, or by force, such a call is let in without an id."}
-	case "payload-invalid":
+	case sluice.CodePayloadInvalid.Word:
 		return diagnosePayload(c)
 	}
 	in, err := rc.again(ctx, c)

@@ -14,7 +14,7 @@ import (
 // handshake, it gives the answer that the sender demands. Nothing is stored yet.
 func (rc *Receiver) check(in *incoming) (*sender.Answer, error) {
 	if in.hook.Disabled {
-		return nil, sluice.Errorf(sluice.Forbidden, "webhook-disabled", "This webhook is disabled at the moment.")
+		return nil, sluice.Errorf(sluice.CodeWebhookDisabled, "This webhook is disabled at the moment.")
 	}
 	if in.hook.Trust == nil {
 		return nil, nil

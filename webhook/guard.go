@@ -68,7 +68,7 @@ func (g *Guards) of(ctx context.Context, hook *sluice.Webhook) (*guard, error) {
 	made, err := g.build(ctx, settingsOf(hook))
 	if err != nil {
 		// It could be made when it was stored: what it needs is not there now.
-		return nil, sluice.Errorf(sluice.Unavailable, "webhook-unavailable", "Calls of this webhook can't be checked now; its operator knows more.").Because(err)
+		return nil, sluice.Errorf(sluice.CodeWebhookUnavailable, "Calls of this webhook can't be checked now; its operator knows more.").Because(err)
 	}
 	made.version = hook.Updated
 	if made.missing != nil {

@@ -22,7 +22,7 @@ func (rc *Receiver) handshake(ctx context.Context, in *incoming, call *sender.Ca
 	}
 	if answer.Fetch != "" {
 		if err := rc.Guards.Fetch(ctx, answer.Fetch); err != nil {
-			return nil, sluice.Errorf(sluice.Unavailable, "handshake-failed", "The subscription could not be confirmed now; send it again.").Because(err).After(handshakeRetry)
+			return nil, sluice.Errorf(sluice.CodeHandshakeFailed, "The subscription could not be confirmed now; send it again.").Because(err).After(handshakeRetry)
 		}
 	}
 	if answer.LearnedSecret == "" {
@@ -75,7 +75,7 @@ func (rc *Receiver) receiveGreeting(in *incoming) (err error) {
 }
 
 func notAllowed() error {
-	return sluice.Errorf(sluice.MethodNotAllowed, "method-not-allowed", "A webhook is called with GET or POST.").Allowing("GET, POST")
+	return sluice.Errorf(sluice.CodeMethodNotAllowed, "A webhook is called with GET or POST.").Allowing("GET, POST")
 }
 
 // greet writes the answer to a handshake, byte for byte.

@@ -112,7 +112,7 @@ func (rc *Receiver) find(in *incoming, token string) error {
 		}
 	}
 	if wait := rc.misses.Try(limit.Network(in.request.RemoteAddr)); wait > 0 {
-		return sluice.Errorf(sluice.Throttled, "too-many-bad-tokens", "Too many calls without a valid token came from this address.").After(wait)
+		return sluice.Errorf(sluice.CodeTooManyBadTokens, "Too many calls without a valid token came from this address.").After(wait)
 	}
 	if token == "" {
 		return missing()

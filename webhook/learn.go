@@ -19,7 +19,7 @@ func (s *Store) Learn(ctx context.Context, token, secret string) error {
 		}
 		known := settingsOf(before)
 		if known.Signing != "" && known.Signing != secret {
-			return nil, sluice.Errorf(sluice.Conflict, "signing-secret-known", "The webhook has a signing secret already.")
+			return nil, sluice.Errorf(sluice.CodeSigningSecretKnown, "The webhook has a signing secret already.")
 		}
 		known.Signing = secret
 		after := *before

@@ -55,7 +55,7 @@ func putCommand(hooks *Store, guards *Guards, baseURL string) command.Command {
 // check refuses parameters that can't be so, whatever webhook they are for.
 func (p *putParams) check() (warnings []string, err error) {
 	if p.UUID == "" && p.EventKey == nil {
-		return nil, sluice.Errorf(sluice.Invalid, "parameter-missing", "The parameter eventKey is required to create a webhook; to edit one, give its uuid.").About("eventKey")
+		return nil, sluice.Errorf(sluice.CodeParameterMissing, "The parameter eventKey is required to create a webhook; to edit one, give its uuid.").About("eventKey")
 	}
 	if p.UUID == "" && !p.IfUpdated.IsZero() {
 		return nil, sluice.InvalidParameter("ifUpdated", "The parameter ifUpdated is for an edit: give the uuid as well.")
@@ -101,7 +101,7 @@ func (p *putParams) put(ctx context.Context, hooks *Store, guards *Guards) (slui
 		}
 		u.trusts, u.trust = true, revised.trust()
 		hook, err = hooks.put(ctx, token, u)
-		if err != nil && p.IfUpdated.IsZero() && attempt < attempts && sluice.AsError(err).Code == "changed-meanwhile" {
+		if err != nil && p.IfUpdated.IsZero() && attempt < attempts && sluice.CodeChangedMeanwhile.Is(err) {
 			continue
 		}
 		return hook, err

@@ -5,7 +5,6 @@ import (
 
 	"sluice"
 	"sluice/problem"
-	"sluice/sender"
 )
 
 // A Quarantine keeps calls that were refused, for people to look at.
@@ -19,13 +18,11 @@ type Quarantine interface {
 // known webhook, and may be meant well.
 func isQuarantined(code string) bool {
 	switch code {
-	case "signature-invalid", "signature-missing", "signature-expired", "payload-invalid", "webhook-disabled", sender.IDInvalid, duplicateDiffers:
+	case sluice.CodeSignatureInvalid.Word, sluice.CodeSignatureMissing.Word, sluice.CodeSignatureExpired.Word, sluice.CodePayloadInvalid.Word, sluice.CodeWebhookDisabled.Word, sluice.CodeDeliveryIDInvalid.Word, sluice.CodeDuplicateDiffers.Word:
 		return true
 	}
 	return false
 }
-
-const duplicateDiffers = "duplicate-differs"
 
 // quarantine keeps a call that was refused, and gives the id it is kept by, "" if
 // it is not. duplicateOf is the trace id of the call that had its delivery id
@@ -51,7 +48,7 @@ func (rc *Receiver) repeated(in *incoming, result *sluice.Result, status int) sl
 	call := sluice.Call{TraceID: result.TraceID, CorrelationID: result.CorrelationID, Status: sluice.StatusOK, StatusCode: status, Duplicate: true}
 	if result.Differs {
 		traceID := sluice.NewTraceID(in.hook.UUID, in.arrived)
-		e := sluice.Errorf(sluice.Conflict, duplicateDiffers, "The id of this delivery is known, with another body.")
+		e := sluice.Errorf(sluice.CodeDuplicateDiffers, "The id of this delivery is known, with another body.")
 		call.Quarantine = rc.quarantine(in, traceID, e, result.TraceID)
 	}
 	return call

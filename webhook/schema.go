@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math/big"
-	"net/http"
 	"reflect"
 	"strconv"
 	"strings"
@@ -281,8 +280,8 @@ func (c *countingSchema) findings(document any) (found []finding) {
 }
 
 func payloadInvalid(found []finding) error {
-	return sluice.Errorf(sluice.Invalid, "payload-invalid", "The payload does not meet the schema of this webhook; errors says where.").
-		WithStatus(http.StatusUnprocessableEntity).Detailed(found)
+	return sluice.Errorf(sluice.CodePayloadInvalid, "The payload does not meet the schema of this webhook; errors says where.").
+		Detailed(found)
 }
 
 // findingsOf returns the causes of a refusal that have no further causes.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"net/http"
 	"runtime"
 	"slices"
 	"strings"
@@ -96,7 +95,7 @@ func (s *Store) NearestKey(key string) string {
 }
 
 func noWebhook(what string) *sluice.Error {
-	return sluice.Errorf(sluice.NotFound, "webhook-not-found", "There is no webhook with that %s; webhook.get lists those there are.", what)
+	return sluice.Errorf(sluice.CodeWebhookNotFound, "There is no webhook with that %s; webhook.get lists those there are.", what)
 }
 
 // list returns the webhooks of a query in the order of their event keys, and
@@ -198,7 +197,7 @@ func (s *Store) put(ctx context.Context, token string, u update) (sluice.Webhook
 		after.Updated = later(now, before)
 		u.apply(&after)
 		if holder, err := s.withKey(after.EventKey); err == nil && holder.UUID != token {
-			return nil, sluice.Errorf(sluice.Conflict, "event-key-taken", "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
+			return nil, sluice.Errorf(sluice.CodeEventKeyTaken, "Another webhook has this eventKey; choose another one, or edit that webhook by its uuid.").About("eventKey")
 		}
 		if u.dryRun {
 			checked = &after
@@ -227,8 +226,8 @@ func later(now time.Time, before *sluice.Webhook) time.Time {
 }
 
 func changedMeanwhile() error {
-	return sluice.Errorf(sluice.Conflict, "changed-meanwhile", "The webhook was changed since it was read; read it again, and then change it.").
-		About("ifUpdated").WithStatus(http.StatusPreconditionFailed)
+	return sluice.Errorf(sluice.CodeChangedMeanwhile, "The webhook was changed since it was read; read it again, and then change it.").
+		About("ifUpdated")
 }
 
 func (u update) apply(hook *sluice.Webhook) {

@@ -50,13 +50,13 @@ func agree(places ...[]string) (string, error) {
 var challenge = []string{`Webhook realm="webhook.receive", parameter="token"`}
 
 func missing() error {
-	return sluice.Errorf(sluice.Unauthenticated, "token-missing", "The call carries no token; send it as the header token, as the query parameter token, or in the body.").Challenging(challenge...)
+	return sluice.Errorf(sluice.CodeTokenMissing, "The call carries no token; send it as the header token, as the query parameter token, or in the body.").Challenging(challenge...)
 }
 
 func unknown() *sluice.Error {
-	return sluice.Errorf(sluice.Unauthenticated, "token-invalid", "No webhook has this token; check the webhookUrl that webhook.put or webhook.get shows.").Challenging(challenge...)
+	return sluice.Errorf(sluice.CodeTokenInvalid, "No webhook has this token; check the webhookUrl that webhook.put or webhook.get shows.").Challenging(challenge...)
 }
 
 func ambiguous() error {
-	return sluice.Errorf(sluice.Invalid, "token-ambiguous", "The call carries more than one token; send it in one place, once.")
+	return sluice.Errorf(sluice.CodeTokenAmbiguous, "The call carries more than one token; send it in one place, once.")
 }

@@ -296,5 +296,5 @@ func badBoundary() error {
 }
 
 func tooManyParts() error {
-	return sluice.Errorf(sluice.TooLarge, "too-many-parts", "The multipart body has more than %d parts.", maxParts)
+	return sluice.Errorf(sluice.CodeTooManyParts, "The multipart body has more than %d parts.", maxParts)
 }

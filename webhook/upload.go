@@ -200,5 +200,5 @@ func appendOrigin(b, content []byte, raw bool) []byte {
 }
 
 func badUpload(problem string) error {
-	return sluice.Errorf(sluice.Invalid, "multipart-malformed", "The multipart body %s.", problem)
+	return sluice.Errorf(sluice.CodeMultipartMalformed, "The multipart body %s.", problem)
 }

@@ -86,7 +86,7 @@ func (t *terminal) call(ctx context.Context, name string, call testCall) error {
 func makeCall(ctx context.Context, c *client.Client, name string, header http.Header, body *client.Body) (client.Result, error) {
 	if isToken.MatchString(name) {
 		result, err := c.Call(ctx, name, header, body)
-		if e, ok := errors.AsType[*sluice.Error](err); ok && e.Code == "signature-missing" {
+		if e, ok := errors.AsType[*sluice.Error](err); ok && e.Code == sluice.CodeSignatureMissing.Word {
 			err = e.Saying(e.Message + " Call it by its event key, logged in, to have it signed.")
 		}
 		return result, err
@@ -104,8 +104,8 @@ func makeCall(ctx context.Context, c *client.Client, name string, header http.He
 		return c.CallSigned(ctx, made, header)
 	case len(header) > 0:
 		return c.Call(ctx, hook.Token, header, body) // the headers may have the signature
-	case sluice.AsError(err).Code == "body-malformed":
-		err = sluice.Errorf(sluice.Invalid, "not-signable", "The server signs text in UTF-8 only; give the signature of this body with --header.").Because(err)
+	case sluice.CodeBodyMalformed.Is(err):
+		err = sluice.Errorf(sluice.CodeNotSignable, "The server signs text in UTF-8 only; give the signature of this body with --header.").Because(err)
 	}
 	return client.Result{}, err
 }

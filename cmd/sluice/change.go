@@ -186,10 +186,10 @@ func (p *changedPage) refusal() *sluice.Error {
 			Message string `json:"message"`
 		}
 		if json.Unmarshal(item, &refused) == nil && refused.Code != "" {
-			return sluice.Errorf(sluice.Conflict, refused.Code, "%s", refused.Message)
+			return &sluice.Error{Kind: sluice.Conflict, Code: refused.Code, Message: refused.Message}
 		}
 	}
-	return sluice.Errorf(sluice.Conflict, "refused", "The server does not say why.")
+	return sluice.Errorf(sluice.CodeRefused, "The server does not say why.")
 }
 
 func (ch change) read(answer client.Answer) (p changedPage, err error) {

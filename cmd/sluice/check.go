@@ -45,7 +45,7 @@ func checkCommand(t *terminal) *cobra.Command {
 			fmt.Fprintln(t.out, "The server will go on with what is left.")
 			return nil
 		}
-		return sluice.Errorf(sluice.Internal, "damaged", "The store is damaged in %s.", counted(len(findings), "place"))
+		return sluice.Errorf(sluice.CodeDamaged, "The store is damaged in %s.", counted(len(findings), "place"))
 	})
 	cmd.Flags().BoolVar(&accept, "accept", false, "let the server go on with what is left")
 	return cmd

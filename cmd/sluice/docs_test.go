@@ -36,7 +36,7 @@ func TestEveryDocumentIsExecuted(t *testing.T) {
 	t.Parallel()
 	for name, text := range pages(t) {
 		if name == "docs/providers.md" {
-			continue // its commands ask for a secret; docs/first-provider.md has them for a script
+			continue // its commands ask for a secret; docs/tutorial.md has them for a script
 		}
 		for _, block := range fence.FindAllStringSubmatch(text, -1) {
 			isRun := strings.Contains(block[2], "127.0.0.1:8080") || usesClient.MatchString(block[2])

@@ -113,7 +113,7 @@ func isOfSignature(e *sluice.Error) bool {
 
 // isOfLogin reports whether another login may help: webhooks know none.
 func isOfLogin(e *sluice.Error) bool {
-	return e.Kind == sluice.Unauthenticated && !isOfSignature(e) && e.Code != "token-invalid"
+	return e.Kind == sluice.Unauthenticated && !isOfSignature(e) && e.Code != sluice.CodeTokenInvalid.Word
 }
 
 // explain returns an error as one line that says what to do next.
@@ -134,7 +134,7 @@ func explain(err error) string {
 func withHint(e *sluice.Error) string {
 	text := e.Message
 	switch {
-	case e.Code == "invalid_grant":
+	case e.Code == sluice.CodeInvalidGrant.Word:
 		text += " Check both and try again."
 	case isOfLogin(e) && !strings.Contains(text, "Log in") && !strings.Contains(text, "SLUICE_"):
 		text += " " + hintLogin

@@ -129,8 +129,8 @@ func (t *terminal) listen(ctx context.Context, to listenTo) error {
 		position.After = cursor
 		return profiles.Keep(position)
 	})
-	if sluice.AsError(err).Code == "cursor-gone" {
-		return sluice.Errorf(sluice.Gone, "cursor-gone", "The server no longer has the place where this ended; start with --new.")
+	if sluice.CodeCursorGone.Is(err) {
+		return sluice.Errorf(sluice.CodeCursorGone, "The server no longer has the place where this ended; start with --new.")
 	}
 	return err
 }

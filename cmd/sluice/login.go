@@ -212,7 +212,7 @@ func logoutCommand(t *terminal) *cobra.Command {
 			}
 			if err := c.Logout(cmd.Context(), login); err != nil {
 				e := sluice.AsError(err)
-				return sluice.Errorf(e.Kind, e.Code, "%s The login is still stored; sluice profile delete %s deletes it without telling the server.", e.Message, name)
+				return e.Saying(e.Message + " The login is still stored; sluice profile delete " + name + " deletes it without telling the server.")
 			}
 			if err := profiles.Delete(name); err != nil {
 				return err

@@ -174,14 +174,14 @@ func nounEdit(t *terminal, n *noun) *cobra.Command {
 
 // taken is the error for a key that another thing has.
 func (n *noun) taken(code, key string) error {
-	return sluice.Errorf(sluice.Conflict, code, "There is a %s %s already; sluice %s edit %s changes it.", n.called(), key, n.name, key)
+	return sluice.Errorf(sluice.Code{Word: code, Kind: sluice.Conflict}, "There is a %s %s already; sluice %s edit %s changes it.", n.called(), key, n.name, key)
 }
 
 // store stores a thing and shows it.
 func (n *noun) store(ctx context.Context, t *terminal, c *client.Client, values url.Values) error {
 	answer, err := c.Command(ctx, n.put, values, nil)
 	switch {
-	case err != nil && sluice.AsError(err).Code == "event-key-taken":
+	case sluice.CodeEventKeyTaken.Is(err):
 		return n.taken("event-key-taken", values.Get(n.key))
 	case err != nil:
 		return err
@@ -238,7 +238,7 @@ func (n *noun) one(ctx context.Context, c *client.Client, key string) (json.RawM
 		return answer.Body, nil
 	}
 	if len(page.Items) == 0 {
-		return nil, n.missing(ctx, c, key, sluice.Errorf(sluice.NotFound, n.name+"-unknown", "There is no %s %s.", n.called(), key))
+		return nil, n.missing(ctx, c, key, sluice.Errorf(n.unknown(), "There is no %s %s.", n.called(), key))
 	}
 	return page.Items[0], nil
 }
@@ -267,12 +267,17 @@ func (n *noun) handleOf(ctx context.Context, c *client.Client, key string) (fiel
 	return n.handle, handle, nil
 }
 
+// unknown is the code of errors about a thing that is not there.
+func (n *noun) unknown() sluice.Code {
+	return sluice.Code{Word: n.name + "-unknown", Kind: sluice.NotFound}
+}
+
 // missing returns the error for an unknown thing, with what may be meant.
 func (n *noun) missing(ctx context.Context, c *client.Client, key string, err error) error {
 	if err == nil || sluice.AsError(err).Kind != sluice.NotFound {
 		return err
 	}
 	names, _ := namesOf(ctx, c, n.get, n.key) // without them there is less to say
-	return sluice.Errorf(sluice.NotFound, n.name+"-unknown", "There is no %s %s; %s", n.called(), key,
+	return sluice.Errorf(n.unknown(), "There is no %s %s; %s", n.called(), key,
 		didYouMean(key, names, fmt.Sprintf("sluice %s list lists those there are.", n.name)))
 }

@@ -181,7 +181,7 @@ func inFile(file string, err error) error {
 // pipelineMissing returns an error with what may be meant, if it is that there is
 // no such pipeline. Other things may be missing as well.
 func pipelineMissing(ctx context.Context, c *client.Client, name string, err error) error {
-	if err == nil || sluice.AsError(err).Code != "pipeline-unknown" {
+	if err == nil || !sluice.CodePipelineUnknown.Is(err) {
 		return err
 	}
 	return nounNamed("pipeline").missing(ctx, c, name, err)

@@ -81,7 +81,7 @@ func versionsOf(ctx context.Context, c *client.Client, args []string) (p version
 	case len(kept) > 1:
 		p.old = kept[1].Version
 	default:
-		err = sluice.Errorf(sluice.NotFound, "version-unknown", "The pipeline %s has one version only.", name)
+		err = sluice.Errorf(sluice.CodeVersionUnknown, "The pipeline %s has one version only.", name)
 	}
 	if err == nil && len(args) > 2 {
 		p.new, err = versionNumber(args[2])

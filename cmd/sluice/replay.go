@@ -74,7 +74,7 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 		return err
 	}
 	if len(calls) == 0 {
-		return sluice.Errorf(sluice.NotFound, "event-unknown", "No stored event matches; sluice trace finds those there are.")
+		return sluice.Errorf(sluice.CodeEventUnknown, "No stored event matches; sluice trace finds those there are.")
 	}
 	bar := t.progress(len(calls), "replaying")
 	defer bar.end()
@@ -83,7 +83,7 @@ func (t *terminal) replayAll(ctx context.Context, c *client.Client, params url.V
 	var unheard error
 	for some := range slices.Chunk(calls, min(max(1, 2*perSecond), 1000)) {
 		done, err := replaySome(ctx, c, some, params)
-		if err != nil && sluice.AsError(err).Code == sluice.NotListening {
+		if sluice.CodePipelineNotListening.Is(err) {
 			unheard, err = err, nil // others may be heard
 		}
 		if err != nil {
@@ -125,7 +125,7 @@ func replaySome(ctx context.Context, c *client.Client, calls []pastCall, params 
 	}
 	answer, err := c.Command(ctx, "event.replay", named, nil)
 	if err != nil {
-		if sluice.AsError(err).Code == "event-unknown" {
+		if sluice.CodeEventUnknown.Is(err) {
 			err = nil
 		}
 		return done, err

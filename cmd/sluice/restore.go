@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice"
-	"sluice/backup"
 	"sluice/config"
 	"sluice/serve"
 )
@@ -34,7 +33,7 @@ func restoreCommand(t *terminal) *cobra.Command {
 		defer shown.end()
 		opts := serve.RestoreOptions{Passphrase: os.Getenv(passphraseVariable), CheckOnly: checkOnly, Log: at.log, Progress: shown.reachOf}
 		done, err := serve.Restore(cmd.Context(), at.Config, file, opts)
-		if sluice.AsError(err).Code == backup.PassphraseMissing && isTerminal(t.in) {
+		if sluice.CodePassphraseMissing.Is(err) && isTerminal(t.in) {
 			shown.end()
 			if opts.Passphrase, err = t.askSecret(cmd.Context(), "Passphrase of the backup: "); err != nil {
 				return err

@@ -159,7 +159,7 @@ type notLoggedIn string
 
 // Authorization implements client.Credentials.
 func (n notLoggedIn) Authorization(context.Context, string) (string, error) {
-	return "", sluice.Errorf(sluice.Unauthenticated, "not-logged-in", "You are not logged in at %s. Log in with sluice login --url %s.", string(n), string(n))
+	return "", sluice.Errorf(sluice.CodeNotLoggedIn, "You are not logged in at %s. Log in with sluice login --url %s.", string(n), string(n))
 }
 
 func firstOf(texts ...string) string {

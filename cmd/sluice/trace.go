@@ -73,7 +73,7 @@ func (t *terminal) trace(ctx context.Context, c *client.Client, params url.Value
 		Items []json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(answer.Body, &page); err == nil && len(page.Items) == 0 {
-		return sluice.Errorf(sluice.NotFound, "call-unknown",
+		return sluice.Errorf(sluice.CodeCallUnknown,
 			"No call %s was found; give a whole trace id, or the last 6 characters of a webhook's token, and perhaps a longer span of time.", id)
 	}
 	if !strings.Contains(id, ":") {

@@ -137,7 +137,7 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	unknown := sluice.Errorf(sluice.NotFound, "letter-unknown", "There is no such dead letter; deadletter.get lists those there are.")
+	unknown := sluice.Errorf(sluice.CodeLetterUnknown, "There is no such dead letter; deadletter.get lists those there are.")
 	if letter == nil {
 		return unknown
 	}
@@ -147,7 +147,7 @@ func (l *Store) Drop(ctx context.Context, name string) error {
 		return unknown
 	}
 	if err != nil {
-		return stream.Unavailable("engine-unavailable", "The engine did not delete the dead letter.").Because(err)
+		return stream.Unavailable(sluice.CodeEngineUnavailable, "The engine did not delete the dead letter.").Because(err)
 	}
 	return l.host.SyncStream(Stream, "msgs")
 }

@@ -102,7 +102,7 @@ func (x *Index) Begin(ctx context.Context, f *sluice.Fingerprint, owner string, 
 		select {
 		case <-flight:
 		case <-ctx.Done():
-			return nil, nil, sluice.Errorf(sluice.Unavailable, "delivery-pending", "The first call of this delivery is not stored yet.").Because(ctx.Err())
+			return nil, nil, sluice.Errorf(sluice.CodeDeliveryPending, "The first call of this delivery is not stored yet.").Because(ctx.Err())
 		}
 	}
 }

@@ -54,7 +54,7 @@ type marker struct {
 // was accepted before, within its window, it stores nothing and gives that one.
 func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID string, event *nats.Msg) (sequence uint64, first *Accepted, err error) {
 	if !m.events.CachedInfo().Config.AllowAtomicPublish {
-		return 0, nil, stream.Unavailable("engine-too-old", "Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
+		return 0, nil, stream.Unavailable(sluice.CodeEngineTooOld, "Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
 	}
 	// What was begun is carried through, but for the time that callers have.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stretch.Of(2*writeTimeout))

@@ -206,7 +206,7 @@ func (c *consumption) refuse(msg piece, cause error) {
 	q := c.queue
 	q.host.Log.Error("A stored event can't be read; it becomes a dead letter.", "pipeline", c.pipeline, "error", cause)
 	d, _ := q.delivery(msg.stored())
-	shown := problem.Of(sluice.Errorf(sluice.Invalid, "event-unreadable", "The event is no JSON object within the limits; a program that publishes to the engine has sent it.").InCall(d.TraceID))
+	shown := problem.Of(sluice.Errorf(sluice.CodeEventUnreadable, "The event is no JSON object within the limits; a program that publishes to the engine has sent it.").InCall(d.TraceID))
 	f := &finished{Delivery: d, sequence: msg.sequence(), outcome: sluice.Outcome{
 		Pipeline: c.pipeline, Status: sluice.StatusError, StatusCode: shown.StatusCode, Error: shown, Attempts: 1, Finished: time.Now().UTC(),
 	}}

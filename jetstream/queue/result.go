@@ -51,7 +51,7 @@ func (q *Queue) Takers(e correlation.Envelope) []string { return q.listeners.Tak
 // abandoned is the outcome of an event whose pipeline was deleted, or listens to
 // something else, before it ran.
 func abandoned(pipeline string, e correlation.Envelope) *sluice.Outcome {
-	err := sluice.Errorf(sluice.Gone, "pipeline-gone", "The pipeline %s was deleted or listens to other events by now.", pipeline)
+	err := sluice.Errorf(sluice.CodePipelineGone, "The pipeline %s was deleted or listens to other events by now.", pipeline)
 	shown := problem.Of(err.InCall(e.TraceID))
 	said := &sluice.Said{Message: "What was to handle the call was removed before it came to that.", StatusCode: shown.Status, Code: err.Code}
 	return &sluice.Outcome{Pipeline: pipeline, Status: sluice.StatusError, StatusCode: shown.Status, Error: shown, Said: said, Finished: e.Received}
@@ -59,7 +59,7 @@ func abandoned(pipeline string, e correlation.Envelope) *sluice.Outcome {
 
 // Gone is the error of a result that is no longer kept, or never was.
 func Gone() error {
-	return sluice.Errorf(sluice.Gone, "result-gone", "There is no result with this correlation id, or it has expired.")
+	return sluice.Errorf(sluice.CodeResultGone, "There is no result with this correlation id, or it has expired.")
 }
 
 // How far consumers are is remembered for a moment, so that polls don't ask the

@@ -213,7 +213,7 @@ func (g *Generations) load(ctx context.Context) (*state, error) {
 		return nil, fmt.Errorf("state of the records: %w", err)
 	}
 	if s.Format > durable.Format {
-		return nil, sluice.Errorf(sluice.Invalid, "engine-newer",
+		return nil, sluice.Errorf(sluice.CodeEngineNewer,
 			"What is stored here has format %d, this program knows %d: a newer version of sluice wrote it; start that version, or restore a backup from before the upgrade elsewhere. Nothing was changed.", s.Format, durable.Format)
 	}
 	return s, nil
@@ -250,6 +250,6 @@ func (g *Generations) tellf(format string, args ...any) {
 }
 
 func otherKey() error {
-	return sluice.Errorf(sluice.Invalid, "secret-key-other",
+	return sluice.Errorf(sluice.CodeSecretKeyOther,
 		"What is stored here was sealed with another key than the one given; start with that key (SLUICE_SECRET_KEY or --secret-key-file). Nothing was changed.").Because(seal.ErrOtherKey)
 }

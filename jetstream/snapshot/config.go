@@ -67,5 +67,5 @@ func read(s backup.Stream) (said jetstream.StreamConfig, err error) {
 
 // Foreign is the error of a backup that has something which sluice does not put there.
 func Foreign(format string, args ...any) error {
-	return sluice.Errorf(sluice.Invalid, "backup-foreign", "The backup has something that is not sluice's: "+format+". Restore one that sluice backup of this version, or an earlier one, has made.", args...)
+	return sluice.Errorf(sluice.CodeBackupForeign, "The backup has something that is not sluice's: "+format+". Restore one that sluice backup of this version, or an earlier one, has made.", args...)
 }

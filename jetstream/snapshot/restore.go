@@ -42,7 +42,7 @@ func (r *Restoration) CheckEmpty(ctx context.Context, ours []string) error {
 	names := r.host.JS.StreamNames(ctx)
 	for name := range names.Name() {
 		if slices.Contains(ours, name) {
-			return sluice.Errorf(sluice.Conflict, "engine-not-empty", "There are streams of sluice on this engine already (%s); restore to an engine, or an account of it, that has none.", name)
+			return sluice.Errorf(sluice.CodeEngineNotEmpty, "There are streams of sluice on this engine already (%s); restore to an engine, or an account of it, that has none.", name)
 		}
 	}
 	return names.Err()

@@ -150,7 +150,7 @@ func (s *Taker) write(about backup.Stream, chunk []byte, begun bool) (bool, erro
 func checkArchive(first []byte) error {
 	const within = 64
 	if !bytes.Contains(first[:min(within, len(first))], []byte(archive.MagicBytes)) {
-		return sluice.Errorf(sluice.Unavailable, "engine-too-old", "The engine is too old to be backed up while it runs; it must be as new as the one that sluice has built in.")
+		return sluice.Errorf(sluice.CodeEngineTooOld, "The engine is too old to be backed up while it runs; it must be as new as the one that sluice has built in.")
 	}
 	return nil
 }

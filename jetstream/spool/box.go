@@ -172,7 +172,7 @@ func (b *box) envelope(ctx context.Context, place uint64) (*correlation.Envelope
 	}
 	c, err := b.parse(place, msg.Subject, msg.Data)
 	if err != nil {
-		return nil, sluice.Errorf(sluice.Internal, "event-damaged", "The disk has lost this event.").Because(err)
+		return nil, sluice.Errorf(sluice.CodeEventDamaged, "The disk has lost this event.").Because(err)
 	}
 	e, err := correlation.ReadEnvelope(&jetstream.RawStreamMsg{Subject: c.Subject, Data: c.Event, Time: msg.Time})
 	return &e, err

@@ -92,7 +92,7 @@ func (s *Spool) ready() error {
 		used += b.bytes.Load()
 	}
 	if used+s.room > s.max {
-		return stream.Unavailable("spool-full", "The engine is away, and there is no more room for calls until it is back.")
+		return stream.Unavailable(sluice.CodeSpoolFull, "The engine is away, and there is no more room for calls until it is back.")
 	}
 	return nil
 }

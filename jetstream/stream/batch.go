@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice"
 	"sluice/durable"
 	"sluice/stretch"
 )
@@ -103,7 +104,7 @@ func (w *batchWriter) Write(_ context.Context, subject string, _ nats.Header, da
 	select {
 	case w.waiting <- e:
 	default:
-		return 0, Unavailable("overloaded", "Too many calls are waiting for the disk.")
+		return 0, Unavailable(sluice.CodeOverloaded, "Too many calls are waiting for the disk.")
 	}
 	if w.stopped.Load() {
 		w.refuseWaiting() // the loop has ended and answers no more
@@ -157,7 +158,7 @@ func (w *batchWriter) stop() {
 
 // refuseWaiting refuses all entries that wait, for good.
 func (w *batchWriter) refuseWaiting() {
-	w.answerWaiting(writeResult{err: Unavailable("engine-unavailable", "The engine has stopped.")})
+	w.answerWaiting(writeResult{err: Unavailable(sluice.CodeEngineUnavailable, "The engine has stopped.")})
 }
 
 // answerWaiting gives all entries that wait the same answer.
@@ -211,7 +212,7 @@ func (w *batchWriter) giveUp(before time.Time) {
 	if !w.busy || w.since.After(before) {
 		return
 	}
-	late := writeResult{err: Unavailable("engine-unavailable", "The event could not be made durable in time."), late: true}
+	late := writeResult{err: Unavailable(sluice.CodeEngineUnavailable, "The event could not be made durable in time."), late: true}
 	for _, e := range w.current {
 		e.done <- late
 	}
@@ -251,13 +252,13 @@ func (w *batchWriter) commit(ctx context.Context, batch []*entry) error {
 			w.host.Fail(fmt.Errorf("%d batches in a row were not stored: %w", w.failing, err))
 		}
 		w.recount(ctx)
-		return Unavailable("engine-unavailable", "The engine did not take the event.").Because(err)
+		return Unavailable(sluice.CodeEngineUnavailable, "The engine did not take the event.").Because(err)
 	}
 	w.failing = 0
 	if w.blocks != nil {
 		if err := w.blocks.Sync(); err != nil {
 			w.host.Fail(fmt.Errorf("sync of a stream: %w", err))
-			return Unavailable("engine-failed", "The event could not be made durable.").Because(err)
+			return Unavailable(sluice.CodeEngineFailed, "The event could not be made durable.").Because(err)
 		}
 	}
 	w.synced.Store(w.last)

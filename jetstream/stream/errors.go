@@ -10,18 +10,18 @@ import (
 )
 
 // Unavailable makes the error of a failure on our side that will pass.
-func Unavailable(code, message string) *sluice.Error {
-	return sluice.Errorf(sluice.Unavailable, code, "%s Try again soon.", message).After(2 * time.Second)
+func Unavailable(code sluice.Code, message string) *sluice.Error {
+	return sluice.Errorf(code, "%s Try again soon.", message).After(2 * time.Second)
 }
 
 // NoAnswer is the error of an engine that does not answer.
 func NoAnswer(err error) error {
-	return Unavailable("engine-unavailable", "The engine did not answer.").Because(err)
+	return Unavailable(sluice.CodeEngineUnavailable, "The engine did not answer.").Because(err)
 }
 
 // failed is the error of an engine that can't go on.
 func failed() error {
-	return Unavailable("engine-failed", "The engine failed and is about to restart.")
+	return Unavailable(sluice.CodeEngineFailed, "The engine failed and is about to restart.")
 }
 
 // WasConflict reports whether a write lost against another one. Replicated
@@ -60,7 +60,7 @@ func LimitOf(err error) string {
 // until the operator raises it, so trying again soon makes no sense.
 func NotTaken(what string, err error) error {
 	if limit := LimitOf(err); limit != "" {
-		return sluice.Errorf(sluice.Unavailable, "engine-limit", "The engine did not take %s: %s.", what, limit).Because(err)
+		return sluice.Errorf(sluice.CodeEngineLimit, "The engine did not take %s: %s.", what, limit).Because(err)
 	}
-	return Unavailable("engine-unavailable", "The engine did not take "+what+".").Because(err)
+	return Unavailable(sluice.CodeEngineUnavailable, "The engine did not take "+what+".").Because(err)
 }

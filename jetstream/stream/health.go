@@ -3,6 +3,7 @@ package stream
 import (
 	"time"
 
+	"sluice"
 	"sluice/stretch"
 )
 
@@ -60,9 +61,9 @@ func (h *Host) Ready() error {
 	}
 	switch {
 	case h.LowDisk():
-		return Unavailable("disk-full", "Free disk space is below the configured minimum.")
+		return Unavailable(sluice.CodeDiskFull, "Free disk space is below the configured minimum.")
 	case h.refusing.Load():
-		return Unavailable("engine-unavailable", "The engine takes no events at the moment.")
+		return Unavailable(sluice.CodeEngineUnavailable, "The engine takes no events at the moment.")
 	}
 	return nil
 }
@@ -75,10 +76,10 @@ func (h *Host) Connected() error {
 	default:
 	}
 	if !h.IsSetUp() {
-		return Unavailable("engine-unavailable", "Not ready: "+h.problem.Load().(string)+".")
+		return Unavailable(sluice.CodeEngineUnavailable, "Not ready: "+h.problem.Load().(string)+".")
 	}
 	if h.Link != nil && !h.Link.Up() {
-		return Unavailable("engine-unavailable", "The connection to the engine is lost.")
+		return Unavailable(sluice.CodeEngineUnavailable, "The connection to the engine is lost.")
 	}
 	return nil
 }

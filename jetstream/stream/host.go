@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"sluice"
 	"sluice/durable"
 	"sluice/stretch"
 )
@@ -147,7 +148,7 @@ func (h *Host) SyncStore(folders ...string) error {
 	}
 	if err = errors.Join(err, durable.SyncTree(folder)); err != nil {
 		h.Fail(fmt.Errorf("sync of the store: %w", err))
-		return Unavailable("engine-failed", "The change could not be made durable.").Because(err)
+		return Unavailable(sluice.CodeEngineFailed, "The change could not be made durable.").Because(err)
 	}
 	return nil
 }
