@@ -139,12 +139,16 @@ func StartCluster() string {
 	panic(err)
 }
 
+const clusterSize = 3
+
+// leadsAll reports whether a server leads its cluster and has heard of all of it.
+func leadsAll(s *server.Server) bool { return len(s.JetStreamClusterPeers()) == clusterSize }
+
 // startCluster tries to run a cluster. Its servers have to know the ports of each
 // other before they listen on them: it fails if one is taken meanwhile.
 func startCluster() (urls []string, err error) {
-	const size = 3
 	var routes []*url.URL
-	ports := make([]net.Listener, size)
+	ports := make([]net.Listener, clusterSize)
 	for i := range ports {
 		if ports[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 			return nil, err
@@ -186,10 +190,9 @@ func startCluster() (urls []string, err error) {
 	starting.Wait()
 	// Without a leader that has heard of all the others it answers nothing, or has no
 	// place for a stream, and callers don't wait long.
-	whole := func(s *server.Server) bool { return len(s.JetStreamClusterPeers()) == size }
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(patience); !slices.ContainsFunc(started, whole); <-tick.C {
+	for end := time.Now().Add(patience); !slices.ContainsFunc(started, leadsAll); <-tick.C {
 		if time.Now().After(end) {
 			stop()
 			return nil, errors.New("the cluster has no leader that knows all of it")
