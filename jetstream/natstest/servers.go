@@ -51,7 +51,7 @@ func OnEverySetup(t *testing.T, test func(t *testing.T, s Setup)) {
 
 // patience bounds every wait for a server or a condition. It is far longer than
 // what is waited for ever takes: reaching it is a failure.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 var (
 	single  = sync.OnceValue(func() string { return Start(Options()).ClientURL() })
