@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"context"
 	"time"
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/source"
 )
 
 // Commands returns the commands about pipelines and dead letters.
@@ -67,19 +69,115 @@ func (r *Runner) show(p *sluice.Pipeline) view {
 
 // viewOf returns the view of a pipeline, without its source. The program is nil
 // if the source has mistakes.
-func viewOf(p *sluice.Pipeline, program *Program) view {
+func viewOf(p *sluice.Pipeline, program *source.Program) view {
 	v := view{Name: p.Name, Owner: p.Owner, Folder: p.Folder, Paused: p.Paused, Version: versionOf(p), ETag: tagOf(p), Created: p.Created, Updated: p.Updated}
 	if p.Binding != nil {
 		v.Listens = p.Binding.Pattern
 	}
 	if program != nil {
-		v.Description, v.Concurrency, v.Rate = program.description, program.concurrency, program.rate.text
+		v.Description, v.Concurrency, v.Rate = program.Description, program.Concurrency, program.Rate.Text
 		v.Listens, _ = program.Listens()
 	}
 	return v
 }
 
-// unknownPipeline is the error for a name that no pipeline has.
-func unknownPipeline(name string) error {
-	return sluice.Errorf(sluice.CodePipelineUnknown, "There is no pipeline %s; pipeline.get lists those there are.", quote(name))
+type getParams struct {
+	Name    string `json:"name" doc:"The one pipeline to show, with its source. Without it all are listed."`
+	Version int    `json:"version" min:"1" doc:"With name: this version of it, as pipeline.versions lists them. Default: the current one."`
+	Search  string `json:"search" doc:"List only pipelines whose name contains this."`
+	Limit   int    `json:"limit" min:"1" doc:"List at most this many; the Link header leads to the next page."`
+	After   string `json:"after" doc:"List only pipelines whose name comes after this one."`
+}
+
+func getCommand(r *Runner) command.Command {
+	return command.New("pipeline.get", "List the stored pipelines in the order of their names, or show one with its source.",
+		func(ctx context.Context, p getParams) (any, error) {
+			if p.Name != "" {
+				return r.one(ctx, p)
+			}
+			if p.Version != 0 {
+				return nil, sluice.InvalidParameter("version", "The parameter version is for one pipeline: give its name as well.")
+			}
+			return r.page(p), nil
+		},
+		command.ReadOnly, command.Answers([]view{}, view{}))
+}
+
+// one returns a pipeline with its source, as it is or as it was in a version.
+func (r *Runner) one(ctx context.Context, p getParams) (any, error) {
+	stored, err := r.find(ctx, p.Name)
+	if err == nil && p.Version != 0 {
+		stored, err = r.at(ctx, stored, p.Version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	program, _ := r.Parse(stored.Source) // otherwise it is nil
+	shown := viewOf(stored, program)
+	shown.Source = stored.Source
+	return shown, nil
+}
+
+func (r *Runner) page(p getParams) command.Page[view] {
+	found := command.PageOf(r.Store.All(), func(stored *sluice.Pipeline) string { return stored.Name }, p.Search, p.After, p.Limit)
+	page := command.Page[view]{Items: make([]view, len(found.Items)), Next: found.Next}
+	for i, stored := range found.Items {
+		page.Items[i] = r.show(stored)
+	}
+	return page
+}
+
+type deleteParams struct {
+	Name string `json:"name" required:"true" audit:"yes" doc:"The pipeline to delete."`
+
+	IfMatch string `json:"ifMatch" doc:"As pipeline.put has it."`
+}
+
+type deleted struct {
+	Name    string `json:"name"`
+	Deleted bool   `json:"deleted"`
+}
+
+func deleteCommand(r *Runner) command.Command {
+	return command.New("pipeline.delete", "Delete a stored pipeline: events no longer start it, and those that still wait for it are not run.",
+		func(ctx context.Context, p deleteParams) (deleted, error) {
+			if err := r.remove(ctx, p.Name, false, p.IfMatch); err != nil {
+				return deleted{}, err
+			}
+			return deleted{p.Name, true}, nil
+		})
+}
+
+type pauseParams struct {
+	Name string `json:"name" required:"true" audit:"yes" doc:"Name of the pipeline."`
+}
+
+func pauseCommand(r *Runner) command.Command {
+	return command.New("pipeline.pause", "Pause a pipeline: events wait until pipeline.resume, and runs that have begun go on. Storing the pipeline again does not end the pause.",
+		func(ctx context.Context, p pauseParams) (view, error) { return r.setPaused(ctx, p.Name, true) })
+}
+
+func resumeCommand(r *Runner) command.Command {
+	return command.New("pipeline.resume", "End the pause of a pipeline: it runs the events that waited, in their order.",
+		func(ctx context.Context, p pauseParams) (view, error) { return r.setPaused(ctx, p.Name, false) })
+}
+
+// setPaused begins or ends a pause. Every node follows the stored pipelines, and
+// so the pause.
+func (r *Runner) setPaused(ctx context.Context, name string, paused bool) (view, error) {
+	saved, err := r.Store.Change(ctx, name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
+		switch {
+		case before == nil:
+			return nil, unknownPipeline(name)
+		case before.Binding == nil:
+			return nil, sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s listens to no events, so there is nothing to pause.", source.Quote(name))
+		}
+		next := *before
+		next.Paused = paused
+		return &next, nil
+	})
+	if err != nil {
+		return view{}, err
+	}
+	return r.show(saved), nil
 }

@@ -3,9 +3,14 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"sluice"
+	"sluice/command"
+	"sluice/pipeline/source"
 )
 
 // letterParams select dead letters.
@@ -71,7 +76,7 @@ func (r *Runner) eachSelected(ctx context.Context, p letterParams, visit func(sl
 		return visit(letter)
 	})
 	if err == nil && p.Letter != "" && !found {
-		return "", sluice.Errorf(sluice.CodeLetterUnknown, "There is no dead letter %s; deadletter.get lists those there are.", quote(p.Letter))
+		return "", sluice.Errorf(sluice.CodeLetterUnknown, "There is no dead letter %s; deadletter.get lists those there are.", source.Quote(p.Letter))
 	}
 	return next, err
 }
@@ -83,4 +88,175 @@ func (r *Runner) drop(ctx context.Context, letter string) (dropped bool, err err
 		return false, nil
 	}
 	return err == nil, err
+}
+
+type letterPage struct {
+	Items []sluice.DeadLetter `json:"items"`
+	Next  string              `json:"next,omitempty"`
+}
+
+const defaultLetters = 100
+
+func letterGetCommand(r *Runner) command.Command {
+	return command.New("deadletter.get", "List dead letters, newest first: events that a pipeline failed on in all its attempts. With letter, the event itself is shown to users who may see payloads.",
+		func(ctx context.Context, p letterParams) (letterPage, error) {
+			mayKnow := sluice.UserFrom(ctx).May(sluice.MaySeePayload)
+			page := letterPage{Items: []sluice.DeadLetter{}}
+			q, err := p.query(defaultLetters)
+			if err != nil {
+				return page, err
+			}
+			next, err := r.eachLetter(ctx, q, func(letter sluice.DeadLetter) error {
+				if !mayKnow {
+					letter.CorrelationID = "" // with it the result can be read
+				}
+				if !mayKnow || p.Letter == "" {
+					letter.Event = nil
+				} else {
+					r.Seen(ctx, "deadletter.get", letter.TraceID)
+				}
+				page.Items = append(page.Items, letter)
+				return nil
+			})
+			page.Next = next
+			return page, err
+		}, command.ReadOnly)
+}
+
+type letterGroupsParams struct {
+	Pipeline string    `json:"pipeline" doc:"Only those of this pipeline."`
+	From     time.Time `json:"from" doc:"Earliest time."`
+	To       time.Time `json:"to" doc:"Latest time."`
+	Since    string    `json:"since" doc:"In place of from: how long ago, such as 30m or 1d."`
+}
+
+type letterGroups struct {
+	Items []sluice.DeadLetterGroup `json:"items"`
+}
+
+func letterGroupsCommand(r *Runner) command.Command {
+	return command.New("deadletter.groups", "Count dead letters by pipeline and error code, the largest group first.",
+		func(ctx context.Context, p letterGroupsParams) (letterGroups, error) {
+			q, err := letterParams{Pipeline: p.Pipeline, From: p.From, To: p.To, Since: p.Since}.query(0)
+			if err != nil {
+				return letterGroups{}, err
+			}
+			groups, err := r.Letters.Groups(ctx, q)
+			return letterGroups{append([]sluice.DeadLetterGroup{}, groups...)}, err
+		}, command.ReadOnly)
+}
+
+type lettersDeleted struct {
+	Deleted int    `json:"deleted"`
+	Next    string `json:"next,omitempty"` // for the parameter after, if there may be more
+}
+
+func letterDeleteCommand(r *Runner) command.Command {
+	return command.New("deadletter.delete", "Delete dead letters. Their events can't be replayed any more.",
+		func(ctx context.Context, p letterParams) (lettersDeleted, error) {
+			done := lettersDeleted{}
+			next, err := r.eachSelected(ctx, p, func(letter sluice.DeadLetter) error {
+				dropped, err := r.drop(ctx, letter.Letter)
+				if dropped {
+					done.Deleted++
+				}
+				return err
+			})
+			done.Next = next
+			return done, err
+		})
+}
+
+type letterReplayParams struct {
+	Letter   string    `json:"letter" audit:"yes" doc:"This one only."`
+	Pipeline string    `json:"pipeline" audit:"yes" doc:"Only those of this pipeline."`
+	Code     string    `json:"code" audit:"yes" doc:"Only those with this error code; deadletter.groups lists the codes."`
+	From     time.Time `json:"from" audit:"yes" doc:"Earliest time."`
+	To       time.Time `json:"to" audit:"yes" doc:"Latest time."`
+	Since    string    `json:"since" audit:"yes" doc:"In place of from: how long ago, such as 30m or 1d."`
+	Rate     int       `json:"rate" min:"1" max:"1000" doc:"Events a second. Default 100. Live events go before them in any case."`
+	Limit    int       `json:"limit" min:"1" max:"1000" doc:"At most this many, the oldest first. Default 1000."`
+	After    string    `json:"after" doc:"The value of next in the previous answer."`
+}
+
+const defaultLetterRate = 100
+
+type replays struct {
+	Replayed int      `json:"replayed"`
+	Skipped  int      `json:"skipped,omitempty"` // whose pipeline no longer listens to them; they stay
+	Items    []replay `json:"items"`
+	Next     string   `json:"next,omitempty"` // for the parameter after, if there may be more
+}
+
+// A replay is an event that was sent again.
+type replay struct {
+	Letter        string `json:"letter"`
+	TraceID       string `json:"traceId"`
+	CorrelationID string `json:"correlationId,omitempty"` // for who may see payloads
+}
+
+func letterReplayCommand(r *Runner) command.Command {
+	return command.New("deadletter.replay", "Replay dead letters, the oldest first: each event goes again to the pipeline that failed on it, under a new trace id, and is no dead letter any more.",
+		func(ctx context.Context, p letterReplayParams) (replays, error) {
+			done := replays{Items: []replay{}}
+			pace := rate.NewLimiter(rate.Limit(cmp.Or(p.Rate, defaultLetterRate)), 1)
+			selected := letterParams{p.Letter, p.Pipeline, p.Code, p.From, p.To, p.Since, p.Limit, p.After}
+			next, err := r.eachSelected(ctx, selected, func(letter sluice.DeadLetter) error {
+				if err := pace.Wait(ctx); err != nil {
+					return err
+				}
+				again, err := r.replay(ctx, letter)
+				switch {
+				case err == nil:
+					done.Items = append(done.Items, again)
+					done.Replayed++
+				case p.Letter == "" && (sluice.CodePipelineNotListening.Is(err) || sluice.CodeLetterUnreadable.Is(err)):
+					done.Skipped++
+					return nil
+				}
+				return err
+			})
+			done.Next = next
+			return done, err
+		})
+}
+
+// replay sends the event of a dead letter to its pipeline again. Only then the
+// letter is deleted: rather twice than never.
+func (r *Runner) replay(ctx context.Context, letter sluice.DeadLetter) (replay, error) {
+	var event sluice.Event
+	if err := json.Unmarshal(letter.Event, &event); err != nil {
+		return replay{}, sluice.Errorf(sluice.CodeLetterUnreadable, "The event of the dead letter %s can't be read.", source.Quote(letter.Letter)).Because(err)
+	}
+	if err := r.listensStill(ctx, letter.Pipeline, &event); err != nil {
+		return replay{}, err
+	}
+	again, err := event.Replay(ctx, letter.Pipeline)
+	if err != nil {
+		return replay{}, err
+	}
+	result, err := r.Events.Accept(ctx, again, 0)
+	if err != nil {
+		return replay{}, err
+	}
+	if _, err := r.drop(ctx, letter.Letter); err != nil {
+		return replay{}, err
+	}
+	done := replay{letter.Letter, again.TraceID, result.CorrelationID}
+	if !sluice.UserFrom(ctx).May(sluice.MaySeePayload) {
+		done.CorrelationID = ""
+	}
+	return done, nil
+}
+
+// listensStill checks that an event would reach the pipeline it is for.
+func (r *Runner) listensStill(ctx context.Context, name string, e *sluice.Event) error {
+	stored, err := r.Store.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	if stored == nil || stored.Binding == nil || !sluice.KeyMatches(stored.Binding.Pattern, e.MessageKey()) {
+		return sluice.Errorf(sluice.CodePipelineNotListening, "The pipeline %s no longer listens to %s; let it do so, or delete the dead letter.", source.Quote(name), e.MessageKey())
+	}
+	return nil
 }

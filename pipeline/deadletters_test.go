@@ -9,6 +9,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/pipelinetest"
 )
 
 // withLetters returns a fixture with some dead letters, a minute apart.
@@ -59,7 +60,7 @@ func TestLetters(t *testing.T) {
 		}
 	}
 	_, err := f.call(t.Context(), "deadletter.get", arg("from", "yesterday"))
-	refused(t, err, "parameter-invalid", "from must be a time")
+	pipelinetest.Refused(t, err, "parameter-invalid", "from must be a time")
 
 	viewer := sluice.User{Name: "viewer", Permissions: []string{sluice.MayRead}}
 	get, _ := f.set.Find("deadletter.get")
@@ -73,10 +74,10 @@ func TestLetters(t *testing.T) {
 func TestReplay(t *testing.T) {
 	f := withLetters(40)
 	_, err := f.call(t.Context(), "deadletter.replay", arg("letter", "l3"))
-	refused(t, err, "pipeline-not-listening", `"q" no longer listens to svc.event.webhook.a`)
+	pipelinetest.Refused(t, err, "pipeline-not-listening", `"q" no longer listens to svc.event.webhook.a`)
 	f.put(t, "q", "pipeline:\n- event.listen: {key: webhook.b}\n- pass")
 	_, err = f.call(t.Context(), "deadletter.replay", arg("letter", "l3"))
-	refused(t, err, "pipeline-not-listening", "")
+	pipelinetest.Refused(t, err, "pipeline-not-listening", "")
 	f.put(t, "p", listening+"- pass")
 	f.put(t, "q", "pipeline:\n- event.listen: {key: webhook.#}\n- pass")
 	answer, err := f.call(t.Context(), "deadletter.replay", arg("letter", "l3"))
@@ -100,11 +101,11 @@ func TestReplay(t *testing.T) {
 	}
 	for _, name := range []string{"deadletter.replay", "deadletter.delete"} {
 		_, err = f.call(t.Context(), name)
-		refused(t, err, "parameter-invalid", "Say which")
+		pipelinetest.Refused(t, err, "parameter-invalid", "Say which")
 		_, err = f.call(t.Context(), name, arg("limit", 5))
-		refused(t, err, "parameter-invalid", "Say which")
+		pipelinetest.Refused(t, err, "parameter-invalid", "Say which")
 		_, err = f.call(t.Context(), name, arg("letter", "none"))
-		refused(t, err, "letter-unknown", `"none"`)
+		pipelinetest.Refused(t, err, "letter-unknown", `"none"`)
 	}
 }
 
@@ -119,5 +120,5 @@ func TestALetterThatCanNotBeRead(t *testing.T) {
 		t.Errorf("the answer is %v", got)
 	}
 	_, err = f.call(t.Context(), "deadletter.replay", arg("letter", "l0"))
-	refused(t, err, "letter-unreadable", `"l0"`)
+	pipelinetest.Refused(t, err, "letter-unreadable", `"l0"`)
 }

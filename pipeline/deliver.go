@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/pipeline/run"
+	"sluice/pipeline/source"
 	"sluice/problem"
 )
 
@@ -16,21 +18,12 @@ import (
 // is due. An error means that the server stops, or that the engine is away: that
 // was no attempt, and the queue delivers the event again later.
 func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (sluice.Outcome, error) {
-	number, first := d.Attempts+1, d.First
-	if first.IsZero() {
-		first = time.Now()
-	}
+	number := d.Attempts + 1
 	program, err := r.program(p)
 	if err != nil {
 		return r.failed(p, d, number, err), nil
 	}
-	var next time.Time
-	out, err := r.deliverOnce(ctx, p, program, d, number, func(err error) time.Time {
-		if !noAttempt(ctx, err) {
-			next = program.retry.next(number, first, err)
-		}
-		return next
-	})
+	out, next, err := r.deliverOnce(ctx, p, program, d)
 	switch {
 	case err == nil:
 		return r.succeeded(p, d, number, out), nil
@@ -45,16 +38,6 @@ func (r *Runner) deliver(ctx context.Context, p *sluice.Pipeline, d sluice.Deliv
 // longestGiveBack is how long a run without memory waits before its event is
 // given back.
 const longestGiveBack = time.Second
-
-// next returns when to try once more after a number of attempts, the last of which
-// failed with err; zero: not at all.
-func (p retryPolicy) next(attempts int, first time.Time, err error) time.Time {
-	next := time.Now().Add(p.pause(attempts, sluice.AsError(err).RetryAfter))
-	if attempts > p.times || !worthRetrying(err) || next.Sub(first) > p.within {
-		return time.Time{}
-	}
-	return next
-}
 
 // noAttempt reports whether an event is given back after an error that is no fault of
 // the pipeline.
@@ -74,78 +57,57 @@ func giveBack(ctx context.Context, err error) error {
 	return err
 }
 
-// pause returns how long to wait after an attempt that failed. A part of it is
-// random, so that events that failed together don't come again together. An
-// answer may ask for longer.
-func (p retryPolicy) pause(attempt int, asked time.Duration) time.Duration {
-	const jitter = 4 // one part of so many
-	wait := p.backoff
-	for i := 1; i < attempt && wait < p.maxBackoff; i++ {
-		wait *= 2
+// deliverOnce makes one attempt, as soon as there is a free slot, and returns the
+// final body, or an error and when the next attempt is due; zero: there is none.
+func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *source.Program, d sluice.Delivery) (body any, next time.Time, err error) {
+	first := d.First
+	if first.IsZero() {
+		first = time.Now()
 	}
-	if wait >= p.maxBackoff {
-		wait = p.maxBackoff - rand.N(p.maxBackoff/jitter)
-	} else {
-		wait = min(wait+rand.N(wait/jitter), p.maxBackoff)
-	}
-	return max(wait, min(asked, p.maxBackoff))
-}
-
-// worthRetrying reports whether another attempt may end better: not after a
-// refusal, unless it is one for the moment, and not after a loop.
-func worthRetrying(err error) bool {
-	switch status := problem.Status(err); status {
-	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
-		return true
-	case http.StatusLoopDetected:
-		return false
-	default:
-		return status < http.StatusBadRequest || status >= http.StatusInternalServerError
-	}
-}
-
-// deliverOnce makes one attempt, as soon as there is a free slot.
-func (r *Runner) deliverOnce(ctx context.Context, p *sluice.Pipeline, program *Program, d sluice.Delivery, number int, again func(error) time.Time) (any, error) {
 	select {
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, next, ctx.Err()
 	}
-	user, err := r.User(ctx, sluice.AnonymousName)
-	if err != nil {
-		again(err)
-		return nil, err
+	var out run.Outcome
+	start, err := r.startFor(ctx, p, d)
+	if err == nil {
+		out, err = r.attempt(ctx, program, start)
 	}
-	run := &sluice.Run{
-		Pipeline:      p.Name,
-		TraceID:       d.TraceID,
-		CorrelationID: d.CorrelationID,
-		Hops:          d.Hops,
-		Event:         d.Message,
-		Owner:         r.owner(p),
-		OwnerName:     p.Owner,
+	if err != nil && !noAttempt(ctx, err) {
+		next = retryPolicy{program.Retry, rand.N[time.Duration]}.next(time.Now(), start.Attempt, first, err)
 	}
-	user.Address, _ = d.Message["remoteAddr"].(string)
-	run.Switch(user)
-	return r.attempt(ctx, program, beginning{run: run, body: d.Message, request: requestOf(d, number), counted: true, again: again}, number, d.Count)
+	r.observed(out, next)
+	return out.Body, next, err
 }
 
-// requestOf returns what expressions see of the call that led to an event.
-func requestOf(d sluice.Delivery, attempt int) map[string]any {
-	return map[string]any{
-		"traceId":       d.TraceID,
-		"correlationId": d.Message["correlationId"],
-		"deliveryCount": d.Count,
-		"attempt":       attempt,
-		"method":        d.Message["method"],
-		"query":         d.Message["query"],
-		"headers":       d.Message["headers"],
+// startFor returns what an event starts a run with.
+func (r *Runner) startFor(ctx context.Context, p *sluice.Pipeline, d sluice.Delivery) (run.Start, error) {
+	start := run.Start{
+		Run: &sluice.Run{
+			Pipeline:      p.Name,
+			TraceID:       d.TraceID,
+			CorrelationID: d.CorrelationID,
+			Hops:          d.Hops,
+			Event:         d.Message,
+			Owner:         r.owner(p),
+			OwnerName:     p.Owner,
+		},
+		Body:     d.Message,
+		Request:  run.RequestOf(d, d.Attempts+1),
+		Counted:  true,
+		Attempt:  d.Attempts + 1,
+		Delivery: d.Count,
 	}
+	user, err := r.User(ctx, sluice.AnonymousName)
+	user.Address, _ = d.Message["remoteAddr"].(string)
+	start.Run.Switch(user)
+	return start, err
 }
 
 func (r *Runner) succeeded(p *sluice.Pipeline, d sluice.Delivery, attempts int, out any) sluice.Outcome {
-	value, err := r.Limits.encode(out)
+	value, err := r.Limits.Encode(out)
 	if err != nil {
 		return r.failed(p, d, attempts, err)
 	}

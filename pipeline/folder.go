@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"os"
 	"path"
@@ -15,12 +16,18 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/pipeline/source"
 )
 
 // A folder stores the pipelines in a folder of the operator: each file *.yaml,
 // *.yml or *.json is one, named as the file without its extension.
 type folder struct {
-	*Runner
+	stored sluice.Pipelines
+	parse  func(source string) (*source.Program, error)
+	review func(ctx context.Context, p *source.Program) ([]sluice.Finding, error) // what would be refused, or is odd
+	save   func(ctx context.Context, p *source.Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error)
+	remove func(ctx context.Context, name string, folder bool, tags string) error
+	log    *slog.Logger
 
 	dir  string
 	seen map[string]stamp // the files that were loaded
@@ -36,11 +43,19 @@ type stamp struct {
 // folderPoll is how often a folder is looked at.
 const folderPoll = time.Second
 
+func (r *Runner) folder(dir string) *folder {
+	review := func(ctx context.Context, p *source.Program) ([]sluice.Finding, error) {
+		found, err := r.lookups().check(ctx, p, folderOwner())
+		return append(found, r.unknownKey(p)...), err
+	}
+	return &folder{stored: r.Store, parse: r.Parse, review: review, save: r.save, remove: r.remove, log: r.Log, dir: dir}
+}
+
 // SyncFolder stores the pipelines of a folder, and deletes those whose files
 // are gone. A file that can't be loaded is an error of one line, with the place
 // of its first mistake.
 func (r *Runner) SyncFolder(ctx context.Context, dir string) error {
-	failures := (&folder{Runner: r, dir: dir}).sync(ctx)
+	failures := r.folder(dir).sync(ctx)
 	switch len(failures) {
 	case 0:
 		return nil
@@ -53,13 +68,13 @@ func (r *Runner) SyncFolder(ctx context.Context, dir string) error {
 // WatchFolder does the same at each change, until ctx ends. A file that can't
 // be loaded is logged, and its pipeline stays as it was.
 func (r *Runner) WatchFolder(ctx context.Context, dir string) {
-	f := &folder{Runner: r, dir: dir}
+	f := r.folder(dir)
 	for pause(ctx, folderPoll) == nil {
 		told := make(map[string]bool)
 		for _, err := range f.sync(ctx) {
 			told[err.Error()] = true
 			if !f.told[err.Error()] && ctx.Err() == nil {
-				r.Log.Error("A pipeline of the folder was not taken over.", "error", err.Error())
+				f.log.Error("A pipeline of the folder was not taken over.", "error", err.Error())
 			}
 		}
 		f.told = told
@@ -129,35 +144,35 @@ func (f *folder) take(ctx context.Context, root *os.Root, name, file string) err
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	before, err := f.Store.Get(ctx, name)
+	before, err := f.stored.Get(ctx, name)
 	if err != nil || before != nil && before.Folder && before.Source == source {
 		return err
 	}
 	if before != nil && !before.Folder {
 		return fmt.Errorf("%s: there is a pipeline of that name that is not from the folder; delete it, or rename the file", file)
 	}
-	program, err := f.Parse(source)
+	program, err := f.parse(source)
 	if err != nil {
 		return fmt.Errorf("%s:%w", file, compilerStyle(err))
 	}
-	found, err := f.checkRights(ctx, program, folderOwner())
+	found, err := f.review(ctx, program)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	for _, finding := range append(found, f.unknownKey(program)...) {
-		f.Log.Warn("A pipeline of the folder will not run as it is.", "file", file, "line", finding.Line, "column", finding.Column, "problem", finding.Message, "hint", finding.Hint)
+	for _, finding := range found {
+		f.log.Warn("A pipeline of the folder will not run as it is.", "file", file, "line", finding.Line, "column", finding.Column, "problem", finding.Message, "hint", finding.Hint)
 	}
 	_, _, err = f.save(ctx, program, sluice.Pipeline{Name: name, Source: source, Owner: sluice.AdminName, Folder: true}, "")
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	f.Log.Info("A pipeline of the folder was taken over.", "pipeline", name)
+	f.log.Info("A pipeline of the folder was taken over.", "pipeline", name)
 	return nil
 }
 
 // drop deletes the pipelines whose files are gone.
 func (f *folder) drop(ctx context.Context, files map[string]string) (failures []error) {
-	for _, p := range f.Store.All() {
+	for _, p := range f.stored.All() {
 		if !p.Folder || files[p.Name] != "" {
 			continue
 		}
@@ -170,7 +185,7 @@ func (f *folder) drop(ctx context.Context, files map[string]string) (failures []
 
 // compilerStyle returns the first mistake of a source as compilers write it.
 func compilerStyle(err error) error {
-	problems := ProblemsOf(err)
+	problems := source.ProblemsOf(err)
 	if len(problems) == 0 {
 		return err
 	}
@@ -188,6 +203,6 @@ func readSource(root *os.Root, name string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, MaxSource+1))
+	content, err := io.ReadAll(io.LimitReader(file, source.MaxSource+1))
 	return string(content), err
 }

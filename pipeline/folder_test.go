@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"sluice/pipeline"
+	"sluice/pipeline/pipelinetest"
+	"sluice/pipeline/source"
 )
 
 // write puts a file into a folder.
@@ -64,9 +66,9 @@ func TestFolder(t *testing.T) {
 		t.Errorf("the answer is %v, %v", out, err)
 	}
 	_, err = f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", "pipeline: [pass]"))
-	refused(t, err, "pipeline-read-only", "operator's folder")
+	pipelinetest.Refused(t, err, "pipeline-read-only", "operator's folder")
 	_, err = f.call(t.Context(), "pipeline.delete", arg("name", "a"))
-	refused(t, err, "pipeline-read-only", "operator's folder")
+	pipelinetest.Refused(t, err, "pipeline-read-only", "operator's folder")
 
 	f.put(t, "mine", "pipeline: [pass]")
 	if err := os.Remove(filepath.Join(dir, "a.yaml")); err != nil {
@@ -90,7 +92,7 @@ func TestFolderRefuses(t *testing.T) {
 		{"a name", "A b.yaml", "pipeline: [pass]", "A b.yaml: The name of a pipeline must be"},
 		{"taken", "mine.yaml", "pipeline: [pass]", "mine.yaml: there is a pipeline of that name"},
 		{"twice", "good.json", `{"pipeline": ["pass"]}`, "good.yaml: good.json is a pipeline of the same name"},
-		{"too large", "a.yaml", strings.Repeat("#", pipeline.MaxSource+1), "a.yaml:1:1: The source has"},
+		{"too large", "a.yaml", strings.Repeat("#", source.MaxSource+1), "a.yaml:1:1: The source has"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -2,11 +2,13 @@ package pipeline
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/source"
 )
 
 // sourceParams are those of commands that examine a source.
@@ -33,16 +35,16 @@ func (r *Runner) source(ctx context.Context, p sourceParams) (string, error) {
 func lintCommand(r *Runner) command.Command {
 	return command.New("pipeline.lint", "Check a pipeline, and list all its mistakes with their lines and columns.",
 		func(ctx context.Context, p sourceParams) (sluice.LintResult, error) {
-			source, err := r.source(ctx, p)
+			text, err := r.source(ctx, p)
 			if err != nil {
 				return sluice.LintResult{}, err
 			}
-			program, err := r.Parse(source)
+			program, err := r.Parse(text)
 			if err == nil {
 				return r.lintRights(ctx, p.Name, program)
 			}
-			problems, ok := errors.AsType[SourceErrors](err)
-			if !ok {
+			problems := source.ProblemsOf(err)
+			if problems == nil {
 				return sluice.LintResult{}, err
 			}
 			result := sluice.LintResult{Problems: make([]sluice.Finding, len(problems))}
@@ -55,18 +57,18 @@ func lintCommand(r *Runner) command.Command {
 
 // lintRights returns what is wrong with a program without mistakes, if the
 // caller stored it.
-func (r *Runner) lintRights(ctx context.Context, name string, p *Program) (result sluice.LintResult, err error) {
+func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program) (result sluice.LintResult, err error) {
 	user := sluice.UserFrom(ctx)
-	found, err := r.checkRights(ctx, p, user)
+	found, err := r.lookups().check(ctx, p, user)
 	if err != nil {
 		return result, err
 	}
 	result.Problems = append([]sluice.Finding{}, found...)
-	if r.User != nil && p.mayListen(user) != nil {
+	if r.User != nil && mayListen(p, user) != nil {
 		result.Problems = slices.Insert(result.Problems, 0, sluice.Finding{
-			Line: p.trigger.line, Column: p.trigger.column, Step: p.trigger.command, Command: p.trigger.command, Permission: p.trigger.command, Code: sluice.CodeNotPermitted.Word,
-			Message: "You may not store pipelines that listen: you lack " + p.trigger.command + ".",
-			Hint:    "Ask an administrator for a role that has the permission " + p.trigger.command + ".",
+			Line: p.Trigger.Line, Column: p.Trigger.Column, Step: p.Trigger.Command, Command: p.Trigger.Command, Permission: p.Trigger.Command, Code: sluice.CodeNotPermitted.Word,
+			Message: "You may not store pipelines that listen: you lack " + p.Trigger.Command + ".",
+			Hint:    "Ask an administrator for a role that has the permission " + p.Trigger.Command + ".",
 		})
 	}
 	result.Valid, result.RightsChecked = len(result.Problems) == 0, r.User != nil
@@ -92,4 +94,59 @@ func findingOf(e *sluice.Error) sluice.Finding {
 		Parameter: e.Parameter,
 		Message:   e.Message,
 	}
+}
+
+// notPermitted is the error of a program that would be refused what it does. The
+// line to add is at its end, so that it can be copied.
+func notPermitted(found []sluice.Finding) error {
+	first := found[0]
+	message := fmt.Sprintf("Line %d: %s", first.Line, first.Message)
+	if more := len(found) - 1; more > 0 {
+		message += fmt.Sprintf(" There are %d more.", more)
+	}
+	return sluice.Errorf(sluice.CodePipelineNotPermitted, "%s With force=true (--force) it is stored all the same. %s", message, first.Advice()).
+		At(sluice.Place{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
+}
+
+// unknownKey warns of an event key that no webhook has. Events may be sent in
+// other ways, so it is no mistake.
+func (r *Runner) unknownKey(p *source.Program) []sluice.Finding {
+	pattern, _ := p.Listens()
+	key, isEvent := strings.CutPrefix(pattern, sluice.EventPrefix)
+	if r.NearestKey == nil || !isEvent || !sluice.ValidKey(key) {
+		return nil
+	}
+	message, hint := fmt.Sprintf("No webhook has the event key %s.", key), "sluice webhook create "+key
+	switch near := r.NearestKey(key); near {
+	case key:
+		return nil
+	case "":
+	default:
+		message, hint = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near), ""
+	}
+	return []sluice.Finding{{
+		Line: p.Trigger.Line, Column: p.Trigger.Column, Command: p.Trigger.Command, Step: p.Trigger.Command, Code: sluice.CodeEventKeyUnknown.Word,
+		Message: message, Hint: hint,
+	}}
+}
+
+// lentRights warns if a pipeline may do more than before because of who saves it
+// now.
+func (r *Runner) lentRights(ctx context.Context, p *source.Program, before *sluice.Pipeline, saver sluice.User, found []sluice.Finding) ([]sluice.Finding, error) {
+	if before == nil || before.Owner == saver.Name && before.OwnerID == saver.ID || r.User == nil {
+		return nil, nil
+	}
+	owner, err := r.owner(before)(ctx)
+	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
+		return nil, err
+	}
+	lacked, err := r.lookups().check(ctx, p, owner)
+	if err != nil || len(lacked) <= len(found) {
+		return nil, err
+	}
+	f := lacked[0]
+	return []sluice.Finding{{
+		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission, Code: sluice.CodeRightsLent.Word,
+		Message: fmt.Sprintf("The pipeline was %s's and is %s's now: it may do what it could not do before, with the rights of %s.", before.Owner, saver.Name, saver.Name),
+	}}, nil
 }

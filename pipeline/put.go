@@ -6,6 +6,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/source"
 )
 
 type putParams struct {
@@ -31,7 +32,7 @@ func (r *Runner) put(ctx context.Context, p putParams) (view, error) {
 		return view{}, err
 	}
 	user := sluice.UserFrom(ctx)
-	if err := program.mayListen(user); err != nil {
+	if err := mayListen(program, user); err != nil {
 		return view{}, err
 	}
 	warnings, err := r.admit(ctx, program, p, user)
@@ -53,7 +54,7 @@ func (r *Runner) put(ctx context.Context, p putParams) (view, error) {
 
 // admit refuses a program that would be refused what it does, unless that is
 // wanted, and gives what its author should know.
-func (r *Runner) admit(ctx context.Context, program *Program, p putParams, user sluice.User) (warnings []sluice.Finding, err error) {
+func (r *Runner) admit(ctx context.Context, program *source.Program, p putParams, user sluice.User) (warnings []sluice.Finding, err error) {
 	before, err := r.Store.Get(ctx, p.Name)
 	if err == nil {
 		err = checkMatch(p.IfMatch, before, p.Name)
@@ -61,7 +62,7 @@ func (r *Runner) admit(ctx context.Context, program *Program, p putParams, user 
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.checkRights(ctx, program, user)
+	found, err := r.lookups().check(ctx, program, user)
 	if err != nil {
 		return nil, err
 	}
@@ -70,4 +71,26 @@ func (r *Runner) admit(ctx context.Context, program *Program, p putParams, user 
 	}
 	lent, err := r.lentRights(ctx, program, before, user, found)
 	return slices.Concat(found, lent, r.unknownKey(program)), err
+}
+
+type rollbackParams struct {
+	Name    string `json:"name" required:"true" audit:"yes" doc:"The pipeline."`
+	Version int    `json:"version" required:"true" min:"1" audit:"yes" doc:"The version whose source is stored again; pipeline.versions lists them."`
+	Force   bool   `json:"force" doc:"Store it although steps would be refused when it runs, as pipeline.put does."`
+	IfMatch string `json:"ifMatch" doc:"As pipeline.put has it."`
+}
+
+func rollbackCommand(r *Runner) command.Command {
+	return command.New("pipeline.rollback", "Store an earlier version of a pipeline again, as a new version that is yours. It is checked as by pipeline.put.",
+		func(ctx context.Context, p rollbackParams) (view, error) {
+			stored, err := r.find(ctx, p.Name)
+			if err != nil {
+				return view{}, err
+			}
+			wanted, err := r.at(ctx, stored, p.Version)
+			if err != nil {
+				return view{}, err
+			}
+			return r.put(ctx, putParams{Name: p.Name, Source: wanted.Source, Force: p.Force, IfMatch: p.IfMatch})
+		})
 }

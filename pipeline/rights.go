@@ -3,9 +3,11 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sluice"
+	"sluice/pipeline/source"
 )
 
 // rights follows who each step of a program would run as, and finds what would
@@ -13,7 +15,7 @@ import (
 // exist, switches that the owner may not make, and secrets that are missing or
 // that the owner may not use.
 type rights struct {
-	*Runner
+	lookups
 
 	ctx   context.Context //nolint:containedctx // of one walk
 	owner sluice.User
@@ -21,35 +23,41 @@ type rights struct {
 	err   error // the look-up that failed
 }
 
-// checkRights returns what an owner's program may not do, in the order of the
-// source. Without users to ask, as offline, it finds nothing.
-func (r *Runner) checkRights(ctx context.Context, p *Program, owner sluice.User) ([]sluice.Finding, error) {
-	if r.User == nil {
+// lookups tell which users and secrets there are now.
+type lookups struct {
+	user   func(ctx context.Context, username string) (sluice.User, error)
+	secret func(ctx context.Context, name string) (string, error)
+}
+
+// check returns what an owner's program may not do, in the order of the source.
+// Without users to ask, as offline, it finds nothing.
+func (l lookups) check(ctx context.Context, p *source.Program, owner sluice.User) ([]sluice.Finding, error) {
+	if l.user == nil {
 		return nil, nil
 	}
-	w := &rights{Runner: r, ctx: ctx, owner: owner}
-	top := &step{line: 1, column: 1}
-	for _, section := range [][]field{p.headers, p.vars} {
+	w := &rights{lookups: l, ctx: ctx, owner: owner}
+	top := &source.Step{Line: 1, Column: 1}
+	for _, section := range [][]source.Field{p.Headers, p.Vars} {
 		for i := range section {
-			w.secrets(top, &section[i].value)
+			w.secrets(top, section[i].Value.Secrets())
 		}
 	}
-	w.secrets(top, p.body)
+	w.secrets(top, p.Body.Secrets())
 	var user *sluice.User // of a pipeline that a caller runs it is not known
-	if p.trigger != nil {
-		user = w.user(sluice.AnonymousName)
+	if p.Trigger != nil {
+		user = w.find(sluice.AnonymousName)
 	}
-	w.list(p.steps, user)
+	w.list(p.Steps, user)
 	return w.found, w.err
 }
 
 // list follows steps one after the other. It gives who the next step would run
 // as, nil if that is not known.
-func (w *rights) list(steps []*step, user *sluice.User) *sluice.User {
+func (w *rights) list(steps []*source.Step, user *sluice.User) *sluice.User {
 	for _, s := range steps {
 		after := w.step(s, user)
-		if s.when != nil {
-			w.templateSecrets(s, s.when.Secrets())
+		if s.When != nil {
+			w.secrets(s, s.When.Secrets())
 			after = same(user, after) // it may be left out
 		}
 		user = after
@@ -57,16 +65,16 @@ func (w *rights) list(steps []*step, user *sluice.User) *sluice.User {
 	return user
 }
 
-func (w *rights) step(s *step, user *sluice.User) *sluice.User {
-	switch a := s.action.(type) {
-	case *invocation:
+func (w *rights) step(s *source.Step, user *sluice.User) *sluice.User {
+	switch a := s.Action.(type) {
+	case *source.Invocation:
 		return w.call(s, a, user)
-	case *choice:
-		w.templateSecrets(s, a.condition.Secrets())
-		return same(w.list(a.then, user), w.list(a.otherwise, user))
-	case *loop:
-		w.secrets(s, &a.in)
-		return same(user, w.list(a.steps, user))
+	case *source.Choice:
+		w.secrets(s, a.Condition.Secrets())
+		return same(w.list(a.Then, user), w.list(a.Otherwise, user))
+	case *source.Loop:
+		w.secrets(s, a.In.Secrets())
+		return same(user, w.list(a.Steps, user))
 	}
 	return nil
 }
@@ -79,24 +87,24 @@ func same(one, other *sluice.User) *sluice.User {
 	return one
 }
 
-func (w *rights) call(s *step, a *invocation, user *sluice.User) *sluice.User {
-	for i := range a.args {
-		w.secrets(s, &a.args[i].value)
+func (w *rights) call(s *source.Step, a *source.Invocation, user *sluice.User) *sluice.User {
+	for i := range a.Args {
+		w.secrets(s, a.Args[i].Value.Secrets())
 	}
-	w.secrets(s, a.input)
-	if user != nil && !a.command.Allows(*user) {
+	w.secrets(s, a.Input.Secrets())
+	if user != nil && !a.Command.Allows(*user) {
 		w.note(s, sluice.Finding{
-			Code: sluice.CodeNotPermitted.Word, Permission: a.command.Name,
-			Message: fmt.Sprintf("%s may not run %s.", user.Name, a.command.Name),
-			Hint:    w.switchHint(a.command.Name),
+			Code: sluice.CodeNotPermitted.Word, Permission: a.Command.Name,
+			Message: fmt.Sprintf("%s may not run %s.", user.Name, a.Command.Name),
+			Hint:    w.switchHint(a.Command.Name),
 		})
 	}
-	switch a.command.Name {
+	switch a.Command.Name {
 	case "http.forward":
-		if secret, ok := literal(a, "sign"); ok {
-			w.templateSecrets(s, []string{secret})
+		if secret, ok := a.Literal("sign"); ok {
+			w.secrets(s, []string{secret})
 		}
-	case switchCommand:
+	case source.SwitchCommand:
 		return w.switched(s, a)
 	case "iam.authorize":
 		return nil
@@ -123,8 +131,8 @@ func switchLine(username string) string {
 }
 
 // switched returns the user that iam.run.as switches to.
-func (w *rights) switched(s *step, a *invocation) *sluice.User {
-	name, ok := literal(a, "username")
+func (w *rights) switched(s *source.Step, a *source.Invocation) *sluice.User {
+	name, ok := a.Literal("username")
 	switch {
 	case !ok:
 		return nil
@@ -140,30 +148,20 @@ func (w *rights) switched(s *step, a *invocation) *sluice.User {
 		})
 		return nil // who there is, is not for everybody to know
 	}
-	user := w.user(name)
+	user := w.find(name)
 	if user == nil && w.err == nil {
 		w.note(s, sluice.Finding{
 			Code: sluice.CodeUserUnknown.Word, Permission: sluice.MayRunAs + name,
-			Message: fmt.Sprintf("There is no user %s, or it is disabled.", quote(name)),
+			Message: fmt.Sprintf("There is no user %s, or it is disabled.", source.Quote(name)),
 			Hint:    switchLine(w.owner.Name),
 		})
 	}
 	return user
 }
 
-// literal returns the text that the source has for an argument.
-func literal(a *invocation, name string) (text string, ok bool) {
-	for _, arg := range a.args {
-		if arg.name == name && arg.value.shape == constant {
-			text, ok = arg.value.data.(string)
-		}
-	}
-	return text, ok
-}
-
-// user returns a user as of now, nil if there is none.
-func (w *rights) user(name string) *sluice.User {
-	user, err := w.User(w.ctx, name)
+// find returns a user as of now, nil if there is none.
+func (w *rights) find(name string) *sluice.User {
+	user, err := w.user(w.ctx, name)
 	switch {
 	case err == nil:
 		return &user
@@ -173,20 +171,8 @@ func (w *rights) user(name string) *sluice.User {
 	return nil
 }
 
-// secrets looks at the secrets that a value of the source needs.
-func (w *rights) secrets(s *step, v *sourceValue) {
-	if v == nil {
-		return
-	}
-	if v.template != nil {
-		w.templateSecrets(s, v.template.Secrets())
-	}
-	for i := range v.items {
-		w.secrets(s, &v.items[i])
-	}
-}
-
-func (w *rights) templateSecrets(s *step, names []string) {
+// secrets looks at the secrets that a step needs.
+func (w *rights) secrets(s *source.Step, names []string) {
 	for _, name := range names {
 		if !w.owner.May(sluice.MayUseSecrets) {
 			w.note(s, sluice.Finding{
@@ -196,7 +182,7 @@ func (w *rights) templateSecrets(s *step, names []string) {
 			})
 			continue
 		}
-		_, err := w.Secret(w.ctx, name)
+		_, err := w.secret(w.ctx, name)
 		switch {
 		case err == nil:
 		case sluice.AsError(err).Kind == sluice.NotFound:
@@ -210,64 +196,63 @@ func (w *rights) templateSecrets(s *step, names []string) {
 	}
 }
 
-func (w *rights) note(s *step, f sluice.Finding) {
-	if len(w.found) < maxProblems {
-		f.Line, f.Column, f.Step, f.Command = s.line, s.column, label(s.name, s.id), s.name
+func (w *rights) note(s *source.Step, f sluice.Finding) {
+	if len(w.found) < source.MaxProblems {
+		f.Line, f.Column, f.Step, f.Command = s.Line, s.Column, s.Label(), s.Name
 		w.found = append(w.found, f)
 	}
 }
 
-// notPermitted is the error of a program that would be refused what it does. The
-// line to add is at its end, so that it can be copied.
-func notPermitted(found []sluice.Finding) error {
-	first := found[0]
-	message := fmt.Sprintf("Line %d: %s", first.Line, first.Message)
-	if more := len(found) - 1; more > 0 {
-		message += fmt.Sprintf(" There are %d more.", more)
-	}
-	return sluice.Errorf(sluice.CodePipelineNotPermitted, "%s With force=true (--force) it is stored all the same. %s", message, first.Advice()).
-		At(sluice.Place{Line: first.Line, Column: first.Column, Step: first.Step}).Detailed(found)
-}
-
-// unknownKey warns of an event key that no webhook has. Events may be sent in
-// other ways, so it is no mistake.
-func (r *Runner) unknownKey(p *Program) []sluice.Finding {
-	pattern, _ := p.Listens()
-	key, isEvent := strings.CutPrefix(pattern, sluice.EventPrefix)
-	if r.NearestKey == nil || !isEvent || !sluice.ValidKey(key) {
+// mayListen checks that a user may use the trigger.
+func mayListen(p *source.Program, user sluice.User) error {
+	if p.Trigger == nil || user.May(p.Trigger.Command) {
 		return nil
 	}
-	message, hint := fmt.Sprintf("No webhook has the event key %s.", key), "sluice webhook create "+key
-	switch near := r.NearestKey(key); near {
-	case key:
-		return nil
-	case "":
-	default:
-		message, hint = fmt.Sprintf("No webhook has the event key %s; did you mean %s?", key, near), ""
-	}
-	return []sluice.Finding{{
-		Line: p.trigger.line, Column: p.trigger.column, Command: p.trigger.command, Step: p.trigger.command, Code: sluice.CodeEventKeyUnknown.Word,
-		Message: message, Hint: hint,
-	}}
+	return sluice.NotPermitted(p.Trigger.Command)
 }
 
-// lentRights warns if a pipeline may do more than before because of who saves it
-// now.
-func (r *Runner) lentRights(ctx context.Context, p *Program, before *sluice.Pipeline, saver sluice.User, found []sluice.Finding) ([]sluice.Finding, error) {
-	if before == nil || before.Owner == saver.Name && before.OwnerID == saver.ID || r.User == nil {
-		return nil, nil
+// switches returns the users that a program switches to, as its source names them.
+func switches(p *source.Program) []string {
+	users := switchesOf(p.Steps)
+	slices.Sort(users)
+	return slices.Compact(users)
+}
+
+func switchesOf(steps []*source.Step) (users []string) {
+	for _, s := range steps {
+		switch a := s.Action.(type) {
+		case *source.Choice:
+			users = append(append(users, switchesOf(a.Then)...), switchesOf(a.Otherwise)...)
+		case *source.Loop:
+			users = append(users, switchesOf(a.Steps)...)
+		case *source.Invocation:
+			if a.Command.Name == source.SwitchCommand {
+				name, ok := a.Literal("username")
+				if !ok {
+					name = "(computed)"
+				}
+				users = append(users, name)
+			}
+		}
 	}
-	owner, err := r.owner(before)(ctx)
-	if err != nil && sluice.AsError(err).Kind != sluice.Unauthenticated {
-		return nil, err
+	return users
+}
+
+// secretsIn returns the names of the secrets that a program asks for: those whose
+// absence would be found when it is stored.
+func secretsIn(p *source.Program) (names []string) {
+	asked := lookups{
+		user: func(_ context.Context, name string) (sluice.User, error) { return sluice.User{Name: name}, nil },
+		secret: func(_ context.Context, name string) (string, error) {
+			names = append(names, name)
+			return "", nil
+		},
 	}
-	lacked, err := r.checkRights(ctx, p, owner)
-	if err != nil || len(lacked) <= len(found) {
-		return nil, err
-	}
-	f := lacked[0]
-	return []sluice.Finding{{
-		Line: f.Line, Column: f.Column, Step: f.Step, Command: f.Command, Permission: f.Permission, Code: sluice.CodeRightsLent.Word,
-		Message: fmt.Sprintf("The pipeline was %s's and is %s's now: it may do what it could not do before, with the rights of %s.", before.Owner, saver.Name, saver.Name),
-	}}, nil
+	_, _ = asked.check(context.Background(), p, folderOwner()) // who may use them is not asked here
+	return names
+}
+
+// folderOwner owns the pipelines of the operator's folder.
+func folderOwner() sluice.User {
+	return sluice.User{Name: sluice.AdminName, Roles: []string{sluice.AdminName}, Permissions: []string{"*"}}
 }

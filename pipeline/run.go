@@ -7,6 +7,8 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/run"
+	"sluice/pipeline/source"
 )
 
 type runParams struct {
@@ -75,7 +77,7 @@ func (r *Runner) slot() (release func(), err error) {
 }
 
 // lookUp returns the program to run, and sets the owner of the run.
-func (r *Runner) lookUp(ctx context.Context, p runParams, run *sluice.Run) (*Program, error) {
+func (r *Runner) lookUp(ctx context.Context, p runParams, run *sluice.Run) (*source.Program, error) {
 	if p.Name == "" {
 		caller := sluice.UserFrom(ctx)
 		run.OwnerName = caller.Name
@@ -90,13 +92,15 @@ func (r *Runner) lookUp(ctx context.Context, p runParams, run *sluice.Run) (*Pro
 	return r.program(stored)
 }
 
-func (r *Runner) directly(ctx context.Context, program *Program, run *sluice.Run, p runParams) (any, error) {
+func (r *Runner) directly(ctx context.Context, program *source.Program, this *sluice.Run, p runParams) (any, error) {
 	request := map[string]any{
-		"traceId":       run.TraceID,
-		"correlationId": run.CorrelationID,
+		"traceId":       this.TraceID,
+		"correlationId": this.CorrelationID,
 		"deliveryCount": 0,
 		"attempt":       1,
 	}
 	maps.Copy(request, sluice.RequestFrom(ctx))
-	return r.attempt(ctx, program, beginning{run: run, body: p.Body, vars: p.Vars, request: request}, 1, 0)
+	out, err := r.attempt(ctx, program, run.Start{Run: this, Body: p.Body, Vars: p.Vars, Request: request, Attempt: 1})
+	r.observed(out, time.Time{})
+	return out.Body, err
 }

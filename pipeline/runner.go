@@ -11,6 +11,9 @@ import (
 	"sluice/command"
 	"sluice/expression"
 	"sluice/limit"
+	"sluice/pipeline/rehearse"
+	"sluice/pipeline/run"
+	"sluice/pipeline/source"
 )
 
 // RunnerOptions are what a runner is made of.
@@ -32,7 +35,7 @@ type RunnerOptions struct {
 	// same if a webhook has it, or one that is like it. It may be nil.
 	NearestKey func(eventKey string) string
 
-	Limits  Limits
+	Limits  run.Limits
 	MaxRuns int                                               // at the same time, all pipelines together; 0 means sluice.DefaultMaxRuns
 	Grace   func() (context.Context, context.CancelFunc)      // bounds how long runs may take to end when the service stops
 	Observe func(sluice.RunReport)                            // called after each run
@@ -53,7 +56,7 @@ type Runner struct {
 
 // NewRunner returns a runner. Limits that are zero have their default.
 func NewRunner(o RunnerOptions) *Runner {
-	o.Limits.setDefaults()
+	o.Limits.SetDefaults()
 	return &Runner{
 		RunnerOptions: o,
 		slots:         make(chan struct{}, cmp.Or(o.MaxRuns, sluice.DefaultMaxRuns)),
@@ -66,8 +69,8 @@ func NewRunner(o RunnerOptions) *Runner {
 func (r *Runner) Running() int { return len(r.slots) }
 
 // Parse makes a program of a source.
-func (r *Runner) Parse(source string) (*Program, error) {
-	return Parse(source, r.Commands(), r.Language)
+func (r *Runner) Parse(text string) (*source.Program, error) {
+	return source.Parse(text, r.Commands(), r.Language)
 }
 
 // owner returns the user whose permissions a stored pipeline may borrow, as
@@ -79,23 +82,12 @@ func (r *Runner) owner(p *sluice.Pipeline) func(context.Context) (sluice.User, e
 	return func(ctx context.Context) (sluice.User, error) { return r.Owner(ctx, p) }
 }
 
-// folderOwner owns the pipelines of the operator's folder.
-func folderOwner() sluice.User {
-	return sluice.User{Name: sluice.AdminName, Roles: []string{sluice.AdminName}, Permissions: []string{"*"}}
-}
-
 // environment returns what runs need from outside.
-func (r *Runner) environment() environment {
-	return environment{limits: r.Limits, call: r.call, secret: r.reveal, pause: pause, log: r.Log}
+func (r *Runner) environment() run.Environment {
+	return run.Environment{Limits: r.Limits, Call: r.call, Secret: r.Secret, Pause: pause, Reports: true, Log: r.Log}
 }
 
-// reveal returns a secret to a run whose owner may use it.
-func (r *Runner) reveal(ctx context.Context, run *sluice.Run, name string) (string, error) {
-	if err := mayUseSecrets(ctx, run); err != nil {
-		return "", err
-	}
-	return r.Secret(ctx, name)
-}
+func (r *Runner) lookups() lookups { return lookups{r.User, r.Secret} }
 
 // call calls a command in a span.
 func (r *Runner) call(ctx context.Context, c command.Command, args command.Args) (out any, err error) {
@@ -106,38 +98,35 @@ func (r *Runner) call(ctx context.Context, c command.Command, args command.Args)
 	return out, err
 }
 
-// attempt runs a program once, in a span, and reports how that went.
-func (r *Runner) attempt(ctx context.Context, p *Program, b beginning, number, delivery int) (out any, err error) {
-	if t := rehearsalOf(ctx); t != nil {
-		return t.execute(ctx, p, b)
+// attempt runs a program once, in a span.
+func (r *Runner) attempt(ctx context.Context, p *source.Program, s run.Start) (out run.Outcome, err error) {
+	if t := rehearse.From(ctx); t != nil {
+		return t.Run(ctx, p, s)
 	}
-	report := sluice.RunReport{
-		Pipeline:      b.run.Pipeline,
-		TraceID:       b.run.TraceID,
-		CorrelationID: b.run.CorrelationID,
-		Attempt:       number,
-		Delivery:      delivery,
-		Steps:         make([]sluice.StepReport, 0, min(len(p.steps), maxReported)),
-	}
-	key, _ := b.run.Event["eventKey"].(string)
-	report.EventKey = strings.Clone(key) // the report is kept longer than the event
-	traceparent, _ := b.run.Event["traceparent"].(string)
+	key, _ := s.Run.Event["eventKey"].(string)
+	s.EventKey = strings.Clone(key) // the report is kept longer than the event
+	traceparent, _ := s.Run.Event["traceparent"].(string)
 	span := sluice.Span{
-		Name: "pipeline", Subject: b.run.Pipeline, Traceparent: traceparent,
-		SpanFacts: sluice.SpanFacts{EventKey: report.EventKey, TraceID: b.run.TraceID},
+		Name: "pipeline", Subject: s.Run.Pipeline, Traceparent: traceparent,
+		SpanFacts: sluice.SpanFacts{EventKey: s.EventKey, TraceID: s.Run.TraceID},
 	}
-	if b.run.Event != nil {
+	if s.Run.Event != nil {
 		span.Kind = sluice.ConsumerSpan
 	}
 	err = r.Spans.Do(ctx, span, func(ctx context.Context) error {
-		out, err = newExecution(r.environment(), p, b, &report).execute(ctx, b)
+		out, err = run.Run(ctx, r.environment(), p, s)
 		return err
 	})
-	if err != nil && b.again != nil {
-		report.Next = b.again(err).UTC()
-	}
-	r.Observe(report)
 	return out, err
+}
+
+// observed reports how an attempt went, with the time of the next one. There is
+// no report of an attempt that did not come to a run, nor of a rehearsal.
+func (r *Runner) observed(out run.Outcome, next time.Time) {
+	if out.Report != nil {
+		out.Report.Next = next.UTC()
+		r.Observe(*out.Report)
+	}
 }
 
 // pause waits, or returns why waiting makes no sense any more.

@@ -8,6 +8,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/pipelinetest"
 	"sluice/problem"
 )
 
@@ -38,7 +39,7 @@ func TestSecretsStayInside(t *testing.T) {
 			f.put(t, "inner", `pipeline: [fail: {message: "#{secret('key')}"}]`)
 			f.put(t, "says", `pipeline: [log: {message: "#{vars.a}"}, fail: {message: "#{vars.a}"}]`)
 			out, err := f.run(t, test.source)
-			seen := fmt.Sprint(f.logged)
+			seen := fmt.Sprint(f.Logged)
 			if err != nil {
 				problem, _ := json.Marshal(problem.Of(err))
 				seen += string(problem) + err.Error()
@@ -55,39 +56,6 @@ func TestSecretsStayInside(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestSecretsWork: the commands get the real thing.
-func TestSecretsWork(t *testing.T) {
-	f := newFixture()
-	out, err := f.run(t, `pipeline: [set: {value: "#{secret('key')}"}, log: {message: x}, set: {value: "#{[len(body), body == 's3' + 'cret', 'x' + secret('short')]}"}]`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := fmt.Sprint(out); got != "[6 true xabc]" {
-		t.Errorf("the body is %s", got)
-	}
-}
-
-// TestSecretsThatAreWholeValues: what is too short to be looked for in texts, and
-// what has become a number, is hidden where it is the whole value.
-func TestSecretsThatAreWholeValues(t *testing.T) {
-	out, err := newFixture().run(t, `pipeline: [set: {value: "#{[secret('short'), int(secret('number')), 4711.5, 'abc', 'abcd']}"}]`)
-	if got := fmt.Sprint(out); err != nil || got != "[*** *** 4711.5 *** abcd]" {
-		t.Errorf("the body is %s, %v", got, err)
-	}
-}
-
-// TestSecretsWithinSecrets: of a secret that starts with another one nothing is
-// left over, whichever was revealed first.
-func TestSecretsWithinSecrets(t *testing.T) {
-	for _, order := range []string{"'key', 'longer'", "'longer', 'key'"} {
-		first, second, _ := strings.Cut(order, ", ")
-		out, err := newFixture().run(t, `pipeline: [set: {value: "#{[secret(`+first+`), secret(`+second+`)]}"}]`)
-		if got := fmt.Sprint(out); err != nil || got != "[*** ***]" {
-			t.Errorf("the body is %s, %v", got, err)
-		}
 	}
 }
 
@@ -128,7 +96,7 @@ func TestPermissions(t *testing.T) {
 		t.Errorf("the answer is %v, %v", out, err)
 	}
 	_, err := f.set.Call(ctx, run, command.Args{arg("source", "pipeline: [set: {value: 1}, whoami]")})
-	if e := refused(t, err, "forbidden", "Step 2, whoami (line 1): This needs the permission whoami"); e.Kind != sluice.Forbidden {
+	if e := pipelinetest.Refused(t, err, "forbidden", "Step 2, whoami (line 1): This needs the permission whoami"); e.Kind != sluice.Forbidden {
 		t.Errorf("the kind is %d", e.Kind)
 	}
 }

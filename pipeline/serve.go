@@ -14,7 +14,7 @@ import (
 func (r *Runner) Serve(ctx context.Context) error {
 	running, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	s := &service{Runner: r, consumers: make(map[string]*consumer)}
+	s := &service{store: r.Store, queue: r.Queue, programs: r.programs, deliver: r.deliver, consumers: make(map[string]*consumer)}
 	for ctx.Err() == nil {
 		changed := r.Store.Changed() // before looking, so that none is missed
 		s.follow(running)
@@ -35,7 +35,10 @@ func (r *Runner) Serve(ctx context.Context) error {
 
 // A service is the state of Serve.
 type service struct {
-	*Runner
+	store    sluice.Pipelines
+	queue    sluice.Queue
+	programs *programs
+	deliver  func(context.Context, *sluice.Pipeline, sluice.Delivery) (sluice.Outcome, error)
 
 	consumers map[string]*consumer // by the id of the binding
 	wait      sync.WaitGroup
@@ -43,8 +46,6 @@ type service struct {
 
 // A consumer takes the events of one binding.
 type consumer struct {
-	*Runner
-
 	pipeline *sluice.Pipeline // as it was at the start
 	serving  context.Context  //nolint:containedctx // its end stops runs that outlive the consumer
 	retire   context.CancelFunc
@@ -53,7 +54,7 @@ type consumer struct {
 // follow starts and ends consumers as the stored pipelines require.
 func (s *service) follow(ctx context.Context) {
 	stored, bound := make(map[string]*sluice.Pipeline), make(map[string]*sluice.Pipeline)
-	for _, p := range s.Store.All() {
+	for _, p := range s.store.All() {
 		stored[p.Name] = p
 		if p.Binding != nil && !p.Paused {
 			bound[p.Binding.ID] = p
@@ -75,10 +76,10 @@ func (s *service) follow(ctx context.Context) {
 
 func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
 	ctx, retire := context.WithCancel(serving)
-	c := &consumer{Runner: s.Runner, pipeline: p, serving: serving, retire: retire}
+	c := &consumer{pipeline: p, serving: serving, retire: retire}
 	s.wait.Go(func() {
 		defer retire()
-		s.Queue.Consume(ctx, p, c.run)
+		s.queue.Consume(ctx, p, func(d sluice.Delivery) (sluice.Outcome, error) { return s.run(c, d) })
 	})
 	return c
 }
@@ -86,13 +87,13 @@ func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
 // run runs the pipeline as it is stored now. The run outlives the consumer: it
 // goes on when a pipeline is changed or deleted, and ends early only when the
 // service stops.
-func (c *consumer) run(d sluice.Delivery) (sluice.Outcome, error) {
-	p, err := c.Store.Get(c.serving, c.pipeline.Name)
+func (s *service) run(c *consumer, d sluice.Delivery) (sluice.Outcome, error) {
+	p, err := s.store.Get(c.serving, c.pipeline.Name)
 	if err != nil {
 		return sluice.Outcome{}, err
 	}
 	if p == nil {
 		p = c.pipeline // just deleted: what it has begun, it ends
 	}
-	return c.deliver(c.serving, p, d)
+	return s.deliver(c.serving, p, d)
 }

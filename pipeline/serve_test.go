@@ -13,6 +13,7 @@ import (
 
 	"sluice"
 	"sluice/pipeline"
+	"sluice/pipeline/pipelinetest"
 )
 
 // serving starts Serve and gives what stops it.
@@ -65,7 +66,7 @@ func TestDeliver(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture(func(r *pipeline.RunnerOptions) { r.Limits.Result = 4096 })
-				f.failures = test.failures
+				f.Failures = test.failures
 				f.put(t, "p", test.source)
 				defer f.serving(t)()
 				f.send(t, "p", delivery())
@@ -109,7 +110,7 @@ func TestBackoff(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFixture()
-				f.failures, f.retryAfter = test.failures, test.retryAfter
+				f.Failures, f.RetryAfter = test.failures, test.retryAfter
 				f.put(t, "p", "retry: "+test.retry+"\n"+listening+"- unsteady")
 				defer f.serving(t)()
 				started := time.Now()
@@ -148,11 +149,11 @@ func (f *fixture) wantAnnounced(t *testing.T, attempts int) {
 func TestARunThatTheStopCutsOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture()
-		f.started = make(chan struct{})
+		f.Started = make(chan struct{})
 		f.put(t, "p", "retry: {times: 3, backoff: 1h}\n"+listening+"- hang")
 		stop := f.serving(t)
 		f.send(t, "p", delivery())
-		<-f.started
+		<-f.Started
 		stop()
 		if report := <-f.reports; !report.Next.IsZero() {
 			t.Errorf("another attempt is said to begin at %s", report.Next)
@@ -215,9 +216,9 @@ func TestPause(t *testing.T) {
 	f.put(t, "deaf", "pipeline: [pass]")
 	for _, name := range []string{"pipeline.pause", "pipeline.resume"} {
 		_, err = f.call(t.Context(), name, arg("name", "deaf"))
-		refused(t, err, "pipeline-not-listening", "nothing to pause")
+		pipelinetest.Refused(t, err, "pipeline-not-listening", "nothing to pause")
 		_, err = f.call(t.Context(), name, arg("name", "none"))
-		refused(t, err, "pipeline-unknown", "")
+		pipelinetest.Refused(t, err, "pipeline-unknown", "")
 	}
 }
 
@@ -291,11 +292,11 @@ func TestServeFollows(t *testing.T) {
 func TestStopIsNoAttempt(t *testing.T) {
 	for _, source := range []string{"- hang", "- hang: {onError: ignore}", "- hang: {onError: {retry: {times: 20}}}"} {
 		f := newFixture()
-		f.started = make(chan struct{})
+		f.Started = make(chan struct{})
 		f.put(t, "p", "retry: {times: 20}\n"+listening+source)
 		stop := f.serving(t)
 		f.send(t, "p", delivery())
-		<-f.started
+		<-f.Started
 		stop()
 		if err := <-f.queue.errors; !errors.Is(err, context.Canceled) {
 			t.Errorf("the error is %v", err)

@@ -9,6 +9,7 @@ import (
 	"sluice"
 	"sluice/limit"
 	"sluice/pipeline"
+	"sluice/pipeline/pipelinetest"
 )
 
 // sharing gives all runs together so much memory.
@@ -23,16 +24,16 @@ const hungry = "set: {value: '#{repeat(\"x\", 7000000)}', output: vars.a, onErro
 func TestRunsShareMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(sharing(10 << 20))
-		f.started = make(chan struct{})
+		f.Started = make(chan struct{})
 		first := make(chan error)
 		ctx := t.Context()
 		go func() {
 			_, err := f.call(ctx, "pipeline.run", arg("source", "timeout: 1m\npipeline: ["+hungry+", hang]"))
 			first <- err
 		}()
-		<-f.started
+		<-f.Started
 		_, err := f.run(t, "pipeline: ["+hungry+"]")
-		if e := refused(t, err, "no-run-memory", "try again"); e.Kind != sluice.Unavailable || e.RetryAfter == 0 {
+		if e := pipelinetest.Refused(t, err, "no-run-memory", "try again"); e.Kind != sluice.Unavailable || e.RetryAfter == 0 {
 			t.Errorf("the error is %+v", e)
 		}
 		if _, err := f.run(t, "pipeline: [set: {value: small}]"); err != nil {
@@ -56,7 +57,7 @@ func TestRunsShareMemory(t *testing.T) {
 func TestRunsGiveMemoryBack(t *testing.T) {
 	f := newFixture(sharing(16 << 20))
 	source := "pipeline:\n" + strings.Repeat("- "+strings.Replace(hungry, ", onError: ignore", "", 1)+"\n", 5) + "- set: {value: null, output: vars.a}\n- hang\n"
-	f.started = make(chan struct{})
+	f.Started = make(chan struct{})
 	ended := make(chan error)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
@@ -65,7 +66,7 @@ func TestRunsGiveMemoryBack(t *testing.T) {
 		ended <- err
 	}()
 	select {
-	case <-f.started:
+	case <-f.Started:
 	case err := <-ended:
 		t.Fatal(err)
 	}
@@ -76,23 +77,4 @@ func TestRunsGiveMemoryBack(t *testing.T) {
 	}
 	end()
 	<-ended
-}
-
-// TestOneStepMakesTooMuch: each expression of a step is allowed, all of them are
-// not; nor is a text that is small until it is decoded.
-func TestOneStepMakesTooMuch(t *testing.T) {
-	large := `'#{repeat("x", 7000000)}'`
-	for name, source := range map[string]string{
-		"a list of large texts":         "pipeline: [set: {value: [" + strings.Repeat(large+",", 30) + large + "]}]",
-		"a list of many at the start":   "body: [" + strings.Repeat(large+",", 30) + large + "]\npipeline: [pass]",
-		"a text that swells":            "pipeline: [set: {value: '#{repeat(\"[{},\", 1000000)}'}, convert.fromSwelling]",
-		"a text that a function swells": "pipeline: [set: {value: '#{convert.fromSwelling(repeat(\"[{},\", 1000000))}'}]",
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := newFixture(sharing(1<<30)).run(t, source)
-			if e := refused(t, err, "too-much-memory", "128 MiB"); e.Kind != sluice.TooLarge {
-				t.Errorf("the kind is %d", e.Kind)
-			}
-		})
-	}
 }

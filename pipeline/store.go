@@ -4,21 +4,23 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"sluice"
+	"sluice/pipeline/source"
 )
 
 // readOnly is the error for changing what the operator's folder holds.
 func readOnly(name string) error {
-	return sluice.Errorf(sluice.CodePipelineReadOnly, "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", quote(name))
+	return sluice.Errorf(sluice.CodePipelineReadOnly, "The pipeline %s comes from the operator's folder; change or delete its file there (a server that is started with --pipelines follows), or take another name.", source.Quote(name))
 }
 
 // save stores a pipeline that has passed the checks, if the stored one has one of
 // the tags. A binding that would be the same is kept, with all events that wait
 // for it; otherwise the new one holds before the old one ends. rebound reports
 // whether events may have been lost.
-func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
+func (r *Runner) save(ctx context.Context, p *source.Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
 	const attempts = 10
 	if sluice.UserFrom(ctx).Bounded() {
 		return nil, false, sluice.Errorf(sluice.CodeForbidden, "This run may do less than the user %s, to whom the pipeline would belong; so it can't store pipelines.", record.Owner)
@@ -37,7 +39,7 @@ func (r *Runner) save(ctx context.Context, p *Program, record sluice.Pipeline, t
 
 // saveOnce does what save does, unless someone else changes the pipeline at the
 // same moment.
-func (r *Runner) saveOnce(ctx context.Context, p *Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
+func (r *Runner) saveOnce(ctx context.Context, p *source.Program, record sluice.Pipeline, tags string) (saved *sluice.Pipeline, rebound bool, err error) {
 	before, err := r.Store.Get(ctx, record.Name)
 	if err == nil {
 		err = checkMatch(tags, before, record.Name)
@@ -65,7 +67,7 @@ func (r *Runner) saveOnce(ctx context.Context, p *Program, record sluice.Pipelin
 	return saved, old != nil && fresh != nil, nil
 }
 
-// A change is what is to be stored of a pipeline, in place of what.
+// A change is the new state of a pipeline and the one it replaces.
 type change struct {
 	record sluice.Pipeline
 	kept   *sluice.Pipeline // whose source is among the former ones; nil: there is none
@@ -80,27 +82,27 @@ func sameVersion(a, b *sluice.Pipeline) bool {
 
 // bind makes the binding that a program needs, nil if it needs none or has a
 // fitting one.
-func (r *Runner) bind(ctx context.Context, p *Program, before *sluice.Pipeline) (*sluice.Binding, error) {
+func (r *Runner) bind(ctx context.Context, p *source.Program, before *sluice.Pipeline) (*sluice.Binding, error) {
 	pattern, listens := p.Listens()
-	if !listens || before != nil && p.fits(before.Binding) {
+	if !listens || before != nil && fits(p, before.Binding) {
 		return nil, nil
 	}
-	fresh, err := r.Queue.Bind(ctx, pattern, p.concurrency)
+	fresh, err := r.Queue.Bind(ctx, pattern, p.Concurrency)
 	if err == nil {
-		fresh.Rate = p.rate.perSecond
+		fresh.Rate = p.Rate.PerSecond
 	}
 	return fresh, err
 }
 
 // fits reports whether a binding takes the events that the program needs. Its
 // concurrency and its rate can be changed.
-func (p *Program) fits(b *sluice.Binding) bool {
+func fits(p *source.Program, b *sluice.Binding) bool {
 	pattern, listens := p.Listens()
 	return listens && b != nil && b.Pattern == pattern
 }
 
 // store stores the record, and returns the binding that is no longer needed.
-func (r *Runner) store(ctx context.Context, p *Program, c change, fresh *sluice.Binding) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
+func (r *Runner) store(ctx context.Context, p *source.Program, c change, fresh *sluice.Binding) (saved *sluice.Pipeline, old *sluice.Binding, err error) {
 	saved, err = r.Store.Change(ctx, c.record.Name, func(before *sluice.Pipeline, _ map[string]*sluice.Pipeline) (*sluice.Pipeline, error) {
 		old = nil
 		next, err := c.next(before)
@@ -109,11 +111,11 @@ func (r *Runner) store(ctx context.Context, p *Program, c change, fresh *sluice.
 		}
 		next.Binding = fresh
 		switch {
-		case before != nil && p.fits(before.Binding):
+		case before != nil && fits(p, before.Binding):
 			kept := *before.Binding
-			kept.Concurrency, kept.Rate = p.concurrency, p.rate.perSecond
+			kept.Concurrency, kept.Rate = p.Concurrency, p.Rate.PerSecond
 			next.Binding = &kept
-		case fresh == nil && p.trigger != nil:
+		case fresh == nil && p.Trigger != nil:
 			return nil, changedMeanwhile()
 		case before != nil:
 			old = before.Binding
@@ -215,4 +217,20 @@ func sameBinding(a, b *sluice.Binding) bool { return a != nil && b != nil && a.I
 // stranded logs a binding that may hold events for no pipeline.
 func (r *Runner) stranded(pipeline string, b *sluice.Binding, err error) {
 	r.Log.Error("A binding of a pipeline could not be ended.", "pipeline", pipeline, "binding", b.ID, "pattern", b.Pattern, "error", err.Error())
+}
+
+// noteSwitches enters a pipeline that switches users in the audit log when it is
+// stored. Its runs are not there: they would flood it.
+func (r *Runner) noteSwitches(ctx context.Context, p *source.Program, record sluice.Pipeline) {
+	users := switches(p)
+	if len(users) == 0 {
+		return
+	}
+	r.Note(ctx, sluice.AuditEntry{
+		Username: record.Owner,
+		Address:  sluice.UserFrom(ctx).Address,
+		Command:  source.SwitchCommand,
+		Target:   record.Name + " " + strings.Join(users, ","),
+		Outcome:  sluice.AuditAllowed,
+	})
 }

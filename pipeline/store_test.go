@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/pipelinetest"
 )
 
 // show returns an answer as JSON.
@@ -84,22 +85,22 @@ func TestPutRefuses(t *testing.T) {
 	f.put(t, "kept", listening+"- pass")
 	for _, name := range []string{"", "A", "../x", "a/b", ".a", "-a", "a b", "ä", strings.Repeat("a", 129), "a\n"} {
 		_, err := f.call(t.Context(), "pipeline.put", arg("name", name), arg("source", "pipeline: [pass]"))
-		refused(t, err, "parameter-invalid", "name of a pipeline")
+		pipelinetest.Refused(t, err, "parameter-invalid", "name of a pipeline")
 	}
 	_, err := f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", "pipeline: [passs]"))
-	refused(t, err, "pipeline-invalid", "did you mean pass?")
+	pipelinetest.Refused(t, err, "pipeline-invalid", "did you mean pass?")
 	listener := sluice.User{Name: "x", Permissions: []string{"pipeline.put"}}
 	put, _ := f.set.Find("pipeline.put")
 	_, err = f.set.Call(sluice.WithUser(t.Context(), listener), put, command.Args{arg("name", "a"), arg("source", listening+"- pass")})
-	refused(t, err, "forbidden", "event.listen")
+	pipelinetest.Refused(t, err, "forbidden", "event.listen")
 
 	f.store.broken = errors.New("disk")
 	_, err = f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", "pipeline:\n- event.listen: {key: b}\n- pass"))
-	refused(t, err, "internal", "")
+	pipelinetest.Refused(t, err, "internal", "")
 	f.store.broken = nil
 	f.queue.broken = sluice.Errorf(sluice.Code{Word: "engine", Kind: sluice.Unavailable}, "Not now.")
 	_, err = f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", "pipeline:\n- event.listen: {key: b}\n- pass"))
-	refused(t, err, "engine", "")
+	pipelinetest.Refused(t, err, "engine", "")
 	if bound := f.queue.bound(); len(bound) != 1 {
 		t.Errorf("bound are %v", bound)
 	}
@@ -129,17 +130,17 @@ func TestPutInDoubt(t *testing.T) {
 	f := newFixture()
 	f.store.doubtful = sluice.Errorf(sluice.Code{Word: "engine", Kind: sluice.Unavailable}, "It may be stored or not.")
 	_, err := f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", listening+"- pass"))
-	refused(t, err, "engine", "")
+	pipelinetest.Refused(t, err, "engine", "")
 	if bound := f.queue.bound(); len(bound) != 1 {
 		t.Errorf("bound are %v", bound)
 	}
 	_, err = f.call(t.Context(), "pipeline.put", arg("name", "a"), arg("source", "pipeline:\n- event.listen: {key: webhook.b}\n- pass"))
-	refused(t, err, "engine", "")
+	pipelinetest.Refused(t, err, "engine", "")
 	if bound := f.queue.bound(); len(bound) != 1 || f.queue.bindings["b2"] == nil {
 		t.Errorf("bound are %v", bound)
 	}
 	_, err = f.call(t.Context(), "pipeline.delete", arg("name", "a"))
-	refused(t, err, "engine", "")
+	pipelinetest.Refused(t, err, "engine", "")
 	if bound := f.queue.bound(); len(bound) != 0 {
 		t.Errorf("bound are %v", bound)
 	}
@@ -156,9 +157,9 @@ func TestGet(t *testing.T) {
 		t.Errorf("the pipeline is %v", got)
 	}
 	_, err = f.call(t.Context(), "pipeline.get", arg("name", "x"))
-	refused(t, err, "pipeline-unknown", `"x"`)
+	pipelinetest.Refused(t, err, "pipeline-unknown", `"x"`)
 	_, err = f.call(t.Context(), "pipeline.delete", arg("name", "x"))
-	refused(t, err, "pipeline-unknown", `"x"`)
+	pipelinetest.Refused(t, err, "pipeline-unknown", `"x"`)
 
 	tests := []struct {
 		args command.Args
@@ -212,11 +213,11 @@ func TestRunCommand(t *testing.T) {
 		}
 	}
 	_, err := f.call(t.Context(), "pipeline.run", arg("name", "x"))
-	refused(t, err, "pipeline-unknown", `"x"`)
+	pipelinetest.Refused(t, err, "pipeline-unknown", `"x"`)
 	_, err = f.call(t.Context(), "pipeline.run")
-	refused(t, err, "parameter-invalid", "either name")
+	pipelinetest.Refused(t, err, "parameter-invalid", "either name")
 	_, err = f.call(t.Context(), "pipeline.run", arg("name", "p"), arg("source", "pipeline: [pass]"))
-	refused(t, err, "parameter-invalid", "not both")
+	pipelinetest.Refused(t, err, "parameter-invalid", "not both")
 }
 
 // TestLint: all mistakes with their places, and no error.
@@ -241,5 +242,5 @@ func TestLint(t *testing.T) {
 		}
 	}
 	_, err := f.call(t.Context(), "pipeline.lint")
-	refused(t, err, "parameter-invalid", "Give the source")
+	pipelinetest.Refused(t, err, "parameter-invalid", "Give the source")
 }

@@ -2,42 +2,14 @@ package pipeline_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"sluice/pipeline"
+	"sluice/pipeline/pipelinetest"
 )
-
-// TestTests: pipelines carry their tests; the file says in their names what must
-// come of them.
-func TestTests(t *testing.T) {
-	source, err := os.ReadFile("testdata/tests.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	program, err := pipeline.Parse(string(source), newFixture().set, language())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got strings.Builder
-	for _, result := range program.Test(t.Context(), pipeline.Limits{}) {
-		verdict := "failed"
-		if result.Passed {
-			verdict = "passed"
-		}
-		got.WriteString(result.Name + ": " + verdict + "\n")
-		if result.Message != "" {
-			got.WriteString("    " + result.Message + "\n")
-		}
-		if want := strings.HasPrefix(result.Name, "wrong"); result.Passed == want {
-			t.Errorf("%s: passed is %t: %s", result.Name, result.Passed, result.Message)
-		}
-	}
-	golden(t, "testdata/tests.golden", got.String())
-}
 
 // TestTestsEnd: tests that would work for hours are stopped.
 func TestTestsEnd(t *testing.T) {
@@ -76,5 +48,5 @@ func TestTestCommand(t *testing.T) {
 		t.Errorf("the answer is %s", got)
 	}
 	_, err = f.call(t.Context(), "pipeline.test", arg("source", "pipeline: [passs]"))
-	refused(t, err, "pipeline-invalid", "")
+	pipelinetest.Refused(t, err, "pipeline-invalid", "")
 }

@@ -10,6 +10,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/pipeline"
+	"sluice/pipeline/pipelinetest"
 	"sluice/value"
 )
 
@@ -59,7 +60,7 @@ func TestStoredMistake(t *testing.T) {
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(func(r *pipeline.RunnerOptions) { r.MaxRuns = 1 })
-		f.failures = 1
+		f.Failures = 1
 		f.put(t, "retries", "retry: {times: 1, backoff: 1m}\n"+listening+"- unsteady")
 		f.put(t, "waits", listening+"- wait: {duration: 10s}")
 		stop := f.serving(t)
@@ -98,11 +99,11 @@ func TestGivenVariables(t *testing.T) {
 		many[strings.Repeat("x", i+1)] = i
 	}
 	_, err := f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("vars", many))
-	refused(t, err, "too-many-variables", "at most 1000")
+	pipelinetest.Refused(t, err, "too-many-variables", "at most 1000")
 	_, err = f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("vars", map[string]any{"a": make([]any, 5001)}))
-	refused(t, err, "too-many-items", "vars.a: ")
+	pipelinetest.Refused(t, err, "too-many-items", "vars.a: ")
 	_, err = f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("body", make([]any, 5001)))
-	refused(t, err, "too-many-items", "body: ")
+	pipelinetest.Refused(t, err, "too-many-items", "body: ")
 	out, err := f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [pass]"), arg("body", time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)))
 	if err != nil || out != "2030-01-01T00:00:00Z" {
 		t.Errorf("the body is %v, %v", out, err)
@@ -113,7 +114,7 @@ func TestGivenVariables(t *testing.T) {
 func TestLongErrors(t *testing.T) {
 	f := newFixture()
 	_, err := f.call(t.Context(), "pipeline.run", arg("source", "pipeline: [fail: {message: '#{body}'}]"), arg("body", strings.Repeat("ü", 100_000)))
-	if e := refused(t, err, "failed", "…"); len(e.Message) > 9<<10 {
+	if e := pipelinetest.Refused(t, err, "failed", "…"); len(e.Message) > 9<<10 {
 		t.Errorf("the message has %d bytes", len(e.Message))
 	}
 }
@@ -145,14 +146,6 @@ func TestConflict(t *testing.T) {
 	}
 	if versions := f.versions(t); len(versions) != 1 {
 		t.Errorf("a pipeline that was deleted and stored again has the versions %v", versions)
-	}
-}
-
-// TestProblemsForLogs: the error of Parse has all mistakes in its text.
-func TestProblemsForLogs(t *testing.T) {
-	_, err := newFixture().Parse("pipeline:\n- a.b.c\n- d.e.f")
-	if text := err.Error(); !strings.Contains(text, "2:3: ") || !strings.Contains(text, "3:3: ") {
-		t.Errorf("the error is %s", text)
 	}
 }
 

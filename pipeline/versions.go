@@ -12,6 +12,7 @@ import (
 
 	"sluice"
 	"sluice/command"
+	"sluice/pipeline/source"
 )
 
 // maxVersions is how many sources of a pipeline are kept, the current one among
@@ -77,7 +78,7 @@ func (r *Runner) at(ctx context.Context, p *sluice.Pipeline, version int) (*slui
 			return &sluice.Pipeline{Name: p.Name, Source: source, Owner: v.Owner, Folder: p.Folder, Version: version, Created: p.Created, Updated: v.Time}, err
 		}
 	}
-	return nil, sluice.Errorf(sluice.CodeVersionUnknown, "The pipeline %s has no version %d, or it is not kept any more; pipeline.versions lists those there are.", quote(p.Name), version).About("version")
+	return nil, sluice.Errorf(sluice.CodeVersionUnknown, "The pipeline %s has no version %d, or it is not kept any more; pipeline.versions lists those there are.", source.Quote(p.Name), version).About("version")
 }
 
 // keep makes sure that the current version of a pipeline is among those that are
@@ -123,7 +124,7 @@ func checkMatch(tags string, p *sluice.Pipeline, name string) error {
 		return nil
 	}
 	if p == nil {
-		return sluice.Errorf(sluice.CodeChangedMeanwhile, "There is no pipeline %s, or not any more, so none has the tag that was given; leave ifMatch (over HTTP: If-Match) out to create it.", quote(name)).About("ifMatch")
+		return sluice.Errorf(sluice.CodeChangedMeanwhile, "There is no pipeline %s, or not any more, so none has the tag that was given; leave ifMatch (over HTTP: If-Match) out to create it.", source.Quote(name)).About("ifMatch")
 	}
 	for tag := range strings.SplitSeq(tags, ",") {
 		if tag = strings.TrimSpace(tag); tag == "*" || strings.Trim(tag, `"`) == tagOf(p) {
@@ -131,7 +132,7 @@ func checkMatch(tags string, p *sluice.Pipeline, name string) error {
 		}
 	}
 	return sluice.Errorf(sluice.CodeChangedMeanwhile, "The pipeline %s was changed meanwhile: %s stored version %d at %s. Read it again, and make your change to that.",
-		quote(name), p.Owner, versionOf(p), p.Updated.Format(time.RFC3339)).About("ifMatch")
+		source.Quote(name), p.Owner, versionOf(p), p.Updated.Format(time.RFC3339)).About("ifMatch")
 }
 
 // pack compresses a source: many are kept, in the memory of each node.
@@ -144,6 +145,6 @@ func pack(source string) []byte {
 }
 
 func unpack(packed []byte) (string, error) {
-	source, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), MaxSource))
+	source, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), source.MaxSource))
 	return string(source), err
 }

@@ -10,6 +10,8 @@ import (
 
 	"sluice"
 	"sluice/pipeline"
+	"sluice/pipeline/pipelinetest"
+	"sluice/pipeline/source"
 )
 
 type version struct {
@@ -67,16 +69,16 @@ func TestVersions(t *testing.T) {
 	}
 	for _, missing := range []int{5, 26} {
 		_, err := f.call(t.Context(), "pipeline.get", arg("name", "p"), arg("version", missing))
-		refused(t, err, "version-unknown", "not kept any more")
+		pipelinetest.Refused(t, err, "version-unknown", "not kept any more")
 		_, err = f.call(t.Context(), "pipeline.rollback", arg("name", "p"), arg("version", missing))
-		refused(t, err, "version-unknown", "pipeline.versions")
+		pipelinetest.Refused(t, err, "version-unknown", "pipeline.versions")
 	}
 	_, err := f.call(t.Context(), "pipeline.get", arg("version", 1))
-	refused(t, err, "parameter-invalid", "name")
+	pipelinetest.Refused(t, err, "parameter-invalid", "name")
 	_, err = f.call(t.Context(), "pipeline.versions", arg("name", "q"))
-	refused(t, err, "pipeline-unknown", "")
+	pipelinetest.Refused(t, err, "pipeline-unknown", "")
 	_, err = f.call(t.Context(), "pipeline.rollback", arg("name", "q"), arg("version", 1))
-	refused(t, err, "pipeline-unknown", "")
+	pipelinetest.Refused(t, err, "pipeline-unknown", "")
 }
 
 // TestVersionsOfTheSame: storing what is stored already makes no version, unless
@@ -122,7 +124,7 @@ func TestRollback(t *testing.T) {
 	f.put(t, "p", switching)
 	f.put(t, "p", "pipeline: [pass]")
 	_, err := f.callAs(t.Context(), "poor", "pipeline.rollback", arg("name", "p"), arg("version", 1))
-	refused(t, err, "forbidden", "pipeline.rollback")
+	pipelinetest.Refused(t, err, "forbidden", "pipeline.rollback")
 	answer, err := f.callAs(t.Context(), "ada", "pipeline.rollback", arg("name", "p"), arg("version", 1))
 	got := object(t, answer, err)
 	if got["version"] != 3.0 || got["owner"] != "ada" || got["listens"] != "svc.event.webhook.a" {
@@ -152,7 +154,7 @@ func TestRollbackWithoutRights(t *testing.T) {
 	f.put(t, "p", listening+"- iam.run.as: {username: admin}\n- pass")
 	f.put(t, "p", "pipeline: [pass]")
 	_, err := f.callAs(t.Context(), "dev", "pipeline.rollback", arg("name", "p"), arg("version", 1))
-	refused(t, err, "pipeline-not-permitted", "may not let it run as admin")
+	pipelinetest.Refused(t, err, "pipeline-not-permitted", "may not let it run as admin")
 	if list := f.versions(t); len(list) != 2 {
 		t.Errorf("the versions are %v", list)
 	}
@@ -174,7 +176,7 @@ func TestIfMatch(t *testing.T) {
 	}
 	for _, tags := range []string{"*", `"1-abc"`} {
 		_, err := put("pipeline: [pass]", tags)
-		if e := refused(t, err, "changed-meanwhile", "There is no pipeline"); e.Kind != sluice.Outdated || e.Parameter != "ifMatch" {
+		if e := pipelinetest.Refused(t, err, "changed-meanwhile", "There is no pipeline"); e.Kind != sluice.Outdated || e.Parameter != "ifMatch" {
 			t.Errorf("the error is %+v", e)
 		}
 	}
@@ -187,11 +189,11 @@ func TestIfMatch(t *testing.T) {
 	}
 	for _, tags := range []string{first, `"` + first + `"`, `W/"` + second["etag"].(string) + `"`, "garbage", ",", `""`} {
 		_, err = put("pipeline: [fail: {message: lost}]", tags)
-		refused(t, err, "changed-meanwhile", "admin stored version 2")
+		pipelinetest.Refused(t, err, "changed-meanwhile", "admin stored version 2")
 		_, err = f.call(t.Context(), "pipeline.delete", arg("name", "p"), arg("ifMatch", tags))
-		refused(t, err, "changed-meanwhile", "")
+		pipelinetest.Refused(t, err, "changed-meanwhile", "")
 		_, err = f.call(t.Context(), "pipeline.rollback", arg("name", "p"), arg("version", 1), arg("ifMatch", tags))
-		refused(t, err, "changed-meanwhile", "")
+		pipelinetest.Refused(t, err, "changed-meanwhile", "")
 	}
 	if _, err = put("pipeline: [set: {value: 3}]", "*"); err != nil {
 		t.Error(err)
@@ -202,7 +204,7 @@ func TestIfMatch(t *testing.T) {
 	}
 	answer, err = f.call(t.Context(), "pipeline.get", arg("name", "p"))
 	_, err = put("pipeline: [set: {value: 4}]", object(t, answer, err)["etag"].(string))
-	refused(t, err, "changed-meanwhile", "version 4")
+	pipelinetest.Refused(t, err, "changed-meanwhile", "version 4")
 }
 
 // TestVersionsOfConcurrentChanges: of changes at the same moment each is a version.
@@ -248,7 +250,7 @@ func TestVersionsOfALateWriter(t *testing.T) {
 // up to the largest.
 func TestVersionsOfLargeSources(t *testing.T) {
 	f := newFixture()
-	noise := make([]byte, pipeline.MaxSource-100)
+	noise := make([]byte, source.MaxSource-100)
 	for i := range noise {
 		noise[i] = byte('!' + rand.N(90))
 	}

@@ -13,6 +13,7 @@ import (
 	"sluice/limit"
 	"sluice/metrics"
 	"sluice/pipeline"
+	"sluice/pipeline/run"
 	"sluice/portal"
 	"sluice/quarantine"
 	"sluice/step"
@@ -164,7 +165,7 @@ func (s *Server) runnerOptions(secrets *step.Secrets, webhooks *webhook.Store) p
 
 		Secret:     secrets.Reveal,
 		NearestKey: webhooks.NearestKey,
-		Limits:     pipeline.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory)/2, s.pressure)},
+		Limits:     run.Limits{RunTime: s.cfg.RunTimeout, Shared: limit.NewMemory(int64(s.cfg.MaxRunMemory)/2, s.pressure)},
 		MaxRuns:    s.cfg.MaxRuns,
 		Grace:      func() (context.Context, context.CancelFunc) { return s.atMost(s.cfg.RunGrace) },
 		Observe:    s.observeRun,

@@ -1,0 +1,173 @@
+package rehearse
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/pipeline/run"
+	"sluice/pipeline/source"
+	"sluice/value"
+)
+
+// A recording is what the journal has of how a pipeline ran on an event.
+type recording struct {
+	run   sluice.RunReport    // the last attempt; zero if there was none
+	steps []sluice.StepReport // that reached outside, those of pipelines that it ran included
+	taken map[int]bool        // of steps: whose answers were given
+}
+
+// recordingOf returns how the pipeline to compare with ran on the event of a call.
+func (t *Rehearsal) recordingOf(call *sluice.Call) recording {
+	r := recording{taken: make(map[int]bool)}
+	found := false
+	for _, run := range call.Runs { // in the order in which they began
+		switch {
+		case run.Delivery == 0:
+			continue // another one ran it
+		case t.draft.Pipeline != "" && run.Pipeline != t.draft.Pipeline:
+			continue
+		case found && run.Pipeline != r.run.Pipeline:
+			return recording{} // it is not clear which one to compare with
+		}
+		r.run, found = run, true
+	}
+	if !found {
+		return recording{}
+	}
+	r.add(t.Commands(), r.run)
+	for _, inner := range call.Runs {
+		if inner.Delivery == 0 && during(inner, r.run) {
+			r.add(t.Commands(), inner)
+		}
+	}
+	slices.SortStableFunc(r.steps, func(a, b sluice.StepReport) int { return cmp.Compare(a.Started, b.Started) })
+	return r
+}
+
+// during reports whether a run went on while another one did.
+func during(inner, outer sluice.RunReport) bool {
+	end := outer.Started.Add(time.Duration(outer.Duration * float64(time.Millisecond)))
+	return !inner.Started.Before(outer.Started) && !inner.Started.After(end)
+}
+
+// add adds the steps of a run that reached outside.
+func (r *recording) add(set command.Set, run sluice.RunReport) {
+	for _, s := range run.Steps {
+		s.Started += sluice.Milliseconds(run.Started.Sub(r.run.Started))
+		cmd, known := set.Find(s.Command)
+		if known && !reachesOutside(cmd) || cmd.Recorded && s.HTTP == nil || s.Code == sluice.CodeForbidden.Word {
+			continue // it did nothing there
+		}
+		r.steps = append(r.steps, s)
+	}
+}
+
+// recorded answers a request as it was answered when the event came, if the same
+// request was sent then. Each answer is given once.
+func (t *Rehearsal) recorded(ctx context.Context, sent sluice.Exchange) (sluice.Exchange, error) {
+	hidden := run.SecretsFrom(ctx)
+	shown := &sluice.Exchange{Method: sent.Method, URL: hidden.HideStart(sent.URL, run.MaxURL)}
+	if t.noted < run.MaxExchanges {
+		shown.Request = hidden.HideStart(sent.Request, run.MaxMessage)
+		t.noted += len(shown.Request)
+	}
+	t.note(sluice.TryCall{Command: t.calling, HTTP: shown})
+	for i, s := range t.past.steps {
+		if s.HTTP == nil || t.past.taken[i] || s.HTTP.Method != shown.Method || s.HTTP.URL != shown.URL {
+			continue
+		}
+		t.past.taken[i] = true
+		if s.Status == sluice.StatusError && s.Code != sluice.CodeHTTPStatus.Word {
+			return sluice.Exchange{}, failedThen(sent.URL, s.Code)
+		}
+		if s.HTTP.Request == "" || strings.HasSuffix(s.HTTP.Response, run.Cut) || strings.Contains(s.HTTP.Response, run.Redacted) {
+			return sluice.Exchange{}, sluice.NotRecorded() // only the beginning is, or a part of it was a secret
+		}
+		shown.StatusCode, shown.Response = s.HTTP.StatusCode, s.HTTP.Response
+		return *s.HTTP, nil
+	}
+	return sluice.Exchange{}, sluice.NotRecorded()
+}
+
+// failedThen is the error of a call that failed when the event came.
+func failedThen(target, code string) error {
+	kind, host := sluice.Unavailable, ""
+	if code == "address-refused" {
+		kind = sluice.Forbidden
+	}
+	if u, err := url.Parse(target); err == nil {
+		host = u.Hostname()
+	}
+	return sluice.Errorf(sluice.Code{Word: code, Kind: kind}, "The call of %s failed when it was made.", source.Quote(host))
+}
+
+// An ending is how a run ended and what it did outside, to be compared.
+type ending struct {
+	sluice.TryOutcome
+
+	value any
+	known bool // the value is
+}
+
+// was returns how the run on an event ended then, nil if there was none.
+func (t *Rehearsal) was(ctx context.Context, call *sluice.Call, event *sluice.Event) (*ending, error) {
+	run := t.past.run
+	if run.Delivery == 0 {
+		return nil, nil
+	}
+	e := &ending{TryOutcome: sluice.TryOutcome{Status: run.Status}}
+	if run.Error != nil {
+		e.Code, e.Message = run.Error.Code, run.Error.Detail
+	}
+	for _, s := range t.past.steps {
+		e.Calls = append(e.Calls, sluice.TryCall{Command: s.Command, HTTP: s.HTTP})
+	}
+	if run.Status != sluice.StatusOK {
+		return e, nil
+	}
+	result, err := t.Results.Result(ctx, call.CorrelationID, 0)
+	if err != nil || result.Status == sluice.StatusProcessing {
+		return e, unlessGone(err)
+	}
+	e.Value = valueOf(result.Value, event.Listeners, run.Pipeline)
+	e.value, err = value.Decode(e.Value)
+	e.known = err == nil && e.Value != nil
+	return e, nil
+}
+
+// valueOf returns the value that one of the listeners of an event has made.
+func valueOf(result json.RawMessage, listeners []string, pipeline string) json.RawMessage {
+	if len(listeners) == 1 {
+		return result
+	}
+	var values map[string]json.RawMessage
+	_ = json.Unmarshal(result, &values) // otherwise there is none
+	return values[pipeline]
+}
+
+func unlessGone(err error) error {
+	if err != nil && sluice.AsError(err).Kind == sluice.Gone {
+		return nil
+	}
+	return err
+}
+
+// wouldBe returns how the run of the draft ended.
+func (t *Rehearsal) wouldBe(out any, err error) *ending {
+	e := &ending{TryOutcome: sluice.TryOutcome{Status: sluice.StatusOK, Calls: t.calls}, value: out, known: true}
+	if err == nil {
+		e.Value, err = t.Limits.Encode(out)
+	}
+	if err != nil {
+		failure := sluice.AsError(err)
+		e.Status, e.Code, e.Message, e.Value = sluice.StatusError, failure.Code, failure.Message, nil
+	}
+	return e
+}

@@ -1,0 +1,262 @@
+package rehearse
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/pipeline/run"
+	"sluice/pipeline/source"
+	"sluice/value"
+)
+
+// A Stage is what rehearsals of drafts need of the server.
+type Stage struct {
+	Commands func() command.Set // all commands; asked at each use
+	Journal  sluice.Journal     // past events
+	Results  sluice.Results     // what became of them
+	User     func(ctx context.Context, username string) (sluice.User, error)
+	Secret   func(ctx context.Context, name string) (string, error)
+	Limits   run.Limits
+	Log      *slog.Logger
+}
+
+// A Draft is a program to be tried.
+type Draft struct {
+	Program  *source.Program
+	Owner    sluice.User // who tries it
+	Pipeline string      // to compare with; "": the only one that has run
+}
+
+// A Rehearsal runs a draft on past events, one after the other, without doing
+// anything outside.
+type Rehearsal struct {
+	Stage
+
+	draft Draft
+
+	// Of the current event:
+	past    recording
+	calls   []sluice.TryCall
+	calling string // the command that asks for a recorded answer
+	noted   int    // bytes of calls
+	missing string // the command of which nobody knows what it would answer
+}
+
+// on tries the draft on the event of a call. Gone if that is not kept any more.
+func (t *Rehearsal) on(ctx context.Context, call *sluice.Call) (sluice.TryItem, error) {
+	item := sluice.TryItem{TraceID: call.TraceID, EventKey: call.EventKey, Time: call.Time}
+	release, err := t.Limits.Reserve(ctx, eventCopies*int64(call.Size)) // it is decoded within the memory of the run
+	if err != nil {
+		return item, err
+	}
+	defer release()
+	event, err := t.Journal.Event(ctx, call.CorrelationID)
+	if err != nil {
+		return item, err
+	}
+	t.past = t.recordingOf(call)
+	t.calls, t.noted, t.missing = nil, 0, ""
+	was, err := t.was(ctx, call, &event)
+	if err != nil {
+		return item, err
+	}
+	out, err := t.runOn(ctx, call, &event)
+	if ctx.Err() != nil {
+		return item, context.Cause(ctx)
+	}
+	if sluice.CodeNoRunMemory.Is(err) {
+		return item, err
+	}
+	wouldBe := t.wouldBe(out, err)
+	item.Verdict = verdictOf(was, wouldBe)
+	if t.missing != "" {
+		item.Verdict, item.Reason = sluice.TryUnknown, "What "+t.missing+" would have answered is not recorded; say so under stub in the first test of the draft."
+	}
+	item.Was, item.WouldBe = was.shown(), wouldBe.shown()
+	return item, nil
+}
+
+// eventCopies is how often an event is in memory until it is decoded.
+const eventCopies = 4
+
+// runOn runs the draft as it would have run for the event.
+func (t *Rehearsal) runOn(ctx context.Context, call *sluice.Call, event *sluice.Event) (any, error) {
+	message, err := value.DecodeObject(event.AppendJSON(nil))
+	if err != nil {
+		return nil, err
+	}
+	d := sluice.Delivery{Message: message, TraceID: call.TraceID, CorrelationID: call.CorrelationID, Hops: event.Hops, Count: max(1, t.past.run.Delivery)}
+	message["correlationId"], message["deliveryCount"] = d.CorrelationID, d.Count
+	user, err := t.User(ctx, sluice.AnonymousName)
+	if err != nil {
+		return nil, err
+	}
+	start := run.Start{
+		Run: &sluice.Run{
+			Pipeline: t.past.run.Pipeline, TraceID: d.TraceID, CorrelationID: d.CorrelationID, Hops: d.Hops, Event: message,
+			Owner:     func(context.Context) (sluice.User, error) { return t.draft.Owner, nil },
+			OwnerName: t.draft.Owner.Name,
+			Recorded:  t.recorded,
+		},
+		Body:    message,
+		Request: run.RequestOf(d, max(1, t.past.run.Attempt)),
+	}
+	start.Run.Switch(user)
+	out, err := t.Run(ctx, t.draft.Program, start)
+	return out.Body, err
+}
+
+// Run runs the draft, or a pipeline that it runs.
+func (t *Rehearsal) Run(ctx context.Context, p *source.Program, s run.Start) (run.Outcome, error) {
+	limits := t.Limits
+	limits.RunTime = min(limits.RunTime, maxTestTime)
+	return run.Run(context.WithValue(ctx, rehearsalKey{}, t), run.Environment{
+		Limits: limits,
+		Call:   t.call,
+		Secret: t.Secret,
+		Pause:  noPause,
+		Log:    t.Log,
+	}, p, s)
+}
+
+type rehearsalKey struct{}
+
+// From returns the rehearsal that a run is part of, nil if it is none.
+func From(ctx context.Context) *Rehearsal {
+	t, _ := ctx.Value(rehearsalKey{}).(*Rehearsal)
+	return t
+}
+
+// call calls a command that does nothing outside, and answers for the others.
+func (t *Rehearsal) call(ctx context.Context, cmd command.Command, args command.Args) (any, error) {
+	if !cmd.Allows(sluice.UserFrom(ctx)) {
+		return nil, sluice.NotPermitted(cmd.Name) // the audit log is about what is done
+	}
+	switch {
+	case cmd.Name == "wait", cmd.Name == "log":
+		return bodyOf(cmd, args), nil
+	case !reachesOutside(cmd) && (cmd.Name != receivesEvent || isOwnEvent(sluice.RunFrom(ctx), args)):
+		return t.Commands().Call(ctx, cmd, args)
+	}
+	if cmd.Recorded {
+		t.calling = cmd.Name
+		out, err := t.Commands().Call(ctx, cmd, args)
+		if !sluice.IsNotRecorded(err) {
+			return out, err
+		}
+	} else {
+		t.note(sluice.TryCall{Command: cmd.Name, Args: t.shown(ctx, args)})
+	}
+	if len(t.draft.Program.Tests) > 0 {
+		if s, ok := t.draft.Program.Tests[0].Stubs[cmd.Name]; ok {
+			return outputOf(s)
+		}
+	}
+	t.missing = cmd.Name
+	return nil, sluice.NotRecorded()
+}
+
+// reachesOutside reports whether a command does, or may do, something outside of
+// its run.
+func reachesOutside(cmd command.Command) bool {
+	switch cmd.Name {
+	case source.SwitchCommand, "pipeline.run", "iam.whoami", receivesEvent:
+		return false
+	}
+	return !cmd.Pure
+}
+
+const receivesEvent = "event.receive"
+
+// isOwnEvent reports whether arguments ask for the event that started the run.
+func isOwnEvent(run *sluice.Run, args command.Args) bool {
+	key, ok := run.Event["eventKey"].(string)
+	return ok && slices.ContainsFunc(args, func(a command.Arg) bool { return a.Value == key })
+}
+
+// note notes what would have been done outside.
+func (t *Rehearsal) note(call sluice.TryCall) {
+	if len(t.calls) < run.MaxReported {
+		t.calls = append(t.calls, call)
+	}
+}
+
+// shown returns arguments as people read them, without secrets.
+func (t *Rehearsal) shown(ctx context.Context, args command.Args) string {
+	if t.noted >= run.MaxExchanges {
+		return ""
+	}
+	hidden := run.SecretsFrom(ctx)
+	text, _ := value.AppendJSON(nil, hidden.Hide(named(args)), run.MaxMessage+1) // cut off if it is longer
+	t.noted += min(len(text), run.MaxMessage)
+	return startOf(string(text), run.MaxMessage)
+}
+
+const (
+	// maxTryTime is how long one call goes on before it answers with a cursor.
+	maxTryTime = 10 * time.Second
+	// tryPage is how many calls are in memory at the same time: each may have
+	// made many exchanges with others.
+	tryPage = 5
+	// maxTryItems is how many events are shown, and maxTryCalls what was done for
+	// one of them.
+	maxTryItems, maxTryCalls = 20, 20
+)
+
+// Try tries a draft on the events of a query, one after the other, and compares
+// what it would make of them with what was made of them. Next of the result says
+// where to go on if it took too long.
+func (s Stage) Try(ctx context.Context, draft Draft, q sluice.TraceQuery) (sluice.TryResult, error) {
+	t := &Rehearsal{Stage: s, draft: draft}
+	result, wanted, end := sluice.TryResult{Items: []sluice.TryItem{}}, q.Limit, time.Now().Add(maxTryTime)
+	for {
+		q.Limit = min(tryPage, wanted-result.Tried())
+		calls, next, err := s.Journal.Calls(ctx, q)
+		if err != nil {
+			return result, err
+		}
+		for i := range calls {
+			if calls[i].CorrelationID == "" || calls[i].ReplayOf != "" && q.TraceID == "" {
+				continue // it made no event, or one that was there before
+			}
+			item, err := t.on(ctx, &calls[i])
+			if err != nil && sluice.AsError(err).Kind != sluice.Gone {
+				return result, err
+			}
+			if err == nil {
+				tally(&result, item, q.TraceID != "")
+			}
+		}
+		q.Before, result.Next = next, next
+		if next == "" || result.Tried() >= wanted || time.Now().After(end) {
+			break
+		}
+	}
+	return result, nil
+}
+
+// tally adds an event to a result, also one of which nothing changes if all are
+// shown.
+func tally(result *sluice.TryResult, item sluice.TryItem, all bool) {
+	counter := map[sluice.Verdict]*int{
+		sluice.TrySame: &result.Same, sluice.TryDiffers: &result.Differs, sluice.TryFails: &result.Fails, sluice.TryUnknown: &result.Unknown,
+	}[item.Verdict]
+	*counter++
+	switch failed := item.Failed(); {
+	case item.Verdict == sluice.TryDiffers && item.Was == nil:
+		result.New++
+	case item.Verdict == sluice.TryDiffers && failed:
+		result.Mended++
+	case item.Verdict == sluice.TrySame && failed:
+		result.StillFails++
+		all = true
+	}
+	if item.Verdict == sluice.TrySame && !all || len(result.Items) == maxTryItems {
+		return
+	}
+	result.Items = append(result.Items, item)
+}

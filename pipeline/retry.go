@@ -1,0 +1,58 @@
+package pipeline
+
+import (
+	"net/http"
+	"time"
+
+	"sluice"
+	"sluice/pipeline/source"
+	"sluice/problem"
+)
+
+// A retryPolicy says when a failed attempt is followed by another one. It asks no
+// clock, and chance only through jitter.
+type retryPolicy struct {
+	source.Retry
+
+	jitter func(below time.Duration) time.Duration // a random duration
+}
+
+// next returns when the next attempt is due after a number of attempts, the last
+// of which failed with err; zero: there is none.
+func (p retryPolicy) next(now time.Time, attempts int, first time.Time, err error) time.Time {
+	due := now.Add(p.wait(attempts, sluice.AsError(err).RetryAfter))
+	if attempts > p.Times || !worthRetrying(err) || due.Sub(first) > p.Within {
+		return time.Time{}
+	}
+	return due
+}
+
+// wait returns how long to wait after a number of attempts. A part of it is
+// random, so that events that failed together don't come again together. An
+// error may ask for longer.
+func (p retryPolicy) wait(attempts int, asked time.Duration) time.Duration {
+	const part = 4 // the jitter is up to one part of so many
+	wait := p.Backoff
+	for i := 1; i < attempts && wait < p.MaxBackoff; i++ {
+		wait *= 2
+	}
+	if wait >= p.MaxBackoff {
+		wait = p.MaxBackoff - p.jitter(p.MaxBackoff/part)
+	} else {
+		wait = min(wait+p.jitter(wait/part), p.MaxBackoff)
+	}
+	return max(wait, min(asked, p.MaxBackoff))
+}
+
+// worthRetrying reports whether another attempt may end better: not after a
+// refusal, unless it is one for the moment, and not after a loop.
+func worthRetrying(err error) bool {
+	switch status := problem.Status(err); status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true
+	case http.StatusLoopDetected:
+		return false
+	default:
+		return status < http.StatusBadRequest || status >= http.StatusInternalServerError
+	}
+}

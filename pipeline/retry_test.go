@@ -1,0 +1,78 @@
+package pipeline
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"sluice"
+	"sluice/pipeline/source"
+)
+
+// TestRetry: when the next attempt is due after a failed one, if there is one.
+func TestRetry(t *testing.T) {
+	const none = -1
+	unavailable := sluice.Errorf(sluice.Code{Word: "away", Kind: sluice.Unavailable}, "Not now.")
+	status := func(code int) error {
+		return sluice.Errorf(sluice.CodeFailed, "No.").OfKind(sluice.Internal).WithStatus(code)
+	}
+	policy := source.Retry{Times: 10, Backoff: time.Second, MaxBackoff: time.Minute, Within: time.Hour}
+	once := policy
+	once.Times = 1
+	tests := []struct {
+		name     string
+		policy   source.Retry
+		attempts int
+		age      time.Duration // of the first attempt
+		err      error
+		least    time.Duration // without jitter where it adds, with all of it where it takes away
+		most     time.Duration
+	}{
+		{"the first retry", policy, 1, 0, unavailable, time.Second, 1250 * time.Millisecond},
+		{"it doubles", policy, 4, 0, unavailable, 8 * time.Second, 10 * time.Second},
+		{"the jitter stays below the bound", policy, 6, 0, unavailable, 32 * time.Second, 40 * time.Second},
+		{"the bound, less the jitter", policy, 7, 0, unavailable, 45 * time.Second, time.Minute},
+		{"the bound for ever", policy, 10, 0, unavailable, 45 * time.Second, time.Minute},
+		{"no more attempts", policy, 11, 0, unavailable, none, none},
+		{"the only retry", once, 1, 0, unavailable, time.Second, 1250 * time.Millisecond},
+		{"none behind it", once, 2, 0, unavailable, none, none},
+		{"none by default", source.Retry{Backoff: time.Second, MaxBackoff: time.Minute, Within: time.Hour}, 1, 0, unavailable, none, none},
+		{"just in time", policy, 1, time.Hour - 1250*time.Millisecond, unavailable, time.Second, 1250 * time.Millisecond},
+		{"too late", policy, 1, time.Hour, unavailable, none, none},
+		{"asked to wait longer", policy, 1, 0, unavailable.After(30 * time.Second), 30 * time.Second, 30 * time.Second},
+		{"asked to wait less", policy, 4, 0, unavailable.After(time.Second), 8 * time.Second, 10 * time.Second},
+		{"asked to wait beyond the bound", policy, 1, 0, unavailable.After(time.Hour), time.Minute, time.Minute},
+		{"an error of no kind", policy, 1, 0, errors.New("broken"), time.Second, 1250 * time.Millisecond},
+		{"a refusal", policy, 1, 0, status(http.StatusConflict), none, none},
+		{"a time-out", policy, 1, 0, status(http.StatusRequestTimeout), time.Second, 1250 * time.Millisecond},
+		{"too early", policy, 1, 0, status(http.StatusTooEarly), time.Second, 1250 * time.Millisecond},
+		{"too often", policy, 1, 0, status(http.StatusTooManyRequests), time.Second, 1250 * time.Millisecond},
+		{"a loop", policy, 1, 0, status(http.StatusLoopDetected), none, none},
+	}
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			least, most := time.Duration(none), time.Duration(none)
+			for _, all := range []bool{false, true} {
+				jitter := func(below time.Duration) time.Duration {
+					if all {
+						return below
+					}
+					return 0
+				}
+				due := retryPolicy{test.policy, jitter}.next(now, test.attempts, now.Add(-test.age), test.err)
+				if due.IsZero() {
+					continue
+				}
+				if wait := due.Sub(now); least == none || wait < least {
+					least = wait
+				}
+				most = max(most, due.Sub(now))
+			}
+			if least != test.least || most != test.most {
+				t.Errorf("it is due in %s to %s, want %s to %s", least, most, test.least, test.most)
+			}
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/limit"
+	"sluice/pipeline/source"
+	"sluice/value"
+)
+
+// A weight is what a value takes.
+type weight struct {
+	size   int // as JSON, about: what the limits of a run are about
+	memory int // in memory, about: what all runs share
+}
+
+func weightOf(s value.Scale) weight { return weight{s.Size, s.Memory} }
+
+// holdings are what a run has in memory. What it makes on the way to a value
+// counts as well, until the step is done.
+type holdings struct {
+	held   map[source.Target]weight
+	total  weight
+	making int // bytes made by the step that is being done
+
+	shared  limit.Hold // of the memory of all runs
+	refused bool       // there was none
+}
+
+func noMemory() error {
+	return sluice.Errorf(sluice.CodeNoRunMemory, "The runs of all pipelines together take as much memory as the server allows; try again in a moment.").After(2 * time.Second)
+}
+
+// afford checks that a value can be held in place of the one held before.
+func (x *execution) afford(ctx context.Context, t source.Target, w weight) error {
+	if x.total.size-x.held[t].size+w.size > x.environment.Limits.Memory {
+		return sluice.Errorf(sluice.CodeTooMuchMemory, "Body, variables and headers would take more than %d MiB together; set those to null that are not needed any more.", x.environment.Limits.Memory>>20)
+	}
+	return x.take(ctx, x.total.memory+w.memory) // the one before stays until then
+}
+
+// maxMaking is how many bytes one step may make.
+const maxMaking = 128 << 20
+
+// spend counts what a step makes before it has its value.
+func (x *execution) spend(ctx context.Context, bytes int) error {
+	if x.making += bytes; x.making > maxMaking {
+		return sluice.Errorf(sluice.CodeTooMuchMemory, "The values of one step would take more than %d MiB together; work on fewer or smaller ones.", maxMaking>>20)
+	}
+	return x.take(ctx, x.total.memory+x.making)
+}
+
+// take takes of what all runs share, so that it has so many bytes. A run that
+// gets none ends, whatever its steps say about errors: it would go on without a
+// value that it has asked for.
+func (x *execution) take(ctx context.Context, bytes int) error {
+	if x.environment.Limits.Shared == nil {
+		return nil
+	}
+	if x.shared.Grow(ctx, int64(bytes)) != nil {
+		x.refused = true
+		return noMemory()
+	}
+	return nil
+}
+
+// made forgets what the step before has made, and gives it back.
+func (x *execution) made() {
+	x.making = 0
+	x.shared.Shrink(int64(x.total.memory))
+}
+
+func (l *Limits) scale() value.Scale { return value.Scale{MaxSize: l.Value, MaxItems: l.List} }
+
+// normal returns what a command has returned as a value, with its weight.
+func (l *Limits) normal(out any) (v any, w weight, err error) {
+	if page, ok := out.(command.Paged); ok {
+		out, _ = page.Page()
+	}
+	scale := l.scale()
+	v, err = scale.Plain(out)
+	return v, weightOf(scale), err
+}
+
+// passedOn reports whether an output is the very body that went in, which need
+// not be checked again.
+func passedOn(body, out any) bool {
+	switch body := body.(type) {
+	case []any:
+		out, ok := out.([]any)
+		return ok && len(out) == len(body) && len(out) > 0 && &out[0] == &body[0]
+	case map[string]any:
+		out, ok := out.(map[string]any)
+		return ok && reflect.ValueOf(out).Pointer() == reflect.ValueOf(body).Pointer()
+	}
+	return false
+}
+
+// Encode returns a final body as JSON, unless it is too large.
+func (l *Limits) Encode(v any) (json.RawMessage, error) {
+	data, err := value.AppendJSON(nil, v, l.Result)
+	if len(data) > l.Result {
+		return nil, sluice.Errorf(sluice.CodeResultTooLarge, "The final body is larger than %d bytes as JSON; end the pipeline with a smaller one, such as a summary.", l.Result)
+	}
+	return data, err
+}
+
+// put checks a value and puts it in its place.
+func (x *execution) put(ctx context.Context, t source.Target, out any) error {
+	v, w := out, x.held[source.Target{}]
+	if !passedOn(x.scope.Body, out) {
+		var err error
+		if v, w, err = x.environment.Limits.normal(out); err != nil {
+			return err
+		}
+	}
+	if t.Section == source.ToHeaders {
+		var err error
+		if v, err = headerText(v); err != nil {
+			return err
+		}
+	}
+	if err := x.afford(ctx, t, w); err != nil {
+		return err
+	}
+	x.assign(t, v, w)
+	x.made()
+	return nil
+}
+
+// headerText returns a value as the text of a header.
+func headerText(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return v, nil
+	case nil, []any, map[string]any:
+		return nil, sluice.Errorf(sluice.CodeHeaderInvalid, "A header must be text, not %s.", value.Describe(v))
+	}
+	text, err := value.AppendJSON(nil, v, math.MaxInt)
+	return string(text), err
+}
+
+// assign puts a value in its place. Objects with variables and headers are made
+// anew, since values may refer to the ones before.
+func (x *execution) assign(t source.Target, v any, w weight) {
+	x.total.size += w.size - x.held[t].size
+	x.total.memory += w.memory - x.held[t].memory
+	x.held[t] = w
+	switch t.Section {
+	case source.ToVars:
+		x.scope.Vars = with(x.scope.Vars, t.Name, v)
+	case source.ToHeaders:
+		x.scope.Headers = with(x.scope.Headers, t.Name, v)
+	default:
+		x.scope.Body = v
+	}
+}
+
+func with(fields map[string]any, name string, v any) map[string]any {
+	fields = maps.Clone(fields)
+	fields[name] = v
+	return fields
+}
+
+// unset removes a variable.
+func (x *execution) unset(t source.Target) {
+	x.total.size -= x.held[t].size
+	x.total.memory -= x.held[t].memory
+	delete(x.held, t)
+	x.scope.Vars = maps.Clone(x.scope.Vars)
+	delete(x.scope.Vars, t.Name)
+}
+
+// showUser lets expressions see which user the next step runs as.
+func (x *execution) showUser() {
+	user := x.run.User()
+	if x.scope.User != nil && user.Name == x.user.Name && slices.Equal(user.Roles, x.user.Roles) {
+		return
+	}
+	roles := make([]any, len(user.Roles))
+	for i, role := range user.Roles {
+		roles[i] = role
+	}
+	x.user = user
+	x.scope.User = map[string]any{"username": user.Name, "roles": roles}
+}

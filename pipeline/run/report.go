@@ -1,0 +1,73 @@
+package run
+
+import (
+	"time"
+
+	"sluice"
+	"sluice/pipeline/source"
+)
+
+// MaxReported is how many steps the report of a run lists.
+const MaxReported = 500
+
+// What the report tells of HTTP: of one request or reply, of a URL, and of all
+// exchanges together. Beyond that it has method, URL and status.
+const (
+	MaxMessage   = 4 << 10
+	MaxURL       = 2 << 10
+	MaxExchanges = 128 << 10
+)
+
+// newReport returns the head of a run's report.
+func newReport(p *source.Program, s Start) *sluice.RunReport {
+	return &sluice.RunReport{
+		Pipeline:      s.Run.Pipeline,
+		TraceID:       s.Run.TraceID,
+		CorrelationID: s.Run.CorrelationID,
+		EventKey:      s.EventKey,
+		Attempt:       s.Attempt,
+		Delivery:      s.Delivery,
+		Steps:         make([]sluice.StepReport, 0, min(len(p.Steps), MaxReported)),
+	}
+}
+
+// note records a step in the report, with the user that the run goes on as if it
+// was another one before.
+func (x *execution) note(s *source.Step, started time.Time, before sluice.User, err error) {
+	if x.report == nil || len(x.report.Steps) >= MaxReported {
+		return
+	}
+	r := sluice.StepReport{
+		Number:   s.Number,
+		Command:  s.Name,
+		ID:       s.ID,
+		Line:     s.Line,
+		Started:  sluice.Milliseconds(started.Sub(x.started)),
+		Duration: sluice.Milliseconds(time.Since(started)),
+		Status:   sluice.StatusOK,
+	}
+	if err != nil {
+		r.Status, r.Code = sluice.StatusError, sluice.AsError(err).Code
+	}
+	if now := x.run.User().Name; now != before.Name {
+		r.User = now
+	}
+	if e := x.run.TakeHTTP(); e != nil {
+		r.HTTP = x.exchange(e)
+	}
+	x.report.Steps = append(x.report.Steps, r)
+}
+
+// exchange returns what the report tells of an exchange, without secrets.
+func (x *execution) exchange(e *sluice.Exchange) *sluice.Exchange {
+	shown := &sluice.Exchange{
+		Method:     e.Method,
+		URL:        x.secrets.HideStart(e.URL, MaxURL),
+		StatusCode: e.StatusCode,
+	}
+	if x.noted < MaxExchanges {
+		shown.Request, shown.Response = x.secrets.HideStart(e.Request, MaxMessage), x.secrets.HideStart(e.Response, MaxMessage)
+		x.noted += len(shown.Request) + len(shown.Response)
+	}
+	return shown
+}

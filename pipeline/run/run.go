@@ -1,0 +1,106 @@
+package run
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"sluice"
+	"sluice/command"
+	"sluice/expression"
+	"sluice/pipeline/source"
+	"sluice/problem"
+)
+
+// An Environment is what a run needs from outside. A rehearsal has another one
+// than a run in earnest.
+type Environment struct {
+	Limits  Limits
+	Call    func(ctx context.Context, c command.Command, args command.Args) (any, error)
+	Secret  func(ctx context.Context, name string) (string, error) // of a run whose owner may use secrets
+	Pause   func(ctx context.Context, d time.Duration) error
+	Reports bool // outcomes have a report
+	Log     *slog.Logger
+}
+
+// A Start is what a run starts with.
+type Start struct {
+	Run     *sluice.Run
+	Body    any            // nil: that of the source
+	Vars    map[string]any // they override those of the source
+	Request map[string]any
+	Counted bool // whoever gives the body has taken memory for it
+
+	// For the report:
+	EventKey          string
+	Attempt, Delivery int
+}
+
+// An Outcome is what a run ended with.
+type Outcome struct {
+	Body   any            // without secrets; nil after an error
+	Vars   map[string]any // as the last step left them, with secrets: only rehearsals look at them
+	Report *sluice.RunReport
+}
+
+// Run runs a program. There are no secrets in the body and the report of its
+// outcome, nor in the error. After an error the outcome has a report as well.
+func Run(ctx context.Context, e Environment, p *source.Program, s Start) (Outcome, error) {
+	x := &execution{environment: e, program: p, run: s.Run, started: time.Now()}
+	x.held = make(map[source.Target]weight)
+	if e.Limits.Shared != nil {
+		x.shared = e.Limits.Shared.Hold()
+	}
+	defer x.shared.Release()
+	if e.Reports {
+		x.report = newReport(p, s)
+	}
+	x.secrets, ctx = secretsOf(ctx)
+	limit := min(p.Timeout, e.Limits.RunTime)
+	ctx, cancel := context.WithTimeoutCause(sluice.WithRun(ctx, s.Run), limit, TooLongError(limit))
+	defer cancel()
+	x.scope.Request = s.Request
+	x.scope.Memory = func(bytes int) error { return x.spend(ctx, bytes) }
+	x.scope.Secret = func(name string) (string, error) { return x.reveal(ctx, name) }
+	s.Run.Secret = x.reveal
+	err := x.begin(ctx, s)
+	if err == nil {
+		err = x.list(ctx, p.Steps)
+	}
+	return x.end(err)
+}
+
+// An execution is one run of a program: its body, variables and headers, and
+// what it has used up. A single goroutine works on it.
+type execution struct {
+	environment Environment
+	holdings
+
+	program *source.Program
+	run     *sluice.Run
+	scope   expression.Scope
+	user    sluice.User // as scope.User shows it
+	secrets *Secrets
+	report  *sluice.RunReport // nil: there is none
+	started time.Time
+	noted   int // bytes of exchanges in the report
+
+	steps int
+}
+
+// end returns what leaves the run.
+func (x *execution) end(err error) (Outcome, error) {
+	out := Outcome{Vars: x.scope.Vars, Report: x.report}
+	if x.report != nil {
+		x.report.Started, x.report.Duration, x.report.Status = x.started.UTC(), sluice.Milliseconds(time.Since(x.started)), sluice.StatusOK
+	}
+	if err == nil {
+		out.Body = x.secrets.Hide(x.scope.Body)
+		return out, nil
+	}
+	failure := x.secrets.hideError(sluice.AsError(err)).InCall(x.run.TraceID)
+	if x.report != nil {
+		x.report.Status, x.report.Error = sluice.StatusError, problem.Of(failure)
+	}
+	return out, failure
+}

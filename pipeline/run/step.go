@@ -1,0 +1,132 @@
+package run
+
+import (
+	"context"
+
+	"sluice"
+	"sluice/pipeline/source"
+	"sluice/value"
+)
+
+// list does steps one after the other.
+func (x *execution) list(ctx context.Context, steps []*source.Step) error {
+	for _, s := range steps {
+		if err := x.step(ctx, s); err != nil || x.run.Exited() {
+			return err
+		}
+	}
+	return nil
+}
+
+// step does a step, if its condition holds, as often as its policy says.
+func (x *execution) step(ctx context.Context, s *source.Step) error {
+	x.made()
+	if s.When != nil {
+		condition, err := s.When.Eval(&x.scope)
+		if err != nil {
+			return x.positioned(ctx, s, err)
+		}
+		if !holds(condition) {
+			return nil
+		}
+	}
+	before, weight := x.scope.Body, x.held[source.Target{}]
+	for tries := 0; ; tries++ {
+		err := x.count(ctx)
+		if err != nil {
+			return x.positioned(ctx, s, err)
+		}
+		if err = x.do(ctx, s); err == nil || x.over(ctx) {
+			return err
+		}
+		x.assign(source.Target{}, before, weight)
+		x.made()
+		switch {
+		case tries < s.OnError.Retries:
+			if x.environment.Pause(ctx, s.OnError.Wait) != nil {
+				return x.positioned(ctx, s, ctx.Err())
+			}
+		case s.OnError.Ignore:
+			x.ignore(err)
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// holds reports whether a condition does: everything but false and null.
+func holds(condition any) bool { return condition != nil && condition != false }
+
+// do does what a step says, once.
+func (x *execution) do(ctx context.Context, s *source.Step) error {
+	switch a := s.Action.(type) {
+	case *source.Choice:
+		return x.choose(ctx, s, a)
+	case *source.Loop:
+		return x.loop(ctx, s, a)
+	case *source.Invocation:
+		return x.invoke(ctx, s, a)
+	}
+	return nil
+}
+
+func (x *execution) choose(ctx context.Context, s *source.Step, a *source.Choice) error {
+	condition, err := a.Condition.Eval(&x.scope)
+	if err != nil {
+		return x.positioned(ctx, s, err)
+	}
+	if holds(condition) {
+		return x.list(ctx, a.Then)
+	}
+	return x.list(ctx, a.Otherwise)
+}
+
+func (x *execution) loop(ctx context.Context, s *source.Step, a *source.Loop) error {
+	items, err := x.items(a)
+	if err != nil {
+		return x.positioned(ctx, s, err)
+	}
+	// The list itself is nobody's value, but it is there until the end.
+	list := value.Scale{}
+	if err := list.Add(items); err != nil {
+		return x.positioned(ctx, s, err)
+	}
+	x.total.memory += list.Memory
+	defer func() { x.total.memory -= list.Memory }()
+	variable := source.Target{Section: source.ToVars, Name: a.As}
+	before, had := x.scope.Vars[a.As]
+	weightBefore := x.held[variable]
+	defer func() {
+		if had {
+			x.assign(variable, before, weightBefore)
+		} else {
+			x.unset(variable)
+		}
+	}()
+	for _, item := range items {
+		if err := x.count(ctx); err != nil {
+			return x.positioned(ctx, s, err)
+		}
+		x.assign(variable, item, weight{}) // it is part of the list
+		if err := x.list(ctx, a.Steps); err != nil || x.run.Exited() {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *execution) items(a *source.Loop) ([]any, error) {
+	in, err := a.In.Eval(&x.scope)
+	if err != nil {
+		return nil, err
+	}
+	items, ok := in.([]any)
+	if !ok {
+		return nil, sluice.Errorf(sluice.CodeForeachInvalid, "in must be a list, not %s; write #{… ?? []} where there may be none.", value.Describe(in))
+	}
+	if len(items) > x.environment.Limits.Items {
+		return nil, sluice.Errorf(sluice.CodeTooManyItems, "The list has %d items, foreach takes at most %d.", len(items), x.environment.Limits.Items)
+	}
+	return items, nil
+}

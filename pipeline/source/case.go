@@ -1,0 +1,163 @@
+package source
+
+import (
+	"sluice"
+)
+
+// A Case is one test that a source carries: what a run starts with, what
+// stubbed commands answer, and what must come out. All of it is literal: there
+// are no expressions in it.
+type Case struct {
+	Name    string
+	Event   map[string]any
+	Body    any
+	Vars    map[string]any
+	Secrets map[string]any
+	User    sluice.User
+	Stubs   map[string]Stub
+	Expect  Expectation
+}
+
+// A Stub is what a command answers in a test.
+type Stub struct {
+	Output any
+	Error  *sluice.Error
+}
+
+// An Expectation is what a test wants. A nil field can be anything.
+type Expectation struct {
+	Body  *any
+	Vars  map[string]any
+	Error map[string]any
+	Calls []Call // nil: any; empty: none
+}
+
+// A Call is a call of a stubbed command, with some of its parameters.
+type Call struct {
+	Command string
+	Params  map[string]any
+}
+
+const maxTests = 100
+
+// tests reads the section of that name.
+func (c *checker) tests(n *node) []Case {
+	if n.kind != list || len(n.items) > maxTests {
+		c.problemf(n, "tests must be a list of at most %d tests.", maxTests)
+		return nil
+	}
+	cases := make([]Case, len(n.items))
+	seen := make(map[string]bool)
+	for i, item := range n.items {
+		cases[i] = c.testCase(item)
+		if name := cases[i].Name; name == "" || seen[name] {
+			c.problemf(item, "A test needs a name that no other test has.")
+		}
+		seen[cases[i].Name] = true
+	}
+	return cases
+}
+
+func (c *checker) testCase(n *node) Case {
+	t := Case{User: sluice.User{Name: sluice.AnonymousName, Roles: []string{"anonymous"}}}
+	c.options(n, "A test", map[string]func(*node){
+		"name":    func(n *node) { t.Name = c.textOf(n, "name") },
+		"event":   func(n *node) { t.Event = c.objectOf(n, "event") },
+		"body":    func(n *node) { t.Body = n.value() },
+		"vars":    func(n *node) { t.Vars = c.objectOf(n, "vars") },
+		"secrets": func(n *node) { t.Secrets = c.secretTexts(n) },
+		"user":    func(n *node) { t.User = sluice.User{Name: c.textOf(n, "user")} },
+		"stub":    func(n *node) { t.Stubs = c.stubs(n) },
+		"expect":  func(n *node) { t.Expect = c.expectation(n) },
+	})
+	if t.Event != nil && t.Body != nil {
+		c.problemf(n, "A test starts with an event or with a body, not with both.")
+	}
+	return t
+}
+
+func (c *checker) objectOf(n *node, name string) map[string]any {
+	fields, ok := n.value().(map[string]any)
+	if !ok {
+		c.problemf(n, "%s must be an object, not %s.", name, n.describe())
+	}
+	return fields
+}
+
+func (c *checker) secretTexts(n *node) map[string]any {
+	for _, item := range n.entries() {
+		c.textOf(item, "A secret")
+	}
+	return c.objectOf(n, "secrets")
+}
+
+func (c *checker) stubs(n *node) map[string]Stub {
+	stubs := make(map[string]Stub)
+	if c.objectOf(n, "stub") == nil {
+		return stubs
+	}
+	for key, item := range n.entries() {
+		if _, known := c.commands.Find(key.text); !known {
+			c.noCommand(key, key.text)
+			continue
+		}
+		failure := item.get("error")
+		if failure == nil || len(item.keys) != 1 || failure.kind != object {
+			stubs[key.text] = Stub{Output: item.value()}
+			continue
+		}
+		e := sluice.Errorf(sluice.CodeStubbed, "The stub of %s failed.", key.text)
+		c.options(failure, "error", map[string]func(*node){
+			"code":       func(n *node) { e = e.Coded(sluice.Code{Word: c.textOf(n, "code")}) },
+			"statusCode": func(n *node) { e = e.WithStatus(c.integer(n, "statusCode", 400, 599)) },
+			"message":    func(n *node) { e = e.Saying(c.textOf(n, "message")) },
+		})
+		if e.Code == "" {
+			c.problemf(failure, "code must not be empty.")
+		}
+		stubs[key.text] = Stub{Error: e}
+	}
+	return stubs
+}
+
+func (c *checker) expectation(n *node) Expectation {
+	var e Expectation
+	c.options(n, "expect", map[string]func(*node){
+		"body": func(n *node) { body := n.value(); e.Body = &body },
+		"vars": func(n *node) { e.Vars = c.objectOf(n, "vars") },
+		"error": func(n *node) {
+			e.Error = c.objectOf(n, "error")
+			c.options(n, "error", map[string]func(*node){
+				"code":       func(n *node) { c.textOf(n, "code") },
+				"statusCode": func(n *node) { c.integer(n, "statusCode", 400, 599) },
+				"message":    func(n *node) { c.textOf(n, "message") },
+			})
+		},
+		"calls": func(n *node) { e.Calls = c.wantedCalls(n) },
+	})
+	return e
+}
+
+func (c *checker) wantedCalls(n *node) []Call {
+	calls := []Call{}
+	if n.kind != list {
+		c.problemf(n, "calls must be a list, not %s.", n.describe())
+		return calls
+	}
+	for _, item := range n.items {
+		name, params, ok := c.split(item)
+		if !ok {
+			c.problemf(item, "A call is the name of a command, or one name: {parameters}.")
+			continue
+		}
+		call := Call{Command: name}
+		if params != nil {
+			call.Params = c.objectOf(params, name)
+		}
+		if _, known := c.commands.Find(name); !known {
+			c.noCommand(item, name)
+		}
+		calls = append(calls, call)
+	}
+	return calls
+}

@@ -1,0 +1,109 @@
+package source
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"sluice/value"
+)
+
+// readJSON reads a source that is JSON. YAML's reader would take most of it, but
+// not tabs, nor escapes of characters in pairs.
+func (c *checker) readJSON(source string) *node {
+	r := jsonReader{checker: c, dec: json.NewDecoder(strings.NewReader(source)), source: source, line: 1, column: 1}
+	r.dec.UseNumber()
+	first, delim := r.next()
+	return r.value(first, delim, 1)
+}
+
+// jsonMistake notes why a source is not JSON.
+func (c *checker) jsonMistake() {
+	err := json.Unmarshal([]byte(c.text.source), new(json.RawMessage))
+	at := &node{line: 1, column: 1}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at.line, at.column = c.text.position(max(0, int(syntax.Offset)-1))
+	}
+	c.problemf(at, "This is not JSON: %v.", err)
+}
+
+// A jsonReader follows the tokens of JSON that is known to be valid, and where
+// they are.
+type jsonReader struct {
+	*checker
+
+	dec          *json.Decoder
+	source       string
+	at           int // the byte up to which line and column were counted
+	line, column int
+}
+
+// next returns the next token as a scalar, or as an empty list or object that
+// starts or ends.
+func (r *jsonReader) next() (*node, json.Delim) {
+	before := int(r.dec.InputOffset())
+	token, err := r.dec.Token()
+	if err != nil {
+		return nil, 0 // it is valid: only the end
+	}
+	start := before + strings.IndexFunc(r.source[before:], func(c rune) bool { return !strings.ContainsRune(" \t\r\n,:", c) })
+	r.advance(start)
+	n := &node{line: r.line, column: r.column}
+	switch t := token.(type) {
+	case json.Delim:
+		return n, t
+	case json.Number:
+		n.data, _ = value.Decode(t)
+		n.text = string(t)
+	case string:
+		n.data, n.text, n.style = t, t, doubleQuoted
+	default:
+		n.data, n.text = t, r.source[start:r.dec.InputOffset()]
+	}
+	return n, 0
+}
+
+// advance counts lines and columns up to a byte.
+func (r *jsonReader) advance(to int) {
+	passed := r.source[r.at:to]
+	r.at = to
+	if lines := strings.Count(passed, "\n"); lines > 0 {
+		r.line += lines
+		r.column = 1
+		passed = passed[strings.LastIndexByte(passed, '\n')+1:]
+	}
+	r.column += utf8.RuneCountInString(passed)
+}
+
+func (r *jsonReader) value(n *node, delim json.Delim, depth int) *node {
+	if delim != 0 && !r.enter(n, depth) {
+		return nil
+	}
+	switch delim {
+	case '[':
+		n.kind = list
+		for r.dec.More() {
+			item, open := r.next()
+			if item = r.value(item, open, depth+1); item == nil {
+				return nil
+			}
+			n.items = append(n.items, item)
+		}
+		_, _ = r.next()
+	case '{':
+		n.kind = object
+		seen := make(map[string]bool)
+		for r.dec.More() {
+			key, _ := r.next()
+			r.addKey(n, key, seen)
+			item, open := r.next()
+			if item = r.value(item, open, depth+1); item == nil {
+				return nil
+			}
+			n.items = append(n.items, item)
+		}
+		_, _ = r.next()
+	}
+	return n
+}

@@ -1,0 +1,109 @@
+package source
+
+import (
+	"encoding/json"
+	"regexp"
+	"time"
+	"unicode/utf8"
+
+	"sluice/command"
+	"sluice/expression"
+	"sluice/value"
+)
+
+// A Program is a source without mistakes, ready to run any number of times at
+// once.
+type Program struct {
+	Description string
+	Headers     []Field
+	Vars        []Field
+	Body        *Value
+	Trigger     *Trigger
+	Steps       []*Step
+	Concurrency int
+	Retry       Retry
+	Rate        Pace
+	Timeout     time.Duration // of one run
+	Tests       []Case
+	Commands    command.Set
+}
+
+// A Field is a variable or header of a source, with the value it starts with.
+type Field struct {
+	Name  string
+	Value Value
+}
+
+// A Trigger is the first step of a pipeline that events start. It is not run:
+// the event is the body already.
+type Trigger struct {
+	Command string
+	pattern string // of message keys
+	Line    int
+	Column  int
+}
+
+// Parse makes a program of a source. Its error is an *sluice.Error about the
+// first mistake; ProblemsOf returns all of them.
+func Parse(source string, set command.Set, lang *expression.Language) (*Program, error) {
+	c := &checker{text: textOf(source), commands: set, language: lang, ids: make(map[string]int)}
+	root := c.read(source)
+	var p *Program
+	if root != nil {
+		p = c.program(root)
+	}
+	if err := c.problems.joined(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Listens returns the pattern of the message keys that start the pipeline.
+func (p *Program) Listens() (pattern string, ok bool) {
+	if p.Trigger == nil {
+		return "", false
+	}
+	return p.Trigger.pattern, true
+}
+
+// Bounds of a source, which bound everything else in it.
+const (
+	MaxSource = 256 << 10 // bytes
+	maxSteps  = 1000      // steps written down
+)
+
+// read returns the one document of a source, nil if it can't be read.
+func (c *checker) read(source string) *node {
+	start := &node{line: 1, column: 1}
+	switch {
+	case len(source) > MaxSource:
+		c.problemf(start, "The source has %d bytes, at most %d are allowed; split it into pipelines that run each other with pipeline.run.", len(source), MaxSource)
+		return nil
+	case !utf8.ValidString(source):
+		c.problemf(start, "The source must be text in UTF-8.")
+		return nil
+	case json.Valid([]byte(source)):
+		return c.readJSON(source)
+	}
+	return c.readYAML(source)
+}
+
+// looksLikeJSON reports whether a broken source was meant to be JSON.
+var looksLikeJSON = regexp.MustCompile(`^\s*\{\s*["}]`)
+
+// enter checks that a list or object is not deeper than values may be.
+func (c *checker) enter(at *node, depth int) bool {
+	if depth > value.MaxDepth {
+		c.problemf(at, "This is nested more than %d levels deep.", value.MaxDepth)
+	}
+	return depth <= value.MaxDepth
+}
+
+// addKey checks that a key is new to its object.
+func (c *checker) addKey(n, key *node, seen map[string]bool) {
+	if seen[key.text] {
+		c.problemf(key, "The key %s stands here twice; leave one out.", Quote(key.text))
+	}
+	seen[key.text] = true
+	n.keys = append(n.keys, key)
+}

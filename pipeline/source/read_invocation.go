@@ -1,0 +1,174 @@
+package source
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+
+	"sluice"
+	"sluice/command"
+	"sluice/spelling"
+)
+
+var (
+	validID   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+	validName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,99}$`)
+)
+
+// invocation reads a step that calls a command, with all its parameters.
+func (c *checker) invocation(s *Step, n, params *node) Action {
+	cmd, known := c.commands.Find(s.Name)
+	switch {
+	case !known:
+		c.noCommand(n, s.Name)
+		return nil
+	case cmd.HTTPOnly():
+		c.problemf(n, "%s is called over HTTP only; it can't be a step.", s.Name)
+		return nil
+	case cmd.Trigger:
+		c.problemf(n, "%s starts a pipeline: it must be the first step, and outside of blocks.", s.Name)
+		return nil
+	}
+	a := &Invocation{Command: cmd}
+	given := make(map[string]*node) // keys by the names of parameters
+	before := len(c.problems)
+	for key, item := range params.entries() {
+		switch {
+		case c.common(s, key.text, item):
+		case key.text == "output":
+			a.Output = c.target(item)
+		case key.text == "input" && !takes(cmd, "input"):
+			input := c.value(item)
+			a.Input = &input
+		default:
+			c.argument(a, key, item, given)
+		}
+	}
+	bodyParam, takesBody := cmd.BodyParam()
+	if takesBody && given[bodyParam.Name] == nil {
+		a.Body = bodyParam.Name
+	}
+	for _, p := range cmd.Params {
+		slip := len(c.problems) > before // perhaps about this one
+		if p.Required && given[p.Name] == nil && p.Name != a.Body && !slip {
+			c.problemf(n, "The parameter %s of %s is required: %s", p.Name, s.Name, p.Doc)
+		}
+	}
+	return a
+}
+
+// takes reports whether a command has a parameter of that name.
+func takes(cmd command.Command, name string) bool {
+	_, err := cmd.Param(name)
+	return err == nil
+}
+
+func (c *checker) noCommand(n *node, name string) {
+	hint := sluice.OpenAPIPath + " lists those there are."
+	if near := cmp.Or(c.commands.Nearest(name), spelling.Nearest(name, []string{"if", "foreach"})); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	c.problemf(n, "There is no command %s; %s", Quote(name), hint)
+}
+
+// argument reads one parameter of the command itself.
+func (c *checker) argument(a *Invocation, key, item *node, given map[string]*node) {
+	p, err := a.Command.Param(key.text)
+	if err != nil {
+		c.note(sluice.AsError(err).Coded(sluice.CodePipelineInvalid), key.line, key.column)
+		return
+	}
+	if other := given[p.Name]; other != nil {
+		if other.text != key.text { // otherwise it is noted already
+			c.problemf(key, "%s and %s are names of the same parameter; leave one out.", other.text, key.text)
+		}
+		return
+	}
+	v := c.value(item)
+	nullable := p.Type == ""
+	if v.shape == constant && v.data == nil && !nullable {
+		return // not given, or a mistake that is noted
+	}
+	given[p.Name] = key
+	if v.shape == constant {
+		if err := p.Check(v.data); err != nil {
+			c.note(sluice.AsError(err).Coded(sluice.CodePipelineInvalid), item.line, item.column)
+		}
+	}
+	a.Args = append(a.Args, Argument{p.Name, v, p.Fixed && v.shape != constant, nullable})
+}
+
+// target reads where an output goes.
+func (c *checker) target(n *node) Target {
+	s, _ := n.string()
+	if s == "body" {
+		return Target{}
+	}
+	section, name, _ := strings.Cut(s, ".")
+	switch {
+	case section == "vars" && validName.MatchString(name):
+		return Target{ToVars, name}
+	case section == "headers" && validID.MatchString(name):
+		return Target{ToHeaders, name}
+	}
+	c.problemf(n, "output must be body, vars.<name> or headers.<name>.")
+	return Target{}
+}
+
+// trigger reads the first step of a pipeline that events start.
+func (c *checker) trigger(n *node, cmd command.Command, params *node) *Trigger {
+	c.steps++
+	c.step = cmd.Name
+	defer func() { c.step = "" }()
+	t := &Trigger{Command: cmd.Name, Line: n.line, Column: n.column}
+	before := len(c.problems)
+	if params == nil {
+		params = &node{kind: object}
+	}
+	for key, item := range params.entries() {
+		switch key.text {
+		case "id":
+			c.identify(&Step{Name: cmd.Name, Line: n.line}, item)
+			continue
+		case "if", "onError", "input", "output":
+			c.problemf(key, "%s starts the pipeline, so it has no %s; use a step behind it.", cmd.Name, key.text)
+			continue
+		}
+		c.triggerKey(t, cmd, key, item)
+	}
+	if t.pattern == "" && len(c.problems) == before {
+		c.problemf(n, "%s needs to know what to listen to: %s.", cmd.Name, cmd.Params[0].Name)
+	}
+	return t
+}
+
+// triggerKey reads the key that a pipeline listens to.
+func (c *checker) triggerKey(t *Trigger, cmd command.Command, key, item *node) {
+	p, err := cmd.Param(key.text)
+	if err != nil {
+		c.problemf(key, "%s", sluice.AsError(err).Message)
+		return
+	}
+	v := c.value(item)
+	if v.shape != constant {
+		c.problemf(item, "The parameter %s of %s can't be computed: it is needed before there is anything to compute it from.", p.Name, cmd.Name)
+		return
+	}
+	if err := p.Check(v.data); err != nil {
+		c.problemf(item, "%s", sluice.AsError(err).Message)
+		return
+	}
+	pattern, _ := v.data.(string)
+	if t.pattern != "" {
+		c.problemf(key, "%s listens to one key, and there is one already; leave one out.", cmd.Name)
+		return
+	}
+	if !sluice.ValidPattern(pattern) {
+		c.problemf(item, "%s is no pattern of keys: a key is %s; * stands for one group, and # at the end for any number of groups.", Quote(pattern), sluice.KeyRule)
+		return
+	}
+	t.pattern = pattern
+	if p.Name == "eventKey" {
+		t.pattern = sluice.EventPrefix + pattern
+	}
+}

@@ -1,0 +1,130 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"sluice/command"
+)
+
+// A Step is one step of a program: when it is done, what it does, and what
+// happens if that fails.
+type Step struct {
+	Name    string // of its command or block
+	ID      string
+	Number  int // counted from 1, in the order of the source
+	Line    int
+	Column  int
+	When    *Template // nil: always
+	OnError Policy
+	Action  Action
+}
+
+// An Action is what a step does: an *Invocation, a *Choice or a *Loop.
+type Action interface{ isAction() }
+
+func (*Invocation) isAction() {}
+func (*Choice) isAction()     {}
+func (*Loop) isAction()       {}
+
+// An Invocation is the action of a step that calls a command.
+type Invocation struct {
+	Command command.Command
+	Args    []Argument
+	Body    string // the parameter that gets the input; "" if none does
+	Input   *Value // nil: the body
+	Output  Target
+}
+
+// An Argument is a parameter that a step gives its command.
+type Argument struct {
+	Name     string
+	Value    Value
+	Fixed    bool // must not be computed in a run that an event has started
+	Nullable bool // null is a value of its own, not the lack of one
+}
+
+// A Target is where the output of a step goes.
+type Target struct {
+	Section Section
+	Name    string // of a variable or header
+}
+
+// A Section is what a target is part of.
+type Section int
+
+// The sections.
+const (
+	ToBody Section = iota
+	ToVars
+	ToHeaders
+)
+
+// A Choice is the action of the block if: one list of steps or another.
+type Choice struct {
+	Condition       *Template
+	Then, Otherwise []*Step
+}
+
+// A Loop is the action of the block foreach: its steps are done for each item
+// of a list, which is a variable meanwhile. The body flows through all of them:
+// after the loop it is what the last step has made of it.
+type Loop struct {
+	In    Value
+	As    string
+	Steps []*Step
+}
+
+// SwitchCommand is the step after which a run goes on as another user.
+const SwitchCommand = "iam.run.as"
+
+// A Policy is what happens when a step fails.
+type Policy struct {
+	Retries int
+	Wait    time.Duration // before each retry
+	Ignore  bool
+}
+
+const (
+	defaultStepRetries = 3
+	maxStepRetries     = 20
+	defaultStepWait    = time.Second
+	maxStepWait        = 10 * time.Minute
+)
+
+// Title returns the step as errors call it, with the line they are about: Step 3,
+// http.request "fetch" (line 12).
+func (s *Step) Title(line int) string {
+	if s.ID != "" {
+		return fmt.Sprintf("Step %d, %s %q (line %d)", s.Number, s.Name, s.ID, line)
+	}
+	return fmt.Sprintf("Step %d, %s (line %d)", s.Number, s.Name, line)
+}
+
+// Label returns the step by its command, with its id if it has one.
+func (s *Step) Label() string {
+	if s.ID == "" {
+		return s.Name
+	}
+	return s.Name + " (" + s.ID + ")"
+}
+
+// Literal returns the text that the source has for an argument.
+func (a *Invocation) Literal(name string) (text string, ok bool) {
+	for _, arg := range a.Args {
+		if arg.Name == name && arg.Value.shape == constant {
+			text, ok = arg.Value.data.(string)
+		}
+	}
+	return text, ok
+}
+
+// PositionOf returns where in a step an error happened: at one of its templates, or
+// at its beginning.
+func (s *Step) PositionOf(err error) (line, column int) {
+	if e, ok := errors.AsType[*templateError](err); ok {
+		return e.at.line, e.at.column
+	}
+	return s.Line, s.Column
+}

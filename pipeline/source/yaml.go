@@ -1,0 +1,200 @@
+package source
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"sluice/value"
+	"sluice/yamltext"
+)
+
+// readYAML reads a source that is YAML, without what makes YAML a language of
+// its own: aliases, merges and tags.
+func (c *checker) readYAML(source string) *node {
+	dec := yaml.NewDecoder(strings.NewReader(source))
+	var document, second yaml.Node
+	err := dec.Decode(&document)
+	if errors.Is(err, io.EOF) || err == nil && len(document.Content) == 0 {
+		c.problemf(&node{line: 1, column: 1}, "The source is empty; it needs at least the section pipeline.")
+		return nil
+	}
+	if err == nil {
+		if err = dec.Decode(&second); err == nil {
+			c.problemf(&node{line: second.Line, column: second.Column}, "A second document starts here; a source has one.")
+			return nil
+		}
+	}
+	if !errors.Is(err, io.EOF) && err != nil {
+		c.yamlMistake(err)
+		return nil
+	}
+	return c.fromYAML(document.Content[0], 1)
+}
+
+var (
+	yamlComment = regexp.MustCompile(`(?m)^[^'"#\n]*\s(#\{)`) // an expression without quotes
+	yamlUnknown = regexp.MustCompile(`^yaml: unknown anchor '(.*)' referenced`)
+)
+
+// yamlMistake notes an error of the YAML reader.
+func (c *checker) yamlMistake(err error) {
+	if looksLikeJSON.MatchString(c.text.source) {
+		c.jsonMistake()
+		return
+	}
+	at := &node{}
+	if anchor := yamlUnknown.FindStringSubmatch(err.Error()); anchor != nil {
+		at.line, at.column = c.text.position(max(0, strings.Index(c.text.source, "*"+anchor[1])))
+		c.refuseAlias(at)
+		return
+	}
+	var message string
+	at.line, at.column, message = yamltext.Mistake(c.text.source, err)
+	if comment := yamlComment.FindStringSubmatchIndex(c.text.source[:c.text.offset(at.line+1, 1)]); comment != nil {
+		at.line, at.column = c.text.position(comment[2])
+		message = "here a comment starts; put texts with expressions in quotes"
+	}
+	c.problemf(at, "This is not YAML: %s.", inPlainWords(message))
+}
+
+// inPlainWords says what a message of the reader means to people.
+func inPlainWords(message string) string {
+	switch message {
+	case "did not find expected key":
+		return "this line does not fit those above it; check how far it is indented"
+	case "did not find expected '-' indicator":
+		return "this line does not fit the list above it; check how far it is indented"
+	case "mapping values are not allowed in this context":
+		return "a colon stands where no value can begin; check the indentation, or put the text in quotes"
+	case "found character that cannot start any token":
+		return "a text can't begin with this character; put it in quotes, and indent with spaces instead of tabs"
+	case "block sequence entries are not allowed in this context":
+		return "a list can't begin here; put it on a line of its own"
+	}
+	return message
+}
+
+func (c *checker) refuseAlias(at *node) {
+	c.problemf(at, "Anchors (&) and aliases (*) are not taken; write the value out, or put it in quotes if it is text.")
+}
+
+// fromYAML converts a YAML node; it returns nil if something in it is refused.
+func (c *checker) fromYAML(y *yaml.Node, depth int) *node {
+	n := &node{line: y.Line, column: y.Column}
+	switch {
+	case y.Kind == yaml.AliasNode || y.Anchor != "":
+		c.refuseAlias(n)
+		return nil
+	case y.Style&yaml.TaggedStyle != 0:
+		c.problemf(n, "Tags (!) are not taken; put the value in quotes if it is text.")
+		return nil
+	case y.Kind != yaml.ScalarNode && !c.enter(n, depth):
+		return nil
+	case strings.HasPrefix(y.LineComment, "#{"):
+		c.problemf(n, "YAML takes %s for a comment; put the whole text in quotes.", Quote(y.LineComment))
+	}
+	switch y.Kind {
+	case yaml.SequenceNode:
+		return c.listFromYAML(n, y, depth)
+	case yaml.MappingNode:
+		return c.objectFromYAML(n, y, depth)
+	}
+	return c.scalarFromYAML(n, y)
+}
+
+func (c *checker) listFromYAML(n *node, y *yaml.Node, depth int) *node {
+	n.kind = list
+	for _, item := range y.Content {
+		taken := c.fromYAML(item, depth+1)
+		if taken == nil {
+			return nil
+		}
+		n.items = append(n.items, taken)
+	}
+	return n
+}
+
+func (c *checker) objectFromYAML(n *node, y *yaml.Node, depth int) *node {
+	n.kind = object
+	seen := make(map[string]bool, len(y.Content)/2)
+	for i := 0; i < len(y.Content); i += 2 {
+		key, item := c.fromYAML(y.Content[i], depth+1), c.fromYAML(y.Content[i+1], depth+1)
+		switch {
+		case key == nil || item == nil:
+			return nil
+		case y.Content[i].Tag == "!!merge":
+			c.problemf(key, "Merge keys (<<) are not taken; write the values out.")
+			return nil
+		case key.kind != scalar || key.data == nil:
+			c.problemf(key, "A key must be text, not %s; put it in quotes.", key.describe())
+			return nil
+		}
+		c.addKey(n, key, seen)
+		n.items = append(n.items, item)
+	}
+	return n
+}
+
+func (c *checker) scalarFromYAML(n *node, y *yaml.Node) *node {
+	n.text = y.Value
+	switch {
+	case y.Style&yaml.SingleQuotedStyle != 0:
+		n.style = singleQuoted
+	case y.Style&yaml.DoubleQuotedStyle != 0:
+		n.style = doubleQuoted
+	case y.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		n.style = block
+	}
+	switch y.ShortTag() {
+	case "!!null":
+		n.text = ""
+	case "!!bool":
+		n.data = strings.EqualFold(y.Value, "true")
+	case "!!int", "!!float":
+		data, err := numberFromYAML(y)
+		if err != nil {
+			c.problemf(n, "%s is no number as JSON has them; put it in quotes if it is text.", Quote(y.Value))
+			return nil
+		}
+		n.data = data
+	default: // dates as well: JSON has none
+		n.data = y.Value
+	}
+	return n
+}
+
+var leadingZero = regexp.MustCompile(`^[+-]?0[0-9_]`)
+
+// numberFromYAML reads a number as JSON would where it can, so that it stays
+// exact. One that starts with a zero may be octal or, more likely, a telephone
+// number.
+func numberFromYAML(y *yaml.Node) (any, error) {
+	if number, err := value.Decode(y.Value); err == nil {
+		return number, nil
+	}
+	if leadingZero.MatchString(y.Value) {
+		return nil, errors.New("ambiguous")
+	}
+	var number any
+	if err := y.Decode(&number); err != nil {
+		return nil, err
+	}
+	switch n := number.(type) {
+	case int:
+		return n, nil
+	case uint64:
+		return json.Number(strconv.FormatUint(n, 10)), nil
+	case float64:
+		if !math.IsInf(n, 0) && !math.IsNaN(n) {
+			return n, nil
+		}
+	}
+	return nil, errors.New("no number of JSON")
+}
