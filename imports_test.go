@@ -1,9 +1,12 @@
 package sluice_test
 
 import (
+	"bytes"
+	"cmp"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,31 +26,32 @@ var rooms = map[string][]string{
 	"config":     {".", "spelling", "value", "yamltext"},
 	"expression": {".", "spelling", "value"},
 	"problem":    {"."},
-	"limit":      {"."},
+	"limit":      {".", "stretch"},
 	"spelling":   {},
 	"yamltext":   {"value"},
 	"wording":    {},
 	"difference": {},
 	"seal":       {"."},
-	"lane":       {},
+	"stretch":    {},
+	"lane":       {"stretch"},
 	"sender":     {".", "limit", "value"},
 	"event":      {".", "command", "value"},
 	"webhook":    {".", "command", "limit", "problem", "sender", "spelling", "value"},
-	"iam":        {".", "command", "limit", "spelling"},
-	"jetstream":  {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/deadletter", "jetstream/delivery", "jetstream/quarantine", "jetstream/queue", "jetstream/record", "jetstream/snapshot", "jetstream/spool", "jetstream/stream", "journal", "seal"},
-	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "value"},
+	"iam":        {".", "command", "limit", "spelling", "stretch"},
+	"jetstream":  {".", "backup", "durable", "jetstream/correlation", "jetstream/damage", "jetstream/deadletter", "jetstream/delivery", "jetstream/quarantine", "jetstream/queue", "jetstream/record", "jetstream/snapshot", "jetstream/spool", "jetstream/stream", "journal", "seal", "stretch"},
+	"journal":    {".", "durable", "jetstream/correlation", "jetstream/stream", "limit", "stretch", "value"},
 
-	"jetstream/delivery":    {".", "jetstream/correlation", "jetstream/stream"},
+	"jetstream/delivery":    {".", "jetstream/correlation", "jetstream/stream", "stretch"},
 	"jetstream/deadletter":  {".", "jetstream/stream"},
 	"jetstream/queue":       {".", "jetstream/correlation", "jetstream/deadletter", "jetstream/record", "jetstream/stream", "limit", "problem", "value"},
-	"jetstream/record":      {".", "durable", "jetstream/stream", "seal"},
+	"jetstream/record":      {".", "durable", "jetstream/stream", "seal", "stretch"},
 	"jetstream/quarantine":  {".", "jetstream/stream", "seal"},
-	"jetstream/snapshot":    {".", "backup", "jetstream/delivery", "jetstream/stream"},
-	"jetstream/spool":       {".", "jetstream/correlation", "jetstream/delivery", "jetstream/stream"},
-	"jetstream/stream":      {".", "durable"},
+	"jetstream/snapshot":    {".", "backup", "jetstream/delivery", "jetstream/stream", "stretch"},
+	"jetstream/spool":       {".", "jetstream/correlation", "jetstream/delivery", "jetstream/stream", "stretch"},
+	"jetstream/stream":      {".", "durable", "stretch"},
 	"jetstream/correlation": {"."},
 	"jetstream/damage":      {"durable"},
-	"jetstream/natstest":    {".", "seal"},
+	"jetstream/natstest":    {".", "seal", "stretch"},
 
 	"pipeline/source":       {".", "command", "expression", "spelling", "value", "yamltext"},
 	"pipeline/run":          {".", "command", "expression", "limit", "pipeline/source", "problem", "value"},
@@ -63,16 +67,70 @@ var rooms = map[string][]string{
 	"oidc":         {".", "limit", "problem", "value"},
 	"oidc/dex":     {},
 	"oidc/dextest": {},
-	"api":          {".", "command", "limit", "problem", "value"},
+	"api":          {".", "command", "limit", "problem", "stretch", "value"},
 	"portal":       {".", "command", "difference", "limit", "problem", "value", "wording"},
-	"serve":        {".", "api", "backup", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "pipeline/run", "portal", "quarantine", "seal", "sender", "step", "telemetry", "trace", "webhook"},
+	"serve":        {".", "api", "backup", "command", "config", "durable", "event", "expression", "iam", "jetstream", "lane", "limit", "metrics", "oidc", "pipeline", "pipeline/run", "portal", "quarantine", "seal", "sender", "step", "stretch", "telemetry", "trace", "webhook"},
 	"client":       {".", "durable", "problem", "spelling"},
 	"manifest":     {".", "client", "spelling", "yamltext"},
-	"cmd/sluice":   {".", "backup", "client", "config", "difference", "durable", "manifest", "serve", "spelling", "value", "wording"},
+	"cmd/sluice":   {".", "backup", "client", "config", "difference", "durable", "manifest", "serve", "spelling", "stretch", "value", "wording"},
 	"bench":        {".", "backup", "config", "durable", "jetstream", "seal", "serve"},
 	"torture":      {".", "config", "iam", "jetstream", "seal", "serve"},
 
 	"api/clienttest": {"api/clienttest/generated"},
+}
+
+// maxLines and maxFile bound the product, without its tests and without the programs
+// that measure and break it. What goes beyond has to be paid for elsewhere, or is the
+// moment to ask whether it is worth the lines.
+const (
+	maxLines = 84_000
+	maxFile  = 350
+)
+
+// TestTheProductStaysSmall holds the budget of lines, for the product as a whole and
+// for each file of it.
+func TestTheProductStaysSmall(t *testing.T) {
+	all := 0
+	for path, content := range productFiles(t) {
+		lines := bytes.Count(content, []byte("\n"))
+		if lines > maxFile {
+			t.Errorf("%s has %d lines, more than %d", path, lines, maxFile)
+		}
+		all += lines
+	}
+	if all > maxLines {
+		t.Errorf("the product has %d lines, more than %d", all, maxLines)
+	}
+}
+
+// TestOnlyTestsStretchTimeOuts: the program that is shipped has the time-outs that
+// it declares.
+func TestOnlyTestsStretchTimeOuts(t *testing.T) {
+	for path, content := range productFiles(t) {
+		if bytes.Contains(content, []byte("stretch.By(")) && path != filepath.Join("jetstream", "natstest", "servers.go") {
+			t.Errorf("%s stretches time-outs, which only tests may", path)
+		}
+	}
+}
+
+// productFiles returns what the Go files of the product contain, by their paths.
+func productFiles(t *testing.T) map[string][]byte {
+	t.Helper()
+	files := make(map[string][]byte)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && (path == "bench" || path == "torture") {
+			return cmp.Or(err, fs.SkipDir)
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		files[path], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	return files
 }
 
 func TestImportsPointDownward(t *testing.T) {

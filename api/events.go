@@ -13,6 +13,7 @@ import (
 	"sluice"
 	"sluice/command"
 	"sluice/problem"
+	"sluice/stretch"
 )
 
 const (
@@ -153,7 +154,7 @@ func (t *tail) offer(ctx context.Context, entry sluice.TailEntry) {
 			t.dropped.Add(1)
 			return
 		}
-		timer := time.NewTimer(tailPatience)
+		timer := time.NewTimer(stretch.Of(tailPatience))
 		defer timer.Stop()
 		patience = timer.C
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,13 @@ import (
 	"sluice/command"
 	"sluice/jetstream"
 	"sluice/jetstream/natstest"
+	"sluice/stretch"
 )
+
+func TestMain(m *testing.M) {
+	stretch.By(5)
+	os.Exit(m.Run())
+}
 
 // newDirectory returns a directory on a real engine, with an admin whose password
 // is "admin-password".

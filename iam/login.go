@@ -8,6 +8,7 @@ import (
 
 	"sluice"
 	"sluice/limit"
+	"sluice/stretch"
 )
 
 // hashWait is how long a password waits for a core that hashes it.
@@ -78,7 +79,7 @@ func (d *Directory) takeCore() (release func(), err error) {
 	select {
 	case d.hashing <- struct{}{}:
 		return func() { <-d.hashing }, nil
-	case <-time.After(hashWait):
+	case <-time.After(stretch.Of(hashWait)):
 		return nil, sluice.Errorf(sluice.CodeLoginBusy, "Too many passwords are being checked. Try again soon.").After(hashWait)
 	}
 }

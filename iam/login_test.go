@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/stretch"
 )
 
 func TestWrongPasswordsAreThrottledByAccountAndAddress(t *testing.T) {
@@ -106,6 +107,7 @@ func TestUnknownUsersCostTheSame(t *testing.T) {
 }
 
 func TestHashingIsBoundToItsCores(t *testing.T) {
+	defer stretch.By(1)()
 	d := newDirectory(t)
 	for range cap(d.hashing) {
 		d.hashing <- struct{}{} // all cores are busy

@@ -14,6 +14,7 @@ import (
 	"sluice/durable"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 const (
@@ -144,7 +145,7 @@ func stopEmbedded(s *server.Server) (stopped bool) {
 	select {
 	case <-done:
 		return true
-	case <-time.After(embeddedStop):
+	case <-time.After(stretch.Of(embeddedStop)):
 		return false
 	}
 }

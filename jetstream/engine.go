@@ -17,6 +17,7 @@ import (
 	"sluice/jetstream/stream"
 	"sluice/journal"
 	"sluice/seal"
+	"sluice/stretch"
 )
 
 // SyncMode says who makes the embedded engine's writes durable. Only benchmarks
@@ -241,7 +242,7 @@ func (e *Engine) finish() {
 	if e.host.Connected() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), embeddedStop)
+	ctx, cancel := context.WithTimeout(context.Background(), stretch.Of(embeddedStop))
 	defer cancel()
 	if err := e.losses.write(ctx); err != nil {
 		e.host.Log.Warn("How much is stored could not be written down.", "error", err)

@@ -14,6 +14,7 @@ import (
 	"sluice"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // maxReading bounds the bytes that one reading returns, except for its first
@@ -92,7 +93,7 @@ func (r *reading) listen() (arrived <-chan struct{}, ignore func(), err error) {
 // collectSoon collects what has just arrived, as soon as it is durable, while
 // the caller waits for it.
 func (r *reading) collectSoon(ctx, waiting context.Context) error {
-	for pause := 2 * time.Millisecond; pause < stream.AcceptTimeout; pause *= 2 {
+	for pause := 2 * time.Millisecond; pause < stretch.Of(stream.AcceptTimeout); pause *= 2 {
 		if err := r.collect(ctx); err != nil || len(r.found) > 0 {
 			return err
 		}

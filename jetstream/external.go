@@ -16,6 +16,7 @@ import (
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/queue"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // A remote server is one or a cluster elsewhere, which several nodes may share.
@@ -112,7 +113,7 @@ func (x *remote) usable(ctx context.Context) error {
 		return fmt.Errorf("%w: %d bytes", errSmallPayload, got)
 	}
 	// A cluster without a leader does not answer: ask again soon.
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(2*time.Second))
 	defer cancel()
 	_, err := h.JS.AccountInfo(ctx)
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) || errors.Is(err, nats.ErrNoResponders) {

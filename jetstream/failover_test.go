@@ -18,6 +18,7 @@ import (
 	"sluice"
 	"sluice/jetstream/natstest"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // TestAServerThatHangsIsLeft: the engine's quorum lives, and only the server that
@@ -25,6 +26,7 @@ import (
 // the node says that it is not ready, goes to another server soon, and what was
 // refused is not stored later.
 func TestAServerThatHangsIsLeft(t *testing.T) {
+	defer stretch.By(1)()
 	s := natstest.Start(natstest.Options())
 	one, two := natstest.StartProxy(t, s.Addr().String()), natstest.StartProxy(t, s.Addr().String())
 	e := openEngine(t, Options{URL: one.URL + "," + two.URL, Replicas: 1})

@@ -16,6 +16,7 @@ import (
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
 	"sluice/limit"
+	"sluice/stretch"
 )
 
 const (
@@ -93,7 +94,7 @@ func New(h *stream.Host, about Events) *Journal {
 		about:    about,
 		index:    newIndex(h, about.Takers),
 		memory:   limit.NewMemory(math.MaxInt64, nil),
-		textTime: textTime,
+		textTime: stretch.Of(textTime),
 		refusals: rate.NewLimiter(maxRefused, maxRefused),
 		wake:     make(chan struct{}, 1),
 		writing:  make(chan struct{}, 1),

@@ -16,6 +16,7 @@ import (
 
 	"sluice/durable"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // maxUnsent bounds the messages that are kept while the engine refuses them.
@@ -71,7 +72,7 @@ func (j *Journal) Finish() {
 	if j.host.Connected() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), stretch.Of(finishTimeout))
 	defer cancel()
 	if err := j.flush(ctx); err != nil {
 		return
@@ -82,7 +83,7 @@ func (j *Journal) Finish() {
 // flushSoon lets a search find what was recorded before it. If that can't be
 // written, the rest can still be found.
 func (j *Journal) flushSoon(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackTimeout))
 	defer cancel()
 	_ = j.flush(ctx)
 }
@@ -118,7 +119,7 @@ func (j *Journal) flush(ctx context.Context) error {
 
 // publish hands messages to the engine and returns those it refused.
 func (j *Journal) publish(ctx context.Context, messages []*nats.Msg) (unsent []*nats.Msg) {
-	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackTimeout))
 	defer cancel()
 	acks := make([]jetstream.PubAckFuture, 0, len(messages))
 	for i, msg := range messages {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"sluice/stretch"
 )
 
 const (
@@ -147,7 +149,7 @@ func (c *conn) call() (*http.Request, int) {
 			return nil, 0
 		}
 		if !waits {
-			c.setDeadline(time.Now().Add(patience))
+			c.setDeadline(time.Now().Add(stretch.Of(patience)))
 		}
 		if !c.read(max(size, len(c.data)+1)) {
 			return nil, 0 // net/http will find out why
@@ -243,7 +245,7 @@ func (c *conn) handOn() {
 // off, and the answer with it.
 func (c *conn) linger() {
 	if closeWrite(c.Conn) == nil {
-		c.setDeadline(time.Now().Add(lingering))
+		c.setDeadline(time.Now().Add(stretch.Of(lingering)))
 		_, _ = io.CopyN(io.Discard, c, largeBuffer) // ends in any case
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"sluice/stretch"
 )
 
 // TestHandedOn: what has arrived goes along with the connection, in its buffer;
@@ -103,14 +105,14 @@ func TestTrickle(t *testing.T) {
 		began := time.Now()
 		go func() {
 			for piece := range strings.SplitSeq(post("12345"), "") {
-				time.Sleep(patience / 20)
+				time.Sleep(stretch.Of(patience) / 20)
 				if _, err := io.WriteString(client, piece); err != nil {
 					return
 				}
 			}
 		}()
 		conn, err := lane.Accept()
-		if took := time.Since(began) - patience/20; err != nil || took != patience {
+		if took := time.Since(began) - stretch.Of(patience)/20; err != nil || took != stretch.Of(patience) {
 			t.Errorf("it is handed on after %s, %v", took, err)
 		}
 		if content, err := io.ReadAll(io.LimitReader(conn, int64(len(post("12345"))))); err != nil || string(content) != post("12345") {

@@ -17,9 +17,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"sluice/stretch"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	stretch.By(5)
+	goleak.VerifyTestMain(m)
+}
 
 // A server is a lane with net/http behind it.
 type server struct {
@@ -192,7 +197,7 @@ func TestEmptyLinesInPieces(t *testing.T) {
 				go func() { served <- server.Serve(lane) }()
 				c := &client{t: t, from: bufio.NewReader(conn)}
 				for _, piece := range append(append([]string{post("1")}, pieces...), next) {
-					time.Sleep(2 * patience) // whatever would wait for more has given up
+					time.Sleep(2 * stretch.Of(patience)) // whatever would wait for more has given up
 					if _, err := io.WriteString(conn, piece); err != nil {
 						t.Fatal(err)
 					}

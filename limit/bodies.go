@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/stretch"
 )
 
 // Pace is how slowly a caller may send its body. Otherwise a few callers could
@@ -175,9 +176,9 @@ func (bs *Bodies) await(ctx context.Context, h *Hold, bytes int64, asks *arrival
 		return 0, nil
 	}
 	began := time.Now()
-	for until := began.Add(patience); !h.grow(ctx, bytes, pause); {
+	for until := began.Add(stretch.Of(patience)); !h.grow(ctx, bytes, pause); {
 		if bs.giveWay(h.memory, asks, began) {
-			until = time.Now().Add(patience) // for it to end
+			until = time.Now().Add(stretch.Of(patience)) // for it to end
 		}
 		if ctx.Err() != nil || time.Now().After(until) {
 			return 0, noMemory()

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"sluice"
+	"sluice/stretch"
 )
 
 // small is the size up to which something costs no more than the call itself.
@@ -51,7 +52,7 @@ func (m *Memory) Hold() Hold { return Hold{memory: m} }
 // Grow takes as much more as it needs to have so many bytes, and waits for that
 // a moment. It fails with Unavailable if so much is not free by then.
 func (h *Hold) Grow(ctx context.Context, bytes int64) error {
-	if !h.grow(ctx, bytes, patience) {
+	if !h.grow(ctx, bytes, stretch.Of(patience)) {
 		return noMemory()
 	}
 	return nil

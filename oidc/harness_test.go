@@ -23,10 +23,12 @@ import (
 	"sluice"
 	"sluice/jetstream"
 	"sluice/jetstream/natstest"
+	"sluice/stretch"
 )
 
 // TestMain checks that nothing is left running.
 func TestMain(m *testing.M) {
+	stretch.By(5)
 	goleak.VerifyTestMain(m)
 }
 

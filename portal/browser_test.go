@@ -51,10 +51,13 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 var stopChromium = func() {}
 
 // browse opens a browser that knows nothing of the others, until the test ends.
-// Where there is none the test is skipped, unless TEST_BROWSER demands one. A script
-// that throws fails the test.
+// Where there is none the test is skipped, unless TEST_BROWSER demands one; with
+// -short it is skipped in any case. A script that throws fails the test.
 func (s *service) browse() *browser {
 	s.t.Helper()
+	if testing.Short() {
+		s.t.Skip("SKIPPED: -short leaves out browsers")
+	}
 	shared, err := chromium()
 	if err != nil {
 		s.t.Fatal(err)

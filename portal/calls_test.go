@@ -16,7 +16,7 @@ import (
 // says what it did not look at.
 func TestASearchForgives(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.stripe.charge", "payloadType": "raw"})
 	other := s.command("webhook.put", map[string]any{"eventKey": "webhook.other"})
 	s.store("picky", "pipeline:\n  - event.listen: {eventKey: webhook.stripe.charge}\n  - assert: {\"true\": \"#{body.payload.n > 0}\", message: The number is too small.}\n")
@@ -107,7 +107,7 @@ func TestCallsLeadToThoseBeside(t *testing.T) {
 // TestOnlyWhatIsReplayedIsCounted: a pipeline gets the calls that it failed on itself.
 func TestOnlyWhatIsReplayedIsCounted(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.both"})
 	const source = "pipeline:\n  - event.listen: {eventKey: webhook.both}\n  - "
 	s.store("fails", source+"fail: {message: no, statusCode: 400}\n")

@@ -12,7 +12,7 @@ import (
 // together.
 func TestSomethingBrokeAtNight(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.orders", "payloadType": "raw"})
 	const broken = "pipeline:\n  - event.listen: {eventKey: webhook.orders}\n  - fail: {message: The warehouse is closed., statusCode: 400}\n"
 	s.store("orders", broken)

@@ -99,7 +99,7 @@ func TestTwoBrowsers(t *testing.T) {
 // was made of them.
 func TestADraftIsTried(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
 	s.store("p", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - set: {value: '#{body.payload.n}'}\n")
 	var traces []string

@@ -20,7 +20,11 @@ const (
 	receivePath   = "/api/v3/command/webhook.receive"
 
 	// patience bounds every wait of these tests: reaching it is a failure.
-	patience = time.Minute
+	patience = 3 * time.Minute
+
+	// untilDone lets calls wait until their pipelines are done, however long that
+	// takes. It is less than patience: a call that waited in vain is answered.
+	untilDone = "result-wait=50s"
 )
 
 // A service is a real server on a port and a folder of its own.

@@ -128,7 +128,7 @@ func (h *hands) within(t *testing.T) {
 // failed.
 func TestBrokenAtNightByKeyboard(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.orders", "payloadType": "raw"})
 	s.store("orders", "pipeline:\n  - event.listen: {eventKey: webhook.orders}\n  - set: {value: \"#{body.payload.total * 2}\"}\n")
 	for _, body := range []string{`{"total":1}`, `{"sum":1}`, `{"sum":2}`, `{"sum":3}`, `{"sum":4}`} {

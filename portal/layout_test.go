@@ -105,7 +105,7 @@ func TestReducedMotion(t *testing.T) {
 // it is about, where it is not repeated.
 func TestAlertsTellWhereAndWhen(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.orders", "payloadType": "raw"})
 	s.store("orders", "pipeline:\n  - event.listen: {eventKey: webhook.orders}\n  - fail: {message: Closed., statusCode: 400}\n")
 	s.call(hook["uuid"].(string), "application/json", `{}`)

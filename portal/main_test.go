@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"sluice/stretch"
 )
 
 // TestMain checks that stopped servers, and browsers, leave nothing running. Tests
 // mostly wait for disks here: so more of them run at the same time than there are
 // cores.
 func TestMain(m *testing.M) {
+	stretch.By(5)
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}

@@ -11,7 +11,7 @@ import (
 // reader's time; they move with the calls, and a bar leads to its calls.
 func TestTheOverviewAgrees(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	token := func(key string, more ...string) string {
 		params := map[string]any{"eventKey": key, "payloadType": "raw"}
 		for i := 0; i+1 < len(more); i += 2 {

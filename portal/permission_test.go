@@ -173,7 +173,7 @@ func TestExchangesAreShown(t *testing.T) {
 		_, _ = w.Write([]byte("private answer"))
 	}))
 	t.Cleanup(outside.Close)
-	s := start(t, "http-allow=127.0.0.0/8", "result-wait=8s")
+	s := start(t, "http-allow=127.0.0.0/8", untilDone)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.a", "payloadType": "raw"})
 	s.store("on", "pipeline: [event.listen: {eventKey: webhook.a}, iam.run.as: {username: admin}, http.forward: {url: '"+outside.URL+"/private'}]")
 	trace := s.call(hook["uuid"].(string), "text/plain", "private request")

@@ -23,7 +23,7 @@ func (b *browser) withoutScripts() {
 // from the first webhook to the sign-out.
 func TestWithoutScripts(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, untilDone)
 	b := s.browse()
 	b.withoutScripts()
 	b.signIn("admin", adminPassword)

@@ -63,7 +63,7 @@ func TestCallsAreLive(t *testing.T) {
 // TestNarrowedListsAreLive: also where only the server knows what belongs to them.
 func TestNarrowedListsAreLive(t *testing.T) {
 	t.Parallel()
-	s := start(t, "result-wait=8s")
+	s := start(t, untilDone)
 	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.orders", "payloadType": "raw"})["uuid"].(string)
 	s.store("orders", "pipeline:\n  - event.listen: {eventKey: webhook.orders}\n  - assert: {\"true\": \"#{body.payload.n > 0}\", message: Too small.}\n")
 	before := s.call(hook, "application/json", `{"n":-1}`)
@@ -249,13 +249,14 @@ func TestEditorByKeyboard(t *testing.T) {
 	b.signIn("admin", adminPassword)
 	b.open("/pipelines/new")
 	b.wants("press Esc, then Tab")
-	b.until(`document.querySelector(".code") !== null`)
-	eval[bool](b, `(`+inEditor+`.querySelector(".cm-content").focus(), true)`)
+	b.waits("[data-findings] button")
+	eval[bool](b, `(`+inEditor+`.querySelector(".cm-content").focus(), document.querySelector("[data-findings] button").before = true)`)
 	b.do(chromedp.KeyEvent("\t"))
 	if text := eval[string](b, inEditor+`.querySelector(".cm-line").textContent.slice(0, 6)`); text != "  pipe" {
 		t.Errorf("after Tab there is %q", text)
 	}
-	b.waits("[data-finding]")
+	b.until(`document.querySelector("[data-findings] button")?.before !== true`)  // what was typed is checked
+	eval[bool](b, `((now) => { Date.now = () => now; return true })(Date.now())`) // two seconds after Escape, Tab indents again
 	b.do(chromedp.KeyEvent("\x1b"))
 	for _, want := range []string{"Line 2: No webhook has the event key webhook.hello.", "Save"} {
 		b.do(chromedp.KeyEvent("\t"))

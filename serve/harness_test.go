@@ -23,7 +23,7 @@ const (
 
 	// patience bounds every wait of these tests. It is far longer than what is
 	// waited for ever takes: reaching it is a failure.
-	patience = time.Minute
+	patience = 3 * time.Minute
 
 	// untilDone lets calls wait until their pipelines are done, however long that
 	// takes. It is less than patience: a call that waited in vain is answered.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"sluice/stretch"
 )
 
 // TestMain checks that stopped servers leave nothing running. Tests mostly wait
@@ -16,6 +18,7 @@ import (
 // the same time than there are cores, with the garbage collector set as the
 // program sets it.
 func TestMain(m *testing.M) {
+	stretch.By(5)
 	debug.SetGCPercent(400)
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)

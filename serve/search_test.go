@@ -15,7 +15,7 @@ func TestTracesAreSearchedByText(t *testing.T) {
 	lead, order := s.create("webhook.lead.created", "payloadType", "raw"), s.create("webhook.order.paid")
 	s.send("PUT", "/api/v3/pipeline/picky", strings.NewReader("pipeline:\n  - event.listen: {eventKey: webhook.lead.created}\n  - assert: {\"true\": \"#{body.payload.ok}\", message: Not today.}\n"), asAdmin).wantStatus(t, http.StatusOK)
 	s.call(lead, "application/json", `{"ok":false,"name":"Grace Hopper"}`).wantStatus(t, http.StatusOK)
-	s.call(order, "text/plain", "Ada").wantStatus(t, http.StatusOK)
+	s.call(order, "text/plain", "Ada Lovelace").wantStatus(t, http.StatusOK)
 	found := s.traces()
 	if len(found) != 2 {
 		t.Fatalf("there are %d calls", len(found))
@@ -29,7 +29,7 @@ func TestTracesAreSearchedByText(t *testing.T) {
 		{paid.CorrelationID, "false", paid.TraceID},
 		{strings.ToUpper(paid.CorrelationID[:20]), "false", paid.TraceID},
 		{"hopper", "true", created.TraceID},
-		{"ada", "true", paid.TraceID},
+		{"lovelace", "true", paid.TraceID},
 		{"hopper", "false", ""},
 	} {
 		got := ""

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"sluice/stretch"
 )
 
 // drainTimeout bounds how long a stop waits for calls in flight.
@@ -100,7 +102,7 @@ func (s *Server) close() {
 		s.work.Wait()
 	}
 	if s.directory != nil {
-		ctx, cancel := s.atMost(time.Second)
+		ctx, cancel := s.atMost(stretch.Of(time.Second))
 		s.directory.FlushAudit(ctx)
 		cancel()
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"sluice/client"
+	"sluice/stretch"
 )
 
 // completionTime bounds how long a person who pressed Tab waits for the server.
@@ -28,7 +29,7 @@ func (t *terminal) asking(cmd *cobra.Command) (context.Context, context.CancelFu
 	if parent == nil {
 		parent = context.Background()
 	}
-	ctx, cancel := context.WithTimeout(parent, completionTime)
+	ctx, cancel := context.WithTimeout(parent, stretch.Of(completionTime))
 	c, err := t.connect()
 	if err != nil {
 		c = nil

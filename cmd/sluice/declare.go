@@ -15,6 +15,7 @@ import (
 	"sluice/client"
 	"sluice/serve"
 	"sluice/spelling"
+	"sluice/stretch"
 )
 
 // parameters are the flags of a verb that come from the parameters of a command:
@@ -189,7 +190,7 @@ func (t *terminal) learn(ctx context.Context, cmd *cobra.Command, args []string)
 	if err != nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, learningTime)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(learningTime))
 	defer cancel()
 	described, err := c.Describe(ctx)
 	if err != nil {

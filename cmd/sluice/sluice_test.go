@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"sluice/stretch"
 )
 
 // patience bounds every wait of these tests. It is far longer than what is waited
@@ -28,6 +30,7 @@ const patience = time.Minute
 // TestMain lets the test binary be the program itself: real processes, real
 // signals, and nothing to build first.
 func TestMain(m *testing.M) {
+	stretch.By(5)
 	// The race detector would let each of many short processes end a second
 	// late.
 	if os.Getenv("GORACE") == "" {

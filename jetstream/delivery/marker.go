@@ -11,6 +11,7 @@ import (
 
 	"sluice"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 const (
@@ -53,7 +54,7 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID stri
 		return 0, nil, stream.Unavailable(sluice.CodeEngineTooOld, "Repeated deliveries can't be told from new ones by this engine: it needs NATS 2.12 or later.")
 	}
 	// What was begun is carried through, but for the time that callers have.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*writeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stretch.Of(2*writeTimeout))
 	defer cancel()
 	select {
 	case m.places <- struct{}{}:
@@ -91,7 +92,7 @@ func (m *Markers) Write(ctx context.Context, f *sluice.Fingerprint, traceID stri
 
 // store stores a marker and its event, and gives the event's sequence.
 func (m *Markers) store(ctx context.Context, messages []*nats.Msg) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
 	defer cancel()
 	return m.host.StoreTogether(ctx, messages)
 }
@@ -107,7 +108,7 @@ func Marker(f *sluice.Fingerprint, traceID string, before uint64) *nats.Msg {
 // is none, and where its marker is. The owner is the part of the trace id that
 // stands for the webhook.
 func (m *Markers) Find(ctx context.Context, f *sluice.Fingerprint, owner string) (first *Accepted, at uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
 	defer cancel()
 	msg, err := m.events.GetLastMsgForSubject(ctx, markerSubject(f.Key))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {

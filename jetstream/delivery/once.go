@@ -11,6 +11,7 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // Once stands before a store of events, and makes one event of a delivery however often
@@ -102,7 +103,7 @@ func (o *Indexed) Finish() {
 	if o.events.Durable == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), stretch.Of(patience))
 	defer cancel()
 	o.records.Finish(ctx, o.events.Durable())
 }

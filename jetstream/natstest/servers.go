@@ -23,6 +23,7 @@ import (
 
 	"sluice"
 	"sluice/seal"
+	"sluice/stretch"
 )
 
 // A Setup is where an engine of a test lives. External servers are shared by all
@@ -50,7 +51,7 @@ func OnEverySetup(t *testing.T, test func(t *testing.T, s Setup)) {
 
 // patience bounds every wait for a server or a condition. It is far longer than
 // what is waited for ever takes: reaching it is a failure.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 var (
 	single  = sync.OnceValue(func() string { return Start(Options()).ClientURL() })
@@ -69,8 +70,9 @@ func atEnd(stop func()) {
 
 // Main runs the tests of a package and stops the servers that they have started.
 // Such tests mostly wait, for disks and for each other: so more of them run at the
-// same time than there are cores.
+// same time than there are cores, and time-outs are stretched.
 func Main(m *testing.M) {
+	stretch.By(5)
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
@@ -137,12 +139,16 @@ func StartCluster() string {
 	panic(err)
 }
 
+const clusterSize = 3
+
+// leadsAll reports whether a server leads its cluster and has heard of all of it.
+func leadsAll(s *server.Server) bool { return len(s.JetStreamClusterPeers()) == clusterSize }
+
 // startCluster tries to run a cluster. Its servers have to know the ports of each
 // other before they listen on them: it fails if one is taken meanwhile.
 func startCluster() (urls []string, err error) {
-	const size = 3
 	var routes []*url.URL
-	ports := make([]net.Listener, size)
+	ports := make([]net.Listener, clusterSize)
 	for i := range ports {
 		if ports[i], err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 			return nil, err
@@ -182,13 +188,14 @@ func startCluster() (urls []string, err error) {
 		urls = append(urls, s.ClientURL())
 	}
 	starting.Wait()
-	// Without a leader it answers nothing, and who asks does not wait for long.
+	// Without a leader that has heard of all the others it answers nothing, or has no
+	// place for a stream, and callers don't wait long.
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(patience); !slices.ContainsFunc(started, (*server.Server).JetStreamIsLeader); <-tick.C {
+	for end := time.Now().Add(patience); !slices.ContainsFunc(started, leadsAll); <-tick.C {
 		if time.Now().After(end) {
 			stop()
-			return nil, errors.New("the cluster has no leader")
+			return nil, errors.New("the cluster has no leader that knows all of it")
 		}
 	}
 	atEnd(stop)

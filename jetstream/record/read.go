@@ -1,6 +1,10 @@
 package record
 
-import "context"
+import (
+	"context"
+
+	"sluice/stretch"
+)
 
 // Get returns a record, or nil. On an external engine a record that another
 // node has just written may not have reached the copy: then the copy catches up
@@ -16,7 +20,7 @@ func (b *Bucket[T]) Get(ctx context.Context, key string) (*T, error) {
 	if !b.misses.Allow() {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(writeTimeout))
 	defer cancel()
 	if err := b.CatchUp(ctx); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 const (
@@ -43,7 +44,7 @@ func (a *apiAnswer) failure() error {
 
 // ask sends a request to the engine's API, for which its client has no function.
 func ask(ctx context.Context, conn *nats.Conn, subject string, request any, answer interface{ failure() error }) error {
-	ctx, cancel := context.WithTimeout(ctx, stream.AskTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(stream.AskTimeout))
 	defer cancel()
 	content, err := json.Marshal(request)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/delivery"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 const (
@@ -91,7 +92,7 @@ func (s *Spool) first() *box {
 // take stores the next calls of a box among the events, with a marker. If that was
 // done before, and nobody was told, the marker of then says so.
 func (d Destination) take(ctx context.Context, b *box) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*handOverTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(2*handOverTimeout))
 	defer cancel()
 	before, err := newestMarker(ctx, d.Events, stream.SpooledPrefix+"*.*."+b.name)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"sluice"
 	"sluice/jetstream/correlation"
 	"sluice/jetstream/stream"
+	"sluice/stretch"
 )
 
 // A Spool has the calls of a node that wait for an external engine.
@@ -156,7 +157,7 @@ func (s *Spool) Count() (n int64) {
 // renew drops the boxes that are handed over, and begins a new one in place of the
 // last.
 func (s *Spool) renew(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(renewTimeout))
 	defer cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,6 +16,7 @@ import (
 
 	"sluice"
 	"sluice/durable"
+	"sluice/stretch"
 )
 
 const (
@@ -323,7 +324,7 @@ func (w *batchWriter) acknowledged(reply string) (sequence uint64, err error) {
 
 // recount asks for the newest sequence after a batch that may have been stored in part.
 func (w *batchWriter) recount(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackTimeout))
 	defer cancel()
 	if info, err := w.stream.Info(ctx); err == nil {
 		w.last = info.State.LastSeq

@@ -13,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/stretch"
 )
 
 const (
@@ -116,9 +118,9 @@ func newClusterWriter(running context.Context, h *Host, config jetstream.StreamC
 
 // Write implements Writer.
 func (w *clusterWriter) Write(_ context.Context, subject string, header nats.Header, data []byte) (uint64, error) {
-	timer := time.NewTimer(clusterTimeout)
+	timer := time.NewTimer(stretch.Of(clusterTimeout))
 	defer timer.Stop()
-	p := &publication{subject: subject, header: header, data: data, until: time.Now().Add(clusterTimeout), done: make(chan writeResult, 1)}
+	p := &publication{subject: subject, header: header, data: data, until: time.Now().Add(stretch.Of(clusterTimeout)), done: make(chan writeResult, 1)}
 	select {
 	case w.waiting <- p:
 	default:
@@ -132,7 +134,7 @@ func (w *clusterWriter) Write(_ context.Context, subject string, header nats.Hea
 	if p.sent.CompareAndSwap(nil, abandoned) {
 		return 0, NotTaken("the event", errUnsent)
 	}
-	timer.Reset(answerGrace)
+	timer.Reset(stretch.Of(answerGrace))
 	select {
 	case out := <-p.done:
 		return out.sequence, out.err
@@ -259,7 +261,7 @@ func (w *clusterWriter) attempt(ctx context.Context, id string, batch []*publica
 	if !w.host.Link.connected() {
 		return 0, true, nats.ErrDisconnected
 	}
-	within := min(ackWithin, time.Until(batch[0].until))
+	within := min(stretch.Of(ackWithin), time.Until(batch[0].until))
 	if within <= 0 {
 		return 0, true, errUnsent
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"sluice/stretch"
 )
 
 // An engine has the parts of a Host that differ between the embedded engine and an
@@ -83,7 +85,7 @@ func (embedded) patience(mostly time.Duration, isSetUp bool) time.Duration {
 type external struct{}
 
 func (external) complete(c *jetstream.StreamConfig) {
-	c.Duplicates = retryWindow
+	c.Duplicates = stretch.Of(retryWindow)
 	c.AllowAtomicPublish = true // see clusterWriter
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sluice"
+	"sluice/stretch"
 )
 
 // SetUp is closed once the host can be used.
@@ -22,7 +23,7 @@ func (h *Host) IsSetUp() bool {
 // Patience returns how long the engine may take for what it mostly does within a
 // time.
 func (h *Host) Patience(mostly time.Duration) time.Duration {
-	return h.engine.patience(mostly, h.IsSetUp())
+	return h.engine.patience(stretch.Of(mostly), h.IsSetUp())
 }
 
 // SetReady marks the host as usable.

@@ -16,6 +16,7 @@ import (
 
 	"sluice"
 	"sluice/durable"
+	"sluice/stretch"
 )
 
 // AskTimeout bounds each request to the engine that has no bound of its own.
@@ -120,10 +121,10 @@ func (h *Host) Disconnect() {
 // hold them up, which may be the same.
 func (h *Host) Connect(calls, side *nats.Conn) (err error) {
 	h.Conn, h.Side = calls, side
-	if h.JS, err = jetstream.New(calls, jetstream.WithDefaultTimeout(AskTimeout)); err != nil {
+	if h.JS, err = jetstream.New(calls, jetstream.WithDefaultTimeout(stretch.Of(AskTimeout))); err != nil {
 		return err
 	}
-	h.SideJS, err = jetstream.New(side, jetstream.WithDefaultTimeout(AskTimeout))
+	h.SideJS, err = jetstream.New(side, jetstream.WithDefaultTimeout(stretch.Of(AskTimeout)))
 	return err
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"sluice/stretch"
 )
 
 const (
@@ -98,7 +100,7 @@ func (s *shortcut) lead(server string) (ok bool) {
 	}
 	s.direct.Store(now)
 	if before != nil { // what is on its way there is answered first
-		time.AfterFunc(clusterTimeout, func() { before.Close() })
+		time.AfterFunc(stretch.Of(clusterTimeout), func() { before.Close() })
 	}
 	return true
 }

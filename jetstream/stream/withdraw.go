@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"sluice/stretch"
 )
 
 // withdraw stores withdrawals until ctx ends. A server that hung may read, when
@@ -32,7 +34,7 @@ func (w *clusterWriter) withdrawOne(ctx context.Context, id string) (done bool) 
 	if w.host.Ready() != nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, ackWithin)
+	ctx, cancel := context.WithTimeout(ctx, stretch.Of(ackWithin))
 	defer cancel()
 	_, err := storeTogether(ctx, w.host.Conn, []*nats.Msg{w.identify(&nats.Msg{Subject: w.withdrawn}, id)})
 	return err == nil
