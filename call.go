@@ -56,7 +56,7 @@ type Duplicate struct {
 
 // AppendJSON appends the JSON of a call without runs, as encoding/json would
 // write it.
-func (c *Call) AppendJSON(b []byte) []byte {
+func (c Call) AppendJSON(b []byte) []byte {
 	b = appendField(b, `{"traceId":`, c.TraceID)
 	b = appendOptional(b, `,"correlationId":`, c.CorrelationID)
 	b = appendOptional(b, `,"eventKey":`, c.EventKey)
@@ -88,9 +88,10 @@ func (c *Call) AppendJSON(b []byte) []byte {
 
 // Replays reports whether a replay for a pipeline, "" for all, of the calls with that
 // status and code, "" for any, sends the event of this one again. Calls without an
-// event are left out, and so are replays. A code must be that of the pipeline, and of failed calls the pipeline gets
-// those that it failed on: what others failed on it may have done already.
-func (c *Call) Replays(pipeline string, status Status, code string) bool {
+// event are left out, and so are replays. A code must be that of the pipeline. Of
+// failed calls, the pipeline gets those that it failed on: what others failed on it may
+// have done already.
+func (c Call) Replays(pipeline string, status Status, code string) bool {
 	switch {
 	case c.ReplayOf != "" || !c.Accepted():
 		return false
@@ -105,7 +106,7 @@ func (c *Call) Replays(pipeline string, status Status, code string) bool {
 
 // failedIn reports whether the latest run of a pipeline failed: what went well when it
 // was tried again did not.
-func (c *Call) failedIn(pipeline string) bool {
+func (c Call) failedIn(pipeline string) bool {
 	for _, r := range slices.Backward(c.Runs) {
 		if r.Pipeline == pipeline {
 			return r.Error != nil

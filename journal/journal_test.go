@@ -28,7 +28,7 @@ func called(t *testing.T, e *jetstream.Engine, owner, key string, at time.Time) 
 	}
 	call := sluice.Call{
 		Time: at.UTC(), TraceID: ev.TraceID, CorrelationID: result.CorrelationID, EventKey: key,
-		Status: sluice.StatusBefore(ev.Listeners), StatusCode: 200, Size: 17, Duration: 1.5, RemoteAddr: "192.0.2.1", Listeners: ev.Listeners,
+		Status: sluice.StatusBefore(result.Listeners), StatusCode: 200, Size: 17, Duration: 1.5, RemoteAddr: "192.0.2.1", Listeners: result.Listeners,
 	}
 	e.Journal().Call(call)
 	return call

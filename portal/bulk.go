@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -73,7 +74,7 @@ func (p *Portal) step(r *http.Request, b *bulk) (err error) {
 	if b.names != nil {
 		return p.stepTicked(r, b, form.Get("after"))
 	}
-	given := append(b.args, args("limit", strconv.Itoa(bulkStep), "after", form.Get("after"), "to", cmp.Or(asTime(form.Get("to")), b.Began.Format(time.RFC3339Nano)))...)
+	given := slices.Concat(b.args, args("limit", strconv.Itoa(bulkStep), "after", form.Get("after"), "to", cmp.Or(asTime(form.Get("to")), b.Began.Format(time.RFC3339Nano))))
 	answer, err := ask[sluice.BulkAnswer](p, r, b.command, given)
 	if err != nil {
 		return err

@@ -182,6 +182,8 @@ func writeLines[T any](w http.ResponseWriter, lines []T) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	for _, line := range lines {
-		_ = enc.Encode(line) // an error means that the browser has gone
+		if err := enc.Encode(line); err != nil {
+			return // the browser has gone
+		}
 	}
 }

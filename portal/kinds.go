@@ -28,7 +28,7 @@ type kind struct {
 }
 
 // One returns the name of one of them.
-func (k *kind) One() string { return k.Resource.Name }
+func (k *kind) One() string { return k.Name }
 
 // A column is a field that lists show.
 type column struct{ Name, Title string }

@@ -94,7 +94,7 @@ func set[T any](field, given *T) {
 
 // checkMatch refuses an edit of a webhook that is not as its caller knows it.
 func (p *putParams) checkMatch(hook *sluice.Webhook) error {
-	parameter := ""
+	var parameter string
 	switch {
 	case p.IfMatch != "" && !sluice.TagMatches(p.IfMatch, tagOf(hook)):
 		parameter = "ifMatch"
