@@ -17,6 +17,7 @@ const (
 	HealthPath    = "/healthz"
 	ReadyPath     = "/readyz"
 	MetricsPath   = "/metrics"
+	LivePath      = "/live" // what pages follow
 
 	// ReceivePath is where webhooks are called.
 	ReceivePath = CommandPath + "webhook.receive"

@@ -3,51 +3,58 @@ package api
 import (
 	"bytes"
 	"compress/gzip"
-	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync"
+
+	"github.com/klauspost/compress/gzhttp"
 
 	"sluice"
 	"sluice/limit"
 )
 
-// worthCompressing is how long a body must be for compression to save anything.
-const worthCompressing = 1 << 10
+const (
+	// worthCompressing is how long a body must be for compression to save anything.
+	worthCompressing = 1 << 10
+	// maxZipping is how many answers are compressed at the same time. Each takes nearly
+	// a megabyte until its client has read it, so further ones are sent as they are.
+	maxZipping = 32
+	// jitter is by how many bytes at most the length of a compressed answer varies.
+	jitter = 100
+)
 
-// compressed answers with gzip where the caller accepts it and it saves
-// something.
+// compressed answers with gzip where the caller accepts it and it saves something.
 //
 // A compressed answer that holds both a secret and what an attacker put into the
-// request reveals the secret by its length (BREACH). An attacker can make a
-// browser send a request with its cookie, so such requests are answered
-// uncompressed if they carry input: a query, or anything but GET. Answers of the
-// issuer, which hold tokens, are never compressed. All others get a random
-// length, which makes guessing from what is stored expensive.
+// request reveals the secret by its length (BREACH). An attacker can make a browser
+// send a request with its cookie, so such requests are answered uncompressed if they
+// carry input: a query, or anything but GET. Answers of the issuer, which hold tokens,
+// are never compressed. All others get a random length, which makes guessing from what
+// is stored expensive.
 func compressed(next http.HandlerFunc) http.HandlerFunc {
-	zipping := limit.NewSlots(maxZipping)
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(worthCompressing), gzhttp.ContentTypeFilter(isText), gzhttp.RandomJitter(jitter, 0, false))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	zipping, zipped := limit.NewSlots(maxZipping), wrap(next)
 	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Add("Vary", "Accept-Encoding")
-		if !mayCompress(r) {
+		if !mayCompress(r) || zipping.Enter() != nil {
+			w.Header().Add("Vary", "Accept-Encoding")
 			next(w, r)
 			return
 		}
-		c := &compressor{ResponseWriter: w, zipping: zipping}
-		defer c.leave()
-		next(c, r)
-		c.finish() // not if next panics: then another answer follows
+		defer zipping.Leave()
+		zipped(w, r)
 	}
 }
 
-// maxZipping is how many answers are compressed at the same time. Each takes nearly
-// a megabyte until its client has read it, so further ones are sent as they are.
-const maxZipping = 32
-
+// mayCompress reports whether the answer to a request may be compressed. Live tails
+// may not: each event must arrive at once, and they last.
 func mayCompress(r *http.Request) bool {
 	noInput := r.Method == http.MethodGet && r.URL.RawQuery == ""
 	return r.Method != http.MethodHead &&
 		(noInput || r.Header.Get("Cookie") == "") &&
 		!strings.HasPrefix(r.URL.Path, sluice.AuthPath) &&
+		r.URL.Path != sluice.EventsPath && r.URL.Path != sluice.LivePath &&
 		takesGzip(r.Header.Values("Accept-Encoding"))
 }
 
@@ -63,54 +70,9 @@ func takesGzip(values []string) bool {
 	return false
 }
 
-// A compressor holds the beginning of an answer until it is clear whether to
-// compress it.
-type compressor struct {
-	http.ResponseWriter
-
-	status  int
-	held    []byte
-	decided bool
-	zip     *gzip.Writer // nil: it is not compressed
-	zipping *limit.Slots
-}
-
-var zippers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
-
-// WriteHeader implements http.ResponseWriter.
-func (c *compressor) WriteHeader(status int) {
-	switch {
-	case status < http.StatusOK: // others follow
-		c.ResponseWriter.WriteHeader(status)
-	case c.status == 0:
-		c.status = status
-	}
-}
-
-// Write implements http.ResponseWriter.
-func (c *compressor) Write(p []byte) (int, error) {
-	if !c.decided {
-		if len(c.held)+len(p) < worthCompressing {
-			c.held = append(c.held, p...)
-			return len(p), nil
-		}
-		if err := c.decide(c.suits()); err != nil { // p itself is not held: it may be large
-			return 0, err
-		}
-	}
-	if c.zip != nil {
-		return c.zip.Write(p)
-	}
-	return c.ResponseWriter.Write(p)
-}
-
-// suits reports whether the answer is text, judging by its headers.
-func (c *compressor) suits() bool {
-	header := c.Header()
-	if header.Get("Content-Encoding") != "" || c.status == http.StatusPartialContent {
-		return false
-	}
-	media, _, _ := strings.Cut(header.Get("Content-Type"), ";")
+// isText reports whether a content type is that of a text.
+func isText(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
 	switch media = strings.TrimSpace(media); media {
 	case "application/json", "application/problem+json", "application/yaml", "application/javascript", "image/svg+xml":
 		return true
@@ -119,65 +81,6 @@ func (c *compressor) suits() bool {
 	}
 	return strings.HasPrefix(media, "text/")
 }
-
-// decide sends what was held, compressed or not.
-func (c *compressor) decide(compress bool) error {
-	c.decided = true
-	if compress && c.zipping.Enter() == nil {
-		c.Header().Set("Content-Encoding", "gzip")
-		c.Header().Del("Content-Length")
-		c.zip = zippers.Get().(*gzip.Writer)
-		c.zip.Reset(c.ResponseWriter)
-		const longest = 100
-		c.zip.Extra = make([]byte, rand.IntN(longest))
-	}
-	if c.status != 0 {
-		c.ResponseWriter.WriteHeader(c.status)
-	}
-	held := c.held
-	c.held = nil
-	if len(held) == 0 {
-		return nil
-	}
-	_, err := c.Write(held)
-	return err
-}
-
-// finish sends the rest of the answer.
-func (c *compressor) finish() {
-	if !c.decided {
-		_ = c.decide(false) // an error means that the caller has gone
-	}
-	if c.zip != nil {
-		_ = c.zip.Close() // the same
-		zippers.Put(c.zip)
-	}
-}
-
-func (c *compressor) leave() {
-	if c.zip != nil {
-		c.zipping.Leave()
-	}
-}
-
-// FlushError lets a handler stream. An answer that is flushed before it is long
-// is not compressed.
-func (c *compressor) FlushError() error {
-	if !c.decided {
-		if err := c.decide(false); err != nil {
-			return err
-		}
-	}
-	if c.zip != nil {
-		if err := c.zip.Flush(); err != nil {
-			return err
-		}
-	}
-	return http.NewResponseController(c.ResponseWriter).Flush()
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (c *compressor) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // zip compresses a document.
 func zip(document []byte) []byte {

@@ -24,7 +24,7 @@ func (p *Portal) routeCalls() {
 	p.page("POST /calls/{trace}/replay", p.callReplay)
 	p.page("GET /calls/{trace}/edit", p.callEdit)
 	p.page("POST /calls/{trace}/edit", p.callResend)
-	p.page("GET "+livePath, p.live)
+	p.page("GET "+sluice.LivePath, p.live)
 }
 
 // A tracedCall is a call as trace.get shows it.
@@ -101,7 +101,7 @@ func (p *Portal) liveFrom(eventKey, trace string) string {
 			query.Set(name, value)
 		}
 	}
-	return p.base + livePath + "?" + query.Encode()
+	return p.base + sluice.LivePath + "?" + query.Encode()
 }
 
 // latest returns the newest calls, none if the user may not see them.

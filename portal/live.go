@@ -10,10 +10,8 @@ import (
 	"sluice"
 )
 
-const (
-	livePath  = "/live"
-	beatEvery = 10 * time.Second // between checks of the reader's permission, while nothing happens
-)
+// beatEvery is between checks of the reader's permission, while nothing happens.
+const beatEvery = 10 * time.Second
 
 // live sends a page the calls and runs as they happen, as Server-Sent Events.
 func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {

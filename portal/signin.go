@@ -11,7 +11,7 @@ import (
 
 // user returns the user of a request, with their present permissions.
 func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
-	session, err := p.sessions.find(r.Context(), r, r.URL.Path != livePath) // a page left open is not a use
+	session, err := p.sessions.find(r.Context(), r, r.URL.Path != sluice.LivePath) // a page left open is not a use
 	if err != nil {
 		return sluice.User{}, err
 	}
@@ -46,7 +46,7 @@ func joinErrors(err, cleanUp error) error {
 // askToSignIn sends a browser to the sign-in, and from there back to the page.
 func (p *Portal) askToSignIn(w http.ResponseWriter, r *http.Request) {
 	target := "/signin"
-	if r.Method == http.MethodGet && r.URL.Path != "/" && !strings.HasPrefix(r.URL.Path, livePath) {
+	if r.Method == http.MethodGet && r.URL.Path != "/" && !strings.HasPrefix(r.URL.Path, sluice.LivePath) {
 		target += "?next=" + url.QueryEscape(r.URL.RequestURI())
 	}
 	p.redirect(w, r, target)

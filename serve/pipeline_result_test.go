@@ -244,11 +244,16 @@ func TestReplayReachesOnlyWhoFailed(t *testing.T) {
 	}
 }
 
-// letters returns the dead letters of a pipeline, as many as there must be.
+// letters returns the dead letters of a pipeline, as many as there must be. A letter is
+// stored right after the result, so whoever has polled for that may be too early.
 func (s *service) letters(t *testing.T, pipeline string, count int) []map[string]any {
 	t.Helper()
 	var page struct{ Items []map[string]any }
-	s.command("deadletter.get", map[string]any{"pipeline": pipeline}).wantStatus(t, http.StatusOK).into(t, &page)
+	eventually(t, "the dead letters", func() bool {
+		page.Items = nil
+		s.command("deadletter.get", map[string]any{"pipeline": pipeline}).wantStatus(t, http.StatusOK).into(t, &page)
+		return len(page.Items) >= count
+	})
 	if len(page.Items) != count {
 		t.Fatalf("%s has %d dead letters, want %d", pipeline, len(page.Items), count)
 	}
