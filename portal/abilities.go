@@ -7,10 +7,10 @@ import (
 	"sluice"
 )
 
-// areas are what people look after. manage is nil where there is nothing to change.
+// areas are what people look after.
 var areas = []struct {
 	name, see string
-	manage    []string // someone needs all of them
+	manage    []string // all permissions to change it; nil if nothing can be changed
 }{
 	{"webhooks", "webhook.get", []string{"webhook.put", "webhook.delete"}},
 	{"pipelines", "pipeline.get", []string{"pipeline.put", "pipeline.delete"}},
@@ -25,7 +25,7 @@ var areas = []struct {
 	{"the figures of the server", "server.stats", nil},
 }
 
-// abilities are what single permissions allow besides.
+// abilities are what other permissions allow.
 var abilities = []struct{ permission, words string }{
 	{sluice.MaySeePayload, "read what callers have sent"},
 	{sluice.MaySeeTokens, "see the tokens of webhooks"},

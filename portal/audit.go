@@ -61,8 +61,8 @@ func (p *Portal) auditPage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, status, "audit", "Audit log", &view)
 }
 
-// subjects are the pages about what commands change, by the first part of their
-// names. Users need the permission get to see them.
+// subjects are the pages about what commands change, by the start of the command's name.
+// get is the permission to see them.
 var subjects = map[string]struct{ path, get string }{
 	"webhook": {"/webhooks/", "webhook.get"}, "pipeline": {"/pipelines/", "pipeline.get"}, "secret": {"/secrets/", "secret.get"},
 	"trace": {"/calls/", "trace.get"}, "event": {"/calls/", "trace.get"}, "deadletter": {"/calls/", "trace.get"}, "quarantine": {"/calls/", "trace.get"},

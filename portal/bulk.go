@@ -30,7 +30,7 @@ type bulkItem struct {
 	Name    string
 	Link    string // path of the new call
 	Text    string
-	Problem string // why nothing was done; "" if it was
+	Problem string // why it was left out; "" if it was not
 }
 
 // bulkStep is how many things one request handles.

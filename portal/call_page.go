@@ -17,7 +17,7 @@ type callView struct {
 	Failed    *shownRun // the latest run that failed
 	Mend      *shownRun // the latest one whose pipeline the user can edit
 	Replays   []tracedCall
-	Checked   *checked     // nil if nobody knows
+	Checked   *checked     // nil if it is unknown
 	Followed  []tracedCall // events that this one caused
 	Picture   *timeline
 	Seen      bool // the user may see payloads

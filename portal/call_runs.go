@@ -99,7 +99,7 @@ func outputsOf(c tracedCall) map[string]string {
 	return outputs
 }
 
-// replaysOf returns the replays of a failed call, as far as they are recent.
+// replaysOf returns the recent replays of a failed call.
 func (p *Portal) replaysOf(r *http.Request, c tracedCall) (replays []tracedCall, err error) {
 	if c.Status != sluice.StatusError || c.EventKey == "" {
 		return nil, nil

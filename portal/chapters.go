@@ -10,8 +10,8 @@ import (
 // reference.
 type chapter struct{ Name, Title string }
 
-// generalChapter holds what is no command, and flowChapter the commands without a
-// prefix.
+// generalChapter holds endpoints that are no commands, and flowChapter the commands
+// without a prefix.
 const (
 	generalChapter = "general"
 	flowChapter    = "flow"

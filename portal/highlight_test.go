@@ -10,7 +10,7 @@ import (
 	"sluice/wording"
 )
 
-func TestPieces(t *testing.T) {
+func TestFragments(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string][]fragment{
 		"":                        nil,

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"path"
 	"strings"
 	"sync"
@@ -105,27 +104,15 @@ func (s *page) May(name string) bool { return s.portal.may(s.user, name) }
 // MayTry reports whether the user of the page may try drafts on past calls.
 func (s *page) MayTry() bool { return s.portal.mayTry(s.user) }
 
-// A callRow is a call in a list.
-type callRow struct {
-	tracedCall
-
-	Link string // path of its page
-}
-
 // callRows are the calls of a list.
 type callRows struct {
-	Items []callRow
+	Base  string
+	Items []tracedCall
 	Ticks bool // each has a checkbox
 }
 
-// Rows returns calls as lists show them.
-func (s *page) Rows(items []tracedCall, ticks bool) callRows {
-	rows := make([]callRow, len(items))
-	for i, c := range items {
-		rows[i] = callRow{c, s.Base + "/calls/" + url.PathEscape(c.TraceID)}
-	}
-	return callRows{rows, ticks}
-}
+// Rows returns calls for the template of lists.
+func (s *page) Rows(items []tracedCall, ticks bool) callRows { return callRows{s.Base, items, ticks} }
 
 // A failure is the error page.
 type failure struct {

@@ -211,7 +211,7 @@ func (p *plot) yAxis(highest float64, show func(float64) string) float64 {
 	return top
 }
 
-// niceStep returns 1, 2 or 5 times a power of ten that is at least least.
+// niceStep returns 1, 2 or 5 times a power of ten, and no less than given.
 func niceStep(least float64) float64 {
 	if least <= 0 {
 		return 1

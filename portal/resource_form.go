@@ -23,7 +23,7 @@ type resourceForm struct {
 	MayPut    bool
 	MayDelete bool
 	MayRenew  bool
-	Own       bool // the users who see it are themselves
+	Own       bool // users look at themselves
 	Facts     []resourceCell
 	Deeds     string        // path of the audit log about what it did
 	InWords   string        // what a role allows

@@ -21,7 +21,6 @@ type timelineRow struct {
 	Y       int
 	Label   string
 	Note    string
-	Class   string
 	Outer   bar
 	Inner   []bar
 	Caption string
@@ -98,7 +97,7 @@ func (t *timeline) add(label, note string, outer bar, milliseconds float64, inne
 	}
 	took := wording.Duration(duration(milliseconds))
 	t.Rows = append(t.Rows, timelineRow{
-		Y: len(t.Rows) * rowHeight, Label: clipped(label, 26), Note: clipped(note, 30), Class: outer.Class,
+		Y: len(t.Rows) * rowHeight, Label: clipped(label, 26), Note: clipped(note, 30),
 		Outer: outer, Inner: inner, Caption: took,
 	})
 	t.Summary += fmt.Sprintf("%s (%s): %s. ", label, note, took)

@@ -121,10 +121,10 @@ func (p *Portal) nextPage(r *http.Request, after string) string {
 // A confirmation asks before something is deleted.
 type confirmation struct {
 	Name   string
-	What   string // kind of thing, for people
+	What   string // the word for it
 	Effect string
-	Used   *resourceCell // when it was used last, if that is known
-	Hit    *consequence  // nil: nothing else
+	Used   *resourceCell // when it was last used; nil if unknown
+	Hit    *consequence  // nil if nothing else is affected
 	Action string        // path
 	Back   string        // path
 
