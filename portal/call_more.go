@@ -96,7 +96,7 @@ func (p *Portal) call(r *http.Request) (tracedCall, error) {
 	return items[0], nil
 }
 
-// callsOf returns the call that the path names, and what followed from it.
+// callsOf returns the call that the path names, and the events that it caused.
 func (p *Portal) callsOf(r *http.Request) ([]tracedCall, error) {
 	trace := r.PathValue("trace")
 	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", trace, "limit", "20"))
@@ -110,7 +110,7 @@ func (p *Portal) callsOf(r *http.Request) ([]tracedCall, error) {
 	return found.Items, nil
 }
 
-// A resendView is the page on which a call is edited and sent again.
+// A resendView is the page where people edit a call and send it again.
 type resendView struct {
 	TraceID  string
 	EventKey string

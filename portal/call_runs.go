@@ -20,7 +20,6 @@ type shownRun struct {
 	Output   string // "" if it is unknown, or the user may not see it
 }
 
-// shownRuns returns the runs of a call.
 func (p *Portal) shownRuns(r *http.Request, c tracedCall) ([]shownRun, error) {
 	outputs, sources := outputsOf(c), make(map[string]*sluice.PipelineView)
 	runs := make([]shownRun, len(c.Runs))

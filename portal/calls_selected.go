@@ -76,7 +76,6 @@ func (v replayAllView) failed() command.Args {
 	return args("status", string(sluice.StatusError), "eventKey", v.EventKey, "code", v.Code, "pipeline", v.Pipeline)
 }
 
-// replayAll replays the failed calls of a list.
 func (p *Portal) replayAll(w http.ResponseWriter, r *http.Request) error {
 	view := replayAllView{callFilter: filterOf(p.base, r.PostForm), Since: r.PostForm.Get("since")}
 	b := &bulk{

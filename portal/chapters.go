@@ -38,7 +38,6 @@ var chapters = []chapter{
 	{generalChapter, "Results, live events and health"},
 }
 
-// chapterOf returns the name of the chapter of a command.
 func chapterOf(command string) string {
 	name, _, dotted := strings.Cut(command, ".")
 	if !dotted {

@@ -26,7 +26,7 @@ func consequenceOf(words string, links []link) *consequence {
 	return &consequence{words, shown, len(links) - len(shown)}
 }
 
-// pipelinesOf returns the pipelines that lose their owner with a user.
+// pipelinesOf returns the pipelines that a user owns.
 func pipelinesOf(p *Portal, r *http.Request, username string) (*consequence, error) {
 	if !p.allows(r, "pipeline.get") {
 		return nil, nil

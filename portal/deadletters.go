@@ -80,7 +80,6 @@ func (p *Portal) lettersBulk(w http.ResponseWriter, r *http.Request, b *bulk, ab
 	return p.deleteSelected(w, r, about, b)
 }
 
-// lettersOfGroup replays or deletes a group.
 func (p *Portal) lettersOfGroup(w http.ResponseWriter, r *http.Request) error {
 	pipeline, code := r.PostForm.Get("pipeline"), r.PostForm.Get("code")
 	about := pipeline

@@ -85,7 +85,6 @@ func (f *form) drop(names ...string) {
 	f.Fields = slices.DeleteFunc(f.Fields, func(other field) bool { return slices.Contains(names, other.Name) })
 }
 
-// fieldOf returns the field of a parameter.
 func fieldOf(p command.Param, entered url.Values) field {
 	f := field{
 		Name: p.Name, Label: p.Name, Help: typographic(p.Doc), Input: "text", Required: p.Required,

@@ -58,7 +58,7 @@ func whole(n any) int64 {
 	return 0
 }
 
-// plural returns a number with the word for one or for several.
+// plural returns a number and its noun.
 func plural(n any, one, several string) string {
 	return wording.Plural(whole(n), one, several)
 }
@@ -70,7 +70,7 @@ const (
 	maxHeader = 300
 )
 
-// pretty returns JSON with line breaks, shortened.
+// pretty formats JSON, and shortens it.
 func pretty(value any) string { return prettyUpTo(value, maxShown) }
 
 func prettyUpTo(value any, limit int) string {

@@ -49,7 +49,7 @@ func (s span) AtLeastADay() string {
 	return "24 h"
 }
 
-// An overviewPage is the first page.
+// An overviewPage is the start page.
 type overviewPage struct {
 	sluice.ServerStats
 

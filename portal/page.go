@@ -66,7 +66,6 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 	return parsed
 })
 
-// render writes a page.
 func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) error {
 	user := sluice.UserFrom(r.Context())
 	shown := &page{
@@ -125,7 +124,7 @@ type failure struct {
 func (f failure) Advice() string {
 	switch f.Status {
 	case http.StatusForbidden:
-		return "Your own page, behind your name, says what your roles allow. An administrator can give you another role."
+		return "Your own page (click your name) says what your roles allow. An administrator can give you another role."
 	case http.StatusNotFound:
 		return "What you look for may have been deleted or renamed, or the address has a mistake. The lists show what there is."
 	case http.StatusConflict, http.StatusPreconditionFailed:
@@ -166,7 +165,6 @@ const (
 	maxForm   = 4 << 20
 )
 
-// readForm reads the form of a request.
 func readForm(w http.ResponseWriter, r *http.Request, limit int64) error {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil {

@@ -118,7 +118,7 @@ func (p *Portal) pipelinePage(w http.ResponseWriter, r *http.Request) error {
 	return p.showPipeline(w, r, func(*pipelineView) error { return nil })
 }
 
-// showPipeline shows a pipeline with what do adds.
+// showPipeline shows a pipeline, after do has added to the page.
 func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*pipelineView) error) error {
 	found, err := p.pipeline(r)
 	if err != nil {
@@ -236,7 +236,7 @@ func (p *Portal) pipelinePause(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// pipelineTest runs the tests that a pipeline carries.
+// pipelineTest runs the tests in a pipeline's source.
 func (p *Portal) pipelineTest(w http.ResponseWriter, r *http.Request) error {
 	return p.showPipeline(w, r, func(view *pipelineView) error {
 		result, err := ask[sluice.TestReport](p, r, "pipeline.test", args("name", view.Name))

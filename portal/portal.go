@@ -41,7 +41,7 @@ type Options struct {
 	Users *limit.Shares[string]
 
 	Tail      sluice.Tail
-	Stopping  <-chan struct{}       // is closed when the server stops
+	Stopping  <-chan struct{}       // closed when the server stops
 	Reference func() map[string]any // the API as OpenAPI
 	Functions []sluice.Word         // what expressions can call besides commands
 	Version   string
@@ -50,7 +50,7 @@ type Options struct {
 	Log       *slog.Logger
 }
 
-// A Provider is an OpenID provider at which people sign in.
+// A Provider is an OpenID provider where people sign in.
 type Provider interface {
 	SignInURL(ctx context.Context, redirect, state, nonce, verifier string) (string, error)
 	SignIn(ctx context.Context, redirect, code, nonce, verifier string) (sluice.Identity, error)

@@ -146,7 +146,6 @@ func (res *resource) adapt(f *field, isNew bool) {
 	}
 }
 
-// resourcePut stores what was entered.
 func (p *Portal) resourcePut(w http.ResponseWriter, r *http.Request, res *resource) error {
 	cmd, _ := p.Commands.Find(res.Put)
 	name := r.PathValue("item")

@@ -73,7 +73,6 @@ func (p *Portal) signInForm(next string) signInForm {
 	return signInForm{Next: next, Provider: p.Provider != nil, Program: strings.HasPrefix(next, sluice.AuthorizePath+"?")}
 }
 
-// signIn checks a password and begins a session.
 func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 	if p.Login == nil {
 		return sluice.Errorf(sluice.CodeNotFound, "People sign in at the identity provider.")
@@ -97,7 +96,7 @@ func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 	return p.signedIn(w, r, sluice.PortalSession{Username: user.Name}, form.Next)
 }
 
-// signedIn begins the session of an authenticated person.
+// signedIn starts the session of an authenticated person.
 func (p *Portal) signedIn(w http.ResponseWriter, r *http.Request, session sluice.PortalSession, next string) error {
 	if err := p.sessions.begin(w, r, session); err != nil {
 		return err
@@ -107,7 +106,6 @@ func (p *Portal) signedIn(w http.ResponseWriter, r *http.Request, session sluice
 	return nil
 }
 
-// signOut ends the session.
 func (p *Portal) signOut(w http.ResponseWriter, r *http.Request) error {
 	if err := sluice.Remove(r.Context(), p.Sessions, hashed(p.sessions.cookie(r, "session"))); err != nil {
 		return err

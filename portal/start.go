@@ -9,7 +9,7 @@ import (
 	"sluice/problem"
 )
 
-// A tour is the page that leads to the first call.
+// A tour is the page that guides people to their first call.
 type tour struct {
 	Key     string // of the webhook; "" if there is none yet
 	Entered string
@@ -51,7 +51,7 @@ func (p *Portal) startPage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "start", "First webhook", view)
 }
 
-// start makes the first webhook.
+// start creates the first webhook.
 func (p *Portal) start(w http.ResponseWriter, r *http.Request) error {
 	key := strings.TrimSpace(r.PostForm.Get("eventKey"))
 	hook, err := ask[sluice.WebhookView](p, r, "webhook.put", args("eventKey", key, "payloadType", "raw"))

@@ -80,7 +80,7 @@ func (p *Portal) webhookPage(w http.ResponseWriter, r *http.Request) error {
 	return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook})
 }
 
-// renderWebhook shows the page of a webhook, with what was just done to it.
+// renderWebhook completes the page of a webhook and shows it.
 func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status int, view webhookView) error {
 	query := r.URL.Query()
 	view.Token = sluice.UserFrom(r.Context()).May(sluice.MaySeeTokens)
@@ -131,7 +131,7 @@ func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
 	return err
 }
 
-// hiddenToken stands for a token on the screen.
+// hiddenToken hides a token, except for its end.
 func hiddenToken(token string) string { return "••••••••-" + sluice.Last6(token) }
 
 // curlLines returns ways to call a webhook. A header comes first, because fewer places

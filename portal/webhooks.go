@@ -97,7 +97,7 @@ func (p *Portal) figuresOf(r *http.Request) (map[string]sluice.WebhookStats, err
 	return figures, err
 }
 
-// listening returns the pipelines that listen to something.
+// listening returns the pipelines that listen to events.
 func (p *Portal) listening(r *http.Request) ([]sluice.PipelineView, error) {
 	if !p.allows(r, "pipeline.get") {
 		return nil, nil
