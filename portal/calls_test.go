@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestASearchForgives: part of what people know of a call finds it, and the list
-// says what it did not look at.
+// TestASearchForgives: a part of a call's data finds it, and the list says what was not
+// searched.
 func TestASearchForgives(t *testing.T) {
 	t.Parallel()
 	s := start(t, untilDone)
@@ -41,8 +41,8 @@ func TestASearchForgives(t *testing.T) {
 	vera.get("/calls/"+bad).wants(t, 200, "The number is too small.").lacks(t, "Hopper", "As curl", "Edit and send again")
 }
 
-// TestCallsAreExported: what a list shows, or what is ticked in it, comes as JSON
-// lines; payloads only with what is ticked.
+// TestCallsAreExported: a list, or the selected calls, are exported as JSON lines. Only
+// selected calls have payloads.
 func TestCallsAreExported(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -80,7 +80,7 @@ func TestCallsAreExported(t *testing.T) {
 	v.post("/calls/selected", "do", "export").wants(t, 400, "Select at least one row")
 }
 
-// TestCallsLeadToThoseBeside: of the same webhook, until there is none.
+// TestCallsLeadToThoseBeside: a call leads to the previous and next one of its webhook.
 func TestCallsLeadToThoseBeside(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -104,7 +104,7 @@ func TestCallsLeadToThoseBeside(t *testing.T) {
 	leads(traces[2]+"/previous", traces[1])
 }
 
-// TestOnlyWhatIsReplayedIsCounted: a pipeline gets the calls that it failed on itself.
+// TestOnlyWhatIsReplayedIsCounted: a pipeline gets only the calls that it failed on.
 func TestOnlyWhatIsReplayedIsCounted(t *testing.T) {
 	t.Parallel()
 	s := start(t, untilDone)
@@ -281,7 +281,7 @@ func TestTheQuarantine(t *testing.T) {
 	v.get("/quarantine/nothing").wants(t, http.StatusNotFound)
 }
 
-// TestASearchGoesOn: a search that is not done is continued by the page itself.
+// TestASearchGoesOn: the page continues an unfinished search by itself.
 func TestASearchGoesOn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -298,8 +298,8 @@ func TestASearchGoesOn(t *testing.T) {
 	b.until(`document.querySelector("[data-searched]") === null`)
 }
 
-// TestARunIsToldOfBeforeItsCall: a call is told of once it is answered, and its run
-// may be done by then.
+// TestARunIsToldOfBeforeItsCall: a call is reported when it is answered, and its run may
+// have ended by then.
 func TestARunIsToldOfBeforeItsCall(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -316,8 +316,8 @@ func TestARunIsToldOfBeforeItsCall(t *testing.T) {
 	b.until(`document.querySelector('[data-trace="abcdef:1"]').innerText.match(/failed[^]*Closed\./) !== null`)
 }
 
-// TestFailuresAreNotified: who wants that is told of a failed run by the browser,
-// once, while the overview is open.
+// TestFailuresAreNotified: while the overview is open, the browser notifies people of a
+// failed run once, if they want that.
 func TestFailuresAreNotified(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestDuplicates: the page of a call tells of the deliveries that repeated it, and
-// one with another body leads to the first call and back.
+// TestDuplicates: the page of a call lists repeated deliveries. One with another body
+// leads to the first call and back.
 func TestDuplicates(t *testing.T) {
 	t.Parallel()
 	s := start(t)

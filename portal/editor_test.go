@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestASecondEditor: whoever saves what was changed meanwhile is told by whom, and
-// keeps what they wrote.
+// TestASecondEditor: if someone else has saved in the meantime, the page says who, and
+// keeps the draft.
 func TestASecondEditor(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -25,8 +25,8 @@ func TestASecondEditor(t *testing.T) {
 		wants(t, 412, "changed meanwhile", "admin stored version 2", "wait: {duration: 1s}", tag[1])
 }
 
-// TestTheEditor: mistakes and missing rights are marked while people type, words
-// are completed, a draft survives, and leaving is asked about.
+// TestTheEditor: mistakes and missing rights are marked while people type, words are
+// completed, drafts survive, and leaving needs a confirmation.
 func TestTheEditor(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -69,8 +69,8 @@ func TestTheEditor(t *testing.T) {
 	}
 }
 
-// TestTwoBrowsers: of two who edit at once the second sees what the first has
-// stored, and decides.
+// TestTwoBrowsers: if two people edit at once, the second sees what the first stored, and
+// decides.
 func TestTwoBrowsers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -95,8 +95,7 @@ func TestTwoBrowsers(t *testing.T) {
 	first.wants("Rolled back", "of the first", "4 versions")
 }
 
-// TestADraftIsTried: what a draft would make of past calls is shown beside what
-// was made of them.
+// TestADraftIsTried: the page compares how past calls would end with how they did.
 func TestADraftIsTried(t *testing.T) {
 	t.Parallel()
 	s := start(t, untilDone)
@@ -123,8 +122,8 @@ func TestADraftIsTried(t *testing.T) {
 		wants(t, 200, "data-unsaved", `<li class="bad">1 failed before and would fail again</li>`, "3 would fail", "would fail again</span>").lacks(t, "would succeed as before")
 }
 
-// TestLentRights: who saves another's pipeline, and so lends it their rights, is
-// asked first.
+// TestLentRights: saving someone else's pipeline, which lends it the user's rights, needs
+// a confirmation.
 func TestLentRights(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -138,9 +137,8 @@ func TestLentRights(t *testing.T) {
 	admin.post("/pipelines/p/edit", "source", source, "do", "force").wants(t, 303)
 }
 
-// TestTheEditorCompletes: what can stand where the cursor is is offered: sections,
-// commands, parameters and their values, event keys, users, secrets, and the values
-// of the event beside the source.
+// TestTheEditorCompletes: it offers sections, commands, parameters and their values, event
+// keys, users, secrets, and the values of the event beside the source.
 func TestTheEditorCompletes(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -181,8 +179,8 @@ func TestTheEditorCompletes(t *testing.T) {
 	}
 }
 
-// TestUndo: a save, a rollback and the deletion of a pipeline are undone with one
-// button; where nothing can be undone the page says so, and offers what can.
+// TestUndo: one button undoes a save, a rollback or the deletion of a pipeline. Pages say
+// what can't be undone, and offer an alternative.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -11,8 +11,8 @@ import (
 
 var stylesheet = regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`)
 
-// TestPagesAreSmall: every page with all that it loads has less than 100 KB, also
-// where there is much to show.
+// TestPagesAreSmall: every page with all its files is below 100 KB, even with much to
+// show.
 func TestPagesAreSmall(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http-allow=127.0.0.0/8")
@@ -49,8 +49,8 @@ func (v *visitor) transferred(path string) int {
 	return len(v.send("GET", path, "", func(r *http.Request) { r.Header.Set("Accept-Encoding", "gzip") }).wants(v.t, 200).body)
 }
 
-// TestAssetsAreKept: files have names of their content, so that browsers keep
-// them; a name that is none is not there.
+// TestAssetsAreKept: file names have a hash of the content, so that browsers cache them.
+// Other names are not found.
 func TestAssetsAreKept(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -195,8 +195,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 	v.get("/commands/iam.whoami").wants(t, 200).lacks(t, " -d ", "-X POST")
 }
 
-// TestUnderAPath: where a proxy serves the portal under a path, all links have
-// it.
+// TestUnderAPath: if a proxy serves the portal under a path, all links have it.
 func TestUnderAPath(t *testing.T) {
 	t.Parallel()
 	s := start(t, "public-url=https://example.org/hooks")
@@ -245,8 +244,8 @@ func TestASlashTooMany(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// TestApostrophes: pages have those of typography, except in what people or
-// machines wrote.
+// TestApostrophes: pages have typographic apostrophes, except in what people or machines
+// wrote.
 func TestApostrophes(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http-allow=127.0.0.0/8")
@@ -255,7 +254,7 @@ func TestApostrophes(t *testing.T) {
 	written := regexp.MustCompile(`(?s)<(pre|code|textarea|title)\b.*?</(?:pre|code|textarea|title)>`)
 	tags := regexp.MustCompile(`<[^>]*>`)
 	typed := regexp.MustCompile(`.{0,40}\pL'\pL.{0,40}`)
-	for _, path := range kindsOfPages(live) {
+	for _, path := range everyPage(live) {
 		text := html.UnescapeString(tags.ReplaceAllString(written.ReplaceAllString(v.get(path).body, " "), " "))
 		for _, found := range typed.FindAllString(text, 5) {
 			t.Errorf("%s: %s", path, found)
@@ -263,8 +262,7 @@ func TestApostrophes(t *testing.T) {
 	}
 }
 
-// TestTheRulesForNames: before and after a mistake people read the same rule for a
-// name.
+// TestTheRulesForNames: the form and its error state the same rule for a name.
 func TestTheRulesForNames(t *testing.T) {
 	t.Parallel()
 	s := start(t)
