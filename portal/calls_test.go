@@ -2,7 +2,6 @@ package portal_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -231,54 +230,6 @@ func TestACallIsEditedAndSentAgain(t *testing.T) {
 	v := s.signedIn("admin", adminPassword)
 	v.post("/webhooks/webhook.stripe/try", "media", "application/json", "payload", "{broken").wants(t, 200, "not valid JSON").lacks(t, `class="note good"`)
 	v.post("/calls/x:y/edit", "eventKey", "webhook.stripe", "payload", "{}", "headers", "no colon").wants(t, 200, "not written as name: value")
-}
-
-// TestTheQuarantine: rejected calls are listed with their reasons, looked at,
-// admitted once the cause is mended, and deleted after a question.
-func TestTheQuarantine(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.trusted", "payloadType": "raw", "provider": "github", "signingSecret": "a secret of twenty characters"})
-	token := hook["uuid"].(string)
-	for range 3 {
-		s.call(token, "application/json", `{"a":"<img src=x>"}`)
-	}
-	b := s.browse()
-	b.signIn("admin", adminPassword)
-	b.open("/quarantine")
-	b.wants("webhook.trusted", "signature-missing", "3 calls", "The header X-Hub-Signature-256 is missing.")
-	b.follow(".cards button[value=admit]")
-	b.wants("0 calls admitted", "3 calls were not admitted")
-	b.open("/quarantine")
-	b.do(chromedp.Click(chromedp.CSS("tbody input")))
-	b.followText("Admit without checking")
-	b.wants("1 call admitted", "pipelines run on it")
-	b.follow("tbody a")
-	b.wants(`"a": "<img src=x>"`)
-	b.open("/quarantine")
-	b.follow("tbody .row-link")
-	b.wants("Rejected with 401", "<img src=x>")
-	b.open("/quarantine")
-	s.command("webhook.put", map[string]any{"uuid": token, "provider": ""})
-	b.do(chromedp.Click(chromedp.CSS("tbody input")))
-	b.follow(".bulk button.main")
-	b.wants("1 call admitted", "pipelines run on it")
-	b.open("/quarantine")
-	b.followText("Delete all 1…")
-	b.wants("Delete this rejected call?")
-	b.followText("Delete the rejected call")
-	b.wants("Deleted.", "The quarantine is empty")
-	s.command("webhook.put", map[string]any{"uuid": token, "disabled": true})
-	for range 103 {
-		s.call(token, "application/json", `{}`)
-	}
-	s.command("webhook.put", map[string]any{"uuid": token, "disabled": false})
-	b.open("/quarantine")
-	b.wants("103 calls", "Enable the webhook")
-	b.do(chromedp.Click(chromedp.CSS(".cards button[value=admit]")))
-	b.until(`document.querySelector("h1")?.textContent === "103 calls admitted" && document.querySelector("form[data-go-on]") === null`) // by itself
-	v := s.signedIn("admin", adminPassword)
-	v.get("/quarantine/nothing").wants(t, http.StatusNotFound)
 }
 
 // TestASearchGoesOn: the page continues an unfinished search by itself.
