@@ -7,15 +7,11 @@ import (
 	"sluice"
 )
 
-// An area is something that people look after. Whoever has all permissions of
-// manage can do with it what there is to do.
-type area struct {
-	name   string
-	see    string
-	manage []string // nil: there is nothing to change
-}
-
-var areas = []area{
+// areas are what people look after.
+var areas = []struct {
+	name, see string
+	manage    []string // all permissions to change it; nil if nothing can be changed
+}{
 	{"webhooks", "webhook.get", []string{"webhook.put", "webhook.delete"}},
 	{"pipelines", "pipeline.get", []string{"pipeline.put", "pipeline.delete"}},
 	{"calls", "trace.get", nil},
@@ -29,7 +25,7 @@ var areas = []area{
 	{"the figures of the server", "server.stats", nil},
 }
 
-// abilities are what else a permission is good for.
+// abilities are what other permissions allow.
 var abilities = []struct{ permission, words string }{
 	{sluice.MaySeePayload, "read what callers have sent"},
 	{sluice.MaySeeTokens, "see the tokens of webhooks"},
@@ -42,7 +38,7 @@ var abilities = []struct{ permission, words string }{
 	{sluice.MaySeeMetrics, "read metrics"},
 }
 
-// inWords says in a few sentences what someone with these permissions can do.
+// inWords describes what someone with these permissions can do.
 func (p *Portal) inWords(permissions []string) string {
 	if slices.Contains(permissions, "*") {
 		return "Everything."
@@ -81,7 +77,7 @@ func (p *Portal) inWords(permissions []string) string {
 	return "Nothing."
 }
 
-// enumeration returns words as a sentence lists them.
+// enumeration joins words by commas and "and".
 func enumeration(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

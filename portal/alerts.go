@@ -11,36 +11,35 @@ import (
 	"sluice"
 )
 
-// An alert is something that people should see on whichever page they are.
+// An alert is shown on every page.
 type alert struct {
-	Bad   bool // it is a failure, otherwise a warning
+	Bad   bool // a failure; otherwise a warning
 	Text  string
-	Since *time.Time // ends the text, if it is about a time
-	Link  string     // path of where to look; "" if there is nothing to see
+	Since *time.Time // shown after the text; nil if it has no time
+	Link  string     // path of a page about it; "" if there is none
 }
 
-// How long what was found is shown: asking costs, and pages come often. An alert is
-// looked at again soon, so that a page that is refreshed because a run went well no
-// longer shows that it failed.
+// How long alerts are cached, since every page shows them. They expire sooner if there
+// are any: a page that reloads after a good run must not say that the pipeline fails.
 const (
 	allWellFresh = 5 * time.Second
 	alertsFresh  = 300 * time.Millisecond
 )
 
-// maxAlerts bounds what is shown of each kind.
+// maxAlerts bounds the warnings, and the failing pipelines, that are shown.
 const maxAlerts = 3
 
-// An alertBoard keeps what was found for a moment.
+// An alertBoard caches alerts for a moment.
 type alertBoard struct {
 	mu    sync.Mutex
 	found []alert
 	at    time.Time
 }
 
-// alerts returns what is wrong, for users who may see the server's state. A page
-// that is about it says so itself.
+// alerts returns the alerts for users who may see the server's state. A page does not
+// show those that lead to it.
 func (p *Portal) alerts(r *http.Request) (shown []alert) {
-	if !p.may(sluice.UserFrom(r.Context()), "server.stats") {
+	if !p.allows(r, "server.stats") {
 		return nil
 	}
 	for _, a := range p.allAlerts(r) {
@@ -51,7 +50,7 @@ func (p *Portal) alerts(r *http.Request) (shown []alert) {
 	return shown
 }
 
-// allAlerts returns what is wrong now, or was a moment ago.
+// allAlerts returns the alerts, perhaps cached.
 func (p *Portal) allAlerts(r *http.Request) []alert {
 	p.board.mu.Lock()
 	defer p.board.mu.Unlock()
@@ -70,7 +69,7 @@ func (p *Portal) allAlerts(r *http.Request) []alert {
 	return p.board.found
 }
 
-// alertsOf returns what a server's state has to say.
+// alertsOf returns the alerts about a server's state.
 func alertsOf(stats sluice.ServerStats) (all []alert) {
 	if !stats.Ready {
 		all = append(all, alert{Bad: true, Text: "Calls can’t be accepted at the moment: " + stats.Problem})
@@ -96,8 +95,7 @@ func alertsOf(stats sluice.ServerStats) (all []alert) {
 	return all
 }
 
-// sentence returns a warning of the server, which is written as for a log, as
-// pages write them.
+// sentence makes a sentence of a warning that was written for a log.
 func sentence(warning string) string {
 	first, size := utf8.DecodeRuneInString(warning)
 	return string(unicode.ToUpper(first)) + warning[size:] + "."

@@ -18,15 +18,15 @@ import (
 //go:embed static
 var static embed.FS
 
-// files are the files that pages load, under names that change with their
-// content, so that browsers may keep them for ever.
+// files are what pages load. Their public names have a hash of the content, so that
+// browsers may cache them for ever.
 type files struct {
-	names    map[string]string        // names to load them by, by their own
-	contents map[string][]byte        // by the names to load them by
-	packed   map[string]func() []byte // the same, compressed when they are first asked for
+	names    map[string]string        // public names by file names
+	contents map[string][]byte        // by public name
+	packed   map[string]func() []byte // the same, compressed at the first request
 }
 
-// assets are read when the first page is shown: a start does not wait for it.
+// assets are read for the first page, so that starting is quick.
 var assets = sync.OnceValue(func() files {
 	a := files{make(map[string]string), make(map[string][]byte), make(map[string]func() []byte)}
 	entries, err := static.ReadDir("static")
@@ -47,16 +47,16 @@ var assets = sync.OnceValue(func() files {
 	return a
 })
 
-// packed returns a file as browsers that can unpack it get it.
+// packed compresses a file.
 func packed(content []byte) []byte {
 	var b bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails on an unknown level only
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only if the level is unknown
 	_, _ = w.Write(content)                               // a buffer takes it all
 	_ = w.Close()
 	return b.Bytes()
 }
 
-// path returns where a file is loaded from.
+// path returns the path that a file is loaded from.
 func (a files) path(name string) string { return "/static/" + a.names[name] }
 
 func (p *Portal) serveAsset(w http.ResponseWriter, r *http.Request) {

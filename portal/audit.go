@@ -13,22 +13,22 @@ import (
 // An auditView is a page of the audit log.
 type auditView struct {
 	Username, Command, Outcome, From, To string
-	Commands                             []string // to choose from
+	Commands                             []string // suggestions
 	Items                                []auditItem
 	Next                                 string
-	Later                                bool // it is not the first page
+	Later                                bool // not the first page
 	Problem                              string
 }
 
-// An auditItem is an entry with the way to what it is about.
+// An auditItem is an entry with a link to what it is about.
 type auditItem struct {
 	sluice.AuditEntry
 
-	Link, About string // the thing, if it has a page
-	Rest        string // what else the target says
+	Link, About string // path and name of the thing, if it has a page
+	Rest        string // the rest of the target
 }
 
-// Filtered reports whether the view has only some of the entries.
+// Filtered reports whether the page shows only matching entries.
 func (v *auditView) Filtered() bool {
 	return v.Username+v.Command+v.Outcome+v.From+v.To != ""
 }
@@ -55,16 +55,15 @@ func (p *Portal) auditPage(w http.ResponseWriter, r *http.Request) error {
 	for _, cmd := range p.Commands.All() {
 		view.Commands = append(view.Commands, cmd.Name)
 	}
-	user := sluice.UserFrom(r.Context())
 	for _, entry := range found.Items {
-		view.Items = append(view.Items, p.auditItem(user, entry))
+		view.Items = append(view.Items, p.auditItem(r, entry))
 	}
 	return p.render(w, r, status, "audit", "Audit log", &view)
 }
 
-// places are where the pages are of what commands are about. They need the
-// permission to run the command beside them.
-var places = map[string]struct{ path, get string }{
+// subjects are the pages about what commands change, by the start of the command's name.
+// get is the permission to see them.
+var subjects = map[string]struct{ path, get string }{
 	"webhook": {"/webhooks/", "webhook.get"}, "pipeline": {"/pipelines/", "pipeline.get"}, "secret": {"/secrets/", "secret.get"},
 	"trace": {"/calls/", "trace.get"}, "event": {"/calls/", "trace.get"}, "deadletter": {"/calls/", "trace.get"}, "quarantine": {"/calls/", "trace.get"},
 	"iam.user": {"/users/", "iam.user.get"}, "iam.password": {"/users/", "iam.user.get"}, "iam.role": {"/roles/", "iam.role.get"}, "iam.client": {"/clients/", "iam.client.get"},
@@ -72,29 +71,29 @@ var places = map[string]struct{ path, get string }{
 
 var tokenEnd = regexp.MustCompile(`^[0-9a-f]{6}$`)
 
-// auditItem finds the page of what an entry is about. What was deleted has none,
-// nor have several things.
-func (p *Portal) auditItem(user sluice.User, entry sluice.AuditEntry) auditItem {
+// auditItem finds the page about an entry's target. Deleted things have none, nor have
+// several at once.
+func (p *Portal) auditItem(r *http.Request, entry sluice.AuditEntry) auditItem {
 	item := auditItem{AuditEntry: entry, Rest: entry.Target}
-	room, verb := "", ""
+	group, verb := "", ""
 	if dot := strings.LastIndexByte(entry.Command, '.'); dot > 0 {
-		room, verb = entry.Command[:dot], entry.Command[dot+1:]
+		group, verb = entry.Command[:dot], entry.Command[dot+1:]
 	}
 	name, rest, _ := strings.Cut(entry.Target, " ")
-	at, known := places[room]
+	at, known := subjects[group]
 	switch {
-	case !known || name == "" || strings.ContainsAny(name, ",()") || !p.may(user, at.get):
-	case verb == "delete" || entry.Outcome != sluice.AuditAllowed && verb == "put": // it need not be there
-	case at.path == "/calls/" && !strings.Contains(name, ":"): // it is not about one call
-	case room == "webhook" && tokenEnd.MatchString(name): // the end of a token, by which none is found
+	case !known || name == "" || strings.ContainsAny(name, ",()") || !p.allows(r, at.get):
+	case verb == "delete" || entry.Outcome != sluice.AuditAllowed && verb == "put": // it may not exist
+	case at.path == "/calls/" && !strings.Contains(name, ":"): // not about one call
+	case group == "webhook" && tokenEnd.MatchString(name): // the end of a token finds no webhook
 	default:
 		item.Link, item.About, item.Rest = at.path+url.PathEscape(name), name, rest
 	}
 	return item
 }
 
-// asTime returns the value of a browser's time field as commands take it: in
-// UTC. Anything else stays unchanged.
+// asTime returns the value of a browser's time field in RFC 3339, as UTC. It returns
+// any other text unchanged.
 func asTime(text string) string {
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05"} {
 		if at, err := time.Parse(layout, text); err == nil {

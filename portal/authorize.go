@@ -10,33 +10,31 @@ import (
 	"sluice"
 )
 
-// Programs is the issuer of tokens, for programs that a person lets act for
-// them.
+// Programs issues tokens to programs that act for a person.
 type Programs interface {
-	// Asked reads what a program asks for. Errors are for the person.
+	// Asked reads a program's request. Its errors are shown to the person.
 	Asked(ctx context.Context, query string) (sluice.Authorization, error)
 
-	// Allow and Deny return where the browser takes the answer.
+	// Allow and Deny return the URL that takes the answer to the program.
 	Allow(ctx context.Context, a sluice.Authorization, username string, signedIn time.Time) (string, error)
 	Deny(a sluice.Authorization, reason, sentence string) string
 }
 
-// A question is the page on which a person is asked whether a program may act
-// for them.
+// A question is the page that asks a person whether a program may act for them.
 type question struct {
 	Program string
 	Here    bool   // it runs on the machine of the browser
-	Host    string // of where the answer goes
-	Action  string // where the answer is sent to
-	Again   string // where the person signs in as someone else
+	Host    string // where the answer goes
+	Action  string // path that the form is posted to
+	Again   string // path to sign in as someone else
 	Roles   string
-	InWords string // what they may do, and so could the program
-	Lasts   string // how long the program may act for them, at most
+	InWords string // what the person, and so the program, may do
+	Lasts   string // how long the program may act at most
 }
 
-// authorizePage asks whether a program may act for the person, who signs in
-// first. Nothing is ever allowed without a click: any program can send a browser
-// here, and say that it is another one.
+// authorizePage asks the person, who must be signed in, whether a program may act for
+// them. It never allows anything without a click: any program can send a browser here
+// under another one's name.
 func (p *Portal) authorizePage(w http.ResponseWriter, r *http.Request) error {
 	asked, err := p.asked(r)
 	if err != nil {
@@ -65,8 +63,8 @@ func (p *Portal) authorizePage(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	r = r.WithContext(sluice.WithUser(r.Context(), user))
-	// A browser that follows the redirect after the form asks the policy of the
-	// page once more, and where the program leads it to from there.
+	// Browsers apply form-action to the redirects after the form too, and those lead to
+	// the program.
 	w.Header().Set("Content-Security-Policy", strings.TrimSuffix(policy, "; form-action 'self'"))
 	view := question{Program: asked.ClientID, Action: sluice.AuthorizePath + "?" + r.URL.RawQuery, Again: again, Roles: strings.Join(user.Roles, ", "), InWords: p.inWords(user.Permissions), Lasts: longest(asked.Lasts)}
 	if target, err := url.Parse(asked.Redirect); err == nil {
@@ -75,7 +73,7 @@ func (p *Portal) authorizePage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "authorize", "Let a program in", view)
 }
 
-// authorize takes the person's answer to the program.
+// authorize sends the person's answer to the program.
 func (p *Portal) authorize(w http.ResponseWriter, r *http.Request) error {
 	asked, err := p.asked(r)
 	if err != nil {
@@ -111,15 +109,14 @@ func (p *Portal) asked(r *http.Request) (sluice.Authorization, error) {
 
 // signedInAt returns when the person gave their password.
 func (p *Portal) signedInAt(r *http.Request) (time.Time, error) {
-	session, err := p.sessions.find(r.Context(), r, false)
+	session, err := p.sessions.find(r, false)
 	if err != nil || session == nil {
 		return time.Time{}, err
 	}
 	return session.Created, nil
 }
 
-// withoutPrompt returns a request that does not ask to sign in again: the person
-// is about to.
+// withoutPrompt removes the demand to sign in again, which is about to be met.
 func withoutPrompt(query string) string {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -130,7 +127,7 @@ func withoutPrompt(query string) string {
 	return values.Encode()
 }
 
-// longest returns a time of days, hours or minutes in words.
+// longest returns a duration in whole days, hours or minutes.
 func longest(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// A program is one on a person's machine, which others wrote: it knows nothing
-// but the URL of the issuer.
+// A program runs on a person's machine and uses a third-party library. It knows only the
+// issuer's URL.
 type program struct {
 	t        *testing.T
 	s        *service
@@ -174,8 +174,8 @@ func TestOnlyThePersonAllows(t *testing.T) {
 	}
 }
 
-// TestAuthorizationRequests: what is wrong is told to whom it concerns, and
-// people sign in again where the program wants it.
+// TestAuthorizationRequests: errors go to the person or the program, as they should, and
+// people sign in again if the program asks for it.
 func TestAuthorizationRequests(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -210,8 +210,8 @@ func TestAuthorizationRequests(t *testing.T) {
 	}
 }
 
-// TestRegisteredProgram: one that an administrator has registered, with a secret,
-// gets its codes at its own place alone.
+// TestRegisteredProgram: a registered program with a secret gets its codes only at its
+// own redirect URI.
 func TestRegisteredProgram(t *testing.T) {
 	t.Parallel()
 	s := start(t)

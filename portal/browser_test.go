@@ -15,16 +15,15 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A browser is a real one, on the pages of a service.
+// A browser is a real browser that shows the pages of a service.
 type browser struct {
 	t   *testing.T
 	s   *service
 	ctx context.Context
 }
 
-// chromium is one program for all tests: to start one takes longer than most tests
-// do. It is started when the first of them needs it. No program and no error: there
-// is no browser.
+// chromium is shared by all tests, because starting it takes longer than most tests. The
+// first test that needs it starts it. It is nil without an error if none is installed.
 var chromium = sync.OnceValues(func() (context.Context, error) {
 	for _, name := range []string{"chromium-headless-shell", "chromium", "google-chrome"} {
 		program, err := exec.LookPath(name)
@@ -50,9 +49,9 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 // stopChromium ends what chromium started.
 var stopChromium = func() {}
 
-// browse opens a browser that knows nothing of the others, until the test ends.
-// Where there is none the test is skipped, unless TEST_BROWSER demands one; with
-// -short it is skipped in any case. A script that throws fails the test.
+// browse opens a browser with its own session until the test ends. Without a browser, or
+// with -short, the test is skipped; TEST_BROWSER demands one. A script that throws fails
+// the test.
 func (s *service) browse() *browser {
 	s.t.Helper()
 	if testing.Short() {
@@ -104,8 +103,7 @@ func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// page returns where the browser is and what it shows, for people who look for
-// a mistake.
+// page returns the address and the text of the page, for error messages.
 func (b *browser) page() string {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
@@ -116,7 +114,7 @@ func (b *browser) page() string {
 	return text
 }
 
-// open goes to a page, and leaves a draft where it is without a question.
+// open goes to a page, and drops a draft without being asked.
 func (b *browser) open(path string) {
 	b.t.Helper()
 	eval[bool](b, `document.querySelector("textarea[data-draft]")?.form.dispatchEvent(new Event("submit")) ?? true`)
@@ -136,8 +134,8 @@ func (b *browser) followText(text string) {
 	b.clickThrough(fmt.Sprintf(`document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue`, query))
 }
 
-// clickThrough clicks on an element once it is to be seen. A mouse would miss it
-// where the page moves at that moment.
+// clickThrough clicks on an element once it is visible. A mouse could miss it while the
+// page moves.
 func (b *browser) clickThrough(element string) {
 	b.t.Helper()
 	b.do(chromedp.WaitVisible(chromedp.JSPath(element)))
@@ -274,7 +272,7 @@ func (b *browser) press(keys string) {
 	b.do(chromedp.KeyEvent(keys))
 }
 
-// inZone makes the browser believe that it is somewhere else.
+// inZone sets the browser's time zone.
 func (b *browser) inZone(name string) {
 	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {

@@ -13,10 +13,10 @@ import (
 	"sluice/command"
 )
 
-// maxSelected bounds the things that are done something with at once.
+// maxSelected bounds the rows that people can select.
 const maxSelected = 1000
 
-// selected returns the things that were ticked in a list.
+// selected returns the rows that were selected in a list.
 func selected(r *http.Request, name string) ([]string, error) {
 	items := r.PostForm[name]
 	if len(items) == 0 || len(items) > maxSelected {
@@ -25,41 +25,41 @@ func selected(r *http.Request, name string) ([]string, error) {
 	return items, nil
 }
 
-// An outcome is what became of one of several things.
-type outcome struct {
+// A bulkItem is what happened to one thing.
+type bulkItem struct {
 	Name    string
-	Link    string // path of what came of it; "" if nothing is left
+	Link    string // path of the new call
 	Text    string
-	Problem string // why nothing was done
+	Problem string // why it was left out; "" if it was not
 }
 
-// bulkStep is how many things are done something with in one request.
+// bulkStep is how many things one request handles.
 const bulkStep = 100
 
-// A bulk is something that is done with many things: with some of them in each
-// request, so that people see how far it has come.
+// A bulk does the same to many things, some in each request, so that people see the
+// progress.
 type bulk struct {
-	Verb  string    // what is done
-	What  [2]string // with one, and with several
-	About string    // which they are, if they were not ticked
-	List  string    // that they are in
+	Verb  string    // what is done, in the past tense
+	What  [2]string // the things: singular and plural
+	About string    // describes the things; "" if people selected them
+	List  string    // title of the list
 	Back  string    // path of the list
 
-	Fields  url.Values // of the form that goes on
+	Fields  url.Values // of the form that continues
 	Began   time.Time
 	Done    int
-	Left    int       // things that nothing was done with
-	Items   []outcome // of this step
-	After   string    // where to go on; "" at the end
-	First   bool      // this is the first step
+	Left    int        // things that were left out
+	Items   []bulkItem // of this step
+	After   string     // cursor of the next step; "" at the end
+	First   bool       // this is the first step
 	command string
 	args    command.Args
-	field   string     // parameter that names a thing that was ticked
-	names   []string   // of those that were ticked
-	replays url.Values // what the page about replays gets in the end; nil if this replays nothing
+	field   string     // parameter that names a selected thing
+	names   []string   // of the selected things
+	replays url.Values // query of the page about the replays; nil if this replays nothing
 }
 
-// step does the next step, as the form says how far it has come.
+// step does the next step; the form tells the progress.
 func (p *Portal) step(r *http.Request, b *bulk) (err error) {
 	form := r.PostForm
 	b.Done, _ = strconv.Atoi(form.Get("done"))
@@ -72,27 +72,26 @@ func (p *Portal) step(r *http.Request, b *bulk) (err error) {
 		b.Fields.Del(name)
 	}
 	if b.names != nil {
-		return p.stepTicked(r, b, form.Get("after"))
+		return p.stepSelected(r, b, form.Get("after"))
 	}
 	given := slices.Concat(b.args, args("limit", strconv.Itoa(bulkStep), "after", form.Get("after"), "to", cmp.Or(asTime(form.Get("to")), b.Began.Format(time.RFC3339Nano))))
-	answer, err := ask[sluice.BulkAnswer](p, r, b.command, given)
-	if err != nil {
-		return err
+	output, err := ask[sluice.BulkAnswer](p, r, b.command, given)
+	if err == nil {
+		b.add(output)
 	}
-	b.add(answer)
-	return nil
+	return err
 }
 
-// stepTicked does a step with things that were ticked. The cursor is how many were
-// done before. Errors that would come again with each of them end it.
-func (p *Portal) stepTicked(r *http.Request, b *bulk, after string) error {
+// stepSelected does a step with selected things. The cursor is how many came before.
+// It stops at errors that every other thing would meet too.
+func (p *Portal) stepSelected(r *http.Request, b *bulk, after string) error {
 	begin, _ := strconv.Atoi(after)
 	begin = min(max(begin, 0), len(b.names))
 	end := min(begin+bulkStep, len(b.names))
 	for _, name := range b.names[begin:end] {
-		answer, err := ask[sluice.BulkAnswer](p, r, b.command, append(args(b.field, name), b.args...))
+		output, err := ask[sluice.BulkAnswer](p, r, b.command, append(args(b.field, name), b.args...))
 		if err == nil {
-			b.add(answer)
+			b.add(output)
 			continue
 		}
 		e := sluice.AsError(err)
@@ -102,7 +101,7 @@ func (p *Portal) stepTicked(r *http.Request, b *bulk, after string) error {
 			return err
 		default:
 			b.Left++
-			b.Items = append(b.Items, outcome{Name: name, Problem: e.Message})
+			b.Items = append(b.Items, bulkItem{Name: name, Problem: e.Message})
 		}
 	}
 	if b.After = ""; end < len(b.names) {
@@ -111,14 +110,14 @@ func (p *Portal) stepTicked(r *http.Request, b *bulk, after string) error {
 	return nil
 }
 
-func (b *bulk) add(answer sluice.BulkAnswer) {
-	done, of := answer.Did()
+func (b *bulk) add(output sluice.BulkAnswer) {
+	done, of := output.Did()
 	b.Done += done
 	b.After = of.Next
 	unnamed := of.Skipped
 	for _, item := range of.Items {
 		trace := cmp.Or(item.NewTraceID, item.TraceID)
-		b.Items = append(b.Items, outcome{Name: cmp.Or(item.ID, item.Letter, item.TraceID), Link: "/calls/" + url.PathEscape(trace), Text: trace, Problem: item.Message})
+		b.Items = append(b.Items, bulkItem{Name: cmp.Or(item.ID, item.Letter, item.TraceID), Link: "/calls/" + url.PathEscape(trace), Text: trace, Problem: item.Message})
 		if item.Message != "" {
 			b.Left++
 			unnamed--
@@ -127,11 +126,11 @@ func (b *bulk) add(answer sluice.BulkAnswer) {
 	b.Left += max(0, unnamed)
 }
 
-// Title returns what was done, and with how many things.
+// Title says what was done to how many things.
 func (b *bulk) Title() string { return plural(b.Done, b.What[0], b.What[1]) + " " + b.Verb }
 
-// Listed reports whether the page lists all things that nothing was done with: those
-// of earlier steps are not on it.
+// Listed reports whether the page lists all things that were left out. It has none of
+// earlier steps.
 func (b *bulk) Listed() bool {
 	listed := 0
 	for _, item := range b.Items {
@@ -142,10 +141,10 @@ func (b *bulk) Listed() bool {
 	return listed == b.Left
 }
 
-// Deletes reports whether nothing is left of the things.
+// Deletes reports whether the things are deleted.
 func (b *bulk) Deletes() bool { return b.Verb == "deleted" }
 
-// bulk does a step and shows how far it has come, or what became of all.
+// bulk does a step and shows the progress or the result.
 func (p *Portal) bulk(w http.ResponseWriter, r *http.Request, b *bulk) error {
 	if err := p.step(r, b); err != nil {
 		return err
@@ -153,8 +152,8 @@ func (p *Portal) bulk(w http.ResponseWriter, r *http.Request, b *bulk) error {
 	return p.showBulk(w, r, b)
 }
 
-// showBulk shows how far something has come. What was replayed has a page of its own
-// in the end, unless it has to be told why some of what was ticked was not.
+// showBulk shows the progress or the result. Replays end at a page of their own, unless
+// some of the selected things were left out.
 func (p *Portal) showBulk(w http.ResponseWriter, r *http.Request, b *bulk) error {
 	switch {
 	case b.After == "" && b.Deletes() && b.About == "":
@@ -167,10 +166,9 @@ func (p *Portal) showBulk(w http.ResponseWriter, r *http.Request, b *bulk) error
 	return p.render(w, r, http.StatusOK, "bulk", b.Title(), b)
 }
 
-// deleteSelected deletes the things that a confirmation is about with a command,
-// once that was confirmed.
+// deleteSelected asks for confirmation, and then deletes.
 func (p *Portal) deleteSelected(w http.ResponseWriter, r *http.Request, about confirmation, b *bulk) error {
-	if !p.may(sluice.UserFrom(r.Context()), b.command) {
+	if !p.allows(r, b.command) {
 		return sluice.NotPermitted(b.command)
 	}
 	if r.PostForm.Get("sure") == "" {

@@ -5,10 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"sluice"
 	"sluice/command"
 )
+
+// allows reports whether the signed-in user may run a command.
+func (p *Portal) allows(r *http.Request, name string) bool {
+	return p.may(sluice.UserFrom(r.Context()), name)
+}
 
 // may reports whether a user may run a command.
 func (p *Portal) may(user sluice.User, name string) bool {
@@ -16,7 +22,7 @@ func (p *Portal) may(user sluice.User, name string) bool {
 	return ok && cmd.Allows(user)
 }
 
-// args makes arguments of names and texts in turn. An empty text is left out.
+// args makes arguments of pairs of name and text. It leaves out empty texts.
 func args(pairs ...string) command.Args {
 	var all command.Args
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -37,16 +43,16 @@ func (p *Portal) run(r *http.Request, name string, args command.Args) (any, erro
 }
 
 // ask calls a command that returns a T.
-func ask[T any](p *Portal, r *http.Request, name string, args command.Args) (answer T, err error) {
+func ask[T any](p *Portal, r *http.Request, name string, args command.Args) (output T, err error) {
 	out, err := p.run(r, name, args)
 	if err != nil {
-		return answer, err
+		return output, err
 	}
-	answer, ok := out.(T)
+	output, ok := out.(T)
 	if !ok {
-		return answer, fmt.Errorf("%s returns a %T, not a %T", name, out, answer)
+		return output, fmt.Errorf("%s returns a %T, not a %T", name, out, output)
 	}
-	return answer, nil
+	return output, nil
 }
 
 // fetch calls a command that lists things, and returns the cursor of the next page.
@@ -55,8 +61,8 @@ func fetch[T any](p *Portal, r *http.Request, name string, args command.Args) (i
 	return page.Items, page.Next, err
 }
 
-// document calls a command and returns its answer as JSON, for pages that know
-// nothing else of it, with the cursor of the next page if it is a list.
+// document calls any command and returns its output as JSON. A list has the cursor
+// of its next page.
 func (p *Portal) document(r *http.Request, name string, args command.Args) (output json.RawMessage, next string, err error) {
 	out, err := p.run(r, name, args)
 	if err != nil {
@@ -72,33 +78,27 @@ func (p *Portal) document(r *http.Request, name string, args command.Args) (outp
 	return content.Bytes(), next, err
 }
 
-// read calls a command and reads the document that it answers with.
-func read[T any](p *Portal, r *http.Request, name string, args command.Args) (answer T, next string, err error) {
+// read calls a command and decodes its output from JSON.
+func read[T any](p *Portal, r *http.Request, name string, args command.Args) (value T, next string, err error) {
 	output, next, err := p.document(r, name, args)
 	if err != nil {
-		return answer, "", err
+		return value, "", err
 	}
-	return answer, next, json.Unmarshal(output, &answer)
+	return value, next, json.Unmarshal(output, &value)
 }
 
-// ignoring returns an error unless it is of one of these kinds.
+// ignoring returns err, or nil if it is of one of these kinds.
 func ignoring(err error, kinds ...sluice.Kind) error {
-	for _, kind := range kinds {
-		if err != nil && sluice.AsError(err).Kind == kind {
-			return nil
-		}
+	if err != nil && slices.Contains(kinds, sluice.AsError(err).Kind) {
+		return nil
 	}
 	return err
 }
 
-// isMistake reports whether an error is about what a user entered, so that the
-// form is shown again with it.
+// isMistake reports whether a form shows an error itself, for the user to try again.
 func isMistake(err error) bool {
-	switch sluice.AsError(err).Kind {
-	case sluice.Internal, sluice.Unauthenticated:
-		return false
-	}
-	return true
+	kind := sluice.AsError(err).Kind
+	return kind != sluice.Internal && kind != sluice.Unauthenticated
 }
 
 func argument(name string, value any) command.Arg { return command.Arg{Name: name, Value: value} }

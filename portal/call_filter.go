@@ -15,7 +15,7 @@ const callPageSize = "50"
 type callFilter struct {
 	Search, EventKey, Pipeline, Status, Code, Trace, From, To string
 
-	InPayloads bool // the search is also in payloads
+	InPayloads bool // payloads are searched too
 
 	path string
 }
@@ -40,7 +40,7 @@ func (f callFilter) args() command.Args {
 	return given
 }
 
-// values returns the filter as the query of a page has it.
+// values returns the filter as the query of a page.
 func (f callFilter) values() url.Values {
 	query := url.Values{}
 	for name, value := range map[string]string{
@@ -56,8 +56,8 @@ func (f callFilter) values() url.Values {
 	return query
 }
 
-// Narrowed returns the path of the list with one more condition, or with an
-// empty value one less.
+// Narrowed returns the path of the list with one condition set, or removed if value is
+// empty.
 func (f callFilter) Narrowed(name, value string) string {
 	query := f.values()
 	query.Set(name, value)
@@ -70,37 +70,36 @@ func (f callFilter) Narrowed(name, value string) string {
 	return f.path + "?" + query.Encode()
 }
 
-// Export returns the path of all that fits, as JSON lines.
+// Export returns the path that exports the matching calls as JSON lines.
 func (f callFilter) Export() string { return f.path + "/export?" + f.values().Encode() }
 
-// MaxExported returns how many of them come at most.
+// MaxExported returns the bound of an export.
 func (f callFilter) MaxExported() int { return maxExported }
 
-// ReplayAll returns the path of the page that replays all that fits.
+// ReplayAll returns the path of the page that replays the matching calls.
 func (f callFilter) ReplayAll() string { return f.path + "/replay?" + f.values().Encode() }
 
-// Failed reports whether the list shows failed calls that can be replayed
-// together: event.replay knows no text, and needs a time.
+// Failed reports whether the list shows failed calls that can be replayed together:
+// event.replay can't search for text or a trace id.
 func (f callFilter) Failed() bool { return f.Status == "error" && f.Search == "" && f.Trace == "" }
 
-// Statuses returns those there are.
+// Statuses returns the statuses to choose from.
 func (f callFilter) Statuses() []sluice.Status { return callStatuses }
 
 // Empty reports whether the list shows all calls.
 func (f callFilter) Empty() bool { return len(f.values()) == 0 }
 
-// onlyKeyAndTrace reports whether the stream of calls knows which of them belong to
-// the list: it is narrowed by these alone.
+// onlyKeyAndTrace reports whether the live stream can filter like the list does: by
+// event key and trace id alone.
 func (f callFilter) onlyKeyAndTrace() bool {
 	f.EventKey, f.Trace = "", ""
 	return f.Empty()
 }
 
-// growing reports whether new calls may belong to the list, and it is cheap to ask
-// for it again.
+// growing reports whether new calls may match, and asking again is cheap.
 func (f callFilter) growing() bool { return f.To == "" && !f.InPayloads }
 
-// A chosen is a condition of the list that is not in its form.
+// A chosen is a condition that the form does not show.
 type chosen struct{ Name, Title, Value string }
 
 // Chosen returns the conditions that facets and links have set.
@@ -116,14 +115,13 @@ func (f callFilter) Chosen() (all []chosen) {
 // facets are the counts of trace.get.
 type facets sluice.Facets
 
-// A facetGroup is what a list can be narrowed by.
+// A facetGroup is one condition with the values to choose from.
 type facetGroup struct {
 	Name, Title string
 	Values      []sluice.Facet
 }
 
-// Groups returns the counts under their headings, without those that tell
-// nothing.
+// Groups returns the counts under their headings, without empty groups.
 func (f *facets) Groups() (groups []facetGroup) {
 	for _, g := range []facetGroup{{"status", "Status", f.Statuses}, {"eventKey", "Webhook", f.Webhooks}, {"pipeline", "Pipeline", f.Pipelines}, {"code", "Code", f.Codes}} {
 		if len(g.Values) > 0 {

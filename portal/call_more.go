@@ -13,7 +13,7 @@ import (
 	"sluice"
 )
 
-// callNext leads to the next call of the same webhook.
+// callNext redirects to the next call of the same webhook.
 func (p *Portal) callNext(w http.ResponseWriter, r *http.Request) error {
 	return p.callBeside(w, r, func(c tracedCall) (*tracedCall, error) {
 		return nextAfter(c.Time, time.Now(), func(from, to time.Time) (found []tracedCall, more bool, err error) {
@@ -22,15 +22,15 @@ func (p *Portal) callNext(w http.ResponseWriter, r *http.Request) error {
 				if err != nil || len(page.Items) > 0 || page.Next == "" {
 					return page.Items, page.Next != "", err
 				}
-				after = page.Next // the search has read as much as it may at once
+				after = page.Next // the search stopped early, at its bound
 			}
 		})
 	})
 }
 
-// nextAfter returns the first call after a time, nil if there is none until now. find
-// returns the newest calls of a span, newest first, and whether there are more. So the
-// span grows until it has calls, and is halved until it has few.
+// nextAfter returns the first call after a time, or nil. find returns the newest calls
+// of a span, newest first, and whether there are more. So the span grows until it has
+// calls, and is halved until it has few.
 func nextAfter(at, now time.Time, find func(from, to time.Time) (found []tracedCall, more bool, err error)) (*tracedCall, error) {
 	const firstSpan, largerSpan, shortest = time.Minute, 8, time.Millisecond
 	from, to := at.Add(1), at.Add(firstSpan)
@@ -54,7 +54,7 @@ func nextAfter(at, now time.Time, find func(from, to time.Time) (found []tracedC
 	return &found[len(found)-1], nil
 }
 
-// callPrevious leads to the call of the same webhook before.
+// callPrevious redirects to the previous call of the same webhook.
 func (p *Portal) callPrevious(w http.ResponseWriter, r *http.Request) error {
 	return p.callBeside(w, r, func(c tracedCall) (*tracedCall, error) {
 		found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", c.EventKey, "to", c.Time.Format(time.RFC3339Nano), "limit", "10"))
@@ -69,7 +69,7 @@ func (p *Portal) callPrevious(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// callBeside leads from a call to another one, or says that there is none.
+// callBeside redirects from a call to another, or says that there is none.
 func (p *Portal) callBeside(w http.ResponseWriter, r *http.Request, find func(tracedCall) (*tracedCall, error)) error {
 	c, err := p.call(r)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *Portal) call(r *http.Request) (tracedCall, error) {
 	return items[0], nil
 }
 
-// callsOf returns the call that the path names, and what followed from it.
+// callsOf returns the call that the path names, and the events that it caused.
 func (p *Portal) callsOf(r *http.Request) ([]tracedCall, error) {
 	trace := r.PathValue("trace")
 	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", trace, "limit", "20"))
@@ -110,19 +110,19 @@ func (p *Portal) callsOf(r *http.Request) ([]tracedCall, error) {
 	return found.Items, nil
 }
 
-// A resendView is the page on which a call is edited and sent again.
+// A resendView is the page where people edit a call and send it again.
 type resendView struct {
 	TraceID  string
 	EventKey string
-	Signed   bool // the call is signed anew
+	Signed   bool // the portal signs the call
 	Media    string
-	Headers  string // one a line
+	Headers  string // one per line
 	Payload  string
 	Problem  string
-	Result   *attempt
+	Result   *sentCall
 }
 
-// callEdit shows what was sent, to be changed.
+// callEdit shows a form with what was sent.
 func (p *Portal) callEdit(w http.ResponseWriter, r *http.Request) error {
 	c, err := p.call(r)
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *Portal) callEdit(w http.ResponseWriter, r *http.Request) error {
 	view := resendView{TraceID: c.TraceID, EventKey: c.EventKey, Signed: hook.IsSigned(), Media: c.ContentType, Payload: body}
 	var lines bytes.Buffer
 	if !strings.Contains(strings.TrimSpace(body), "\n") && json.Indent(&lines, []byte(body), "", "  ") == nil {
-		view.Payload = lines.String() // nobody edits one long line with pleasure
+		view.Payload = lines.String() // one long line is hard to edit
 	}
 	for _, h := range shownHeaders(c.Headers) {
 		if !isConnection(h.Name) && !strings.EqualFold(hook.Dedupe, "header:"+h.Name) {
@@ -149,8 +149,8 @@ func (p *Portal) callEdit(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "resend", "Edit and send again", view)
 }
 
-// isConnection reports whether a header belongs to the call as it was made, and
-// not to what was sent.
+// isConnection reports whether a header is about the connection or the signature, not
+// about what was sent.
 func isConnection(name string) bool {
 	switch strings.ToLower(name) {
 	case "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding", "user-agent", "sec-fetch-site":
@@ -159,11 +159,8 @@ func isConnection(name string) bool {
 	return strings.HasPrefix(name, "x-forwarded-") || strings.Contains(name, "signature")
 }
 
-// callResend calls the webhook with what was edited.
+// callResend calls the webhook with the edited request.
 func (p *Portal) callResend(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	view := resendView{TraceID: r.PathValue("trace"), EventKey: r.PostForm.Get("eventKey"), Media: r.PostForm.Get("media"), Headers: formText(r, "headers"), Payload: formText(r, "payload")}
 	hook, err := ask[sluice.WebhookView](p, r, "webhook.get", args("eventKey", view.EventKey))
 	if err != nil {
@@ -187,7 +184,7 @@ func (p *Portal) callResend(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "resend", "Edit and send again", view)
 }
 
-// parseHeaders reads headers, one a line.
+// parseHeaders reads headers, one per line.
 func parseHeaders(text string) (http.Header, error) {
 	header := make(http.Header)
 	for number, line := range strings.Split(text, "\n") {
@@ -204,8 +201,7 @@ func parseHeaders(text string) (http.Header, error) {
 	return header, nil
 }
 
-// curlOfCall returns the curl line that makes a call again, with the place of
-// the token left open.
+// curlOfCall returns a curl command that repeats a call, with TOKEN for its token.
 func curlOfCall(receive string, c tracedCall) string {
 	body, whole := sentBody(c)
 	if !whole {
@@ -230,7 +226,7 @@ func curlOfCall(receive string, c tracedCall) string {
 	return strings.Join(lines, " \\\n  ")
 }
 
-// shellQuoted returns a text as a shell takes it.
+// shellQuoted quotes a text for a shell.
 func shellQuoted(text string) string {
 	return fmt.Sprintf("'%s'", strings.ReplaceAll(text, "'", `'\''`))
 }

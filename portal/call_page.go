@@ -14,22 +14,22 @@ type callView struct {
 	tracedCall
 
 	Runs      []shownRun
-	Failed    *shownRun    // the latest run that failed
-	Mend      *shownRun    // the latest one whose pipeline can be edited
-	Replays   []tracedCall // of it
-	Checked   *checked     // nil if it is not known what was
-	Followed  []tracedCall // events that followed from it
+	Failed    *shownRun // the latest run that failed
+	Mend      *shownRun // the latest one whose pipeline the user can edit
+	Replays   []tracedCall
+	Checked   *checked     // nil if it is unknown
+	Followed  []tracedCall // events that this one caused
 	Picture   *timeline
 	Seen      bool // the user may see payloads
 	Headers   []sluice.Header
-	Text      string // payload, as people read it
-	Raw       string // and as it came, if that is another text
-	Curl      string // that makes the call again; "" if it can't be told
+	Text      string // the payload, formatted
+	Raw       string // the payload as it came, if that differs
+	Curl      string // a command that repeats the call; "" if there is none
 	Editable  bool
-	Rejected  *quarantined // what is kept of a rejected call
+	Rejected  *quarantined // the stored call, if it was rejected
 	Result    string
 	Live      string
-	CallsPath string // of the calls of the same webhook
+	CallsPath string // list of the webhook's calls
 }
 
 func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
@@ -68,8 +68,7 @@ func (p *Portal) callPage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "call", "Call "+view.TraceID, view)
 }
 
-// addRuns adds to the page of a call what pipelines made of it, and what was made
-// of it later and before.
+// addRuns adds the runs and the replays of a call, and how its signature was checked.
 func (p *Portal) addRuns(r *http.Request, view *callView) (err error) {
 	if view.Runs, err = p.shownRuns(r, view.tracedCall); err != nil {
 		return err
@@ -89,7 +88,7 @@ func (p *Portal) addRuns(r *http.Request, view *callView) (err error) {
 	return err
 }
 
-// shownHeaders returns headers in the order of their names, shortened.
+// shownHeaders returns shortened headers, sorted by name.
 func shownHeaders(headers map[string]string) (shown []sluice.Header) {
 	const most = 40
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
@@ -100,16 +99,16 @@ func shownHeaders(headers map[string]string) (shown []sluice.Header) {
 	return shown
 }
 
-// callReplay sends the event of a call again.
+// callReplay replays a call.
 func (p *Portal) callReplay(w http.ResponseWriter, r *http.Request) error {
-	again, err := p.replay(r, r.PathValue("trace"))
+	again, err := ask[sluice.Replays](p, r, "event.replay", args("traceId", r.PathValue("trace")))
 	if err != nil {
 		return err
 	}
-	if again == "" {
-		p.redirect(w, r, "/calls?done=replayed")
-		return nil
+	target := "/calls"
+	if len(again.Items) > 0 && again.Items[0].NewTraceID != "" {
+		target += "/" + url.PathEscape(again.Items[0].NewTraceID)
 	}
-	p.redirect(w, r, "/calls/"+url.PathEscape(again)+"?done=replayed")
+	p.redirect(w, r, target+"?done=replayed")
 	return nil
 }

@@ -11,17 +11,15 @@ import (
 	"sluice"
 )
 
-// A shownRun is a run on the page of a call: with the way to mend it if it failed,
-// and what came out of it otherwise.
+// A shownRun is a run on the page of a call.
 type shownRun struct {
 	sluice.RunReport
 
-	EditURL  string // "" if the user can't edit it
+	EditURL  string // of the pipeline, if it failed and the user can edit it
 	EditText string
-	Output   string // "" if it is not known, or the user may not see it
+	Output   string // "" if it is unknown, or the user may not see it
 }
 
-// shownRuns returns the runs of a call.
 func (p *Portal) shownRuns(r *http.Request, c tracedCall) ([]shownRun, error) {
 	outputs, sources := outputsOf(c), make(map[string]*sluice.PipelineView)
 	runs := make([]shownRun, len(c.Runs))
@@ -45,10 +43,9 @@ func (p *Portal) shownRuns(r *http.Request, c tracedCall) ([]shownRun, error) {
 	return runs, nil
 }
 
-// editable returns the pipeline of a name, nil if the user can't edit it.
+// editable returns a pipeline, or nil if the user can't edit it.
 func (p *Portal) editable(r *http.Request, name string) (*sluice.PipelineView, error) {
-	user := sluice.UserFrom(r.Context())
-	if name == "" || !p.may(user, "pipeline.put") || !p.may(user, "pipeline.get") {
+	if name == "" || !p.allows(r, "pipeline.put") || !p.allows(r, "pipeline.get") {
 		return nil, nil
 	}
 	found, err := ask[sluice.PipelineView](p, r, "pipeline.get", args("name", name))
@@ -58,8 +55,8 @@ func (p *Portal) editable(r *http.Request, name string) (*sluice.PipelineView, e
 	return &found, nil
 }
 
-// editing returns the way to where a run failed, as long as the source is still
-// that of the run; otherwise to the source.
+// editing returns a link to the line where a run failed. If the source has changed
+// since, the link leads to its start.
 func (p *Portal) editing(source *sluice.PipelineView, run sluice.RunReport, trace string) (path, text string) {
 	query, text := url.Values{"call": {trace}}, "Edit "+source.Name
 	switch {
@@ -73,9 +70,8 @@ func (p *Portal) editing(source *sluice.PipelineView, run sluice.RunReport, trac
 	return p.base + "/pipelines/" + url.PathEscape(source.Name) + "/edit?" + query.Encode(), text
 }
 
-// outputsOf returns what pipelines made of a call, by their names, as far as a line
-// has space for it. The result of a call has the value of a single pipeline as it
-// is, and those of several in an object.
+// outputsOf returns the outputs of pipelines by their names, clipped to a line. The
+// result of a call is the output of its only pipeline, or an object with several.
 func outputsOf(c tracedCall) map[string]string {
 	names := make(map[string]bool)
 	for _, run := range c.Runs {
@@ -102,8 +98,7 @@ func outputsOf(c tracedCall) map[string]string {
 	return outputs
 }
 
-// replaysOf returns the replays of a failed call that are among the newest calls of
-// its webhook.
+// replaysOf returns the recent replays of a failed call.
 func (p *Portal) replaysOf(r *http.Request, c tracedCall) (replays []tracedCall, err error) {
 	if c.Status != sluice.StatusError || c.EventKey == "" {
 		return nil, nil
@@ -118,17 +113,16 @@ func (p *Portal) replaysOf(r *http.Request, c tracedCall) (replays []tracedCall,
 	return replays, err
 }
 
-// A checked is what is known of the signature of a call.
+// A checked says how the signature of a call was checked.
 type checked struct {
-	Sender string // whose signature it is; "" if it is no known sender's
-	Valid  bool   // otherwise nothing was checked
+	Sender string // who signed it; "" if the sender is not a known one
+	Valid  bool   // false if nothing was checked
 }
 
-// checkedCall returns what was checked before a call was accepted, nil if that is
-// not known: the webhook may have been another one then.
+// checkedCall returns how the signature of a call was checked. It returns nil if the
+// webhook has changed since.
 func (p *Portal) checkedCall(r *http.Request, c tracedCall) (*checked, error) {
-	user := sluice.UserFrom(r.Context())
-	if c.Method == "" || c.EventKey == "" || c.ReplayOf != "" || c.Admitted || !p.may(user, "webhook.get") {
+	if c.Method == "" || c.EventKey == "" || c.ReplayOf != "" || c.Admitted || !p.allows(r, "webhook.get") {
 		return nil, nil
 	}
 	hook, err := ask[sluice.WebhookView](p, r, "webhook.get", args("eventKey", c.EventKey))
@@ -136,7 +130,7 @@ func (p *Portal) checkedCall(r *http.Request, c tracedCall) (*checked, error) {
 		return nil, ignoring(err, sluice.NotFound)
 	}
 	check := &checked{Valid: hook.IsSigned()}
-	if hook.Provider != "" && p.may(user, "provider.get") {
+	if hook.Provider != "" && p.allows(r, "provider.get") {
 		preset, err := ask[sluice.ProviderView](p, r, "provider.get", args("provider", hook.Provider))
 		if err != nil {
 			return nil, err

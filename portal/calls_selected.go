@@ -12,14 +12,11 @@ import (
 	"sluice/command"
 )
 
-// maxExported bounds the calls of one export; the page of calls says so.
+// maxExported bounds the calls of an export. The list of calls shows the bound.
 const maxExported = 10_000
 
-// callsSelected replays or exports the calls that were ticked.
+// callsSelected replays or exports the selected calls.
 func (p *Portal) callsSelected(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	traces, err := selected(r, "trace")
 	if err != nil {
 		return err
@@ -33,21 +30,11 @@ func (p *Portal) callsSelected(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// replay sends the event of a call again, and returns the trace id of the new
-// one.
-func (p *Portal) replay(r *http.Request, trace string) (string, error) {
-	again, err := ask[sluice.Replays](p, r, "event.replay", args("traceId", trace))
-	if err != nil || len(again.Items) == 0 {
-		return "", err
-	}
-	return again.Items[0].NewTraceID, nil
-}
-
-// A replayAllView asks before all failed calls of a list are replayed.
+// A replayAllView asks before it replays all failed calls of a list.
 type replayAllView struct {
 	callFilter
 
-	Since   string // how far back, if the list has no beginning
+	Since   string // how far back, if the list has no start
 	Spans   []replaySpan
 	Problem string
 }
@@ -55,18 +42,18 @@ type replayAllView struct {
 // A replaySpan is how far back failed calls are replayed.
 type replaySpan struct {
 	Since, Title string
-	Calls        int  // of that time that are replayed
-	More         bool // there may be more of them
+	Calls        int
+	More         bool // there may be more calls
 }
 
 func (p *Portal) replayAllPage(w http.ResponseWriter, r *http.Request) error {
-	if !p.may(sluice.UserFrom(r.Context()), "event.replay") {
+	if !p.allows(r, "event.replay") {
 		return sluice.NotPermitted("event.replay")
 	}
 	return p.askReplayAll(w, r, replayAllView{callFilter: filterOf(p.base, r.URL.Query()), Since: "1d"})
 }
 
-// askReplayAll shows how many calls failed, and asks which of them are replayed.
+// askReplayAll shows how many calls failed, and asks how far back to replay them.
 func (p *Portal) askReplayAll(w http.ResponseWriter, r *http.Request, view replayAllView) error {
 	view.Spans = []replaySpan{{Since: "1h", Title: "the last hour"}, {Since: "1d", Title: "the last day"}, {Since: "7d", Title: "the last 7 days"}}
 	if view.From != "" {
@@ -89,11 +76,7 @@ func (v replayAllView) failed() command.Args {
 	return args("status", string(sluice.StatusError), "eventKey", v.EventKey, "code", v.Code, "pipeline", v.Pipeline)
 }
 
-// replayAll replays the failed calls of a list.
 func (p *Portal) replayAll(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	view := replayAllView{callFilter: filterOf(p.base, r.PostForm), Since: r.PostForm.Get("since")}
 	b := &bulk{
 		Verb: "replayed", What: [2]string{"call", "calls"}, About: "that failed", List: "Calls", Back: "/calls", command: "event.replay",
@@ -123,7 +106,7 @@ func (p *Portal) replayAll(w http.ResponseWriter, r *http.Request) error {
 	return p.askReplayAll(w, r, view)
 }
 
-// exportTraces writes calls with all that the user may see of them.
+// exportTraces exports the calls of trace ids.
 func (p *Portal) exportTraces(w http.ResponseWriter, r *http.Request, traces []string) error {
 	var calls []sluice.CallView
 	for _, trace := range traces {
@@ -138,7 +121,7 @@ func (p *Portal) exportTraces(w http.ResponseWriter, r *http.Request, traces []s
 	return nil
 }
 
-// callExport writes all calls of a list, newest first, as it finds them.
+// callExport exports the calls of a list, newest first.
 func (p *Portal) callExport(w http.ResponseWriter, r *http.Request) error {
 	filter := filterOf(p.base, r.URL.Query())
 	return p.export(w, func(limit int, after string) (sluice.TraceAnswer, error) {
@@ -146,8 +129,8 @@ func (p *Portal) callExport(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// export writes the calls that find returns page by page. How many there are is not
-// known when the file gets its name, so the last line says if there are more.
+// export writes the calls that find returns page by page. If there are too many, the
+// last line says so.
 func (p *Portal) export(w http.ResponseWriter, find func(limit int, after string) (sluice.TraceAnswer, error)) error {
 	const page = 500
 	after := ""
@@ -158,7 +141,7 @@ func (p *Portal) export(w http.ResponseWriter, find func(limit int, after string
 		}
 		if err != nil {
 			p.Log.Warn("An export of calls is not complete.", "error", err)
-			panic(http.ErrAbortHandler) // the browser must not take it for whole
+			panic(http.ErrAbortHandler) // or the browser takes the file for complete
 		}
 		if after == "" {
 			startExport(w)

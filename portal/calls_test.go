@@ -2,7 +2,6 @@ package portal_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -12,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestASearchForgives: part of what people know of a call finds it, and the list
-// says what it did not look at.
+// TestASearchForgives: a part of a call's data finds it, and the list says what was not
+// searched.
 func TestASearchForgives(t *testing.T) {
 	t.Parallel()
 	s := start(t, untilDone)
@@ -41,8 +40,8 @@ func TestASearchForgives(t *testing.T) {
 	vera.get("/calls/"+bad).wants(t, 200, "The number is too small.").lacks(t, "Hopper", "As curl", "Edit and send again")
 }
 
-// TestCallsAreExported: what a list shows, or what is ticked in it, comes as JSON
-// lines; payloads only with what is ticked.
+// TestCallsAreExported: a list, or the selected calls, are exported as JSON lines. Only
+// selected calls have payloads.
 func TestCallsAreExported(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -80,7 +79,7 @@ func TestCallsAreExported(t *testing.T) {
 	v.post("/calls/selected", "do", "export").wants(t, 400, "Select at least one row")
 }
 
-// TestCallsLeadToThoseBeside: of the same webhook, until there is none.
+// TestCallsLeadToThoseBeside: a call leads to the previous and next one of its webhook.
 func TestCallsLeadToThoseBeside(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -104,7 +103,7 @@ func TestCallsLeadToThoseBeside(t *testing.T) {
 	leads(traces[2]+"/previous", traces[1])
 }
 
-// TestOnlyWhatIsReplayedIsCounted: a pipeline gets the calls that it failed on itself.
+// TestOnlyWhatIsReplayedIsCounted: a pipeline gets only the calls that it failed on.
 func TestOnlyWhatIsReplayedIsCounted(t *testing.T) {
 	t.Parallel()
 	s := start(t, untilDone)
@@ -233,55 +232,7 @@ func TestACallIsEditedAndSentAgain(t *testing.T) {
 	v.post("/calls/x:y/edit", "eventKey", "webhook.stripe", "payload", "{}", "headers", "no colon").wants(t, 200, "not written as name: value")
 }
 
-// TestTheQuarantine: rejected calls are listed with their reasons, looked at,
-// admitted once the cause is mended, and deleted after a question.
-func TestTheQuarantine(t *testing.T) {
-	t.Parallel()
-	s := start(t)
-	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.trusted", "payloadType": "raw", "provider": "github", "signingSecret": "a secret of twenty characters"})
-	token := hook["uuid"].(string)
-	for range 3 {
-		s.call(token, "application/json", `{"a":"<img src=x>"}`)
-	}
-	b := s.browse()
-	b.signIn("admin", adminPassword)
-	b.open("/quarantine")
-	b.wants("webhook.trusted", "signature-missing", "3 calls", "The header X-Hub-Signature-256 is missing.")
-	b.follow(".cards button[value=admit]")
-	b.wants("0 calls admitted", "3 calls were not admitted")
-	b.open("/quarantine")
-	b.do(chromedp.Click(chromedp.CSS("tbody input")))
-	b.followText("Admit without checking")
-	b.wants("1 call admitted", "pipelines run on it")
-	b.follow("tbody a")
-	b.wants(`"a": "<img src=x>"`)
-	b.open("/quarantine")
-	b.follow("tbody .row-link")
-	b.wants("Rejected with 401", "<img src=x>")
-	b.open("/quarantine")
-	s.command("webhook.put", map[string]any{"uuid": token, "provider": ""})
-	b.do(chromedp.Click(chromedp.CSS("tbody input")))
-	b.follow(".bulk button.main")
-	b.wants("1 call admitted", "pipelines run on it")
-	b.open("/quarantine")
-	b.followText("Delete all 1…")
-	b.wants("Delete this rejected call?")
-	b.followText("Delete the rejected call")
-	b.wants("Deleted.", "The quarantine is empty")
-	s.command("webhook.put", map[string]any{"uuid": token, "disabled": true})
-	for range 103 {
-		s.call(token, "application/json", `{}`)
-	}
-	s.command("webhook.put", map[string]any{"uuid": token, "disabled": false})
-	b.open("/quarantine")
-	b.wants("103 calls", "Enable the webhook")
-	b.do(chromedp.Click(chromedp.CSS(".cards button[value=admit]")))
-	b.until(`document.querySelector("h1")?.textContent === "103 calls admitted" && document.querySelector("form[data-go-on]") === null`) // by itself
-	v := s.signedIn("admin", adminPassword)
-	v.get("/quarantine/nothing").wants(t, http.StatusNotFound)
-}
-
-// TestASearchGoesOn: a search that is not done is continued by the page itself.
+// TestASearchGoesOn: the page continues an unfinished search by itself.
 func TestASearchGoesOn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -298,8 +249,8 @@ func TestASearchGoesOn(t *testing.T) {
 	b.until(`document.querySelector("[data-searched]") === null`)
 }
 
-// TestARunIsToldOfBeforeItsCall: a call is told of once it is answered, and its run
-// may be done by then.
+// TestARunIsToldOfBeforeItsCall: a call is reported when it is answered, and its run may
+// have ended by then.
 func TestARunIsToldOfBeforeItsCall(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -316,8 +267,8 @@ func TestARunIsToldOfBeforeItsCall(t *testing.T) {
 	b.until(`document.querySelector('[data-trace="abcdef:1"]').innerText.match(/failed[^]*Closed\./) !== null`)
 }
 
-// TestFailuresAreNotified: who wants that is told of a failed run by the browser,
-// once, while the overview is open.
+// TestFailuresAreNotified: while the overview is open, the browser notifies people of a
+// failed run once, if they want that.
 func TestFailuresAreNotified(t *testing.T) {
 	t.Parallel()
 	s := start(t)

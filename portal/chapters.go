@@ -1,22 +1,23 @@
 package portal
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
 
-// A chapter is the commands whose names begin alike, as the list of commands and the
-// reference of the API call them.
+// A chapter is the commands with one prefix, in the list of commands and in the API
+// reference.
 type chapter struct{ Name, Title string }
 
-// generalChapter is what belongs to no command, and flowChapter the commands whose
-// names have no dot.
+// generalChapter holds endpoints that are no commands, and flowChapter the commands
+// without a prefix.
 const (
 	generalChapter = "general"
 	flowChapter    = "flow"
 )
 
-// chapters are those that have a title, in the order in which people need them.
+// chapters are those with a title, the most needed first.
 var chapters = []chapter{
 	{"webhook", "Webhooks"},
 	{"provider", "Known senders"},
@@ -37,7 +38,6 @@ var chapters = []chapter{
 	{generalChapter, "Results, live events and health"},
 }
 
-// chapterOf returns the name of the chapter of a command.
 func chapterOf(command string) string {
 	name, _, dotted := strings.Cut(command, ".")
 	if !dotted {
@@ -46,19 +46,17 @@ func chapterOf(command string) string {
 	return name
 }
 
-// inOrder returns the chapters of these names, the known ones first.
+// inOrder returns the chapters with these names, those with a title first.
 func inOrder(names map[string]bool) (found []chapter) {
 	for _, c := range chapters {
 		if names[c.Name] {
 			found = append(found, c)
 		}
 	}
-	var others []chapter
-	for name := range names {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if !slices.ContainsFunc(chapters, func(c chapter) bool { return c.Name == name }) {
-			others = append(others, chapter{name, name})
+			found = append(found, chapter{name, name})
 		}
 	}
-	slices.SortFunc(others, func(a, b chapter) int { return strings.Compare(a.Name, b.Name) })
-	return append(found, others...)
+	return found
 }

@@ -3,6 +3,7 @@ package portal
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 func (p *Portal) routeCommands() {
 	p.page("GET /commands", p.commandList)
 	p.page("GET /commands/{name}", p.commandPage)
-	p.page("POST /commands/{name}", p.commandRun)
+	p.form("/commands/{name}", p.commandRun)
 	p.page("GET /reference", p.referencePage)
 	p.page("GET /reference/{tag}", p.referencePage)
 }
@@ -39,7 +40,7 @@ type commandLine struct {
 type listedCommand struct {
 	commandLine
 
-	Step bool // it makes sense only in a pipeline
+	Step bool // it works only in a pipeline
 }
 
 func (p *Portal) commandList(w http.ResponseWriter, r *http.Request) error {
@@ -68,17 +69,17 @@ type commandView struct {
 	Name, Summary string
 	Tag           string // of the API reference
 	ReadOnly      bool
-	Step          bool // it makes sense only in a pipeline, or over HTTP
+	Step          bool // it works only in a pipeline, or over HTTP
 	Allowed       bool
-	Lines         []string // to call it in a terminal
+	Lines         []string // commands for a terminal
 	Ran           bool
-	Answer        []answerPart
-	More          bool // there is another page, which the form asks for
+	Output        []outputPart
+	More          bool // the form asks for the next page
 }
 
-// Secrets reports whether the answer has something to hide.
+// Secrets reports whether the output has secrets.
 func (v commandView) Secrets() bool {
-	return slices.ContainsFunc(v.Answer, func(part answerPart) bool { return part.Mask != "" })
+	return slices.ContainsFunc(v.Output, func(part outputPart) bool { return part.Mask != "" })
 }
 
 func (p *Portal) commandPage(w http.ResponseWriter, r *http.Request) error {
@@ -115,7 +116,7 @@ func (p *Portal) commandView(r *http.Request, cmd command.Command, entered url.V
 	for i := range view.Fields {
 		at := &view.Fields[i]
 		switch {
-		case at.Kind == "select":
+		case at.Input == "select":
 			at.Choices[0].Label = notGiven
 		case at.Hint == "" && !at.Required:
 			at.Hint = notGiven
@@ -126,7 +127,7 @@ func (p *Portal) commandView(r *http.Request, cmd command.Command, entered url.V
 		if err != nil || known == nil {
 			return view, err
 		}
-		at.Kind, at.Choices = "select", []choice{{Label: notGiven}}
+		at.Input, at.Choices = "select", []choice{{Label: notGiven}}
 		for _, sender := range known {
 			at.Choices = append(at.Choices, choice{Value: sender.Provider, Label: sender.Title})
 		}
@@ -134,7 +135,7 @@ func (p *Portal) commandView(r *http.Request, cmd command.Command, entered url.V
 	return view, nil
 }
 
-// verbOf returns the line that calls a command with the program, with its required
+// verbOf returns a line for the sluice program that calls a command with its required
 // parameters.
 func verbOf(cmd command.Command) string {
 	line := []string{"sluice command", cmd.Name}
@@ -150,8 +151,8 @@ func verbOf(cmd command.Command) string {
 	return strings.Join(line, " ")
 }
 
-// curlOf returns the end of a curl line that calls a command, with its required
-// parameters. Where the body is a parameter, the others are in the query.
+// curlOf returns the end of a curl line that calls a command with its required
+// parameters. If the body is one of them, the others are in the query.
 func curlOf(cmd command.Command, target string) string {
 	body, _ := cmd.BodyParam()
 	query, data := url.Values{}, ""
@@ -175,13 +176,10 @@ func curlOf(cmd command.Command, target string) string {
 	return target + data
 }
 
-// commandRun calls a command with what was entered, and shows what comes out.
+// commandRun calls a command with what was entered, and shows its output.
 func (p *Portal) commandRun(w http.ResponseWriter, r *http.Request) error {
 	cmd, err := p.command(r)
 	if err != nil {
-		return err
-	}
-	if err := readForm(w, r, maxForm); err != nil {
 		return err
 	}
 	output, next, err := p.document(r, cmd.Name, argsOf(cmd, r.PostForm))
@@ -195,9 +193,37 @@ func (p *Portal) commandRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return p.render(w, r, problem.Status(err), "command", cmd.Name, view)
 	}
-	view.Ran, view.Answer = true, partsOf(prettyUpTo(output, maxOutput))
+	view.Ran, view.Output = true, partsOf(prettyUpTo(output, maxOutput))
 	if at := view.find("after"); at != nil && next != "" {
 		view.More, at.Value = true, next
 	}
 	return p.render(w, r, http.StatusOK, "command", cmd.Name, view)
+}
+
+// An outputPart is a part of a command's output.
+type outputPart struct {
+	Text string
+	Mask string // shown in its place until people ask for it; "" if it is no secret
+}
+
+// secretInOutput matches tokens and secrets.
+var secretInOutput = regexp.MustCompile(`"(?:uuid|secret|verifyToken)": "([^"]+)"|[?&]token=([\w-]+)`)
+
+// partsOf splits an output at its secrets, so that nobody reads them over a shoulder or
+// in a screenshot.
+func partsOf(output string) (parts []outputPart) {
+	done := 0
+	for _, found := range secretInOutput.FindAllStringSubmatchIndex(output, -1) {
+		begin, end := found[2], found[3]
+		if begin < 0 {
+			begin, end = found[4], found[5]
+		}
+		secret := outputPart{Text: output[begin:end], Mask: "••••••••"}
+		if sluice.IsToken(secret.Text) { // people know tokens by their ends
+			secret.Mask = hiddenToken(secret.Text)
+		}
+		parts = append(parts, outputPart{Text: output[done:begin]}, secret)
+		done = end
+	}
+	return append(parts, outputPart{Text: output[done:]})
 }

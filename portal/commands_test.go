@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCommands: the form of a command says what is not given, offers what is known,
-// and its answer hides tokens until people ask for them.
+// TestCommands: the form of a command marks what is not given and offers known values.
+// The output hides tokens until people ask for them.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -24,8 +24,8 @@ func TestCommands(t *testing.T) {
 	v.post("/commands/webhook.get", "limit", "1").wants(t, 200, "There are more.", `value="webhook.a"`)
 }
 
-// TestTheReference: what GET and POST do alike is there once, and the chapter that
-// is shown is marked.
+// TestTheReference: GET and POST of the same operation are listed once, and the current
+// chapter is marked.
 func TestTheReference(t *testing.T) {
 	t.Parallel()
 	v := start(t).signedIn("admin", adminPassword)

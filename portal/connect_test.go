@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestConnectAProvider: who makes a webhook for a known sender is told how to set
-// it up; an edit that would undo another one is refused.
+// TestConnectAProvider: a new webhook for a known sender says how to set it up. An edit
+// that would undo another one is rejected.
 func TestConnectAProvider(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -183,8 +183,7 @@ func (s *service) sendSigned(eventKey, payload string, headers ...string) answer
 	return s.post(made.URL, made.Body, headers...)
 }
 
-// TestHostileVerifyToken: what someone has entered is text, also where it is copied
-// from.
+// TestHostileVerifyToken: a hostile token is shown and copied as text.
 func TestHostileVerifyToken(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -8,14 +8,14 @@ import (
 	"sluice"
 )
 
-// A consequence is what else a deletion reaches.
+// A consequence is what else a deletion affects.
 type consequence struct {
 	Words string
 	Links []link
-	More  int // that are not listed
+	More  int // how many are not listed
 }
 
-// maxHit is how many things a consequence lists.
+// maxHit bounds the links of a consequence.
 const maxHit = 20
 
 func consequenceOf(words string, links []link) *consequence {
@@ -26,9 +26,9 @@ func consequenceOf(words string, links []link) *consequence {
 	return &consequence{words, shown, len(links) - len(shown)}
 }
 
-// pipelinesOf returns the pipelines that lose their owner with a user.
+// pipelinesOf returns the pipelines that a user owns.
 func pipelinesOf(p *Portal, r *http.Request, username string) (*consequence, error) {
-	if !p.may(sluice.UserFrom(r.Context()), "pipeline.get") {
+	if !p.allows(r, "pipeline.get") {
 		return nil, nil
 	}
 	all, _, err := fetch[sluice.PipelineView](p, r, "pipeline.get", nil)
@@ -45,7 +45,7 @@ func pipelinesOf(p *Portal, r *http.Request, username string) (*consequence, err
 func holdersOf(p *Portal, r *http.Request, role string) (*consequence, error) {
 	var links []link
 	for _, holders := range []struct{ get, key, path string }{{"iam.user.get", "username", "/users/"}, {"iam.client.get", "clientId", "/clients/"}} {
-		if p.Provider != nil || !p.may(sluice.UserFrom(r.Context()), holders.get) {
+		if p.Provider != nil || !p.allows(r, holders.get) {
 			continue
 		}
 		things, _, err := read[[]map[string]any](p, r, holders.get, nil)

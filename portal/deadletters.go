@@ -15,14 +15,14 @@ type letterListView struct {
 	Next           string
 }
 
-// A letterGroup is the dead letters of a pipeline with the same code.
+// A letterGroup is the dead letters of a pipeline with one code.
 type letterGroup struct {
 	sluice.DeadLetterGroup
 
-	Detail string // of the newest of them; "" if that is not on the page
+	Detail string // of the newest one; "" if that is not on the page
 }
 
-// Several reports whether there are other groups than one.
+// Several reports whether there are several groups.
 func (v letterListView) Several() bool { return len(v.Groups) > 1 }
 
 func (p *Portal) letterList(w http.ResponseWriter, r *http.Request) error {
@@ -33,7 +33,7 @@ func (p *Portal) letterList(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view.Items, view.Next = found.Items, p.nextPage(r, found.Next)
-	if p.may(sluice.UserFrom(r.Context()), "deadletter.groups") {
+	if p.allows(r, "deadletter.groups") {
 		groups, err := ask[sluice.List[sluice.DeadLetterGroup]](p, r, "deadletter.groups", args("pipeline", view.Pipeline))
 		if err != nil {
 			return err
@@ -52,14 +52,11 @@ func (p *Portal) letterList(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "letters", "Dead letters", view)
 }
 
-// letterEffect says what remains of a dead letter that is deleted.
+// letterEffect says what deleting a dead letter means.
 const letterEffect = "It can’t be undone. The calls themselves stay: replay them from Calls as long as they are kept."
 
-// lettersSelected replays or deletes the dead letters that were ticked.
+// lettersSelected replays or deletes the selected dead letters.
 func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	letters, err := selected(r, "letter")
 	if err != nil {
 		return err
@@ -73,7 +70,7 @@ func (p *Portal) lettersSelected(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// lettersBulk replays dead letters, or deletes them once that was confirmed.
+// lettersBulk replays dead letters, or deletes them after a confirmation.
 func (p *Portal) lettersBulk(w http.ResponseWriter, r *http.Request, b *bulk, about confirmation) error {
 	if r.PostForm.Get("do") != "delete" {
 		return p.bulk(w, r, b)
@@ -83,11 +80,7 @@ func (p *Portal) lettersBulk(w http.ResponseWriter, r *http.Request, b *bulk, ab
 	return p.deleteSelected(w, r, about, b)
 }
 
-// lettersOfGroup replays or deletes a group.
 func (p *Portal) lettersOfGroup(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	pipeline, code := r.PostForm.Get("pipeline"), r.PostForm.Get("code")
 	about := pipeline
 	if code != "" {
@@ -118,7 +111,7 @@ func (p *Portal) letter(r *http.Request) (sluice.DeadLetter, error) {
 type letterView struct {
 	sluice.DeadLetter
 
-	EditURL, EditText string // the way to where it failed; "" if the user can't edit it
+	EditURL, EditText string // link to the line that failed; "" if the user can't edit it
 }
 
 func (p *Portal) letterPage(w http.ResponseWriter, r *http.Request) error {
@@ -137,26 +130,16 @@ func (p *Portal) letterPage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "letter", "Dead letter "+letter.Letter, view)
 }
 
-// replayLetter sends the event of a dead letter again, and returns the trace id
-// of the new one.
-func (p *Portal) replayLetter(r *http.Request, letter string) (string, error) {
-	again, err := ask[sluice.Replays](p, r, "deadletter.replay", args("letter", letter))
-	if err != nil || len(again.Items) == 0 {
-		return "", err
-	}
-	return again.Items[0].TraceID, nil
-}
-
 func (p *Portal) letterReplay(w http.ResponseWriter, r *http.Request) error {
-	trace, err := p.replayLetter(r, r.PathValue("letter"))
+	again, err := ask[sluice.Replays](p, r, "deadletter.replay", args("letter", r.PathValue("letter")))
 	if err != nil {
 		return err
 	}
-	if trace != "" && p.may(sluice.UserFrom(r.Context()), "trace.get") {
-		p.redirect(w, r, "/calls/"+url.PathEscape(trace)+"?done=replayed")
-		return nil
+	target := "/deadletters"
+	if len(again.Items) > 0 && again.Items[0].TraceID != "" && p.allows(r, "trace.get") {
+		target = "/calls/" + url.PathEscape(again.Items[0].TraceID)
 	}
-	p.redirect(w, r, "/deadletters?done=replayed")
+	p.redirect(w, r, target+"?done=replayed")
 	return nil
 }
 

@@ -9,36 +9,35 @@ import (
 	"strings"
 
 	"sluice"
-	"sluice/command"
 	"sluice/difference"
 	"sluice/problem"
 )
 
-// An editor is the page on which the source of a pipeline is written.
+// An editor is the page where people write the source of a pipeline.
 type editor struct {
 	New      bool
 	Name     string
-	NameRule string // what a name is
+	NameRule string // which names are valid
 	NameMark string // what is wrong with the name
 	Source   string
-	Tag      string // of the version that was loaded; "" for a new pipeline
-	Unsaved  bool   // the source is not what is stored
-	Problem  string // what is wrong, if it is not a mistake in the source
-	Checked  bool   // without mistakes
+	Tag      string // of the loaded version; "" for a new pipeline
+	Unsaved  bool   // the source differs from the stored one
+	Problem  string // what is wrong besides the source
+	Checked  bool   // a check found no mistakes
 	Findings []sluice.Finding
-	Warnings []sluice.Finding // that must be confirmed
+	Warnings []sluice.Finding // the user must confirm them
 	Force    bool             // it can be stored in spite of the findings
-	Theirs   *theirs          // what someone else has stored meanwhile
+	Theirs   *theirs          // what someone else has stored in the meantime
 	Tried    *tried
-	Limit    string       // of the events that it was tried on
-	Call     string       // trace id of the call that it is written for; "" means the latest one
+	Limit    string       // how many events to try it on
+	Call     string       // trace id of the call beside the source; "" means the latest one
 	Event    *seenEvent   // of that call; nil if there is none, or the user may not see it
-	Past     []tracedCall // that the draft can be tried on in its place
+	Past     []tracedCall // other calls to try the draft on
 	Gutter   []gutterLine
-	Lines    []sourceLine // with the mistakes in them; nil if there are none
+	Lines    []sourceLine // around mistakes; nil if there are none
 }
 
-// Quiet reports whether there is nothing to read before the source.
+// Quiet reports whether the page has no messages above the source.
 func (e editor) Quiet() bool {
 	return !e.New && e.Tried == nil && e.Findings == nil && e.Warnings == nil && e.Problem == ""
 }
@@ -46,14 +45,14 @@ func (e editor) Quiet() bool {
 // Begun reports whether a new pipeline has a name and needs its first step.
 func (e editor) Begun() bool { return e.New && e.Name != "" && !e.Unsaved }
 
-// theirs is what someone else has stored meanwhile.
+// theirs is what someone else has stored in the meantime.
 type theirs struct {
 	Tag   string
 	Owner string
 	Edits []diffLine // from theirs to ours
 }
 
-// A gutterLine is the number beside a line.
+// A gutterLine is a line number beside the source.
 type gutterLine struct {
 	Number int
 	Marked bool
@@ -65,7 +64,7 @@ type diffLine struct {
 	Text  string
 }
 
-// diffLines returns the way from one source to another.
+// diffLines returns the difference between two sources.
 func diffLines(before, after string) (lines []diffLine) {
 	classes := map[byte]string{'+': "added", '-': "removed"}
 	for _, e := range difference.Lines(before, after) {
@@ -74,7 +73,7 @@ func diffLines(before, after string) (lines []diffLine) {
 	return lines
 }
 
-// firstSource is what a new pipeline begins with.
+// firstSource is the source of a new pipeline.
 const firstSource = `pipeline:
   - event.listen:
       eventKey: webhook.hello
@@ -86,8 +85,7 @@ const firstSource = `pipeline:
         payload: "#{body.payload}"
 `
 
-// sourceFor is what a new pipeline for an event key begins with: the cursor is at
-// its end.
+// sourceFor is the source of a new pipeline for an event key. The cursor is at its end.
 const sourceFor = "pipeline:\n  - event.listen:\n      eventKey: %s\n  "
 
 func (p *Portal) pipelineNew(w http.ResponseWriter, r *http.Request) error {
@@ -99,7 +97,7 @@ func (p *Portal) pipelineNew(w http.ResponseWriter, r *http.Request) error {
 	e.Source = fmt.Sprintf(sourceFor, key)
 	name := strings.ToLower(strings.TrimPrefix(key, "webhook."))
 	if _, err := ask[sluice.PipelineView](p, r, "pipeline.get", args("name", name)); err != nil && sluice.AsError(err).Kind == sluice.NotFound {
-		e.Name = name // nobody has it yet
+		e.Name = name // it is free
 	}
 	if e.Call == "" {
 		var err error
@@ -151,7 +149,7 @@ func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int
 		return err
 	}
 	e.NameRule = name.Doc
-	if e.Event == nil { // a trial has it already
+	if e.Event == nil { // a try has set it already
 		if e.Event, err = p.seen(r, e.Call); err != nil {
 			return err
 		}
@@ -166,12 +164,8 @@ func (p *Portal) renderEditor(w http.ResponseWriter, r *http.Request, status int
 	return p.render(w, r, status, "editor", title, e)
 }
 
-// pipelineSave stores, merely checks, or tries what was written. Mistakes are
-// shown on the same page, each at its line.
+// pipelineSave stores, checks or tries a draft. It shows mistakes at their lines.
 func (p *Portal) pipelineSave(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	e := editor{Name: r.PathValue("name"), Source: formText(r, "source"), Tag: r.PostForm.Get("tag"), Unsaved: true, Limit: r.PostForm.Get("limit"), Call: r.PostForm.Get("call")}
 	if e.Name == "" {
 		e.New, e.Name = true, strings.TrimSpace(r.PostForm.Get("name"))
@@ -201,14 +195,14 @@ func (p *Portal) pipelineSave(w http.ResponseWriter, r *http.Request) error {
 	return p.renderEditor(w, r, http.StatusUnprocessableEntity, e)
 }
 
-// onlyRights reports whether all that was found is a lack of rights, in spite of
-// which a pipeline can be stored.
+// onlyRights reports whether rights are all that is missing. A pipeline can be stored
+// in spite of that.
 func onlyRights(found []sluice.Finding) bool {
 	return !slices.ContainsFunc(found, func(f sluice.Finding) bool { return f.Permission == "" })
 }
 
-// hasLent reports whether the pipeline would do more than before because of who
-// saves it, which must be confirmed.
+// hasLent reports whether the pipeline would gain rights from the user who saves it,
+// who must confirm that.
 func hasLent(warnings []sluice.Finding) bool {
 	return slices.ContainsFunc(warnings, func(f sluice.Finding) bool { return f.Code == sluice.CodeRightsLent.Word })
 }
@@ -238,11 +232,8 @@ func (p *Portal) store(w http.ResponseWriter, r *http.Request, e editor, force b
 	return p.renderEditor(w, r, problem.Status(failure), e)
 }
 
-// editorCheck answers the editor with the mistakes in a source, as it is typed.
+// editorCheck returns the mistakes in a source while it is typed.
 func (p *Portal) editorCheck(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	found, _, err := p.document(r, "pipeline.lint", args("source", formText(r, "source"), "name", r.URL.Query().Get("name")))
 	if err != nil {
 		return err
@@ -251,7 +242,7 @@ func (p *Portal) editorCheck(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// editorWords are what the editor offers while people type.
+// editorWords are the completions of the editor.
 type editorWords struct {
 	Sections  []sluice.Word `json:"sections"`
 	Common    []sluice.Word `json:"common"` // parameters of every step
@@ -273,18 +264,10 @@ type wordParam struct {
 	sluice.Word
 
 	Required bool     `json:"required,omitempty"`
-	Values   []string `json:"values,omitempty"` // that it may have, if they are few
+	Values   []string `json:"values,omitempty"` // the allowed ones, if they are few
 }
 
-func wordOf(p command.Param) wordParam {
-	word := wordParam{sluice.Word{Name: p.Name, Doc: p.Doc}, p.Required, p.Enum}
-	if p.Type == "boolean" {
-		word.Values = []string{"true", "false"}
-	}
-	return word
-}
-
-// editorWords answers the editor with what it can offer the user.
+// editorWords returns the completions for the user.
 func (p *Portal) editorWords(w http.ResponseWriter, r *http.Request) error {
 	user := sluice.UserFrom(r.Context())
 	words := editorWords{Sections: sluice.SourceSections(), Common: sluice.StepParameters(), EventKeys: []string{}, Secrets: []string{}, Users: []string{}, Functions: slices.Clone(p.Functions)}
@@ -294,7 +277,11 @@ func (p *Portal) editorWords(w http.ResponseWriter, r *http.Request) error {
 		}
 		word := wordCommand{Name: cmd.Name, Summary: cmd.Summary, Allowed: cmd.Allows(user), Params: []wordParam{}}
 		for _, param := range cmd.Params {
-			word.Params = append(word.Params, wordOf(param))
+			values := param.Enum
+			if param.Type == "boolean" {
+				values = []string{"true", "false"}
+			}
+			word.Params = append(word.Params, wordParam{sluice.Word{Name: param.Name, Doc: param.Doc}, param.Required, values})
 		}
 		words.Commands = append(words.Commands, word)
 		if group, _, _ := strings.Cut(cmd.Name, "."); group == "convert" || group == "crypto" {

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestASecondEditor: whoever saves what was changed meanwhile is told by whom, and
-// keeps what they wrote.
+// TestASecondEditor: if someone else has saved in the meantime, the page says who, and
+// keeps the draft.
 func TestASecondEditor(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -25,8 +25,8 @@ func TestASecondEditor(t *testing.T) {
 		wants(t, 412, "changed meanwhile", "admin stored version 2", "wait: {duration: 1s}", tag[1])
 }
 
-// TestTheEditor: mistakes and missing rights are marked while people type, words
-// are completed, a draft survives, and leaving is asked about.
+// TestTheEditor: mistakes and missing rights are marked while people type, words are
+// completed, drafts survive, and leaving needs a confirmation.
 func TestTheEditor(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -69,8 +69,8 @@ func TestTheEditor(t *testing.T) {
 	}
 }
 
-// TestTwoBrowsers: of two who edit at once the second sees what the first has
-// stored, and decides.
+// TestTwoBrowsers: if two people edit at once, the second sees what the first stored, and
+// decides.
 func TestTwoBrowsers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -95,8 +95,7 @@ func TestTwoBrowsers(t *testing.T) {
 	first.wants("Rolled back", "of the first", "4 versions")
 }
 
-// TestADraftIsTried: what a draft would make of past calls is shown beside what
-// was made of them.
+// TestADraftIsTried: the page compares how past calls would end with how they did.
 func TestADraftIsTried(t *testing.T) {
 	t.Parallel()
 	s := start(t, untilDone)
@@ -123,8 +122,8 @@ func TestADraftIsTried(t *testing.T) {
 		wants(t, 200, "data-unsaved", `<li class="bad">1 failed before and would fail again</li>`, "3 would fail", "would fail again</span>").lacks(t, "would succeed as before")
 }
 
-// TestLentRights: who saves another's pipeline, and so lends it their rights, is
-// asked first.
+// TestLentRights: saving someone else's pipeline, which lends it the user's rights, needs
+// a confirmation.
 func TestLentRights(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -136,4 +135,83 @@ func TestLentRights(t *testing.T) {
 	dev.post("/pipelines/new", "name", "p", "source", source, "do", "force").wants(t, 303)
 	admin.post("/pipelines/p/edit", "source", source, "do", "save").wants(t, 422, "is this what you want?", "with the rights of admin")
 	admin.post("/pipelines/p/edit", "source", source, "do", "force").wants(t, 303)
+}
+
+// TestTheEditorCompletes: it offers sections, commands, parameters and their values, event
+// keys, users, secrets, and the values of the event beside the source.
+func TestTheEditorCompletes(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	hook := s.command("webhook.put", map[string]any{"eventKey": "webhook.orders", "payloadType": "raw"})
+	s.command("secret.put", map[string]any{"name": "crm.password", "value": "x"})
+	s.store("p", "pipeline:\n  - event.listen: {eventKey: webhook.orders}\n")
+	s.call(hook["uuid"].(string), "application/json", `{"total":42}`)
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/pipelines/p/edit")
+	b.waits("[data-lint].good")
+	for name, c := range map[string]struct{ source, typed, offered string }{
+		"a section":                    {"", "pip", "pipeline"},
+		"a command":                    {"pipeline:\n  - ", "conv", "convert.fromBase64"},
+		"a parameter":                  {"pipeline:\n  - http.request:\n      ", "u", "url"},
+		"a parameter in braces":        {"pipeline:\n  - http.request: {", "ti", "timeout"},
+		"a value":                      {"pipeline:\n  - log:\n      level: ", "wa", "warn"},
+		"a value in braces":            {"pipeline:\n  - http.request: {url: x, method: ", "PA", "PATCH"},
+		"an event key":                 {"pipeline:\n  - event.listen:\n      eventKey: ", "web", "webhook.orders"},
+		"a user":                       {"pipeline:\n  - iam.run.as: {username: ", "ad", "admin"},
+		"a secret":                     {"pipeline:\n  - set: {value: \"#{secret('", "cr", "crm.password"},
+		"a value of the event":         {"pipeline:\n  - set: {value: \"#{", "body.pay", "body.payload.total"},
+		"a function within expression": {"pipeline:\n  - set: {value: \"#{", "convert.toJ", "convert.toJson"},
+	} {
+		eval[bool](b, `(document.querySelector("#source").editor.set(`+strconv.Quote(c.source)+`), document.querySelector("#source").editor.end(), true)`)
+		b.press(c.typed)
+		b.until(inEditor + `.querySelector(".cm-tooltip-autocomplete [aria-selected] .cm-completionLabel")?.textContent === ` + strconv.Quote(c.offered))
+		b.press("\x1b")
+		b.until(inEditor + `.querySelector(".cm-tooltip-autocomplete") === null`)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+	eval[bool](b, `(document.querySelector("#source").editor.set("pipeline:\n  - log: {message: \"#{body}\"} # why\n"), true)`)
+	colours := `new Set([...` + inEditor + `.querySelectorAll(".cm-line span")].map((e) => getComputedStyle(e).color)).size`
+	if n := eval[int](b, colours); n < 4 { // a key, a text, an expression and a comment
+		t.Errorf("a source has %d colours while it is typed", n)
+	}
+}
+
+// TestUndo: one button undoes a save, a rollback or the deletion of a pipeline. Pages say
+// what can't be undone, and offer an alternative.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.command("webhook.put", map[string]any{"eventKey": "webhook.a"})
+	s.command("iam.user.put", map[string]any{"username": "eve", "password": "a long password"})
+	s.store("p", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - set: {value: first}\n")
+	b := s.browse()
+	b.signIn("admin", adminPassword)
+	b.open("/pipelines/p/edit")
+	b.fill("#source", "pipeline:\n  - event.listen: {eventKey: webhook.a}\n  - set: {value: second}\n")
+	b.follow("button[value=save]")
+	b.wants("Saved.", "The source before was version 1.", "second")
+	b.followText("Undo")
+	b.wants("Rolled back", "first")
+	b.followText("Undo")
+	b.wants("Rolled back", "second")
+	b.followText("Delete this pipeline…")
+	b.wants("Delete this pipeline?", "Pause it instead")
+	b.followText("Delete the pipeline")
+	b.wants("The pipeline is deleted.")
+	b.followText("Undo")
+	b.wants("Saved.", "second", "listening")
+	b.open("/pipelines/p/delete")
+	b.followText("Pause it instead")
+	b.wants("Paused")
+	b.open("/webhooks/webhook.a/delete")
+	b.wants("It can’t be undone")
+	b.followText("Disable it instead")
+	b.wants("Saved.", "disabled")
+	b.open("/users/eve/delete")
+	b.followText("Disable the user instead")
+	b.wants("Saved.")
+	s.signedIn("admin", adminPassword).get("/users/eve").wants(t, 200, `<option value="true" selected>`)
 }

@@ -10,29 +10,28 @@ import (
 	"sluice/wording"
 )
 
-// A tried is what a draft would make of past calls, in the words of people.
+// A tried says how past calls would end with a draft.
 type tried struct {
 	*sluice.TryResult
 
 	Tally []tallied
-	Calls []triedCall // the first that are not the same, or still fail
-	More  []triedCall // the following ones
+	Calls []triedCall // the first that differ or still fail
+	More  []triedCall // the next ones
 	Left  int         // how many more there are
 }
 
-// A tallied is how many calls would end in one way.
+// A tallied says that a call, or how many calls, would end in some way.
 type tallied struct{ Class, Text string }
 
-// A triedCall is one of the calls that would not end as they did.
+// A triedCall is a call that a draft was tried on.
 type triedCall struct {
 	sluice.TryItem
 	tallied
 
-	Open bool // it can be read at once
+	Open bool // its details are open
 }
 
-// tryDraft shows what a draft would make of past events, or of that of the call that
-// was chosen.
+// tryDraft shows how past events, or the event of one call, would end with a draft.
 func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor, one bool) error {
 	given := args("source", e.Source)
 	if !e.New {
@@ -45,7 +44,7 @@ func (p *Portal) tryDraft(w http.ResponseWriter, r *http.Request, e editor, one 
 	switch {
 	case !one:
 		given = append(given, args("limit", e.Limit)...)
-	case e.Event != nil: // what followed from the call has its trace id, and other keys
+	case e.Event != nil: // other events that the call caused have its trace id, too
 		given = append(given, args("traceId", e.Event.TraceID, "eventKey", e.Event.EventKey)...)
 	default:
 		given = append(given, args("limit", "1")...)
@@ -121,10 +120,9 @@ func wouldResult(item sluice.TryItem) string {
 	return "would result in " + clipped(string(item.WouldBe.Value), most)
 }
 
-// latestOf returns the trace id of the latest call of some that became an event,
-// "" if there is none.
+// latestOf returns the trace id of the latest matching call that became an event, or "".
 func (p *Portal) latestOf(r *http.Request, some command.Args) (string, error) {
-	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
+	if !p.allows(r, "trace.get") {
 		return "", nil
 	}
 	const looked = "10"
@@ -137,13 +135,13 @@ func (p *Portal) latestOf(r *http.Request, some command.Args) (string, error) {
 	return "", err
 }
 
-// mayTry reports whether a user may try drafts, which tell what callers have sent.
+// mayTry reports whether a user may try drafts, which reveals payloads.
 func (p *Portal) mayTry(user sluice.User) bool {
 	return p.may(user, "pipeline.try") && user.May(sluice.MaySeePayload)
 }
 
-// pastCalls returns the latest calls of the same webhook as that of an event, which
-// is one of them; none if the user may try nothing.
+// pastCalls returns the latest calls of an event's webhook, with the call of the event
+// itself. It returns none if the user may not try drafts.
 func (p *Portal) pastCalls(r *http.Request, event *seenEvent) (past []tracedCall, err error) {
 	if event == nil || event.EventKey == "" || !p.mayTry(sluice.UserFrom(r.Context())) {
 		return nil, nil

@@ -14,8 +14,7 @@ import (
 	"sluice/value"
 )
 
-// Bounds of what is shown of an event: lines, items of one list, characters of a
-// value, and how deep it goes.
+// Bounds of an event on a page: lines, items of a list, characters of a value, and depth.
 const (
 	maxPaths     = 60
 	maxPathItems = 3
@@ -23,30 +22,29 @@ const (
 	maxPathDepth = 12
 )
 
-// An eventPath is a value of an event, with the expression that yields it.
+// An eventPath is an expression and its value in an event.
 type eventPath struct{ Path, Value string }
 
-// A seenEvent is the event of a past call as expressions see it.
+// A seenEvent is the event of a call as expressions see it.
 type seenEvent struct {
 	TraceID  string
 	EventKey string
 	Paths    []eventPath
-	More     bool // there are more values than are shown
+	More     bool // there are more values
 
 	call tracedCall
 }
 
-// seen returns the event of a call as expressions see it, nil if the user may not
-// see it or it is no longer kept.
+// seen returns the event of a call, or nil if the user may not see it or it is gone.
 func (p *Portal) seen(r *http.Request, trace string) (*seenEvent, error) {
-	if trace == "" || !sluice.UserFrom(r.Context()).May(sluice.MaySeePayload) || !p.may(sluice.UserFrom(r.Context()), "trace.get") {
+	if trace == "" || !sluice.UserFrom(r.Context()).May(sluice.MaySeePayload) || !p.allows(r, "trace.get") {
 		return nil, nil
 	}
 	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", trace, "limit", "20"))
 	if err != nil || len(found.Items) == 0 {
 		return nil, ignoring(err, sluice.NotFound, sluice.Invalid)
 	}
-	return eventSeen(found.Items[len(found.Items)-1]), nil // what followed from the call is newer
+	return eventSeen(found.Items[len(found.Items)-1]), nil // events that the call caused are newer
 }
 
 // eventSeen returns the values of a call's event, the payload first.
@@ -69,8 +67,8 @@ func eventSeen(c tracedCall) *seenEvent {
 	return event
 }
 
-// payloadSeen returns the payload of a call, and the expression that yields it.
-// Bytes are decoded where they are text.
+// payloadSeen returns the payload of a call and its expression. It decodes bytes that
+// are text.
 func payloadSeen(c tracedCall) (path string, payload json.RawMessage) {
 	switch c.PayloadEncoding {
 	case sluice.EncodingFiles:
@@ -108,14 +106,14 @@ func asJSON(value any) json.RawMessage {
 	return content
 }
 
-// add adds a value with all that is in it, in its order.
+// add adds a value and everything inside it.
 func (e *seenEvent) add(path string, content json.RawMessage) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.UseNumber()
 	e.walk(path, decoder, 0)
 }
 
-// walk reads one value. It ends early if there is no space for more.
+// walk reads one value. It ends early at the bound of lines.
 func (e *seenEvent) walk(path string, decoder *json.Decoder, depth int) {
 	if len(e.Paths) == maxPaths {
 		e.More = true
@@ -160,8 +158,7 @@ func (e *seenEvent) walkObject(path string, decoder *json.Decoder, depth int) {
 	}
 }
 
-// walkList reads a list. Of items beyond the first few it tells that they are
-// there.
+// walkList reads a list. It adds the first few items, and how many there are.
 func (e *seenEvent) walkList(path string, decoder *json.Decoder, depth int) {
 	count := 0
 	for ; !e.More && decoder.More(); count++ {
@@ -200,5 +197,5 @@ func (e *seenEvent) note(path string, v any) {
 	}
 }
 
-// Small reports whether it is short enough to be shown at once.
+// Small reports whether the page shows it open.
 func (e *seenEvent) Small() bool { return len(e.Paths) <= 16 && !e.More }

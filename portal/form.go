@@ -15,18 +15,18 @@ type field struct {
 	Name     string
 	Label    string
 	Help     string
-	Kind     string // area, select, choices, secret, secret-area, or a type of input
+	Input    string // area, select, choices, secret, secret-area, or a type of input
 	Value    string
 	Hint     string
 	Problem  string // what is wrong with the value
 	Rows     int
 	Required bool
 	ReadOnly bool
-	Focus    bool // people begin here
+	Focus    bool // it has the cursor
 	Choices  []choice
 }
 
-// Mistake says what is wrong with the value, in the words of the form.
+// Mistake says what is wrong with the value, and calls the field by its label.
 func (f field) Mistake() string {
 	if f.Label == f.Name || f.Label == "" {
 		return f.Problem
@@ -44,11 +44,11 @@ type choice struct {
 // A form is the input of a command.
 type form struct {
 	Fields  []field
-	Problem string // what is wrong, if it is not about one of the fields
+	Problem string // what is wrong besides the fields
 }
 
-// formOf returns the form of a command, with what was entered and the error it
-// led to.
+// formOf returns the form of a command with what was entered, and the error that
+// resulted.
 func formOf(cmd command.Command, entered url.Values, err error) form {
 	f := form{Fields: make([]field, 0, len(cmd.Params))}
 	for _, param := range cmd.Params {
@@ -58,7 +58,7 @@ func formOf(cmd command.Command, entered url.Values, err error) form {
 	return f
 }
 
-// blame shows an error beside the field it is about, or above all.
+// blame shows an error at its field, or above all fields.
 func (f *form) blame(err error) {
 	if err == nil {
 		return
@@ -71,7 +71,7 @@ func (f *form) blame(err error) {
 	f.Problem = typographic(e.Message)
 }
 
-// find returns the field of that name, nil if there is none.
+// find returns a field, or nil.
 func (f *form) find(name string) *field {
 	i := slices.IndexFunc(f.Fields, func(other field) bool { return other.Name == name })
 	if i < 0 {
@@ -80,40 +80,39 @@ func (f *form) find(name string) *field {
 	return &f.Fields[i]
 }
 
-// drop leaves fields out of a form.
+// drop removes fields.
 func (f *form) drop(names ...string) {
 	f.Fields = slices.DeleteFunc(f.Fields, func(other field) bool { return slices.Contains(names, other.Name) })
 }
 
-// fieldOf returns the field of a parameter.
 func fieldOf(p command.Param, entered url.Values) field {
 	f := field{
-		Name: p.Name, Label: p.Name, Help: typographic(p.Doc), Kind: "text", Required: p.Required,
+		Name: p.Name, Label: p.Name, Help: typographic(p.Doc), Input: "text", Required: p.Required,
 		Value: entered.Get(p.Name), Hint: p.Wants(),
 	}
 	switch {
 	case p.Enum != nil:
-		f.Kind, f.Choices = "select", optional(p.Enum)
+		f.Input, f.Choices = "select", optional(p.Enum)
 	case p.Type == "boolean":
-		f.Kind, f.Choices = "select", optional([]string{"true", "false"})
+		f.Input, f.Choices = "select", optional([]string{"true", "false"})
 	case p.Type == "integer":
-		f.Kind = "number"
+		f.Input = "number"
 	case p.Type == "object" || p.Type == "" || p.Body == command.BodyOnly:
-		f.Kind, f.Rows = "area", 4
+		f.Input, f.Rows = "area", 4
 	case p.Type == "array":
 		f.Hint = "separated by commas"
 		f.Value = strings.Join(slices.DeleteFunc(slices.Clone(entered[p.Name]), func(s string) bool { return s == "" }), ", ")
 	case p.Name == "password" || p.Name == "current":
-		f.Kind, f.Hint, f.Value = "password", "", "" // it is not shown again
+		f.Input, f.Hint, f.Value = "password", "", "" // never shown again
 	case p.Name == "signingSecret" || p.Name == "value" && p.Required && strings.Contains(p.Doc, "secret"):
-		f.Kind, f.Hint, f.Value = "secret", "", "" // nor this, but it is no user's
+		f.Input, f.Hint, f.Value = "secret", "", "" // never shown again either, but not a user's
 	case f.Hint == "a string":
 		f.Hint = ""
 	}
 	return f
 }
 
-// optional returns choices, the first of which is none.
+// optional returns choices, the first of them empty.
 func optional(values []string) []choice {
 	choices := append(make([]choice, 0, len(values)+1), choice{Label: "(default)"})
 	for _, value := range values {
@@ -122,14 +121,14 @@ func optional(values []string) []choice {
 	return choices
 }
 
-// choose makes the field of a list offer the items to choose from.
-// What was chosen and is not offered any more stays chosen.
+// choose makes a list's field offer choices. A chosen value that is no longer offered
+// stays chosen.
 func (f *form) choose(name string, offered []choice, chosen []string) {
 	at := f.find(name)
 	if at == nil {
 		return
 	}
-	at.Kind, at.Choices = "choices", offered
+	at.Input, at.Choices = "choices", offered
 	for _, value := range chosen {
 		i := slices.IndexFunc(at.Choices, func(c choice) bool { return c.Value == value })
 		switch {
@@ -141,8 +140,8 @@ func (f *form) choose(name string, offered []choice, chosen []string) {
 	}
 }
 
-// argsOf returns the arguments that were entered in the form of a command.
-// Empty fields are not given, except lists to choose from.
+// argsOf returns the arguments that were entered in a command's form. It leaves out
+// empty fields, except lists to choose from.
 func argsOf(cmd command.Command, entered url.Values) command.Args {
 	var args command.Args
 	for _, p := range cmd.Params {
@@ -162,8 +161,8 @@ func argsOf(cmd command.Command, entered url.Values) command.Args {
 	return args
 }
 
-// valueOf returns a text as a parameter takes it: one that takes any value gets
-// the JSON value that it is, if it is one.
+// valueOf returns the argument for a text. A parameter of any type gets the decoded
+// text if it is JSON.
 func valueOf(p command.Param, text string) any {
 	if p.Type == "" {
 		if decoded, err := value.Decode(text); err == nil {

@@ -14,7 +14,7 @@ import (
 	"sluice/wording"
 )
 
-// functions are those that templates can use.
+// functions are what templates can call.
 var functions = template.FuncMap{
 	"bytes":    func(n any) string { return wording.Bytes(whole(n)) },
 	"count":    func(n any) string { return wording.Count(whole(n)) },
@@ -36,18 +36,18 @@ var functions = template.FuncMap{
 	"add":      func(a, b int) int { return a + b },
 }
 
-// labels are how forms call parameters that a text names.
+// labels replaces the names of parameters in a text by the labels that forms have.
 var labels = strings.NewReplacer("`signingSecret`", "signing secret", "`verifyToken`", "verify token", "`dedupe`", "the delivery id", "`signature`", "a signature of your own", "'", "’", "`", "")
 
-// typographic returns a text of a command with the apostrophes of pages.
+// typographic replaces the apostrophes in a text.
 func typographic(text string) string { return apostrophe.ReplaceAllString(text, "$1’$2") }
 
 var apostrophe = regexp.MustCompile(`(\pL)'(\pL)`)
 
-// urlPart is a part of a URL behind which a line may end.
+// urlPart matches a part of a URL that a line may be broken after.
 var urlPart = regexp.MustCompile(`[^/?&=-]*[/?&=-]+|[^/?&=-]+`)
 
-// whole returns an integer of whichever type.
+// whole returns an int or int64 as an int64.
 func whole(n any) int64 {
 	switch v := n.(type) {
 	case int:
@@ -58,20 +58,19 @@ func whole(n any) int64 {
 	return 0
 }
 
-// plural returns a number with the word for one or for several.
+// plural returns a number and its noun.
 func plural(n any, one, several string) string {
 	return wording.Plural(whole(n), one, several)
 }
 
-// Bounds of what a page shows of texts that can be long, as the page writes
-// them. All of one page together are well below 100 KB.
+// Bounds of long texts, in bytes of the page. A whole page stays well below 100 KB.
 const (
 	maxShown  = 16 << 10
 	maxOutput = 48 << 10
 	maxHeader = 300
 )
 
-// pretty returns JSON with line breaks, shortened.
+// pretty formats JSON, and shortens it.
 func pretty(value any) string { return prettyUpTo(value, maxShown) }
 
 func prettyUpTo(value any, limit int) string {
@@ -95,8 +94,8 @@ func prettyUpTo(value any, limit int) string {
 	return shortened(strings.TrimSpace(string(text)), limit)
 }
 
-// escapes are those in JSON for the sake of HTML, which the templates take care
-// of. A pair of backslashes is matched so that the second begins nothing.
+// escapes matches what JSON escapes for HTML; templates do that themselves. It
+// consumes pairs of backslashes, so that the second of them starts no escape.
 var escapes = regexp.MustCompile(`(?i)\\(?:\\|u003c|u003e|u0026)`)
 
 func unescape(escape []byte) []byte {
@@ -111,8 +110,8 @@ func unescape(escape []byte) []byte {
 	return escape
 }
 
-// shortened returns the beginning of a text that takes at most limit bytes in a
-// page, where some characters take more.
+// shortened returns the start of a text that takes at most limit bytes of a page,
+// where templates escape some characters.
 func shortened(text string, limit int) string {
 	size := 0
 	for i, c := range text {

@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestNothingIsStoredOfWhatIsWrong: a user, client, role or secret is there only
-// if all of the form was right, and what was typed stays, except secrets.
+// TestNothingIsStoredOfWhatIsWrong: a form with a mistake stores nothing, and keeps what
+// was typed, except secrets.
 func TestNothingIsStoredOfWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -27,8 +27,7 @@ func TestNothingIsStoredOfWhatIsWrong(t *testing.T) {
 	v.post("/users/new", "username", "a b").wants(t, 400, "The username must be").lacks(t, "The parameter")
 }
 
-// TestANameThatIsTakenChangesNothing: the form of a new thing edits none that is
-// there.
+// TestANameThatIsTakenChangesNothing: the form of a new thing edits no existing one.
 func TestANameThatIsTakenChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -48,9 +47,8 @@ func TestANameThatIsTakenChangesNothing(t *testing.T) {
 	v.get("/clients/robot").wants(t, 200, `value="viewer" checked`).lacks(t, `value="admin" checked`)
 }
 
-// TestClientsAndTheirSecrets: one that is made without a choice of grants has
-// those of its kind; a new secret is a button of its own, and changes nothing
-// else.
+// TestClientsAndTheirSecrets: a client without chosen grants gets the default ones. A
+// button makes a new secret, and changes nothing else.
 func TestClientsAndTheirSecrets(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -66,8 +64,8 @@ func TestClientsAndTheirSecrets(t *testing.T) {
 	v.get("/clients/page").wants(t, 200, `value="authorization_code" checked`).lacks(t, "Make a new secret")
 }
 
-// TestSecretsOfSeveralLines: a key keeps its lines; the end of a single line that
-// was copied along does not count. When they were used last is told.
+// TestSecretsOfSeveralLines: a key keeps its lines, but a single line loses its line end.
+// The page shows when a secret was last used.
 func TestSecretsOfSeveralLines(t *testing.T) {
 	t.Parallel()
 	s := start(t, "data="+t.TempDir())
@@ -164,4 +162,24 @@ func TestASecretIsMaskedWhileItIsTyped(t *testing.T) {
 		}
 		b.do(chromedp.Click(chromedp.CSS("[data-reveal=field-value]")))
 	}
+}
+
+// TestBuiltInRoles: a built-in role can be deleted only after a change, and deleting it
+// restores it.
+func TestBuiltInRoles(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	v := s.signedIn("admin", adminPassword)
+	const button = "/roles/viewer/delete"
+	for _, role := range []string{"admin", "developer", "viewer", "anonymous"} {
+		v.get("/roles/"+role).wants(t, 200, "built in").lacks(t, "/delete", "changed<")
+	}
+	v.post("/roles/viewer", "permissions", "not one!").wants(t, 400).lacks(t, button)
+	v.post("/roles/viewer", "permissions", "webhook.get").wants(t, 303)
+	v.get("/roles/viewer").wants(t, 200, button, "built in, changed")
+	v.post(button).wants(t, 303)
+	v.get("/roles/viewer").wants(t, 200, "built in").lacks(t, button, "built in, changed")
+	v.post("/roles/new", "role", "own", "permissions", "webhook.get").wants(t, 303)
+	v.get("/roles/own").wants(t, 200, "/roles/own/delete", "your own").lacks(t, "built in")
+	v.get("/roles").wants(t, 200, "built in", "your own", "Manage dead letters and the quarantine.", "See webhooks.")
 }

@@ -132,7 +132,7 @@ func (s *service) call(token, contentType, body string) string {
 	return s.do(r).header.Get("svc-trace-id")
 }
 
-// do makes a request of nobody in particular.
+// do makes a request without a session.
 func (s *service) do(r *http.Request) answer {
 	s.t.Helper()
 	return send(s.t, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}, r)
@@ -164,8 +164,7 @@ func readAll(t *testing.T, response *http.Response) string {
 	return string(content)
 }
 
-// A visitor looks at pages without a browser, and is shown redirects instead of
-// following them.
+// A visitor gets pages without a browser, and does not follow redirects.
 type visitor struct {
 	t      *testing.T
 	s      *service
@@ -199,7 +198,7 @@ func (v *visitor) get(path string) answer {
 	return v.send("GET", path, "")
 }
 
-// post sends a form of names and values in turn.
+// post sends a form of pairs of name and value.
 func (v *visitor) post(path string, pairs ...string) answer {
 	v.t.Helper()
 	form := url.Values{}

@@ -2,26 +2,27 @@ package portal
 
 import (
 	"regexp"
-	"sluice"
 	"strings"
 	"unicode"
+
+	"sluice"
 )
 
-// A sourceLine is a line of a pipeline's source, in pieces that look different.
+// A sourceLine is a line of a pipeline's source.
 type sourceLine struct {
-	Number  int
-	Pieces  []piece
-	Remarks []string // what is wrong with the line
+	Number    int
+	Fragments []fragment
+	Remarks   []string // what is wrong with the line
 }
 
-// A piece is a part of a line, with the class that says how it looks.
-type piece struct{ Class, Text string }
+// A fragment is a part of a line that looks the same.
+type fragment struct{ Class, Text string }
 
-// highlight returns the lines of a YAML source, with the mistakes at theirs.
+// highlight returns the lines of a YAML source with their mistakes.
 func highlight(source string, findings []sluice.Finding) []sourceLine {
 	var lines []sourceLine
 	for text := range strings.SplitSeq(strings.TrimSuffix(source, "\n"), "\n") {
-		lines = append(lines, sourceLine{Number: len(lines) + 1, Pieces: pieces(text)})
+		lines = append(lines, sourceLine{Number: len(lines) + 1, Fragments: fragments(text)})
 	}
 	for _, f := range findings {
 		if f.Line >= 1 && f.Line <= len(lines) {
@@ -31,7 +32,7 @@ func highlight(source string, findings []sluice.Finding) []sourceLine {
 	return lines
 }
 
-// around returns the lines with mistakes, and some before and after each.
+// around returns the lines with mistakes, and a few around each.
 func around(lines []sourceLine) (near []sourceLine) {
 	const some, most = 4, 200
 	for i, line := range lines {
@@ -45,24 +46,23 @@ func around(lines []sourceLine) (near []sourceLine) {
 	return near
 }
 
-// beginning returns as many lines as a page shows at once.
+// beginning returns as many lines as a page shows.
 func beginning(lines []sourceLine) []sourceLine {
 	const most = 30 << 10
 	size := 0
 	for i, line := range lines {
-		for _, p := range line.Pieces {
+		for _, p := range line.Fragments {
 			size += len(p.Class) + len(p.Text) + 30
 		}
 		if size > most {
-			return append(lines[:i:i], sourceLine{Pieces: []piece{{"hl-comment", "… Edit shows the rest."}}})
+			return append(lines[:i:i], sourceLine{Fragments: []fragment{{"hl-comment", "… Edit shows the rest."}}})
 		}
 	}
 	return lines
 }
 
-// pieces splits a line. It need not understand YAML: what it misreads merely
-// has another colour.
-func pieces(line string) (all []piece) {
+// fragments splits a line. It only guesses YAML: what it misreads has another colour.
+func fragments(line string) (all []fragment) {
 	rest, before := line, ' '
 	for rest != "" {
 		class, length := next(rest, before)
@@ -71,7 +71,7 @@ func pieces(line string) (all []piece) {
 		} else if last := len(all) - 1; last >= 0 && all[last].Class == class {
 			all[last].Text += rest[:length]
 		} else {
-			all = append(all, piece{class, rest[:length]})
+			all = append(all, fragment{class, rest[:length]})
 		}
 		before = rune(rest[length-1])
 		rest = rest[length:]
@@ -81,25 +81,24 @@ func pieces(line string) (all []piece) {
 
 var expressions = regexp.MustCompile(`[#$]\{[^}]*\}?`)
 
-// inText returns the pieces of a text in quotes, in which expressions stand
-// out.
-func inText(text string) (all []piece) {
+// inText splits a quoted text at its expressions.
+func inText(text string) (all []fragment) {
 	done := 0
 	for _, found := range expressions.FindAllStringIndex(text, -1) {
 		if found[0] > done {
-			all = append(all, piece{"hl-text", text[done:found[0]]})
+			all = append(all, fragment{"hl-text", text[done:found[0]]})
 		}
-		all = append(all, piece{"hl-expression", text[found[0]:found[1]]})
+		all = append(all, fragment{"hl-expression", text[found[0]:found[1]]})
 		done = found[1]
 	}
 	if done < len(text) {
-		all = append(all, piece{"hl-text", text[done:]})
+		all = append(all, fragment{"hl-text", text[done:]})
 	}
 	return all
 }
 
-// next returns the first piece of what is left of a line: its class and how
-// long it is. before is the character that stands before it.
+// next returns the class and length of the first fragment of rest. before is the
+// character before it.
 func next(rest string, before rune) (class string, length int) {
 	switch first := rest[0]; {
 	case strings.HasPrefix(rest, "#{"), strings.HasPrefix(rest, "${"):
@@ -108,7 +107,7 @@ func next(rest string, before rune) (class string, length int) {
 		return "hl-comment", len(rest)
 	case first == '"' || first == '\'':
 		return quoted(rest)
-	case startsWord(first) && !isWord(before):
+	case isWord(rune(first)) && !isWord(before):
 		return word(rest)
 	}
 	return "", 1
@@ -122,7 +121,7 @@ func upTo(text string, end byte) int {
 	return len(text)
 }
 
-// quoted returns the piece of a text in quotes. It may be a key.
+// quoted returns the fragment of a quoted text or key.
 func quoted(rest string) (class string, length int) {
 	for i := 1; i < len(rest); i++ {
 		switch {
@@ -135,8 +134,7 @@ func quoted(rest string) (class string, length int) {
 	return "hl-text", len(rest)
 }
 
-// word returns the piece of a word: a key, a number or one of the few words
-// that are values.
+// word returns the fragment of a key, a number, a constant or another word.
 func word(rest string) (class string, length int) {
 	for length < len(rest) && (isWord(rune(rest[length])) || rest[length] == '.' || rest[length] == '-') {
 		length++
@@ -148,8 +146,7 @@ func word(rest string) (class string, length int) {
 	return ifKey(rest, length, class), length
 }
 
-// ifKey returns the class of keys if a colon follows, otherwise the given
-// class.
+// ifKey returns the class of keys if a colon follows, otherwise the given class.
 func ifKey(rest string, length int, class string) string {
 	if rest[length:] == ":" || strings.HasPrefix(rest[length:], ": ") {
 		return "hl-key"
@@ -160,8 +157,6 @@ func ifKey(rest string, length int, class string) string {
 func isNumber(text string) bool {
 	return strings.Trim(text, "0123456789.") == "" && strings.ContainsAny(text, "0123456789")
 }
-
-func startsWord(c byte) bool { return isWord(rune(c)) }
 
 func isWord(c rune) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'

@@ -10,9 +10,9 @@ import (
 	"sluice/wording"
 )
 
-func TestPieces(t *testing.T) {
+func TestFragments(t *testing.T) {
 	t.Parallel()
-	for line, want := range map[string][]piece{
+	for line, want := range map[string][]fragment{
 		"":                        nil,
 		"# a note":                {{"hl-comment", "# a note"}},
 		"pipeline:":               {{"hl-key", "pipeline"}, {"", ":"}},
@@ -26,7 +26,7 @@ func TestPieces(t *testing.T) {
 		"duration: 30ms":          {{"hl-key", "duration"}, {"", ": 30ms"}},
 		"on: true":                {{"hl-key", "on"}, {"", ": "}, {"hl-number", "true"}},
 	} {
-		if diff := cmp.Diff(want, pieces(line)); diff != "" {
+		if diff := cmp.Diff(want, fragments(line)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}
@@ -43,7 +43,7 @@ func FuzzHighlight(f *testing.F) {
 				t.Fatalf("line %d has the number %d", i+1, line.Number)
 			}
 			var text strings.Builder
-			for _, p := range line.Pieces {
+			for _, p := range line.Fragments {
 				text.WriteString(p.Text)
 			}
 			lines = append(lines, text.String())

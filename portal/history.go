@@ -10,9 +10,9 @@ import (
 	"sluice"
 )
 
-// addHistory adds to the page of a pipeline its latest runs.
+// addHistory adds the latest runs to the page of a pipeline.
 func (p *Portal) addHistory(r *http.Request, view *pipelineView) error {
-	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
+	if !p.allows(r, "trace.get") {
 		return nil
 	}
 	const most = "10"
@@ -39,25 +39,23 @@ func (p *Portal) addHistory(r *http.Request, view *pipelineView) error {
 	return nil
 }
 
-// latestFailure returns why the latest run of a pipeline failed, nil if it did
-// not or was made with another source.
+// latestFailure returns the latest run if it failed, and ran the current source.
 func latestFailure(history []tracedCall, stored time.Time) *runFailure {
-	var latest sluice.RunReport
-	trace := ""
+	var latest runFailure
 	for _, c := range history {
 		for _, run := range c.Runs {
 			if run.Started.After(latest.Started) {
-				latest, trace = run, c.TraceID
+				latest = runFailure{RunReport: run, TraceID: c.TraceID}
 			}
 		}
 	}
 	if latest.Error == nil || latest.Started.Before(stored) {
 		return nil
 	}
-	return &runFailure{Time: latest.Started, Detail: latest.Error.Detail, Code: latest.Error.Code, Line: latest.Error.Line, Column: latest.Error.Column, TraceID: trace}
+	return &latest
 }
 
-// addPast adds to the page of a pipeline the calls that it can be run with.
+// addPast adds the calls that a pipeline can be run with to its page.
 func (p *Portal) addPast(r *http.Request, view *pipelineView) error {
 	if view.Listens == "" || !sluice.UserFrom(r.Context()).May(sluice.MaySeePayload) {
 		return nil

@@ -37,7 +37,7 @@ func TestHistoryOfAPipeline(t *testing.T) {
 	v.get("/calls?pipeline=%3Cscript%3E").wants(t, 200, "No calls found").lacks(t, "<script>alert")
 }
 
-// TestCallsAreFiltered: the list shows the calls that fit all that was asked for.
+// TestCallsAreFiltered: the list shows the calls that match all conditions.
 func TestCallsAreFiltered(t *testing.T) {
 	t.Parallel()
 	s := start(t)

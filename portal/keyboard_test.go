@@ -22,7 +22,7 @@ type hands struct {
 	letters int // typed
 }
 
-// focused is what has the focus, also within the editor, as people know it.
+// focused is the name of the focused element, also inside the editor.
 const focused = `(() => {
 	let e = document.activeElement;
 	while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
@@ -86,8 +86,8 @@ func (h *hands) types(text string) {
 	h.press(text)
 }
 
-// picks types the name of an option. A list forgets the letters of someone who is
-// slow, as this machine may be: then they are typed again.
+// picks types the name of an option. A list forgets the letters if a slow machine types
+// them slowly: then this types them again.
 func (h *hands) picks(option string) {
 	h.t.Helper()
 	h.letters += len([]rune(option))

@@ -45,8 +45,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestFirstAndLastStops: behind the way to the content comes what people most
-// likely want, and what destroys comes last.
+// TestFirstAndLastStops: after the link to the content, Tab first reaches what people most
+// likely want, and last what deletes something.
 func TestFirstAndLastStops(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -79,7 +79,7 @@ func TestFirstAndLastStops(t *testing.T) {
 	h.first("Hide the token")
 }
 
-// TestReducedMotion: for people who want that, nothing moves.
+// TestReducedMotion: nothing moves for people who want that.
 func TestReducedMotion(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -101,8 +101,8 @@ func TestReducedMotion(t *testing.T) {
 	}
 }
 
-// TestAlertsTellWhereAndWhen: a banner has the time of the reader, and leads to what
-// it is about, where it is not repeated.
+// TestAlertsTellWhereAndWhen: an alert shows the reader's time, and leads to a page that
+// does not repeat it.
 func TestAlertsTellWhereAndWhen(t *testing.T) {
 	t.Parallel()
 	s := start(t, untilDone)

@@ -10,14 +10,14 @@ import (
 	"sluice"
 )
 
-// beatEvery is between checks of the reader's permission, while nothing happens.
+// beatEvery is how often an idle stream checks the reader's permission.
 const beatEvery = 10 * time.Second
 
-// live sends a page the calls and runs as they happen, as Server-Sent Events.
+// live streams calls and runs to a page as they happen, as Server-Sent Events.
 func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 	user := sluice.UserFrom(r.Context())
-	if err := p.mayFollow(user); err != nil {
-		return err
+	if !p.may(user, "trace.get") {
+		return sluice.NotPermitted("trace.get")
 	}
 	if !p.readers.Enter(user.Name) {
 		return sluice.Errorf(sluice.CodeTooManyTails, "You have as many pages live as one user may.").After(beatEvery)
@@ -55,28 +55,21 @@ func (p *Portal) live(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (p *Portal) mayFollow(user sluice.User) error {
-	if !p.may(user, "trace.get") {
-		return sluice.NotPermitted("trace.get")
-	}
-	return nil
-}
-
-// stream writes what happens until the reader leaves or loses the permission,
-// or the server stops.
+// stream writes entries until the reader leaves or loses the permission, or the
+// server stops.
 func (p *Portal) stream(w http.ResponseWriter, r *http.Request, queue <-chan sluice.TailEntry) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{}) // a page lives longer than reading a request may take
+	_ = control.SetReadDeadline(time.Time{}) // the stream outlives the time limit of a request
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not wait for more
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not hold entries back
 	write := func(format string, args ...any) bool {
 		_, err := fmt.Fprintf(w, format, args...)
 		return err == nil && control.Flush() == nil
 	}
-	// A user who was signed out, or lost the permission, gets nothing more.
+	// still reports whether the reader is signed in and has the permission.
 	still := func() bool {
 		user, err := p.user(&recorder{header: make(http.Header)}, r)
-		return err == nil && p.mayFollow(user) == nil
+		return err == nil && p.may(user, "trace.get")
 	}
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()

@@ -33,7 +33,7 @@ func (v *visitor) follow(path string) *stream {
 	return s
 }
 
-// until reads up to a line that begins so, and tells whether there is one.
+// until reads up to a line with a prefix, and reports whether there is one.
 func (s *stream) until(beginning string) (line string, ok bool) {
 	s.t.Helper()
 	for s.lines.Scan() {

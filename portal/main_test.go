@@ -11,9 +11,8 @@ import (
 	"sluice/stretch"
 )
 
-// TestMain checks that stopped servers, and browsers, leave nothing running. Tests
-// mostly wait for disks here: so more of them run at the same time than there are
-// cores.
+// TestMain checks that stopped servers and browsers leave nothing running. Tests mostly
+// wait for disks, so more of them run at once than there are cores.
 func TestMain(m *testing.M) {
 	stretch.By(5)
 	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
@@ -22,7 +21,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(browsed{m})
 }
 
-// browsed are tests after which the browser is stopped.
+// browsed stops the browser after the tests.
 type browsed struct{ *testing.M }
 
 func (b browsed) Run() int {

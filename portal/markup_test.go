@@ -13,8 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// kindsOfPages are the paths of every kind of page of a furnished service.
-func kindsOfPages(live []string) []string {
+// everyPage are the paths of every page of a furnished service.
+func everyPage(live []string) []string {
 	return []string{
 		"/", "/?span=month", "/calls", "/calls?search=budget&status=error", "/calls?search=nowhere", "/calls/" + live[0], "/calls/" + live[1], "/calls/" + live[2], "/calls/" + live[3],
 		"/calls/" + live[0] + "/edit", "/calls/replay?status=error", "/webhooks", "/webhooks/new", "/webhooks/new?provider=github", "/webhooks/new?provider=discord", "/webhooks/webhook.lead.created", "/webhooks/webhook.lead.created?show=token", "/webhooks/webhook.github", "/webhooks/webhook.stripe", "/webhooks/webhook.stripe?done=secret", "/webhooks/webhook.connected", "/webhooks/webhook.github/edit",
@@ -24,7 +24,7 @@ func kindsOfPages(live []string) []string {
 	}
 }
 
-// TestMarkup checks every kind of page with html-validate, the program that
+// TestMarkup checks every page with html-validate, the program that
 // HTML_VALIDATE names, with the W3C's checker, the jar that VNU names, with
 // axe-core, the script that AXE names, in both themes, and with pa11y, which the
 // folder of modules that PA11Y names has. No page is wider than a small phone.
@@ -35,7 +35,7 @@ func TestMarkup(t *testing.T) {
 	live := furnish(t, s)
 	v := s.signedIn("admin", adminPassword)
 	folder := t.TempDir()
-	for i, path := range kindsOfPages(live) {
+	for i, path := range everyPage(live) {
 		if err := os.WriteFile(filepath.Join(folder, "page"+strconv.Itoa(i)+".html"), []byte(v.get(path).body), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -58,11 +58,11 @@ func TestMarkup(t *testing.T) {
 		}
 	}
 	if os.Getenv("PA11Y") != "" {
-		v.pa11y(kindsOfPages(live))
+		v.pa11y(everyPage(live))
 	}
 	b := s.browse()
 	b.signIn("admin", adminPassword)
-	for i, path := range kindsOfPages(live) {
+	for i, path := range everyPage(live) {
 		b.open(path)
 		b.do(chromedp.EmulateViewport(320, 640))
 		if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 320 {
@@ -104,7 +104,7 @@ func (v *visitor) pa11y(paths []string) {
 	}
 }
 
-// pagesOfActs leads to the kinds of pages that only follow an act.
+// pagesOfActs leads to the pages that only an action shows.
 func pagesOfActs(s *service, b *browser) map[string]func() {
 	return map[string]func(){
 		"authorize": func() { b.open(s.program("sluice").path()) },

@@ -12,12 +12,10 @@ import (
 // A meView is the page about the signed-in user.
 type meView struct {
 	form
+	sluice.User
 
-	Username    string
-	Roles       []string
-	Permissions []string
-	InWords     string // what the permissions allow
-	External    bool   // the password is an external provider's
+	InWords  string // what the permissions allow
+	External bool   // an external provider has the password
 }
 
 func (p *Portal) me(w http.ResponseWriter, r *http.Request) error {
@@ -27,20 +25,16 @@ func (p *Portal) me(w http.ResponseWriter, r *http.Request) error {
 func (p *Portal) showMe(w http.ResponseWriter, r *http.Request, status int, failure error) error {
 	user := sluice.UserFrom(r.Context())
 	cmd, _ := p.Commands.Find("iam.password.set")
-	view := meView{
-		form: formOf(cmd, url.Values{}, failure), Username: user.Name, Roles: user.Roles, Permissions: user.Permissions,
-		InWords: p.inWords(user.Permissions), External: p.Provider != nil,
-	}
+	view := meView{formOf(cmd, url.Values{}, failure), user, p.inWords(user.Permissions), p.Provider != nil}
 	view.drop("username")
-	slices.Reverse(view.Fields) // people know the current one first
+	slices.Reverse(view.Fields) // people expect the current one first
 	current, wanted := view.find("current"), view.find("password")
 	current.Label, current.Help, current.Required = "Current password", "", true
-	wanted.Label, wanted.Help = "New password", "8 characters or more, and none of the common ones."
+	wanted.Label, wanted.Help = "New password", passwordRule
 	return p.render(w, r, status, "me", user.Name, view)
 }
 
-// setPassword sets the password of the signed-in user. That signs them out
-// everywhere, so they must sign in again.
+// setPassword sets the password of the signed-in user, which signs them out everywhere.
 func (p *Portal) setPassword(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r, maxSignIn); err != nil {
 		return err

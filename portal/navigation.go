@@ -1,6 +1,6 @@
 package portal
 
-// A section is a group of links of the navigation.
+// A section is a group of links in the navigation.
 type section struct {
 	Title string
 	Links []link
@@ -10,8 +10,8 @@ type section struct {
 type link struct {
 	Name    string
 	Path    string
-	command string // "": anyone may look
-	ours    bool   // it is about our own users, of which there are none with an external provider
+	command string // "" if anyone may see the page
+	ours    bool   // it is about our own users: an external provider replaces them
 }
 
 var sections = []section{
@@ -36,7 +36,7 @@ var sections = []section{
 	}},
 }
 
-// Sections returns the navigation, with the pages that the user may see.
+// Sections returns the navigation with the pages that the user may see.
 func (s *page) Sections() []section {
 	var shown []section
 	for _, all := range sections {
@@ -53,5 +53,14 @@ func (s *page) Sections() []section {
 	return shown
 }
 
-// Icon returns where the icon of the pages is.
-func (s *page) Icon() string { return assets().path("icon.svg") }
+// Section returns the link of the navigation that the page is below, or nil.
+func (s *page) Section() *link {
+	for _, group := range s.Sections() {
+		for _, l := range group.Links {
+			if within(s.Path, l.Path) && s.Path != l.Path {
+				return &l
+			}
+		}
+	}
+	return nil
+}

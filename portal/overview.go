@@ -11,12 +11,12 @@ import (
 	"sluice"
 )
 
-// A span is a time that the overview is about.
+// A span is the time that the overview covers.
 type span struct {
-	Name    string // in the address
+	Name    string // in the query
 	Title   string
 	minutes int
-	hours   int // in place of minutes, for the longer ones
+	hours   int // instead of minutes, for longer spans
 }
 
 var spans = []span{
@@ -24,17 +24,15 @@ var spans = []span{
 	{Name: "day", Title: "24 h", minutes: 1440}, {Name: "week", Title: "7 days", hours: 7 * 24}, {Name: "month", Title: "30 days", hours: 30 * 24},
 }
 
-// spanOf returns the span of an address; the hour if it names none.
+// spanOf returns the span of a name, by default an hour.
 func spanOf(name string) span {
-	for _, s := range spans {
-		if s.Name == name {
-			return s
-		}
+	if i := slices.IndexFunc(spans, func(s span) bool { return s.Name == name }); i >= 0 {
+		return spans[i]
 	}
 	return spans[1]
 }
 
-// period is how long each sum of the span is about.
+// period returns the length of the time that a sum covers.
 func (s span) period() time.Duration {
 	if s.hours > 0 {
 		return time.Hour
@@ -42,8 +40,8 @@ func (s span) period() time.Duration {
 	return time.Minute
 }
 
-// AtLeastADay returns the title of the time that figures of webhooks are about:
-// they are counted by the hour.
+// AtLeastADay returns the title of the time that the figures of webhooks cover. They
+// are counted by the hour.
 func (s span) AtLeastADay() string {
 	if s.hours > 0 {
 		return s.Title
@@ -51,19 +49,19 @@ func (s span) AtLeastADay() string {
 	return "24 h"
 }
 
-// An overviewPage is the first page.
+// An overviewPage is the start page.
 type overviewPage struct {
 	sluice.ServerStats
 
 	Span     span
 	Spans    []span
 	Seen     bool // the user may see the server's state
-	Well     int  // calls in that time that were accepted, and no pipeline failed on
+	Well     int  // accepted calls that no pipeline failed on
 	Rejected int
-	Failed   int // calls that a pipeline failed on, or that could not be stored
+	Failed   int // calls that a pipeline failed on
 	Waiting  int64
-	Oldest   *time.Time // of the events that wait
-	Since    string     // when the time began, as the list of calls takes it
+	Oldest   *time.Time // waiting event
+	Since    string     // start of the span, for the list of calls
 	Calls    *plot
 	Latency  *plot
 	Busiest  []busyWebhook
@@ -77,7 +75,7 @@ type overviewPage struct {
 type busyWebhook struct {
 	sluice.WebhookStats
 
-	Path string // of its calls
+	Path string // list of its calls
 	Line sparkline
 }
 
@@ -109,9 +107,9 @@ func (p *Portal) overview(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "overview", "Overview", view)
 }
 
-// busiest returns the webhooks with most calls, over a day at least.
+// busiest returns the webhooks with most calls in a day or longer.
 func (p *Portal) busiest(r *http.Request, s span) ([]busyWebhook, error) {
-	if !p.may(sluice.UserFrom(r.Context()), "webhook.stats") {
+	if !p.allows(r, "webhook.stats") {
 		return nil, nil
 	}
 	const most, day = "8", 24
@@ -126,8 +124,8 @@ func (p *Portal) busiest(r *http.Request, s span) ([]busyWebhook, error) {
 	return busy, nil
 }
 
-// sum adds up what the page shows in figures, and draws the plots. Bars lead to
-// their calls, if the user may see them.
+// sum computes the figures and draws the plots. Bars link to their calls if linked is
+// set.
 func (v *overviewPage) sum(base string, linked bool) {
 	sums := v.Minutes
 	if v.Span.hours > 0 {
@@ -135,7 +133,7 @@ func (v *overviewPage) sum(base string, linked bool) {
 	}
 	for _, m := range sums {
 		v.Well += m.Well()
-		v.Rejected += m.Rejected + m.Unavailable // as the list of calls has those that could not be taken
+		v.Rejected += m.Rejected + m.Unavailable // the list of calls shows both as rejected
 		v.Failed += m.Errors
 	}
 	v.Since = sums[0].Time.UTC().Format("2006-01-02T15:04:05")

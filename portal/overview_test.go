@@ -71,8 +71,8 @@ func TestTheOverviewAgrees(t *testing.T) {
 	}
 }
 
-// TestCardsOnAPhone: rows are cards there. The whole card leads to what it is about,
-// its corner ticks it, and each value is told what it is.
+// TestCardsOnAPhone: rows are cards there. The whole card is a link, its corner selects
+// it, and each value has a label.
 func TestCardsOnAPhone(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http-allow=127.0.0.0/8")

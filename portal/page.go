@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"path"
 	"strings"
 	"sync"
@@ -19,25 +18,25 @@ import (
 //go:embed pages
 var pages embed.FS
 
-// A page is what the template of every page gets.
+// A page is what templates get.
 type page struct {
 	portal *Portal
 
 	Title     string
-	Base      string // precedes every path
+	Base      string // prefix of every path
 	Path      string
-	Username  string // empty: nobody is signed in
+	Username  string // "" if nobody is signed in
 	Roles     string
 	Namespace string
 	Version   string
-	Done      string // what has just been done
+	Done      string // a message about what was just done
 	Alerts    []alert
 	Data      any
 
 	user sluice.User
 }
 
-// done are the messages about what was done on the previous page.
+// done holds the messages about what was done on the previous page.
 var done = map[string]string{
 	"created":    "Created.",
 	"paused":     "Paused: events wait, nothing is lost.",
@@ -51,9 +50,8 @@ var done = map[string]string{
 	"last":       "There is no further call of this webhook in that direction.",
 }
 
-// templates are those of all pages, each with the layout and the parts that pages
-// share. They are parsed when the first page is shown: a start does not wait for it.
-// One that can't work makes that panic, since it is a mistake in the program.
+// templates holds the template of each page, with the layout and the shared parts.
+// They are parsed for the first page, so that starting is quick.
 var templates = sync.OnceValue(func() map[string]*template.Template {
 	shared := template.Must(template.New("layout").Funcs(functions).ParseFS(pages, "pages/layout.html", "pages/parts.html", "pages/plots.html"))
 	files, err := fs.Glob(pages, "pages/*.html")
@@ -68,7 +66,6 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 	return parsed
 })
 
-// render writes a page.
 func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) error {
 	user := sluice.UserFrom(r.Context())
 	shown := &page{
@@ -88,27 +85,16 @@ func (p *Portal) render(w http.ResponseWriter, r *http.Request, status int, name
 	return nil
 }
 
-// Styles returns where the styles of the pages are.
-func (s *page) Styles() []string {
-	return []string{assets().path("portal.css"), assets().path("lists.css")}
-}
-
-// Scripts returns where the scripts of the pages are, in the order in which
-// they run.
-func (s *page) Scripts() []string {
-	return []string{assets().path("portal.js"), assets().path("lists.js"), assets().path("live.js")}
-}
-
-// Asset returns where a file is loaded from.
+// Asset returns the path of a file in static.
 func (s *page) Asset(name string) string { return assets().path(name) }
 
 // Saved reports whether the page follows a save.
 func (s *page) Saved() bool { return s.Done == done["saved"] }
 
-// Replaced reports whether the page follows a change of what it is about.
+// Replaced reports whether the page follows a save or a rollback.
 func (s *page) Replaced() bool { return s.Saved() || s.Done == done["rolledback"] }
 
-// Limits returns on how many past calls a draft can be tried.
+// Limits returns the numbers of past calls that a draft can be tried on.
 func (s *page) Limits() []string { return []string{"20", "100", "500"} }
 
 // May reports whether the user of the page may run a command.
@@ -117,36 +103,44 @@ func (s *page) May(name string) bool { return s.portal.may(s.user, name) }
 // MayTry reports whether the user of the page may try drafts on past calls.
 func (s *page) MayTry() bool { return s.portal.mayTry(s.user) }
 
-// A callRow is a call in a list, with the way to its page.
-type callRow struct {
-	tracedCall
-
-	Link string
-}
-
 // callRows are the calls of a list.
 type callRows struct {
-	Items []callRow
-	Ticks bool // they can be ticked
+	Base  string
+	Items []tracedCall
+	Ticks bool // each has a checkbox
 }
 
-// Rows returns calls as lists show them.
-func (s *page) Rows(items []tracedCall, ticks bool) callRows {
-	rows := make([]callRow, len(items))
-	for i, c := range items {
-		rows[i] = callRow{c, s.Base + "/calls/" + url.PathEscape(c.TraceID)}
-	}
-	return callRows{rows, ticks}
-}
+// Rows returns calls for the template of lists.
+func (s *page) Rows(items []tracedCall, ticks bool) callRows { return callRows{s.Base, items, ticks} }
 
-// A failure is the page of an error.
+// A failure is the error page.
 type failure struct {
 	sluice.Problem
 
 	Code string
 }
 
-// fail answers with a page that says what went wrong.
+// Advice says what to do next.
+func (f failure) Advice() string {
+	switch f.Status {
+	case http.StatusForbidden:
+		return "Your own page (click your name) says what your roles allow. An administrator can give you another role."
+	case http.StatusNotFound:
+		return "What you look for may have been deleted or renamed, or the address has a mistake. The lists show what there is."
+	case http.StatusConflict, http.StatusPreconditionFailed:
+		return "Nothing was changed. Go back, see how things are now, and try again."
+	case http.StatusTooManyRequests:
+		return "Nothing was changed. Wait for a moment, then reload the page."
+	case http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusInsufficientStorage:
+		return "Wait for a moment, then reload the page. If that does not help, /readyz and the server’s log tell an operator why."
+	}
+	if f.Status >= http.StatusInternalServerError {
+		return "This is not your mistake. The server’s log tells an operator more; what was accepted before is safe."
+	}
+	return "Nothing was changed. Go back, change what you entered, and try again."
+}
+
+// fail answers with the error page.
 func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := sluice.AsError(err)
 	shown := problem.Of(e)
@@ -154,7 +148,7 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 		p.Log.Error("A page failed.", "path", r.URL.Path, "code", e.Code, "error", e.Err)
 	}
 	problem.SetHeaders(w.Header(), r, e)
-	w.Header().Del("WWW-Authenticate") // the browser would ask for a password itself
+	w.Header().Del("WWW-Authenticate") // or the browser asks for a password itself
 	if err := p.render(w, r, shown.Status, "error", shown.Title, failure{*shown, e.Code}); err != nil {
 		p.Log.Error("The page of an error failed.", "error", err)
 		http.Error(w, shown.Detail, shown.Status)
@@ -171,7 +165,6 @@ const (
 	maxForm   = 4 << 20
 )
 
-// readForm reads the form of a request.
 func readForm(w http.ResponseWriter, r *http.Request, limit int64) error {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 	if err := r.ParseForm(); err != nil {
@@ -180,8 +173,7 @@ func readForm(w http.ResponseWriter, r *http.Request, limit int64) error {
 	return nil
 }
 
-// formText returns a text of a form as it was typed: browsers send every line
-// end as two characters.
+// formText returns a text of a form with its line ends as \n: browsers send \r\n.
 func formText(r *http.Request, name string) string {
 	return strings.ReplaceAll(r.PostForm.Get(name), "\r\n", "\n")
 }

@@ -2,6 +2,7 @@ package portal_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"regexp"
 	"strings"
@@ -10,8 +11,8 @@ import (
 
 var stylesheet = regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`)
 
-// TestPagesAreSmall: every page with all that it loads has less than 100 KB, also
-// where there is much to show.
+// TestPagesAreSmall: every page with all its files is below 100 KB, even with much to
+// show.
 func TestPagesAreSmall(t *testing.T) {
 	t.Parallel()
 	s := start(t, "http-allow=127.0.0.0/8")
@@ -48,8 +49,8 @@ func (v *visitor) transferred(path string) int {
 	return len(v.send("GET", path, "", func(r *http.Request) { r.Header.Set("Accept-Encoding", "gzip") }).wants(v.t, 200).body)
 }
 
-// TestAssetsAreKept: files have names of their content, so that browsers keep
-// them; a name that is none is not there.
+// TestAssetsAreKept: file names have a hash of the content, so that browsers cache them.
+// Other names are not found.
 func TestAssetsAreKept(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -194,8 +195,7 @@ func TestEverythingIsDoneByForms(t *testing.T) {
 	v.get("/commands/iam.whoami").wants(t, 200).lacks(t, " -d ", "-X POST")
 }
 
-// TestUnderAPath: where a proxy serves the portal under a path, all links have
-// it.
+// TestUnderAPath: if a proxy serves the portal under a path, all links have it.
 func TestUnderAPath(t *testing.T) {
 	t.Parallel()
 	s := start(t, "public-url=https://example.org/hooks")
@@ -242,4 +242,47 @@ func TestASlashTooMany(t *testing.T) {
 		}
 	}
 	http.DefaultClient.CloseIdleConnections()
+}
+
+// TestApostrophes: pages have typographic apostrophes, except in what people or machines
+// wrote.
+func TestApostrophes(t *testing.T) {
+	t.Parallel()
+	s := start(t, "http-allow=127.0.0.0/8")
+	live := furnish(t, s)
+	v := s.signedIn("admin", adminPassword)
+	written := regexp.MustCompile(`(?s)<(pre|code|textarea|title)\b.*?</(?:pre|code|textarea|title)>`)
+	tags := regexp.MustCompile(`<[^>]*>`)
+	typed := regexp.MustCompile(`.{0,40}\pL'\pL.{0,40}`)
+	for _, path := range everyPage(live) {
+		text := html.UnescapeString(tags.ReplaceAllString(written.ReplaceAllString(v.get(path).body, " "), " "))
+		for _, found := range typed.FindAllString(text, 5) {
+			t.Errorf("%s: %s", path, found)
+		}
+	}
+}
+
+// TestTheRulesForNames: the form and its error state the same rule for a name.
+func TestTheRulesForNames(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	v := s.signedIn("admin", adminPassword)
+	const wide, narrow, first = "letters, digits, dots, _ and -", "lower-case letters, digits, dots, _ and -", ", beginning with a letter or digit"
+	for path, rule := range map[string]string{
+		"/webhooks/new":  "1 to 200 letters, digits, _ and -, in groups joined by dots",
+		"/start":         "1 to 200 letters, digits, _ and -, in groups joined by dots",
+		"/pipelines/new": "1 to 128 " + narrow + first,
+		"/users/new":     "1 to 128 letters, digits, dots, _, @, + and -" + first,
+		"/roles/new":     "1 to 63 " + narrow + first,
+		"/clients/new":   "1 to 128 " + wide + first,
+		"/secrets/new":   "1 to 128 " + wide + first,
+	} {
+		shown := v.get(path).wants(t, 200)
+		refused := v.post(path, "eventKey", "no name", "name", "no name", "username", "no name", "role", "no name", "clientId", "no name",
+			"password", "a long password", "permissions", "read", "value", "x", "source", "pipeline: [log]")
+		const once, twice = 1, 2 // with the mistake
+		if strings.Count(html.UnescapeString(shown.body), rule) < once || strings.Count(html.UnescapeString(refused.body), rule) < twice {
+			t.Errorf("%s: the rule “%s” is not there before and after a mistake (%d)", path, rule, refused.status)
+		}
+	}
 }

@@ -13,8 +13,8 @@ import (
 	"sluice/wording"
 )
 
-// payloadText returns the payload of a call as people read it: JSON with line
-// breaks, text unchanged, and of other bytes their size and type.
+// payloadText returns the payload of a call for people: formatted JSON, text as it is,
+// or the size and type of other bytes.
 func payloadText(c tracedCall) string {
 	switch c.PayloadEncoding {
 	case sluice.EncodingText:
@@ -45,8 +45,8 @@ func payloadText(c tracedCall) string {
 	return pretty(c.Payload)
 }
 
-// sentBody returns the body of a call as it came, as far as that is text, and
-// whether it is all there.
+// sentBody returns the body of a call as it came, if it is text. whole is false if it
+// is not text or is incomplete.
 func sentBody(c tracedCall) (body string, whole bool) {
 	switch c.PayloadEncoding {
 	case sluice.EncodingText:
@@ -66,7 +66,7 @@ func sentBody(c tracedCall) (body string, whole bool) {
 	return "", false
 }
 
-// binaryText returns bytes as text, if that is what they are.
+// binaryText returns bytes as text if they are text, otherwise their size and type.
 func binaryText(b sluice.Binary) string {
 	content, err := base64.StdEncoding.DecodeString(b.Origin)
 	if err != nil || b.Origin == "" && b.Size > 0 || !isText(content) {
@@ -84,7 +84,7 @@ func isText(content []byte) bool {
 	})
 }
 
-// eventOf returns the event of a past call, as a pipeline would get it.
+// eventOf returns the event of a call as pipelines get it.
 func (p *Portal) eventOf(r *http.Request, trace string) (json.RawMessage, error) {
 	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", trace, "limit", "1"))
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"sluice"
 )
@@ -13,22 +12,22 @@ import (
 func (p *Portal) routePipelines() {
 	p.page("GET /pipelines", p.pipelineList)
 	p.page("GET /pipelines/new", p.pipelineNew)
-	p.page("POST /pipelines/new", p.pipelineSave)
+	p.form("/pipelines/new", p.pipelineSave)
 	p.page("GET /pipelines/{name}", p.pipelinePage)
 	p.page("GET /pipelines/{name}/edit", p.pipelineEdit)
-	p.page("POST /pipelines/{name}/edit", p.pipelineSave)
-	p.page("POST /editor/check", p.editorCheck)
+	p.form("/pipelines/{name}/edit", p.pipelineSave)
+	p.form("/editor/check", p.editorCheck)
 	p.page("GET /editor/words", p.editorWords)
 	p.page("GET /pipelines/{name}/versions/{version}", p.versionPage)
-	p.page("POST /pipelines/{name}/versions/{version}/rollback", p.versionRollback)
-	p.page("POST /pipelines/{name}/run", p.pipelineRun)
-	p.page("POST /pipelines/{name}/pause", p.pipelinePause)
+	p.form("/pipelines/{name}/versions/{version}/rollback", p.versionRollback)
+	p.form("/pipelines/{name}/run", p.pipelineRun)
+	p.form("/pipelines/{name}/pause", p.pipelinePause)
 	p.page("POST /pipelines/{name}/test", p.pipelineTest)
 	p.page("GET /pipelines/{name}/delete", p.pipelineConfirm)
 	p.page("POST /pipelines/{name}/delete", p.pipelineDelete)
 }
 
-// A pipeline is one as pipeline.get shows it, with what waits for it.
+// A pipeline is a pipeline with its state.
 type pipeline struct {
 	sluice.PipelineView
 
@@ -55,8 +54,7 @@ func (p *Portal) pipelineList(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "pipelines", "Pipelines", view)
 }
 
-// backlogs returns what waits for pipelines, and what they failed on; nothing
-// if the user may not see it.
+// backlogs returns the states of pipelines, or nil if the user may not see them.
 func (p *Portal) backlogs(r *http.Request) map[string]sluice.PipelineStats {
 	now, err := ask[sluice.ServerStats](p, r, "server.stats", args("minutes", "1"))
 	if err != nil {
@@ -84,15 +82,15 @@ type pipelineView struct {
 
 	Lines    []sourceLine
 	Versions []sluice.VersionView
-	Findings []sluice.Finding // what would be found if it were stored now
-	Body     string           // for a run to try
-	Trace    string           // of the call whose event a run gets
-	Past     []tracedCall     // calls whose events it can get
+	Findings []sluice.Finding // mistakes, if it were stored now
+	Body     string           // of a run by hand
+	Trace    string           // of the call whose event that run gets
+	Past     []tracedCall     // calls to choose from
 	History  []tracedCall
-	RunsURL  string // of all runs; "" if there are none
-	CallsURL string // of the calls that start it; "" if no calls of webhooks do
-	HookURL  string // of the webhook whose calls start it; "" if there is no such one
-	Live     string // path of the stream that tells of its runs
+	RunsURL  string // list of its runs; "" if there are none
+	CallsURL string // list of the calls that start it; "" if no webhook does
+	HookURL  string // the webhook that starts it; "" if there is none
+	Live     string // path of the live stream of its runs
 	Failure  *runFailure
 	Ran      bool
 	Output   string
@@ -100,18 +98,15 @@ type pipelineView struct {
 	Tested   *sluice.TestReport
 }
 
-// A runFailure is why the latest run of a pipeline failed.
+// A runFailure is the latest run of a pipeline, which failed.
 type runFailure struct {
-	Time    time.Time
-	Detail  string
-	Code    string
-	Line    int // of the source; 0 if it is not known
-	Column  int
+	sluice.RunReport
+
 	TraceID string
 	Event   *seenEvent // nil if the user may not see it
 }
 
-// Before returns the version before the current one, 0 if none is kept.
+// Before returns the version before the current one, or 0.
 func (v pipelineView) Before() int {
 	if len(v.Versions) < 2 {
 		return 0
@@ -123,7 +118,7 @@ func (p *Portal) pipelinePage(w http.ResponseWriter, r *http.Request) error {
 	return p.showPipeline(w, r, func(*pipelineView) error { return nil })
 }
 
-// showPipeline shows a pipeline with what do adds.
+// showPipeline shows a pipeline, after do has added to the page.
 func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*pipelineView) error) error {
 	found, err := p.pipeline(r)
 	if err != nil {
@@ -152,8 +147,8 @@ func (p *Portal) showPipeline(w http.ResponseWriter, r *http.Request, do func(*p
 	return p.render(w, r, http.StatusOK, "pipeline", found.Name, view)
 }
 
-// callsOfPipeline returns the path of the calls that start a pipeline, "" if what
-// starts it are no calls of webhooks.
+// callsOfPipeline returns the path of the calls that start a pipeline, or "" if no
+// webhook starts it.
 func (p *Portal) callsOfPipeline(l sluice.PipelineView) string {
 	key := l.ListensTo()
 	switch {
@@ -165,11 +160,10 @@ func (p *Portal) callsOfPipeline(l sluice.PipelineView) string {
 	return p.base + "/calls?eventKey=" + url.QueryEscape(key)
 }
 
-// hookOfPipeline returns the path of the webhook whose calls start a pipeline, ""
-// if there is none of that key.
+// hookOfPipeline returns the path of the webhook that starts a pipeline, or "".
 func (p *Portal) hookOfPipeline(r *http.Request, l sluice.PipelineView) (string, error) {
 	key := l.ListensTo()
-	if key == l.Listens || !sluice.ValidKey(key) || !p.may(sluice.UserFrom(r.Context()), "webhook.get") {
+	if key == l.Listens || !sluice.ValidKey(key) || !p.allows(r, "webhook.get") {
 		return "", nil
 	}
 	if _, err := ask[sluice.WebhookView](p, r, "webhook.get", args("eventKey", key)); err != nil {
@@ -178,23 +172,19 @@ func (p *Portal) hookOfPipeline(r *http.Request, l sluice.PipelineView) (string,
 	return p.base + "/webhooks/" + url.PathEscape(key), nil
 }
 
-// findingsOf returns what would be found if a pipeline were stored now: rights may
-// have changed since it was.
+// findingsOf returns the mistakes in a stored pipeline. Rights may have changed since it
+// was stored.
 func (p *Portal) findingsOf(r *http.Request, stored sluice.PipelineView) ([]sluice.Finding, error) {
 	user := sluice.UserFrom(r.Context())
 	if !p.may(user, "pipeline.lint") || stored.Owner != user.Name {
-		return nil, nil // for others it would be found with their own rights
+		return nil, nil // others would be shown the lack of their own rights
 	}
 	lint, err := ask[sluice.LintResult](p, r, "pipeline.lint", args("name", stored.Name))
 	return lint.Problems, err
 }
 
-// pipelineRun runs a pipeline with the event of a past call, or with a body that
-// was typed.
+// pipelineRun runs a pipeline with the event of a past call, or with a typed body.
 func (p *Portal) pipelineRun(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	return p.showPipeline(w, r, func(view *pipelineView) error {
 		view.Body, view.Trace = formText(r, "body"), r.PostForm.Get("trace")
 		output, err := p.runPipeline(r, view)
@@ -203,11 +193,10 @@ func (p *Portal) pipelineRun(w http.ResponseWriter, r *http.Request) error {
 		}
 		view.Ran = true
 		if err != nil {
-			e := sluice.AsError(err)
-			view.Problem = e.Message
-			return nil
+			view.Problem = sluice.AsError(err).Message
+		} else {
+			view.Output = pretty(output)
 		}
-		view.Output = pretty(output)
 		return nil
 	})
 }
@@ -234,11 +223,8 @@ func (p *Portal) runPipeline(r *http.Request, view *pipelineView) (json.RawMessa
 	return output, err
 }
 
-// pipelinePause begins or ends a pause, in which events wait.
+// pipelinePause pauses or resumes a pipeline.
 func (p *Portal) pipelinePause(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	command, done := "pipeline.pause", "paused"
 	if r.PostForm.Get("do") == "resume" {
 		command, done = "pipeline.resume", "resumed"
@@ -250,7 +236,7 @@ func (p *Portal) pipelinePause(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// pipelineTest runs the tests that a pipeline carries.
+// pipelineTest runs the tests in a pipeline's source.
 func (p *Portal) pipelineTest(w http.ResponseWriter, r *http.Request) error {
 	return p.showPipeline(w, r, func(view *pipelineView) error {
 		result, err := ask[sluice.TestReport](p, r, "pipeline.test", args("name", view.Name))
@@ -269,14 +255,13 @@ func (p *Portal) pipelineConfirm(w http.ResponseWriter, r *http.Request) error {
 		Name: found.Name, What: "pipeline", Action: path + "/delete", Back: path,
 		Effect: "Events don’t start it any more, those that still wait for it are not run, and its versions are gone.",
 	}
-	if found.Listens != "" && !found.Paused && p.may(sluice.UserFrom(r.Context()), "pipeline.pause") {
+	if found.Listens != "" && !found.Paused && p.allows(r, "pipeline.pause") {
 		asked.Instead = &instead{"Pause it instead", "Paused, it lets events wait until you resume it; nothing is lost.", path + "/pause", "do", "pause"}
 	}
 	return p.render(w, r, http.StatusOK, "confirm", "Delete "+found.Name, asked)
 }
 
-// pipelineDelete deletes a pipeline. The page that follows has its source, so
-// that it can be stored again.
+// pipelineDelete deletes a pipeline. The next page has the source, to undo that.
 func (p *Portal) pipelineDelete(w http.ResponseWriter, r *http.Request) error {
 	found, err := p.pipeline(r)
 	if err != nil {

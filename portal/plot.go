@@ -12,37 +12,35 @@ import (
 	"sluice/wording"
 )
 
-// A plot is a picture of the last minutes, as SVG.
+// A plot is an SVG picture of figures over time.
 type plot struct {
 	Title         string
 	Width, Height int
-	Left, Right   int // ends of the x axis
+	Left, Right   int // of the x axis
 	Bars          []plotBar
 	Spots         []plotSpot
 	Lines         []plotLine
 	X, Y          []tick
 	Legend        []legend
-	Summary       string // the same in words
-	Empty         string // text if there is nothing to see
+	Summary       string // for people who don't see it
+	Empty         string // shown if there are no values
 }
 
-// A plotBar is one of the bars that stand on each other.
+// A plotBar is one of several stacked bars.
 type plotBar struct {
 	X, Y, Width, Height float64
 	Class               string
 }
 
-// A plotSpot is a part of the picture that tells its values, and leads to the
-// calls of its time.
+// A plotSpot is a span of time with a tooltip, and a link to its calls.
 type plotSpot struct {
 	X, Width float64
 	From, To time.Time
-	Title    string // times and values
+	Title    string // the tooltip
 	Link     string // path; "" if the user may not see calls
 }
 
-// A plotLine is a curve, in pieces where there are gaps, and dots where a piece
-// is a single point.
+// A plotLine is a curve that may have gaps. A point between two gaps is a dot.
 type plotLine struct {
 	Path, Class string
 	Dots        []plotDot
@@ -61,14 +59,14 @@ const (
 	plotLeft   = 54
 	plotTop    = 8
 	plotBottom = 24
-	maxBars    = 120 // more minutes are put together
+	maxBars    = 120 // more sums are grouped
 )
 
 func newPlot(title string) *plot {
 	return &plot{Title: title, Width: plotWidth, Height: plotHeight, Left: plotLeft, Right: plotWidth}
 }
 
-// callPlot shows the calls of a time, by what became of them.
+// callPlot shows how many calls went well, failed or were rejected.
 func callPlot(sums []sluice.Minute, of span) *plot {
 	p := newPlot("Calls a minute")
 	if of.hours > 0 {
@@ -78,7 +76,7 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 	groups := grouped(sums, of.period())
 	highest := 0.0
 	for _, g := range groups {
-		highest = max(highest, g.good+g.rejected+g.failed)
+		highest = max(highest, g.mean(g.well+g.rejected+g.failed))
 	}
 	if highest == 0 {
 		p.Empty = "No calls in this time."
@@ -89,23 +87,23 @@ func callPlot(sums []sluice.Minute, of span) *plot {
 		base := float64(plotHeight - plotBottom)
 		for _, part := range []struct {
 			class string
-			value float64
-		}{{"bar-accepted", g.good}, {"bar-failed", g.failed}, {"bar-refused", g.rejected}} {
-			if part.value == 0 {
+			count int
+		}{{"bar-accepted", g.well}, {"bar-failed", g.failed}, {"bar-refused", g.rejected}} {
+			if part.count == 0 {
 				continue
 			}
-			height := max(part.value/top*(plotHeight-plotTop-plotBottom), 1)
+			height := max(g.mean(part.count)/top*(plotHeight-plotTop-plotBottom), 1)
 			base -= height
 			p.Bars = append(p.Bars, plotBar{round(plotLeft + float64(i)*width + width*.1), round(base), round(width * .8), round(height), part.class})
 		}
-		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s failed, %s rejected", wording.Count(g.calls[0]), wording.Count(g.calls[2]), wording.Count(g.calls[1])))
+		p.spot(i, len(groups), g, fmt.Sprintf("%s went well, %s failed, %s rejected", wording.Count(g.well), wording.Count(g.failed), wording.Count(g.rejected)))
 	}
 	p.xAxis(sums, of)
 	p.Summary = fmt.Sprintf("%s, at most %s.", p.Title, strconv.FormatFloat(highest, 'f', 1, 64))
 	return p
 }
 
-// latencyPlot shows how long it took until calls were on stable storage.
+// latencyPlot shows how long it took to store calls.
 func latencyPlot(sums []sluice.Minute, of span) *plot {
 	p := newPlot("Time to stable storage")
 	p.Legend = []legend{{"p50", "median"}, {"p99", "slowest 1 %"}}
@@ -130,7 +128,7 @@ func latencyPlot(sums []sluice.Minute, of span) *plot {
 	return p
 }
 
-// spot makes the place of a group tell its values.
+// spot adds the spot of a group.
 func (p *plot) spot(i, of int, g group, text string) {
 	width := float64(plotWidth-plotLeft) / float64(of)
 	layout := "15:04"
@@ -143,7 +141,7 @@ func (p *plot) spot(i, of int, g group, text string) {
 	})
 }
 
-// link makes the picture lead to calls.
+// link links the spots to their calls.
 func (p *plot) link(base string) {
 	const layout = "2006-01-02T15:04:05"
 	for i := range p.Spots {
@@ -152,36 +150,36 @@ func (p *plot) link(base string) {
 	}
 }
 
-// A group is some sums put together.
+// A group is several sums in one bar.
 type group struct {
-	good, rejected, failed float64 // calls, on average of the sums
+	well, rejected, failed int
+	sums                   float64 // how many there are
 	p50, p99               float64 // the worst of the sums
-
-	calls    [3]int // all that went well, were rejected, and failed
-	from, to time.Time
+	from, to               time.Time
 }
 
-// grouped puts sums together, so that there are not too many.
+// mean returns the average of a count over the sums.
+func (g group) mean(count int) float64 { return float64(count) / g.sums }
+
+// grouped puts sums in at most maxBars groups.
 func grouped(sums []sluice.Minute, period time.Duration) []group {
 	size := (len(sums) + maxBars - 1) / maxBars
 	groups := make([]group, 0, maxBars)
 	for start := 0; start < len(sums); start += size {
 		part := sums[start:min(start+size, len(sums))]
-		g := group{from: part[0].Time.UTC(), to: part[len(part)-1].Time.UTC().Add(period)}
+		g := group{sums: float64(len(part)), from: part[0].Time.UTC(), to: part[len(part)-1].Time.UTC().Add(period)}
 		for _, m := range part {
-			g.calls[0] += m.Well()
-			g.calls[1] += m.Rejected + m.Unavailable
-			g.calls[2] += m.Errors
+			g.well += m.Well()
+			g.rejected += m.Rejected + m.Unavailable
+			g.failed += m.Errors
 			g.p50, g.p99 = max(g.p50, m.P50), max(g.p99, m.P99)
 		}
-		parts := float64(len(part))
-		g.good, g.rejected, g.failed = float64(g.calls[0])/parts, float64(g.calls[1])/parts, float64(g.calls[2])/parts
 		groups = append(groups, g)
 	}
 	return groups
 }
 
-// curve draws a line through the groups that have calls.
+// curve adds a line through the groups that have a value.
 func (p *plot) curve(groups []group, top float64, name string, value func(group) float64) {
 	line := plotLine{Class: "line-" + name}
 	var path strings.Builder
@@ -203,7 +201,7 @@ func (p *plot) curve(groups []group, top float64, name string, value func(group)
 	p.Lines = append(p.Lines, line)
 }
 
-// yAxis marks round values up to the highest, and returns the value at the top.
+// yAxis adds ticks up to the highest value or above, and returns the last of them.
 func (p *plot) yAxis(highest float64, show func(float64) string) float64 {
 	step := niceStep(highest / 4)
 	top := max(step*math.Ceil(highest/step), step)
@@ -213,7 +211,7 @@ func (p *plot) yAxis(highest float64, show func(float64) string) float64 {
 	return top
 }
 
-// niceStep returns 1, 2 or 5 times a power of ten, at least as large.
+// niceStep returns 1, 2 or 5 times a power of ten, and no less than given.
 func niceStep(least float64) float64 {
 	if least <= 0 {
 		return 1
@@ -227,7 +225,7 @@ func niceStep(least float64) float64 {
 	return power * 10
 }
 
-// xAxis marks times, in UTC; scripts write them in the zone of the reader.
+// xAxis adds ticks in UTC. Scripts convert them to the reader's time zone.
 func (p *plot) xAxis(sums []sluice.Minute, of span) {
 	const marks = 4
 	layout := "15:04"
@@ -249,3 +247,38 @@ func shownMillis(ms float64) string {
 }
 
 func round(v float64) float64 { return math.Round(v*10) / 10 }
+
+// A sparkline is a small plot of counts over time.
+type sparkline struct {
+	Path          string
+	Width, Height int
+}
+
+const (
+	sparkWidth, sparkHeight = 120, 24
+	maxSparks               = 60 // more counts are grouped
+)
+
+func newSparkline(counts []int) sparkline {
+	size := max(1, (len(counts)+maxSparks-1)/maxSparks)
+	var sums []int
+	highest := 1
+	for start := 0; start < len(counts); start += size {
+		sum := 0
+		for _, n := range counts[start:min(start+size, len(counts))] {
+			sum += n
+		}
+		sums = append(sums, sum)
+		highest = max(highest, sum)
+	}
+	var path strings.Builder
+	step := float64(sparkWidth) / float64(max(1, len(sums)-1))
+	for i, n := range sums {
+		move := "L"
+		if i == 0 {
+			move = "M"
+		}
+		fmt.Fprintf(&path, "%s%.1f %.1f", move, float64(i)*step, float64(sparkHeight-2)-float64(n)/float64(highest)*(sparkHeight-4))
+	}
+	return sparkline{path.String(), sparkWidth, sparkHeight}
+}

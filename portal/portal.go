@@ -13,45 +13,44 @@ import (
 	"sluice/problem"
 )
 
-// Options are what the portal is made of.
+// Options are what the portal needs from the rest of the service.
 type Options struct {
 	Commands command.Set
 	Sessions sluice.Records[sluice.PortalSession]
 
-	// Login checks a password; nil if people sign in at the provider.
+	// Login checks a password; nil if people sign in at a provider.
 	Login func(ctx context.Context, username, password, address string) (sluice.User, error)
 
 	// Provider is where people sign in; nil if they have a password here.
 	Provider Provider
 	Issuer   string // the provider's identifier
 
-	// Programs is where programs ask to act for people; nil if the provider is.
+	// Programs lets programs act for people; nil if the provider does that.
 	Programs Programs
 
-	// Identify returns the user that an identity stands for, as stored now.
+	// Identify returns the user of an identity, as stored now.
 	Identify func(ctx context.Context, id sluice.Identity) (sluice.User, error)
 
 	// Note enters a sign-in or sign-out in the audit log.
 	Note func(ctx context.Context, e sluice.AuditEntry)
 
-	// Receive is where webhooks are called, for calls that people try.
+	// Receive serves calls of webhooks, for those that people send from a page.
 	Receive http.HandlerFunc
 
-	// Users bounds how many pages a user asks for at the same time, together
-	// with calls of the API.
+	// Users bounds how many pages and API calls a user has in flight.
 	Users *limit.Shares[string]
 
 	Tail      sluice.Tail
-	Stopping  <-chan struct{}       // is closed when the server stops
+	Stopping  <-chan struct{}       // closed when the server stops
 	Reference func() map[string]any // the API as OpenAPI
-	Functions []sluice.Word         // that expressions can call, beside commands
+	Functions []sluice.Word         // what expressions can call besides commands
 	Version   string
 	Namespace string
 	BaseURL   string
 	Log       *slog.Logger
 }
 
-// A Provider is an OpenID provider at which people sign in.
+// A Provider is an OpenID provider where people sign in.
 type Provider interface {
 	SignInURL(ctx context.Context, redirect, state, nonce, verifier string) (string, error)
 	SignIn(ctx context.Context, redirect, code, nonce, verifier string) (sluice.Identity, error)
@@ -61,13 +60,13 @@ type Provider interface {
 type Portal struct {
 	Options
 
-	base     string // the path of the public URL, which a proxy cuts off
+	base     string // the path of the public URL, which a proxy strips
 	sessions *sessions
 	mux      *http.ServeMux
-	guarded  http.Handler // the mux, behind the guard against other sites
+	guarded  http.Handler // the mux, protected against other sites
 	board    alertBoard
-	streams  *limit.Slots // of the live streams
-	readers  *limit.Shares[string]
+	streams  *limit.Slots          // bounds the live streams of all users
+	readers  *limit.Shares[string] // bounds those of one user
 }
 
 // New returns a portal.
@@ -87,7 +86,7 @@ func New(o Options) *Portal {
 	return p
 }
 
-// routes says which page is where. A GET changes nothing.
+// routes registers the pages. A GET changes nothing.
 func (p *Portal) routes() {
 	p.mux.HandleFunc("GET /static/{file}", p.serveAsset)
 	p.public("GET /signin", p.signInPage)
@@ -99,7 +98,7 @@ func (p *Portal) routes() {
 	p.page("POST /signout", p.signOut)
 	p.page("GET /{$}", p.overview)
 	p.page("GET /start", p.startPage)
-	p.page("POST /start", p.start)
+	p.form("/start", p.start)
 	p.routeWebhooks()
 	p.routeCalls()
 	p.routeQuarantine()
@@ -108,8 +107,7 @@ func (p *Portal) routes() {
 	p.routeAdministration()
 }
 
-// Serve serves a request. For an unknown path it returns an error, unless a
-// browser asks.
+// Serve serves a request. An unknown path is an error, or a page for browsers.
 func (p *Portal) Serve(w http.ResponseWriter, r *http.Request) error {
 	_, pattern := p.mux.Handler(r)
 	if pattern == "" && !problem.WantsHTML(r) {
@@ -123,22 +121,21 @@ func (p *Portal) Serve(w http.ResponseWriter, r *http.Request) error {
 		p.guarded.ServeHTTP(w, r)
 		return nil
 	}
-	if user, err := p.user(w, r); err == nil { // the page then has the navigation
+	if user, err := p.user(w, r); err == nil { // the page shows the navigation
 		r = r.WithContext(sluice.WithUser(r.Context(), user))
 	}
 	p.fail(w, r, sluice.Errorf(sluice.CodeNotFound, "There is no such page."))
 	return nil
 }
 
-// policy lets a browser load and run only files of this server, and nothing
-// written in a page.
+// policy lets a browser load and run files of this server only, and no inline code.
 const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
-// guard refuses requests that another site makes a browser send.
+// guard rejects requests that another site makes a browser send.
 func (p *Portal) guard(next http.Handler) http.Handler {
 	guard := http.NewCrossOriginProtection()
 	if base, err := url.Parse(p.BaseURL); err == nil {
-		// A proxy may change the Host that an Origin is compared with.
+		// A proxy may change the Host header, which the Origin is compared with.
 		if err := guard.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
 			p.Log.Warn("The portal can't tell where its own pages come from.", "error", err)
 		}
@@ -149,7 +146,7 @@ func (p *Portal) guard(next http.Handler) http.Handler {
 	return guard.Handler(next)
 }
 
-// An endpoint serves a page; it has written nothing if it returns an error.
+// An endpoint serves a page. It returns an error only before it has written anything.
 type endpoint func(http.ResponseWriter, *http.Request) error
 
 // public serves a page to anyone.
@@ -161,7 +158,7 @@ func (p *Portal) public(pattern string, serve endpoint) {
 	})
 }
 
-// page serves a page to signed-in users. Others go to the sign-in.
+// page serves a page to signed-in users, and sends others to the sign-in page.
 func (p *Portal) page(pattern string, serve endpoint) {
 	p.public(pattern, func(w http.ResponseWriter, r *http.Request) error {
 		user, err := p.user(w, r)
@@ -182,5 +179,15 @@ func (p *Portal) page(pattern string, serve endpoint) {
 			p.fail(w, r, err)
 		}
 		return nil
+	})
+}
+
+// form serves a form that signed-in users submit, after reading it.
+func (p *Portal) form(path string, serve endpoint) {
+	p.page("POST "+path, func(w http.ResponseWriter, r *http.Request) error {
+		if err := readForm(w, r, maxForm); err != nil {
+			return err
+		}
+		return serve(w, r)
 	})
 }

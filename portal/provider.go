@@ -8,12 +8,11 @@ import (
 	"sluice"
 )
 
-// callback is where the provider sends browsers back to.
+// callback returns the URL that the provider sends browsers back to.
 func (p *Portal) callback() string { return p.BaseURL + "/signin/callback" }
 
-// goToProvider sends a browser to the provider. What its return is checked with
-// is in a cookie: so any node can do it, and nothing is stored for people who
-// are not signed in.
+// goToProvider sends a browser to the provider. A cookie holds what its return is
+// checked with: so any node can do that, and strangers take no storage.
 func (p *Portal) goToProvider(w http.ResponseWriter, r *http.Request) error {
 	if p.Provider == nil {
 		return sluice.Errorf(sluice.CodeNotFound, "People sign in here with a password.")
@@ -28,8 +27,7 @@ func (p *Portal) goToProvider(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// returnFromProvider begins the session of a person whom the provider sends
-// back with a code.
+// returnFromProvider signs in a person whom the provider sends back with a code.
 func (p *Portal) returnFromProvider(w http.ResponseWriter, r *http.Request) error {
 	if p.Provider == nil {
 		return sluice.Errorf(sluice.CodeNotFound, "People sign in here with a password.")

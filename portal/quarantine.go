@@ -15,17 +15,17 @@ import (
 func (p *Portal) routeQuarantine() {
 	p.page("GET /quarantine", p.quarantineList)
 	p.page("GET /quarantine/{id}", p.quarantinePage)
-	p.page("POST /quarantine/selected", p.quarantineSelected)
-	p.page("POST /quarantine/group", p.quarantineGroup)
+	p.form("/quarantine/selected", p.quarantineSelected)
+	p.form("/quarantine/group", p.quarantineGroup)
 }
 
-// A quarantined call is one as quarantine.get shows it.
+// A quarantined is a rejected call that is kept.
 type quarantined struct{ sluice.QuarantineView }
 
-// ShownHeaders returns the headers in order.
+// ShownHeaders returns the headers, sorted by name.
 func (q quarantined) ShownHeaders() []sluice.Header { return shownHeaders(q.Headers) }
 
-// Text returns the body as people read it.
+// Text returns the body, formatted.
 func (q quarantined) Text() string {
 	if q.BodyEncoding == sluice.EncodingBase64 {
 		return wording.Bytes(q.Size) + " that are no text"
@@ -33,8 +33,8 @@ func (q quarantined) Text() string {
 	return pretty(q.Body)
 }
 
-// Findings returns why it was rejected: which checks of the webhook's schema failed, or
-// what was diagnosed.
+// Findings returns why it was rejected: the failed checks of the schema, or the
+// diagnosis.
 func (q quarantined) Findings() []string {
 	failed, _ := q.Errors.([]any)
 	if len(failed) == 0 || len(q.Diagnosis) >= len(failed) {
@@ -49,7 +49,7 @@ func (q quarantined) Findings() []string {
 	return findings
 }
 
-// Advice returns what to do about it.
+// Advice says what to do next.
 func (q quarantined) Advice() string {
 	switch q.Code {
 	case sluice.CodeSignatureMissing.Word:
@@ -75,16 +75,15 @@ type quarantineListView struct {
 	Next           string
 }
 
-// A quarantineGroup is the calls of a webhook that were rejected for the same
-// reason.
+// A quarantineGroup is the calls of a webhook that were rejected with one code.
 type quarantineGroup struct {
 	EventKey, Code string
 	Count          int
-	First          time.Time // when the first of them came
+	First          time.Time // of the oldest call
 	Latest         quarantined
 }
 
-// Several reports whether there are other groups than one.
+// Several reports whether there are several groups.
 func (v quarantineListView) Several() bool { return len(v.Groups) > 1 }
 
 func (p *Portal) quarantineList(w http.ResponseWriter, r *http.Request) error {
@@ -107,13 +106,12 @@ func (p *Portal) quarantineList(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "quarantine", "Quarantine", view)
 }
 
-// rejectedCalls returns calls without what was sent.
+// rejectedCalls returns calls without their payloads.
 func (p *Portal) rejectedCalls(r *http.Request, given command.Args) (sluice.List[sluice.QuarantineView], error) {
 	return ask[sluice.List[sluice.QuarantineView]](p, r, "quarantine.get", append(given, argument("brief", true)))
 }
 
-// groupsOf puts calls together that were rejected for the same reason, the
-// largest group first.
+// groupsOf groups calls by webhook and code, the largest group first.
 func groupsOf(items []sluice.QuarantineView) (groups []quarantineGroup) {
 	for _, item := range items {
 		i := slices.IndexFunc(groups, func(g quarantineGroup) bool { return g.EventKey == item.EventKey && g.Code == item.Code })
@@ -128,7 +126,7 @@ func groupsOf(items []sluice.QuarantineView) (groups []quarantineGroup) {
 	return groups
 }
 
-// kept returns what is kept of a rejected call.
+// kept returns a rejected call.
 func (p *Portal) kept(r *http.Request, id string) (*quarantined, error) {
 	found, err := ask[sluice.List[sluice.QuarantineView]](p, r, "quarantine.get", args("id", id))
 	if err != nil {
@@ -148,11 +146,8 @@ func (p *Portal) quarantinePage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "quarantined", "Rejected call "+item.ID, item)
 }
 
-// quarantineSelected lets in or deletes the calls that were ticked.
+// quarantineSelected admits or deletes the selected calls.
 func (p *Portal) quarantineSelected(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	ids, err := selected(r, "id")
 	if err != nil {
 		return err
@@ -162,18 +157,15 @@ func (p *Portal) quarantineSelected(w http.ResponseWriter, r *http.Request) erro
 	})
 }
 
-// quarantineGroup lets in, or deletes, all calls of a group.
+// quarantineGroup admits or deletes all calls of a group.
 func (p *Portal) quarantineGroup(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	key, code, one := r.PostForm.Get("eventKey"), r.PostForm.Get("code"), r.PostForm.Get("count") == "1"
 	return p.quarantineBulk(w, r, &bulk{args: args("eventKey", key, "code", code)}, confirmation{
 		Name: "all of " + key + " with the code " + code, Several: !one, Action: "/quarantine/group", Field: "eventKey", Values: []string{key}, Code: code,
 	})
 }
 
-// quarantineBulk lets calls in, or deletes them once that was confirmed.
+// quarantineBulk admits calls, or deletes them after a confirmation.
 func (p *Portal) quarantineBulk(w http.ResponseWriter, r *http.Request, b *bulk, about confirmation) error {
 	b.Verb, b.What, b.List, b.Back, b.command = "admitted", [2]string{"call", "calls"}, "Quarantine", "/quarantine", "quarantine.admit"
 	switch r.PostForm.Get("do") {

@@ -10,27 +10,27 @@ import (
 	"sluice"
 )
 
-// A reference is a part of the description of the API.
+// A reference is a chapter of the API reference.
 type reference struct {
 	Chapters   []chapter
 	Chapter    string
 	Operations []operation
 }
 
-// An operation is what one path does, by one method or by several.
+// An operation is what a path does, by one method or several.
 type operation struct {
 	Methods       []string
 	Path, Summary string
 	Command       string
 	Open          bool // it needs no authentication
 	Params        []parameter
-	Body          string // what the body is, unless it holds the parameters
-	Media         string // types that the body may have
+	Body          string // describes the body, unless it holds the parameters
+	Media         string // media types of the body
 	Statuses      []status
 }
 
 type parameter struct {
-	Name, In, Kind, Doc string
+	Name, In, Type, Doc string
 	Required            bool
 }
 
@@ -61,7 +61,7 @@ func (p *Portal) referencePage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "reference", "API reference", view)
 }
 
-// add adds an operation. One that does the same by another method is the same.
+// add adds an operation, or another method of the same one.
 func (v *reference) add(op operation) {
 	if last := len(v.Operations) - 1; last >= 0 {
 		if before := &v.Operations[last]; before.Path == op.Path && before.Summary == op.Summary {
@@ -79,7 +79,7 @@ func (p *Portal) operationOf(path, method string, described map[string]any) oper
 	for _, entry := range list(described["parameters"]) {
 		param := object(entry)
 		needed, _ := param["required"].(bool)
-		op.Params = append(op.Params, parameter{text(param["name"]), text(param["in"]), kindOf(object(param["schema"])), text(param["description"]), needed})
+		op.Params = append(op.Params, parameter{text(param["name"]), text(param["in"]), typeWords(object(param["schema"])), text(param["description"]), needed})
 	}
 	body := object(described["requestBody"])
 	contents := object(body["content"])
@@ -90,36 +90,35 @@ func (p *Portal) operationOf(path, method string, described map[string]any) oper
 		op.Body, op.Media = text(body["description"]), strings.ReplaceAll(strings.Join(media, " or "), "*/*", "any type")
 	}
 	responses := object(described["responses"])
-	const usual = 3 // 200, and what is wrong
+	const usual = 3 // 200, 4XX and 5XX
 	if op.Command != "" && len(responses) == usual {
 		return op
 	}
 	for _, code := range slices.Sorted(maps.Keys(responses)) {
 		if strings.HasSuffix(code, "XX") {
-			continue // said once of all
+			continue // the page says it once
 		}
 		op.Statuses = append(op.Statuses, status{code, text(p.resolved(object(responses[code]))["description"])})
 	}
 	return op
 }
 
-// fieldsOf returns the parameters that a form or a JSON object holds, in the order
-// in which they are declared.
+// fieldsOf returns the parameters in a form or a JSON object, in the declared order.
 func (p *Portal) fieldsOf(schema map[string]any) (params []parameter) {
 	properties, needed := object(schema["properties"]), strs(schema["required"])
-	place := func(name string) float64 {
+	position := func(name string) float64 {
 		order, _ := object(properties[name])["x-order"].(float64)
 		return order
 	}
-	names := slices.SortedFunc(maps.Keys(properties), func(a, b string) int { return cmp.Compare(place(a), place(b)) })
+	names := slices.SortedFunc(maps.Keys(properties), func(a, b string) int { return cmp.Compare(position(a), position(b)) })
 	for _, name := range names {
 		field := object(properties[name])
-		params = append(params, parameter{name, "body", kindOf(field), text(field["description"]), slices.Contains(needed, name)})
+		params = append(params, parameter{name, "body", typeWords(field), text(field["description"]), slices.Contains(needed, name)})
 	}
 	return params
 }
 
-// resolved follows a reference to a named part of the document.
+// resolved follows a $ref.
 func (p *Portal) resolved(part map[string]any) map[string]any {
 	path, isRef := strings.CutPrefix(text(part["$ref"]), "#/")
 	if !isRef {
@@ -132,8 +131,8 @@ func (p *Portal) resolved(part map[string]any) map[string]any {
 	return found
 }
 
-// kindOf returns in words which values a schema allows.
-func kindOf(schema map[string]any) string {
+// typeWords describes the values that a schema allows.
+func typeWords(schema map[string]any) string {
 	if enum := strs(schema["enum"]); len(enum) > 0 {
 		return strings.Join(enum, ", ")
 	}
@@ -141,8 +140,7 @@ func kindOf(schema map[string]any) string {
 	return cmp.Or(words[text(schema["type"])], "any value")
 }
 
-// The document was read from JSON: these return its parts, empty where it has
-// none.
+// These return parts of decoded JSON, empty if they are missing.
 
 func object(value any) map[string]any {
 	fields, _ := value.(map[string]any)

@@ -9,20 +9,19 @@ import (
 	"sluice"
 )
 
-// A replayedView says what became of events that were sent again.
+// A replayedView shows how replays ended.
 type replayedView struct {
-	Pipeline, EventKey    string // that they were for; "" means any
+	Pipeline, EventKey    string // of the replays; "" means any
 	Count, Skipped        int
 	Letters               bool // they were dead letters
 	Known                 bool // the user may see how they ended
 	OK, Failed, Unsettled int
-	Items                 []tracedCall // the newest of them
+	Items                 []tracedCall // the newest replays
 	CallsURL              string
-	Live                  string // "" once all is known for a while, and if the user may not see it
+	Live                  string // "" if nothing changes any more, or the user may not see it
 }
 
-// replayedPath returns the path of the page that says what became of what was sent
-// again.
+// replayedPath returns the path of the page about the replays of a bulk.
 func replayedPath(b *bulk) string {
 	since := b.Began.Truncate(time.Millisecond) // trace ids have the time to the millisecond
 	query := url.Values{"from": {since.UTC().Format(time.RFC3339Nano)}, "to": {time.Now().UTC().Format(time.RFC3339Nano)}, "count": {strconv.Itoa(b.Done)}}
@@ -37,8 +36,7 @@ func replayedPath(b *bulk) string {
 	return "/calls/replayed?" + query.Encode() + "#result"
 }
 
-// replayedPage shows what became of events that were sent again: those that were
-// made in a span of time.
+// replayedPage shows how the replays of a span of time ended.
 func (p *Portal) replayedPage(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	view := &replayedView{Pipeline: query.Get("pipeline"), EventKey: query.Get("eventKey"), Letters: query.Get("letters") != ""}
@@ -46,14 +44,14 @@ func (p *Portal) replayedPage(w http.ResponseWriter, r *http.Request) error {
 	view.Skipped, _ = strconv.Atoi(query.Get("skipped"))
 	filter := callFilter{EventKey: view.EventKey, Pipeline: view.Pipeline, path: p.base + "/calls"}
 	view.CallsURL = filter.Narrowed("", "")
-	if p.may(sluice.UserFrom(r.Context()), "trace.get") {
+	if p.allows(r, "trace.get") {
 		found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("pipeline", view.Pipeline, "eventKey", view.EventKey, "from", query.Get("from"), "to", query.Get("to"), "limit", strconv.Itoa(maxReplayed)))
 		if err != nil {
 			return err
 		}
 		view.Known = true
 		view.count(found.Items)
-		const young = 10 * time.Second // then what follows from it, such as banners, may still change
+		const young = 10 * time.Second // alerts may still change
 		if to, err := time.Parse(time.RFC3339Nano, query.Get("to")); view.Unsettled > 0 || err == nil && time.Since(to) < young {
 			view.Live = p.liveFrom(view.EventKey, "")
 		}
@@ -61,11 +59,10 @@ func (p *Portal) replayedPage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "replayed", "Replayed", view)
 }
 
-// maxReplayed bounds the replays that are counted.
+// maxReplayed bounds the replays that are counted, the newest ones.
 const maxReplayed = 1000
 
-// count counts how the replays among calls have ended. Those that are not among
-// them yet are on their way.
+// count counts how the replays among calls ended. The others are still to come.
 func (v *replayedView) count(found []tracedCall) {
 	const shown = 50
 	for _, c := range found {
@@ -85,6 +82,5 @@ func (v *replayedView) count(found []tracedCall) {
 	v.Unsettled = max(0, v.Counted()-v.OK-v.Failed)
 }
 
-// Counted returns how many of the replays, the newest ones, are counted by how they
-// ended.
+// Counted returns how many replays are counted.
 func (v *replayedView) Counted() int { return min(v.Count, maxReplayed) }

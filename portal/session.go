@@ -16,23 +16,22 @@ import (
 )
 
 const (
-	idleTime    = 2 * time.Hour    // after which an unused session is over
-	longestTime = 12 * time.Hour   // after which any session is over
-	seenEvery   = 5 * time.Minute  // how exactly the last use is known
-	signInTime  = 10 * time.Minute // for the way to the provider and back
-	maxSessions = 50               // of one user; beyond that the oldest end
+	idleTime    = 2 * time.Hour    // an unused session ends after this
+	longestTime = 12 * time.Hour   // any session ends after this
+	seenEvery   = 5 * time.Minute  // how often the last use is stored
+	signInTime  = 10 * time.Minute // how long signing in at the provider may take
+	maxSessions = 50               // of one user; a new one ends the oldest
 )
 
-// sessions are the people who are signed in, known by a cookie of which only the
-// hash is stored.
+// sessions knows the people who are signed in by a cookie. It stores only a hash.
 type sessions struct {
 	records sluice.Records[sluice.PortalSession]
-	issuer  string // of the provider at which people sign in; "": they have a password here
-	secure  bool   // browsers reach the portal by https
+	issuer  string // the provider where people sign in; "" if they have a password here
+	secure  bool   // browsers reach the portal over https
 }
 
-// cookieName returns the name of a cookie. With the prefix no other host, and
-// no page that came by plain HTTP, can set it.
+// cookieName returns the name of a cookie. With the prefix __Host-, no other host
+// and no page over plain HTTP can set it.
 func (s *sessions) cookieName(name string) string {
 	if s.secure {
 		return "__Host-sluice-" + name
@@ -40,8 +39,8 @@ func (s *sessions) cookieName(name string) string {
 	return "sluice-" + name
 }
 
-// setCookie gives a browser a cookie that no script reads and no other site
-// sends along, except with links that lead here.
+// setCookie sets a cookie. Scripts can't read it, and other sites can't send it except
+// by linking here.
 func (s *sessions) setCookie(w http.ResponseWriter, name, value string, lifetime time.Duration) {
 	cookie := &http.Cookie{ //nolint:gosec // plain HTTP has cookies, too
 		Name: s.cookieName(name), Value: value, Path: "/", MaxAge: int(lifetime / time.Second),
@@ -74,10 +73,11 @@ func hashed(id string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// begin begins a session under a new id, whatever the browser had before.
-func (s *sessions) begin(ctx context.Context, w http.ResponseWriter, r *http.Request, session sluice.PortalSession) error {
+// begin starts a session under a new id, and ends the one that the browser had.
+func (s *sessions) begin(w http.ResponseWriter, r *http.Request, session sluice.PortalSession) error {
+	ctx := r.Context()
 	if before := s.cookie(r, "session"); before != "" {
-		if err := s.end(ctx, hashed(before)); err != nil {
+		if err := sluice.Remove(ctx, s.records, hashed(before)); err != nil {
 			return err
 		}
 	}
@@ -97,25 +97,25 @@ func (s *sessions) begin(ctx context.Context, w http.ResponseWriter, r *http.Req
 	return err
 }
 
-// find returns the session of a request, nil if there is none that is alive,
-// and notes that it is used, if it is.
-func (s *sessions) find(ctx context.Context, r *http.Request, used bool) (*sluice.PortalSession, error) {
+// find returns the live session of a request, or nil. It notes the use if used is
+// set.
+func (s *sessions) find(r *http.Request, used bool) (*sluice.PortalSession, error) {
 	id := s.cookie(r, "session")
 	if id == "" || len(id) > 100 {
 		return nil, nil
 	}
-	session, err := s.records.Get(ctx, hashed(id))
+	session, err := s.records.Get(r.Context(), hashed(id))
 	if err != nil || session == nil || over(session, time.Now()) || !s.counts(session) {
 		return nil, err
 	}
 	if !used || time.Since(session.Seen) < seenEvery {
 		return session, nil
 	}
-	return session, s.touch(ctx, session.ID)
+	return session, s.touch(r.Context(), session.ID)
 }
 
-// counts reports whether people still sign in where a session began: what a provider
-// said that is not trusted any more is worth nothing.
+// counts reports whether a session began where people still sign in. A provider that
+// was replaced is no longer trusted.
 func (s *sessions) counts(session *sluice.PortalSession) bool {
 	return session.External == (s.issuer != "") && session.Issuer == s.issuer
 }
@@ -125,7 +125,7 @@ func over(session *sluice.PortalSession, now time.Time) bool {
 	return now.Sub(session.Seen) > idleTime || now.Sub(session.Created) > longestTime
 }
 
-// touch notes that a session is used.
+// touch stores the time of a session's last use.
 func (s *sessions) touch(ctx context.Context, id string) error {
 	_, err := s.records.Change(ctx, id, func(before *sluice.PortalSession, _ map[string]*sluice.PortalSession) (*sluice.PortalSession, error) {
 		if before == nil {
@@ -138,16 +138,10 @@ func (s *sessions) touch(ctx context.Context, id string) error {
 	if err != nil && !errors.Is(err, sluice.ErrUnchanged) && sluice.AsError(err).Kind != sluice.Unavailable {
 		return err
 	}
-	return nil // while nothing can be written, people can still look
+	return nil // people can still read while nothing can be written
 }
 
-// end ends a session.
-func (s *sessions) end(ctx context.Context, id string) error {
-	return sluice.Remove(ctx, s.records, id)
-}
-
-// sweep deletes a few sessions that are over, and the oldest of a user who has
-// too many.
+// sweep deletes a few expired sessions, and the oldest of a user who has too many.
 func (s *sessions) sweep(ctx context.Context, username string) error {
 	const atOnce = 10
 	var ended []string
@@ -167,7 +161,7 @@ func (s *sessions) sweep(ctx context.Context, username string) error {
 		ended = append(ended, session.ID)
 	}
 	for _, id := range ended[:min(len(ended), atOnce)] {
-		if err := s.end(ctx, id); err != nil {
+		if err := sluice.Remove(ctx, s.records, id); err != nil {
 			return err
 		}
 	}
@@ -176,10 +170,9 @@ func (s *sessions) sweep(ctx context.Context, username string) error {
 
 // EndSessions signs one of our own users out everywhere.
 func EndSessions(ctx context.Context, records sluice.Records[sluice.PortalSession], username string) error {
-	all := sessions{records: records}
 	for _, session := range records.All() {
 		if session.Username == username && !session.External {
-			if err := all.end(ctx, session.ID); err != nil {
+			if err := sluice.Remove(ctx, records, session.ID); err != nil {
 				return err
 			}
 		}

@@ -9,9 +9,9 @@ import (
 	"sluice/problem"
 )
 
-// user returns the user of a request, with their present permissions.
+// user returns the signed-in user with their current permissions.
 func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, error) {
-	session, err := p.sessions.find(r.Context(), r, r.URL.Path != sluice.LivePath) // a page left open is not a use
+	session, err := p.sessions.find(r, r.URL.Path != sluice.LivePath) // a page left open does not keep the session alive
 	if err != nil {
 		return sluice.User{}, err
 	}
@@ -20,13 +20,15 @@ func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 	}
 	id := sluice.Identity{Username: session.Username}
 	if session.External {
-		id.Roles = append([]string{}, session.Roles...) // never nil: that would mean one of our own users
+		id.Roles = append([]string{}, session.Roles...) // not nil, which would mean one of our own users
 	}
 	user, err := p.Identify(r.Context(), id)
 	if err != nil {
 		if sluice.AsError(err).Kind == sluice.Unauthenticated {
 			p.sessions.setCookie(w, "session", "", 0)
-			err = joinErrors(err, p.sessions.end(r.Context(), session.ID))
+			if failed := sluice.Remove(r.Context(), p.Sessions, session.ID); failed != nil {
+				err = failed
+			}
 		}
 		return sluice.User{}, err
 	}
@@ -34,16 +36,7 @@ func (p *Portal) user(w http.ResponseWriter, r *http.Request) (sluice.User, erro
 	return user, nil
 }
 
-// joinErrors returns the error of the clean-up if there is one, otherwise the
-// first.
-func joinErrors(err, cleanUp error) error {
-	if cleanUp != nil {
-		return cleanUp
-	}
-	return err
-}
-
-// askToSignIn sends a browser to the sign-in, and from there back to the page.
+// askToSignIn sends a browser to the sign-in page, which leads back to this one.
 func (p *Portal) askToSignIn(w http.ResponseWriter, r *http.Request) {
 	target := "/signin"
 	if r.Method == http.MethodGet && r.URL.Path != "/" && !strings.HasPrefix(r.URL.Path, sluice.LivePath) {
@@ -52,7 +45,7 @@ func (p *Portal) askToSignIn(w http.ResponseWriter, r *http.Request) {
 	p.redirect(w, r, target)
 }
 
-// localPath returns a path of this server, / for anything else.
+// localPath returns next if it is a path of this server, otherwise /.
 func localPath(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Host != "" || u.Scheme != "" || u.User != nil || !strings.HasPrefix(next, "/") ||
@@ -62,13 +55,13 @@ func localPath(next string) string {
 	return next
 }
 
-// A signInForm is the page at which people sign in.
+// A signInForm is the sign-in page.
 type signInForm struct {
 	Next     string
 	Username string
 	Problem  string
 	Provider bool
-	Program  bool // a program waits to be let in
+	Program  bool // a program is waiting for permission
 }
 
 func (p *Portal) signInPage(w http.ResponseWriter, r *http.Request) error {
@@ -80,7 +73,6 @@ func (p *Portal) signInForm(next string) signInForm {
 	return signInForm{Next: next, Provider: p.Provider != nil, Program: strings.HasPrefix(next, sluice.AuthorizePath+"?")}
 }
 
-// signIn checks a password and begins a session.
 func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 	if p.Login == nil {
 		return sluice.Errorf(sluice.CodeNotFound, "People sign in at the identity provider.")
@@ -104,9 +96,9 @@ func (p *Portal) signIn(w http.ResponseWriter, r *http.Request) error {
 	return p.signedIn(w, r, sluice.PortalSession{Username: user.Name}, form.Next)
 }
 
-// signedIn begins the session of an authenticated person.
+// signedIn starts the session of an authenticated person.
 func (p *Portal) signedIn(w http.ResponseWriter, r *http.Request, session sluice.PortalSession, next string) error {
-	if err := p.sessions.begin(r.Context(), w, r, session); err != nil {
+	if err := p.sessions.begin(w, r, session); err != nil {
 		return err
 	}
 	p.Note(r.Context(), sluice.AuditEntry{Username: session.Username, Address: r.RemoteAddr, Command: "login", Target: "portal", Outcome: sluice.AuditAllowed, Access: true})
@@ -114,9 +106,8 @@ func (p *Portal) signedIn(w http.ResponseWriter, r *http.Request, session sluice
 	return nil
 }
 
-// signOut ends the session.
 func (p *Portal) signOut(w http.ResponseWriter, r *http.Request) error {
-	if err := p.sessions.end(r.Context(), hashed(p.sessions.cookie(r, "session"))); err != nil {
+	if err := sluice.Remove(r.Context(), p.Sessions, hashed(p.sessions.cookie(r, "session"))); err != nil {
 		return err
 	}
 	p.sessions.setCookie(w, "session", "", 0)

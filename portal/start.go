@@ -9,9 +9,9 @@ import (
 	"sluice/problem"
 )
 
-// A tour is the page that leads to the first call.
+// A tour is the page that guides people to their first call.
 type tour struct {
-	Key     string // of the webhook; "" before there is one
+	Key     string // of the webhook; "" if there is none yet
 	Entered string
 	Problem string
 	Line    curlLine
@@ -20,7 +20,7 @@ type tour struct {
 	Live    string
 }
 
-// Rule says what an event key is.
+// Rule says which event keys are valid.
 func (tour) Rule() string { return sluice.KeyRule }
 
 const firstKey = "webhook.hello"
@@ -51,11 +51,8 @@ func (p *Portal) startPage(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "start", "First webhook", view)
 }
 
-// start makes the first webhook.
+// start creates the first webhook.
 func (p *Portal) start(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	key := strings.TrimSpace(r.PostForm.Get("eventKey"))
 	hook, err := ask[sluice.WebhookView](p, r, "webhook.put", args("eventKey", key, "payloadType", "raw"))
 	if err != nil {

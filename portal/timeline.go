@@ -7,13 +7,13 @@ import (
 	"sluice/wording"
 )
 
-// A timeline is the picture of how a call went: one row for its acceptance and
-// one for each run, with the steps in it.
+// A timeline is a picture of a call: a row for its acceptance, and one for each run
+// with its steps.
 type timeline struct {
 	Width, Height int
 	Rows          []timelineRow
 	Ticks         []tick
-	Summary       string // the same in words
+	Summary       string // for people who don't see it
 }
 
 // A timelineRow is a bar with smaller bars in it.
@@ -21,7 +21,6 @@ type timelineRow struct {
 	Y       int
 	Label   string
 	Note    string
-	Class   string
 	Outer   bar
 	Inner   []bar
 	Caption string
@@ -38,7 +37,7 @@ type bar struct {
 type tick struct {
 	At    float64
 	Label string
-	Time  time.Time // that the label is; zero if it is none
+	Time  time.Time // zero if the label is no time
 }
 
 const (
@@ -49,11 +48,10 @@ const (
 	axisHeight    = 24
 	maxRows       = 30
 	maxSteps      = 200
-	leastWidth    = 2 // otherwise short bars are not seen
+	leastWidth    = 2 // of a bar, to be visible
 )
 
-// picture draws calls of one trace id, in the order of their times; nil if
-// there is nothing to see.
+// picture draws the calls of a trace id, oldest first. It returns nil if nothing ran.
 func picture(items []tracedCall) *timeline {
 	if !items[0].Accepted() && len(items[0].Runs) == 0 {
 		return nil
@@ -61,7 +59,7 @@ func picture(items []tracedCall) *timeline {
 	begin, end := extent(items)
 	length := max(end.Sub(begin), time.Microsecond)
 	t := &timeline{Width: timelineWidth}
-	place := func(at time.Time, milliseconds float64, class, title string) bar {
+	draw := func(at time.Time, milliseconds float64, class, title string) bar {
 		const plotWidth = timelineWidth - timelineLeft - timelineRight
 		x := float64(at.Sub(begin)) / float64(length) * plotWidth
 		width := max(float64(duration(milliseconds))/float64(length)*plotWidth, leastWidth)
@@ -69,19 +67,19 @@ func picture(items []tracedCall) *timeline {
 	}
 	for _, c := range items {
 		if c.Accepted() {
-			t.add("accepted", c.EventKey, place(c.Time, c.Duration, "accept", ""), c.Duration,
-				[]bar{place(c.Time, c.Stored(), "stored", "on stable storage after "+wording.Duration(duration(c.Stored())))})
+			t.add("accepted", c.EventKey, draw(c.Time, c.Duration, "accept", ""), c.Duration,
+				[]bar{draw(c.Time, c.Stored(), "stored", "on stable storage after "+wording.Duration(duration(c.Stored())))})
 		}
 		for _, r := range c.Runs {
 			var steps []bar
 			for _, s := range r.Steps[:min(len(r.Steps), maxSteps)] {
-				steps = append(steps, place(r.Started.Add(duration(s.Started)), s.Duration, "step "+string(s.Status), fmt.Sprintf("%s, line %d: %s", s.Command, s.Line, wording.Duration(duration(s.Duration)))))
+				steps = append(steps, draw(r.Started.Add(duration(s.Started)), s.Duration, "step "+string(s.Status), fmt.Sprintf("%s, line %d: %s", s.Command, s.Line, wording.Duration(duration(s.Duration)))))
 			}
 			name, note := r.Pipeline, fmt.Sprintf("attempt %d", r.Attempt)
 			if name == "" {
 				name = "(not stored)"
 			}
-			t.add(name, note, place(r.Started, r.Duration, "run "+string(r.Status), ""), r.Duration, steps)
+			t.add(name, note, draw(r.Started, r.Duration, "run "+string(r.Status), ""), r.Duration, steps)
 		}
 	}
 	const marks = 4
@@ -92,20 +90,20 @@ func picture(items []tracedCall) *timeline {
 	return t
 }
 
-// add adds a row, if there is space.
+// add adds a row if there is space.
 func (t *timeline) add(label, note string, outer bar, milliseconds float64, inner []bar) {
 	if len(t.Rows) == maxRows {
 		return
 	}
 	took := wording.Duration(duration(milliseconds))
 	t.Rows = append(t.Rows, timelineRow{
-		Y: len(t.Rows) * rowHeight, Label: clipped(label, 26), Note: clipped(note, 30), Class: outer.Class,
+		Y: len(t.Rows) * rowHeight, Label: clipped(label, 26), Note: clipped(note, 30),
 		Outer: outer, Inner: inner, Caption: took,
 	})
 	t.Summary += fmt.Sprintf("%s (%s): %s. ", label, note, took)
 }
 
-// extent returns when the first of all began, and when the last ended.
+// extent returns the earliest start and the latest end.
 func extent(items []tracedCall) (begin, end time.Time) {
 	begin, end = items[0].Time, items[0].Time
 	grow := func(from time.Time, milliseconds float64) {
@@ -125,12 +123,12 @@ func extent(items []tracedCall) (begin, end time.Time) {
 	return begin, end
 }
 
-// duration returns the milliseconds of a record as a duration.
+// duration converts milliseconds.
 func duration(milliseconds float64) time.Duration {
 	return time.Duration(milliseconds * float64(time.Millisecond))
 }
 
-// clipped returns the beginning of a text.
+// clipped returns the first characters of a text.
 func clipped(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {

@@ -9,10 +9,9 @@ import (
 	"sluice/problem"
 )
 
-// versions returns the sources that are kept of a pipeline, newest first; none if
-// the user may not see them.
+// versions returns the versions of a pipeline, newest first, if the user may see them.
 func (p *Portal) versions(r *http.Request, name string) ([]sluice.VersionView, error) {
-	if !p.may(sluice.UserFrom(r.Context()), "pipeline.versions") {
+	if !p.allows(r, "pipeline.versions") {
 		return nil, nil
 	}
 	return ask[[]sluice.VersionView](p, r, "pipeline.versions", args("name", name))
@@ -52,9 +51,6 @@ func (p *Portal) showVersion(w http.ResponseWriter, r *http.Request, status int,
 
 // versionRollback stores a former source again.
 func (p *Portal) versionRollback(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	given := args("name", r.PathValue("name"), "version", r.PathValue("version"), "ifMatch", r.PostForm.Get("tag"))
 	_, err := p.run(r, "pipeline.rollback", append(given, argument("force", r.PostForm.Get("do") == "force")))
 	if err != nil {

@@ -1,67 +1,66 @@
 package portal
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
+	"time"
 
 	"sluice"
 	"sluice/command"
 	"sluice/value"
 )
 
-func shownNumber(n int) string { return strconv.Itoa(n) }
-
 // A webhookView is the page of one webhook.
 type webhookView struct {
 	sluice.WebhookView
 
 	Token    bool   // the user may see the token
-	Shown    bool   // and asked for it
-	Unusual  bool   // its key is against convention
-	Fresh    bool   // it was created just now
-	Stored   bool   // its signing secret was stored just now
+	Shown    bool   // the user asked for the token
+	Unusual  bool   // its key breaks the convention
+	Fresh    bool   // it was just created
+	Stored   bool   // its signing secret was just stored
 	Receive  string // URL without the token
-	Payload  string // for a call to try
+	Payload  string // of a test call
 	Media    string
-	Result   *attempt
+	Result   *sentCall
 	Lines    []curlLine
 	CallsURL string
 	Guarded  bool // calls need more than the token
 
-	Made      string      // the signing secret that was made just now; it is shown once
-	Wrong     string      // what is wrong with the one that was entered
-	Sender    *connection // nil: it is not a known one
+	Made      string      // the new signing secret, which is shown once
+	Wrong     string      // what is wrong with the secret that was entered
+	Sender    *connection // nil if the sender is not a known one
 	Live      string
 	Listeners []string
 	Latest    []tracedCall
 	Figures   *sluice.WebhookFigures // of a day; nil if the user may not see them
 }
 
-// Waits reports whether the page tells how to set its sender up: it has not called
-// yet.
+// Waits reports whether the sender has not called yet. The page then says how to set
+// it up.
 func (v webhookView) Waits() bool { return v.Sender != nil && v.Sender.Arrived == nil }
 
-// Used reports whether there are calls to look at before anything else.
+// Used reports whether the page starts with the latest calls.
 func (v webhookView) Used() bool { return !v.Waits() && len(v.Latest) > 0 }
 
 // A curlLine is a way to call the webhook.
 type curlLine struct {
 	Title string
-	Text  string // as it is shown
-	Copy  string // with the token, to be copied
+	Text  string // as shown
+	Copy  string // with the token
 }
 
-// An attempt is a call that was tried.
-type attempt struct {
+// A sentCall is a call that someone made from a page.
+type sentCall struct {
 	Status    int
-	Outcome   string // ok, processing or error, of a call that was accepted
+	Outcome   string // ok, processing or error; "" if the call was not accepted
 	Malformed bool   // the payload is not the JSON that it claims to be
-	Duplicate bool   // its delivery was accepted before
+	Duplicate bool   // the delivery was accepted before
 	TraceID   string
 	Link      string // path of the call
 	Answer    string
@@ -69,8 +68,8 @@ type attempt struct {
 }
 
 // Good reports whether all went well.
-func (a attempt) Good() bool {
-	return a.Status == http.StatusOK && a.Outcome == string(sluice.StatusOK) && !a.Malformed
+func (c sentCall) Good() bool {
+	return c.Status == http.StatusOK && c.Outcome == string(sluice.StatusOK) && !c.Malformed
 }
 
 func (p *Portal) webhookPage(w http.ResponseWriter, r *http.Request) error {
@@ -81,7 +80,7 @@ func (p *Portal) webhookPage(w http.ResponseWriter, r *http.Request) error {
 	return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook})
 }
 
-// renderWebhook shows the page of a webhook, with what was just done to it.
+// renderWebhook completes the page of a webhook and shows it.
 func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status int, view webhookView) error {
 	query := r.URL.Query()
 	view.Token = sluice.UserFrom(r.Context()).May(sluice.MaySeeTokens)
@@ -100,24 +99,20 @@ func (p *Portal) renderWebhook(w http.ResponseWriter, r *http.Request, status in
 	if view.Sender, err = p.connect(r, &view); err != nil {
 		return err
 	}
-	view.Guarded = view.IsSigned()
-	if view.Sender != nil && view.Sender.Signed {
-		view.Guarded = true
-	}
-	if p.may(sluice.UserFrom(r.Context()), "trace.get") {
+	view.Guarded = view.IsSigned() || view.Sender != nil && view.Sender.Signed
+	if p.allows(r, "trace.get") {
 		view.Live = p.liveFrom(view.EventKey, "")
 	}
 	return p.render(w, r, status, "webhook", view.EventKey, view)
 }
 
-// addCalls adds to the page of a webhook its latest calls, how many there were, and
-// which pipelines listen to it.
+// addCalls adds a webhook's latest calls, its figures and its listeners to its page.
 func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
 	const latest = "5"
 	if view.Latest, err = p.latest(r, view.EventKey, latest); err != nil {
 		return err
 	}
-	if p.may(sluice.UserFrom(r.Context()), "webhook.stats") {
+	if p.allows(r, "webhook.stats") {
 		of, err := ask[[]sluice.WebhookStats](p, r, "webhook.stats", args("eventKey", view.EventKey))
 		if err != nil {
 			return err
@@ -136,11 +131,11 @@ func (p *Portal) addCalls(r *http.Request, view *webhookView) (err error) {
 	return err
 }
 
-// hiddenToken stands for a token on the screen.
+// hiddenToken hides a token, except for its end.
 func hiddenToken(token string) string { return "••••••••-" + sluice.Last6(token) }
 
-// curlLines returns the ways to call a webhook, the best first: a header is
-// logged in fewer places than a URL.
+// curlLines returns ways to call a webhook. A header comes first, because fewer places
+// log it than a URL.
 func curlLines(receive, token string, shown bool) []curlLine {
 	lines := []curlLine{
 		{Title: "Token in a header (best)", Text: "curl " + receive + " \\\n  -H 'token: TOKEN' \\\n  -H 'content-type: application/json' \\\n  -d '{\"name\": \"Ada\"}'"},
@@ -158,11 +153,8 @@ func curlLines(receive, token string, shown bool) []curlLine {
 	return lines
 }
 
-// webhookTry calls the webhook as an outside system would, from this address.
+// webhookTry calls the webhook as an outside system would.
 func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	hook, err := p.webhook(r)
 	if err != nil {
 		return err
@@ -173,13 +165,13 @@ func (p *Portal) webhookTry(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err != nil {
-		result = &attempt{Problem: sluice.AsError(err).Message}
+		result = &sentCall{Problem: sluice.AsError(err).Message}
 	}
 	return p.renderWebhook(w, r, http.StatusOK, webhookView{WebhookView: hook, Payload: payload, Media: media, Result: result})
 }
 
-// try makes a call as the sender of a webhook would, with its signature.
-func (p *Portal) try(r *http.Request, hook sluice.WebhookView, media, payload string, header http.Header) (*attempt, error) {
+// try makes a signed call, as the sender of a webhook would.
+func (p *Portal) try(r *http.Request, hook sluice.WebhookView, media, payload string, header http.Header) (*sentCall, error) {
 	made, err := ask[sluice.SignedCall](p, r, "webhook.sign", append(args("eventKey", hook.EventKey, "contentType", media), argument("payload", command.Text(payload))))
 	if err != nil {
 		return nil, err
@@ -197,8 +189,8 @@ func (p *Portal) try(r *http.Request, hook sluice.WebhookView, media, payload st
 	call.Header.Set("User-Agent", tryAgent)
 	answer := &recorder{header: make(http.Header), status: http.StatusOK}
 	p.Receive(answer, call)
-	result := &attempt{Status: answer.status, TraceID: answer.header.Get(sluice.TraceHeader), Answer: pretty(json.RawMessage(answer.body.Bytes()))}
-	if result.TraceID != "" && p.may(sluice.UserFrom(r.Context()), "trace.get") {
+	result := &sentCall{Status: answer.status, TraceID: answer.header.Get(sluice.TraceHeader), Answer: pretty(json.RawMessage(answer.body.Bytes()))}
+	if result.TraceID != "" && p.allows(r, "trace.get") {
 		result.Link = p.base + "/calls/" + url.PathEscape(result.TraceID)
 	}
 	result.Duplicate = answer.header.Get("svc-duplicate") != ""
@@ -212,3 +204,22 @@ func (p *Portal) try(r *http.Request, hook sluice.WebhookView, media, payload st
 	result.Malformed = answer.status == http.StatusOK && value.IsMediaType(media) && !json.Valid([]byte(payload))
 	return result, nil
 }
+
+// A recorder takes the answer to a call that the portal makes itself.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (r *recorder) Header() http.Header { return r.header }
+
+// Write implements http.ResponseWriter.
+func (r *recorder) Write(content []byte) (int, error) { return r.body.Write(content) }
+
+// WriteHeader implements http.ResponseWriter.
+func (r *recorder) WriteHeader(status int) { r.status = status }
+
+// SetReadDeadline does nothing: the body is here already.
+func (r *recorder) SetReadDeadline(time.Time) error { return nil }

@@ -15,23 +15,23 @@ import (
 
 // providers returns the known senders, none if the user may not list them.
 func (p *Portal) providers(r *http.Request) ([]sluice.ProviderView, error) {
-	if !p.may(sluice.UserFrom(r.Context()), "provider.get") {
+	if !p.allows(r, "provider.get") {
 		return nil, nil
 	}
 	senders, _, err := fetch[sluice.ProviderView](p, r, "provider.get", nil)
 	return senders, err
 }
 
-// A setupStep is what people do to connect a sender, with what they need for it.
+// A setupStep is a step that connects a sender, with the values it needs.
 type setupStep struct {
 	Text   string
-	URL    bool // of the webhook
-	Secret bool // the signing secret
-	Verify bool // the verify token
+	URL    bool // it needs the webhook's URL
+	Secret bool // it needs the signing secret
+	Verify bool // it needs the verify token
 }
 
-// stepsOf returns the steps that connect a sender. Their words say where to find
-// what is beside them: the field for the secret, or what is to be copied.
+// stepsOf returns the steps that connect a sender. Their texts refer to the field or
+// the value beside them.
 func stepsOf(setup []string, field, made, verify bool) (steps []setupStep) {
 	const here, there, verifying = "as the `signingSecret`", ", the same as the `signingSecret`", ", the same as the `verifyToken`"
 	placed := false
@@ -53,24 +53,22 @@ func stepsOf(setup []string, field, made, verify bool) (steps []setupStep) {
 	return steps
 }
 
-// A connection is how the sender of a webhook is set up, and what of it has
-// arrived.
+// A connection says how to set up a webhook's sender, and whether it has called.
 type connection struct {
 	sluice.ProviderView
 
 	Steps []setupStep
-	Asks  bool // for the signing secret, at its step
-	Local bool // the URL is known on this machine only
+	Asks  bool // a step has a field for the signing secret
+	Local bool // only this machine can reach the URL
 
-	Greeted  *tracedCall
-	Arrived  *tracedCall // the newest of the sender's calls
-	First    bool        // and it is the only one
-	Rejected int         // calls of the sender
-	Why      string      // why the last of these was rejected
+	Greeted  *tracedCall // the handshake
+	Arrived  *tracedCall // the sender's newest call
+	First    bool        // the sender has called once
+	Rejected int         // number of rejected calls
+	Why      string      // why the last of them was rejected
 }
 
-// connect returns how the sender of a webhook is set up, nil if it has no known
-// one.
+// connect returns the connection of a webhook, or nil if its sender is not known.
 func (p *Portal) connect(r *http.Request, hook *webhookView) (*connection, error) {
 	user := sluice.UserFrom(r.Context())
 	if hook.Provider == "" || !p.may(user, "provider.get") {
@@ -100,7 +98,7 @@ func (p *Portal) connect(r *http.Request, hook *webhookView) (*connection, error
 
 // addArrived finds the handshake and the newest call of a sender.
 func (p *Portal) addArrived(r *http.Request, c *connection, eventKey string, latest []tracedCall) (err error) {
-	if !p.may(sluice.UserFrom(r.Context()), "trace.get") {
+	if !p.allows(r, "trace.get") {
 		return nil
 	}
 	if c.Handshake != "" {
@@ -128,7 +126,7 @@ func (p *Portal) addArrived(r *http.Request, c *connection, eventKey string, lat
 		if c.Arrived != nil || len(latest) == 0 {
 			return nil
 		}
-		older, err := p.lastCall(r, eventKey, status) // before many that were rejected
+		older, err := p.lastCall(r, eventKey, status) // the latest calls were all rejected
 		if err != nil {
 			return err
 		}
@@ -143,11 +141,11 @@ func (p *Portal) addArrived(r *http.Request, c *connection, eventKey string, lat
 	return nil
 }
 
-// tryAgent is the User-Agent of calls that people try here.
+// tryAgent is the User-Agent of calls that are sent from a page.
 const tryAgent = "sluice portal"
 
-// isTried reports whether a call was made here. Users who may not see what was
-// sent don't know.
+// isTried reports whether a call was sent from a page. It is false for users who may not
+// see headers.
 func (p *Portal) isTried(r *http.Request, c tracedCall) (bool, error) {
 	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("traceId", c.TraceID))
 	if err != nil || len(found.Items) == 0 {
@@ -156,8 +154,7 @@ func (p *Portal) isTried(r *http.Request, c tracedCall) (bool, error) {
 	return found.Items[0].Headers["user-agent"] == tryAgent, nil
 }
 
-// lastCall returns the newest call of a webhook with a status, nil if there is
-// none.
+// lastCall returns the newest call of a webhook with a status, or nil.
 func (p *Portal) lastCall(r *http.Request, eventKey string, status sluice.Status) (*tracedCall, error) {
 	found, err := ask[sluice.TraceAnswer](p, r, "trace.get", args("eventKey", eventKey, "status", string(status), "limit", "1"))
 	if err != nil || len(found.Items) == 0 {
@@ -166,7 +163,7 @@ func (p *Portal) lastCall(r *http.Request, eventKey string, status sluice.Status
 	return &found.Items[0], nil
 }
 
-// isLocal reports whether an address is known on this machine only.
+// isLocal reports whether only this machine can reach an address.
 func isLocal(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -176,23 +173,21 @@ func isLocal(address string) bool {
 	return u.Hostname() == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
 }
 
-// newSecret returns a random secret. Every sender can do with its form, also one
-// that takes base64 only.
+// newSecret returns a random secret in hex, which is valid base64 too.
 func newSecret() string {
 	secret := make([]byte, 20)
 	_, _ = rand.Read(secret) // never fails
 	return hex.EncodeToString(secret)
 }
 
-// fillSecrets makes up what was left empty in the form of a webhook: senders show
-// some secrets only when they have the URL, so until the right one is entered all
-// calls are rejected; others are made up anyway. It returns the one that people are
-// to enter at the sender.
+// fillSecrets makes up secrets that were left empty in the form of a webhook. Some
+// senders show theirs only once they have the URL: until it is entered here, all calls
+// are rejected. It returns a secret that people must enter at the sender.
 func (p *Portal) fillSecrets(r *http.Request, before sluice.WebhookView) (made string, err error) {
 	entered := r.PostForm
 	entered.Set("signingSecret", strings.TrimSpace(entered.Get("signingSecret")))
 	name := entered.Get("provider")
-	if name == "" || !p.may(sluice.UserFrom(r.Context()), "provider.get") {
+	if name == "" || !p.allows(r, "provider.get") {
 		return "", nil
 	}
 	preset, err := ask[sluice.ProviderView](p, r, "provider.get", args("provider", name))
@@ -207,18 +202,15 @@ func (p *Portal) fillSecrets(r *http.Request, before sluice.WebhookView) (made s
 	}
 	secret := newSecret()
 	entered.Set("signingSecret", secret)
-	if preset.Chosen() {
-		return secret, nil
+	if !preset.Chosen() {
+		return "", nil
 	}
-	return "", nil
+	return secret, nil
 }
 
-// webhookSecret stores the signing secret of a webhook: the one that was entered,
-// or a new one, which is shown once.
+// webhookSecret stores the signing secret that was entered, or a new one, which it
+// shows once.
 func (p *Portal) webhookSecret(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	hook, err := p.webhook(r)
 	if err != nil {
 		return err

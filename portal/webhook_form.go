@@ -13,17 +13,17 @@ import (
 	"sluice/wording"
 )
 
-// A webhookForm is the page on which a webhook is made or edited.
+// A webhookForm is the page where people create or edit a webhook.
 type webhookForm struct {
 	form
 
-	Key       string // of the webhook that is edited; "" for a new one
-	Tag       string // of the version that is edited, so that no other edit is lost
+	Key       string // "" for a new webhook
+	Tag       string // of the edited version, so that no other edit is lost
 	Providers []sluice.ProviderView
 	Chosen    string // provider
 }
 
-// Main returns the fields that most webhooks need, and More the others.
+// Main returns the fields that most webhooks need.
 func (f *webhookForm) Main() []field { return f.those(true) }
 
 // More returns the fields that few webhooks need.
@@ -38,14 +38,14 @@ func (f *webhookForm) those(main bool) (fields []field) {
 	return fields
 }
 
-// Opened reports whether one of the other fields has a mistake.
+// Opened reports whether a field of More has a mistake.
 func (f *webhookForm) Opened() bool {
 	return slices.ContainsFunc(f.More(), func(at field) bool { return at.Problem != "" })
 }
 
 var mainFields = []string{"provider", "eventKey", "signingSecret", "verifyToken", "description", "payloadType"}
 
-// webhookFields are what people read about each field, in the order of the form.
+// webhookFields describes the fields, in the order of the form.
 var webhookFields = []field{
 	{Name: "provider", Label: "Sender", Help: "Who calls. What a known sender sends is checked before anything is stored."},
 	{Name: "eventKey", Label: "Event key", Help: "The name of the webhook, and what pipelines listen to: " + sluice.KeyRule + ".", Hint: "webhook.lead.created"},
@@ -70,11 +70,11 @@ func (p *Portal) webhookNew(w http.ResponseWriter, r *http.Request) error {
 	return p.webhookForm(w, r, http.StatusOK, sluice.WebhookView{}, query, nil)
 }
 
-// webhookForm shows the form, with the rules of each field.
+// webhookForm shows the form.
 func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int, before sluice.WebhookView, entered url.Values, failure error) error {
 	cmd, _ := p.Commands.Find("webhook.put")
 	given := formOf(cmd, entered, nil)
-	given.drop("uuid", "ifMatch", "ifUpdated") // nobody fills them in
+	given.drop("uuid", "ifMatch", "ifUpdated") // people don't fill them in
 	given.blame(failure)
 	f := &webhookForm{form: form{Problem: given.Problem}, Key: before.EventKey, Tag: before.ETag, Chosen: entered.Get("provider")}
 	for _, shown := range webhookFields {
@@ -98,7 +98,7 @@ func (p *Portal) webhookForm(w http.ResponseWriter, r *http.Request, status int,
 	return p.render(w, r, status, "webhook_form", title, f)
 }
 
-// adapt offers choices where a text would do, with words for them.
+// adapt gives fields choices and labels.
 func (f *webhookForm) adapt(before sluice.WebhookView) {
 	f.find("eventKey").Required = true
 	f.find("payloadType").Choices = []choice{
@@ -106,11 +106,10 @@ func (f *webhookForm) adapt(before sluice.WebhookView) {
 		{Value: string(sluice.Base64), Label: "base64: every byte is kept"},
 		{Value: string(sluice.Ignore), Label: "ignore: it is left out"},
 	}
-	disabled := f.find("disabled")
-	disabled.Choices = []choice{{Value: "false", Label: "no"}, {Value: "true", Label: "yes"}}
+	f.find("disabled").Choices = []choice{{Value: "false", Label: "no"}, {Value: "true", Label: "yes"}}
 	f.find("multipart").Choices = []choice{{Value: "files", Label: "files: the parts named file"}, {Value: "all", Label: "all: every field and every file"}}
 	sender := f.find("provider")
-	sender.Kind, sender.Choices = "select", []choice{{Value: "", Label: "any system that has the URL"}}
+	sender.Input, sender.Choices = "select", []choice{{Value: "", Label: "any system that has the URL"}}
 	for _, known := range f.Providers {
 		sender.Choices = append(sender.Choices, choice{Value: known.Provider, Label: known.Title})
 		if known.Provider != f.Chosen || before.EventKey != "" {
@@ -127,10 +126,7 @@ func (f *webhookForm) adapt(before sluice.WebhookView) {
 }
 
 func (p *Portal) webhookCreate(w http.ResponseWriter, r *http.Request) error {
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
-	if r.PostForm.Get("do") == "show" { // the form as it is filled in, where there are no scripts
+	if r.PostForm.Get("do") == "show" { // shows the sender's fields where there are no scripts
 		return p.webhookForm(w, r, http.StatusOK, sluice.WebhookView{}, r.PostForm, nil)
 	}
 	return p.webhookPut(w, r, sluice.WebhookView{}, "created")
@@ -142,7 +138,7 @@ func (p *Portal) webhookEdit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	entered := url.Values{
-		"eventKey": {hook.EventKey}, "payloadType": {string(hook.PayloadType)}, "maxPayloadLength": {shownNumber(hook.MaxPayloadLength)},
+		"eventKey": {hook.EventKey}, "payloadType": {string(hook.PayloadType)}, "maxPayloadLength": {strconv.Itoa(hook.MaxPayloadLength)},
 		"provider": {hook.Provider}, "description": {hook.Description}, "verifyToken": {hook.VerifyToken}, "dedupe": {hook.Dedupe},
 		"dedupeWindow": {hook.DedupeWindow}, "multipart": {string(hook.Multipart)}, "disabled": {strconv.FormatBool(hook.Disabled)},
 	}
@@ -159,13 +155,10 @@ func (p *Portal) webhookSave(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := readForm(w, r, maxForm); err != nil {
-		return err
-	}
 	return p.webhookPut(w, r, hook, "saved")
 }
 
-// webhookPut stores what was entered, for a new webhook or the one given.
+// webhookPut stores what was entered as a new webhook, or in place of before.
 func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before sluice.WebhookView, done string) error {
 	cmd, _ := p.Commands.Find("webhook.put")
 	made, err := p.fillSecrets(r, before)
@@ -194,8 +187,7 @@ func (p *Portal) webhookPut(w http.ResponseWriter, r *http.Request, before sluic
 	return nil
 }
 
-// emptied returns the fields that had a value before and were left empty: those
-// are removed.
+// emptied returns arguments that remove the values of fields that were emptied.
 func emptied(before sluice.WebhookView, entered url.Values) (given command.Args) {
 	for name, had := range map[string]bool{
 		"provider": before.Provider != "", "description": before.Description != "", "verifyToken": before.VerifyToken != "",

@@ -14,12 +14,12 @@ const pageSize = "25"
 func (p *Portal) routeWebhooks() {
 	p.page("GET /webhooks", p.webhookList)
 	p.page("GET /webhooks/new", p.webhookNew)
-	p.page("POST /webhooks/new", p.webhookCreate)
+	p.form("/webhooks/new", p.webhookCreate)
 	p.page("GET /webhooks/{key}", p.webhookPage)
 	p.page("GET /webhooks/{key}/edit", p.webhookEdit)
-	p.page("POST /webhooks/{key}/edit", p.webhookSave)
-	p.page("POST /webhooks/{key}/try", p.webhookTry)
-	p.page("POST /webhooks/{key}/secret", p.webhookSecret)
+	p.form("/webhooks/{key}/edit", p.webhookSave)
+	p.form("/webhooks/{key}/try", p.webhookTry)
+	p.form("/webhooks/{key}/secret", p.webhookSecret)
 	p.page("GET /webhooks/{key}/delete", p.webhookConfirm)
 	p.page("POST /webhooks/{key}/delete", p.webhookDelete)
 }
@@ -32,11 +32,11 @@ func (p *Portal) webhook(r *http.Request) (sluice.WebhookView, error) {
 type webhookList struct {
 	Search string
 	Items  []webhookRow
-	Counts bool   // the user may see how many calls there were
+	Counts bool   // the user may see the figures
 	Next   string // path of the next page
 }
 
-// A webhookRow is a webhook in the list, with what became of its calls in a day.
+// A webhookRow is a webhook in the list, with the figures of a day.
 type webhookRow struct {
 	sluice.WebhookView
 	sluice.WebhookFigures
@@ -52,7 +52,7 @@ func (p *Portal) webhookList(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := webhookList{Search: search, Counts: p.may(sluice.UserFrom(r.Context()), "webhook.stats"), Next: p.nextPage(r, next)}
+	view := webhookList{Search: search, Counts: p.allows(r, "webhook.stats"), Next: p.nextPage(r, next)}
 	figures, err := p.figuresOf(r)
 	if err != nil {
 		return err
@@ -84,9 +84,9 @@ func (p *Portal) webhookList(w http.ResponseWriter, r *http.Request) error {
 	return p.render(w, r, http.StatusOK, "webhooks", "Webhooks", view)
 }
 
-// figuresOf returns what became of the calls of webhooks in a day.
+// figuresOf returns the figures of a day by event key.
 func (p *Portal) figuresOf(r *http.Request) (map[string]sluice.WebhookStats, error) {
-	if !p.may(sluice.UserFrom(r.Context()), "webhook.stats") {
+	if !p.allows(r, "webhook.stats") {
 		return nil, nil
 	}
 	found, err := ask[[]sluice.WebhookStats](p, r, "webhook.stats", args("limit", "1000"))
@@ -97,9 +97,9 @@ func (p *Portal) figuresOf(r *http.Request) (map[string]sluice.WebhookStats, err
 	return figures, err
 }
 
-// listening returns the pipelines that listen to something.
+// listening returns the pipelines that listen to events.
 func (p *Portal) listening(r *http.Request) ([]sluice.PipelineView, error) {
-	if !p.may(sluice.UserFrom(r.Context()), "pipeline.get") {
+	if !p.allows(r, "pipeline.get") {
 		return nil, nil
 	}
 	const most = "1000"
@@ -107,7 +107,7 @@ func (p *Portal) listening(r *http.Request) ([]sluice.PipelineView, error) {
 	return slices.DeleteFunc(found, func(l sluice.PipelineView) bool { return l.Listens == "" }), err
 }
 
-// nextPage returns the path of the page after a cursor, "" if there is none.
+// nextPage returns the path of the page after a cursor, or "".
 func (p *Portal) nextPage(r *http.Request, after string) string {
 	if after == "" {
 		return ""
@@ -121,24 +121,23 @@ func (p *Portal) nextPage(r *http.Request, after string) string {
 // A confirmation asks before something is deleted.
 type confirmation struct {
 	Name   string
-	What   string // kind of thing, for people
+	What   string // the word for it
 	Effect string
-	Used   *kindCell    // when it was used last, if that is known
-	Hit    *consequence // nil: nothing else
-	Action string       // path
-	Back   string       // path
+	Used   *resourceCell // when it was last used; nil if unknown
+	Hit    *consequence  // nil if nothing else is affected
+	Action string        // path
+	Back   string        // path
 
-	// If it is about several things of a list: the name that the form has for
-	// them, and which ones they are.
+	// For several things of a list: the form's field for them, and its values.
 	Several bool
 	Field   string
 	Values  []string
-	Code    string // and with which code they failed, if that selects them
+	Code    string // which they failed with, if that selects them
 
-	Instead *instead // what does less and can be undone; nil: nothing
+	Instead *instead // something that can be undone; nil if there is nothing
 }
 
-// An instead is what people may want in place of deleting something.
+// An instead is an alternative to deleting something.
 type instead struct {
 	Label       string
 	About       string
@@ -156,7 +155,7 @@ func (p *Portal) webhookConfirm(w http.ResponseWriter, r *http.Request) error {
 		Name: hook.EventKey, What: "webhook", Action: path + "/delete", Back: path,
 		Effect: "It can’t be undone: calls with its token are rejected from then on, and the token never comes back. Events that were accepted stay.",
 	}
-	if !hook.Disabled && p.may(sluice.UserFrom(r.Context()), "webhook.put") {
+	if !hook.Disabled && p.allows(r, "webhook.put") {
 		asked.Instead = &instead{"Disable it instead", "Disabled, it rejects calls and keeps them in the quarantine until you enable it again.", path + "/edit", "disabled", "true"}
 	}
 	return p.render(w, r, http.StatusOK, "confirm", "Delete "+hook.EventKey, asked)

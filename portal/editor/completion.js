@@ -1,5 +1,5 @@
-// What the editor offers: commands, their parameters and the values of those, event
-// keys, secrets, and what expressions can use.
+// Completions: commands, their parameters and values, event keys, secrets, and what
+// expressions can use.
 
 const objects = ["body", "vars", "headers", "request", "user"];
 
@@ -15,11 +15,10 @@ const offerParameters = (from, command, common) => ({
   options: [...command.params, ...common].map(({ name, doc, required }) => ({ label: name, apply: name + ": ", info: doc, boost: required ? 1 : 0, type: "property" })),
 });
 
-// seen returns the values of the event that the page shows, with their paths. They
-// come before everything else.
+// seen returns the values of the event on the page, with their paths. They come first.
 const seen = () => [...document.querySelectorAll(".seen dl > div")].map((line) => [line.querySelector("dt").textContent, line.querySelector("dd").textContent, undefined, 2]);
 
-// stepOf returns the command whose parameters a line is among.
+// stepOf returns the command that a line's parameters belong to.
 function stepOf(doc, number) {
   const indentOf = (text) => text.search(/\S/);
   let indent = indentOf(doc.line(number).text + "x");
@@ -34,8 +33,7 @@ function stepOf(doc, number) {
   return undefined;
 }
 
-// completions returns what can stand where the cursor is, given the words that
-// the server knows.
+// completions returns what can be typed at the cursor, given the server's words.
 export function completions(words) {
   return (context) => {
     const line = context.state.doc.lineAt(context.pos);

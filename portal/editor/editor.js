@@ -1,8 +1,8 @@
-// The editor of pipelines. It takes the place of the textarea that pages have
-// without scripts, and keeps that up to date, so that forms send what was typed.
+// The editor of pipelines. It replaces the textarea that pages have without scripts, but
+// keeps the textarea up to date, so that forms send what was typed.
 //
-// It lives in a shadow root: there its styles are sheets of the document, which
-// the policy of the pages allows, whereas it forbids styles written in a page.
+// It lives in a shadow root, where its styles are style sheets. The policy of the pages
+// allows those, but not styles written in a page.
 import { EditorState } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { HighlightStyle, bracketMatching, indentUnit, syntaxHighlighting } from "@codemirror/language";
@@ -29,7 +29,7 @@ const look = EditorView.theme({
   ".cm-content, .cm-gutter": { minHeight: "22rem" },
   ".cm-content": { caretColor: "var(--ink)", padding: ".6rem 0" },
   ".cm-cursor": { borderLeftColor: "var(--ink)" },
-  ".cm-lineNumbers .cm-gutterElement": { minWidth: "4ch" }, // of 99 lines, so that the text stays where it is
+  ".cm-lineNumbers .cm-gutterElement": { minWidth: "4ch" }, // wide enough for 99 lines, so that the text does not move
   ".cm-gutters": { backgroundColor: "var(--code)", color: "var(--soft)", borderRight: "1px solid var(--line)" },
   ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent) 6%, transparent)" },
   ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent)" },
@@ -39,7 +39,7 @@ const look = EditorView.theme({
   ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
   ".cm-completionInfo": { padding: ".4rem .6rem", maxWidth: "22rem" },
   ".cm-completionDetail": { fontStyle: "normal", color: "var(--bad)" },
-  // The marks of the editor itself are images within styles, which the policy forbids.
+  // CodeMirror's own markers are images in styles, which the policy forbids.
   ".cm-lint-marker": { width: ".6em", height: ".6em", margin: ".45em auto 0", borderRadius: "50%" },
   ".cm-lint-marker-error": { content: "normal", backgroundColor: "var(--bad)" },
   ".cm-lint-marker-warning": { content: "normal", backgroundColor: "var(--wait)" },
@@ -53,7 +53,7 @@ const look = EditorView.theme({
 
 const post = (path, body) => fetch(path, { method: "POST", headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: new URLSearchParams(body) });
 
-// diagnosticsOf places what the server has found at its lines.
+// diagnosticsOf returns what the server has found, at its positions.
 function diagnosticsOf(doc, found) {
   const place = (finding, severity) => {
     const line = doc.line(Math.min(Math.max(finding.line, 1), doc.lines));
@@ -66,7 +66,7 @@ function diagnosticsOf(doc, found) {
     .sort((a, b) => a.from - b.from);
 }
 
-// say tells at the editor how the source is, and leads to each place.
+// say shows beside the editor how many mistakes there are, with a button for each.
 function say(found, to) {
   const warnings = found.warnings ?? [];
   const several = (n, one, many) => (n === 1 ? "1 " + one : n + " " + many);
@@ -93,7 +93,7 @@ function say(found, to) {
   }));
 }
 
-// newline keeps the indentation, and goes deeper behind what has something below it.
+// newline keeps the indentation, and indents further after a key without a value.
 function newline(view) {
   const { head } = view.state.selection.main;
   const line = view.state.doc.lineAt(head);
@@ -160,12 +160,12 @@ function start(area) {
     event.stopPropagation(); // the editor would insert a line
     button.click();
   }, true);
-  // Who comes back to the same draft finds the cursor where it was.
+  // People who come back to a draft find the cursor where they left it.
   const cursor = "cursor:" + area.dataset.draft;
   const kept = Number(sessionStorage.getItem(cursor));
   if (kept) view.dispatch({ selection: { anchor: Math.min(kept, view.state.doc.length) } });
   area.form.addEventListener("submit", () => sessionStorage.setItem(cursor, view.state.selection.main.head));
-  // Who comes to edit can type at once, unless there is something to read first.
+  // People can type at once, unless there is a message to read first.
   const query = new URLSearchParams(location.search);
   if (query.get("line")) to(query.get("line"), query.get("column"));
   else if ("focus" in area.dataset && !matchMedia("(pointer: coarse)").matches) { // a keyboard on the screen would hide the page

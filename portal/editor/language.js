@@ -1,4 +1,4 @@
-// How a source is coloured: YAML as far as pipelines need it, with expressions.
+// Highlights a source: as much YAML as pipelines need, and expressions.
 import { StreamLanguage } from "@codemirror/language";
 import { tags } from "@lezer/highlight";
 
@@ -31,7 +31,7 @@ const parser = {
   tokenTable: { key: tags.propertyName, expression: tags.special(tags.string), value: tags.number, mark: tags.punctuation },
 };
 
-// expression goes on to the end of an expression, over braces within it.
+// expression reads up to the end of an expression, past braces inside it.
 function expression(stream, state) {
   while (!stream.eol()) {
     const next = stream.next();
@@ -41,7 +41,7 @@ function expression(stream, state) {
   return "expression";
 }
 
-// quoted goes on to the end of a quoted text, or to an expression within it.
+// quoted reads up to the end of a quoted text, or to an expression inside it.
 function quoted(stream, state) {
   while (!stream.eol()) {
     if (stream.match(/[#$]\{/, false)) return "string";

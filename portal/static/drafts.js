@@ -1,5 +1,4 @@
-// Nothing that was typed is lost: a draft is kept in the browser, and leaving a
-// page with one is asked about.
+// The browser keeps drafts, and asks before it leaves a page with one.
 "use strict";
 
 for (const saved of document.querySelectorAll("[data-draft-done]")) {

@@ -1,4 +1,4 @@
-// Lists and times: the reader's own time zone, the keyboard, and what is ticked.
+// Lists and times: the reader's time zone, the keyboard, and selected rows.
 "use strict";
 
 const two = (n) => String(n).padStart(2, "0");
@@ -7,7 +7,7 @@ const dayOf = (at) => `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.ge
 const shortDayOf = (at) => at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: at.getFullYear() === new Date().getFullYear() ? undefined : "numeric" });
 const utcOf = (at) => at.toISOString().slice(0, 19).replace("T", " ") + " UTC";
 
-// agoOf says what the server says of a time, too (package wording).
+// agoOf words an age as the server does (package wording).
 function agoOf(at) {
   const passed = (Date.now() - at) / 1000, seconds = Math.floor(Math.abs(passed));
   if (seconds < 1) return "now";
@@ -17,7 +17,7 @@ function agoOf(at) {
   return passed < 0 ? "in " + text : text + " ago";
 }
 
-// showTimes writes times in the zone of the reader, with UTC on hover.
+// showTimes writes times in the reader's zone, with UTC on hover.
 function showTimes(within) {
   for (const time of within.querySelectorAll("time[datetime]")) {
     const at = new Date(time.dateTime);
@@ -42,7 +42,7 @@ showTimes(document);
 for (const zone of document.querySelectorAll("[data-zone]")) zone.remove();
 setInterval(() => showTimes(document), 10000);
 
-// A plot tells the values under the pointer at once, below itself.
+// A plot shows the values under the pointer at once, below itself.
 document.addEventListener("pointerover", (event) => {
   const spot = event.target.closest?.(".spot");
   for (const place of document.querySelectorAll("[data-shown]")) {
@@ -50,12 +50,12 @@ document.addEventListener("pointerover", (event) => {
     const from = new Date(spot.dataset.from), to = new Date(spot.dataset.to);
     const day = dayOf(from) === dayOf(new Date()) ? "" : shortDayOf(from) + " ";
     spot.values ??= spot.textContent.split(" UTC: ")[1];
-    spot.replaceChildren(); // the browser would tell it once more
+    spot.replaceChildren(); // or the browser shows it again
     place.textContent = `${day}${clockOf(from).slice(0, 5)} to ${clockOf(to).slice(0, 5)}: ${spot.values}`;
   }
 });
 
-// Fields for times take those of the reader's zone, and send UTC.
+// Time fields take the reader's zone, and send UTC.
 for (const field of document.querySelectorAll("input[data-utc]")) {
   if (field.value) {
     const at = new Date(field.value + "Z");
@@ -66,14 +66,14 @@ for (const field of document.querySelectorAll("input[data-utc]")) {
     event.formData.set(field.name, new Date(field.value).toISOString().slice(0, 19));
   });
 }
-// Fields that are empty say nothing: they need not be in the address.
+// Empty fields are left out of the address.
 for (const form of document.querySelectorAll("form[role=search]")) {
   form.addEventListener("formdata", (event) => {
     for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
   });
 }
 
-// How dense rows are, and what is open, is remembered in the browser.
+// The browser remembers the density of rows, and which details are open.
 const density = document.querySelector("[data-density]");
 function setDensity(comfortable) {
   document.documentElement.classList.toggle("comfortable", comfortable);
@@ -93,7 +93,7 @@ for (const details of document.querySelectorAll("details[data-keep]")) {
   details.addEventListener("toggle", () => localStorage.setItem("open." + details.dataset.keep, details.open ? "yes" : "no"));
 }
 
-// What is ticked.
+// Selected rows.
 for (const form of document.querySelectorAll(".bulk-form")) {
   const all = form.querySelector("[data-tick-all]");
   const boxes = () => [...form.querySelectorAll("tbody input[type=checkbox]")];
@@ -160,11 +160,10 @@ const shortcuts = document.querySelector("[data-shortcuts]");
 if (shortcuts) { shortcuts.hidden = false; shortcuts.addEventListener("click", keys["?"]); }
 for (const hint of document.querySelectorAll("[data-keys]")) hint.hidden = rowsOf().length === 0;
 
-// What takes several steps goes on by itself, and the page shows how far it is.
+// Work in several steps continues by itself, and the page shows the progress.
 document.querySelector("form[data-go-on]")?.requestSubmit();
 
-// A search for a text that is not done goes on by itself, and the page shows how
-// far back it has looked.
+// An unfinished search continues by itself, and the page shows how far back it is.
 async function searchOn() {
   const rows = document.querySelector("[data-rows]"), end = document.querySelector("[data-end]");
   const maxSteps = 100, enough = 50;

@@ -1,5 +1,4 @@
-// What happens while a page is open. Whatever callers have sent is only ever set
-// as text.
+// Live updates. What callers have sent is set as text only.
 "use strict";
 
 const classes = { ok: "good", handshake: "good", error: "bad" };
@@ -50,14 +49,14 @@ function addRow(call, most = maxRows) {
   showTimes(row);
 }
 
-// A call has failed if a pipeline has, whatever others make of it.
+// A call has failed if one of its pipelines has.
 function settle(call, run) {
   call.runs = { ...call.runs, [run.pipeline]: run.status };
-  if (run.error) call.reason = run.error.detail.replace(/^Step \d+, [^:]* \(line \d+\): /, ""); // as the lists have it
+  if (run.error) call.reason = run.error.detail.replace(/^Step \d+, [^:]* \(line \d+\): /, ""); // as in the lists
   return Object.values(call.runs).includes("error") ? "error" : run.status;
 }
 
-// Calls are told of once they are answered, which may be after one of their runs.
+// A call is reported when it is answered, perhaps after one of its runs.
 const early = new Map();
 
 function keepEarly(run) {
@@ -82,7 +81,7 @@ function noteRun(run) {
   if (status === "error" && row.reason) row.querySelector(".reason").textContent = row.reason;
 }
 
-// New calls wait above a list that people read, until they ask for them.
+// New calls wait above the list until people ask for them.
 const newer = new Map();
 
 function offerNewer(count) {
@@ -98,8 +97,8 @@ function keepNewer(call) {
   offerNewer(newer.size);
 }
 
-// Which calls belong to a list that is narrowed, only the server knows: it is asked
-// again a while after something has happened.
+// Only the server knows which calls match a filter: this asks again a while after
+// something has happened.
 let asking, narrowed = [];
 function askForNewer() {
   const pause = 2000;
@@ -112,7 +111,7 @@ function askForNewer() {
   }, pause);
 }
 
-// Rows that are missing get the place that they have in the list of the server.
+// Missing rows go where the server's list has them.
 function addNarrowed() {
   let below = null;
   for (const row of narrowed.reverse()) {
@@ -141,11 +140,11 @@ async function fetchPage(url) {
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
-// Parts of a page are fetched again a moment after something has happened. What
-// people use is left alone, but not what tells them how things are.
+// Parts of a page are fetched again a moment after something has happened. A part in
+// use is left alone, unless it shows a state.
 let refreshing, refreshed = 0;
 function refresh(moment) {
-  const pause = 1000; // also where calls come by the hundred
+  const pause = 1000; // even if hundreds of calls arrive
   refreshing ??= setTimeout(async () => {
     refreshing = undefined;
     refreshed = Date.now();
@@ -173,14 +172,13 @@ function refresh(moment) {
   }, Math.max(moment, refreshed + pause - Date.now()));
 }
 
-// What follows from a run, such as that its pipeline fails no more, comes a moment
-// after it.
+// The effects of a run, such as the end of an alert, come a moment after it.
 function refreshTwice() {
   refresh(500);
   setTimeout(() => refresh(0), 2000);
 }
 
-// Failures are told by the browser to those who want that, while a page is open.
+// The browser notifies people of failures if they want that, while a page is open.
 const notify = document.querySelector("[data-notify]");
 const notifies = () => localStorage.getItem("notify") === "yes" && Notification.permission === "granted";
 if (notify && "Notification" in window && isSecureContext) {
@@ -196,7 +194,7 @@ if (notify && "Notification" in window && isSecureContext) {
 let told = 0;
 function tellOfFailure(run) {
   if (run.status !== "error" || !notify || !("Notification" in window) || !notifies() || Date.now() - told < 60000) return;
-  told = Date.now(); // once a minute: an outage fails a lot
+  told = Date.now(); // once a minute: an outage causes many failures
   const note = new Notification("A run of " + (run.pipeline || "a pipeline") + " failed", { body: run.error?.detail ?? "", tag: "sluice" });
   note.addEventListener("click", () => { window.focus(); location.href = callPath(run.traceId); });
 }

@@ -1,9 +1,9 @@
-// What needs a script: copying, and what happens live. Everything else works
-// without. Whatever callers have sent is only ever set as text.
+// Copying, revealing and live updates need scripts; everything else works without. What
+// callers have sent is set as text only.
 "use strict";
 
-// Browsers have a clipboard for pages that came by HTTPS or from the machine
-// itself, if they are allowed to; elsewhere what is selected is copied.
+// Browsers offer the clipboard only to pages from HTTPS or localhost, and may refuse it.
+// Elsewhere this copies a selection.
 async function copy(text) {
   try {
     return await navigator.clipboard.writeText(text);
@@ -18,7 +18,7 @@ async function copy(text) {
   if (!copied) throw new Error("not copied");
 }
 
-// Buttons that need a script are there where scripts run.
+// Buttons that need a script are hidden without one.
 function offerButtons(within) {
   for (const button of within.querySelectorAll("button.copy, [data-reveal]")) button.hidden = false;
 }
@@ -36,19 +36,19 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = button.dataset.label; button.classList.remove("copied"); }, 2000);
 });
 
-// Secrets can be looked at while they are typed.
+// Secrets can be shown while they are typed.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-reveal]");
   if (!button) return;
   const input = document.getElementById(button.dataset.reveal);
-  const area = input.tagName === "TEXTAREA"; // of several lines, which browsers have no type for
+  const area = input.tagName === "TEXTAREA"; // browsers have no password type for several lines
   const shown = area ? input.classList.contains("masked") : input.type === "password";
   if (area) input.classList.toggle("masked"); else input.type = shown ? "text" : "password";
   button.textContent = shown ? "Hide" : "Show";
   button.setAttribute("aria-pressed", String(shown));
 });
 
-// What is proposed is replaced by typing.
+// Typing replaces a suggested value.
 for (const input of document.querySelectorAll("input[data-proposed]")) {
   const select = () => { if (input.value === input.dataset.proposed) input.select(); };
   input.addEventListener("focus", select);

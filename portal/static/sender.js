@@ -1,5 +1,5 @@
-// The form of a webhook: the way to set a sender up is shown when it is chosen, and
-// an event key is proposed as long as nobody has typed another.
+// The form of a webhook: choosing a sender shows how to set it up, and suggests an event
+// key unless one was typed.
 "use strict";
 
 {

@@ -8,47 +8,45 @@ import (
 	"sluice/limit"
 )
 
-// A kind is a kind of thing that is listed, made, edited and deleted by commands
-// of the same shape.
-type kind struct {
+// A resource is a sort of thing that people list, create, edit and delete.
+type resource struct {
 	sluice.Resource
 
 	Title   string
 	About   string
-	Empty   string // what to do if there are none
-	columns []column
+	Empty   string // shown if there are none
+	Columns []column
 	words   map[string]words // of the fields
 	choices map[string]func(p *Portal, r *http.Request) ([]choice, error)
-	renews  bool                            // its secret can be replaced by a new one
-	fixed   func(name string) bool          // it can't be changed
-	kept    func(thing map[string]any) bool // it can't be deleted
+	renews  bool                            // its secret can be renewed
+	fixed   func(name string) bool          // one can't be changed
+	kept    func(thing map[string]any) bool // one can't be deleted
 	hit     func(p *Portal, r *http.Request, name string) (*consequence, error)
-	forced  bool   // its deletion must be forced, if others need it
-	actor   string // format of its name in the audit log; "": it does nothing itself
+	forced  bool   // deleting needs force if something uses it
+	actor   string // format of its name in the audit log; "" if it does nothing itself
 }
 
-// One returns the name of one of them.
-func (k *kind) One() string { return k.Name }
+// One returns the word for one of them. Pages have a Name of their own.
+func (res *resource) One() string { return res.Name }
 
-// A column is a field that lists show.
+// A column is a field that the list shows.
 type column struct{ Name, Title string }
 
-// words are how a form calls a field, if the command's own words are not for
-// people at a browser.
+// words replace the command's description of a field.
 type words struct {
 	Label, Help string
-	Off, On     string // what the field offers if it takes no or yes
+	Off, On     string // labels of false and true
 }
 
-// passwordRule says which passwords are taken.
+// passwordRule says which passwords are valid.
 var passwordRule = strconv.Itoa(limit.MinPassword) + " characters or more, and none of the common ones."
 
-// kinds are the kinds of things that administrators manage.
-var kinds = []*kind{
+// resources are what administrators manage.
+var resources = []*resource{
 	{
 		Resource: sluice.ResourceNamed("user"), Title: "Users",
 		About:   "People who sign in here, over HTTP and on the command line. Their roles say what they may do.",
-		columns: []column{{"roles", "Roles"}, {"disabled", "State"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
+		Columns: []column{{"roles", "Roles"}, {"disabled", "State"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
 		words: map[string]words{
 			"username": {Label: "Username"},
 			"password": {Label: "Password", Help: passwordRule + " Without a password the user can’t sign in."},
@@ -62,7 +60,7 @@ var kinds = []*kind{
 	{
 		Resource: sluice.ResourceNamed("role"), Title: "Roles",
 		About:   "Named sets of permissions, for users and clients. A change counts at once.",
-		columns: []column{{"permissions", "Allows"}, {"builtIn", "Origin"}},
+		Columns: []column{{"permissions", "Allows"}, {"builtIn", "Origin"}},
 		words: map[string]words{
 			"role":        {Label: "Name"},
 			"permissions": {Label: "Permissions", Help: "Names of commands, which the page Commands lists, patterns such as webhook.*, or read for all that changes nothing; separated by commas."},
@@ -75,7 +73,7 @@ var kinds = []*kind{
 		Resource: sluice.ResourceNamed("client"), Title: "Clients",
 		About:   "Programs that get tokens by OAuth 2.0, for themselves or for people who let them in.",
 		Empty:   "A client lets a program call the API without a person’s password.",
-		columns: []column{{"roles", "Roles"}, {"grants", "Grants"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
+		Columns: []column{{"roles", "Roles"}, {"grants", "Grants"}, {"lastUsed", "Last used"}, {"updated", "Changed"}},
 		words: map[string]words{
 			"clientId":     {Label: "Client id"},
 			"roles":        {Label: "Roles", Help: "What the program may do when it acts for itself. For a person it may do what the person may."},
@@ -91,7 +89,7 @@ var kinds = []*kind{
 		About: "Values that pipelines and webhooks use, such as passwords of other systems. Values are stored encrypted and never shown again.",
 		Empty: "Store a password or an API key here, and pipelines use it without anyone reading it.",
 		hit:   usersOf, forced: true,
-		columns: []column{{"lastUsed", "Last used"}, {"updated", "Changed"}},
+		Columns: []column{{"lastUsed", "Last used"}, {"updated", "Changed"}},
 		words: map[string]words{
 			"name":  {Label: "Name"},
 			"value": {Label: "Value", Help: "Up to 64 KiB of text, also of several lines, such as a key. The value is stored encrypted and never shown again."},
@@ -100,19 +98,19 @@ var kinds = []*kind{
 }
 
 func (p *Portal) routeAdministration() {
-	for _, k := range kinds {
-		p.page("GET "+k.Page, p.of(k, p.kindList))
-		p.page("GET "+k.Page+"/new", p.of(k, p.kindNew))
-		p.page("POST "+k.Page+"/new", p.of(k, p.kindPut))
-		p.page("GET "+k.Page+"/{item}", p.of(k, p.kindPage))
-		p.page("POST "+k.Page+"/{item}", p.of(k, p.kindPut))
-		p.page("GET "+k.Page+"/{item}/delete", p.of(k, p.kindConfirm))
-		p.page("POST "+k.Page+"/{item}/delete", p.of(k, p.kindDelete))
+	for _, res := range resources {
+		p.page("GET "+res.Page, p.of(res, p.resourceList))
+		p.page("GET "+res.Page+"/new", p.of(res, p.resourceNew))
+		p.form(res.Page+"/new", p.of(res, p.resourcePut))
+		p.page("GET "+res.Page+"/{item}", p.of(res, p.resourcePage))
+		p.form(res.Page+"/{item}", p.of(res, p.resourcePut))
+		p.page("GET "+res.Page+"/{item}/delete", p.of(res, p.resourceConfirm))
+		p.page("POST "+res.Page+"/{item}/delete", p.of(res, p.resourceDelete))
 	}
 	p.page("GET /audit", p.auditPage)
 	p.page("GET /deadletters", p.letterList)
-	p.page("POST /deadletters/selected", p.lettersSelected)
-	p.page("POST /deadletters/group", p.lettersOfGroup)
+	p.form("/deadletters/selected", p.lettersSelected)
+	p.form("/deadletters/group", p.lettersOfGroup)
 	p.page("GET /deadletters/{letter}", p.letterPage)
 	p.page("POST /deadletters/{letter}/replay", p.letterReplay)
 	p.page("GET /deadletters/{letter}/delete", p.letterConfirm)
@@ -121,9 +119,9 @@ func (p *Portal) routeAdministration() {
 	p.page("POST /me", p.setPassword)
 }
 
-// of makes an endpoint of a function about a kind.
-func (p *Portal) of(k *kind, serve func(http.ResponseWriter, *http.Request, *kind) error) endpoint {
-	return func(w http.ResponseWriter, r *http.Request) error { return serve(w, r, k) }
+// of makes an endpoint of a function about a resource.
+func (p *Portal) of(res *resource, serve func(http.ResponseWriter, *http.Request, *resource) error) endpoint {
+	return func(w http.ResponseWriter, r *http.Request) error { return serve(w, r, res) }
 }
 
 func roleChoices(p *Portal, r *http.Request) ([]choice, error) {
