@@ -16,11 +16,8 @@ import (
 // HTTPOptions are what http.request and http.forward need.
 type HTTPOptions struct {
 	AllowNetworks []netip.Prefix // may be called although they are not on the Internet
-	MaxAnswer     int64          // bytes of the body of an answer; 0 means 4 MiB
-
-	// Spans reports every call, and tells the called server which work it
-	// belongs to.
-	Spans sluice.Spans
+	MaxReply      int64          // bytes of the body of a reply; 0 means 4 MiB
+	Spans         sluice.Spans   // reports calls, and passes the trace on
 }
 
 const defaultTimeout = 30 * time.Second
@@ -36,21 +33,21 @@ type requestParams struct {
 
 func requestCommand(c *client) command.Command {
 	return command.New("http.request", "Call a URL and give its answer, whatever its status, unless expect says which are fine. Addresses that are not on the Internet are refused unless the operator allows them.",
-		func(ctx context.Context, p requestParams) (answer, error) {
+		func(ctx context.Context, p requestParams) (reply, error) {
 			expect, err := expectationOf(p.Expect)
 			if err != nil {
-				return answer{}, err
+				return reply{}, err
 			}
 			request, err := newRequest(ctx, p)
 			if err != nil {
-				return answer{}, err
+				return reply{}, err
 			}
 			return c.send(request, sending{&c.follow, p.Timeout, expect})
 		},
 		command.Traffic, command.Recorded)
 }
 
-// carryOn sets the headers that tell the called server what led to the call.
+// carryOn sets the headers that tell the called server what caused the call.
 func carryOn(ctx context.Context, header http.Header) error {
 	run := sluice.RunFrom(ctx)
 	if run == nil {
@@ -93,7 +90,7 @@ func newRequest(ctx context.Context, p requestParams) (*http.Request, error) {
 	return request, nil
 }
 
-// setAgent names us, unless someone else is named.
+// setAgent sets the User-Agent, unless there is one.
 func setAgent(header http.Header) {
 	if header.Get("User-Agent") == "" {
 		header.Set("User-Agent", "sluice")

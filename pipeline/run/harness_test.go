@@ -28,7 +28,9 @@ type fixture struct {
 }
 
 var listing = command.New("listing", "List nothing.",
-	func(context.Context, pipelinetest.NoParams) (command.Page[string], error) { return command.Page[string]{}, nil }, command.Pure)
+	func(context.Context, pipelinetest.NoParams) (command.Page[string], error) {
+		return command.Page[string]{}, nil
+	}, command.Pure)
 
 func newFixture(limits run.Limits) *fixture {
 	limits.SetDefaults()
