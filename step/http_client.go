@@ -117,16 +117,16 @@ type sending struct {
 }
 
 // send makes a call in a span. The span has no path, which may hold a secret.
-func (c *client) send(request *http.Request, s sending) (got reply, err error) {
+func (c *client) send(request *http.Request, s sending) (got answer, err error) {
 	timeout := defaultTimeout
 	if s.timeout != nil {
 		timeout = *s.timeout
 	}
 	if timeout == 0 {
-		return reply{}, invalid("timeout", "must be more than 0s and at most 5m")
+		return answer{}, invalid("timeout", "must be more than 0s and at most 5m")
 	}
 	if err := carryOn(request.Context(), request.Header); err != nil {
-		return reply{}, err
+		return answer{}, err
 	}
 	if run := sluice.RunFrom(request.Context()); run != nil && run.Recorded != nil {
 		return recorded(run, request, s.expect)
@@ -147,7 +147,7 @@ func (c *client) send(request *http.Request, s sending) (got reply, err error) {
 
 // exchange makes a call and reads the reply within the timeout. It notes both for the
 // report of the run.
-func (c *client) exchange(request *http.Request, s sending, timeout time.Duration) (reply, error) {
+func (c *client) exchange(request *http.Request, s sending, timeout time.Duration) (answer, error) {
 	outer := request.Context()
 	ctx, cancel := context.WithTimeout(outer, timeout)
 	defer cancel()
@@ -159,10 +159,10 @@ func (c *client) exchange(request *http.Request, s sending, timeout time.Duratio
 		run.NoteHTTP(exchangeOf(request, response, body))
 	}
 	if err != nil {
-		return reply{}, explain(outer, request.URL, err)
+		return answer{}, explain(outer, request.URL, err)
 	}
 	if !s.expect.has(response.StatusCode) {
-		return reply{}, s.expect.failed(request.URL, response)
+		return answer{}, s.expect.failed(request.URL, response)
 	}
 	return replyOf(response, body), nil
 }

@@ -69,18 +69,18 @@ func noted(header http.Header, start []byte, size int) string {
 }
 
 // recorded returns the recorded reply to a request, instead of sending it.
-func recorded(run *sluice.Run, request *http.Request, expect expectation) (reply, error) {
+func recorded(run *sluice.Run, request *http.Request, expect expectation) (answer, error) {
 	got, err := run.Recorded(request.Context(), exchangeOf(request, nil, nil))
 	if err != nil {
-		return reply{}, err
+		return answer{}, err
 	}
 	header, body, ok := readNoted(got.Response)
 	if !ok {
-		return reply{}, sluice.NotRecorded()
+		return answer{}, sluice.NotRecorded()
 	}
 	response := &http.Response{StatusCode: got.StatusCode, Header: header}
 	if !expect.has(got.StatusCode) {
-		return reply{}, expect.failed(request.URL, response)
+		return answer{}, expect.failed(request.URL, response)
 	}
 	return replyOf(response, []byte(body)), nil
 }

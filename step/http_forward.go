@@ -23,14 +23,14 @@ type forwardParams struct {
 
 func forwardCommand(c *client) command.Command {
 	return command.New("http.forward", "Send the call that started the pipeline on to a URL as it came, with POST, and give the answer. Any status but 2xx fails; redirects are not followed.",
-		func(ctx context.Context, p forwardParams) (reply, error) {
+		func(ctx context.Context, p forwardParams) (answer, error) {
 			run := sluice.RunFrom(ctx)
 			if run == nil || run.Event == nil {
-				return reply{}, sluice.Errorf(sluice.CodeNoEvent, "There is no call to send on: only in a pipeline that an event has started is there one. To call a URL with something else, use http.request.")
+				return answer{}, sluice.Errorf(sluice.CodeNoEvent, "There is no call to send on: only in a pipeline that an event has started is there one. To call a URL with something else, use http.request.")
 			}
 			request, err := newForward(ctx, run.Event, run.CorrelationID, p)
 			if err != nil {
-				return reply{}, err
+				return answer{}, err
 			}
 			return c.send(request, sending{&c.stay, p.Timeout, expectation{"2xx"}})
 		},

@@ -16,8 +16,8 @@ import (
 	"sluice/value"
 )
 
-// A reply is the output of http.request.
-type reply struct {
+// An answer is the output of http.request. Its name is that of the API's schema, StepAnswer.
+type answer struct {
 	StatusCode int               `json:"statusCode"`
 	Headers    map[string]string `json:"headers"`
 	Body       any               `json:"body"`
@@ -36,8 +36,8 @@ func readReply(body io.Reader, limit int64) ([]byte, error) {
 	return read, nil
 }
 
-func replyOf(response *http.Response, body []byte) reply {
-	r := reply{StatusCode: response.StatusCode, Headers: make(map[string]string, len(response.Header))}
+func replyOf(response *http.Response, body []byte) answer {
+	r := answer{StatusCode: response.StatusCode, Headers: make(map[string]string, len(response.Header))}
 	for name, values := range response.Header {
 		r.Headers[strings.ToLower(name)] = strings.ToValidUTF8(strings.Join(values, ", "), "\ufffd")
 	}

@@ -33,14 +33,14 @@ type requestParams struct {
 
 func requestCommand(c *client) command.Command {
 	return command.New("http.request", "Call a URL and give its answer, whatever its status, unless expect says which are fine. Addresses that are not on the Internet are refused unless the operator allows them.",
-		func(ctx context.Context, p requestParams) (reply, error) {
+		func(ctx context.Context, p requestParams) (answer, error) {
 			expect, err := expectationOf(p.Expect)
 			if err != nil {
-				return reply{}, err
+				return answer{}, err
 			}
 			request, err := newRequest(ctx, p)
 			if err != nil {
-				return reply{}, err
+				return answer{}, err
 			}
 			return c.send(request, sending{&c.follow, p.Timeout, expect})
 		},
