@@ -53,7 +53,7 @@ func (s *Server) welcome(ctx context.Context, out io.Writer) {
 	created, password, err := s.CreateAdmin(ctx)
 	for ; err != nil; created, password, err = s.CreateAdmin(ctx) {
 		if sluice.AsError(err).Kind == sluice.Invalid {
-			s.served <- err // trying on does not help
+			s.served <- err // a retry does not help
 			return
 		}
 		if ctx.Err() == nil {
