@@ -9,8 +9,7 @@
 //
 // # Neighbours
 //
-// Package pipeline/source makes a checked program of a source, pipeline/run runs
-// it, and pipeline/rehearse runs it as a test or a try. The steps are commands of
-// all packages. Package jetstream stores pipelines, delivers events and keeps
-// outcomes and dead letters.
+// Package pipeline/source makes a checked program of a source, pipeline/run runs it, and
+// pipeline/rehearse runs it as a test or a try. The steps are commands of all packages.
+// Package jetstream stores pipelines, delivers events and keeps outcomes and dead letters.
 package pipeline

@@ -35,9 +35,8 @@ type stamp struct {
 // folderPoll is how often a folder is checked for changes.
 const folderPoll = time.Second
 
-// SyncFolder stores the pipelines of a folder, and deletes those whose files are gone.
-// If files can't be loaded, its error is one line with the position of the first
-// mistake.
+// SyncFolder stores the pipelines of a folder, and deletes those whose files are gone. If
+// files can't be loaded, its error is one line with the position of the first mistake.
 func (r *Runner) SyncFolder(ctx context.Context, dir string) error {
 	failures := (&folder{runner: r, dir: dir}).sync(ctx)
 	switch len(failures) {

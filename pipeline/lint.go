@@ -55,8 +55,7 @@ func lintCommand(r *Runner) command.Command {
 		}, command.ReadOnly)
 }
 
-// lintRights returns what a program without mistakes may not do, if the caller stores
-// it.
+// lintRights returns what a program without mistakes may not do, if the caller stores it.
 func (r *Runner) lintRights(ctx context.Context, name string, p *source.Program) (result sluice.LintResult, err error) {
 	user := sluice.UserFrom(ctx)
 	found, err := r.lookups().check(ctx, p, user)

@@ -79,9 +79,8 @@ func (s *service) start(serving context.Context, p *sluice.Pipeline) *consumer {
 	return c
 }
 
-// run runs the pipeline as it is stored now. The run outlives the consumer: it
-// goes on when a pipeline is changed or deleted, and ends early only when the
-// service stops.
+// run runs the pipeline as it is stored now. The run outlives the consumer: it goes on
+// when a pipeline is changed or deleted, and ends early only when the service stops.
 func (s *service) run(c *consumer, d sluice.Delivery) (sluice.Outcome, error) {
 	p, err := s.runner.Store.Get(c.serving, c.pipeline.Name)
 	if err != nil {

@@ -27,8 +27,7 @@ const (
 	connectTime        = 10 * time.Second // for the connection, and again for TLS
 )
 
-// A client makes the calls of http.request and http.forward, which share its
-// connections.
+// A client makes the calls of http.request and http.forward, which share its connections.
 type client struct {
 	HTTPOptions
 
