@@ -40,7 +40,7 @@ type cursor struct {
 	acc   any
 }
 
-// spend takes steps from what is left.
+// spend pays for steps.
 func (f *frame) spend(steps int) error {
 	f.steps -= steps
 	if f.steps < 0 {

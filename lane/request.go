@@ -180,7 +180,7 @@ func only(text string, c *class) bool {
 	return true
 }
 
-// body is the body of a call, all of which has arrived.
+// body is the body of a call, which has arrived completely.
 type body struct{ *bytes.Reader }
 
 // Close implements io.Closer.

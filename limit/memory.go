@@ -90,7 +90,7 @@ func noMemory() error {
 	return sluice.Errorf(sluice.CodeOverloaded, "The server holds as much as its memory allows. Try again soon.").After(2 * time.Second).Closing()
 }
 
-// Move takes as many bytes from another Memory, and gives back what it has.
+// Move takes the same number of bytes from another Memory, and gives the old ones back.
 func (h *Hold) Move(ctx context.Context, to *Memory) error {
 	moved := Hold{memory: to}
 	if err := moved.Grow(ctx, h.bytes); err != nil {

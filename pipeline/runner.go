@@ -68,7 +68,7 @@ func NewRunner(o RunnerOptions) *Runner {
 // Running returns how many runs are under way, for events and for callers.
 func (r *Runner) Running() int { return len(r.slots) }
 
-// Parse makes a program of a source.
+// Parse turns a source into a program.
 func (r *Runner) Parse(text string) (*source.Program, error) {
 	return source.Parse(text, r.Commands(), r.Language)
 }

@@ -63,7 +63,7 @@ func refuseBase64(text, format, marks string) error {
 	}
 	decoded, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || !bytes.ContainsAny(decoded, marks) {
-		return nil //nolint:nilerr // what is not base64 is what is wanted
+		return nil //nolint:nilerr // the text is not base64, as it should be
 	}
 	return sluice.Errorf(sluice.CodeBase64Given, "This is base64, where %s is wanted: decode it with convert.fromBase64 first, which takes the charset of bytes that are not UTF-8.", format)
 }

@@ -49,7 +49,7 @@ func newClient(o HTTPOptions) *client {
 // that the operator allows.
 func GuardedTransport(networks []netip.Prefix) *http.Transport {
 	dialer := &net.Dialer{Control: guard(networks), Timeout: connectTime}
-	return &http.Transport{ // no Proxy: it would connect in our place, unguarded
+	return &http.Transport{ // no Proxy: it would connect for us, unguarded
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    connectTime,

@@ -22,7 +22,7 @@ func NewSecrets(records sluice.Records[sluice.Secret], used func(name string)) *
 	return &Secrets{records, used}
 }
 
-// Put stores a secret, in place of the one of that name if there is one.
+// Put stores a secret, and replaces the one of that name.
 func (s *Secrets) Put(ctx context.Context, name, value string) error {
 	_, err := s.records.Change(ctx, name, func(before *sluice.Secret, _ map[string]*sluice.Secret) (*sluice.Secret, error) {
 		after := &sluice.Secret{Name: name, Value: value, Updated: time.Now().UTC()}

@@ -92,7 +92,7 @@ func (s *Scale) enter(count, depth int) error {
 }
 
 // objectMemory returns the memory of an object without its contents. Maps keep members in
-// groups of 8, of which about three quarters are in use.
+// groups of 8, about three quarters of them in use.
 func objectMemory(count int) int {
 	const header, group, inGroup = 48, 264, 6
 	return header + (count+inGroup-1)/inGroup*group

@@ -11,7 +11,7 @@
 //
 //	id       a name of its own
 //	if       an expression; the step is skipped if it is false or null
-//	input    what the command gets as its input, in place of the body
+//	input    the input of the command, instead of the body
 //	output   where the output goes: body (default), vars.<name>, headers.<name>
 //	onError  throw (default); ignore: go on with the body as it was before, and
 //	         the error in vars.error; retry: {times, wait}
